@@ -1,0 +1,21 @@
+# dp_flags: the language, warnings and sanitizers that every target uses.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library(dp_flags INTERFACE)
+target_compile_definitions(dp_flags INTERFACE _POSIX_C_SOURCE=200809L)
+# -ffp-contract=off: a*b+c is rounded twice everywhere, so results are the same on every machine.
+target_compile_options(dp_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wmissing-prototypes
+    -Wstrict-prototypes -Werror -ffp-contract=off)
+target_link_libraries(dp_flags INTERFACE Threads::Threads)
+if(DP_SANITIZE)
+    target_compile_options(dp_flags INTERFACE
+        -fsanitize=${DP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+    target_link_options(dp_flags INTERFACE -fsanitize=${DP_SANITIZE})
+endif()

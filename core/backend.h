@@ -1,0 +1,162 @@
+/* backend.h: the seam between the parallel layer and what it runs on. Internal to core/.
+ *
+ * A backend is a row of three small tables: device operations (memory, queues, events), kernels,
+ * and a communicator. The parallel layer never calls a slot of a table directly, but the
+ * wrappers below. Two queues per slot: compute (layers, losses, updates) and comm (all
+ * transfers); events order them. Host memory (slot "host") is always settled: a call that
+ * reads or writes it has finished with it when it returns. */
+#ifndef DP_BACKEND_H
+#define DP_BACKEND_H
+
+#include "kernels.h"
+
+#include <stdatomic.h>
+
+struct dp_queue {
+    struct dp_slot *slot;
+    struct dp_lag_queue *lag; /* late operations, NULL on a device that runs them at once */
+};
+
+/* A position in a queue: everything issued to it before dp_event_record. */
+struct dp_event {
+    struct dp_queue *queue;
+    uint64_t position;
+};
+
+struct dp_device_ops {
+    int (*open)(struct dp_slot *slot, uint64_t seed, struct dp_error *err);
+    void (*close)(struct dp_slot *slot);
+    int (*alloc)(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err);
+    void (*release)(struct dp_slot *slot, void *memory);
+    int (*launch)(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
+                  struct dp_error *err);
+    /* A C function in the queue's order; NULL: host code cannot work on this memory. */
+    int (*call)(struct dp_queue *queue, dp_kernel_fn *function, const void *args, size_t bytes,
+                struct dp_error *err);
+    void (*record)(struct dp_queue *queue, struct dp_event *event);
+    int (*wait)(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err);
+    int (*sync)(struct dp_queue *queue, struct dp_error *err);
+};
+extern const struct dp_device_ops dp_device_cpu; /* cpu/device.c: at once */
+extern const struct dp_device_ops dp_device_lag; /* cpu/lag.c: late */
+
+extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
+extern dp_kernel_fn *const dp_kernels_blas[DP_KERNELS]; /* cpu/kernels_blas.c */
+void dp_blas_one_thread(void);                          /* cpu/blas_*.c */
+void dp_blas_describe(char *text, size_t bytes);
+
+/* The slots of one parallel call: replica i is on slot[i] and runs on its worker. */
+struct dp_team {
+    struct dp_group *group;
+    struct dp_slot *const *slot;
+    int n;
+};
+
+/* One transfer between two slots, carried out for one replica. */
+struct dp_move {
+    struct dp_slot *dst_slot, *src_slot;
+    struct dp_copy copy;
+};
+struct dp_moves {
+    const struct dp_move *move;
+    int n;
+};
+
+/* dst += or = the sum over the team's replicas i of src[i], in replica order. */
+struct dp_sum {
+    enum dp_dtype dtype;
+    bool accumulate;
+    size_t n;
+    void *dst;
+    const void *const *src; /* one per replica of the team */
+};
+
+/* Each call is issued by the calling thread for all replicas at once. It starts after the work
+ * already in the compute queues of every slot it touches, and later work there starts after it. */
+struct dp_comm_ops {
+    const char *name;
+    int (*move)(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                struct dp_error *err);
+    int (*reduce)(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
+                  int n, enum dp_phase phase, struct dp_error *err);
+};
+extern const struct dp_comm_ops dp_comm_staged;  /* cpu/comm_staged.c: the definition */
+extern const struct dp_comm_ops dp_comm_threads; /* cpu/comm_threads.c */
+
+struct dp_backend {
+    const char *name;
+    dp_kernel_fn *const *kernels;
+    const struct dp_comm_ops *comm;
+};
+/* registry.c: the one list of what this build has. */
+const struct dp_backend *dp_backend_find(const char *name, struct dp_error *err);
+/* Splits "virt:4+lag" into device operations and a count; host gives 0. */
+int dp_devices_parse(const char *text, const struct dp_device_ops **ops, int *count,
+                     struct dp_error *err);
+
+struct dp_worker; /* worker.c */
+
+struct dp_slot {
+    struct dp_group *group;
+    const struct dp_device_ops *ops;
+    dp_kernel_fn *const *kernels; /* of a device whose kernels are C functions */
+    struct dp_queue compute, comm;
+    struct dp_event ready, done; /* of the communication under way */
+    struct dp_worker *worker;    /* NULL: the calling thread */
+    struct dp_slot_info info;
+};
+
+#define DP_STAGE_BYTES 65536
+
+struct dp_group {
+    const struct dp_backend *backend;
+    struct dp_slot host;
+    struct dp_slot *slot[DP_MAX_SLOTS];
+    int size;
+    bool oversubscribed, bound_caller;
+    bool in_team; /* workers are busy: no nested parallel call */
+    struct dp_topology *topology;
+    struct dp_workers *workers;
+    struct dp_trace *trace;
+    struct dp_lag_clock *lag; /* shared by all late queues */
+    size_t next_param;
+    unsigned char *stage; /* DP_STAGE_BYTES of host memory */
+};
+
+/* Wrappers of the device operations. */
+int dp_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
+              struct dp_error *err);
+int dp_event_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err);
+int dp_queue_sync(struct dp_queue *queue, struct dp_error *err);
+int dp_slot_wait(struct dp_slot *slot, struct dp_error *err); /* both queues */
+bool dp_is_host(const struct dp_slot *slot);
+
+/* worker.c */
+int dp_workers_open(struct dp_group *group, bool bind, struct dp_error *err);
+void dp_workers_close(struct dp_group *group);
+/* Runs function(i, arg) for every replica of the team, each on its slot's worker, and waits for
+ * all. One replica: on the calling thread. */
+void dp_team_run(const struct dp_team *team, void (*function)(int i, void *arg), void *arg);
+
+/* topology.c */
+int dp_topology_open(struct dp_topology **topology, struct dp_error *err);
+void dp_topology_close(struct dp_topology *topology);
+int dp_topology_usable_cores(const struct dp_topology *topology);
+/* Core set i of n disjoint ones (shared when n exceeds the cores) as text and NUMA node. */
+void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info);
+int dp_topology_bind(struct dp_topology *topology, int i, int n, struct dp_error *err);
+void dp_topology_unbind(struct dp_topology *topology);
+
+/* A transfer that belongs to no phase of a step. */
+#define DP_PHASE_NONE DP_PHASES
+
+/* group.c: time spent and bytes moved for a replica; nothing when no trace is set. */
+uint64_t dp_trace_begin(const struct dp_group *group);
+void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint64_t begin,
+                  size_t bytes);
+/* Bytes of a transfer that cross slots; those of a sum, added to every replica's trace. */
+size_t dp_move_traffic(const struct dp_move *move);
+void dp_trace_sums(const struct dp_team *team, const struct dp_slot *dst_slot,
+                   const struct dp_sum sums[], int n, enum dp_phase phase);
+
+#endif

@@ -1,0 +1,13 @@
+/* blas_other.c: any other CBLAS. Its threads, if it has some, are its own affair. */
+#include "../backend.h"
+
+#include <stdio.h>
+
+void dp_blas_one_thread(void)
+{
+}
+
+void dp_blas_describe(char *text, size_t bytes)
+{
+    snprintf(text, bytes, "CBLAS (not OpenBLAS; threads not controlled)");
+}

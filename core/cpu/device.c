@@ -1,0 +1,79 @@
+/* device.c: a device that runs every operation at once, on the thread that issues it.
+ *
+ * Virtual devices and the host. The queues are always empty, so events have nothing to order;
+ * between threads the hand-off of worker.c does. */
+#include "../backend.h"
+
+#include <stdlib.h>
+
+static int cpu_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
+{
+    (void)slot, (void)seed, (void)err;
+    return 0;
+}
+
+static void cpu_close(struct dp_slot *slot)
+{
+    (void)slot;
+}
+
+static int cpu_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
+{
+    if (posix_memalign(memory, 64, bytes ? bytes : 1) != 0)
+        return dp_fail(err, DP_ENOMEM, "%s: %zu bytes of memory are not to be had", slot->info.name,
+                       bytes);
+    return 0;
+}
+
+static void cpu_release(struct dp_slot *slot, void *memory)
+{
+    (void)slot;
+    free(memory);
+}
+
+static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
+                      struct dp_error *err)
+{
+    (void)bytes, (void)err;
+    queue->slot->kernels[kernel](args);
+    return 0;
+}
+
+static int cpu_call(struct dp_queue *queue, dp_kernel_fn *function, const void *args, size_t bytes,
+                    struct dp_error *err)
+{
+    (void)queue, (void)bytes, (void)err;
+    function(args);
+    return 0;
+}
+
+static void cpu_record(struct dp_queue *queue, struct dp_event *event)
+{
+    event->queue = queue;
+    event->position = 0;
+}
+
+/* The other queue may be late: nothing can be put off here, so it catches up now. */
+static int cpu_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
+{
+    (void)queue;
+    return event->queue->lag ? event->queue->slot->ops->wait(event->queue, event, err) : 0;
+}
+
+static int cpu_sync(struct dp_queue *queue, struct dp_error *err)
+{
+    (void)queue, (void)err;
+    return 0;
+}
+
+const struct dp_device_ops dp_device_cpu = {
+    .open = cpu_open,
+    .close = cpu_close,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .launch = cpu_launch,
+    .call = cpu_call,
+    .record = cpu_record,
+    .wait = cpu_wait,
+    .sync = cpu_sync,
+};

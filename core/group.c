@@ -1,0 +1,189 @@
+/* group.c: the slots of one device list, opened and closed together. */
+#include "backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void slot_close(struct dp_slot *slot)
+{
+    slot->ops->close(slot);
+    free(slot);
+}
+
+static void slot_setup(struct dp_slot *slot, struct dp_group *group,
+                       const struct dp_device_ops *ops)
+{
+    slot->group = group;
+    slot->ops = ops;
+    slot->kernels = group->backend->kernels;
+    slot->compute.slot = slot->comm.slot = slot;
+    slot->ready.queue = &slot->compute;
+    slot->done.queue = &slot->comm;
+    slot->info.index = -1;
+    slot->info.numa_node = -1;
+}
+
+static void host_setup(struct dp_group *group)
+{
+    slot_setup(&group->host, group, &dp_device_cpu);
+    snprintf(group->host.info.name, sizeof group->host.info.name, "host");
+    snprintf(group->host.info.kind, sizeof group->host.info.kind, "host");
+}
+
+static int slot_open(struct dp_group *group, int i, int count, const struct dp_device_ops *ops,
+                     uint64_t seed, struct dp_error *err)
+{
+    struct dp_slot *slot = calloc(1, sizeof *slot);
+    if (!slot)
+        return dp_fail(err, DP_ENOMEM, "no memory for slot %d", i);
+    slot_setup(slot, group, ops);
+    slot->info.index = i;
+    slot->info.lag = ops == &dp_device_lag;
+    snprintf(slot->info.name, sizeof slot->info.name, "virt:%d", i);
+    snprintf(slot->info.kind, sizeof slot->info.kind, "virt");
+    dp_topology_place(group->topology, i, count, &slot->info);
+    group->slot[i] = slot;
+    group->size = i + 1;
+    return ops->open(slot, seed, err);
+}
+
+static int group_setup(struct dp_group *group, const struct dp_group_config *config,
+                       struct dp_error *err)
+{
+    const struct dp_device_ops *ops;
+    int count, status;
+    if (!config->devices)
+        return dp_fail(err, DP_EINVAL, "no device list");
+    group->backend = dp_backend_find(config->backend, err);
+    if (!group->backend)
+        return DP_EINVAL;
+    status = dp_devices_parse(config->devices, &ops, &count, err);
+    if (status)
+        return status;
+    host_setup(group);
+    group->stage = malloc(DP_STAGE_BYTES);
+    if (!group->stage)
+        return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");
+    status = dp_topology_open(&group->topology, err);
+    for (int i = 0; status == 0 && i < count; ++i)
+        status = slot_open(group, i, count, ops, config->lag_seed, err);
+    if (status)
+        return status;
+    group->oversubscribed = count > dp_topology_usable_cores(group->topology);
+    dp_blas_one_thread();
+    return dp_workers_open(group, config->bind, err);
+}
+
+int dp_group_open(const struct dp_group_config *config, struct dp_group **group,
+                  struct dp_error *err)
+{
+    struct dp_group *g = calloc(1, sizeof *g);
+    if (!g)
+        return dp_fail(err, DP_ENOMEM, "no memory for a group");
+    const int status = group_setup(g, config, err);
+    if (status) {
+        dp_group_close(g);
+        return status;
+    }
+    *group = g;
+    return 0;
+}
+
+void dp_group_close(struct dp_group *group)
+{
+    if (!group)
+        return;
+    for (int i = 0; i < group->size; ++i)
+        dp_slot_wait(group->slot[i], NULL);
+    dp_workers_close(group);
+    for (int i = 0; i < group->size; ++i)
+        slot_close(group->slot[i]);
+    if (group->bound_caller)
+        dp_topology_unbind(group->topology);
+    dp_topology_close(group->topology);
+    free(group->stage);
+    free(group);
+}
+
+int dp_group_size(const struct dp_group *group)
+{
+    return group->size;
+}
+
+struct dp_slot *dp_group_slot(struct dp_group *group, int i)
+{
+    return i >= 0 && i < group->size ? group->slot[i] : NULL;
+}
+
+struct dp_slot *dp_group_host(struct dp_group *group)
+{
+    return &group->host;
+}
+
+const char *dp_group_backend(const struct dp_group *group)
+{
+    return group->backend->name;
+}
+
+const char *dp_group_communicator(const struct dp_group *group)
+{
+    return group->backend->comm->name;
+}
+
+bool dp_group_oversubscribed(const struct dp_group *group)
+{
+    return group->oversubscribed;
+}
+
+int dp_group_wait(struct dp_group *group, struct dp_error *err)
+{
+    int status = 0;
+    for (int i = 0; i < group->size; ++i) {
+        const int slot_status = dp_slot_wait(group->slot[i], err);
+        status = status ? status : slot_status;
+    }
+    return status;
+}
+
+void dp_slot_describe(const struct dp_slot *slot, struct dp_slot_info *info)
+{
+    *info = slot->info;
+}
+
+const char *dp_slot_name(const struct dp_slot *slot)
+{
+    return slot->info.name;
+}
+
+struct dp_group *dp_slot_group(const struct dp_slot *slot)
+{
+    return slot->group;
+}
+
+bool dp_is_host(const struct dp_slot *slot)
+{
+    return slot == &slot->group->host;
+}
+
+int dp_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
+              struct dp_error *err)
+{
+    return queue->slot->ops->launch(queue, kernel, args, bytes, err);
+}
+
+int dp_event_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
+{
+    return queue->slot->ops->wait(queue, event, err);
+}
+
+int dp_queue_sync(struct dp_queue *queue, struct dp_error *err)
+{
+    return queue->slot->ops->sync(queue, err);
+}
+
+int dp_slot_wait(struct dp_slot *slot, struct dp_error *err)
+{
+    const int compute = dp_queue_sync(&slot->compute, err);
+    const int comm = dp_queue_sync(&slot->comm, err);
+    return compute ? compute : comm;
+}

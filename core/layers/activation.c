@@ -1,0 +1,84 @@
+/* activation.c: relu and tanh, element by element on any shape. Both derivatives follow from the
+ * output, so the output is what is saved. */
+#include "../module.h"
+
+static int forward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
+                   const struct dp_tensor in[], int n_in, struct dp_tensor out[], int *n_out,
+                   struct dp_error *err)
+{
+    struct dp_tensor y;
+    int status = dp_check_inputs(dp_module_kind(module), in, n_in, 1, 1, err);
+    if (status)
+        return status;
+    if (in[0].dtype != DP_F32)
+        return dp_fail(err, DP_ESHAPE, "%s takes float tensors", dp_module_kind(module));
+    status = dp_run_tensor(run, in[0].slot, DP_F32, in[0].ndim, in[0].dim, &y, err);
+    if (status)
+        return status;
+    const struct dp_activation args = {y.data, in[0].data, dp_tensor_count(&y)};
+    y.needs_grad = run->grad && in[0].needs_grad;
+    status = dp_launch(&y.slot->compute, kernel, &args, sizeof args, err);
+    if (status == 0 && run->grad)
+        status = dp_run_save(run, module, &y, sizeof y, err);
+    if (status)
+        return status;
+    out[0] = y;
+    *n_out = 1;
+    return 0;
+}
+
+static int backward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
+                    const struct dp_tensor *dy, struct dp_tensor *dx, struct dp_error *err)
+{
+    struct dp_tensor y;
+    *dx = (struct dp_tensor){0};
+    int status = dp_run_restore(run, module, &y, sizeof y, err);
+    if (status || !dy->slot || !y.needs_grad)
+        return status;
+    status = dp_run_tensor(run, y.slot, DP_F32, y.ndim, y.dim, dx, err);
+    if (status)
+        return status;
+    const struct dp_activation_grad args = {dx->data, dy->data, y.data, dp_tensor_count(&y)};
+    return dp_launch(&y.slot->compute, kernel, &args, sizeof args, err);
+}
+
+static int relu_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    return forward(DP_KERNEL_RELU, module, run, in, n_in, out, n_out, err);
+}
+
+static int relu_backward(struct dp_module *module, struct dp_run *run,
+                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
+                         int n_in, struct dp_error *err)
+{
+    (void)n_out, (void)n_in;
+    return backward(DP_KERNEL_RELU_GRAD, module, run, grad_out, grad_in, err);
+}
+
+static int tanh_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    return forward(DP_KERNEL_TANH, module, run, in, n_in, out, n_out, err);
+}
+
+static int tanh_backward(struct dp_module *module, struct dp_run *run,
+                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
+                         int n_in, struct dp_error *err)
+{
+    (void)n_out, (void)n_in;
+    return backward(DP_KERNEL_TANH_GRAD, module, run, grad_out, grad_in, err);
+}
+
+static const struct dp_module_ops relu_ops = {"relu", relu_forward, relu_backward, NULL};
+static const struct dp_module_ops tanh_ops = {"tanh", tanh_forward, tanh_backward, NULL};
+
+int dp_relu(struct dp_group *group, struct dp_module **module, struct dp_error *err)
+{
+    return dp_module_open(group, &relu_ops, NULL, NULL, 0, module, err);
+}
+
+int dp_tanh(struct dp_group *group, struct dp_module **module, struct dp_error *err)
+{
+    return dp_module_open(group, &tanh_ops, NULL, NULL, 0, module, err);
+}

@@ -1,0 +1,139 @@
+/* linear.c: y = x W^T + b, with x [N, D_in], W [D_out, D_in], b [D_out], y [N, D_out]. */
+#include "../module.h"
+
+#include <stdlib.h>
+
+struct linear {
+    size_t d_in, d_out;
+    struct dp_param *weight, *bias; /* bias NULL: none */
+};
+
+static int check(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
+                 struct dp_error *err)
+{
+    char shape[DP_SHAPE_TEXT];
+    if (x->dtype != DP_F32 || x->ndim != 2 || x->dim[1] != l->d_in)
+        return dp_fail(err, DP_ESHAPE, "linear(%zu, %zu) got an input of shape %s", l->d_in,
+                       l->d_out, dp_shape_text(x, shape));
+    return dp_same_slot("the input", x, "the weight", dp_run_value(run, l->weight), err);
+}
+
+static bool is_trained(const struct linear *l)
+{
+    return !l->weight->frozen || (l->bias && !l->bias->frozen);
+}
+
+static int linear_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    const struct linear *l = dp_module_self(module);
+    const struct dp_tensor *x = &in[0];
+    int status = dp_check_inputs("linear", in, n_in, 1, 1, err);
+    if (status == 0)
+        status = check(l, run, x, err);
+    if (status)
+        return status;
+    struct dp_tensor y;
+    status = dp_run_tensor(run, x->slot, DP_F32, 2, (size_t[]){x->dim[0], l->d_out}, &y, err);
+    if (status)
+        return status;
+    const struct dp_gemm gemm = {false,    true,    false,   x->dim[0],
+                                 l->d_out, l->d_in, x->data, dp_run_value(run, l->weight)->data,
+                                 y.data};
+    status = dp_launch(&x->slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
+    if (status == 0 && l->bias) {
+        const struct dp_add_bias add = {y.data, dp_run_value(run, l->bias)->data, y.dim[0],
+                                        l->d_out};
+        status = dp_launch(&x->slot->compute, DP_KERNEL_ADD_BIAS, &add, sizeof add, err);
+    }
+    if (status == 0 && run->grad)
+        status = dp_run_save(run, module, x, sizeof *x, err);
+    if (status)
+        return status;
+    y.needs_grad = run->grad && (x->needs_grad || is_trained(l));
+    out[0] = y;
+    *n_out = 1;
+    return 0;
+}
+
+static int weight_grad(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
+                       const struct dp_tensor *dy, struct dp_error *err)
+{
+    struct dp_tensor grad;
+    bool accumulate;
+    dp_run_grad(run, l->weight, &grad, &accumulate);
+    const struct dp_gemm gemm = {true,      false,    accumulate, l->d_out, l->d_in,
+                                 x->dim[0], dy->data, x->data,    grad.data};
+    return dp_launch(&x->slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
+}
+
+static int bias_grad(const struct linear *l, struct dp_run *run, const struct dp_tensor *dy,
+                     struct dp_error *err)
+{
+    struct dp_tensor grad;
+    bool accumulate;
+    dp_run_grad(run, l->bias, &grad, &accumulate);
+    const struct dp_sum_rows sum = {grad.data, dy->data, dy->dim[0], l->d_out, accumulate};
+    return dp_launch(&dy->slot->compute, DP_KERNEL_SUM_ROWS, &sum, sizeof sum, err);
+}
+
+static int input_grad(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
+                      const struct dp_tensor *dy, struct dp_tensor *dx, struct dp_error *err)
+{
+    const int status = dp_run_tensor(run, x->slot, DP_F32, 2, x->dim, dx, err);
+    if (status)
+        return status;
+    const struct dp_gemm gemm = {false,   false,    false,    x->dim[0],
+                                 l->d_in, l->d_out, dy->data, dp_run_value(run, l->weight)->data,
+                                 dx->data};
+    return dp_launch(&x->slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
+}
+
+static int linear_backward(struct dp_module *module, struct dp_run *run,
+                           const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
+                           int n_in, struct dp_error *err)
+{
+    const struct linear *l = dp_module_self(module);
+    struct dp_tensor x;
+    (void)n_out, (void)n_in;
+    grad_in[0] = (struct dp_tensor){0};
+    int status = dp_run_restore(run, module, &x, sizeof x, err);
+    if (status || !grad_out[0].slot)
+        return status;
+    if (!l->weight->frozen)
+        status = weight_grad(l, run, &x, &grad_out[0], err);
+    if (status == 0 && l->bias && !l->bias->frozen)
+        status = bias_grad(l, run, &grad_out[0], err);
+    if (status == 0 && x.needs_grad)
+        status = input_grad(l, run, &x, &grad_out[0], &grad_in[0], err);
+    return status;
+}
+
+static const struct dp_module_ops linear_ops = {"linear", linear_forward, linear_backward, free};
+
+int dp_linear(struct dp_group *group, size_t d_in, size_t d_out, bool bias,
+              struct dp_module **module, struct dp_error *err)
+{
+    struct dp_module *m = NULL;
+    if (d_in < 1 || d_out < 1)
+        return dp_fail(err, DP_EINVAL, "linear(%zu, %zu): at least 1 feature", d_in, d_out);
+    struct linear *l = calloc(1, sizeof *l);
+    if (!l)
+        return dp_fail(err, DP_ENOMEM, "no memory for linear(%zu, %zu)", d_in, d_out);
+    int status = dp_module_open(group, &linear_ops, l, NULL, 0, &m, err);
+    if (status) {
+        free(l);
+        return status;
+    }
+    l->d_in = d_in;
+    l->d_out = d_out;
+    status = dp_module_add_param(m, "weight", DP_F32, 2, (size_t[]){d_out, d_in}, &l->weight, err);
+    if (status == 0 && bias)
+        status = dp_module_add_param(m, "bias", DP_F32, 1, &d_out, &l->bias, err);
+    if (status) {
+        dp_module_close(m);
+        return status;
+    }
+    *module = m;
+    return 0;
+}

@@ -1,0 +1,102 @@
+/* memory.c: see memory.h. */
+#include "memory.h"
+
+#include <stdlib.h>
+
+#define CHUNK_BYTES ((size_t)1 << 20)
+#define ALIGNMENT   64
+
+bool dp_multiply(size_t a, size_t b, size_t *product)
+{
+    if (b != 0 && a > SIZE_MAX / b)
+        return false;
+    *product = a * b;
+    return true;
+}
+
+int dp_block_open(struct dp_slot *slot, size_t bytes, struct dp_block **block, struct dp_error *err)
+{
+    struct dp_block *b = calloc(1, sizeof *b);
+    if (!b)
+        return dp_fail(err, DP_ENOMEM, "%s: no memory for a block", slot->info.name);
+    const int status = slot->ops->alloc(slot, bytes, &b->memory, err);
+    if (status) {
+        free(b);
+        return status;
+    }
+    b->slot = slot;
+    b->refs = 1;
+    *block = b;
+    return 0;
+}
+
+void dp_block_release(struct dp_block *block)
+{
+    if (!block || --block->refs > 0)
+        return;
+    dp_slot_wait(block->slot, NULL);
+    block->slot->ops->release(block->slot, block->memory);
+    free(block);
+}
+
+size_t dp_layout_add(size_t *offset, const struct dp_tensor *tensor)
+{
+    const size_t unit = dp_dtype_bytes(tensor->dtype);
+    const size_t place = (*offset + unit - 1) / unit * unit;
+    *offset = place + dp_tensor_bytes(tensor);
+    return place;
+}
+
+static int chunk_open(struct dp_stack *stack, size_t bytes, struct dp_chunk **chunk,
+                      struct dp_error *err)
+{
+    struct dp_chunk *c = calloc(1, sizeof *c);
+    if (!c)
+        return dp_fail(err, DP_ENOMEM, "%s: no memory for a step", stack->slot->info.name);
+    c->bytes = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    const int status = stack->slot->ops->alloc(stack->slot, c->bytes, &c->memory, err);
+    if (status) {
+        free(c);
+        return status;
+    }
+    *chunk = c;
+    return 0;
+}
+
+int dp_stack_take(struct dp_stack *stack, size_t bytes, void **memory, struct dp_error *err)
+{
+    if (bytes > SIZE_MAX - ALIGNMENT)
+        return dp_fail(err, DP_ENOMEM, "%s: %zu bytes of memory are not to be had",
+                       stack->slot->info.name, bytes);
+    const size_t need = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct dp_chunk **link = stack->current ? &stack->current : &stack->first;
+    while (*link && (*link)->bytes - (*link)->used < need)
+        link = &(*link)->next;
+    if (!*link) {
+        const int status = chunk_open(stack, need, link, err);
+        if (status)
+            return status;
+    }
+    stack->current = *link;
+    *memory = (char *)stack->current->memory + stack->current->used;
+    stack->current->used += need;
+    return 0;
+}
+
+void dp_stack_reset(struct dp_stack *stack)
+{
+    for (struct dp_chunk *c = stack->first; c; c = c->next)
+        c->used = 0;
+    stack->current = stack->first;
+}
+
+void dp_stack_close(struct dp_stack *stack)
+{
+    for (struct dp_chunk *c = stack->first; c;) {
+        struct dp_chunk *next = c->next;
+        stack->slot->ops->release(stack->slot, c->memory);
+        free(c);
+        c = next;
+    }
+    stack->first = stack->current = NULL;
+}

@@ -1,0 +1,38 @@
+/* memory.h: blocks that tensors of a module share, and the bump stacks of a run. */
+#ifndef DP_MEMORY_H
+#define DP_MEMORY_H
+
+#include "backend.h"
+
+/* One allocation on a slot, freed with its last reference. */
+struct dp_block {
+    struct dp_slot *slot;
+    void *memory;
+    int refs;
+};
+int dp_block_open(struct dp_slot *slot, size_t bytes, struct dp_block **block,
+                  struct dp_error *err);
+void dp_block_release(struct dp_block *block); /* NULL allowed; the last waits for the slot */
+
+/* Where the next tensor of this type goes behind offset bytes; adds its size to *offset. */
+size_t dp_layout_add(size_t *offset, const struct dp_tensor *tensor);
+
+/* Memory of one step on one slot: taken from the top, given back all at once, kept for the next
+ * step. Chunks are never moved, so tensors stay where they are. */
+struct dp_chunk {
+    struct dp_chunk *next;
+    void *memory;
+    size_t bytes, used;
+};
+struct dp_stack {
+    struct dp_slot *slot;
+    struct dp_chunk *first, *current;
+};
+int dp_stack_take(struct dp_stack *stack, size_t bytes, void **memory, struct dp_error *err);
+void dp_stack_reset(struct dp_stack *stack);
+void dp_stack_close(struct dp_stack *stack);
+
+/* a * b into *product; false on overflow. */
+bool dp_multiply(size_t a, size_t b, size_t *product);
+
+#endif

@@ -1,0 +1,72 @@
+/* apply.c: replica i on the worker of its slot. Source: torch.nn.parallel.parallel_apply. */
+#include "parallel.h"
+
+struct job {
+    const struct dp_tasks *tasks;
+    struct dp_error *errors;
+};
+
+static void run_task(int i, void *arg)
+{
+    const struct job *job = arg;
+    const struct dp_tasks *tasks = job->tasks;
+    const uint64_t begin = dp_trace_begin(tasks->group);
+    job->errors[i].status = 0;
+    tasks->step(i, tasks->arg, &job->errors[i]);
+    dp_trace_end(tasks->group, i, tasks->phase, begin, 0);
+}
+
+/* All have ended; the lowest index is reported, whichever was first in time. */
+static int report(const struct dp_tasks *tasks, const struct dp_error errors[],
+                  struct dp_error *err)
+{
+    for (int i = 0; i < tasks->n; ++i) {
+        if (errors[i].status == 0)
+            continue;
+        dp_group_wait(tasks->group, NULL);
+        if (err && err->status == 0) {
+            dp_fail(err, errors[i].status, "replica %d on %s: %s", i, tasks->slot[i]->info.name,
+                    errors[i].text);
+            err->has_replica = true;
+            err->replica = i;
+        }
+        return errors[i].status;
+    }
+    return 0;
+}
+
+int dp_tasks_run(const struct dp_tasks *tasks, struct dp_error *err)
+{
+    struct dp_error errors[DP_MAX_SLOTS];
+    struct job job = {tasks, errors};
+    const struct dp_team team = {tasks->group, tasks->slot, tasks->n};
+    if (tasks->n < 1 || tasks->n > DP_MAX_SLOTS)
+        return dp_fail(err, DP_EINVAL, "parallel_apply of %d calls: 1 to %d", tasks->n,
+                       DP_MAX_SLOTS);
+    if (tasks->group->in_team)
+        return dp_fail(err, DP_EINVAL, "data parallel work inside a replica is not supported");
+    tasks->group->in_team = true;
+    dp_team_run(&team, run_task, &job);
+    tasks->group->in_team = false;
+    return report(tasks, errors, err);
+}
+
+static int forward_call(int i, void *arg, struct dp_error *err)
+{
+    struct dp_call *call = (struct dp_call *)arg + i;
+    return dp_forward(call->module, call->run, call->in, call->n_in, call->out, &call->n_out, err);
+}
+
+int dp_apply(struct dp_call calls[], int n, struct dp_error *err)
+{
+    if (n < 1 || n > DP_MAX_SLOTS)
+        return dp_fail(err, DP_EINVAL, "parallel_apply of %d calls: 1 to %d", n, DP_MAX_SLOTS);
+    struct dp_tasks tasks = {.group = calls[0].run->group,
+                             .n = n,
+                             .phase = DP_PHASE_FORWARD,
+                             .step = forward_call,
+                             .arg = calls};
+    for (int i = 0; i < n; ++i)
+        tasks.slot[i] = calls[i].run->slot;
+    return dp_tasks_run(&tasks, err);
+}

@@ -1,0 +1,308 @@
+/* run.c: executing modules. A run owns the memory of a step and the tape: what each forward saved
+ * for its backward, last on top. */
+#include "module.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Behind each record on the tape. */
+struct tape_mark {
+    const struct dp_module *module;
+    size_t bytes;
+};
+
+/* What an outermost forward leaves for dp_backward. */
+struct frame {
+    int n_in, n_out;
+    struct dp_tensor out[DP_MAX_IO];
+};
+
+int dp_run_open(struct dp_group *group, struct dp_run **run, struct dp_error *err)
+{
+    struct dp_run *r = calloc(1, sizeof *r);
+    if (!r)
+        return dp_fail(err, DP_ENOMEM, "no memory for a run");
+    r->group = group;
+    r->slot = &group->host;
+    r->replica = -1;
+    r->grad = r->train = true;
+    r->stack[0].slot = &group->host;
+    for (int i = 0; i < group->size; ++i)
+        r->stack[i + 1].slot = group->slot[i];
+    *run = r;
+    return 0;
+}
+
+void dp_run_close(struct dp_run *run)
+{
+    if (!run)
+        return;
+    dp_group_wait(run->group, NULL);
+    for (int i = 0; i <= run->group->size; ++i)
+        dp_stack_close(&run->stack[i]);
+    free(run->tape);
+    free(run);
+}
+
+void dp_run_reset(struct dp_run *run)
+{
+    for (int i = 0; i <= run->group->size; ++i)
+        dp_stack_reset(&run->stack[i]);
+    run->tape_used = 0;
+    ++run->step;
+}
+
+void dp_run_grad_mode(struct dp_run *run, bool on)
+{
+    run->grad = on;
+}
+
+void dp_run_train_mode(struct dp_run *run, bool on)
+{
+    run->train = on;
+}
+
+bool dp_run_has_grad(const struct dp_run *run)
+{
+    return run->grad;
+}
+
+bool dp_run_is_training(const struct dp_run *run)
+{
+    return run->train;
+}
+
+int dp_run_replica(const struct dp_run *run)
+{
+    return run->replica;
+}
+
+struct dp_slot *dp_run_slot(const struct dp_run *run)
+{
+    return run->slot;
+}
+
+struct dp_stack *dp_run_stack(struct dp_run *run, const struct dp_slot *slot)
+{
+    return &run->stack[slot->info.index + 1];
+}
+
+int dp_run_scratch(struct dp_run *run, size_t bytes, void **memory, struct dp_error *err)
+{
+    return dp_stack_take(&run->stack[0], bytes, memory, err);
+}
+
+int dp_run_tensor(struct dp_run *run, struct dp_slot *slot, enum dp_dtype dtype, int ndim,
+                  const size_t dim[], struct dp_tensor *tensor, struct dp_error *err)
+{
+    struct dp_tensor t;
+    int status = dp_tensor_shape(slot, dtype, ndim, dim, &t, err);
+    if (status == 0)
+        status = dp_stack_take(dp_run_stack(run, slot), dp_tensor_bytes(&t), &t.data, err);
+    if (status == 0)
+        *tensor = t;
+    return status;
+}
+
+int dp_run_save(struct dp_run *run, const struct dp_module *module, const void *record,
+                size_t bytes, struct dp_error *err)
+{
+    const struct tape_mark mark = {module, bytes};
+    const size_t need = run->tape_used + bytes + sizeof mark;
+    if (need > run->tape_bytes) {
+        unsigned char *grown = realloc(run->tape, 2 * need);
+        if (!grown)
+            return dp_fail(err, DP_ENOMEM, "no memory to save a forward of %s", module->ops->kind);
+        run->tape = grown;
+        run->tape_bytes = 2 * need;
+    }
+    memcpy(run->tape + run->tape_used, record, bytes);
+    memcpy(run->tape + run->tape_used + bytes, &mark, sizeof mark);
+    run->tape_used = need;
+    return 0;
+}
+
+int dp_run_restore(struct dp_run *run, const struct dp_module *module, void *record, size_t bytes,
+                   struct dp_error *err)
+{
+    struct tape_mark mark;
+    if (run->tape_used < sizeof mark)
+        return dp_fail(err, DP_EINVAL, "backward of %s without a forward in grad mode",
+                       module->ops->kind);
+    memcpy(&mark, run->tape + run->tape_used - sizeof mark, sizeof mark);
+    if (mark.module != module || mark.bytes != bytes)
+        return dp_fail(err, DP_EINVAL, "backward of %s, but the last forward was one of %s",
+                       module->ops->kind, mark.module->ops->kind);
+    run->tape_used -= sizeof mark + bytes;
+    memcpy(record, run->tape + run->tape_used, bytes);
+    return 0;
+}
+
+static int state_entry(const struct dp_state *state, const struct dp_param *param)
+{
+    assert(param->id >= state->first_id && param->id - state->first_id < state->n_ids);
+    return state->index[param->id - state->first_id];
+}
+
+const struct dp_tensor *dp_run_value(struct dp_run *run, const struct dp_param *param)
+{
+    return run->state ? &run->state->value[state_entry(run->state, param)] : &param->value;
+}
+
+void dp_run_grad(struct dp_run *run, struct dp_param *param, struct dp_tensor *grad,
+                 bool *accumulate)
+{
+    bool *has = &param->has_grad;
+    *grad = param->grad;
+    if (run->state) {
+        const int i = state_entry(run->state, param);
+        has = &run->state->has_grad[i];
+        *grad = run->state->grad[i];
+    }
+    *accumulate = *has;
+    *has = true;
+}
+
+int dp_run_call(struct dp_run *run, struct dp_slot *slot, void (*function)(const void *args),
+                const void *args, size_t bytes, struct dp_error *err)
+{
+    (void)run;
+    if (bytes > DP_CALL_BYTES)
+        return dp_fail(err, DP_EINVAL, "arguments of %zu bytes: at most %d", bytes, DP_CALL_BYTES);
+    if (!slot->ops->call)
+        return dp_fail(err, DP_ENOTSUP, "%s cannot run host code", slot->info.name);
+    return slot->ops->call(&slot->compute, function, args, bytes, err);
+}
+
+int dp_same_slot(const char *what, const struct dp_tensor *a, const char *other,
+                 const struct dp_tensor *b, struct dp_error *err)
+{
+    if (a->slot == b->slot)
+        return 0;
+    return dp_fail(err, DP_EDEVICE, "%s is on %s, %s is on %s", what, a->slot->info.name, other,
+                   b->slot->info.name);
+}
+
+int dp_check_inputs(const char *kind, const struct dp_tensor in[], int n_in, int least, int most,
+                    struct dp_error *err)
+{
+    if (n_in < least || n_in > most)
+        return dp_fail(err, DP_EINVAL, "%s takes %d to %d inputs, got %d", kind, least, most, n_in);
+    for (int i = 0; i < n_in; ++i) {
+        if (!in[i].slot)
+            return dp_fail(err, DP_EINVAL, "input %d of %s is no tensor", i, kind);
+    }
+    return 0;
+}
+
+/* Nothing may still use this run's memory after an error is reported. */
+static void drain(struct dp_run *run)
+{
+    if (run->replica < 0)
+        dp_group_wait(run->group, NULL);
+    else
+        dp_slot_wait(run->slot, NULL);
+}
+
+static int forward_outermost(struct dp_module *module, struct dp_run *run,
+                             const struct dp_tensor in[], int n_in, struct dp_tensor out[],
+                             int *n_out, struct dp_error *err)
+{
+    const size_t mark = run->tape_used;
+    struct frame frame = {.n_in = n_in};
+    int status = module->ops->forward(module, run, in, n_in, out, &frame.n_out, err);
+    if (status == 0 && run->grad) {
+        memcpy(frame.out, out, (size_t)frame.n_out * sizeof *out);
+        status = dp_run_save(run, module, &frame, sizeof frame, err);
+    }
+    if (status) {
+        run->tape_used = mark;
+        drain(run);
+        return status;
+    }
+    *n_out = frame.n_out;
+    return 0;
+}
+
+int dp_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[], int n_in,
+               struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    int status = dp_check_inputs(module->ops->kind, in, n_in, 0, DP_MAX_IO, err);
+    if (status)
+        return status;
+    if (run->depth > 0)
+        return module->ops->forward(module, run, in, n_in, out, n_out, err);
+    ++run->depth;
+    status = forward_outermost(module, run, in, n_in, out, n_out, err);
+    --run->depth;
+    return status;
+}
+
+static int make_ones(struct dp_run *run, const struct dp_tensor *like, struct dp_tensor *ones,
+                     struct dp_error *err)
+{
+    int status = dp_run_tensor(run, like->slot, DP_F32, like->ndim, like->dim, ones, err);
+    if (status)
+        return status;
+    const struct dp_fill fill = {ones->data, 1.0f, dp_tensor_count(ones)};
+    return dp_launch(&like->slot->compute, DP_KERNEL_FILL, &fill, sizeof fill, err);
+}
+
+static int check_gradients(const struct frame *frame, const struct dp_tensor grad_out[], int n,
+                           struct dp_error *err)
+{
+    char got[DP_SHAPE_TEXT], want[DP_SHAPE_TEXT];
+    for (int i = 0; i < n; ++i) {
+        if (!grad_out[i].slot)
+            continue;
+        if (!dp_same_shape(&grad_out[i], &frame->out[i]))
+            return dp_fail(err, DP_ESHAPE, "gradient %d has shape %s, the output had %s", i,
+                           dp_shape_text(&grad_out[i], got), dp_shape_text(&frame->out[i], want));
+        const int status =
+            dp_same_slot("the gradient", &grad_out[i], "the output", &frame->out[i], err);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+static int backward_outermost(struct dp_module *module, struct dp_run *run,
+                              const struct dp_tensor grad_out[], int n_grad_out,
+                              struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    struct frame frame;
+    struct dp_tensor ones[DP_MAX_IO] = {{0}}, unwanted[DP_MAX_IO] = {{0}};
+    int status = dp_run_restore(run, module, &frame, sizeof frame, err);
+    if (status)
+        return status;
+    if (n_grad_out == 0 && frame.n_out > 0) {
+        status = make_ones(run, &frame.out[0], &ones[0], err);
+        grad_out = ones;
+        n_grad_out = frame.n_out;
+    }
+    if (status)
+        return status;
+    if (n_grad_out != frame.n_out || (grad_in && n_in != frame.n_in))
+        return dp_fail(err, DP_EINVAL,
+                       "backward of %s: %d gradients out and %d in, it has %d and %d",
+                       module->ops->kind, n_grad_out, n_in, frame.n_out, frame.n_in);
+    status = check_gradients(&frame, grad_out, n_grad_out, err);
+    if (status)
+        return status;
+    return module->ops->backward(module, run, grad_out, n_grad_out, grad_in ? grad_in : unwanted,
+                                 frame.n_in, err);
+}
+
+int dp_backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
+                int n_grad_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    if (run->depth > 0)
+        return module->ops->backward(module, run, grad_out, n_grad_out, grad_in, n_in, err);
+    ++run->depth;
+    const int status = backward_outermost(module, run, grad_out, n_grad_out, grad_in, n_in, err);
+    --run->depth;
+    if (status)
+        drain(run);
+    return status;
+}

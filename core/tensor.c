@@ -1,0 +1,166 @@
+/* tensor.c: shapes and moving bytes between tensors and host memory. */
+#include "tensor.h"
+#include "memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t dp_dtype_bytes(enum dp_dtype dtype)
+{
+    static const size_t bytes[] = {[DP_F32] = 4, [DP_F64] = 8, [DP_I32] = 4, [DP_I64] = 8};
+    return bytes[dtype];
+}
+
+size_t dp_tensor_count(const struct dp_tensor *tensor)
+{
+    size_t n = 1;
+    for (int d = 0; d < tensor->ndim; ++d)
+        n *= tensor->dim[d];
+    return n;
+}
+
+size_t dp_tensor_bytes(const struct dp_tensor *tensor)
+{
+    return dp_tensor_count(tensor) * dp_dtype_bytes(tensor->dtype);
+}
+
+int dp_tensor_shape(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const size_t dim[],
+                    struct dp_tensor *tensor, struct dp_error *err)
+{
+    if (ndim < 0 || ndim > DP_MAX_DIMS)
+        return dp_fail(err, DP_EINVAL, "a tensor of %d dimensions: 0 to %d", ndim, DP_MAX_DIMS);
+    if (dtype < DP_F32 || dtype > DP_I64)
+        return dp_fail(err, DP_EINVAL, "unknown element type %d", (int)dtype);
+    struct dp_tensor t = {.slot = slot, .dtype = dtype, .ndim = ndim};
+    size_t bytes = dp_dtype_bytes(dtype);
+    for (int d = 0; d < ndim; ++d) {
+        t.dim[d] = dim[d];
+        if (!dp_multiply(bytes, dim[d], &bytes))
+            return dp_fail(err, DP_EINVAL, "a tensor of more bytes than memory has addresses");
+    }
+    *tensor = t;
+    return 0;
+}
+
+int dp_tensor_alloc(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const size_t dim[],
+                    struct dp_tensor *tensor, struct dp_error *err)
+{
+    struct dp_tensor t;
+    int status = dp_tensor_shape(slot, dtype, ndim, dim, &t, err);
+    if (status == 0)
+        status = slot->ops->alloc(slot, dp_tensor_bytes(&t), &t.data, err);
+    if (status == 0)
+        *tensor = t;
+    return status;
+}
+
+void dp_tensor_free(struct dp_tensor *tensor)
+{
+    if (!tensor->slot)
+        return;
+    dp_group_wait(tensor->slot->group, NULL);
+    tensor->slot->ops->release(tensor->slot, tensor->data);
+    memset(tensor, 0, sizeof *tensor);
+}
+
+int dp_tensor_rows(const struct dp_tensor *tensor, size_t first, size_t rows,
+                   struct dp_tensor *view, struct dp_error *err)
+{
+    if (tensor->ndim < 1)
+        return dp_fail(err, DP_EINVAL, "rows of a tensor without dimensions");
+    if (first > tensor->dim[0] || rows > tensor->dim[0] - first)
+        return dp_fail(err, DP_EINVAL, "rows %zu to %zu of a tensor of %zu rows", first,
+                       first + rows, tensor->dim[0]);
+    struct dp_tensor v = *tensor;
+    v.dim[0] = rows;
+    v.data = (char *)tensor->data +
+             first * (tensor->dim[0] ? dp_tensor_bytes(tensor) / tensor->dim[0] : 0);
+    *view = v;
+    return 0;
+}
+
+static int copy_bytes(struct dp_queue *queue, void *dst, const void *src, size_t bytes,
+                      struct dp_error *err)
+{
+    const struct dp_copy copy = {dst, src, bytes, 1, bytes, bytes};
+    return dp_launch(queue, DP_KERNEL_COPY, &copy, sizeof copy, err);
+}
+
+int dp_tensor_write(const struct dp_tensor *tensor, const void *host, struct dp_error *err)
+{
+    struct dp_queue *queue = &tensor->slot->compute;
+    const int status = copy_bytes(queue, tensor->data, host, dp_tensor_bytes(tensor), err);
+    const int synced = dp_queue_sync(queue, err);
+    return status ? status : synced;
+}
+
+int dp_tensor_read(void *host, const struct dp_tensor *tensor, struct dp_error *err)
+{
+    struct dp_queue *queue = &tensor->slot->compute;
+    const int status = copy_bytes(queue, host, tensor->data, dp_tensor_bytes(tensor), err);
+    const int synced = dp_queue_sync(queue, err);
+    return status ? status : synced;
+}
+
+int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, struct dp_error *err)
+{
+    char a[DP_SHAPE_TEXT], b[DP_SHAPE_TEXT];
+    if (dst->dtype != src->dtype || dp_tensor_count(dst) != dp_tensor_count(src))
+        return dp_fail(err, DP_ESHAPE, "copy of %s to %s", dp_shape_text(src, a),
+                       dp_shape_text(dst, b));
+    struct dp_group *group = dst->slot->group;
+    const size_t bytes = dp_tensor_bytes(dst);
+    const struct dp_move move = {
+        dst->slot, src->slot, {dst->data, src->data, bytes, 1, bytes, bytes}};
+    const struct dp_moves moves = {&move, bytes > 0 ? 1 : 0};
+    /* The transfer is the source's when it has queues: a copy to the host must wait there. */
+    struct dp_slot *slot = dp_is_host(dst->slot) ? src->slot : dst->slot;
+    const struct dp_team team = {group, &slot, 1};
+    return group->backend->comm->move(&team, &moves, DP_PHASE_NONE, err);
+}
+
+const char *dp_shape_text(const struct dp_tensor *tensor, char text[DP_SHAPE_TEXT])
+{
+    int length = snprintf(text, DP_SHAPE_TEXT, "(");
+    for (int d = 0; d < tensor->ndim && length < DP_SHAPE_TEXT; ++d)
+        length += snprintf(text + length, (size_t)(DP_SHAPE_TEXT - length), "%s%zu", d ? ", " : "",
+                           tensor->dim[d]);
+    if (length < DP_SHAPE_TEXT)
+        snprintf(text + length, (size_t)(DP_SHAPE_TEXT - length), ")");
+    return text;
+}
+
+bool dp_same_shape(const struct dp_tensor *a, const struct dp_tensor *b)
+{
+    if (a->dtype != b->dtype || a->ndim != b->ndim)
+        return false;
+    for (int d = 0; d < a->ndim; ++d) {
+        if (a->dim[d] != b->dim[d])
+            return false;
+    }
+    return true;
+}
+
+int dp_dim_wrap(const char *what, int dim, int ndim, int *wrapped, struct dp_error *err)
+{
+    if (dim < -ndim || dim >= ndim)
+        return dp_fail(err, DP_EINVAL, "%s: dim %d of a tensor with %d dimensions: %d to %d", what,
+                       dim, ndim, -ndim, ndim - 1);
+    *wrapped = dim < 0 ? dim + ndim : dim;
+    return 0;
+}
+
+struct dp_copy dp_piece_copy(const struct dp_tensor *whole, const struct dp_tensor *piece, int dim,
+                             size_t first, bool to_piece)
+{
+    size_t outer = 1, inner = dp_dtype_bytes(whole->dtype);
+    for (int d = 0; d < dim; ++d)
+        outer *= whole->dim[d];
+    for (int d = dim + 1; d < whole->ndim; ++d)
+        inner *= whole->dim[d];
+    const size_t width = piece->dim[dim] * inner, pitch = whole->dim[dim] * inner;
+    char *in_whole = (char *)whole->data + first * inner;
+    const struct dp_copy from = {piece->data, in_whole, width, outer, width, pitch};
+    const struct dp_copy to = {in_whole, piece->data, width, outer, pitch, width};
+    return to_piece ? from : to;
+}

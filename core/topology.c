@@ -1,0 +1,174 @@
+/* topology.c: cores, caches and memory by hwloc, and where a slot's worker runs. The only file
+ * that knows hwloc. */
+#include "backend.h"
+
+#include <hwloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct dp_topology {
+    hwloc_topology_t tree;
+    hwloc_cpuset_t usable; /* where the calling thread might run when this was opened */
+};
+
+static int usable_read(struct dp_topology *t)
+{
+    t->usable = hwloc_bitmap_alloc();
+    if (!t->usable)
+        return DP_ENOMEM;
+    if (hwloc_get_cpubind(t->tree, t->usable, HWLOC_CPUBIND_THREAD) != 0 ||
+        hwloc_bitmap_iszero(t->usable))
+        hwloc_bitmap_copy(t->usable, hwloc_topology_get_allowed_cpuset(t->tree));
+    hwloc_bitmap_and(t->usable, t->usable, hwloc_topology_get_allowed_cpuset(t->tree));
+    return 0;
+}
+
+int dp_topology_open(struct dp_topology **topology, struct dp_error *err)
+{
+    struct dp_topology *t = calloc(1, sizeof *t);
+    if (!t)
+        return dp_fail(err, DP_ENOMEM, "no memory for the topology");
+    if (hwloc_topology_init(&t->tree) != 0) {
+        free(t);
+        return dp_fail(err, DP_EFAULT, "hwloc cannot be initialised");
+    }
+    if (hwloc_topology_load(t->tree) != 0 || usable_read(t) != 0) {
+        dp_topology_close(t);
+        return dp_fail(err, DP_EFAULT, "hwloc cannot read this machine's topology");
+    }
+    *topology = t;
+    return 0;
+}
+
+void dp_topology_close(struct dp_topology *topology)
+{
+    if (!topology)
+        return;
+    hwloc_bitmap_free(topology->usable);
+    hwloc_topology_destroy(topology->tree);
+    free(topology);
+}
+
+static int count_usable(const struct dp_topology *topology, hwloc_obj_type_t type)
+{
+    int n = 0;
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(topology->tree, type, o));)
+        n += hwloc_bitmap_intersects(o->cpuset, topology->usable);
+    return n;
+}
+
+int dp_topology_usable_cores(const struct dp_topology *topology)
+{
+    const int cores = count_usable(topology, HWLOC_OBJ_CORE);
+    return cores > 0 ? cores : count_usable(topology, HWLOC_OBJ_PU);
+}
+
+/* Core set of slot i of n: neighbours in the tree stay together; with more slots than cores
+ * slots share. Caller frees; NULL when there is no memory. */
+static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
+{
+    const int cores = dp_topology_usable_cores(topology);
+    const hwloc_obj_type_t type =
+        count_usable(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    if (!set || cores < 1)
+        return set;
+    const int first = n <= cores ? i * cores / n : i % cores;
+    const int last = n <= cores ? (i + 1) * cores / n : first + 1;
+    int position = 0;
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(topology->tree, type, o));) {
+        if (!hwloc_bitmap_intersects(o->cpuset, topology->usable))
+            continue;
+        if (position >= first && position < last)
+            hwloc_bitmap_or(set, set, o->cpuset);
+        ++position;
+    }
+    hwloc_bitmap_and(set, set, topology->usable);
+    return set;
+}
+
+void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info)
+{
+    info->numa_node = -1;
+    info->cores[0] = '\0';
+    hwloc_cpuset_t set = core_set(topology, i, n);
+    if (!set)
+        return;
+    hwloc_bitmap_list_snprintf(info->cores, sizeof info->cores, set);
+    const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology->tree, set);
+    if (covering && covering->nodeset && hwloc_bitmap_weight(covering->nodeset) == 1)
+        info->numa_node = hwloc_bitmap_first(covering->nodeset);
+    hwloc_bitmap_free(set);
+}
+
+int dp_topology_bind(struct dp_topology *topology, int i, int n, struct dp_error *err)
+{
+    hwloc_cpuset_t set = core_set(topology, i, n);
+    const bool bound = set && !hwloc_bitmap_iszero(set) &&
+                       hwloc_set_cpubind(topology->tree, set, HWLOC_CPUBIND_THREAD) == 0;
+    hwloc_bitmap_free(set);
+    return bound ? 0 : dp_fail(err, DP_EFAULT, "slot %d of %d cannot be bound to its cores", i, n);
+}
+
+void dp_topology_unbind(struct dp_topology *topology)
+{
+    hwloc_set_cpubind(topology->tree, topology->usable, HWLOC_CPUBIND_THREAD);
+}
+
+static uint64_t cache_bytes(hwloc_topology_t tree, hwloc_obj_type_t type)
+{
+    const hwloc_obj_t cache = hwloc_get_obj_by_type(tree, type, 0);
+    return cache ? cache->attr->cache.size : 0;
+}
+
+/* hwloc adds up the NUMA nodes, which leaves out memory that was added to a virtual machine later
+ * and belongs to none. */
+static uint64_t memory_bytes(hwloc_topology_t tree)
+{
+    const uint64_t nodes = hwloc_get_root_obj(tree)->total_memory;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const uint64_t all = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+    return all > nodes ? all : nodes;
+}
+
+static int count_all(hwloc_topology_t tree, hwloc_obj_type_t type)
+{
+    const int n = hwloc_get_nbobjs_by_type(tree, type);
+    return n > 0 ? n : 0;
+}
+
+static void describe_cpu(hwloc_topology_t tree, char *text, size_t bytes)
+{
+    const hwloc_obj_t package = hwloc_get_obj_by_type(tree, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    if (!model)
+        model = hwloc_obj_get_info_by_name(hwloc_get_root_obj(tree), "CPUModel");
+    snprintf(text, bytes, "%s", model ? model : "unknown");
+}
+
+int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
+{
+    struct dp_topology *topology;
+    const int status = dp_topology_open(&topology, err);
+    if (status)
+        return status;
+    const hwloc_topology_t tree = topology->tree;
+    memset(machine, 0, sizeof *machine);
+    describe_cpu(tree, machine->cpu_model, sizeof machine->cpu_model);
+    machine->packages = count_all(tree, HWLOC_OBJ_PACKAGE);
+    machine->numa_nodes = count_all(tree, HWLOC_OBJ_NUMANODE);
+    machine->cores = count_all(tree, HWLOC_OBJ_CORE);
+    machine->pus = count_all(tree, HWLOC_OBJ_PU);
+    machine->usable_cores = dp_topology_usable_cores(topology);
+    machine->usable_pus = count_usable(topology, HWLOC_OBJ_PU);
+    machine->memory_bytes = memory_bytes(tree);
+    machine->l1d_bytes = cache_bytes(tree, HWLOC_OBJ_L1CACHE);
+    machine->l2_bytes = cache_bytes(tree, HWLOC_OBJ_L2CACHE);
+    machine->l3_bytes = cache_bytes(tree, HWLOC_OBJ_L3CACHE);
+    snprintf(machine->hwloc_version, sizeof machine->hwloc_version, "%s", HWLOC_VERSION);
+    dp_blas_describe(machine->blas, sizeof machine->blas);
+    dp_topology_close(topology);
+    return 0;
+}
