@@ -36,23 +36,32 @@ struct forward {
     struct dp_parallel_self *p;
     struct dp_module *module;
     struct dp_parallel_call *call;
+    int n_out[DP_MAX_SLOTS];
 };
 
 static int forward_replica(int i, void *arg, struct dp_error *err)
 {
-    const struct forward *f = arg;
+    struct forward *f = arg;
     struct dp_tensor in[DP_MAX_IO], out[DP_MAX_IO];
-    int n_out = 0;
     for (int k = 0; k < f->call->n_in; ++k)
         in[k] = f->call->shard[k][i];
     const int status = dp_forward(f->module, dp_replicas_run(f->p->replicas, i), in, f->call->n_in,
-                                  out, &n_out, err);
+                                  out, &f->n_out[i], err);
     if (status)
         return status;
-    for (int k = 0; k < n_out; ++k)
+    for (int k = 0; k < f->n_out[i]; ++k)
         f->call->out[k][i] = out[k];
-    if (i == 0)
-        f->call->n_out = n_out;
+    return 0;
+}
+
+static int check_outputs(const struct forward *f, struct dp_error *err)
+{
+    f->call->n_out = f->n_out[0];
+    for (int i = 1; i < f->call->m; ++i) {
+        if (f->n_out[i] != f->n_out[0])
+            return dp_fail(err, DP_ESHAPE, "replica %d has %d outputs, replica 0 has %d", i,
+                           f->n_out[i], f->n_out[0]);
+    }
     return 0;
 }
 
@@ -83,7 +92,7 @@ static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p
         status = dp_replicate(p->replicas, call->m, err);
     if (status)
         return status;
-    struct forward f = {p, dp_module_child(module, 0), call};
+    struct forward f = {p, dp_module_child(module, 0), call, {0}};
     struct dp_tasks tasks = {.group = run->group,
                              .n = call->m,
                              .phase = DP_PHASE_FORWARD,
@@ -91,6 +100,8 @@ static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p
                              .arg = &f};
     memcpy(tasks.slot, p->slot, sizeof tasks.slot);
     status = dp_tasks_run(&tasks, err);
+    if (status == 0)
+        status = check_outputs(&f, err);
     for (int k = 0; status == 0 && k < call->n_out; ++k)
         status = dp_gather(run, call->out[k], call->m, p->dim, p->output, &out[k], err);
     return status;
@@ -114,8 +125,11 @@ static int forward_direct(struct dp_module *module, struct dp_parallel_self *p, 
         in[k] = call->shard[k][0];
     if (status)
         return status;
+    struct dp_slot *const outer = run->slot;
     const uint64_t begin = dp_trace_begin(run->group);
+    run->slot = p->n > 0 ? p->slot[0] : outer;
     status = dp_forward(dp_module_child(module, 0), run, in, call->n_in, out, &call->n_out, err);
+    run->slot = outer;
     dp_trace_end(run->group, 0, DP_PHASE_FORWARD, begin, 0);
     return status;
 }

@@ -102,6 +102,8 @@ static int backward_replicas(struct dp_module *module, struct dp_parallel_self *
                              .step = backward_replica,
                              .arg = &b};
     memcpy(tasks.slot, p->slot, sizeof tasks.slot);
+    /* Not those of an earlier backward of two forwards: the base has them already. */
+    dp_replicas_zero_grad(p->replicas, call->m);
     status = dp_tasks_run(&tasks, err);
     for (int k = 0; status == 0 && k < call->n_in; ++k)
         status = gather_gradient(p, run, call, k, in[k], &grad_in[k], err);
@@ -113,9 +115,13 @@ static int backward_direct(struct dp_module *module, struct dp_run *run,
                            struct dp_tensor grad_in[], struct dp_error *err)
 {
     struct dp_tensor in[DP_MAX_IO] = {{0}};
+    const struct dp_parallel_self *p = dp_module_self(module);
+    struct dp_slot *const outer = run->slot;
     const uint64_t begin = dp_trace_begin(run->group);
+    run->slot = p->n > 0 ? p->slot[0] : outer;
     int status =
         dp_backward(dp_module_child(module, 0), run, grad_out, call->n_out, in, call->n_in, err);
+    run->slot = outer;
     dp_trace_end(run->group, 0, DP_PHASE_BACKWARD, begin, 0);
     for (int k = 0; status == 0 && k < call->n_in; ++k) {
         const struct dp_tensor *input = &call->in[k];

@@ -153,6 +153,14 @@ int dp_replicas_check(const struct dp_replicas *r, struct dp_error *err)
     return 0;
 }
 
+void dp_replicas_zero_grad(struct dp_replicas *replicas, int m)
+{
+    for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < replicas->params.n; ++j)
+            replicas->replica[i].state.has_grad[j] = false;
+    }
+}
+
 int dp_replicate(struct dp_replicas *replicas, int m, struct dp_error *err)
 {
     struct dp_moves moves[DP_MAX_SLOTS];
@@ -165,10 +173,9 @@ int dp_replicate(struct dp_replicas *replicas, int m, struct dp_error *err)
     for (int j = 0; j < replicas->params.n; ++j)
         base->value[j] = replicas->params.item[j]->value;
     moves[0] = (struct dp_moves){NULL, 0};
+    dp_replicas_zero_grad(replicas, m);
     for (int i = 0; i < m; ++i) {
         struct replica *replica = &replicas->replica[i];
-        for (int j = 0; j < replicas->params.n; ++j)
-            replica->state.has_grad[j] = false;
         if (i > 0)
             moves[i] = (struct dp_moves){replica->moves,
                                          dp_coalesce_moves(base->value, replica->state.value,

@@ -28,5 +28,7 @@ struct dp_replicas {
 
 /* DP_EDEVICE unless every parameter and buffer is on slot[0]. */
 int dp_replicas_check(const struct dp_replicas *replicas, struct dp_error *err);
+/* The gradients of replicas 0..m-1 to none. */
+void dp_replicas_zero_grad(struct dp_replicas *replicas, int m);
 
 #endif

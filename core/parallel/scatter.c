@@ -4,12 +4,17 @@
 static int check_sizes(const struct dp_tensor *input, int dim, int n, const size_t sizes[],
                        struct dp_error *err)
 {
-    size_t sum = 0;
-    for (int s = 0; s < n; ++s)
-        sum += sizes[s];
-    if (sum != input->dim[dim])
-        return dp_fail(err, DP_EINVAL, "%d explicit sizes add up to %zu, dim %d has %zu rows", n,
-                       sum, dim, input->dim[dim]);
+    size_t left = input->dim[dim];
+    for (int s = 0; s < n; ++s) {
+        if (sizes[s] > left)
+            return dp_fail(err, DP_EINVAL,
+                           "explicit size %d is %zu, dim %d has %zu of %zu rows left", s, sizes[s],
+                           dim, left, input->dim[dim]);
+        left -= sizes[s];
+    }
+    if (left > 0)
+        return dp_fail(err, DP_EINVAL, "%d explicit sizes leave %zu of %zu rows of dim %d", n, left,
+                       input->dim[dim], dim);
     return 0;
 }
 
