@@ -1,0 +1,15 @@
+# cmake -P: fills build_info.h.in. Without git, or outside a repository, the commit is "unknown".
+find_program(GIT git)
+set(BUILD_GIT "")
+if(GIT)
+    execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=40 --exclude=*
+        OUTPUT_VARIABLE BUILD_GIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT BUILD_GIT MATCHES "^[0-9a-f]+(-dirty)?$")
+    set(BUILD_GIT "unknown")
+endif()
+foreach(text BUILD_CFLAGS BUILD_COMPILER BUILD_TYPE BUILD_SANITIZERS BUILD_NOTE)
+    string(REPLACE "\\" "\\\\" ${text} "${${text}}")
+    string(REPLACE "\"" "\\\"" ${text} "${${text}}")
+endforeach()
+configure_file(${IN} ${OUT} @ONLY)

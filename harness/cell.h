@@ -1,0 +1,32 @@
+/* cell.h: one point of the grid as the worker process gets it. */
+#ifndef HARNESS_CELL_H
+#define HARNESS_CELL_H
+
+#include "record.h"
+#include "workload.h"
+
+struct cell_limits {
+    double seconds;              /* measured steps go on for so long ... */
+    size_t min_steps, max_steps; /* ... but are at least and at most so many */
+};
+
+struct cell_config {
+    struct workload workload;
+    char devices[64]; /* "virt:2" */
+    int n_devices;
+    char backend[32], communicator[32];
+    size_t rows; /* global batch */
+    uint64_t seed;
+    bool bind;
+    struct cell_limits limits;
+    size_t order_index;
+    char run_id[17];
+};
+
+/* Identity of a cell in its records; the status is RECORD_BROKEN until somebody knows better. */
+void cell_identify(const struct cell_config *config, struct record_cell *cell);
+
+/* Measures and verifies; fills cell in any case. Frees nothing of it. */
+void cell_measure(const struct cell_config *config, struct record_cell *cell);
+
+#endif

@@ -1,0 +1,44 @@
+/* command.h: what the subcommands share: exit statuses, option parsing, opening devices. */
+#ifndef HARNESS_COMMAND_H
+#define HARNESS_COMMAND_H
+
+#include <argp.h>
+#include <stddef.h>
+
+#include "dp.h"
+
+enum command_exit {
+    EXIT_PASSED = 0,
+    EXIT_FAILED = 1,
+    EXIT_MISUSE = 2,       /* bad input, or the harness could not prove its own reference */
+    EXIT_SKIPPED = 77,     /* nothing of what was asked for is here */
+    EXIT_INTERRUPTED = 130 /* SIGINT or SIGTERM; what was measured is kept */
+};
+
+/* Each is one subcommand; argv[0] is its name. They return an exit status. */
+int devices_main(int argc, char **argv);
+int tutorial_main(int argc, char **argv);
+int sweep_main(int argc, char **argv);
+int cell_main(int argc, char **argv); /* the worker of sweep */
+
+/* argp_parse whose complaints are one line each. 0, or EXIT_MISUSE after the complaint. */
+int command_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* The default branch of a parser: no arguments, one-line complaints. */
+error_t command_key(int key, char *arg, struct argp_state *state);
+/* One line on stderr; returns what a parser must return. */
+error_t command_bad_option(const struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Copies an option's value. 0, or -1 when it is too long for the field. */
+int command_copy(char *field, size_t bytes, const char *value);
+
+/* Opens the devices, or says in one line why not and returns the exit status. */
+int command_open_group(const char *command, const struct dp_group_config *config,
+                       struct dp_group **group);
+/* One line about an error of core, and the exit status for it. */
+int command_core_error(const char *command, const struct dp_error *err);
+
+/* "virt:N", one device per core this process may use; at most DP_MAX_SLOTS. */
+void command_default_devices(char *field, size_t bytes);
+
+#endif

@@ -1,0 +1,188 @@
+/* devices.c: shows the slots of a device list and the machine they are on. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_info.h"
+#include "command.h"
+#include "options.h"
+#include "record_devices.h"
+
+struct devices_options {
+    char devices[64], backend[32];
+    bool json, bind;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    static const char *const formats[] = {"text", "json"};
+    static const char *const binds[] = {"none", "cores"};
+    struct devices_options *options = state->input;
+    struct option_text why;
+    size_t index;
+
+    switch (key) {
+    case 'd':
+        if (command_copy(options->devices, sizeof options->devices, arg))
+            return command_bad_option(state, "--devices: longer than %zu characters",
+                                      sizeof options->devices - 1);
+        return 0;
+    case 'b':
+        if (command_copy(options->backend, sizeof options->backend, arg))
+            return command_bad_option(state, "--backend: longer than %zu characters",
+                                      sizeof options->backend - 1);
+        return 0;
+    case 'f':
+        if (option_name("format", arg, formats, 2, &index, &why))
+            return command_bad_option(state, "--format: %s", why.text);
+        options->json = index == 1;
+        return 0;
+    case 'n':
+        if (option_name("binding", arg, binds, 2, &index, &why))
+            return command_bad_option(state, "--bind: %s", why.text);
+        options->bind = index == 1;
+        return 0;
+    default:
+        return command_key(key, arg, state);
+    }
+}
+
+/* "16 GiB", "512 KiB", "unknown". */
+static const char *bytes_text(uint64_t bytes, char *text, size_t capacity)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 1024 && unit + 1 < sizeof units / sizeof units[0]) {
+        value /= 1024;
+        unit++;
+    }
+    if (bytes == 0)
+        snprintf(text, capacity, "unknown");
+    else
+        snprintf(text, capacity, "%.4g %s", value, units[unit]);
+    return text;
+}
+
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_machine(const struct dp_machine *m)
+{
+    char memory[32], l1[32], l2[32], l3[32];
+
+    printf("Machine\n");
+    printf("  processor  %.66s\n", m->cpu_model);
+    printf("  cores      %d core%s, %d processing unit%s, %d package%s, %d NUMA node%s\n", m->cores,
+           plural(m->cores), m->pus, plural(m->pus), m->packages, plural(m->packages),
+           m->numa_nodes, plural(m->numa_nodes));
+    printf("  usable     %d core%s, %d processing unit%s\n", m->usable_cores,
+           plural(m->usable_cores), m->usable_pus, plural(m->usable_pus));
+    printf("  memory     %s\n", bytes_text(m->memory_bytes, memory, sizeof memory));
+    printf("  caches     L1d %s, L2 %s, L3 %s (one of each)\n",
+           bytes_text(m->l1d_bytes, l1, sizeof l1), bytes_text(m->l2_bytes, l2, sizeof l2),
+           bytes_text(m->l3_bytes, l3, sizeof l3));
+}
+
+static void print_devices(const struct record_devices *d)
+{
+    printf("\nDevices    %s, backend %s, communicator %s%s\n", d->devices, d->backend,
+           d->communicator, d->oversubscribed ? ", oversubscribed" : "");
+    if (d->n_slots == 0) {
+        printf("  none: modules run on the host, without data parallelism\n");
+        return;
+    }
+    printf("  %-4s %-12s %-5s %-6s %-5s %s\n", "slot", "name", "kind", "NUMA", "bound",
+           "processing units");
+    for (int i = 0; i < d->n_slots; i++) {
+        const struct dp_slot_info *s = &d->slot[i];
+        char numa[16] = "-";
+
+        if (s->numa_node >= 0)
+            snprintf(numa, sizeof numa, "%d", s->numa_node);
+        printf("  %-4d %-12s %-5s %-6s %-5s %.40s\n", s->index, s->name, s->kind, numa,
+               s->bound ? "yes" : "no", s->cores[0] != '\0' ? s->cores : "-");
+    }
+}
+
+static void print_versions(const struct dp_machine *m)
+{
+    printf("\nVersions\n");
+    printf("  lockstep   %s, commit %.60s\n", BUILD_VERSION, BUILD_GIT);
+    printf("  build      %s, %s%s%.30s\n", BUILD_COMPILER, BUILD_TYPE,
+           BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+    printf("  hwloc      %s\n", m->hwloc_version);
+    printf("  BLAS       %.66s\n", m->blas);
+}
+
+static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,
+                const struct devices_options *options)
+{
+    struct dp_slot_info slot[DP_MAX_SLOTS];
+    struct record_devices devices = {.devices = options->devices,
+                                     .backend = dp_group_backend(group),
+                                     .communicator = dp_group_communicator(group),
+                                     .oversubscribed = dp_group_oversubscribed(group),
+                                     .machine = machine,
+                                     .slot = slot,
+                                     .n_slots = dp_group_size(group)};
+
+    for (int i = 0; i < devices.n_slots; i++)
+        dp_slot_describe(dp_group_slot(group, i), &slot[i]);
+    if (options->json) {
+        char *text = record_devices_text(&devices);
+
+        if (text == NULL) {
+            fprintf(stderr, "%s: out of memory\n", command);
+            return EXIT_FAILED;
+        }
+        puts(text);
+        free(text);
+        return EXIT_PASSED;
+    }
+    print_machine(machine);
+    print_devices(&devices);
+    print_versions(machine);
+    return EXIT_PASSED;
+}
+
+int devices_main(int argc, char **argv)
+{
+    static const struct argp_option table[] = {
+        {.name = "devices",
+         .key = 'd',
+         .arg = "LIST",
+         .doc = "virt:N, virt:N+lag or host (default: one virtual device per core)"},
+        {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+        {.name = "bind", .key = 'n', .arg = "HOW", .doc = "cores (default) or none"},
+        {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or json"},
+        {0}};
+    const struct argp argp = {.options = table,
+                              .parser = parse_option,
+                              .doc = "Shows what is here: devices, core sets, NUMA nodes, caches, "
+                                     "memory and library versions."};
+    struct devices_options options = {.backend = "cpu", .bind = true};
+    struct dp_machine machine;
+    struct dp_error err = {0};
+    struct dp_group *group = NULL;
+    int status;
+
+    command_default_devices(options.devices, sizeof options.devices);
+    if ((status = command_parse(&argp, argc, argv, &options)))
+        return status;
+    const struct dp_group_config config = {
+        .devices = options.devices, .backend = options.backend, .bind = options.bind};
+
+    /* Before the group binds this thread: what is usable is what it may use now. */
+    if (dp_machine_read(&machine, &err))
+        return command_core_error(argv[0], &err);
+    if ((status = command_open_group(argv[0], &config, &group)))
+        return status;
+    status = show(argv[0], group, &machine, &options);
+    dp_group_close(group);
+    return status;
+}

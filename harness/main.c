@@ -1,0 +1,87 @@
+/* main.c: the program lockstep: a table of subcommands, nothing else. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_info.h"
+#include "command.h"
+#include "report.h"
+
+struct command {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *help; /* NULL: not for people */
+};
+
+static const struct command commands[] = {
+    {"devices", devices_main, "what is here: devices, core sets, caches, memory, versions"},
+    {"tutorial", tutorial_main, "the sizes log of the PyTorch data-parallel tutorial"},
+    {"sweep", sweep_main, "measure and verify workloads x device counts x batches"},
+    {"report", report_main, "turn records into a page, figures and a table"},
+    {"cell", cell_main, NULL},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *stream)
+{
+    fprintf(stream, "Usage: lockstep COMMAND [OPTION...]\n"
+                    "Benchmark and conformance suite for data-parallel training.\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i].help != NULL)
+            fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fprintf(stream, "\n  lockstep COMMAND --help   options of a command\n"
+                    "  lockstep --version\n");
+}
+
+static int unknown_command(const char *name)
+{
+    const char *separator = "known are ";
+
+    fprintf(stderr, "lockstep: unknown command '%.60s'; ", name);
+    for (int i = 0; i < COMMANDS; i++) {
+        if (commands[i].help != NULL) {
+            fprintf(stderr, "%s%s", separator, commands[i].name);
+            separator = ", ";
+        }
+    }
+    fputc('\n', stderr);
+    return EXIT_MISUSE;
+}
+
+/* Output that could not be written must not look like success. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    perror("lockstep: standard output");
+    return status == EXIT_PASSED ? EXIT_MISUSE : status;
+}
+
+int main(int argc, char **argv)
+{
+    char name[64];
+
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_MISUSE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return finish(EXIT_PASSED);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lockstep %s (%s, %s%s%s)\n", BUILD_VERSION, BUILD_GIT, BUILD_TYPE,
+               BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+        return finish(EXIT_PASSED);
+    }
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            snprintf(name, sizeof name, "lockstep %s", commands[i].name);
+            argv[1] = name;
+            return finish(commands[i].main(argc - 1, argv + 1));
+        }
+    }
+    return unknown_command(argv[1]);
+}

@@ -1,0 +1,276 @@
+/* measure.c: one cell: warm-up, measured steps, and the check of every one of them.
+ *
+ * Steps alternate between two parameter sets and batches. The first step of each is verified
+ * value by value, every later one must have the digest of that step, so a stale replica or a
+ * sum in another order shows, and the timed steps are the verified ones. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cell.h"
+#include "session.h"
+#include "stats.h"
+
+enum { WARMUP_STEPS_MIN = 10, WARMUP_STEPS_MAX = 200, WARMUP_SECONDS_MAX = 10 };
+
+static const struct stats_steady_rule STEADY = {
+    .window = 10, .slope_limit = 0.005, .spread_limit = 0.05};
+
+struct measure {
+    const struct cell_config *config;
+    struct record_cell *cell;
+    struct session session;
+    struct verify *verify[WORKLOAD_SETS];
+    uint64_t digest[WORKLOAD_SETS];
+    bool verified[WORKLOAD_SETS];
+    size_t steps; /* run so far */
+};
+
+static uint64_t epoch_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static int fail_cell(struct record_cell *cell, enum record_status status, const char *reason)
+{
+    cell->status = status;
+    snprintf(cell->reason, sizeof cell->reason, "%s", reason);
+    return -1;
+}
+
+static int bad_step(struct measure *m, size_t step, const char *reason)
+{
+    m->cell->first_bad_step = (long)step;
+    m->cell->flags[step] |= RECORD_BAD_VALUES;
+    return fail_cell(m->cell, RECORD_FAILED, reason);
+}
+
+static void note_times(struct measure *m, size_t step, const struct session_times *times)
+{
+    static const int phase_of[DP_PHASES] = {
+        [DP_PHASE_SCATTER] = RECORD_SCATTER,   [DP_PHASE_REPLICATE] = RECORD_REPLICATE,
+        [DP_PHASE_FORWARD] = RECORD_FORWARD,   [DP_PHASE_GATHER] = RECORD_GATHER,
+        [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE};
+    struct record_cell *cell = m->cell;
+
+    if (step == 0)
+        cell->t_start_ns[0] = times->start_ns; /* made relative at the end */
+    else
+        cell->t_start_ns[step] = times->start_ns - cell->t_start_ns[0];
+    cell->t_step_ns[step] = times->step_ns;
+    cell->phase_ns[RECORD_LOSS][step] = times->loss_ns;
+    cell->phase_ns[RECORD_UPDATE][step] = times->update_ns;
+    for (int phase = 0; phase < DP_PHASES; phase++)
+        for (int r = 0; r < cell->n_ranks; r++)
+            cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
+                m->session.trace.replica[r].ns[phase];
+}
+
+/* The first step of a set: every value against the reference. */
+static int verify_values(struct measure *m, int k, size_t step)
+{
+    const struct session *s = &m->session;
+    size_t shard[DP_MAX_SLOTS], values = 0;
+    struct verify_text why = {""};
+    const struct verify_step left = {.shard = shard,
+                                     .n_shards = probe_rows(&s->probe, shard),
+                                     .outputs = s->outputs,
+                                     .loss = s->loss_value,
+                                     .gradient = (const float *const *)s->gradient,
+                                     .updated = (const float *const *)s->updated};
+    const int rc = verify_check(m->verify[k], &left, &values, &why);
+    char reason[256];
+
+    m->cell->values_checked += values;
+    m->cell->n_shards = (int)left.n_shards;
+    memcpy(m->cell->shard, shard, left.n_shards * sizeof shard[0]);
+    if (rc < 0)
+        return fail_cell(m->cell, RECORD_BROKEN, why.text);
+    if (rc > 0) {
+        snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, why.text);
+        return bad_step(m, step, reason);
+    }
+    m->digest[k] = session_digest(s);
+    m->verified[k] = true;
+    m->cell->steps_checked++;
+    return 0;
+}
+
+static int verify_digest(struct measure *m, int k, size_t step)
+{
+    const uint64_t digest = session_digest(&m->session);
+    char reason[256];
+
+    m->cell->steps_checked++;
+    if (digest == m->digest[k])
+        return 0;
+    snprintf(reason, sizeof reason,
+             "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
+             digest, m->digest[k]);
+    return bad_step(m, step, reason);
+}
+
+static int run_step(struct measure *m, bool warmup)
+{
+    const size_t step = m->steps;
+    const int k = (int)(step % WORKLOAD_SETS);
+    struct session_times times = {0};
+    struct dp_error err = {0};
+    char reason[256];
+
+    if (session_prepare(&m->session, k, &err) == 0 &&
+        session_step(&m->session, k, &times, &err) == 0) {
+        note_times(m, step, &times);
+        m->cell->flags[step] = warmup ? RECORD_WARMUP : 0;
+        m->steps++;
+        session_read(&m->session, &err);
+    }
+    if (err.status) {
+        snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
+        m->cell->first_bad_step = (long)step;
+        return fail_cell(m->cell, RECORD_FAILED, reason);
+    }
+    return m->verified[k] ? verify_digest(m, k, step) : verify_values(m, k, step);
+}
+
+static double seconds_since(uint64_t start_ns)
+{
+    return (double)(session_clock_ns() - start_ns) / 1e9;
+}
+
+/* Until the step times are steady, or a limit is reached. */
+static int warm_up(struct measure *m)
+{
+    const double most = 10 * m->config->limits.seconds < WARMUP_SECONDS_MAX
+                            ? 10 * m->config->limits.seconds
+                            : WARMUP_SECONDS_MAX;
+    const uint64_t start = session_clock_ns();
+    struct record_cell *cell = m->cell;
+    double window[64];
+
+    snprintf(cell->warmup_rule, sizeof cell->warmup_rule,
+             "last %zu steps: slope < %g%%, each within %g%% of the mean; at most %d steps, %g s",
+             STEADY.window, 100 * STEADY.slope_limit, 100 * STEADY.spread_limit, WARMUP_STEPS_MAX,
+             most);
+    while (m->steps < WARMUP_STEPS_MAX) {
+        if (run_step(m, true))
+            return -1;
+        if (m->steps < WARMUP_STEPS_MIN)
+            continue;
+        for (size_t i = 0; i < STEADY.window; i++)
+            window[i] = (double)cell->t_step_ns[m->steps - STEADY.window + i];
+        cell->steady_state = stats_is_steady(window, STEADY.window, &STEADY);
+        if (cell->steady_state || seconds_since(start) >= most)
+            break;
+    }
+    cell->warmup_steps = m->steps;
+    return 0;
+}
+
+static int measured_steps(struct measure *m)
+{
+    const struct cell_limits *limits = &m->config->limits;
+    const uint64_t start = session_clock_ns();
+
+    for (size_t n = 0; n < limits->max_steps; n++) {
+        if (n >= limits->min_steps && seconds_since(start) >= limits->seconds)
+            break;
+        if (run_step(m, false))
+            return -1;
+    }
+    return 0;
+}
+
+/* The arrays were made for the most steps there can be: keeps those that were run. */
+static void trim_samples(struct record_cell *cell, size_t steps)
+{
+    for (int phase = 0; phase < RECORD_PHASES; phase++)
+        for (int r = 1; r < cell->n_ranks; r++)
+            memmove(cell->phase_ns[phase] + (size_t)r * steps,
+                    cell->phase_ns[phase] + (size_t)r * cell->n_samples, steps * sizeof(uint64_t));
+    cell->n_samples = steps;
+    if (steps > 0)
+        cell->t_start_ns[0] = 0;
+}
+
+static int open_references(struct measure *m, int devices)
+{
+    const struct cell_config *config = m->config;
+
+    for (int k = 0; k < WORKLOAD_SETS; k++) {
+        const struct workload_set set = workload_set(config->seed, k);
+        struct verify_text why;
+
+        if (verify_open(&config->workload, &set, config->rows, (size_t)devices, &m->verify[k],
+                        &why))
+            return fail_cell(m->cell, RECORD_BROKEN, why.text);
+    }
+    return 0;
+}
+
+static void measure_on(struct measure *m, struct dp_group *group, uint64_t start_ns)
+{
+    struct record_cell *cell = m->cell;
+    struct dp_error err = {0};
+    const size_t most = WARMUP_STEPS_MAX + m->config->limits.max_steps;
+
+    cell->oversubscribed = dp_group_oversubscribed(group);
+    if (record_cell_alloc(cell, most, cell->n_ranks)) {
+        fail_cell(cell, RECORD_BROKEN, "out of memory for the samples");
+        return;
+    }
+    int rc = open_references(m, cell->n_ranks);
+
+    if (rc == 0 && session_open(&m->session, group, &m->config->workload, m->config->seed,
+                                m->config->rows, &err))
+        rc = fail_cell(cell, RECORD_BROKEN, err.text);
+    cell->setup_ns = session_clock_ns() - start_ns;
+    if (rc == 0)
+        rc = warm_up(m);
+    if (rc == 0)
+        rc = measured_steps(m);
+    if (rc != 0 && cell->warmup_steps == 0)
+        cell->warmup_steps = m->steps;
+    session_close(&m->session);
+    trim_samples(cell, m->steps);
+    record_derive(cell);
+    if (rc != 0)
+        return;
+    if (cell->values_checked == 0 || cell->n_valid == 0) {
+        fail_cell(cell, RECORD_FAILED, "no value was verified or no step was measured");
+        return;
+    }
+    cell->status = RECORD_OK;
+    cell->validated = true;
+    cell->reason[0] = '\0';
+}
+
+void cell_measure(const struct cell_config *config, struct record_cell *cell)
+{
+    const struct dp_group_config group_config = {.devices = config->devices,
+                                                 .backend = config->backend,
+                                                 .lag_seed = config->seed,
+                                                 .bind = config->bind};
+    struct measure m = {.config = config, .cell = cell};
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    const uint64_t start_ns = session_clock_ns(), epoch = epoch_ns();
+
+    cell_identify(config, cell);
+    cell->start_epoch_ns = epoch;
+    if (dp_group_open(&group_config, &group, &err))
+        fail_cell(cell, RECORD_BROKEN, err.text);
+    else if (dp_group_size(group) != config->n_devices ||
+             strcmp(dp_group_communicator(group), config->communicator) != 0)
+        fail_cell(cell, RECORD_BROKEN, "the devices are not those of the plan");
+    else
+        measure_on(&m, group, start_ns);
+    cell->wall_ns = session_clock_ns() - start_ns;
+    for (int k = 0; k < WORKLOAD_SETS; k++)
+        verify_close(m.verify[k]);
+    dp_group_close(group);
+}

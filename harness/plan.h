@@ -1,0 +1,45 @@
+/* plan.h: the grid of a sweep: its options, its cells in random order, its one-line text. */
+#ifndef HARNESS_PLAN_H
+#define HARNESS_PLAN_H
+
+#include "cell.h"
+
+#define PLAN_MAX_WORKLOADS 16
+#define PLAN_MAX_BATCHES   64
+#define PLAN_MAX_COUNTS    RECORD_MAX_SLOTS
+#define PLAN_MAX_ROWS      1048576
+
+struct plan_options {
+    char devices[64], backend[32];
+    struct workload workload[PLAN_MAX_WORKLOADS];
+    size_t n_workloads;
+    size_t count[PLAN_MAX_COUNTS]; /* device counts */
+    size_t n_counts;
+    size_t batch[PLAN_MAX_BATCHES]; /* rows */
+    size_t n_batches;
+    uint64_t seed;
+    bool has_seed;
+    bool bind;
+    struct cell_limits limits;
+};
+
+struct plan_text {
+    char text[320];
+};
+
+/* Fills what was not asked for, for a list of n_devices. 0, or -1 and why. */
+int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why);
+
+size_t plan_cells(const struct plan_options *options);
+/* All cells in the order of the seed; order_index is set. NULL: memory is short. Caller frees. */
+struct cell_config *plan_make(const struct plan_options *options, const char *communicator,
+                              const char *run_id);
+
+/* The options that define the sweep, "--devices virt:2 --backend cpu ...", always in the same
+ * order. 0, or -1 and why when it does not fit. */
+int plan_command(const struct plan_options *options, char *text, size_t bytes,
+                 struct plan_text *why);
+/* 0 when two such texts are equal; else -1 and the first option that differs in why. */
+int plan_compare(const char *here, const char *there, struct plan_text *why);
+
+#endif

@@ -1,0 +1,189 @@
+/* provenance.c: reads machine, system, build and clock. The host's name is hashed, never stored. */
+#include "provenance.h"
+
+#include <gnu/libc-version.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "build_info.h"
+#include "equal.h"
+
+enum { CLOCK_CALLS = 10000 };
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Tick: the smallest positive difference of two readings; overhead: the median difference of
+ * readings that follow each other directly. */
+static void read_clock(struct record_run *run)
+{
+    static const clockid_t clock = CLOCK_MONOTONIC_RAW;
+    uint64_t *difference = malloc(CLOCK_CALLS * sizeof *difference);
+    uint64_t last = clock_ns(clock);
+
+    if (difference == NULL)
+        return;
+    for (int i = 0; i < CLOCK_CALLS; i++) {
+        const uint64_t now = clock_ns(clock);
+
+        difference[i] = now - last;
+        last = now;
+    }
+    qsort(difference, CLOCK_CALLS, sizeof *difference, compare_numbers);
+    for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; i++)
+        run->timer_tick_ns = (double)difference[i];
+    run->timer_overhead_ns = (double)difference[CLOCK_CALLS / 2];
+    free(difference);
+}
+
+/* The first line of a small file, or "unknown". */
+static void read_line(const char *path, char *text, size_t bytes)
+{
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL || fgets(text, (int)bytes, file) == NULL)
+        snprintf(text, bytes, "unknown");
+    text[strcspn(text, "\n")] = '\0';
+    if (file != NULL)
+        fclose(file);
+}
+
+static void read_load(struct record_run *run)
+{
+    FILE *file = fopen("/proc/loadavg", "r");
+
+    if (file == NULL)
+        return;
+    if (fscanf(file, "%lf %lf %lf", &run->load_avg[0], &run->load_avg[1], &run->load_avg[2]) != 3)
+        memset(run->load_avg, 0, sizeof run->load_avg);
+    fclose(file);
+}
+
+static void read_system(struct record_run *run)
+{
+    struct utsname name;
+    uint64_t node = 0;
+
+    if (uname(&name) == 0) {
+        snprintf(run->kernel, sizeof run->kernel, "%.40s %.80s", name.sysname, name.release);
+        node = equal_digest(0, name.nodename, strlen(name.nodename));
+    }
+    snprintf(run->node_hash, sizeof run->node_hash, "%016" PRIx64, node);
+    snprintf(run->libc, sizeof run->libc, "glibc %s", gnu_get_libc_version());
+    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
+              sizeof run->governor);
+    read_load(run);
+}
+
+static void read_build(struct record_run *run)
+{
+    static const char dirty[] = "-dirty";
+    size_t length;
+
+    snprintf(run->program_version, sizeof run->program_version, "%s", BUILD_VERSION);
+    snprintf(run->git_sha, sizeof run->git_sha, "%s", BUILD_GIT);
+    length = strlen(run->git_sha);
+    if (length >= strlen(dirty) && strcmp(run->git_sha + length - strlen(dirty), dirty) == 0) {
+        run->git_sha[length - strlen(dirty)] = '\0';
+        run->git_dirty = true;
+    }
+    snprintf(run->compiler, sizeof run->compiler, "%s", BUILD_COMPILER);
+    snprintf(run->cflags, sizeof run->cflags, "%s", BUILD_CFLAGS);
+    snprintf(run->build_type, sizeof run->build_type, "%s", BUILD_TYPE);
+    snprintf(run->sanitizers, sizeof run->sanitizers, "%s", BUILD_SANITIZERS);
+}
+
+static void read_slots(struct dp_group *group, struct record_run *run)
+{
+    run->n_slots = dp_group_size(group);
+    for (int i = 0; i < run->n_slots; i++) {
+        struct record_slot *slot = &run->slot[i];
+        struct dp_slot_info info;
+
+        dp_slot_describe(dp_group_slot(group, i), &info);
+        memcpy(slot->name, info.name, sizeof slot->name);
+        memcpy(slot->kind, info.kind, sizeof slot->kind);
+        memcpy(slot->cores, info.cores, sizeof slot->cores);
+        slot->numa_node = info.numa_node;
+        slot->bound = info.bound;
+    }
+    snprintf(run->backend, sizeof run->backend, "%s", dp_group_backend(group));
+    snprintf(run->communicator, sizeof run->communicator, "%s", dp_group_communicator(group));
+}
+
+static void name_run(struct record_run *run)
+{
+    const time_t now = time(NULL);
+    const uint64_t unique[] = {clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
+                               (uint64_t)getpid()};
+    struct tm utc;
+
+    snprintf(run->run_id, sizeof run->run_id, "%016" PRIx64,
+             equal_digest(0, unique, sizeof unique));
+    if (gmtime_r(&now, &utc) != NULL)
+        strftime(run->created_utc, sizeof run->created_utc, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    snprintf(run->source, sizeof run->source, "measured");
+}
+
+void provenance_read(struct dp_group *group, const struct dp_machine *machine,
+                     struct record_run *run)
+{
+    memset(run, 0, sizeof *run);
+    memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
+    memcpy(run->hwloc_version, machine->hwloc_version, sizeof run->hwloc_version);
+    memcpy(run->blas, machine->blas, sizeof run->blas);
+    run->packages = machine->packages;
+    run->numa_nodes = machine->numa_nodes;
+    run->cores = machine->cores;
+    run->pus = machine->pus;
+    run->usable_pus = machine->usable_pus;
+    run->mem_bytes = machine->memory_bytes;
+    run->l1d_bytes = machine->l1d_bytes;
+    run->l2_bytes = machine->l2_bytes;
+    run->l3_bytes = machine->l3_bytes;
+    name_run(run);
+    read_build(run);
+    read_system(run);
+    read_slots(group, run);
+    read_clock(run);
+}
+
+int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
+                       size_t bytes)
+{
+    const struct {
+        const char *what, *here, *there;
+    } pairs[] = {{"version", here->program_version, there->program_version},
+                 {"commit", here->git_sha, there->git_sha},
+                 {"compiler", here->compiler, there->compiler},
+                 {"build type", here->build_type, there->build_type},
+                 {"sanitizers", here->sanitizers, there->sanitizers},
+                 {"processor", here->cpu_model, there->cpu_model},
+                 {"communicator", here->communicator, there->communicator}};
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (strcmp(pairs[i].here, pairs[i].there) != 0) {
+            snprintf(why, bytes, "the %s here is \"%.60s\", in the file \"%.60s\"", pairs[i].what,
+                     pairs[i].here, pairs[i].there);
+            return -1;
+        }
+    }
+    return 0;
+}

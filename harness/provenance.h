@@ -1,0 +1,17 @@
+/* provenance.h: the header record of a sweep: what ran, where, and how it was built. */
+#ifndef HARNESS_PROVENANCE_H
+#define HARNESS_PROVENANCE_H
+
+#include "dp.h"
+#include "record.h"
+
+/* Fills everything but seed, devices, command and planned, which are the plan's. Slots and
+ * backend are those of group; machine must be read before a group binds this thread. */
+void provenance_read(struct dp_group *group, const struct dp_machine *machine,
+                     struct record_run *run);
+
+/* 0 when both records are of the same program and processor; else -1 and what differs. */
+int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
+                       size_t bytes);
+
+#endif

@@ -1,0 +1,296 @@
+/* record_file.c: whole files of records, and single lines in and out of them.
+ *
+ * A file is only ever appended to, so the only damage that an interrupted sitting can leave is a
+ * torn last line; anything else that cannot be read is an error, never skipped. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record_json.h"
+
+/* Loads one line that must be of that type. */
+static json_t *load_type(const char *line, enum record_type type, struct record_error *err)
+{
+    json_t *root = record_json_load(line, strlen(line), err);
+    const int found = root == NULL ? -1 : record_json_type(root, err);
+    if (found < 0 || found != (int)type) {
+        if (found >= 0) {
+            record_fail(err, "a lockstep/%s record, expected lockstep/%s", record_type_names[found],
+                        record_type_names[type]);
+        }
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+int record_run_parse(const char *line, struct record_run *run, struct record_error *err)
+{
+    json_t *root = load_type(line, RECORD_IS_RUN, err);
+    const int status = root == NULL ? -1 : record_run_from_json(root, run, err);
+    json_decref(root);
+    return status;
+}
+
+int record_cell_parse(const char *line, struct record_cell *cell, struct record_error *err)
+{
+    json_t *root = load_type(line, RECORD_IS_CELL, err);
+    const int status = root == NULL ? -1 : record_cell_from_json(root, cell, err);
+    json_decref(root);
+    return status;
+}
+
+/* Everything, or -1 with errno. A short write is tried again for its reason: the disk is full. */
+static int write_all(int fd, const char *text, size_t bytes)
+{
+    while (bytes > 0) {
+        const ssize_t n = write(fd, text, bytes);
+        if (n < 0 && errno != EINTR) {
+            return -1;
+        }
+        if (n > 0) {
+            text += n;
+            bytes -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* Pipes and terminals cannot be synchronised, and need not be. */
+static int sync_file(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
+}
+
+int record_append(int fd, const char *line, struct record_error *err)
+{
+    const size_t length = strlen(line);
+    if (memchr(line, '\n', length) != NULL) {
+        return record_fail(err, "a record must be one line");
+    }
+    char *text = malloc(length + 1);
+    if (text == NULL) {
+        return record_fail(err, "no memory to append %zu bytes", length);
+    }
+    memcpy(text, line, length);
+    text[length] = '\n';
+
+    /* -1: not a file that can be cut back. */
+    const off_t before = lseek(fd, 0, SEEK_END);
+    const int status = write_all(fd, text, length + 1) == 0 ? sync_file(fd) : -1;
+    const int reason = errno;
+    free(text);
+    if (status == 0) {
+        return 0;
+    }
+    struct stat info;
+    const bool cut = before >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                     ftruncate(fd, before) == 0 && lseek(fd, before, SEEK_SET) == before;
+    return record_fail(err, "cannot append a record of %zu bytes: %s%s", length + 1,
+                       strerror(reason), cut ? "; the file is as it was" : "");
+}
+
+/* A file being read. */
+struct reader {
+    FILE *stream;
+    const char *path;
+    char *line; /* without its newline */
+    size_t length, capacity;
+    bool complete; /* the line had a newline */
+    size_t number; /* of the line, from 1 */
+    long offset;   /* of the line */
+    long next;     /* of the next one */
+    size_t capacity_cells;
+};
+
+/* err becomes "FILE:LINE: text"; of a long path the end is shown. */
+static int locate(const struct reader *reader, struct record_error *err)
+{
+    const struct record_error cause = *err;
+    const size_t length = strlen(reader->path);
+    const bool cut = length > 100;
+    const char *shown = cut ? reader->path + (length - 97) : reader->path;
+    return record_fail(err, "%s%s:%zu: %.*s", cut ? "..." : "", shown, reader->number, 130,
+                       cause.text);
+}
+
+static bool grow(struct reader *reader)
+{
+    const size_t capacity = reader->capacity == 0 ? 4096 : 2 * reader->capacity;
+    char *line = capacity > RECORD_LINE_BYTES ? NULL : realloc(reader->line, capacity);
+    if (line != NULL) {
+        reader->line = line;
+        reader->capacity = capacity;
+    }
+    return line != NULL;
+}
+
+/* 1: a line; 0: the end; -1: an error. */
+static int next_line(struct reader *reader, struct record_error *err)
+{
+    reader->length = 0;
+    reader->complete = false;
+    reader->offset = reader->next;
+    ++reader->number;
+    int c;
+    while (!reader->complete && (c = getc_unlocked(reader->stream)) != EOF) {
+        ++reader->next;
+        reader->complete = c == '\n';
+        if (reader->length == reader->capacity && !grow(reader)) {
+            record_fail(err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
+            return locate(reader, err);
+        }
+        if (!reader->complete) {
+            reader->line[reader->length++] = (char)c;
+        }
+    }
+    if (ferror(reader->stream)) {
+        record_fail(err, "cannot read: %s", strerror(errno));
+        return locate(reader, err);
+    }
+    return reader->complete || reader->length > 0;
+}
+
+/* A cell of an id that is there replaces the older one. */
+static int keep_cell(struct reader *reader, struct record_file *file, struct record_cell *cell,
+                     struct record_error *err)
+{
+    for (size_t i = 0; i < file->n_cells; ++i) {
+        if (strcmp(file->cell[i].cell_id, cell->cell_id) == 0) {
+            record_cell_free(&file->cell[i]);
+            file->cell[i] = *cell;
+            return 0;
+        }
+    }
+    if (file->n_cells == reader->capacity_cells) {
+        const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
+        struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
+        if (cells == NULL) {
+            return record_fail(err, "no memory for %zu cells", capacity);
+        }
+        file->cell = cells;
+        reader->capacity_cells = capacity;
+    }
+    file->cell[file->n_cells++] = *cell;
+    return 0;
+}
+
+static int same_run(const char *run_id, const struct record_file *file, struct record_error *err)
+{
+    if (strcmp(run_id, file->run.run_id) == 0) {
+        return 0;
+    }
+    return record_fail(err, "belongs to run %s, the file to run %s", run_id, file->run.run_id);
+}
+
+static int take_cell(struct reader *reader, const json_t *root, struct record_file *file,
+                     struct record_error *err)
+{
+    struct record_cell cell;
+    if (record_cell_from_json(root, &cell, err) != 0) {
+        return -1;
+    }
+    if (same_run(cell.run_id, file, err) != 0 || keep_cell(reader, file, &cell, err) != 0) {
+        record_cell_free(&cell);
+        return -1;
+    }
+    file->ended = false;
+    return 0;
+}
+
+static int take_end(const json_t *root, struct record_file *file, struct record_error *err)
+{
+    struct record_end end;
+    if (record_end_from_json(root, &end, err) != 0 || same_run(end.run_id, file, err) != 0) {
+        return -1;
+    }
+    file->ended = true;
+    file->interrupted = end.interrupted;
+    return 0;
+}
+
+static int take_record(struct reader *reader, const json_t *root, struct record_file *file,
+                       struct record_error *err)
+{
+    const int type = record_json_type(root, err);
+    if (type < 0) {
+        return -1;
+    }
+    if ((type == RECORD_IS_RUN) != (reader->number == 1)) {
+        return record_fail(err, "a file has one lockstep/run record, as its first line");
+    }
+    if (type == RECORD_IS_RUN) {
+        return record_run_from_json(root, &file->run, err);
+    }
+    return type == RECORD_IS_CELL ? take_cell(reader, root, file, err) : take_end(root, file, err);
+}
+
+/* The current line is not a record. As the last line of several it is what an interrupted write
+ * leaves; anywhere else it is an error, which err already holds. */
+static int accept_torn(struct reader *reader, struct record_file *file, struct record_error *err)
+{
+    const long torn_at = reader->offset;
+    if (!reader->complete) {
+        record_fail(err, "the line is incomplete");
+    }
+    locate(reader, err);
+    struct record_error later;
+    if (torn_at == 0 || next_line(reader, &later) != 0) {
+        return -1;
+    }
+    file->torn = true;
+    file->torn_offset = torn_at;
+    return 0;
+}
+
+static int read_lines(struct reader *reader, struct record_file *file, struct record_error *err)
+{
+    int more = next_line(reader, err);
+    if (more == 0) {
+        record_fail(err, "the file is empty");
+        return locate(reader, err);
+    }
+    while (more > 0) {
+        json_t *root = record_json_load(reader->line, reader->length, err);
+        if (root == NULL || !reader->complete) {
+            json_decref(root);
+            return accept_torn(reader, file, err);
+        }
+        const int status = take_record(reader, root, file, err);
+        json_decref(root);
+        if (status != 0) {
+            return locate(reader, err);
+        }
+        more = next_line(reader, err);
+    }
+    return more;
+}
+
+int record_read(const char *path, struct record_file *file, struct record_error *err)
+{
+    memset(file, 0, sizeof *file);
+    struct reader reader = {.path = path, .stream = fopen(path, "rb")};
+    if (reader.stream == NULL) {
+        return record_fail(err, "%.160s: %s", path, strerror(errno));
+    }
+    const int status = read_lines(&reader, file, err);
+    fclose(reader.stream);
+    free(reader.line);
+    if (status != 0) {
+        record_file_free(file);
+    }
+    return status;
+}
+
+void record_file_free(struct record_file *file)
+{
+    for (size_t i = 0; i < file->n_cells; ++i) {
+        record_cell_free(&file->cell[i]);
+    }
+    free(file->cell);
+    file->cell = NULL;
+    file->n_cells = 0;
+}

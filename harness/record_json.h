@@ -1,0 +1,70 @@
+/* record_json.h: internal to record_*.c: which struct member is which JSON field.
+ *
+ * One table per object drives both the writer and the reader, so that they cannot disagree. */
+#ifndef HARNESS_RECORD_JSON_H
+#define HARNESS_RECORD_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "record.h"
+
+/* A larger integer is not exact in every JSON reader: it is written as text or refused. */
+#define RECORD_EXACT_MAX ((json_int_t)1 << 53)
+
+enum record_kind {
+    RECORD_TEXT,  /* char[bytes] */
+    RECORD_HASH,  /* char[17]: 16 hex digits */
+    RECORD_BOOL,  /* bool */
+    RECORD_INT,   /* int */
+    RECORD_LONG,  /* long */
+    RECORD_COUNT, /* size_t, as a number */
+    RECORD_U64,   /* uint64_t, as a number: nanoseconds, bytes */
+    RECORD_BIG,   /* uint64_t, as text: seeds, times since 1970 */
+    RECORD_REAL   /* double; null: NaN */
+};
+
+struct record_field {
+    const char *name; /* NULL ends a table */
+    enum record_kind kind;
+    size_t offset, bytes;
+    json_int_t min, max; /* of integers */
+};
+
+extern const struct record_field record_run_fields[], record_slot_fields[];
+extern const struct record_field record_key_fields[], record_cell_fields[];
+extern const struct record_field record_end_fields[];
+
+struct record_end {
+    char run_id[17];
+    size_t planned, ok, not_ok;
+    bool interrupted;
+};
+
+/* "run" of "lockstep/run/1.0". */
+enum record_type { RECORD_IS_RUN, RECORD_IS_CELL, RECORD_IS_END, RECORD_TYPES };
+extern const char *const record_type_names[RECORD_TYPES];
+
+/* Fills err with one printable line and returns -1. */
+int record_fail(struct record_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* NULL: not JSON, or no object; err says where. Caller: json_decref. */
+json_t *record_json_load(const char *line, size_t bytes, struct record_error *err);
+
+/* The type that the schema names; -1 for other schemas and other majors. */
+int record_json_type(const json_t *root, struct record_error *err);
+
+/* Members of an object; the name is for the message. */
+int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
+                        json_int_t *number, struct record_error *err);
+int record_json_real(const json_t *value, const char *name, double *number,
+                     struct record_error *err);
+int record_json_fields(const json_t *object, const struct record_field *field, void *to,
+                       struct record_error *err);
+
+int record_run_from_json(const json_t *root, struct record_run *run, struct record_error *err);
+int record_cell_from_json(const json_t *root, struct record_cell *cell, struct record_error *err);
+int record_end_from_json(const json_t *root, struct record_end *end, struct record_error *err);
+
+#endif

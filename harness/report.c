@@ -1,0 +1,230 @@
+/* report.c: `lockstep report`: options, reading, refusing, and the order of writing.
+ *
+ * Everything is read and judged before the first byte is written. */
+#include "report.h"
+#include "command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The page is there but the figure is not; no result can be believed. */
+enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
+
+struct arguments {
+    const char *out;
+    char **files;
+    size_t n_files;
+};
+
+static const struct argp_option option_table[] = {
+    {"out", 'o', "DIR", 0, "Write the report into DIR, which is made if need be (required)", 0},
+    {0}};
+
+static const char documentation[] =
+    "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
+    "\vWrites DIR/index.html (one self-contained page), throughput.svg and throughput.png, "
+    "summary.md, and the data and script of the figure. Prints the path of the page.\n\n"
+    "Of cells with equal id and run, the one in the later file counts.\n\n"
+    "Exit status: 0 the report was written (the verdict on cells is the report's content); 1 it "
+    "was written without a figure, because gnuplot is missing or failed; 2 misuse, unreadable or "
+    "torn input, or output that cannot be written; 3 the files are of different machines and "
+    "nothing was written, or no cell is verified and the page says so.";
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'o':
+        arguments->out = value;
+        return value[0] != '\0' ? 0 : command_bad_option(state, "--out is empty: name a directory");
+    case ARGP_KEY_ARG:
+        return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
+    case ARGP_KEY_ARGS:
+        arguments->files = state->argv + state->next;
+        arguments->n_files = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        return command_bad_option(
+            state, "no record file: name at least one, as `lockstep sweep` writes them");
+    case ARGP_KEY_END:
+        if (arguments->out == NULL)
+            return command_bad_option(state, "--out DIR is missing: where the report should go");
+        return 0;
+    default:
+        return command_key(key, value, state);
+    }
+}
+
+static void clean_run(struct record_run *run)
+{
+    char *texts[] = {
+        run->run_id,    run->created_utc, run->program_version, run->git_sha,       run->compiler,
+        run->cflags,    run->build_type,  run->sanitizers,      run->kernel,        run->libc,
+        run->cpu_model, run->governor,    run->node_hash,       run->hwloc_version, run->blas,
+        run->devices,   run->backend,     run->communicator,    run->source,        run->command};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        report_clean(texts[i]);
+}
+
+static void clean_cell(struct record_cell *cell)
+{
+    struct record_key *key = &cell->key;
+    char *texts[] = {cell->reason, cell->cell_id, key->workload, key->mode,
+                     key->devices, key->dtype,    key->backend,  key->communicator};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        report_clean(texts[i]);
+}
+
+static int read_file(const char *path, struct record_file *file)
+{
+    struct record_error err = {{0}};
+
+    if (record_read(path, file, &err) != 0) {
+        fprintf(stderr, "lockstep report: %s\n", err.text);
+        return EXIT_MISUSE;
+    }
+    if (file->torn) {
+        fprintf(stderr,
+                "lockstep report: %s: the last line is torn, from byte %ld on; finish the file "
+                "with `lockstep sweep --resume`\n",
+                path, file->torn_offset);
+        record_file_free(file);
+        return EXIT_MISUSE;
+    }
+    clean_run(&file->run);
+    for (size_t c = 0; c < file->n_cells; c++)
+        clean_cell(&file->cell[c]);
+    return 0;
+}
+
+static bool same_machine(const struct record_run *a, const struct record_run *b)
+{
+    return strcmp(a->node_hash, b->node_hash) == 0 && strcmp(a->cpu_model, b->cpu_model) == 0 &&
+           a->packages == b->packages && a->cores == b->cores && a->pus == b->pus &&
+           a->usable_pus == b->usable_pus;
+}
+
+static int check_files(const struct report *report, char *const paths[])
+{
+    size_t cells = 0;
+
+    for (size_t f = 0; f < report->n_files; f++) {
+        const struct record_run *first = &report->file[0].run, *run = &report->file[f].run;
+
+        cells += report->file[f].n_cells;
+        if (same_machine(first, run))
+            continue;
+        fprintf(stderr,
+                "lockstep report: the machines differ and cannot be compared: %s is of node %s "
+                "(%s, %d of %d processing units), %s of node %s (%s, %d of %d)\n",
+                paths[0], first->node_hash, first->cpu_model, first->usable_pus, first->pus,
+                paths[f], run->node_hash, run->cpu_model, run->usable_pus, run->pus);
+        return EXIT_INVALID;
+    }
+    if (cells == 0) {
+        fprintf(stderr, "lockstep report: %s: no cells, so there is nothing to report\n", paths[0]);
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
+
+/* As `mkdir -p`. */
+static int make_directory(const char *path)
+{
+    char part[1024];
+    struct stat status;
+    size_t length = strlen(path);
+
+    if (length >= sizeof part - 64) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return -1;
+    }
+    if (stat(path, &status) != 0)
+        return -1;
+    errno = ENOTDIR;
+    return S_ISDIR(status.st_mode) ? 0 : -1;
+}
+
+static int write_report(const char *directory, const struct report *report)
+{
+    struct record_error plot = {{0}}, err = {{0}};
+    enum report_plot_status figure;
+
+    if (make_directory(directory) != 0) {
+        fprintf(stderr, "lockstep report: cannot make the directory '%s': %s\n", directory,
+                strerror(errno));
+        return EXIT_MISUSE;
+    }
+    figure = report_plot(directory, report, &plot);
+    if (figure == REPORT_PLOT_NONE)
+        snprintf(plot.text, sizeof plot.text, "no cell is verified, so nothing can be plotted");
+    if (figure == REPORT_PLOT_WRITE) {
+        fprintf(stderr, "lockstep report: %s\n", plot.text);
+        return EXIT_MISUSE;
+    }
+    if (report_page(directory, report, figure == REPORT_PLOT_OK ? "throughput.svg" : NULL,
+                    plot.text, &err) != 0 ||
+        report_markdown(directory, report, figure == REPORT_PLOT_OK, &err) != 0) {
+        fprintf(stderr, "lockstep report: %s\n", err.text);
+        return EXIT_MISUSE;
+    }
+    printf("%s/index.html\n", directory);
+    if (figure == REPORT_PLOT_OK)
+        return 0;
+    fprintf(stderr, "lockstep report: no figure: %s\n", plot.text);
+    return figure == REPORT_PLOT_NONE ? EXIT_INVALID : EXIT_PARTLY;
+}
+
+static int report_files(const struct arguments *arguments)
+{
+    struct report report = {.file = calloc(arguments->n_files, sizeof *report.file)};
+    int status = 0;
+
+    if (report.file == NULL) {
+        fprintf(stderr, "lockstep report: no memory for %zu files\n", arguments->n_files);
+        return EXIT_MISUSE;
+    }
+    while (status == 0 && report.n_files < arguments->n_files) {
+        status = read_file(arguments->files[report.n_files], &report.file[report.n_files]);
+        report.n_files += status == 0;
+    }
+    if (status == 0)
+        status = check_files(&report, arguments->files);
+    if (status == 0 && report_rows_make(&report) != 0) {
+        fprintf(stderr, "lockstep report: no memory for the rows\n");
+        status = EXIT_MISUSE;
+    }
+    if (status == 0)
+        status = write_report(arguments->out, &report);
+    report_rows_free(&report);
+    for (size_t f = 0; f < report.n_files; f++)
+        record_file_free(&report.file[f]);
+    free(report.file);
+    return status;
+}
+
+int report_main(int argc, char **argv)
+{
+    static const struct argp parser = {.options = option_table,
+                                       .parser = parse_option,
+                                       .args_doc = "F.jsonl...",
+                                       .doc = documentation};
+    struct arguments arguments = {.out = NULL};
+
+    if (command_parse(&parser, argc, argv, &arguments) != 0)
+        return EXIT_MISUSE;
+    return report_files(&arguments);
+}

@@ -1,0 +1,213 @@
+/* report_html.c: the page. It is also well-formed XML, which is how the tests know that nothing
+ * went through unescaped; it loads nothing and runs nothing. */
+#include "report.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void head(struct report_out *out)
+{
+    fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
+          "<meta charset=\"utf-8\"/>\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'\"/>\n"
+          "<title>Lockstep report</title>\n<style>\n",
+          out->file);
+    fputs((const char *)report_asset_css, out->file);
+    fputs("</style>\n</head>\n<body>\n<main>\n", out->file);
+}
+
+static void verdict(struct report_out *out, const struct report *report)
+{
+    bool good = report->verified == report->planned;
+    char text[REPORT_CELL_TEXT];
+
+    fputs("<header>\n<h1>Lockstep report</h1>\n", out->file);
+    report_print(out, "<p class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ",
+                 good ? "good" : "bad", good ? "\u2713" : "\u2717");
+    report_verdict(out, report);
+    fputs("</p>\n<ul class=\"scaling\">\n", out->file);
+    for (size_t g = 0; g < report->n_groups; g++) {
+        report_group_words(report, &report->group[g], text);
+        report_print(out, "<li><b>%s</b>: ", text);
+        report_scaling(out, report, &report->group[g]);
+        fputs("</li>\n", out->file);
+    }
+    fputs("</ul>\n</header>\n", out->file);
+}
+
+/* Copies from "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
+static int inline_svg(struct report_out *out, const char *directory, const char *name,
+                      struct record_error *err)
+{
+    char path[1024], line[4096];
+    bool inside = false;
+    FILE *svg = NULL;
+
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path)
+        svg = fopen(path, "r");
+    if (svg == NULL) {
+        snprintf(err->text, sizeof err->text, "cannot read '%.180s': %s", path, strerror(errno));
+        return -1;
+    }
+    while (fgets(line, sizeof line, svg) != NULL) {
+        const char *start = inside ? line : strstr(line, "<svg");
+
+        inside = start != NULL;
+        if (inside)
+            fputs(start, out->file);
+    }
+    fclose(svg);
+    return 0;
+}
+
+static int figure(struct report_out *out, const char *directory, const struct report *report,
+                  const char *svg, const char *why, struct record_error *err)
+{
+    if (svg == NULL) {
+        report_print(out, "<p class=\"note\">No figure: %s.</p>\n", why);
+        return 0;
+    }
+    fputs("<figure>\n<div class=\"scroll\" tabindex=\"0\"><div class=\"drawing\" role=\"img\" "
+          "aria-label=\"Throughput against global batch, a line per number of devices; the table "
+          "below has the numbers\">\n",
+          out->file);
+    if (inline_svg(out, directory, svg, err) != 0)
+        return -1;
+    fputs("</div></div>\n<figcaption>", out->file);
+    report_caption(out, report);
+    fputs("</figcaption>\n</figure>\n", out->file);
+    return 0;
+}
+
+static const char *column_class(int column)
+{
+    switch (column) {
+    case REPORT_SHARDS:
+        return "text shards";
+    case REPORT_STATUS:
+        return "text status";
+    case REPORT_PHASES:
+        return "text phases";
+    default:
+        return "number";
+    }
+}
+
+static void table_row(struct report_out *out, const struct report *report,
+                      const struct report_row *row)
+{
+    char text[REPORT_CELL_TEXT];
+    bool skipped = row->cell->status == RECORD_SKIPPED;
+
+    report_print(out, "<tr class=\"%s\">", row->verified || skipped ? "good" : "failed");
+    for (int c = 0; c < REPORT_COLUMNS; c++) {
+        report_cell_words(report, row, (enum report_column)c, text);
+        report_print(out, "<td class=\"%s\">%s</td>", column_class(c), text);
+    }
+    fputs("</tr>\n", out->file);
+}
+
+static void table(struct report_out *out, const struct report *report)
+{
+    char text[REPORT_CELL_TEXT];
+
+    fputs("<section>\n<h2>Cells</h2>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n"
+          "<thead><tr>",
+          out->file);
+    for (int c = 0; c < REPORT_COLUMNS; c++)
+        report_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", column_class(c),
+                     report_column_names[c]);
+    fputs("</tr></thead>\n", out->file);
+    for (size_t g = 0; g < report->n_groups; g++) {
+        const struct report_group *group = &report->group[g];
+
+        report_group_words(report, group, text);
+        report_print(out,
+                     "<tbody>\n<tr><th class=\"group\" scope=\"rowgroup\" colspan=\"%d\">"
+                     "<span>%s</span></th></tr>\n",
+                     REPORT_COLUMNS, text);
+        for (size_t i = group->first; i < group->first + group->n; i++) {
+            if (i > group->first &&
+                report->row[i].cell->key.n_devices != report->row[i - 1].cell->key.n_devices)
+                fputs("</tbody>\n<tbody>\n", out->file);
+            table_row(out, report, &report->row[i]);
+        }
+        fputs("</tbody>\n", out->file);
+    }
+    fputs("</table>\n</div>\n</section>\n", out->file);
+}
+
+static void fact(struct report_out *out, const char *name, const char *value)
+{
+    if (value[0] != '\0')
+        report_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
+}
+
+static void machine(struct report_out *out, const struct record_run *run)
+{
+    char text[REPORT_CELL_TEXT];
+
+    snprintf(text, sizeof text,
+             "%s; %d packages, %d NUMA nodes, %d cores, %d processing units (%d usable), "
+             "%.1f GiB; node %s",
+             run->cpu_model, run->packages, run->numa_nodes, run->cores, run->pus, run->usable_pus,
+             (double)run->mem_bytes / (double)(1 << 30), run->node_hash);
+    fact(out, "Machine", text);
+    snprintf(text, sizeof text, "%s, %s, governor %s, load %.2f %.2f %.2f at start", run->kernel,
+             run->libc, run->governor[0] != '\0' ? run->governor : "unknown", run->load_avg[0],
+             run->load_avg[1], run->load_avg[2]);
+    fact(out, "System", text);
+    snprintf(text, sizeof text, "%s, backend %s, communicator %s", run->devices, run->backend,
+             run->communicator);
+    fact(out, "Devices", text);
+    snprintf(text, sizeof text, "tick %.0f ns, one reading %.0f ns", run->timer_tick_ns,
+             run->timer_overhead_ns);
+    fact(out, "Clock", text);
+}
+
+static void provenance(struct report_out *out, const struct record_run *run)
+{
+    char text[REPORT_CELL_TEXT];
+
+    report_print(out, "<h3>Run %s, %s</h3>\n<dl>\n", run->run_id, run->created_utc);
+    fact(out, "Source", run->source);
+    machine(out, run);
+    snprintf(text, sizeof text, "%s%s, lockstep %s",
+             run->git_sha[0] != '\0' ? run->git_sha : "unknown",
+             run->git_dirty ? " with uncommitted changes" : "", run->program_version);
+    fact(out, "Commit", text);
+    snprintf(text, sizeof text, "%s, %s %s%s%s", run->compiler, run->build_type, run->cflags,
+             run->sanitizers[0] != '\0' ? ", sanitizers " : "", run->sanitizers);
+    fact(out, "Build", text);
+    snprintf(text, sizeof text, "%s; hwloc %s", run->blas, run->hwloc_version);
+    fact(out, "Libraries", text);
+    fact(out, "Options", run->command);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)run->seed);
+    fact(out, "Seed", text);
+    fact(out, "Base case", "the verified one-device cell of the same workload, setting and batch");
+    fputs("</dl>\n", out->file);
+}
+
+int report_page(const char *directory, const struct report *report, const char *svg,
+                const char *why, struct record_error *err)
+{
+    struct report_out out;
+
+    if (report_open(&out, directory, "index.html", report_escape_html, err) != 0)
+        return -1;
+    head(&out);
+    verdict(&out, report);
+    if (figure(&out, directory, report, svg, why, err) != 0) {
+        report_discard(&out);
+        return -1;
+    }
+    table(&out, report);
+    fputs((const char *)report_asset_reading, out.file);
+    fputs("<footer>\n<h2>Provenance</h2>\n", out.file);
+    for (size_t f = 0; f < report->n_files; f++)
+        provenance(&out, &report->file[f].run);
+    fputs("</footer>\n</main>\n</body>\n</html>\n", out.file);
+    return report_close(&out, err);
+}

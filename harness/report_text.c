@@ -1,0 +1,221 @@
+/* report_text.c: cleaning and escaping of text, numbers in words, and files that appear complete.
+ *
+ * Nothing else in the report prints text that came from a record. */
+#include "report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Length of the UTF-8 sequence at s and its code point; 0 when it is not one. */
+static size_t decode(const unsigned char *s, unsigned long *code)
+{
+    static const unsigned long smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+    if (length == 0 || s[0] > 0xf4)
+        return 0;
+    *code = length == 1 ? s[0] : s[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (s[i] & 0x3fu);
+    }
+    if (*code < smallest[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
+        return 0;
+    return length;
+}
+
+/* Direction overrides would let text on the page pretend to be other text. */
+static bool is_harmless(unsigned long code)
+{
+    bool direction = (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+                     (code >= 0x2066 && code <= 0x2069);
+    bool nothing = (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef);
+
+    return code >= 0x20 && (code < 0x7f || code >= 0xa0) && !direction && !nothing;
+}
+
+void report_clean(char *text)
+{
+    const unsigned char *in = (const unsigned char *)text;
+    char *out = text;
+
+    while (*in != '\0') {
+        unsigned long code = 0;
+        size_t length = decode(in, &code);
+
+        if (length == 0 || !is_harmless(code)) {
+            *out++ = length == 1 ? ' ' : '?';
+            in += length == 0 ? 1 : length;
+            continue;
+        }
+        memmove(out, in, length);
+        out += length;
+        in += length;
+    }
+    *out = '\0';
+}
+
+void report_escape_none(FILE *file, const char *text)
+{
+    fputs(text, file);
+}
+
+void report_escape_html(FILE *file, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '&':
+            fputs("&amp;", file);
+            break;
+        case '<':
+            fputs("&lt;", file);
+            break;
+        case '>':
+            fputs("&gt;", file);
+            break;
+        case '"':
+            fputs("&quot;", file);
+            break;
+        case '\'':
+            fputs("&#39;", file);
+            break;
+        default:
+            putc(*text, file);
+        }
+    }
+}
+
+/* Markdown readers pass HTML on, so both kinds of special characters count. */
+void report_escape_markdown(FILE *file, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("&<>", *text) != NULL) {
+            fputs(*text == '&' ? "&amp;" : *text == '<' ? "&lt;" : "&gt;", file);
+            continue;
+        }
+        if (strchr("\\`*_[]#|~!$", *text) != NULL)
+            putc('\\', file);
+        putc(*text, file);
+    }
+}
+
+static void write_error(struct record_error *err, const char *path)
+{
+    snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(errno));
+}
+
+int report_open(struct report_out *out, const char *directory, const char *name,
+                report_escape_fn *escape, struct record_error *err)
+{
+    int length = snprintf(out->path, sizeof out->path, "%s/%s", directory, name);
+
+    if (length < 0 || (size_t)length >= sizeof out->path) {
+        snprintf(err->text, sizeof err->text, "the path '%.100s...' is longer than %zu bytes",
+                 directory, sizeof out->path - 1);
+        return -1;
+    }
+    snprintf(out->temporary, sizeof out->temporary, "%s.tmp", out->path);
+    out->escape = escape;
+    out->file = fopen(out->temporary, "w");
+    if (out->file == NULL) {
+        write_error(err, out->temporary);
+        return -1;
+    }
+    return 0;
+}
+
+int report_close(struct report_out *out, struct record_error *err)
+{
+    bool bad = fflush(out->file) != 0 || ferror(out->file) != 0;
+
+    if (bad)
+        write_error(err, out->path);
+    if (fclose(out->file) != 0 && !bad) {
+        write_error(err, out->path);
+        bad = true;
+    }
+    if (!bad && rename(out->temporary, out->path) != 0) {
+        write_error(err, out->path);
+        bad = true;
+    }
+    if (bad)
+        unlink(out->temporary);
+    return bad ? -1 : 0;
+}
+
+void report_discard(struct report_out *out)
+{
+    fclose(out->file);
+    unlink(out->temporary);
+}
+
+void report_print(struct report_out *out, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    for (const char *at = format; *at != '\0'; at++) {
+        if (*at != '%') {
+            putc(*at, out->file);
+            continue;
+        }
+        at++;
+        if (*at == 's')
+            out->escape(out->file, va_arg(arguments, const char *));
+        else if (*at == 'd')
+            fprintf(out->file, "%d", va_arg(arguments, int));
+        else if (strncmp(at, "zu", 2) == 0)
+            fprintf(out->file, "%zu", va_arg(arguments, size_t));
+        else
+            putc('%', out->file);
+        at += *at == 'z';
+    }
+    va_end(arguments);
+}
+
+/* Three significant digits without an exponent. */
+static void three_digits(double value, const char *unit, char text[32])
+{
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+    snprintf(text, 32, "%.*f%s%s", decimals, value, unit[0] == '\0' ? "" : "\u00a0", unit);
+}
+
+void report_time(double ns, char text[32])
+{
+    static const struct {
+        double size;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\u00b5s"}, {1.0, "ns"}};
+    size_t i = 0;
+
+    if (!isfinite(ns) || ns < 0.0) {
+        snprintf(text, 32, "-");
+        return;
+    }
+    while (i < 3 && ns < 0.9995 * units[i].size)
+        i++;
+    three_digits(ns / units[i].size, units[i].unit, text);
+}
+
+void report_rate(double per_second, char text[32])
+{
+    static const struct {
+        double size;
+        const char *unit;
+    } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}};
+    size_t i = 0;
+
+    if (!isfinite(per_second) || per_second < 0.0) {
+        snprintf(text, 32, "-");
+        return;
+    }
+    while (i < 4 && per_second < 0.9995 * units[i].size)
+        i++;
+    three_digits(per_second / units[i].size, units[i].unit, text);
+}

@@ -1,0 +1,240 @@
+/* session.c: sets a workload up, runs steps, reads results. Only session_step is timed. */
+#include "session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "equal.h"
+
+uint64_t session_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static size_t output_count(const struct session *s)
+{
+    return s->rows * s->workload->size[s->workload->n_sizes - 1];
+}
+
+static float *floats(size_t n)
+{
+    return n <= SIZE_MAX / sizeof(float) ? malloc(n * sizeof(float)) : NULL;
+}
+
+static int open_modules(struct session *s, struct dp_error *err)
+{
+    const struct dp_parallel_config config = {0};
+    int rc;
+
+    if ((rc = workload_open(s->workload, s->group, &s->model, err)) ||
+        (rc = probe_open(s->group, s->model, &s->probe, &s->probed, err)) ||
+        (rc = dp_module_to(s->probed, dp_group_slot(s->group, 0), err)) ||
+        (rc = dp_parallel(s->probed, &config, &s->wrapper, err)) ||
+        (rc = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)) ||
+        (rc = dp_run_open(s->group, &s->run, err)) ||
+        (rc = dp_sgd_open(s->wrapper, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
+        return rc;
+    s->n_params = dp_module_params(s->wrapper, s->param, SESSION_PARAMS);
+    if (s->n_params != 2 * (int)workload_layers(s->workload))
+        return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu", s->workload->name,
+                       s->n_params, 2 * workload_layers(s->workload));
+    return 0;
+}
+
+static int open_params(struct session *s, const struct workload_set set[], struct dp_error *err)
+{
+    for (int p = 0; p < s->n_params; p++) {
+        const size_t layer = (size_t)p / 2, count = dp_tensor_count(&s->param[p]->value);
+        const size_t in = p % 2 == 0 ? s->workload->size[layer] : 1;
+
+        if (count != in * s->workload->size[layer + 1])
+            return dp_fail(err, DP_ESHAPE, "parameter %d of %s has %zu elements, must have %zu", p,
+                           s->workload->name, count, in * s->workload->size[layer + 1]);
+        s->gradient[p] = floats(count);
+        s->updated[p] = floats(count);
+        if (s->gradient[p] == NULL || s->updated[p] == NULL)
+            return dp_fail(err, DP_ENOMEM, "no memory to read %zu parameters", count);
+        for (int k = 0; k < WORKLOAD_SETS; k++) {
+            if ((s->value[k][p] = floats(count)) == NULL)
+                return dp_fail(err, DP_ENOMEM, "no memory for %zu parameters", count);
+            if (p % 2 == 0)
+                workload_fill_weights(s->workload, &set[k], layer, s->value[k][p]);
+            else
+                workload_fill_biases(s->workload, &set[k], layer, s->value[k][p]);
+        }
+    }
+    return 0;
+}
+
+typedef void fill_fn(const struct workload *workload, const struct workload_set *set, size_t rows,
+                     float values[]);
+
+static int open_batch(struct session *s, const struct workload_set *set, size_t width,
+                      fill_fn *fill, struct dp_tensor *tensor, struct dp_error *err)
+{
+    float *values = floats(s->rows * width);
+    int rc;
+
+    if (values == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows of %zu", s->rows, width);
+    rc = dp_tensor_alloc(dp_group_slot(s->group, 0), DP_F32, 2, (size_t[]){s->rows, width}, tensor,
+                         err);
+    if (rc == 0) {
+        fill(s->workload, set, s->rows, values);
+        rc = dp_tensor_write(tensor, values, err);
+    }
+    free(values);
+    return rc;
+}
+
+int session_open(struct session *session, struct dp_group *group, const struct workload *workload,
+                 uint64_t seed, size_t rows, struct dp_error *err)
+{
+    struct workload_set set[WORKLOAD_SETS];
+    int rc;
+
+    memset(session, 0, sizeof *session);
+    session->workload = workload;
+    session->rows = rows;
+    session->group = group;
+    for (int k = 0; k < WORKLOAD_SETS; k++)
+        set[k] = workload_set(seed, k);
+    if ((rc = open_modules(session, err)) || (rc = open_params(session, set, err)))
+        return rc;
+    for (int k = 0; k < WORKLOAD_SETS; k++) {
+        if ((rc = open_batch(session, &set[k], workload->size[0], workload_fill_inputs,
+                             &session->input[k], err)) ||
+            (rc = open_batch(session, &set[k], workload->size[workload->n_sizes - 1],
+                             workload_fill_upstream, &session->upstream[k], err)))
+            return rc;
+    }
+    if ((session->outputs = floats(output_count(session))) == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", rows);
+    dp_group_trace(group, &session->trace);
+    return 0;
+}
+
+void session_close(struct session *session)
+{
+    if (session->group != NULL)
+        dp_group_trace(session->group, NULL);
+    dp_run_close(session->run);
+    if (session->sgd != NULL)
+        dp_sgd_close(session->sgd);
+    for (int k = 0; k < WORKLOAD_SETS; k++) {
+        if (session->input[k].slot != NULL)
+            dp_tensor_free(&session->input[k]);
+        if (session->upstream[k].slot != NULL)
+            dp_tensor_free(&session->upstream[k]);
+        for (int p = 0; p < SESSION_PARAMS; p++)
+            free(session->value[k][p]);
+    }
+    for (int p = 0; p < SESSION_PARAMS; p++) {
+        free(session->gradient[p]);
+        free(session->updated[p]);
+    }
+    free(session->outputs);
+    dp_module_close(session->loss_module);
+    dp_module_close(session->wrapper);
+    dp_module_close(session->probed);
+    dp_module_close(session->model);
+    memset(session, 0, sizeof *session);
+}
+
+int session_prepare(struct session *session, int k, struct dp_error *err)
+{
+    dp_run_reset(session->run);
+    for (int p = 0; p < session->n_params; p++) {
+        int rc = dp_tensor_write(&session->param[p]->value, session->value[k][p], err);
+
+        if (rc)
+            return rc;
+    }
+    dp_zero_grad(session->wrapper);
+    probe_clear(&session->probe);
+    memset(&session->trace, 0, sizeof session->trace);
+    dp_group_barrier(session->group);
+    return 0;
+}
+
+int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err)
+{
+    struct dp_tensor out[DP_MAX_IO], loss[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
+    int n_out = 0, n_loss = 0, rc;
+
+    times->start_ns = session_clock_ns();
+    if ((rc = dp_forward(session->wrapper, session->run, &session->input[k], 1, out, &n_out, err)))
+        return rc;
+
+    const uint64_t forward_end = session_clock_ns();
+    struct dp_tensor terms[2] = {out[0], session->upstream[k]};
+
+    terms[0].needs_grad = true;
+    if ((rc = dp_forward(session->loss_module, session->run, terms, 2, loss, &n_loss, err)) ||
+        (rc = dp_backward(session->loss_module, session->run, NULL, 0, grad, 2, err)))
+        return rc;
+
+    const uint64_t loss_end = session_clock_ns();
+
+    if ((rc = dp_backward(session->wrapper, session->run, grad, 1, NULL, 0, err)))
+        return rc;
+
+    const uint64_t backward_end = session_clock_ns();
+
+    if ((rc = dp_sgd_step(session->sgd, err)))
+        return rc;
+
+    const uint64_t update_end = session_clock_ns();
+
+    if ((rc = dp_group_wait(session->group, err)))
+        return rc;
+    times->step_ns = session_clock_ns() - times->start_ns;
+    times->loss_ns = loss_end - forward_end;
+    times->update_ns = update_end - backward_end;
+    session->output = out[0];
+    session->loss = loss[0];
+    return 0;
+}
+
+int session_read(struct session *session, struct dp_error *err)
+{
+    int rc;
+
+    if (dp_tensor_count(&session->output) != output_count(session))
+        return dp_fail(err, DP_ESHAPE, "%zu outputs were gathered, must be %zu",
+                       dp_tensor_count(&session->output), output_count(session));
+    if ((rc = dp_tensor_read(session->outputs, &session->output, err)) ||
+        (rc = dp_tensor_read(&session->loss_value, &session->loss, err)))
+        return rc;
+    for (int p = 0; p < session->n_params; p++) {
+        const struct dp_param *param = session->param[p];
+        const size_t count = dp_tensor_count(&param->value);
+
+        if ((rc = dp_tensor_read(session->updated[p], &param->value, err)))
+            return rc;
+        for (size_t i = 0; i < count && !param->has_grad; i++)
+            session->gradient[p][i] = NAN;
+        if (param->has_grad && (rc = dp_tensor_read(session->gradient[p], &param->grad, err)))
+            return rc;
+    }
+    return 0;
+}
+
+uint64_t session_digest(const struct session *session)
+{
+    uint64_t digest = equal_digest(0, session->outputs, output_count(session) * sizeof(float));
+
+    digest = equal_digest(digest, &session->loss_value, sizeof session->loss_value);
+    for (int p = 0; p < session->n_params; p++) {
+        const size_t bytes = dp_tensor_bytes(&session->param[p]->value);
+
+        digest = equal_digest(digest, session->gradient[p], bytes);
+        digest = equal_digest(digest, session->updated[p], bytes);
+    }
+    return digest;
+}

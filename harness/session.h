@@ -1,0 +1,58 @@
+/* session.h: one workload on one group, ready to run training steps and to read what they left.
+ *
+ * Everything is made once: two batches on the first device, two parameter sets on the host. Set k
+ * of the parameters is always used with batch k. */
+#ifndef HARNESS_SESSION_H
+#define HARNESS_SESSION_H
+
+#include "dp.h"
+#include "probe.h"
+#include "verify.h"
+#include "workload.h"
+
+#define SESSION_PARAMS (2 * WORKLOAD_MAX_SIZES)
+
+/* Times of a step on the monotonic clock; the replicas' phases are in the trace. */
+struct session_times {
+    uint64_t start_ns, step_ns;
+    uint64_t loss_ns, update_ns; /* on the first device */
+};
+
+/* Plain data; fill with session_open, empty with session_close. */
+struct session {
+    const struct workload *workload;
+    size_t rows;
+    struct dp_group *group;
+    struct dp_module *model, *probed, *wrapper, *loss_module;
+    struct dp_run *run;
+    struct dp_sgd *sgd;
+    struct probe probe;
+    struct dp_trace trace;
+    int n_params;
+    struct dp_param *param[SESSION_PARAMS];
+    struct dp_tensor input[WORKLOAD_SETS], upstream[WORKLOAD_SETS];
+    float *value[WORKLOAD_SETS][SESSION_PARAMS]; /* parameter sets */
+    struct dp_tensor output, loss;               /* of the last step, until the next */
+    /* What session_read fills. */
+    float *outputs, *gradient[SESSION_PARAMS], *updated[SESSION_PARAMS];
+    float loss_value;
+};
+
+uint64_t session_clock_ns(void);
+
+/* Opens everything on group; the caller closes the session in any case. */
+int session_open(struct session *session, struct dp_group *group, const struct workload *workload,
+                 uint64_t seed, size_t rows, struct dp_error *err);
+void session_close(struct session *session); /* not the group */
+
+/* Puts parameter set k in place, clears gradients, probe and trace, and aligns the workers. */
+int session_prepare(struct session *session, int k, struct dp_error *err);
+/* One training step on batch k: forward, loss, backward, update, everything drained. */
+int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err);
+/* Outputs, loss, gradients and updated parameters to host memory. A gradient that is none is
+ * read as NaN, which no check lets pass. */
+int session_read(struct session *session, struct dp_error *err);
+/* Digest of everything that session_read has read. */
+uint64_t session_digest(const struct session *session);
+
+#endif

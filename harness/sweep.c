@@ -1,0 +1,289 @@
+/* sweep.c: runs the cells of a plan one after the other and keeps their records.
+ *
+ * Only this process writes the file, one fsynced line per cell: whatever happens, at most the
+ * cell under way is lost, and --resume runs what is missing or not verified. */
+#include "sweep.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "build_info.h"
+#include "command.h"
+#include "launch.h"
+#include "output.h"
+#include "progress.h"
+#include "provenance.h"
+
+struct sweep {
+    const char *command; /* "lockstep sweep", for messages */
+    struct sweep_options options;
+    struct record_run run;
+    struct output output;
+    struct cell_config *cell; /* in the order they run */
+    enum record_status *status;
+    bool *done; /* status is known */
+    size_t n;
+};
+
+static int complain(const struct sweep *sweep, const char *text)
+{
+    fprintf(stderr, "%s: %s\n", sweep->command, text);
+    return EXIT_MISUSE;
+}
+
+/* Opens the devices once, to know their number and to describe them. */
+static int read_devices(struct sweep *sweep)
+{
+    struct plan_options *plan = &sweep->options.plan;
+    const struct dp_group_config config = {
+        .devices = plan->devices, .backend = plan->backend, .bind = plan->bind};
+    struct plan_text why = {""};
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    struct dp_machine machine;
+    int status;
+
+    if (dp_machine_read(&machine, &err))
+        return command_core_error(sweep->command, &err);
+    if ((status = command_open_group(sweep->command, &config, &group)))
+        return status;
+    if (plan_defaults(plan, dp_group_size(group), &why))
+        status = complain(sweep, why.text);
+    else
+        provenance_read(group, &machine, &sweep->run);
+    dp_group_close(group);
+    return status;
+}
+
+static uint64_t new_seed(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
+}
+
+/* The header's part that comes from the plan. */
+static int describe_plan(struct sweep *sweep)
+{
+    const struct plan_options *plan = &sweep->options.plan;
+    struct plan_text why = {""};
+
+    sweep->run.seed = plan->seed;
+    sweep->run.planned = plan_cells(plan);
+    memcpy(sweep->run.devices, plan->devices, sizeof sweep->run.devices);
+    return plan_command(plan, sweep->run.command, sizeof sweep->run.command, &why)
+               ? complain(sweep, why.text)
+               : 0;
+}
+
+/* An earlier sitting's header must describe the same sweep on the same build and processor. */
+static int check_resumed(struct sweep *sweep)
+{
+    const struct record_run *there = &sweep->output.file.run;
+    struct plan_text why = {""};
+    char text[1024];
+
+    if (plan_compare(sweep->run.command, there->command, &why) == 0 &&
+        provenance_compare(&sweep->run, there, why.text, sizeof why.text) == 0) {
+        memcpy(sweep->run.run_id, there->run_id, sizeof sweep->run.run_id);
+        return 0;
+    }
+    snprintf(text, sizeof text, "cannot resume %.400s: %s", sweep->output.path, why.text);
+    return complain(sweep, text);
+}
+
+static int open_output(struct sweep *sweep)
+{
+    const struct sweep_options *options = &sweep->options;
+    struct plan_options *plan = &sweep->options.plan;
+    struct record_error err = {""};
+
+    if (output_open(&sweep->output, options->out[0] != '\0' ? options->out : NULL, options->resume,
+                    &err))
+        return complain(sweep, err.text);
+    if (!plan->has_seed)
+        plan->seed = sweep->output.resumed ? sweep->output.file.run.seed : new_seed();
+
+    const int status = describe_plan(sweep);
+
+    if (status)
+        return status;
+    if (sweep->output.resumed)
+        return check_resumed(sweep);
+    if (output_append(&sweep->output, record_run_text(&sweep->run), &err))
+        return complain(sweep, err.text);
+    return 0;
+}
+
+static void mark_done(struct sweep *sweep)
+{
+    const struct record_file *file = &sweep->output.file;
+
+    for (size_t i = 0; i < sweep->n && sweep->output.resumed; i++) {
+        struct record_cell planned;
+
+        cell_identify(&sweep->cell[i], &planned);
+        for (size_t j = 0; j < file->n_cells; j++) {
+            if (strcmp(file->cell[j].cell_id, planned.cell_id) == 0 &&
+                file->cell[j].status == RECORD_OK) {
+                sweep->done[i] = true;
+                sweep->status[i] = RECORD_OK;
+            }
+        }
+    }
+}
+
+static size_t count_status(const struct sweep *sweep, enum record_status status)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sweep->n; i++)
+        count += sweep->done[i] && sweep->status[i] == status;
+    return count;
+}
+
+static size_t count_done(const struct sweep *sweep)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sweep->n; i++)
+        count += sweep->done[i];
+    return count;
+}
+
+static int open_plan(struct sweep *sweep)
+{
+    sweep->n = plan_cells(&sweep->options.plan);
+    sweep->cell = plan_make(&sweep->options.plan, sweep->run.communicator, sweep->run.run_id);
+    sweep->status = calloc(sweep->n, sizeof *sweep->status);
+    sweep->done = calloc(sweep->n, sizeof *sweep->done);
+    if (!sweep->cell || !sweep->status || !sweep->done)
+        return complain(sweep, "out of memory for the plan");
+    mark_done(sweep);
+    return 0;
+}
+
+/* 0, or the exit status that ends the sweep. */
+static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
+{
+    struct record_error err = {""};
+    struct record_cell cell;
+    int rc;
+
+    progress_begin(progress, &sweep->cell[i]);
+    if (launch_cell(&sweep->cell[i], sweep->options.timeout, &cell))
+        return EXIT_INTERRUPTED;
+    rc = output_append(&sweep->output, record_cell_text(&cell), &err);
+    if (rc == 0) {
+        sweep->status[i] = cell.status;
+        sweep->done[i] = true;
+        progress_cell(progress, &cell);
+    }
+    record_cell_free(&cell);
+    if (rc == 0)
+        return 0;
+    progress_close(progress);
+    return complain(sweep, err.text);
+}
+
+static int run_cells(struct sweep *sweep)
+{
+    const struct plan_options *plan = &sweep->options.plan;
+    struct progress progress;
+    int status = 0, width = 0;
+
+    for (size_t i = 0; i < plan->n_workloads; i++)
+        if (strlen(plan->workload[i].name) > (size_t)width)
+            width = (int)strlen(plan->workload[i].name);
+    progress_open(&progress, count_done(sweep), sweep->n, width < 40 ? width : 40);
+    for (size_t i = 0; i < sweep->n && status == 0; i++)
+        if (!sweep->done[i])
+            status = run_cell(sweep, i, &progress);
+    progress_close(&progress);
+    return status;
+}
+
+static void print_summary(const struct sweep *sweep, int status)
+{
+    const size_t measured = count_done(sweep);
+
+    fprintf(stderr, "\n  planned   %5zu cells\n  measured  %5zu\n  verified  %5zu\n", sweep->n,
+            measured, count_status(sweep, RECORD_OK));
+    for (int s = RECORD_FAILED; s < RECORD_STATUSES; s++) {
+        const size_t count = count_status(sweep, (enum record_status)s);
+
+        if (count > 0 || s == RECORD_FAILED)
+            fprintf(stderr, "  %-9s %5zu\n", record_status_names[s], count);
+    }
+    fprintf(stderr, "  records   %s\n", sweep->output.path);
+    if (strcmp(BUILD_NOTE, "") != 0)
+        fprintf(stderr, "  note      %s\n", BUILD_NOTE);
+    if (status == EXIT_INTERRUPTED)
+        fprintf(stderr, "  interrupted; the same command with --resume --out %s goes on\n",
+                sweep->output.path);
+    printf("%s\n", sweep->output.path);
+}
+
+static int exit_status(const struct sweep *sweep)
+{
+    if (count_status(sweep, RECORD_FAILED) || count_status(sweep, RECORD_CRASHED) ||
+        count_status(sweep, RECORD_TIMEOUT))
+        return EXIT_FAILED;
+    return count_status(sweep, RECORD_OK) == sweep->n ? EXIT_PASSED : EXIT_MISUSE;
+}
+
+static int run_plan(struct sweep *sweep)
+{
+    struct record_error err = {""};
+    int status;
+
+    launch_watch_signals();
+    status = run_cells(sweep);
+    if (status != EXIT_MISUSE) {
+        const size_t ok = count_status(sweep, RECORD_OK);
+
+        if (output_append(&sweep->output,
+                          record_end_text(sweep->run.run_id, sweep->n, ok, count_done(sweep) - ok,
+                                          status == EXIT_INTERRUPTED),
+                          &err))
+            status = complain(sweep, err.text);
+    }
+    if (status != EXIT_MISUSE)
+        print_summary(sweep, status);
+    return status ? status : exit_status(sweep);
+}
+
+int sweep_main(int argc, char **argv)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sweep *sweep = calloc(1, sizeof *sweep);
+    int status;
+
+    if (sweep == NULL) {
+        fprintf(stderr, "%s: out of memory\n", argv[0]);
+        return EXIT_MISUSE;
+    }
+    sweep->command = argv[0];
+    sweep->output.fd = -1;
+    sigaction(SIGXFSZ, &ignore, NULL); /* a file that may not grow is a full disk: EFBIG */
+    status = sweep_parse(argc, argv, &sweep->options);
+    if (status == 0)
+        status = read_devices(sweep);
+    if (status == 0)
+        status = open_output(sweep);
+    if (status == 0)
+        status = open_plan(sweep);
+    if (status == 0)
+        status = run_plan(sweep);
+    output_close(&sweep->output);
+    free(sweep->cell);
+    free(sweep->status);
+    free(sweep->done);
+    free(sweep);
+    return status;
+}

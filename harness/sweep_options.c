@@ -1,0 +1,209 @@
+/* sweep_options.c: the option table of sweep. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "options.h"
+#include "sweep.h"
+
+enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, TIMEOUT_MAX = 86400 };
+
+static error_t copy_text(const struct argp_state *state, const char *name, char *field,
+                         size_t bytes, const char *arg)
+{
+    if (command_copy(field, bytes, arg) == 0)
+        return 0;
+    return command_bad_option(state, "%s: longer than %zu characters", name, bytes - 1);
+}
+
+static error_t parse_list(const struct argp_state *state, const char *name, const char *arg,
+                          size_t max, size_t list[], size_t capacity, size_t *n)
+{
+    struct option_text why;
+
+    if (option_sizes(arg, 1, max, list, capacity, n, &why) == 0)
+        return 0;
+    return command_bad_option(state, "%s: %s", name, why.text);
+}
+
+static error_t parse_seconds(const struct argp_state *state, const char *name, const char *arg,
+                             double min, double max, double *seconds)
+{
+    char *end = NULL;
+    const double value = strtod(arg, &end);
+
+    if (end != arg && *end == '\0' && value >= min && value <= max) {
+        *seconds = value;
+        return 0;
+    }
+    return command_bad_option(state, "%s: '%.40s' is not a number of %g to %g seconds", name, arg,
+                              min, max);
+}
+
+static error_t parse_steps(const struct argp_state *state, const char *arg,
+                           struct cell_limits *limits)
+{
+    const char *colon = strchr(arg, ':');
+    struct option_text why = {""};
+    char min[24];
+
+    if (colon == NULL || (size_t)(colon - arg) >= sizeof min)
+        return command_bad_option(state, "--steps: '%.40s' is not MIN:MAX", arg);
+    memcpy(min, arg, (size_t)(colon - arg));
+    min[colon - arg] = '\0';
+    if (option_size(min, 1, STEPS_MAX, &limits->min_steps, &why) ||
+        option_size(colon + 1, 1, STEPS_MAX, &limits->max_steps, &why))
+        return command_bad_option(state, "--steps: %s", why.text);
+    if (limits->min_steps > limits->max_steps)
+        return command_bad_option(state, "--steps: %zu is more than %zu", limits->min_steps,
+                                  limits->max_steps);
+    return 0;
+}
+
+static error_t add_workload(const struct argp_state *state, const char *arg,
+                            struct plan_options *plan)
+{
+    char why[200];
+    struct workload *workload = &plan->workload[plan->n_workloads];
+
+    if (plan->n_workloads == PLAN_MAX_WORKLOADS)
+        return command_bad_option(state, "--workload: at most %d are allowed", PLAN_MAX_WORKLOADS);
+    if (workload_parse(arg, workload, why, sizeof why))
+        return command_bad_option(state, "--workload: %s", why);
+    for (size_t i = 0; i < plan->n_workloads; i++)
+        if (strcmp(plan->workload[i].name, workload->name) == 0)
+            return command_bad_option(state, "--workload: %s is there twice", workload->name);
+    plan->n_workloads++;
+    return 0;
+}
+
+static error_t parse_choice(const struct argp_state *state, const char *option, const char *what,
+                            const char *arg, const char *const names[], size_t n, size_t *index)
+{
+    struct option_text why;
+
+    if (option_name(what, arg, names, n, index, &why) == 0)
+        return 0;
+    return command_bad_option(state, "%s: %s", option, why.text);
+}
+
+static error_t parse_seed(const struct argp_state *state, const char *arg,
+                          struct plan_options *plan)
+{
+    struct option_text why;
+    size_t seed;
+
+    if (option_size(arg, 0, SIZE_MAX - 1, &seed, &why))
+        return command_bad_option(state, "--seed: %s", why.text);
+    plan->seed = seed;
+    plan->has_seed = true;
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    static const char *const binds[] = {"none", "cores"};
+    static const char *const backends[] = {"cpu", "cpu-ref"};
+    struct sweep_options *options = state->input;
+    struct plan_options *plan = &options->plan;
+    size_t index = 0;
+    error_t rc;
+
+    switch (key) {
+    case 'd':
+        return copy_text(state, "--devices", plan->devices, sizeof plan->devices, arg);
+    case 'b':
+        if ((rc = parse_choice(state, "--backend", "backend", arg, backends, 2, &index)))
+            return rc;
+        return copy_text(state, "--backend", plan->backend, sizeof plan->backend, backends[index]);
+    case 'c':
+        return parse_list(state, "--counts", arg, PLAN_MAX_COUNTS, plan->count, PLAN_MAX_COUNTS,
+                          &plan->n_counts);
+    case 'n':
+        return parse_list(state, "--batch", arg, PLAN_MAX_ROWS, plan->batch, PLAN_MAX_BATCHES,
+                          &plan->n_batches);
+    case 'w':
+        return add_workload(state, arg, plan);
+    case 'o':
+        return copy_text(state, "--out", options->out, sizeof options->out, arg);
+    case 'r':
+        options->resume = true;
+        return 0;
+    case 's':
+        return parse_seed(state, arg, plan);
+    case 't':
+        return parse_seconds(state, "--seconds", arg, 0.001, SECONDS_MAX, &plan->limits.seconds);
+    case 'm':
+        return parse_steps(state, arg, &plan->limits);
+    case 'B':
+        if ((rc = parse_choice(state, "--bind", "binding", arg, binds, 2, &index)))
+            return rc;
+        plan->bind = index == 1;
+        return 0;
+    case 'T':
+        return parse_seconds(state, "--timeout", arg, 0.1, TIMEOUT_MAX, &options->timeout);
+    default:
+        return command_key(key, arg, state);
+    }
+}
+
+static const struct argp_option option_table[] = {
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N or virt:N+lag (default: one virtual device per core)"},
+    {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+    {.name = "counts",
+     .key = 'c',
+     .arg = "LIST",
+     .doc = "numbers of devices (default: powers of two up to all, and all)"},
+    {.name = "batch",
+     .key = 'n',
+     .arg = "LIST",
+     .doc = "global batches in rows, like 10,30,32:4096:x2 (the default)"},
+    {.name = "workload",
+     .key = 'w',
+     .arg = "NAME",
+     .doc = "tutorial or mlp:SIZES, can be repeated (default: tutorial and "
+            "mlp:1024,1024,1024,1024)"},
+    {.name = "out",
+     .key = 'o',
+     .arg = "FILE",
+     .doc = "JSON Lines (default: results/local/sweep-UTC.jsonl)"},
+    {.name = "resume", .key = 'r', .doc = "run what --out FILE does not have verified yet"},
+    {.name = "seed", .key = 's', .arg = "S", .doc = "of the order of cells and of the data"},
+    {.name = "seconds", .key = 't', .arg = "T", .doc = "measured seconds per cell (default 1)"},
+    {.name = "steps",
+     .key = 'm',
+     .arg = "MIN:MAX",
+     .doc = "measured steps per cell (default 10:200)"},
+    {.name = "bind", .key = 'B', .arg = "HOW", .doc = "cores (default) or none"},
+    {.name = "timeout",
+     .key = 'T',
+     .arg = "S",
+     .doc = "a cell that takes longer is killed (default 120)"},
+    {0}};
+
+int sweep_parse(int argc, char **argv, struct sweep_options *options)
+{
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .doc = "Measures workloads x device counts x batches, each cell in a process of its own "
+               "and verified.\vPrints the name of the file on standard output. Exit status: 0 all "
+               "cells verified, 1 a cell failed, 2 misuse or a cell could not be set up, 130 "
+               "interrupted (--resume goes on)."};
+
+    *options = (struct sweep_options){
+        .plan = {.backend = "cpu", .bind = true, .limits = {1, 10, 200}}, .timeout = 120};
+    command_default_devices(options->plan.devices, sizeof options->plan.devices);
+    if (command_parse(&argp, argc, argv, options))
+        return EXIT_MISUSE;
+    if (options->resume && options->out[0] == '\0') {
+        fprintf(stderr, "%s: --resume needs --out FILE\n", argv[0]);
+        return EXIT_MISUSE;
+    }
+    return 0;
+}

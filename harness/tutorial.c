@@ -1,0 +1,170 @@
+/* tutorial.c: the loop of the PyTorch data-parallel tutorial.
+ *
+ * 100 random rows of 5 in batches of 30 through Linear(5, 2), wrapped when there are devices. The
+ * sizes printed are those that the replicas saw, noted by a probe inside the wrapper. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "probe.h"
+
+enum { ROWS = 100, BATCH = 30, WIDTH_IN = 5, WIDTH_OUT = 2 };
+
+struct tutorial_options {
+    char devices[64];
+};
+
+struct tutorial {
+    struct dp_group *group;
+    struct dp_slot *slot; /* where inputs and parameters are */
+    struct dp_module *linear, *model, *wrapper, *runs;
+    struct dp_run *run;
+    struct probe probe;
+    float rows[ROWS][WIDTH_IN];
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct tutorial_options *options = state->input;
+
+    if (key != 'd')
+        return command_key(key, arg, state);
+    if (command_copy(options->devices, sizeof options->devices, arg))
+        return command_bad_option(state, "--devices: longer than %zu characters",
+                                  sizeof options->devices - 1);
+    return 0;
+}
+
+static int open_model(struct tutorial *t, struct dp_error *err)
+{
+    const struct dp_parallel_config config = {0};
+    int rc;
+
+    if ((rc = dp_linear(t->group, WIDTH_IN, WIDTH_OUT, true, &t->linear, err)) ||
+        (rc = probe_open(t->group, t->linear, &t->probe, &t->model, err)) ||
+        (rc = dp_module_init(t->model, 1, err)) || (rc = dp_module_to(t->model, t->slot, err)) ||
+        (rc = dp_run_open(t->group, &t->run, err)))
+        return rc;
+    t->runs = t->model;
+    if (dp_group_size(t->group) > 0) {
+        rc = dp_parallel(t->model, &config, &t->wrapper, err);
+        t->runs = t->wrapper;
+    }
+    return rc;
+}
+
+static void close_model(struct tutorial *t)
+{
+    dp_run_close(t->run);
+    dp_module_close(t->wrapper);
+    dp_module_close(t->model);
+    dp_module_close(t->linear);
+}
+
+/* Uniform in -1..1: a linear congruential generator (Knuth's MMIX constants). */
+static void fill_rows(struct tutorial *t)
+{
+    uint64_t state = 1;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t j = 0; j < WIDTH_IN; j++) {
+            state = state * 6364136223846793005U + 1442695040888963407U;
+            t->rows[i][j] = (float)((double)(state >> 33) / 0x1p30 - 1);
+        }
+    }
+}
+
+static void print_size(const char *label, int dims, const size_t dim[])
+{
+    printf("%s [", label);
+    for (int i = 0; i < dims; i++)
+        printf("%s%zu", i == 0 ? "" : ", ", dim[i]);
+    printf("]");
+}
+
+static void print_batch(const struct tutorial *t, const struct dp_tensor *in,
+                        const struct dp_tensor *out)
+{
+    for (int i = 0; i < DP_MAX_SLOTS; i++) {
+        const struct probe_shape *shape = &t->probe.replica[i];
+
+        if (shape->calls == 0)
+            continue;
+        print_size("\tIn Model: input size", shape->in_dims, shape->in);
+        print_size(" output size", shape->out_dims, shape->out);
+        printf("\n");
+    }
+    print_size("Outside: input size", in->ndim, in->dim);
+    print_size(" output_size", out->ndim, out->dim);
+    printf("\n");
+}
+
+static int run_batches(struct tutorial *t, struct dp_error *err)
+{
+    for (size_t first = 0; first < ROWS; first += BATCH) {
+        const size_t rows = ROWS - first < BATCH ? ROWS - first : BATCH;
+        struct dp_tensor in = {0}, out[DP_MAX_IO];
+        int n_out = 0, rc;
+
+        probe_clear(&t->probe);
+        dp_run_reset(t->run);
+        if ((rc = dp_tensor_alloc(t->slot, DP_F32, 2, (size_t[]){rows, WIDTH_IN}, &in, err)))
+            return rc;
+        if ((rc = dp_tensor_write(&in, t->rows[first], err)) == 0 &&
+            (rc = dp_forward(t->runs, t->run, &in, 1, out, &n_out, err)) == 0 &&
+            (rc = dp_group_wait(t->group, err)) == 0)
+            print_batch(t, &in, &out[0]);
+        dp_tensor_free(&in);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static void print_heading(const struct tutorial *t)
+{
+    const int devices = dp_group_size(t->group);
+    struct dp_slot_info info;
+
+    if (devices < 2)
+        return;
+    dp_slot_describe(t->slot, &info);
+    printf("Let's use %d %s!\n", devices,
+           strcmp(info.kind, "virt") == 0 ? "virtual devices" : "GPUs");
+}
+
+int tutorial_main(int argc, char **argv)
+{
+    static const struct argp_option table[] = {
+        {.name = "devices",
+         .key = 'd',
+         .arg = "LIST",
+         .doc = "virt:N, virt:N+lag, or host for no data parallelism (default: one virtual "
+                "device per core)"},
+        {0}};
+    const struct argp argp = {.options = table,
+                              .parser = parse_option,
+                              .doc = "Prints the sizes that every replica and the caller see, as "
+                                     "the PyTorch data-parallel tutorial does."};
+    struct tutorial_options options;
+    struct tutorial t = {0};
+    struct dp_error err = {0};
+    int status;
+
+    command_default_devices(options.devices, sizeof options.devices);
+    if ((status = command_parse(&argp, argc, argv, &options)))
+        return status;
+    const struct dp_group_config config = {.devices = options.devices};
+
+    if ((status = command_open_group(argv[0], &config, &t.group)))
+        return status;
+    t.slot = dp_group_size(t.group) > 0 ? dp_group_slot(t.group, 0) : dp_group_host(t.group);
+    fill_rows(&t);
+    if (open_model(&t, &err) == 0) {
+        print_heading(&t);
+        run_batches(&t, &err);
+    }
+    close_model(&t);
+    dp_group_close(t.group);
+    return err.status ? command_core_error(argv[0], &err) : EXIT_PASSED;
+}

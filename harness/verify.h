@@ -1,0 +1,42 @@
+/* verify.h: what one training step must give, computed without core.
+ *
+ * A float64 model of its own over the workload's integers: split, forward, loss, backward,
+ * update. Because every sum of |terms| is below 2^24 (proved by verify_open), float results must
+ * be these numbers bit for bit, in any order, on any backend, for any number of devices. */
+#ifndef HARNESS_VERIFY_H
+#define HARNESS_VERIFY_H
+
+#include <stddef.h>
+
+#include "workload.h"
+
+#define VERIFY_LEARNING_RATE 0x1p-10
+
+struct verify_text {
+    char text[200];
+};
+
+/* What a step left behind, in host memory. Lists are weight, bias of layer 0, 1, ... */
+struct verify_step {
+    const size_t *shard; /* rows that each replica saw, n_shards of them */
+    size_t n_shards;
+    const float *outputs; /* [rows, last size] */
+    float loss;
+    const float *const *gradient;
+    const float *const *updated; /* parameters after the update */
+};
+
+struct verify;
+
+/* The reference of one set for a batch of rows on devices.
+ * 0; -1: memory is short, or an exactness bound does not hold: why has the numbers. */
+int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
+                size_t devices, struct verify **verify, struct verify_text *why);
+void verify_close(struct verify *verify); /* NULL allowed */
+
+/* Compares every value. 0 and the number of values compared; 1 and the first difference in why;
+ * -1 when memory is short. */
+int verify_check(const struct verify *verify, const struct verify_step *step, size_t *values,
+                 struct verify_text *why);
+
+#endif

@@ -1,0 +1,27 @@
+/* verify_model.h: the reference of a step, shared by verify_model.c, which makes it, and
+ * verify.c, which compares with it. */
+#ifndef HARNESS_VERIFY_MODEL_H
+#define HARNESS_VERIFY_MODEL_H
+
+#include "verify.h"
+
+struct verify_layer {
+    size_t in, out;
+    struct workload_entry (*weight)[2]; /* [out] */
+    double *bias;                       /* [out] */
+    double *input;                      /* activations that enter, [patterns, in] */
+    double *upstream;                   /* gradient of the sums that leave, [patterns, out] */
+};
+
+struct verify {
+    size_t rows, devices, patterns, period, layers;
+    struct verify_layer layer[WORKLOAD_MAX_SIZES];
+    double *output; /* [patterns, last size], also the input of no layer */
+    double *weight; /* S_r, [patterns] */
+    double loss;
+};
+
+/* rows x columns zeros; NULL: memory is short. */
+double *verify_numbers(size_t rows, size_t columns);
+
+#endif

@@ -1,0 +1,140 @@
+/* data.c: the numbers of a workload, functions of seed, set and place only.
+ *
+ * Everything is a small integer, so that sums are exact in float and do not depend on order,
+ * kernel or device count. Inputs and upstream are never 0: a lost row always shows. */
+#include "workload.h"
+
+#include <string.h>
+
+enum stream { STREAM_MAP, STREAM_SIGN, STREAM_BIAS, STREAM_INPUT, STREAM_UPSTREAM, STREAM_SCALE };
+
+/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+static uint64_t draw(const struct workload_set *set, enum stream stream, size_t a, size_t b)
+{
+    uint64_t x = mix(set->seed);
+
+    x = mix(x ^ (uint64_t)set->index);
+    x = mix(x ^ (uint64_t)stream);
+    x = mix(x ^ (uint64_t)a);
+    return mix(x ^ (uint64_t)b);
+}
+
+static int draw_below(const struct workload_set *set, enum stream stream, size_t a, size_t b,
+                      unsigned n)
+{
+    return (int)((draw(set, stream, a, b) >> 16) % n);
+}
+
+struct workload_set workload_set(uint64_t seed, int index)
+{
+    /* Two primes: whatever the batch, shards that hold the same rows in one set do not in the
+     * other. */
+    static const size_t periods[WORKLOAD_SETS] = {127, 113};
+
+    return (struct workload_set){.seed = seed, .index = index, .period = periods[index]};
+}
+
+static size_t common_divisor(size_t a, size_t b)
+{
+    while (b != 0) {
+        size_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+void workload_weight(const struct workload *workload, const struct workload_set *set, size_t layer,
+                     size_t row, struct workload_entry entry[2])
+{
+    const size_t width = workload->size[layer];
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t factor = 1 + (size_t)(draw(set, STREAM_MAP, layer, 2 * i) % width);
+        const size_t offset = (size_t)(draw(set, STREAM_MAP, layer, 2 * i + 1) % width);
+
+        /* A factor coprime to the width makes the map a permutation of the columns. */
+        while (common_divisor(factor, width) != 1)
+            factor = factor % width + 1;
+        entry[i].column = (factor * row + offset) % width;
+        entry[i].sign = draw_below(set, STREAM_SIGN, layer, 2 * row + i, 2) == 0 ? 1 : -1;
+    }
+}
+
+int workload_bias(const struct workload_set *set, size_t layer, size_t row)
+{
+    return draw_below(set, STREAM_BIAS, layer, row, 5) - 2;
+}
+
+int workload_input(const struct workload_set *set, size_t pattern, size_t column)
+{
+    const int value = draw_below(set, STREAM_INPUT, pattern, column, 6); /* -3..-1, 1..3 */
+
+    return value < 3 ? value - 3 : value - 2;
+}
+
+int workload_upstream(const struct workload_set *set, size_t pattern, size_t column)
+{
+    const int value = draw_below(set, STREAM_UPSTREAM, pattern, column, 4); /* -2, -1, 1, 2 */
+
+    return value < 2 ? value - 2 : value - 1;
+}
+
+int workload_scale(const struct workload_set *set, size_t row)
+{
+    return 1 + draw_below(set, STREAM_SCALE, row, 0, 3);
+}
+
+void workload_fill_weights(const struct workload *workload, const struct workload_set *set,
+                           size_t layer, float values[])
+{
+    const size_t in = workload->size[layer], out = workload->size[layer + 1];
+
+    memset(values, 0, in * out * sizeof *values);
+    for (size_t i = 0; i < out; i++) {
+        struct workload_entry entry[2];
+
+        workload_weight(workload, set, layer, i, entry);
+        for (int e = 0; e < 2; e++)
+            values[i * in + entry[e].column] += (float)entry[e].sign;
+    }
+}
+
+void workload_fill_biases(const struct workload *workload, const struct workload_set *set,
+                          size_t layer, float values[])
+{
+    for (size_t i = 0; i < workload->size[layer + 1]; i++)
+        values[i] = (float)workload_bias(set, layer, i);
+}
+
+void workload_fill_inputs(const struct workload *workload, const struct workload_set *set,
+                          size_t rows, float values[])
+{
+    const size_t width = workload->size[0];
+
+    for (size_t n = 0; n < rows; n++)
+        for (size_t j = 0; j < width; j++)
+            values[n * width + j] = (float)workload_input(set, n % set->period, j);
+}
+
+void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
+                            size_t rows, float values[])
+{
+    const size_t width = workload->size[workload->n_sizes - 1];
+
+    for (size_t n = 0; n < rows; n++) {
+        const int scale = workload_scale(set, n);
+
+        for (size_t j = 0; j < width; j++)
+            values[n * width + j] = (float)(scale * workload_upstream(set, n % set->period, j));
+    }
+}
