@@ -1,0 +1,392 @@
+/* composition.c: data_parallel as a whole: who runs, on which rows, and what comes out. */
+#include "golden.h"
+#include "list.h"
+#include "probes.h"
+
+#include <string.h>
+
+struct watched {
+    struct dp_group *group;
+    struct dp_module *wrapper;
+    struct probe *probe;
+    struct dp_run *run;
+    struct dp_slot *first;
+};
+
+/* A wrapped probe on K slots. */
+static void open_watched(struct context *c, struct watched *w, int k)
+{
+    w->group = open_group(c, k);
+    w->first = dp_group_slot(w->group, 0);
+    struct dp_module *module = make_probe(c, w->group, &w->probe);
+    w->wrapper = make_parallel(c, module, &(struct dp_parallel_config){0});
+    w->run = open_run(c, w->group);
+}
+
+/* Exactly the first m replicas run, each on its own slot and on its own rows. */
+static void who_runs(struct context *c)
+{
+    for (int k = 2; k <= 8; ++k) {
+        struct watched w;
+        case_release(c);
+        open_watched(c, &w, k);
+        for (size_t n = 1; n <= 17; ++n) {
+            case_note(c, "K=%d N=%zu", k, n);
+            struct dp_tensor x = make_matrix(c, w.first, n, 2, sequence(c, 2 * n, 1.0, 1.0));
+            x.needs_grad = true;
+            memset(w.probe->visit, 0, sizeof w.probe->visit);
+            dp_run_reset(w.run);
+            const struct dp_tensor y = forward(c, w.wrapper, w.run, &x);
+            expect_matrix(c, "output", &y, w.first, n, 2, sequence(c, 2 * n, 1.0, 1.0));
+            (void)backward(c, w.wrapper, w.run, &y);
+            const int m = shard_count(n, k);
+            for (int i = 0; i < k; ++i) {
+                const struct probe_visit *visit = &w.probe->visit[i];
+                const int want = i < m ? 1 : 0;
+                expect(c, visit->forwards == want, "replica %d ran %d times", i, visit->forwards);
+                expect(c, visit->backwards == want, "replica %d went back %d times", i,
+                       visit->backwards);
+                expect(c, want == 0 || visit->dim[0] == shard_rows(n, k, i),
+                       "replica %d saw %zu rows", i, visit->dim[0]);
+                expect(c, want == 0 || visit->run_slot == dp_group_slot(w.group, i),
+                       "replica %d ran elsewhere", i);
+            }
+        }
+    }
+}
+
+/* K = 1 is a direct call on the caller's thread, with nothing copied around it. */
+static void one_device(struct context *c)
+{
+    struct watched w;
+    open_watched(c, &w, 1);
+    const struct dp_tensor x = make_matrix(c, w.first, 10, 1, sequence(c, 10, 1.0, 1.0));
+    struct dp_trace *trace = case_memory(c, sizeof *trace);
+    dp_group_trace(w.group, trace);
+    const struct dp_tensor y = forward(c, w.wrapper, w.run, &x);
+    dp_group_trace(w.group, NULL);
+    expect_matrix(c, "output", &y, w.first, 10, 1, sequence(c, 10, 1.0, 1.0));
+    expect(c, probe_forwards(w.probe) == 1, "%d calls", probe_forwards(w.probe));
+    expect(c, w.probe->visit[0].in_data == x.data, "the input was copied");
+    expect(c, y.data == x.data, "the output was gathered");
+    expect(c, pthread_equal(w.probe->visit[0].thread, pthread_self()) != 0, "another thread");
+    for (int p = 0; p < DP_PHASES; ++p) {
+        expect(c, trace->replica[0].bytes[p] == 0, "phase %d moved bytes", p);
+    }
+}
+
+/* One row on four: one replica, in the caller's thread, and the same values. */
+static void one_row(struct context *c)
+{
+    struct watched w;
+    open_watched(c, &w, 4);
+    const struct dp_tensor x =
+        make_matrix(c, dp_group_host(w.group), 1, 3, sequence(c, 3, 1.0, 1.0));
+    const struct dp_tensor y = forward(c, w.wrapper, w.run, &x);
+    expect_matrix(c, "output", &y, w.first, 1, 3, sequence(c, 3, 1.0, 1.0));
+    expect(c, probe_forwards(w.probe) == 1, "%d calls", probe_forwards(w.probe));
+    expect(c, pthread_equal(w.probe->visit[0].thread, pthread_self()) != 0, "another thread");
+}
+
+/* No rows: K empty shards, an output of no rows, gradients of zero. */
+static void no_rows(struct context *c)
+{
+    for (int k = 1; k <= 8; ++k) {
+        struct golden g;
+        case_release(c);
+        case_note(c, "K=%d", k);
+        golden_open(c, &g, k);
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 0, 1.0);
+        const struct dp_tensor y = forward(c, g.wrapper, g.run, &x);
+        expect_shape(c, "output", &y, 2, (size_t[]){0, 1});
+        expect_slot(c, "output", &y, g.ids[0]);
+        const struct dp_tensor dx = backward(c, g.wrapper, g.run, &y);
+        expect_shape(c, "input gradient", &dx, 2, (size_t[]){0, 1});
+        golden_expect_grads(c, &g, 0.0, 0.0);
+    }
+}
+
+/* A module that mixes rows sees its shard only: not a law, and that is what must come out. */
+static void mixes_rows(struct context *c)
+{
+    static const struct {
+        int k;
+        double want[10];
+    } table[] = {{1, {-4.5, -3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5}},
+                 {2, {-2, -1, 0, 1, 2, -2, -1, 0, 1, 2}},
+                 {3, {-1.5, -0.5, 0.5, 1.5, -1.5, -0.5, 0.5, 1.5, -0.5, 0.5}},
+                 {4, {-1, 0, 1, -1, 0, 1, -1, 0, 1, 0}},
+                 {8, {-0.5, 0.5, -0.5, 0.5, -0.5, 0.5, -0.5, 0.5, -0.5, 0.5}}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        case_release(c);
+        case_note(c, "K=%d", table[i].k);
+        struct dp_group *group = open_group(c, table[i].k);
+        struct dp_module *wrapper =
+            make_parallel(c, make_centre(c, group), &(struct dp_parallel_config){0});
+        struct dp_run *run = open_run(c, group);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_tensor x = make_matrix(c, slot, 10, 1, sequence(c, 10, 1.0, 1.0));
+        x.needs_grad = true;
+        const struct dp_tensor y = forward(c, wrapper, run, &x);
+        expect_matrix(c, "output", &y, slot, 10, 1, table[i].want);
+        const struct dp_tensor dx = backward(c, wrapper, run, &x);
+        expect_matrix(c, "input gradient", &dx, slot, 10, 1, table[i].want);
+    }
+}
+
+static void no_inputs(struct context *c)
+{
+    for (int k = 4; k >= 1; --k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        int *calls;
+        struct dp_module *eye = make_eye(c, group, &calls);
+        struct dp_module *wrapper = make_parallel(c, eye, &(struct dp_parallel_config){0});
+        const struct dp_tensor y = forward(c, wrapper, open_run(c, group), NULL);
+        expect_matrix(c, "output", &y, dp_group_slot(group, 0), 2, 3, (double[]){1, 0, 0, 0, 1, 0});
+        expect(c, *calls == 1, "%d calls", *calls);
+    }
+}
+
+/* Two forwards, then two backwards in reverse order: both gradients add, and each backward uses
+ * the activations of its own forward. */
+static void two_forwards(struct context *c)
+{
+    for (int i = 0; i < GOLDEN_ROWS; ++i) {
+        const struct golden_cell cell = golden_grid(i);
+        case_release(c);
+        case_note(c, "K=%d N=%zu", cell.k, cell.n);
+        struct golden g;
+        golden_open(c, &g, cell.k);
+        const struct dp_tensor x1 = golden_rows(c, g.ids[0], cell.n, 1.0);
+        const struct dp_tensor x2 = golden_rows(c, g.ids[0], 3, 101.0);
+        const struct dp_tensor y1 = forward(c, g.wrapper, g.run, &x1);
+        const struct dp_tensor y2 = forward(c, g.wrapper, g.run, &x2);
+        expect_matrix(c, "second output", &y2, g.ids[0], 3, 1, (double[]){203, 205, 207});
+        expect_values(c, "first output", &y1, sequence(c, cell.n, 3.0, 2.0));
+        const struct dp_tensor ones = make_matrix(c, g.ids[0], 3, 1, (double[]){1, 1, 1});
+        const struct dp_tensor dx2 = backward(c, g.wrapper, g.run, &ones);
+        golden_expect_grads(c, &g, 306.0, 3.0);
+        const struct dp_tensor dx1 = backward(c, g.wrapper, g.run, &x1);
+        golden_expect_grads(c, &g, 306.0 + golden_squares(cell.n), 3.0 + golden_sum(cell.n));
+        expect_matrix(c, "second gradient", &dx2, g.ids[0], 3, 1, (double[]){2, 2, 2});
+        expect_matrix(c, "first gradient", &dx1, g.ids[0], cell.n, 1,
+                      sequence(c, cell.n, 2.0, 2.0));
+    }
+}
+
+/* Three forwards, the backward of the last fails: the gradients of the replicas that succeeded
+ * must not be found again by the backwards that follow, after a reset. */
+static void failing_between(struct context *c)
+{
+    for (int k = 1; k <= 4; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_module *scale = make_scale(c, group, 1);
+        struct probe *probe;
+        struct dp_module *parts[] = {scale, make_probe(c, group, &probe)};
+        struct dp_module *model = make_sequential(c, group, parts, 2);
+        move_module(c, model, slot);
+        write_values(c, &param_at(c, scale, 0)->value, (double[]){2.0});
+        struct dp_module *wrapper = make_parallel(c, model, &(struct dp_parallel_config){0});
+        struct dp_run *run = open_run(c, group);
+        const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
+        for (int i = 0; i < 3; ++i) {
+            (void)forward(c, wrapper, run, &x);
+        }
+        struct dp_error err = {0};
+        probe->fail_backward = 1U << (k - 1);
+        expect(c, dp_backward(wrapper, run, NULL, 0, NULL, 0, &err) == DP_EFAULT, "no error");
+        expect_no_grad(c, "after the error", param_at(c, scale, 0));
+        probe->fail_backward = 0;
+        dp_run_reset(run);
+        (void)forward(c, wrapper, run, &x);
+        (void)backward(c, wrapper, run, &x);
+        expect_grad(c, "weight", param_at(c, scale, 0), (double[]){385.0});
+    }
+}
+
+/* One wrapper used twice in a chain: y = w (w x), both uses count, 4 * 55. */
+static void wrapper_twice(struct context *c)
+{
+    for (int k = 1; k <= 8; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_module *linear = make_linear(c, group, 1, 1, false);
+        move_module(c, linear, slot);
+        write_values(c, &param_at(c, linear, 0)->value, (double[]){2.0});
+        struct dp_module *wrapper = make_parallel(c, linear, &(struct dp_parallel_config){0});
+        struct dp_module *model =
+            make_sequential(c, group, (struct dp_module *[]){wrapper, wrapper}, 2);
+        struct dp_run *run = open_run(c, group);
+        const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
+        const struct dp_tensor y = forward(c, model, run, &x);
+        expect_matrix(c, "output", &y, slot, 10, 1, sequence(c, 10, 4.0, 4.0));
+        const struct dp_tensor dx = backward(c, model, run, NULL);
+        expect_grad(c, "weight", param_at(c, linear, 0), (double[]){220.0});
+        expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 4.0, 0.0));
+    }
+}
+
+static struct dp_tensor call_function(struct context *c, const struct golden *g, int n_slots,
+                                      struct dp_slot *output, const struct dp_tensor *x,
+                                      struct dp_module **call)
+{
+    struct dp_tensor out[DP_MAX_IO];
+    int n_out = 0;
+    struct dp_error err = {0};
+    expect_ok(c,
+              dp_data_parallel(g->linear, g->run, g->ids, n_slots, output, 0, x, 1, out, &n_out,
+                               call, &err),
+              &err, "dp_data_parallel");
+    own_module(c, *call);
+    expect(c, n_out == 1, "%d outputs", n_out);
+    return out[0];
+}
+
+/* The function does what the wrapper does; with no slots it is a plain call. */
+static void as_a_function(struct context *c)
+{
+    for (int n_slots = 0; n_slots <= 4; ++n_slots) {
+        case_release(c);
+        case_note(c, "slots=%d", n_slots);
+        struct golden g;
+        golden_open(c, &g, 4);
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+        struct dp_module *call = NULL;
+        const struct dp_tensor y = call_function(c, &g, n_slots, NULL, &x, &call);
+        expect_matrix(c, "output", &y, g.ids[0], 10, 1, sequence(c, 10, 3.0, 2.0));
+        const struct dp_tensor dx = backward(c, call, g.run, &x);
+        golden_expect_grads(c, &g, 385.0, 55.0);
+        expect_matrix(c, "input gradient", &dx, g.ids[0], 10, 1, sequence(c, 10, 2.0, 2.0));
+    }
+}
+
+/* Neither form moves the module. */
+static void module_elsewhere(struct context *c)
+{
+    for (int k = 1; k <= 3; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct golden g;
+        golden_open(c, &g, k);
+        move_module(c, g.linear, dp_group_host(g.group));
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 4, 1.0);
+        struct dp_tensor out[DP_MAX_IO];
+        int n_out = 0;
+        struct dp_module *call = NULL;
+        struct dp_error err = {0};
+        const int status =
+            dp_data_parallel(g.linear, g.run, g.ids, k, NULL, 0, &x, 1, out, &n_out, &call, &err);
+        dp_module_close(call);
+        expect_error(c, status, DP_EDEVICE, &err, dp_slot_name(g.ids[0]), "host");
+        err = (struct dp_error){0};
+        expect_error(c, dp_forward(g.wrapper, g.run, &x, 1, out, &n_out, &err), DP_EDEVICE, &err,
+                     dp_slot_name(g.ids[0]), "host");
+        expect_slot(c, "weight", &g.weight->value, dp_group_host(g.group));
+    }
+}
+
+/* Two inputs, cut at the same rows; a gradient for the one that wants it. */
+static void two_inputs(struct context *c)
+{
+    for (int wanted = 0; wanted < 4; ++wanted) {
+        for (int k = 1; k <= 3; ++k) {
+            case_release(c);
+            case_note(c, "K=%d wanted %d", k, wanted);
+            struct dp_group *group = open_group(c, k);
+            struct dp_slot *slot = dp_group_slot(group, 0);
+            struct dp_module *wrapper =
+                make_parallel(c, make_multiply(c, group), &(struct dp_parallel_config){0});
+            struct dp_run *run = open_run(c, group);
+            struct dp_tensor in[2] = {
+                make_matrix(c, slot, 5, 1, sequence(c, 5, 1.0, 1.0)),
+                make_matrix(c, dp_group_host(group), 5, 1, sequence(c, 5, 10.0, -3.0))};
+            in[0].needs_grad = (wanted & 1) != 0;
+            in[1].needs_grad = (wanted & 2) != 0;
+            struct dp_tensor out[DP_MAX_IO], grad_in[2];
+            int n_out = 0;
+            struct dp_error err = {0};
+            expect_ok(c, dp_forward(wrapper, run, in, 2, out, &n_out, &err), &err, "forward");
+            expect_matrix(c, "output", &out[0], slot, 5, 1, (double[]){10, 14, 12, 4, -10});
+            expect_ok(c, dp_backward(wrapper, run, &in[0], 1, grad_in, 2, &err), &err, "backward");
+            expect(c, (grad_in[0].slot != NULL) == in[0].needs_grad, "first input's gradient");
+            expect(c, (grad_in[1].slot != NULL) == in[1].needs_grad, "second input's gradient");
+            if (in[0].needs_grad) {
+                expect_matrix(c, "first gradient", &grad_in[0], slot, 5, 1,
+                              (double[]){10, 14, 12, 4, -10});
+            }
+            if (in[1].needs_grad) {
+                expect_matrix(c, "second gradient", &grad_in[1], dp_group_host(group), 5, 1,
+                              (double[]){1, 4, 9, 16, 25});
+            }
+        }
+    }
+}
+
+static void unequal_inputs(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *wrapper =
+        make_parallel(c, make_multiply(c, group), &(struct dp_parallel_config){0});
+    struct dp_run *run = open_run(c, group);
+    static const size_t rows[][2] = {{10, 1}, {5, 1}, {10, 4}, {3, 4}, {0, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const struct dp_tensor in[2] = {
+            make_matrix(c, slot, rows[i][0], 1, sequence(c, rows[i][0], 1.0, 1.0)),
+            make_matrix(c, slot, rows[i][1], 1, sequence(c, rows[i][1], 1.0, 1.0))};
+        struct dp_tensor out[DP_MAX_IO];
+        int n_out = 0;
+        struct dp_error err = {0};
+        expect_error(c, dp_forward(wrapper, run, in, 2, out, &n_out, &err), DP_ESHAPE, &err, NULL,
+                     NULL);
+    }
+}
+
+/* Two outputs of different lengths are gathered each by itself: 2x, and each shard's first row. */
+static void two_outputs(struct context *c)
+{
+    struct dp_group *group = open_group(c, 4);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *wrapper =
+        make_parallel(c, make_fork(c, group), &(struct dp_parallel_config){0});
+    struct dp_run *run = open_run(c, group);
+    struct dp_tensor x = make_matrix(c, slot, 10, 1, sequence(c, 10, 1.0, 1.0));
+    x.needs_grad = true;
+    struct dp_tensor out[DP_MAX_IO], dx;
+    int n_out = 0;
+    struct dp_error err = {0};
+    expect_ok(c, dp_forward(wrapper, run, &x, 1, out, &n_out, &err), &err, "forward");
+    expect(c, n_out == 2, "%d outputs", n_out);
+    expect_matrix(c, "first output", &out[0], slot, 10, 1, sequence(c, 10, 2.0, 2.0));
+    expect_matrix(c, "second output", &out[1], slot, 4, 1, (double[]){1, 4, 7, 10});
+    const struct dp_tensor upstream[2] = {
+        x, make_matrix(c, slot, 4, 1, (double[]){100, 200, 300, 400})};
+    expect_ok(c, dp_backward(wrapper, run, upstream, 2, &dx, 1, &err), &err, "backward");
+    expect_matrix(c, "input gradient", &dx, slot, 10, 1,
+                  (double[]){102, 4, 6, 208, 10, 12, 314, 16, 18, 420});
+}
+
+static const struct test_case cases[] = {
+    {"composition/who-runs", "COMP-01 SPLIT-02 SPLIT-03 REPL-03", who_runs},
+    {"composition/one-device", "COMP-04 APPLY-04", one_device},
+    {"composition/one-row", "COMP-05 SPLIT-04", one_row},
+    {"composition/no-rows", "SPLIT-05", no_rows},
+    {"composition/mixes-rows", "COMP-02", mixes_rows},
+    {"composition/no-inputs", "COMP-08", no_inputs},
+    {"composition/two-forwards", "COMP-10", two_forwards},
+    {"composition/failing-between", "COMP-10 APPLY-12", failing_between},
+    {"composition/wrapper-twice", "COMP-10 REPL-09", wrapper_twice},
+    {"composition/as-a-function", "COMP-06 CPU-02", as_a_function},
+    {"composition/module-elsewhere", "COMP-06 DEV-01", module_elsewhere},
+    {"composition/two-inputs", "GRAD-09 GRAD-07 DEV-04", two_inputs},
+    {"composition/unequal-inputs", "STRUCT-05 STRUCT-06", unequal_inputs},
+    {"composition/two-outputs", "STRUCT-13 GATH-02 GATH-04", two_outputs},
+};
+const struct case_table composition_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,0 +1,148 @@
+/* context.h: what a case gets, and what it says things with.
+ *
+ * A case is a function that opens groups, runs core and states what it expects. The first
+ * expectation that does not hold ends the case: the functions here that can fail do not return
+ * then, and everything opened through the context is closed by whoever runs the case. A case
+ * that compared nothing has failed. Expectations are stated on the calling thread only; modules
+ * under test, which run on workers, write what they saw into a probe (probes.h). */
+#ifndef CASES_CONTEXT_H
+#define CASES_CONTEXT_H
+
+#include "dp.h"
+
+#include <setjmp.h>
+
+enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_SKIP };
+
+struct case_settings {
+    const char *backend; /* "cpu", "cpu-ref" */
+    bool lag;            /* devices are virt:K+lag */
+    uint64_t lag_seed;
+};
+
+struct context {
+    struct case_settings settings;
+    enum verdict verdict;
+    size_t compared;
+    char note[80];     /* the row of the case's table at work, "K=4 N=10: " */
+    char message[600]; /* why it failed or was skipped */
+    jmp_buf leave;
+    struct resource *resources; /* opened so far, in order */
+    size_t n_resources, capacity;
+};
+
+struct test_case {
+    const char *name;  /* "area/subject" */
+    const char *rules; /* "GRAD-01 GRAD-02" */
+    void (*function)(struct context *c);
+};
+
+struct case_result {
+    enum verdict verdict;
+    size_t compared;
+    char message[600];
+};
+
+/* Runs one case on groups of its own and closes what it opened. */
+void case_run(const struct test_case *test, const struct case_settings *settings,
+              struct case_result *result);
+
+_Noreturn void case_fail(struct context *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+_Noreturn void case_skip(struct context *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Put before every later message. */
+void case_note(struct context *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void case_release(struct context *c); /* closes all that was opened: between rows of a table */
+void *case_memory(struct context *c, size_t bytes); /* zeroed, freed by release */
+
+/* first, first + step, ...: n numbers in case memory. */
+const double *sequence(struct context *c, size_t n, double first, double step);
+/* n numbers of -8..8, never zero, a function of seed only: exact in every sum of a case. */
+const double *integers(struct context *c, size_t n, uint64_t seed);
+/* n floats uniform in -1..1, a function of seed only. */
+const float *randoms(struct context *c, size_t n, uint64_t seed);
+
+/* ---- opening: a failure is the case's failure ------------------------------------------- */
+
+struct dp_group *open_group(struct context *c, int slots); /* virt:SLOTS or virt:SLOTS+lag */
+struct dp_group *open_host_group(struct context *c);
+struct dp_run *open_run(struct context *c, struct dp_group *group);
+struct dp_replicas *open_replicas(struct context *c, struct dp_module *module,
+                                  struct dp_slot *const slots[], int n);
+struct dp_sgd *open_sgd(struct context *c, struct dp_module *module, float lr, float momentum,
+                        float decay);
+/* Takes a reference that was just opened; for module openers not below. */
+struct dp_module *own_module(struct context *c, struct dp_module *module);
+struct dp_module *make_module(struct context *c, struct dp_group *group,
+                              const struct dp_module_ops *ops,
+                              void *self); /* a module of your own */
+struct dp_module *make_linear(struct context *c, struct dp_group *group, size_t d_in, size_t d_out,
+                              bool bias);
+struct dp_module *make_relu(struct context *c, struct dp_group *group);
+struct dp_module *make_tanh(struct context *c, struct dp_group *group);
+struct dp_module *make_sequential(struct context *c, struct dp_group *group,
+                                  struct dp_module *const children[], int n);
+struct dp_module *make_loss(struct context *c, struct dp_group *group, enum dp_loss_kind kind,
+                            float scale, bool mean);
+struct dp_module *make_parallel(struct context *c, struct dp_module *module,
+                                const struct dp_parallel_config *config);
+/* The slots of the group by number, in case memory. */
+struct dp_slot **slot_list(struct context *c, struct dp_group *group, const int order[], int n);
+struct dp_slot **first_slots(struct context *c, struct dp_group *group, int n);
+void move_module(struct context *c, struct dp_module *module, struct dp_slot *slot);
+struct dp_param *param_at(struct context *c, struct dp_module *module, int i);
+
+struct dp_tensor make_tensor(struct context *c, struct dp_slot *slot, enum dp_dtype dtype, int ndim,
+                             const size_t dim[], const double values[]);
+struct dp_tensor make_matrix(struct context *c, struct dp_slot *slot, size_t rows, size_t columns,
+                             const double values[]); /* DP_F32 */
+void write_values(struct context *c, const struct dp_tensor *tensor, const double values[]);
+void write_floats(struct context *c, const struct dp_tensor *tensor, const float values[]);
+/* Overwrites a gradient that an earlier backward has left. */
+void fill_grad(struct context *c, const struct dp_param *param, double value);
+
+/* ---- running: one tensor in, one out ---------------------------------------------------- */
+
+struct dp_tensor forward(struct context *c, struct dp_module *module, struct dp_run *run,
+                         const struct dp_tensor *in);
+/* grad_out NULL: ones. Returns the gradient of in[0]. */
+struct dp_tensor backward(struct context *c, struct dp_module *module, struct dp_run *run,
+                          const struct dp_tensor *grad_out);
+
+/* ---- expecting -------------------------------------------------------------------------- */
+
+void expect(struct context *c, bool holds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Does not count as a comparison. */
+void expect_ok(struct context *c, int status, const struct dp_error *err, const char *what);
+/* The call failed with this status, err says so, and its text contains the needles. */
+void expect_error(struct context *c, int got, int status, const struct dp_error *err,
+                  const char *needle, const char *other);
+void expect_shape(struct context *c, const char *what, const struct dp_tensor *tensor, int ndim,
+                  const size_t dim[]);
+void expect_slot(struct context *c, const char *what, const struct dp_tensor *tensor,
+                 const struct dp_slot *slot);
+/* All elements, read into poisoned and fenced memory. */
+void expect_values(struct context *c, const char *what, const struct dp_tensor *tensor,
+                   const double want[]);
+void expect_bits(struct context *c, const char *what, const struct dp_tensor *tensor,
+                 const float want[]);
+void expect_within(struct context *c, const char *what, const struct dp_tensor *tensor,
+                   const double want[], const double bound[]);
+void expect_matrix(struct context *c, const char *what, const struct dp_tensor *tensor,
+                   const struct dp_slot *slot, size_t rows, size_t columns, const double want[]);
+void expect_scalar(struct context *c, const char *what, const struct dp_tensor *tensor,
+                   const struct dp_slot *slot, double want);
+/* The gradient is there, beside the parameter, and has these values. */
+void expect_grad(struct context *c, const char *what, const struct dp_param *param,
+                 const double want[]);
+void expect_no_grad(struct context *c, const char *what, const struct dp_param *param);
+/* Copies all elements into case memory. */
+const float *read_floats(struct context *c, const struct dp_tensor *tensor);
+
+/* Number of shards and rows of shard s, by a rule of this suite's own. */
+int shard_count(size_t rows, int k);
+size_t shard_rows(size_t rows, int k, int s);
+
+#endif

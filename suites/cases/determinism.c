@@ -1,0 +1,160 @@
+/* determinism.c: sums are added in replica order, whoever is first. 1e8 + 1 - 1e8 + 1 is 1 in that
+ * order, 0 backwards and pairwise, 2 in another. */
+#include "list.h"
+#include "probes.h"
+
+static const float order_probe[4] = {1e8f, 1.0f, -1e8f, 1.0f};
+
+/* A different schedule for every i: who sleeps, and how long. */
+static unsigned delay(int i, int replica)
+{
+    return (unsigned)(i * 7 + replica * 5 + i / 4) % 3U == 0U ? (unsigned)(i + replica) % 2U : 0U;
+}
+
+static void through_the_wrapper(struct context *c)
+{
+    static const int order[] = {2, 0, 3, 1};
+    struct dp_group *group = open_group(c, 4);
+    struct dp_slot **ids = slot_list(c, group, order, 4);
+    struct inject *plan;
+    struct dp_module *inject = make_inject(c, group, &plan);
+    move_module(c, inject, ids[0]);
+    struct dp_module *wrapper = make_parallel(
+        c, inject, &(struct dp_parallel_config){.device_ids = ids, .n_device_ids = 4});
+    struct dp_run *run = open_run(c, group);
+    const struct dp_tensor x = make_matrix(c, ids[0], 4, 1, sequence(c, 4, 1.0, 1.0));
+    for (int i = 0; i < 100; ++i) {
+        case_note(c, "schedule %d", i);
+        for (int r = 0; r < 4; ++r) {
+            plan->grad[r] = order_probe[r];
+            plan->backward_ms[r] = delay(i, r);
+        }
+        dp_run_reset(run);
+        dp_zero_grad(inject);
+        (void)forward(c, wrapper, run, &x);
+        (void)backward(c, wrapper, run, NULL);
+        expect_grad(c, "1e8 + 1 - 1e8 + 1", param_at(c, inject, 0), (double[]){1.0});
+    }
+}
+
+static void through_reduce_add(struct context *c)
+{
+    struct dp_group *group = open_group(c, 4);
+    struct dp_slot **slots = slot_list(c, group, (int[]){3, 1, 0, 2}, 4);
+    struct dp_run *run = open_run(c, group);
+    for (size_t n = 1; n <= 70000; n = n * 9 + 1) {
+        case_note(c, "n=%zu", n);
+        struct dp_tensor src[4], sum;
+        for (int i = 0; i < 4; ++i) {
+            src[i] = make_tensor(c, slots[i], DP_F32, 1, &n,
+                                 sequence(c, n, (double)order_probe[i], 0.0));
+        }
+        struct dp_error err = {0};
+        expect_ok(c, dp_reduce_add_coalesced(run, src, 1, 4, slots[2], 100, &sum, &err), &err,
+                  "dp_reduce_add_coalesced");
+        expect_values(c, "sum", &sum, sequence(c, n, 1.0, 0.0));
+    }
+}
+
+/* Random floats: the bits of ((a + b) + c) + ..., whatever the communicator. */
+static void random_sums(struct context *c)
+{
+    static const size_t sizes[] = {1, 3, 64, 1000, 20011};
+    for (int k = 1; k <= 8; ++k) {
+        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
+            case_release(c);
+            case_note(c, "K=%d n=%zu", k, sizes[s]);
+            struct dp_group *group = open_group(c, k);
+            struct dp_tensor src[8], sum;
+            float *want = case_memory(c, sizes[s] * sizeof *want);
+            for (int i = 0; i < k; ++i) {
+                const float *values = randoms(c, sizes[s], 31U * (unsigned)i + sizes[s]);
+                src[i] = make_tensor(c, dp_group_slot(group, i), DP_F32, 1, &sizes[s], NULL);
+                write_floats(c, &src[i], values);
+                for (size_t e = 0; e < sizes[s]; ++e) {
+                    want[e] = i == 0 ? values[e] : want[e] + values[e];
+                }
+            }
+            struct dp_error err = {0};
+            expect_ok(c,
+                      dp_reduce_add_coalesced(open_run(c, group), src, 1, k,
+                                              dp_group_slot(group, k - 1), DP_BUFFER_BYTES, &sum,
+                                              &err),
+                      &err, "dp_reduce_add_coalesced");
+            expect_bits(c, "sum", &sum, want);
+        }
+    }
+}
+
+/* -0 + -0 is -0: a sum that starts from +0 gives +0. */
+static void signed_zero(struct context *c)
+{
+    static const float want[3] = {-0.0f, -0.0f, -0.0f};
+    for (int k = 1; k <= 4; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        struct dp_tensor src[4], sum;
+        for (int i = 0; i < k; ++i) {
+            src[i] = make_tensor(c, dp_group_slot(group, i), DP_F32, 1, (size_t[]){3}, NULL);
+            write_floats(c, &src[i], want);
+        }
+        struct dp_error err = {0};
+        expect_ok(c,
+                  dp_reduce_add_coalesced(open_run(c, group), src, 1, k, dp_group_slot(group, 0),
+                                          100, &sum, &err),
+                  &err, "dp_reduce_add_coalesced");
+        expect_bits(c, "sum of -0", &sum, want);
+    }
+}
+
+/* Real data, replicas delayed in twenty ways: output, input gradient and parameter gradients have
+ * the same bits every time. */
+static void same_bits(struct context *c)
+{
+    struct dp_group *group = open_group(c, 4);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct probe *probe;
+    struct dp_module *parts[] = {make_linear(c, group, 13, 9, true), make_tanh(c, group),
+                                 make_probe(c, group, &probe), make_linear(c, group, 9, 5, true)};
+    struct dp_module *model = make_sequential(c, group, parts, 4);
+    struct dp_error err = {0};
+    expect_ok(c, dp_module_init(model, 42, &err), &err, "dp_module_init");
+    move_module(c, model, slot);
+    struct dp_module *wrapper = make_parallel(c, model, &(struct dp_parallel_config){0});
+    struct dp_run *run = open_run(c, group);
+    struct dp_tensor x = make_matrix(c, slot, 30, 13, NULL);
+    const struct dp_tensor upstream = make_matrix(c, slot, 30, 5, NULL);
+    write_floats(c, &x, randoms(c, 390, 1));
+    write_floats(c, &upstream, randoms(c, 150, 2));
+    x.needs_grad = true;
+    const float *want[6] = {NULL};
+    for (int i = 0; i < 20; ++i) {
+        case_note(c, "schedule %d", i);
+        for (int r = 0; r < 4; ++r) {
+            probe->queued = i % 2 != 0;
+            probe->forward_ms[r] = i == 0 ? 0 : delay(i, r);
+            probe->backward_ms[r] = i == 0 ? 0 : delay(i + 1, r);
+        }
+        dp_run_reset(run);
+        dp_zero_grad(model);
+        const struct dp_tensor y = forward(c, wrapper, run, &x);
+        const struct dp_tensor dx = backward(c, wrapper, run, &upstream);
+        for (int t = 0; t < 6; ++t) {
+            const struct dp_tensor *tensor = t == 0   ? &y
+                                             : t == 1 ? &dx
+                                                      : &param_at(c, model, t - 2)->grad;
+            want[t] = i == 0 ? read_floats(c, tensor) : want[t];
+            expect_bits(c, "tensor", tensor, want[t]);
+        }
+    }
+}
+
+static const struct test_case cases[] = {
+    {"determinism/through-the-wrapper", "DET-01 DET-04", through_the_wrapper},
+    {"determinism/through-reduce-add", "DET-01", through_reduce_add},
+    {"determinism/random-sums", "DET-01 DET-05", random_sums},
+    {"determinism/signed-zero", "DET-01 DET-02", signed_zero},
+    {"determinism/same-bits", "DET-04 DET-06", same_bits},
+};
+const struct case_table determinism_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,0 +1,144 @@
+/* group.c: opening device lists, right ones and wrong ones, and what a group says about itself. */
+#include "list.h"
+#include "probes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void refused(struct context *c)
+{
+    static const struct {
+        const char *devices, *backend, *needle;
+        int status;
+    } table[] = {
+        {"virt:0", "cpu", "0", DP_EINVAL},
+        {"virt:65", "cpu", "64", DP_EINVAL},
+        {"virt:-1", "cpu", "-1", DP_EINVAL},
+        {"virt:99999999999999999999", "cpu", "64", DP_EINVAL},
+        {"virt:", "cpu", NULL, DP_EINVAL},
+        {"virt", "cpu", NULL, DP_EINVAL},
+        {"virt:4x", "cpu", "4x", DP_EINVAL},
+        {"virt:4+fast", "cpu", "fast", DP_EINVAL},
+        {"virt: 4", "cpu", NULL, DP_EINVAL},
+        {"", "cpu", NULL, DP_EINVAL},
+        {"gpu:2", "cpu", "gpu", DP_EINVAL},
+        {"host:2", "cpu", NULL, DP_EINVAL},
+        {"cuda:0", "cpu", "cuda", DP_ENODEV},
+        {"cuda:all", "cpu", "cuda", DP_ENODEV},
+        {"virt:2", "cublas", "cublas", DP_EINVAL},
+        {"virt:2", "", NULL, DP_EINVAL},
+        {"virt:2,virt:2", "cpu", NULL, DP_EINVAL},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        case_note(c, "\"%s\" on \"%s\"", table[i].devices, table[i].backend);
+        const struct dp_group_config config = {.devices = table[i].devices,
+                                               .backend = table[i].backend};
+        struct dp_group *group = NULL;
+        struct dp_error err = {0};
+        const int status = dp_group_open(&config, &group, &err);
+        expect(c, group == NULL, "a failing call set the group");
+        expect_error(c, status, table[i].status, &err, table[i].needle, NULL);
+    }
+}
+
+static void sizes(struct context *c)
+{
+    for (int k = 1; k <= DP_MAX_SLOTS; k = k < 4 ? k + 1 : k * 4) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        expect(c, dp_group_size(group) == k, "%d slots", dp_group_size(group));
+        expect(c, dp_group_slot(group, -1) == NULL && dp_group_slot(group, k) == NULL,
+               "a slot outside");
+        expect(c, strcmp(dp_group_backend(group), c->settings.backend) == 0, "backend %s",
+               dp_group_backend(group));
+        const bool reference = strcmp(c->settings.backend, "cpu-ref") == 0;
+        expect(c, strcmp(dp_group_communicator(group), reference ? "staged" : "threads") == 0,
+               "communicator %s", dp_group_communicator(group));
+        for (int i = 0; i < k; ++i) {
+            struct dp_slot *slot = dp_group_slot(group, i);
+            struct dp_slot_info info;
+            char name[16];
+            dp_slot_describe(slot, &info);
+            (void)snprintf(name, sizeof name, "virt:%d", i);
+            expect(c, strcmp(info.name, name) == 0 && strcmp(dp_slot_name(slot), name) == 0,
+                   "slot %d is called %s", i, info.name);
+            expect(c, strcmp(info.kind, "virt") == 0 && info.index == i, "kind or index of %d", i);
+            expect(c, info.lag == c->settings.lag && !info.bound, "lag or bound of %d", i);
+            expect(c, dp_slot_group(slot) == group, "group of %d", i);
+        }
+        dp_group_barrier(group);
+    }
+}
+
+static void host_slot(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot *host = dp_group_host(group);
+    struct dp_slot_info info;
+    dp_slot_describe(host, &info);
+    expect(c, strcmp(info.name, "host") == 0 && strcmp(info.kind, "host") == 0, "host is %s",
+           info.name);
+    expect(c, info.index == -1, "host has index %d", info.index);
+    for (int i = 0; i < 2; ++i) {
+        expect(c, dp_group_slot(group, i) != host, "slot %d is the host", i);
+    }
+}
+
+/* Bound workers: the caller too, and it is let go when the group closes. */
+static void bound(struct context *c)
+{
+    for (int round = 0; round < 3; ++round) {
+        const struct dp_group_config config = {
+            .devices = "virt:2", .backend = c->settings.backend, .bind = true};
+        struct dp_group *group = NULL;
+        struct dp_error err = {0};
+        expect_ok(c, dp_group_open(&config, &group, &err), &err, "dp_group_open");
+        struct dp_slot_info info;
+        dp_slot_describe(dp_group_slot(group, 1), &info);
+        const bool says_where = info.cores[0] != '\0';
+        const bool is_bound = info.bound;
+        dp_group_barrier(group);
+        dp_group_close(group);
+        expect(c, !is_bound || says_where, "bound, but it does not say to what");
+    }
+}
+
+static void machine(struct context *c)
+{
+    struct dp_machine m;
+    struct dp_error err = {0};
+    memset(&m, 0, sizeof m);
+    expect_ok(c, dp_machine_read(&m, &err), &err, "dp_machine_read");
+    expect(c, m.cores >= 1 && m.pus >= m.cores, "%d cores, %d units", m.cores, m.pus);
+    expect(c, m.usable_pus >= 1 && m.usable_pus <= m.pus, "%d usable units", m.usable_pus);
+    expect(c, m.usable_cores >= 1 && m.usable_cores <= m.cores, "%d usable cores", m.usable_cores);
+    expect(c, m.memory_bytes > 1U << 20, "%llu bytes", (unsigned long long)m.memory_bytes);
+    expect(c, m.hwloc_version[0] != '\0' && m.blas[0] != '\0', "versions are missing");
+}
+
+/* Groups come and go, several at a time, and nothing of one is seen in another. */
+static void many(struct context *c)
+{
+    for (int round = 0; round < 20; ++round) {
+        struct dp_group *groups[3];
+        case_release(c);
+        for (int i = 0; i < 3; ++i) {
+            groups[i] = open_group(c, i + 1);
+            struct dp_module *relu = make_relu(c, groups[i]);
+            struct dp_module *wrapper = make_parallel(c, relu, &(struct dp_parallel_config){0});
+            struct dp_slot *slot = dp_group_slot(groups[i], 0);
+            const struct dp_tensor x = make_matrix(c, slot, 7, 1, sequence(c, 7, i, 1.0));
+            const struct dp_tensor y = forward(c, wrapper, open_run(c, groups[i]), &x);
+            expect_matrix(c, "output", &y, slot, 7, 1, sequence(c, 7, i, 1.0));
+        }
+    }
+    dp_group_close(NULL);
+}
+
+static const struct test_case cases[] = {
+    {"group/refused", "ERR-07", refused},     {"group/sizes", "DEV-05", sizes},
+    {"group/host-slot", "DEV-04", host_slot}, {"group/bound", "APPLY-04", bound},
+    {"group/machine", "DEV-05", machine},     {"group/many", "ERR-10", many},
+};
+const struct case_table group_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,0 +1,377 @@
+/* layer.c: layers and losses by themselves, against plain loops in double, on every kernel of the
+ * backend. Integer data: the same bits. Where a function is not exact (tanh, exp, log) the bound
+ * says where it comes from. */
+#include "list.h"
+#include "probes.h"
+
+#include <float.h>
+#include <math.h>
+
+struct one {
+    struct dp_group *group;
+    struct dp_slot *slot;
+    struct dp_run *run;
+};
+
+static void open_one(struct context *c, struct one *o)
+{
+    case_release(c);
+    o->group = open_group(c, 1);
+    o->slot = dp_group_slot(o->group, 0);
+    o->run = open_run(c, o->group);
+}
+
+static void linear_shape(struct context *c, size_t rows, size_t d_in, size_t d_out, bool bias)
+{
+    struct one o;
+    open_one(c, &o);
+    const double *x = integers(c, rows * d_in, 1), *w = integers(c, d_in * d_out, 2);
+    const double *b = integers(c, d_out, 3), *dy = integers(c, rows * d_out, 4);
+    double *y = case_memory(c, rows * d_out * sizeof *y);
+    double *dx = case_memory(c, rows * d_in * sizeof *dx);
+    double *dw = case_memory(c, d_in * d_out * sizeof *dw);
+    double *db = case_memory(c, d_out * sizeof *db);
+    for (size_t r = 0; r < rows; ++r) {
+        for (size_t u = 0; u < d_out; ++u) {
+            y[r * d_out + u] = bias ? b[u] : 0.0;
+            db[u] += dy[r * d_out + u];
+            for (size_t i = 0; i < d_in; ++i) {
+                y[r * d_out + u] += w[u * d_in + i] * x[r * d_in + i];
+                dx[r * d_in + i] += w[u * d_in + i] * dy[r * d_out + u];
+                dw[u * d_in + i] += x[r * d_in + i] * dy[r * d_out + u];
+            }
+        }
+    }
+    struct dp_module *linear = make_linear(c, o.group, d_in, d_out, bias);
+    struct dp_param *list[3];
+    expect(c, dp_module_params(linear, list, 3) == (bias ? 2 : 1), "parameters");
+    write_values(c, &list[0]->value, w);
+    if (bias) {
+        write_values(c, &list[1]->value, b);
+    }
+    move_module(c, linear, o.slot);
+    struct dp_tensor in = make_matrix(c, o.slot, rows, d_in, x);
+    in.needs_grad = true;
+    const struct dp_tensor upstream = make_matrix(c, o.slot, rows, d_out, dy);
+    const struct dp_tensor out = forward(c, linear, o.run, &in);
+    expect_matrix(c, "output", &out, o.slot, rows, d_out, y);
+    const struct dp_tensor grad = backward(c, linear, o.run, &upstream);
+    expect_matrix(c, "input gradient", &grad, o.slot, rows, d_in, dx);
+    expect_grad(c, "weight", list[0], dw);
+    if (bias) {
+        expect_grad(c, "bias", list[1], db);
+    }
+}
+
+static void linear(struct context *c)
+{
+    static const size_t rows[] = {0, 1, 2, 17, 64}, widths[] = {1, 2, 5, 33, 128};
+    for (size_t r = 0; r < 5; ++r) {
+        for (size_t i = 0; i < 5; ++i) {
+            const size_t d_out = widths[(i + r) % 5];
+            case_note(c, "(%zu, %zu) -> %zu", rows[r], widths[i], d_out);
+            linear_shape(c, rows[r], widths[i], d_out, (r + i) % 2 == 0);
+        }
+    }
+}
+
+static void linear_refused(struct context *c)
+{
+    struct one o;
+    open_one(c, &o);
+    struct dp_module *module = make_linear(c, o.group, 3, 2, true);
+    move_module(c, module, o.slot);
+    const struct dp_tensor wide = make_matrix(c, o.slot, 2, 4, sequence(c, 8, 1.0, 1.0));
+    const struct dp_tensor flat =
+        make_tensor(c, o.slot, DP_F32, 1, (size_t[]){3}, sequence(c, 3, 1.0, 1.0));
+    const struct dp_tensor whole =
+        make_tensor(c, o.slot, DP_I32, 2, (size_t[]){2, 3}, sequence(c, 6, 1.0, 1.0));
+    const struct dp_tensor *inputs[] = {&wide, &flat, &whole};
+    for (int i = 0; i < 3; ++i) {
+        struct dp_tensor out[DP_MAX_IO];
+        int n_out = 0;
+        struct dp_error err = {0};
+        expect_error(c, dp_forward(module, o.run, inputs[i], 1, out, &n_out, &err), DP_ESHAPE, &err,
+                     "3", NULL);
+    }
+}
+
+static void relu(struct context *c)
+{
+    struct one o;
+    open_one(c, &o);
+    static const double x[] = {-3, -0.0, 0, 0.5, 3, -1e30, 1e30, FLT_MIN};
+    static const double y[] = {0, 0, 0, 0.5, 3, 0, 1e30, FLT_MIN};
+    static const double dx[] = {0, 0, 0, 4, 5, 0, 7, 8};
+    struct dp_tensor in = make_matrix(c, o.slot, 4, 2, x);
+    in.needs_grad = true;
+    struct dp_module *module = make_relu(c, o.group);
+    const struct dp_tensor upstream = make_matrix(c, o.slot, 4, 2, sequence(c, 8, 1.0, 1.0));
+    const struct dp_tensor out = forward(c, module, o.run, &in);
+    expect_matrix(c, "output", &out, o.slot, 4, 2, y);
+    const struct dp_tensor grad = backward(c, module, o.run, &upstream);
+    expect_matrix(c, "input gradient", &grad, o.slot, 4, 2, dx);
+    expect_values(c, "the input afterwards", &in, x);
+}
+
+/* The C library's tanhf is within 2 units in the last place (glibc's manual, x86_64 and aarch64);
+ * one more for the rounding of the input's double value. dx = g (1 - y^2): an error of 3u|y| in y
+ * gives 6u y^2, and three roundings of at most u each follow; u = 2^-24. */
+static void tanh_layer(struct context *c)
+{
+    struct one o;
+    open_one(c, &o);
+    enum { n = 400 };
+    const float *x = randoms(c, n, 9);
+    float wide[n];
+    double y[n], y_bound[n], dx[n], dx_bound[n];
+    for (int i = 0; i < n; ++i) {
+        wide[i] = x[i] * (float)(1 << i % 6);
+        y[i] = tanh((double)wide[i]);
+        y_bound[i] = 0x1p-22 * fabs(y[i]) + 0x1p-148;
+        dx[i] = 3.0 * (1.0 - y[i] * y[i]);
+        dx_bound[i] = 3.0 * (0x1p-21 * y[i] * y[i] + 0x1p-22 * (1.0 - y[i] * y[i]) + 0x1p-24);
+    }
+    struct dp_tensor in = make_matrix(c, o.slot, n, 1, NULL);
+    write_floats(c, &in, wide);
+    in.needs_grad = true;
+    struct dp_module *module = make_tanh(c, o.group);
+    const struct dp_tensor upstream = make_matrix(c, o.slot, n, 1, sequence(c, n, 3.0, 0.0));
+    const struct dp_tensor out = forward(c, module, o.run, &in);
+    expect_within(c, "output", &out, y, y_bound);
+    const struct dp_tensor grad = backward(c, module, o.run, &upstream);
+    expect_within(c, "input gradient", &grad, dx, dx_bound);
+    const struct dp_tensor edges = make_matrix(c, o.slot, 4, 1, (double[]){0, 100, -100, 1e30});
+    const struct dp_tensor limits = forward(c, module, o.run, &edges);
+    expect_matrix(c, "limits", &limits, o.slot, 4, 1, (double[]){0, 1, -1, 1});
+}
+
+static struct dp_tensor loss_of(struct context *c, const struct one *o, struct dp_module *loss,
+                                const struct dp_tensor *y, const struct dp_tensor *other,
+                                struct dp_tensor *gradient)
+{
+    struct dp_tensor in[2] = {*y, other == NULL ? *y : *other}, out[DP_MAX_IO], grad_in[2];
+    const int n_in = other == NULL ? 1 : 2;
+    int n_out = 0;
+    struct dp_error err = {0};
+    in[0].needs_grad = true;
+    expect_ok(c, dp_forward(loss, o->run, in, n_in, out, &n_out, &err), &err, "loss");
+    expect_ok(c, dp_backward(loss, o->run, NULL, 0, grad_in, n_in, &err), &err, "loss backward");
+    expect(c, n_in == 1 || grad_in[1].slot == NULL, "the second input has a gradient");
+    *gradient = grad_in[0];
+    return out[0];
+}
+
+/* scale and mean are powers of two or divide exactly: 8 elements. */
+static void sum_and_squares(struct context *c)
+{
+    for (int variant = 0; variant < 8; ++variant) {
+        struct one o;
+        open_one(c, &o);
+        const bool mean = (variant & 1) != 0, squares = (variant & 2) != 0;
+        const float scale = (variant & 4) != 0 ? 0.5f : 3.0f;
+        case_note(c, "mean %d squares %d scale %g", mean, squares, (double)scale);
+        const double *y = integers(c, 8, 1), *t = integers(c, 8, 2);
+        const double factor = (double)scale / (mean ? 8.0 : 1.0);
+        double plain = 0.0, weighted = 0.0, plain_grad[8], weighted_grad[8];
+        for (int i = 0; i < 8; ++i) {
+            const double e = y[i] - t[i];
+            plain += factor * y[i];
+            weighted += factor * (squares ? e * e : t[i] * y[i]);
+            plain_grad[i] = factor;
+            weighted_grad[i] = factor * (squares ? 2.0 * e : t[i]);
+        }
+        struct dp_module *loss =
+            make_loss(c, o.group, squares ? DP_LOSS_MSE : DP_LOSS_SUM, scale, mean);
+        const struct dp_tensor in = make_matrix(c, o.slot, 4, 2, y);
+        const struct dp_tensor other = make_matrix(c, o.slot, 4, 2, t);
+        struct dp_tensor gradient;
+        struct dp_tensor out = loss_of(c, &o, loss, &in, &other, &gradient);
+        expect_scalar(c, "loss", &out, o.slot, weighted);
+        expect_matrix(c, "gradient", &gradient, o.slot, 4, 2, weighted_grad);
+        if (!squares) {
+            out = loss_of(c, &o, loss, &in, NULL, &gradient);
+            expect_scalar(c, "loss", &out, o.slot, plain);
+            expect_matrix(c, "gradient", &gradient, o.slot, 4, 2, plain_grad);
+        }
+    }
+}
+
+/* Sums are kept in double: 2^24 + 1 + 1 and many small numbers beside a large one survive. */
+static void kept_in_double(struct context *c)
+{
+    struct one o;
+    open_one(c, &o);
+    double values[1001];
+    double sum = 0.0;
+    for (int i = 0; i < 1001; ++i) {
+        values[i] = i == 0 ? 16777216.0 : 1.0;
+        sum += values[i];
+    }
+    const struct dp_tensor y = make_matrix(c, o.slot, 1001, 1, values);
+    const struct dp_tensor loss =
+        forward(c, make_loss(c, o.group, DP_LOSS_SUM, 1.0f, false), o.run, &y);
+    expect_scalar(c, "sum", &loss, o.slot, sum);
+}
+
+/* Cross-entropy is summed in double and rounded once; exp and log in double are within 1 ulp, so
+ * that all of it is far below half a float ulp: 2^-23 relative covers the rounding, also where
+ * the loss is small against the logits (2^-40 of them). A gradient softmax - onehot is one
+ * rounding of a number below 1, and one product. */
+static void cross_entropy(struct context *c)
+{
+    for (int mean = 0; mean < 2; ++mean) {
+        struct one o;
+        open_one(c, &o);
+        case_note(c, "mean %d", mean);
+        enum { rows = 16, classes = 7, n = rows * classes };
+        const float *logits = randoms(c, n, 5);
+        float scaled[n];
+        double label[rows], want = 0.0, largest = 0.0, grad[n], bound[n];
+        const double factor = 2.0 / (mean != 0 ? rows : 1.0);
+        for (int r = 0; r < rows; ++r) {
+            double top = -INFINITY, total = 0.0;
+            label[r] = r % classes;
+            for (int k = 0; k < classes; ++k) {
+                const int i = r * classes + k;
+                scaled[i] = logits[i] * (r == 3 ? 1000.0f : 10.0f); /* row 3 overflows exp */
+                top = fmax(top, (double)scaled[i]);
+            }
+            for (int k = 0; k < classes; ++k) {
+                total += exp((double)scaled[r * classes + k] - top);
+            }
+            want += factor * (log(total) + top - (double)scaled[r * classes + r % classes]);
+            largest = fmax(largest, fabs(top));
+            for (int k = 0; k < classes; ++k) {
+                const int i = r * classes + k;
+                grad[i] = factor * (exp((double)scaled[i] - top) / total - (k == r % classes));
+                bound[i] = factor * 0x1p-22;
+            }
+        }
+        const double loss_bound = 0x1p-23 * want + 0x1p-40 * largest;
+        const struct dp_tensor in = make_matrix(c, o.slot, rows, classes, NULL);
+        write_floats(c, &in, scaled);
+        const struct dp_tensor target = make_tensor(c, o.slot, DP_I32, 1, (size_t[]){rows}, label);
+        struct dp_tensor gradient;
+        struct dp_module *loss = make_loss(c, o.group, DP_LOSS_XENT, 2.0f, mean != 0);
+        const struct dp_tensor out = loss_of(c, &o, loss, &in, &target, &gradient);
+        expect_shape(c, "loss", &out, 0, NULL);
+        expect_within(c, "loss", &out, &want, &loss_bound);
+        expect_shape(c, "gradient", &gradient, 2, (size_t[]){rows, classes});
+        expect_within(c, "gradient", &gradient, grad, bound);
+    }
+}
+
+/* Two classes with equal logits: log 2, and gradients of exactly one half. */
+static void cross_entropy_halves(struct context *c)
+{
+    struct one o;
+    open_one(c, &o);
+    const struct dp_tensor in = make_matrix(c, o.slot, 2, 2, (double[]){5, 5, -3, -3});
+    const struct dp_tensor target =
+        make_tensor(c, o.slot, DP_I32, 1, (size_t[]){2}, (double[]){0, 1});
+    struct dp_tensor gradient;
+    struct dp_module *loss = make_loss(c, o.group, DP_LOSS_XENT, 1.0f, false);
+    const struct dp_tensor out = loss_of(c, &o, loss, &in, &target, &gradient);
+    expect_scalar(c, "loss", &out, o.slot, 2.0 * log(2.0));
+    expect_matrix(c, "gradient", &gradient, o.slot, 2, 2, (double[]){-0.5, 0.5, 0.5, -0.5});
+}
+
+static double quadratic(struct context *c, const struct one *o, struct dp_module *model,
+                        const struct dp_tensor *x, const struct dp_tensor *target)
+{
+    dp_run_reset(o->run);
+    struct dp_tensor in[2] = {forward(c, model, o->run, x), *target}, out[DP_MAX_IO];
+    int n_out = 0;
+    struct dp_error err = {0};
+    struct dp_module *loss = make_loss(c, o->group, DP_LOSS_MSE, 1.0f, false);
+    expect_ok(c, dp_forward(loss, o->run, in, 2, out, &n_out, &err), &err, "loss");
+    return (double)read_floats(c, &out[0])[0];
+}
+
+/* The squared error of linear layers is a quadratic in each single parameter: the central
+ * difference is its derivative exactly. All numbers are dyadic with few bits. */
+static void finite_differences(struct context *c)
+{
+    struct one o;
+    open_one(c, &o);
+    struct dp_module *parts[] = {make_linear(c, o.group, 3, 2, true),
+                                 make_linear(c, o.group, 2, 2, true)};
+    struct dp_module *model = make_sequential(c, o.group, parts, 2);
+    struct dp_param *list[4];
+    expect(c, dp_module_params(model, list, 4) == 4, "parameters");
+    move_module(c, model, o.slot);
+    double *values[4];
+    for (unsigned p = 0; p < 4; ++p) {
+        const size_t n = dp_tensor_count(&list[p]->value);
+        const double *source = integers(c, n, 60 + p);
+        values[p] = case_memory(c, n * sizeof *values[p]);
+        for (size_t e = 0; e < n; ++e) {
+            values[p][e] = source[e] > 0 ? 1.0 + (double)(e % 2) : -1.0;
+        }
+        write_values(c, &list[p]->value, values[p]);
+    }
+    const struct dp_tensor x = make_matrix(c, o.slot, 4, 3, integers(c, 12, 1));
+    const struct dp_tensor target = make_matrix(c, o.slot, 4, 2, integers(c, 8, 2));
+    struct dp_tensor in = forward(c, model, o.run, &x), dy;
+    (void)loss_of(c, &o, make_loss(c, o.group, DP_LOSS_MSE, 1.0f, false), &in, &target, &dy);
+    (void)backward(c, model, o.run, &dy);
+    for (int p = 0; p < 4; ++p) {
+        const size_t n = dp_tensor_count(&list[p]->value);
+        const float *got = read_floats(c, &list[p]->grad);
+        for (size_t e = 0; e < n; ++e) {
+            values[p][e] += 0.5;
+            write_values(c, &list[p]->value, values[p]);
+            const double above = quadratic(c, &o, model, &x, &target);
+            values[p][e] -= 1.0;
+            write_values(c, &list[p]->value, values[p]);
+            const double below = quadratic(c, &o, model, &x, &target);
+            values[p][e] += 0.5;
+            write_values(c, &list[p]->value, values[p]);
+            expect(c, above - below == (double)got[e], "%s %d, element %zu: slope %g, gradient %g",
+                   list[p]->name, p, e, above - below, (double)got[e]);
+        }
+    }
+}
+
+/* Initial values: within 1/sqrt(last dimension), spread, the same for the same seed. */
+static void initial_values(struct context *c)
+{
+    struct one o;
+    open_one(c, &o);
+    const float *first = NULL;
+    for (int i = 0; i < 3; ++i) {
+        struct dp_module *parts[] = {make_linear(c, o.group, 16, 20, true),
+                                     make_counter(c, o.group)};
+        struct dp_module *model = make_sequential(c, o.group, parts, 2);
+        struct dp_error err = {0};
+        expect_ok(c, dp_module_init(model, i == 2 ? 8 : 7, &err), &err, "dp_module_init");
+        const float *weight = read_floats(c, &param_at(c, model, 0)->value);
+        size_t low = 0, high = 0, different = 0;
+        for (size_t e = 0; e < 320; ++e) {
+            expect(c, weight[e] >= -0.25f && weight[e] <= 0.25f, "element %zu: %g", e,
+                   (double)weight[e]);
+            low += weight[e] < -0.125f ? 1U : 0U;
+            high += weight[e] > 0.125f ? 1U : 0U;
+            different += first != NULL && weight[e] != first[e] ? 1U : 0U;
+        }
+        expect(c, low > 40 && high > 40, "%zu low, %zu high of 320", low, high);
+        expect(c, i == 1 ? different == 0 : i == 0 || different > 300, "%zu differ", different);
+        expect_values(c, "buffer", &param_at(c, parts[1], 0)->value, (double[]){0.0});
+        first = first == NULL ? weight : first;
+    }
+}
+
+static const struct test_case cases[] = {
+    {"layer/linear", "GRAD-03", linear},
+    {"layer/linear-refused", "ERR-03", linear_refused},
+    {"layer/relu", "GRAD-07", relu},
+    {"layer/tanh", "GRAD-07", tanh_layer},
+    {"layer/sum-and-squares", "LOSS-01", sum_and_squares},
+    {"layer/kept-in-double", "LOSS-01", kept_in_double},
+    {"layer/cross-entropy", "LOSS-01", cross_entropy},
+    {"layer/cross-entropy-halves", "LOSS-01", cross_entropy_halves},
+    {"layer/finite-differences", "GRAD-03", finite_differences},
+    {"layer/initial-values", "BUF-01", initial_values},
+};
+const struct case_table layer_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,0 +1,30 @@
+/* list.c: gathers the tables of all areas. A table that is not named here is an unused variable
+ * to nobody but the linker, so list.h declares them next to this list. */
+#include "list.h"
+
+static const struct case_table *const tables[] = {
+    &golden_cases,   &scatter_cases,     &replicate_cases, &apply_cases,     &gather_cases,
+    &coalesce_cases, &composition_cases, &gradient_cases,  &parameter_cases, &loss_cases,
+    &device_cases,   &output_cases,      &dim_cases,       &nest_cases,      &determinism_cases,
+    &layer_cases,    &sgd_cases,         &error_cases,     &memory_cases,    &group_cases,
+};
+
+const struct test_case *case_at(size_t i)
+{
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
+        if (i < tables[t]->n) {
+            return &tables[t]->cases[i];
+        }
+        i -= tables[t]->n;
+    }
+    return NULL;
+}
+
+size_t case_count(void)
+{
+    size_t n = 0;
+    while (case_at(n) != NULL) {
+        ++n;
+    }
+    return n;
+}

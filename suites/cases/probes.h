@@ -1,0 +1,73 @@
+/* probes.h: modules made for the cases. Each makes one kind of mistake of an implementation
+ * visible; none is useful for anything else.
+ *
+ * A probe's plan is filled by the case before a call and read by it afterwards. During a call,
+ * entry i is used by replica i's worker only (entry 0 also by a module that is called without
+ * replicas), so nothing here needs a lock. */
+#ifndef CASES_PROBES_H
+#define CASES_PROBES_H
+
+#include "context.h"
+
+#include <pthread.h>
+
+#define PROBE_REPLICAS 16
+
+/* What one replica saw. */
+struct probe_visit {
+    int forwards, backwards, finished; /* finished: its forward came to its end */
+    pthread_t thread;
+    bool grad_mode, train_mode;
+    struct dp_slot *run_slot, *in_slot;
+    const void *in_data;
+    int ndim;
+    size_t dim[DP_MAX_DIMS];
+};
+
+/* Passes its input and its gradient on, and looks, sleeps, or fails. */
+struct probe {
+    unsigned forward_ms[PROBE_REPLICAS], backward_ms[PROBE_REPLICAS];
+    bool queued;                          /* sleep in the slot's queue, not on the worker */
+    uint32_t fail_forward, fail_backward; /* bit i: replica i fails, after its sleep */
+    int fail_status;
+    uint32_t no_input_grad; /* bit i: replica i says its input has no gradient */
+    struct probe_visit visit[PROBE_REPLICAS];
+};
+struct dp_module *make_probe(struct context *c, struct dp_group *group, struct probe **probe);
+int probe_forwards(const struct probe *probe); /* over all replicas */
+
+/* y = w x with one w. With choices > 1, replica i uses w[i % choices]. */
+struct dp_module *make_scale(struct context *c, struct dp_group *group, int choices);
+/* y = w x with the parameter of another module. */
+struct dp_module *make_tied_scale(struct context *c, struct dp_group *group,
+                                  struct dp_param *weight);
+
+/* Output row j is (1 + j % multiple) times input row j / multiple. rows[i] of them for replica i,
+ * or all (multiple times the input's) where rows[i] is 0. */
+struct resize {
+    size_t multiple;
+    size_t rows[PROBE_REPLICAS];
+};
+struct dp_module *make_resize(struct context *c, struct dp_group *group, struct resize **plan);
+
+/* y = x - mean over the rows it is given. */
+struct dp_module *make_centre(struct context *c, struct dp_group *group);
+/* [r, c] -> [c, r] */
+struct dp_module *make_transpose(struct context *c, struct dp_group *group);
+/* y = a b, two inputs */
+struct dp_module *make_multiply(struct context *c, struct dp_group *group);
+/* Two outputs: 2 x, and the first row of x. */
+struct dp_module *make_fork(struct context *c, struct dp_group *group);
+/* No input, one output: ones on the diagonal of [2, 3]. *calls counts the forwards. */
+struct dp_module *make_eye(struct context *c, struct dp_group *group, int **calls);
+/* Passes its input on; its buffer "count" goes up by one in place. */
+struct dp_module *make_counter(struct context *c, struct dp_group *group);
+
+/* Passes on; its parameter's gradient is grad[i] in replica i, whatever the data. */
+struct inject {
+    float grad[PROBE_REPLICAS];
+    unsigned backward_ms[PROBE_REPLICAS];
+};
+struct dp_module *make_inject(struct context *c, struct dp_group *group, struct inject **plan);
+
+#endif

@@ -1,0 +1,167 @@
+/* run.c: the plain runner. All cases in one process, one after the other, on groups of their
+ * own: what a sanitizer can follow. One line per case on standard output; a failure adds why, and
+ * the command that repeats it. Exit: 0 all passed, 1 a case failed, 2 misuse or nothing selected,
+ * 77 everything was skipped. */
+#include "list.h"
+
+#include "options.h"
+
+#include <argp.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SEEDS 64
+
+struct choice {
+    struct case_settings settings;
+    const char *only;
+    bool list;
+    size_t seeds[MAX_SEEDS];
+    size_t n_seeds;
+};
+
+struct tally {
+    size_t passed, failed, skipped, compared;
+};
+
+static const struct argp_option options[] = {
+    {"devices", 'd', "KIND", 0, "virt (default) or virt+lag", 0},
+    {"backend", 'b', "NAME", 0, "cpu (default) or cpu-ref", 0},
+    {"only", 'o', "GLOB", 0, "Run the cases whose name matches, such as 'gradient/*'", 0},
+    {"seed", 's', "LIST", 0, "Lag seeds, all cases once with each; 0 is purely lazy", 0},
+    {"list", 'l', NULL, 0, "Print names and rules of the cases and run none", 0},
+    {0},
+};
+
+static void choose(struct argp_state *state, const char *what, const char *value,
+                   const char *const names[2], size_t *index)
+{
+    struct option_text why;
+    if (option_name(what, value, names, 2, index, &why) != 0) {
+        argp_failure(state, 2, 0, "%s", why.text);
+    }
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    static const char *const devices[2] = {"virt", "virt+lag"};
+    static const char *const backends[2] = {"cpu", "cpu-ref"};
+    struct choice *choice = state->input;
+    struct option_text why;
+    size_t index = 0;
+    switch (key) {
+    case 'd':
+        choose(state, "devices", value, devices, &index);
+        choice->settings.lag = index == 1;
+        return 0;
+    case 'b':
+        choose(state, "backend", value, backends, &index);
+        choice->settings.backend = backends[index];
+        return 0;
+    case 'o':
+        choice->only = value;
+        return 0;
+    case 's':
+        if (option_sizes(value, 0, SIZE_MAX, choice->seeds, MAX_SEEDS, &choice->n_seeds, &why) !=
+            0) {
+            argp_failure(state, 2, 0, "seed: %s", why.text);
+        }
+        return 0;
+    case 'l':
+        choice->list = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_failure(state, 2, 0, "unexpected argument '%s'", value);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void run_one(const struct test_case *test, const struct choice *choice, struct tally *tally)
+{
+    struct case_result result;
+    const struct case_settings *s = &choice->settings;
+    case_run(test, s, &result);
+    tally->compared += result.compared;
+    if (result.verdict == VERDICT_PASS) {
+        ++tally->passed;
+        printf("PASS %s\n", test->name);
+    } else if (result.verdict == VERDICT_SKIP) {
+        ++tally->skipped;
+        printf("SKIP %s: %s\n", test->name, result.message);
+    } else {
+        ++tally->failed;
+        printf("FAIL %s [%s]: %s\n", test->name, test->rules, result.message);
+        printf(
+            "     repeat: lockstep-cases --devices virt%s --backend %s --seed %llu --only '%s'\n",
+            s->lag ? "+lag" : "", s->backend, (unsigned long long)s->lag_seed, test->name);
+    }
+    (void)fflush(stdout);
+}
+
+static bool selected(const struct test_case *test, const char *only)
+{
+    return only == NULL || fnmatch(only, test->name, 0) == 0;
+}
+
+static size_t list_cases(const char *only)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < case_count(); ++i) {
+        const struct test_case *test = case_at(i);
+        if (selected(test, only)) {
+            printf("%-40s %s\n", test->name, test->rules);
+            ++n;
+        }
+    }
+    return n;
+}
+
+static void run_all(struct choice *choice, struct tally *tally)
+{
+    for (size_t s = 0; s < choice->n_seeds; ++s) {
+        choice->settings.lag_seed = choice->seeds[s];
+        for (size_t i = 0; i < case_count(); ++i) {
+            const struct test_case *test = case_at(i);
+            if (selected(test, choice->only)) {
+                run_one(test, choice, tally);
+            }
+        }
+    }
+}
+
+static int status_of(const struct tally *tally)
+{
+    if (tally->failed > 0) {
+        return 1;
+    }
+    if (tally->passed > 0) {
+        return 0;
+    }
+    return tally->skipped > 0 ? 77 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct choice choice = {.settings = {.backend = "cpu"}, .n_seeds = 1};
+    const struct argp argp = {options, parse, NULL, "Runs the conformance cases of core.",
+                              NULL,    NULL,  NULL};
+    argp_err_exit_status = 2;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &choice) != 0) {
+        return 2;
+    }
+    if (choice.list) {
+        return list_cases(choice.only) > 0 ? 0 : 2;
+    }
+    struct tally tally = {0};
+    run_all(&choice, &tally);
+    if (tally.passed + tally.failed + tally.skipped == 0) {
+        (void)fprintf(stderr, "no case matches '%s'; --list prints the names\n", choice.only);
+    }
+    printf("%zu passed, %zu failed, %zu skipped, %zu comparisons\n", tally.passed, tally.failed,
+           tally.skipped, tally.compared);
+    return status_of(&tally);
+}

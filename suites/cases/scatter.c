@@ -1,0 +1,213 @@
+/* scatter.c: cutting a batch: which rows go where, and which pieces are copies. Rows carry their
+ * number, so a piece that is shifted, padded or swapped shows. */
+#include "golden.h"
+#include "list.h"
+
+#include <string.h>
+
+static struct dp_tensor *scatter(struct context *c, struct dp_run *run,
+                                 const struct dp_tensor *input, struct dp_slot *const slots[],
+                                 int n, int dim, const size_t sizes[], int want)
+{
+    struct dp_tensor *shards = case_memory(c, (size_t)n * sizeof *shards);
+    struct dp_error err = {0};
+    int got = -1;
+    expect_ok(c, dp_scatter(run, input, slots, n, dim, sizes, shards, &got, &err), &err,
+              "dp_scatter");
+    expect(c, got == want, "%d shards, want %d", got, want);
+    return shards;
+}
+
+static void refuse(struct context *c, const struct dp_tensor *input, int n, int dim,
+                   const size_t sizes[], const char *needle)
+{
+    struct dp_group *group = dp_slot_group(input->slot);
+    struct dp_tensor shards[4];
+    struct dp_error err = {0};
+    int got = -1;
+    const int status = dp_scatter(open_run(c, group), input, first_slots(c, group, n), n, dim,
+                                  sizes, shards, &got, &err);
+    expect_error(c, status, DP_EINVAL, &err, needle, NULL);
+    expect(c, got == -1, "a failing scatter set the number of shards to %d", got);
+}
+
+static void rows(struct context *c)
+{
+    static const size_t batches[] = {0, 1, 2, 3, 5, 7, 9, 10, 17, 30};
+    for (int k = 1; k <= 8; ++k) {
+        case_release(c);
+        struct dp_group *group = open_group(c, k);
+        struct dp_slot **slots = first_slots(c, group, k);
+        for (size_t b = 0; b < sizeof batches / sizeof batches[0]; ++b) {
+            const size_t n = batches[b];
+            case_note(c, "K=%d N=%zu", k, n);
+            const struct dp_tensor x =
+                make_matrix(c, dp_group_host(group), n, 3, sequence(c, 3 * n, 1.0, 1.0));
+            const int m = shard_count(n, k);
+            const struct dp_tensor *shards =
+                scatter(c, open_run(c, group), &x, slots, k, 0, NULL, m);
+            size_t first = 0;
+            for (int s = 0; s < m; ++s) {
+                const size_t size = shard_rows(n, k, s);
+                expect_matrix(c, "shard", &shards[s], slots[s], size, 3,
+                              sequence(c, 3 * size, 1.0 + 3.0 * (double)first, 1.0));
+                first += size;
+            }
+            expect(c, first == n, "shards hold %zu rows", first);
+        }
+    }
+}
+
+static void explicit_sizes(struct context *c)
+{
+    struct dp_group *group = open_group(c, 3);
+    struct dp_slot **slots = first_slots(c, group, 3);
+    struct dp_run *run = open_run(c, group);
+    const struct dp_tensor x = make_matrix(c, slots[0], 6, 1, sequence(c, 6, 1.0, 1.0));
+    static const size_t sizes[][3] = {{2, 4, 0}, {0, 4, 2}, {1, 0, 5}, {6, 0, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+        case_note(c, "sizes %zu,%zu,%zu", sizes[i][0], sizes[i][1], sizes[i][2]);
+        const struct dp_tensor *shards = scatter(c, run, &x, slots, 3, 0, sizes[i], 3);
+        double first = 1.0;
+        for (int s = 0; s < 3; ++s) {
+            const size_t n = sizes[i][s];
+            expect_matrix(c, "shard", &shards[s], slots[s], n, 1, sequence(c, n, first, 1.0));
+            first += (double)n;
+        }
+    }
+}
+
+static void wrong_sizes(struct context *c)
+{
+    struct dp_group *group = open_group(c, 3);
+    const struct dp_tensor x =
+        make_matrix(c, dp_group_slot(group, 0), 6, 1, sequence(c, 6, 1.0, 1.0));
+    refuse(c, &x, 2, 0, (size_t[]){2, 3}, "6");
+    refuse(c, &x, 2, 0, (size_t[]){4, 4}, "6");
+    refuse(c, &x, 2, 0, (size_t[]){SIZE_MAX, 7}, NULL); /* adds up to 6 modulo 2^64 */
+    refuse(c, &x, 3, 0, (size_t[]){0, 0, 0}, "6");
+}
+
+static void wrong_dim(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    const struct dp_tensor x = make_matrix(c, slot, 4, 4, sequence(c, 16, 1.0, 1.0));
+    const struct dp_tensor one = make_tensor(c, slot, DP_F32, 0, NULL, sequence(c, 1, 7.0, 0.0));
+    refuse(c, &x, 2, 2, NULL, "2");
+    refuse(c, &x, 2, -3, NULL, "-3");
+    refuse(c, &one, 2, 0, NULL, NULL);
+    refuse(c, &one, 2, -1, NULL, NULL);
+    refuse(c, &x, 0, 0, NULL, NULL);
+}
+
+/* dim -2 of a matrix is dim 0, dim -1 is dim 1; 10 columns on 4 are 3, 3, 3, 1. */
+static void other_dims(struct context *c)
+{
+    static const int dims[] = {-2, 0, -1, 1};
+    for (int i = 0; i < 4; ++i) {
+        case_release(c);
+        case_note(c, "dim=%d", dims[i]);
+        struct dp_group *group = open_group(c, 4);
+        struct dp_slot **slots = first_slots(c, group, 4);
+        const struct dp_tensor x = make_matrix(c, slots[0], 10, 10, sequence(c, 100, 0.0, 1.0));
+        const struct dp_tensor *shards =
+            scatter(c, open_run(c, group), &x, slots, 4, dims[i], NULL, 4);
+        const bool columns = dims[i] == -1 || dims[i] == 1;
+        size_t first = 0;
+        for (int s = 0; s < 4; ++s) {
+            const size_t size = shard_rows(10, 4, s);
+            double want[30];
+            for (size_t e = 0; e < 10 * size; ++e) {
+                want[e] =
+                    columns ? (double)(e / size * 10 + first + e % size) : (double)(first * 10 + e);
+            }
+            expect_matrix(c, "shard", &shards[s], slots[s], columns ? 10 : size,
+                          columns ? size : 10, want);
+            first += size;
+        }
+    }
+}
+
+static void middle_dim(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot **slots = first_slots(c, group, 2);
+    const struct dp_tensor x = make_tensor(c, dp_group_host(group), DP_F32, 3, (size_t[]){2, 3, 2},
+                                           sequence(c, 12, 0.0, 1.0));
+    const struct dp_tensor *shards = scatter(c, open_run(c, group), &x, slots, 2, 1, NULL, 2);
+    expect_shape(c, "shard 0", &shards[0], 3, (size_t[]){2, 2, 2});
+    expect_values(c, "shard 0", &shards[0], (double[]){0, 1, 2, 3, 6, 7, 8, 9});
+    expect_shape(c, "shard 1", &shards[1], 3, (size_t[]){2, 1, 2});
+    expect_values(c, "shard 1", &shards[1], (double[]){4, 5, 10, 11});
+}
+
+/* A piece that is already at its place is the input itself; all others are copies. */
+static void view_or_copy(struct context *c)
+{
+    for (int home = -1; home < 3; ++home) {
+        case_release(c);
+        case_note(c, "input on %d", home);
+        struct dp_group *group = open_group(c, 3);
+        struct dp_slot **slots = first_slots(c, group, 3);
+        struct dp_slot *slot = home < 0 ? dp_group_host(group) : slots[home];
+        const struct dp_tensor x = make_matrix(c, slot, 6, 1, sequence(c, 6, 1.0, 1.0));
+        const struct dp_tensor *shards = scatter(c, open_run(c, group), &x, slots, 3, 0, NULL, 3);
+        for (int s = 0; s < 3; ++s) {
+            const bool same = shards[s].data == (float *)x.data + 2 * s;
+            expect(c, same == (s == home), "shard %d is %s", s, same ? "a view" : "a copy");
+            write_values(c, &shards[s], sequence(c, 2, 100.0 * s + 100.0, 0.0));
+        }
+        double want[6];
+        for (int i = 0; i < 6; ++i) {
+            want[i] = i / 2 == home ? 100.0 * home + 100.0 : 1.0 + i;
+        }
+        expect_values(c, "input afterwards", &x, want);
+    }
+}
+
+static void permuted_slots(struct context *c)
+{
+    static const int order[] = {2, 0, 3, 1};
+    struct dp_group *group = open_group(c, 4);
+    struct dp_slot **slots = slot_list(c, group, order, 4);
+    const struct dp_tensor x = make_matrix(c, slots[3], 10, 1, sequence(c, 10, 1.0, 1.0));
+    const struct dp_tensor *shards = scatter(c, open_run(c, group), &x, slots, 4, 0, NULL, 4);
+    double first = 1.0;
+    for (int s = 0; s < 4; ++s) {
+        const size_t n = shard_rows(10, 4, s);
+        expect_matrix(c, "shard", &shards[s], dp_group_slot(group, order[s]), n, 1,
+                      sequence(c, n, first, 1.0));
+        first += (double)n;
+    }
+}
+
+static void dtypes(struct context *c)
+{
+    static const enum dp_dtype list[] = {DP_F32, DP_F64, DP_I32, DP_I64};
+    for (int i = 0; i < 4; ++i) {
+        case_release(c);
+        case_note(c, "dtype %d", (int)list[i]);
+        struct dp_group *group = open_group(c, 2);
+        struct dp_slot **slots = first_slots(c, group, 2);
+        const struct dp_tensor x =
+            make_tensor(c, slots[0], list[i], 1, (size_t[]){5}, sequence(c, 5, -2.0, 1.0));
+        const struct dp_tensor *shards = scatter(c, open_run(c, group), &x, slots, 2, 0, NULL, 2);
+        expect(c, shards[1].dtype == list[i], "dtype changed to %d", (int)shards[1].dtype);
+        expect_values(c, "shard 0", &shards[0], sequence(c, 3, -2.0, 1.0));
+        expect_values(c, "shard 1", &shards[1], sequence(c, 2, 1.0, 1.0));
+    }
+}
+
+static const struct test_case cases[] = {
+    {"scatter/rows", "SPLIT-01 SPLIT-02 SPLIT-04 SPLIT-05 SPLIT-06", rows},
+    {"scatter/explicit-sizes", "SPLIT-07 SPLIT-08", explicit_sizes},
+    {"scatter/wrong-sizes", "SPLIT-07", wrong_sizes},
+    {"scatter/wrong-dim", "SPLIT-09", wrong_dim},
+    {"scatter/other-dims", "SPLIT-10 DIM-01", other_dims},
+    {"scatter/middle-dim", "DIM-01", middle_dim},
+    {"scatter/view-or-copy", "SPLIT-12", view_or_copy},
+    {"scatter/permuted-slots", "DEV-03", permuted_slots},
+    {"scatter/dtypes", "SPLIT-01", dtypes},
+};
+const struct case_table scatter_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,0 +1,73 @@
+# What the scripts share: $1 is the program, $2 a folder of their own, made empty.
+set -eu
+export LC_ALL=C
+lockstep=$1
+folder=$2
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+fail()
+{
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# expect_status STATUS COMMAND...: output goes to the files out and err.
+expect_status()
+{
+    wanted=$1
+    shift
+    status=0
+    "$@" >out 2>err || status=$?
+    if [ "$status" -ne "$wanted" ]; then
+        cat out err >&2
+        fail "status $status, wanted $wanted: $*"
+    fi
+}
+
+# count_lines PATTERN FILE: 0 when there is no such file.
+count_lines()
+{
+    [ ! -e "$2" ] || grep -c -- "$1" "$2" || true
+    [ -e "$2" ] || echo 0
+}
+
+# wait_for_cells N FILE PID: until the sweep PID has written N cells.
+wait_for_cells()
+{
+    tries=0
+    while [ "$(count_lines '"schema":"lockstep/cell/1.0"' "$2")" -lt "$1" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 1200 ] || fail "no $1 cells after 60 seconds"
+        kill -0 "$3" 2>/dev/null || fail "the sweep ended early: $(cat err)"
+        sleep 0.05
+    done
+}
+
+# find_workers PID: sets workers to the processes whose parent it is. Between two cells of a sweep
+# there is none for a moment.
+find_workers()
+{
+    workers=
+    tries=0
+    while [ -z "$workers" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || fail "no worker is to be seen"
+        workers=$(sed -n "s/^\([0-9]*\) (.*) [A-Y] $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null) || true
+    done
+}
+
+expect_count()
+{
+    found=$(count_lines "$2" "$3")
+    if [ "$found" -ne "$1" ]; then
+        cut -c1-160 "$3" >&2
+        fail "$found lines with $2 in $3, wanted $1"
+    fi
+}
+
+cell_ids()
+{
+    grep -o '"cell_id":"[0-9a-f]*"' "$1" | sort
+}

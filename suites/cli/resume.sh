@@ -1,0 +1,70 @@
+# kill -9 loses at most the cell under way; --resume finishes the rest, nothing lost or doubled.
+. "$(dirname "$0")/common.sh"
+
+grid='--bind none --devices virt:2 --batch 10,30,64,100 --workload tutorial --workload mlp:16,8,4'
+cell='"schema":"lockstep/cell/1.0"'
+planned=16
+
+expect_status 0 "$lockstep" sweep $grid --seed 11 --seconds 0.001 --steps 1:2 --out whole.jsonl
+cell_ids whole.jsonl >wanted
+
+"$lockstep" sweep $grid --seed 11 --seconds 0.1 --steps 1:100000 --out cut.jsonl >out 2>err &
+sweep=$!
+wait_for_cells 2 cut.jsonl "$sweep"
+find_workers "$sweep"
+kill -9 "$sweep"
+wait "$sweep" 2>/dev/null || true
+for worker in $workers; do
+    tries=0
+    while grep -q ') [A-Y] ' "/proc/$worker/stat" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || fail "worker $worker outlived its parent"
+        sleep 0.05
+    done
+done
+kept=$(count_lines "$cell" cut.jsonl)
+[ "$kept" -lt "$planned" ] || fail "the sweep was complete before it was killed"
+expect_count 0 '"schema":"lockstep/end/1.0"' cut.jsonl
+cp cut.jsonl before.jsonl
+
+# Without --resume, and with other options, nothing is touched.
+expect_status 2 "$lockstep" sweep $grid --seed 11 --out cut.jsonl
+expect_status 2 "$lockstep" sweep $grid --seed 12 --seconds 0.1 --steps 1:100000 --resume \
+    --out cut.jsonl
+expect_count 1 'seed 12.*seed 11' err
+cmp before.jsonl cut.jsonl || fail "a refused sweep changed the file"
+
+# A torn line is cut off; the options, and the seed from the file, are those of the first sitting.
+printf '{"schema":"lockstep/cell/1.0","run_id":"12' >>cut.jsonl
+expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
+head -c "$(wc -c <before.jsonl)" cut.jsonl | cmp - before.jsonl || fail "earlier records changed"
+cell_ids cut.jsonl >found
+diff wanted found || fail "not the cells of an undisturbed sweep"
+expect_count "$planned" '"status":"ok"' cut.jsonl
+expect_count 1 '"schema":"lockstep/run/1.0"' cut.jsonl
+expect_count 1 '"schema":"lockstep/end/1.0"' cut.jsonl
+
+# A second resume has nothing to do and says so by its status.
+expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
+expect_count "$planned" "$cell" cut.jsonl
+
+# Ctrl-C: status 130, an end record that says so, and nothing lost.
+"$lockstep" sweep $grid --seed 3 --seconds 0.1 --steps 1:100000 --out int.jsonl >out 2>err &
+sweep=$!
+wait_for_cells 1 int.jsonl "$sweep"
+kill -TERM "$sweep"
+status=0
+wait "$sweep" || status=$?
+[ "$status" -eq 130 ] || fail "status $status after a signal"
+expect_count 1 '"interrupted":true' int.jsonl
+expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out int.jsonl
+expect_count "$planned" '"status":"ok"' int.jsonl
+
+# A file that cannot grow: one line, status 2, only whole records; more room and it goes on.
+expect_status 2 sh -c 'ulimit -f 24; exec "$@"' sh "$lockstep" sweep $grid --seed 5 \
+    --seconds 0.02 --steps 10:20 --out full.jsonl
+expect_count 1 'cannot append' err
+[ "$(tail -c 1 full.jsonl | od -An -c | tr -d ' ')" = '\n' ] || fail "a torn record was left"
+expect_status 0 "$lockstep" sweep $grid --seed 5 --seconds 0.02 --steps 10:20 --resume \
+    --out full.jsonl
+expect_count "$planned" '"status":"ok"' full.jsonl

@@ -1,0 +1,151 @@
+/* verifier.c: the verifier must let a right step pass and no wrong value, wherever it is.
+ *
+ * One real step per set is read back; then every value of it is changed by the smallest amount,
+ * one at a time, and the verifier and the digest must both notice. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session.h"
+
+enum { ROWS = 10, DEVICES = 3 };
+
+struct fixture {
+    struct workload workload;
+    struct session session;
+    struct verify *verify;
+    struct verify_step step;
+    size_t shard[DP_MAX_SLOTS];
+    uint64_t digest;
+    size_t values, wrong, missed;
+};
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "FAILED: %s: %s\n", what, why);
+    return 1;
+}
+
+static int check(struct fixture *f)
+{
+    struct verify_text why = {""};
+    size_t values;
+
+    f->step.loss = f->session.loss_value;
+    return verify_check(f->verify, &f->step, &values, &why);
+}
+
+/* Whether a change of place to value is noticed; it is undone. */
+static void expect_noticed(struct fixture *f, float *place, float value, const char *what, size_t i)
+{
+    const float right = *place;
+
+    *place = value;
+    f->wrong++;
+    if (check(f) != 1 || session_digest(&f->session) == f->digest) {
+        fprintf(stderr, "missed: %s %zu, %.9g for %.9g\n", what, i, (double)value, (double)right);
+        f->missed++;
+    }
+    *place = right;
+}
+
+static void spoil(struct fixture *f, float values[], size_t n, const char *what)
+{
+    for (size_t i = 0; i < n; i++) {
+        expect_noticed(f, &values[i], nextafterf(values[i], INFINITY), what, i);
+        expect_noticed(f, &values[i], NAN, what, i);
+    }
+    f->values += n;
+}
+
+static void spoil_shards(struct fixture *f)
+{
+    for (size_t i = 0; i < f->step.n_shards; i++) {
+        f->shard[i]++;
+        f->missed += check(f) != 1;
+        f->shard[i]--;
+    }
+    f->step.n_shards--;
+    f->missed += check(f) != 1;
+    f->step.n_shards++;
+}
+
+/* Real step k, then all wrong ones. */
+static int try_set(struct fixture *f, int k, uint64_t seed)
+{
+    const struct workload_set set = workload_set(seed, k);
+    struct session_times times;
+    struct dp_error err = {0};
+    struct verify_text why = {""};
+    size_t values = 0;
+
+    if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
+        session_read(&f->session, &err))
+        return fail("step", err.text);
+    if (verify_open(&f->workload, &set, ROWS, DEVICES, &f->verify, &why))
+        return fail("verify_open", why.text);
+    f->step = (struct verify_step){.shard = f->shard,
+                                   .n_shards = probe_rows(&f->session.probe, f->shard),
+                                   .outputs = f->session.outputs,
+                                   .loss = f->session.loss_value,
+                                   .gradient = (const float *const *)f->session.gradient,
+                                   .updated = (const float *const *)f->session.updated};
+    f->digest = session_digest(&f->session);
+    if (verify_check(f->verify, &f->step, &values, &why))
+        return fail("a right step", why.text);
+    f->values = 0;
+    spoil(f, f->session.outputs, ROWS * f->workload.size[f->workload.n_sizes - 1], "output");
+    spoil(f, &f->session.loss_value, 1, "loss");
+    for (int p = 0; p < f->session.n_params; p++) {
+        const size_t n = dp_tensor_count(&f->session.param[p]->value);
+
+        spoil(f, f->session.gradient[p], n, "gradient");
+        spoil(f, f->session.updated[p], n, "updated parameter");
+    }
+    spoil_shards(f);
+    verify_close(f->verify);
+    /* Besides these it compares the number of shards and the size of each. */
+    if (values != f->values + 1 + f->step.n_shards)
+        return fail("count", "values_checked is not the number of values");
+    return 0;
+}
+
+/* A batch whose sums could leave the integers of float must be refused. */
+static int try_too_large(void)
+{
+    const struct workload_set set = workload_set(1, 0);
+    struct workload workload;
+    struct verify *verify = NULL;
+    struct verify_text why = {""};
+    char text[200];
+
+    if (workload_parse("mlp:8,8,8", &workload, text, sizeof text))
+        return fail("workload", text);
+    if (verify_open(&workload, &set, 4000000, 2, &verify, &why) == 0)
+        return fail("verify_open", "4000000 rows were taken for exact");
+    return strstr(why.text, "not below 16777216") == NULL ? fail("verify_open", why.text) : 0;
+}
+
+int main(void)
+{
+    const struct dp_group_config config = {.devices = "virt:3", .backend = "cpu-ref"};
+    static struct fixture f;
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    char why[200];
+    int rc = 0;
+
+    if (workload_parse("mlp:4,6,3", &f.workload, why, sizeof why))
+        return fail("workload", why);
+    if (dp_group_open(&config, &group, &err) ||
+        session_open(&f.session, group, &f.workload, 5, ROWS, &err))
+        rc = fail("session", err.text);
+    for (int k = 0; k < WORKLOAD_SETS && rc == 0; k++)
+        rc = try_set(&f, k, 5);
+    session_close(&f.session);
+    dp_group_close(group);
+    if (rc == 0)
+        rc = try_too_large();
+    printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
+    return rc != 0 || f.missed != 0 || f.wrong == 0;
+}

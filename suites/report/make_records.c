@@ -1,0 +1,252 @@
+/* make_records.c: writes record files for the tests of `lockstep report`.
+ *
+ *   make_records KIND FILE      KIND is one of kinds[] below
+ *
+ * Times follow a formula, not a clock: these are shapes of files, not results. */
+#include "record.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOSTILE "<script>alert('x')</script>\"`touch pwned`$(touch pwned),|&amp;\t\n\x01 @_^{}%s\\n"
+
+struct kind {
+    const char *name;
+    int launches;
+    bool hostile, failing, all_failing, no_cells, simulated, wide;
+    const char *run_id, *node;
+};
+
+static const struct kind kinds[] = {
+    {.name = "good", .launches = 1},
+    {.name = "good-again", .launches = 1, .run_id = "feedface00000002"},
+    {.name = "launches", .launches = 3},
+    {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
+    {.name = "failing", .launches = 1, .failing = true},
+    {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
+    {.name = "no-cells", .launches = 0, .no_cells = true},
+    {.name = "simulated", .launches = 1, .simulated = true},
+    {.name = "wide", .launches = 1, .wide = true},
+    {.name = "other-machine",
+     .launches = 1,
+     .node = "0123456789abcdef",
+     .run_id = "feedface00000003"},
+};
+
+static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+static const size_t n_batches = sizeof batches / sizeof batches[0];
+
+struct model {
+    const char *workload;
+    double fixed_ns, row_ns, per_device_ns;
+};
+static const struct model models[] = {{"mlp:1024,1024,1024,1024", 2e5, 60e3, 8e5},
+                                      {"tutorial", 2.5e3, 12.0, 2.4e3}};
+
+static int devices_of(const struct kind *kind, int list[9])
+{
+    static const int few[] = {1, 2, 3, 8}, many[] = {1, 2, 3, 4, 5, 6, 7, 8, 64};
+    int n = kind->wide ? 9 : 4;
+
+    memcpy(list, kind->wide ? many : few, (size_t)n * sizeof list[0]);
+    return n;
+}
+
+static void fill_run(const struct kind *kind, struct record_run *run)
+{
+    *run = (struct record_run){.run_id = "feedface00000001",
+                               .created_utc = "2026-11-21T08:00:00Z",
+                               .seed = 7,
+                               .program_version = "0.1.0",
+                               .git_sha = "3f2a9c1d5b7e",
+                               .compiler = "gcc 12.2.0",
+                               .cflags = "-O2",
+                               .build_type = "Release",
+                               .kernel = "Linux 6.1",
+                               .libc = "glibc 2.36",
+                               .cpu_model = "Example CPU 3000 @ 2.50GHz",
+                               .governor = "performance",
+                               .node_hash = "00000000000000aa",
+                               .hwloc_version = "2.9.0",
+                               .blas = "OpenBLAS 0.3.21",
+                               .packages = 1,
+                               .numa_nodes = 1,
+                               .cores = 4,
+                               .pus = 8,
+                               .usable_pus = 8,
+                               .mem_bytes = (uint64_t)16 << 30,
+                               .load_avg = {0.1, 0.2, 0.3},
+                               .timer_tick_ns = 1,
+                               .timer_overhead_ns = 25,
+                               .devices = "virt:8",
+                               .backend = "cpu",
+                               .communicator = "threads",
+                               .source = "measured",
+                               .command =
+                                   "--devices virt:8 --counts 1,2,3,8 --batch 10,30,32:4096:x2"};
+    if (kind->run_id != NULL)
+        snprintf(run->run_id, sizeof run->run_id, "%s", kind->run_id);
+    if (kind->node != NULL)
+        snprintf(run->node_hash, sizeof run->node_hash, "%s", kind->node);
+    if (kind->simulated)
+        snprintf(run->source, sizeof run->source, "simulated");
+    if (kind->hostile) {
+        snprintf(run->cpu_model, sizeof run->cpu_model, "%s", HOSTILE);
+        snprintf(run->command, sizeof run->command, "%s", HOSTILE);
+        snprintf(run->compiler, sizeof run->compiler, "%s", HOSTILE);
+    }
+}
+
+static void fill_key(const struct kind *kind, const struct model *model, int devices, size_t batch,
+                     int launch, struct record_key *key)
+{
+    *key = (struct record_key){.mode = "dp",
+                               .n_devices = devices,
+                               .global_batch = batch,
+                               .dtype = "f32",
+                               .backend = "cpu",
+                               .communicator = "threads",
+                               .launch = launch};
+    snprintf(key->workload, sizeof key->workload, "%s%s", model->workload,
+             kind->hostile ? HOSTILE : "");
+    snprintf(key->devices, sizeof key->devices, "%s:%d", kind->hostile ? "`a\"<b>,|" : "virt",
+             devices);
+}
+
+/* Steps that scatter by a fixed pattern, the first three slower: warm-up. */
+static int fill_steps(const struct model *model, struct record_cell *cell)
+{
+    int devices = cell->key.n_devices;
+    size_t shard = (cell->key.global_batch + (size_t)devices - 1) / (size_t)devices;
+    double cores = devices > 4 ? (double)devices / 4.0 : 1.0;
+    double step = model->fixed_ns + model->row_ns * (double)shard * cores +
+                  model->per_device_ns * (devices - 1);
+    uint64_t at = 0;
+
+    cell->warmup_steps = 3;
+    if (record_cell_alloc(cell, 43, cell->n_shards) != 0)
+        return -1;
+    for (size_t i = 0; i < cell->n_samples; i++) {
+        double noise = 1.0 + 0.01 * (double)((i * 7 + 3 * (size_t)cell->key.launch) % 11);
+
+        cell->t_start_ns[i] = at;
+        cell->t_step_ns[i] = (uint64_t)(step * noise * (i < 3 ? 2.0 : 1.0));
+        cell->flags[i] = i < 3 ? RECORD_WARMUP : 0;
+        at += cell->t_step_ns[i] + 1000;
+        for (int p = 0; p < RECORD_PHASES; p++)
+            for (int r = 0; r < cell->n_ranks; r++)
+                cell->phase_ns[p][(size_t)r * cell->n_samples + i] =
+                    cell->t_step_ns[i] * (uint64_t)(p == RECORD_BACKWARD ? 50 : 4 + p) / 100;
+    }
+    return 0;
+}
+
+static void fill_status(const struct kind *kind, size_t order, struct record_cell *cell)
+{
+    bool fails = kind->failing && (order % 9 == 4 || kind->all_failing);
+
+    cell->status = RECORD_OK;
+    cell->validated = true;
+    cell->values_checked = 100000;
+    cell->steps_checked = 43;
+    if (fails && order % 2 == 0) {
+        cell->status = RECORD_FAILED;
+        cell->validated = false;
+        cell->first_bad_step = 7;
+        snprintf(cell->reason, sizeof cell->reason, "%s",
+                 kind->hostile
+                     ? HOSTILE
+                     : "index 7: got 3 (0x40400000), want 4 (0x40800000); 2 of 30 differ");
+    } else if (fails) {
+        cell->values_checked = 0; /* claims to be ok, and checked nothing */
+    }
+}
+
+static int write_cell(const struct kind *kind, const struct record_run *run, int fd,
+                      const struct record_key *key, const struct model *model, size_t order)
+{
+    struct record_cell cell = {.key = *key, .order_index = order, .first_bad_step = -1};
+    struct record_error err = {{0}};
+    size_t k = (size_t)key->n_devices, rows = (key->global_batch + k - 1) / k, left;
+    int result = -1;
+    char *text = NULL;
+
+    snprintf(cell.run_id, sizeof cell.run_id, "%s", run->run_id);
+    record_cell_id(key, cell.cell_id);
+    for (left = key->global_batch; left > 0; left -= cell.shard[cell.n_shards++])
+        cell.shard[cell.n_shards] = left < rows ? left : rows;
+    cell.oversubscribed = key->n_devices > 4;
+    cell.model_params = 1000;
+    cell.flops_per_step = 1e6;
+    cell.steady_state = true;
+    snprintf(cell.warmup_rule, sizeof cell.warmup_rule, "a fixed number");
+    fill_status(kind, order, &cell);
+    if (fill_steps(model, &cell) == 0) {
+        record_derive(&cell);
+        text = record_cell_text(&cell);
+        result = text != NULL ? record_append(fd, text, &err) : -1;
+    }
+    if (result != 0)
+        fprintf(stderr, "make_records: %s\n", err.text);
+    free(text);
+    record_cell_free(&cell);
+    return result;
+}
+
+static int write_cells(const struct kind *kind, const struct record_run *run, int fd)
+{
+    int devices[9], n = devices_of(kind, devices), result = 0;
+    size_t order = 0;
+
+    for (size_t m = 0; m < 2; m++)
+        for (int d = 0; d < n; d++)
+            for (size_t b = 0; b < n_batches; b++)
+                for (int launch = 0; launch < kind->launches && result == 0; launch++) {
+                    struct record_key key;
+
+                    fill_key(kind, &models[m], devices[d], batches[b], launch, &key);
+                    result = write_cell(kind, run, fd, &key, &models[m], order++);
+                }
+    return result;
+}
+
+static int write_file(const struct kind *kind, const char *path)
+{
+    int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_APPEND, 0666), devices[9], result = -1;
+    struct record_error err = {{0}};
+    struct record_run run;
+    char *text;
+
+    if (fd < 0)
+        return -1;
+    fill_run(kind, &run);
+    run.planned = 2 * (size_t)devices_of(kind, devices) * n_batches * (size_t)kind->launches;
+    text = record_run_text(&run);
+    if (text != NULL && record_append(fd, text, &err) == 0)
+        result = kind->no_cells ? 0 : write_cells(kind, &run, fd);
+    free(text);
+    text = record_end_text(run.run_id, run.planned, run.planned, 0, false);
+    if (result == 0)
+        result = text != NULL ? record_append(fd, text, &err) : -1;
+    free(text);
+    close(fd);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    size_t n = sizeof kinds / sizeof kinds[0];
+
+    for (size_t i = 0; argc == 3 && i < n; i++)
+        if (strcmp(argv[1], kinds[i].name) == 0) {
+            if (write_file(&kinds[i], argv[2]) == 0)
+                return 0;
+            fprintf(stderr, "make_records: cannot write '%s'\n", argv[2]);
+            return 2;
+        }
+    fprintf(stderr, "usage: make_records KIND FILE; KIND is good, hostile, ...\n");
+    return 2;
+}

@@ -1,0 +1,295 @@
+#!/bin/sh
+# Tests of `lockstep report` from outside.
+#   report_test.sh CASE LOCKSTEP MAKE_RECORDS WORK_DIRECTORY
+# Exits 0 when the case passed, 1 when not, 77 when it needs what is not installed.
+set -eu
+case_name=$1 lockstep=$2 make_records=$3 work=$4
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+need() {
+    command -v "$1" >/dev/null || { echo "skipped: $1 is not installed" >&2; exit 77; }
+}
+
+records() {
+    for kind in "$@"; do
+        "$make_records" "$kind" "$kind.jsonl" || fail "make_records $kind"
+    done
+}
+
+# report STATUS ARGUMENT...: runs it and checks the exit status; out.txt and err.txt remain.
+report() {
+    want=$1
+    shift
+    status=0
+    "$lockstep" report "$@" >out.txt 2>err.txt || status=$?
+    cat err.txt >&2
+    [ "$status" -eq "$want" ] || fail "exit status $status, not $want: report $*"
+    if [ "$want" -ge 2 ]; then
+        [ "$(wc -l <err.txt)" -ge 1 ] || fail "exit status $want without a word"
+    fi
+}
+
+one_line() {
+    [ "$(wc -l <err.txt)" -eq 1 ] || fail "not one line on stderr"
+    grep -qF -e "$1" err.txt || fail "stderr does not name '$1'"
+}
+
+has() {
+    grep -qF -e "$2" "$1" || fail "$1 lacks '$2'"
+}
+
+has_not() {
+    if grep -qF -e "$2" "$1"; then
+        fail "$1 has '$2'"
+    fi
+}
+
+count_is() {
+    got=$(grep -cF -e "$2" "$1" || true)
+    [ "$got" -eq "$3" ] || fail "$1 has $got lines with '$2', not $3"
+}
+
+well_formed() {
+    if command -v xmllint >/dev/null; then
+        xmllint --nonet --noout "$@" || fail "not well-formed: $*"
+    else
+        echo "note: xmllint is not installed, well-formedness not checked" >&2
+    fi
+}
+
+no_leftovers() {
+    [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left"
+}
+
+not_written() {
+    [ ! -e "$1" ] || fail "$1 was written"
+}
+
+# Both figures are there, are what they say, and are large enough to read.
+figure_is_good() {
+    [ "$(wc -c <"$1/throughput.svg")" -gt 10000 ] || fail "the SVG is too small"
+    [ "$(wc -c <"$1/throughput.png")" -gt 10000 ] || fail "the PNG is too small"
+    well_formed "$1/throughput.svg" "$1/index.html"
+    signature=$(od -An -tx1 -N8 "$1/throughput.png" | tr -d ' \n')
+    [ "$signature" = 89504e470d0a1a0a ] || fail "not a PNG: $signature"
+    # shellcheck disable=SC2046 # eight numbers are wanted
+    set -- $(od -An -tu1 -j16 -N8 "$1/throughput.png")
+    width=$((($1 << 24) + ($2 << 16) + ($3 << 8) + $4))
+    height=$((($5 << 24) + ($6 << 16) + ($7 << 8) + $8))
+    [ "$width" -ge 1600 ] || fail "the PNG is $width pixels wide"
+    [ "$height" -ge 1000 ] || fail "the PNG is $height pixels high"
+}
+
+# Points that are drawn: rows of six columns, of which the second is a number.
+points() {
+    cat "$1"/throughput-[0-9]*.tsv | awk -F '\t' 'NF == 6 && $2 != "nan"' | wc -l
+}
+
+test_figure() {
+    need gnuplot
+    records good
+    report 0 good.jsonl --out page/of/good
+    has out.txt page/of/good/index.html
+    [ ! -s err.txt ] || fail "words on stderr"
+    figure_is_good page/of/good
+    no_leftovers
+    cd page/of/good || fail "no directory"
+    has index.html 'All 80 planned cells were measured and verified.'
+    has index.html 'speed-up 1.99× on 2'
+    has index.html 'best 164'
+    has index.html 'Run feedface00000001'
+    has index.html '<svg'
+    [ "$(grep -c '<tr class="good">' index.html)" -eq 80 ] || fail "not 80 rows"
+    has index.html '5×2 (3 idle)'
+    has index.html '0.017 of 0.62'
+    if sed 's/xmlns[:a-z]*="[^"]*"//g' index.html | grep -qE '(https?:|<script|<link|src=|@import)'; then
+        fail "the page needs something from outside"
+    fi
+    has summary.md '![Throughput against global batch](throughput.png)'
+    [ "$(grep -c '^| mlp' summary.md)" -eq 40 ] || fail "not 40 rows in the summary"
+    [ "$(points .)" -eq 80 ] || fail "not 80 points"
+}
+
+test_failed() {
+    need gnuplot
+    records failing
+    report 0 failing.jsonl --out out
+    has out/index.html 'Of 80 planned cells, 80 were measured and 71 verified; 9 FAILED.'
+    count_is out/index.html '<tr class="failed">' 9
+    has out/index.html 'FAILED: index 7: got 3'
+    has out/index.html 'FAILED (unverified)'
+    [ "$(points out)" -eq 71 ] || fail "$(points out) points, not 71"
+    # One device: batch 128 failed, so an empty line parts 64 from 256, and nothing parts others.
+    line=$(awk 'NF == 0 { printf "| "; if (empty++) exit; next } { empty = 0; printf "%s ", $1 }' \
+        out/throughput-1.tsv)
+    [ "$line" = '10 30 32 64 | 256 512 1024 2048 4096 | | ' ] || fail "the first line is $line"
+    figure_is_good out
+}
+
+test_hostile() {
+    need gnuplot
+    records hostile
+    report 0 hostile.jsonl --out out
+    figure_is_good out
+    for file in out/index.html out/summary.md out/throughput.svg; do
+        has_not $file '<script'
+        has_not $file '<b>`'
+        has $file '&lt;script'
+    done
+    [ "$(tr -d '\040-\176\n\200-\377\t' <out/index.html | wc -c)" -eq 0 ] || fail "control characters"
+    # shellcheck disable=SC2016 # meant as it stands
+    has out/summary.md '\`touch pwned\`'
+    # 80 rows, a header and a rule, each of 13 columns: 14 bars that are not escaped.
+    bars=$(sed 's/\\|//g' out/summary.md | awk -F '|' '/^\|/ && NF != 15' | wc -l)
+    [ "$bars" -eq 0 ] || fail "$bars rows of the summary have a wrong number of columns"
+    [ "$(grep -c '^|' out/summary.md)" -eq 82 ] || fail "not 82 lines in the table"
+    [ -z "$(find . -name 'pwned*')" ] || fail "text of a record was executed"
+}
+
+test_simulated() {
+    need gnuplot
+    records simulated
+    report 0 simulated.jsonl --out out
+    has out/index.html 'verified, SIMULATED'
+    has out/throughput.svg 'SIMULATED, not measured'
+    has out/summary.md SIMULATED
+}
+
+test_repeated() {
+    need gnuplot
+    records launches
+    report 0 launches.jsonl --out out
+    has out/index.html 'All 240 planned cells'
+    has out/index.html 'Up to 3 launches per point'
+    [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
+}
+
+test_merged() {
+    need gnuplot
+    records good failing good-again
+    report 0 good.jsonl failing.jsonl --out later_fails
+    has later_fails/index.html '71 verified; 9 FAILED'
+    report 0 failing.jsonl good.jsonl --out later_passes
+    has later_passes/index.html 'All 80 planned cells'
+    report 0 good.jsonl good-again.jsonl --out both
+    has both/index.html 'All 160 planned cells'
+    for id in feedface00000001 feedface00000002; do
+        has both/index.html "Run $id"
+        has both/summary.md "Run $id"
+    done
+    [ "$(points both)" -eq 80 ] || fail "$(points both) points, not 80"
+}
+
+test_refused() {
+    records good no-cells
+    head -c 100000 good.jsonl >torn.jsonl
+    echo '{"schema": "somebody/else/1.0", "x": 1}' >foreign.jsonl
+    echo 'not JSON at all' >text.jsonl
+    : >empty.jsonl
+    for file in torn foreign text empty no-cells missing; do
+        report 2 $file.jsonl --out out
+        one_line $file.jsonl
+        not_written out
+    done
+    report 2 good.jsonl torn.jsonl --out out
+    one_line torn.jsonl
+    not_written out
+    report 2 good.jsonl
+    one_line '--out DIR is missing'
+    report 2 --out out
+    one_line 'no record file'
+    report 2 good.jsonl --out out --no-such-option
+    one_line no-such-option
+    report 2 good.jsonl --out=
+    one_line '--out is empty'
+    not_written out
+}
+
+test_machines() {
+    records good other-machine
+    report 3 good.jsonl other-machine.jsonl --out out
+    one_line 'good.jsonl'
+    one_line 'other-machine.jsonl'
+    one_line 00000000000000aa
+    one_line 0123456789abcdef
+    not_written out
+}
+
+test_unverified() {
+    records all-failing
+    report 3 all-failing.jsonl --out out
+    one_line 'no cell is verified'
+    has out/index.html '80 FAILED'
+    has out/index.html 'No figure: no cell is verified'
+    has_not out/index.html '<svg'
+    not_written out/throughput.svg
+    has_not out/summary.md throughput.png
+    well_formed out/index.html
+}
+
+test_no_gnuplot() {
+    records good
+    mkdir bin out
+    echo stale >out/throughput.svg
+    lockstep_path=$(command -v "$lockstep")
+    status=0
+    PATH=$work/bin "$lockstep_path" report good.jsonl --out out >out.txt 2>err.txt || status=$?
+    [ "$status" -eq 1 ] || fail "exit status $status, not 1, without gnuplot"
+    one_line 'gnuplot was not found'
+    has out/index.html 'No figure: gnuplot was not found'
+    has out/index.html 'All 80 planned cells'
+    has out/summary.md 'All 80 planned cells'
+    not_written out/throughput.svg
+    printf '#!/bin/sh\nexit 0\n' >bin/gnuplot
+    chmod +x bin/gnuplot
+    status=0
+    PATH=$work/bin "$lockstep_path" report good.jsonl --out out >out.txt 2>err.txt || status=$?
+    [ "$status" -eq 1 ] || fail "exit status $status, not 1, with a gnuplot that draws nothing"
+    one_line 'gnuplot made no usable'
+    no_leftovers
+}
+
+test_unwritable() {
+    records good
+    : >file
+    report 2 good.jsonl --out file
+    one_line "'file'"
+    report 2 good.jsonl --out file/below
+    one_line "'file/below'"
+    mkdir -p out/index.html
+    report 2 good.jsonl --out out
+    one_line out/index.html
+    no_leftovers
+    if [ -w /dev/full ] && ln -s /dev/full out/summary.md.tmp; then
+        rmdir out/index.html
+        report 2 good.jsonl --out out
+        one_line 'out/summary.md'
+        no_leftovers
+        not_written out/summary.md
+    fi
+}
+
+test_help() {
+    report 0 --help
+    has out.txt 'Usage: lockstep report'
+    has out.txt '--out=DIR'
+    has out.txt 'Exit status'
+}
+
+case $case_name in
+figure | failed | hostile | simulated | repeated | merged | refused | machines | unverified | \
+    no_gnuplot | unwritable | help)
+    "test_$case_name"
+    ;;
+*)
+    fail "unknown case $case_name"
+    ;;
+esac
+echo "passed: $case_name"

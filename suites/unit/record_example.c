@@ -1,0 +1,98 @@
+/* record_example.c: records that the tests of records start from. */
+#include "record_example.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct record_run example_run(void)
+{
+    return (struct record_run){
+        .run_id = EXAMPLE_RUN_ID,
+        .created_utc = "2026-11-21T08:00:00Z",
+        .seed = UINT64_MAX,
+        .program_version = "0.1.0",
+        .git_sha = "abc",
+        .git_dirty = true,
+        .compiler = "gcc 12",
+        .cflags = "-O2",
+        .build_type = "Release",
+        .kernel = "Linux 6.1",
+        .libc = "glibc 2.36",
+        .cpu_model = "A \"CPU\", <script>alert(1)</script> `date` \xc3\xa9",
+        .governor = "performance",
+        .node_hash = "feed",
+        .hwloc_version = "2.9.0",
+        .blas = "OpenBLAS",
+        .packages = 1,
+        .numa_nodes = 1,
+        .cores = 2,
+        .pus = 4,
+        .usable_pus = 2,
+        .mem_bytes = UINT64_C(1) << 40,
+        .l1d_bytes = 32768,
+        .load_avg = {0.1, 1.0 / 3, 2},
+        .timer_tick_ns = 1,
+        .timer_overhead_ns = 23.5,
+        .devices = "virt:2",
+        .backend = "cpu",
+        .communicator = "threads",
+        .source = "measured",
+        .command = "sweep --devices virt:2",
+        .planned = 12,
+        .n_slots = 2,
+        .slot = {{"virt:0", "virt", "0", 0, true}, {"virt:1", "virt", "", -1, false}},
+    };
+}
+
+struct record_cell example_cell(int launch)
+{
+    struct record_cell cell = {
+        .run_id = EXAMPLE_RUN_ID,
+        .order_index = 3,
+        .key = {"mlp:4,4", "dp", "virt:2", 2, 30, "f32", "cpu", "threads", launch},
+        .status = RECORD_OK,
+        .validated = true,
+        .values_checked = 1234,
+        .steps_checked = 8,
+        .first_bad_step = -1,
+        .n_shards = 2,
+        .shard = {15, 15},
+        .model_params = 40,
+        .flops_per_step = 1e9 / 3,
+        .warmup_rule = "at least 2 steps",
+        .steady_state = true,
+        .warmup_steps = 2,
+        .start_epoch_ns = UINT64_C(1795248000000000001),
+        .setup_ns = 5,
+        .wall_ns = 6,
+    };
+    record_cell_id(&cell.key, cell.cell_id);
+    cr_assert(record_cell_alloc(&cell, 8, 2) == 0);
+    static const uint64_t steps[8] = {900, 500, 100, 120, 110, 777, 130, 140};
+    for (size_t i = 0; i < 8; ++i) {
+        cell.t_start_ns[i] = 1000 * i;
+        cell.t_step_ns[i] = steps[i];
+        for (int p = 0; p < RECORD_PHASES; ++p) {
+            cell.phase_ns[p][i] = 10 * i;
+            cell.phase_ns[p][8 + i] = 25;
+        }
+    }
+    cell.flags[5] = RECORD_BAD_VALUES;
+    free(cell.phase_ns[RECORD_LOSS]);
+    cell.phase_ns[RECORD_LOSS] = NULL;
+    cr_assert(record_derive(&cell) == 0);
+    return cell;
+}
+
+char *example_edit(const char *text, const char *old, const char *with)
+{
+    const char *at = strstr(text, old);
+    cr_assert(at != NULL, "the text to edit has no %s", old);
+    const size_t bytes = strlen(text) + strlen(with) + 1;
+    char *edited = malloc(bytes);
+    cr_assert(edited != NULL);
+    snprintf(edited, bytes, "%.*s%s%s", (int)(at - text), text, with, at + strlen(old));
+    return edited;
+}

@@ -1,0 +1,18 @@
+/* record_example.h: records that the tests of records start from. */
+#ifndef UNIT_RECORD_EXAMPLE_H
+#define UNIT_RECORD_EXAMPLE_H
+
+#include "record.h"
+
+#define EXAMPLE_RUN_ID "0123456789abcdef"
+
+struct record_run example_run(void);
+
+/* 8 steps on 2 ranks, of which 2 are warm-up and one has bad values; the phase loss is not
+ * measured. Derived; free it. */
+struct record_cell example_cell(int launch);
+
+/* The text with the first occurrence of old replaced; asserts that there is one. Free it. */
+char *example_edit(const char *text, const char *old, const char *with);
+
+#endif

@@ -1,0 +1,279 @@
+/* record_file.c: tests of whole files of records and of appending to them. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record.h"
+#include "record_example.h"
+
+/* A file of this test's own, removed while it is open; path is by descriptor. */
+struct scratch {
+    int fd;
+    char path[64];
+};
+
+static struct scratch open_scratch(void)
+{
+    char name[] = "/tmp/lockstep-unit-XXXXXX";
+    struct scratch file = {.fd = mkstemp(name)};
+    cr_assert(file.fd >= 0, "no scratch file");
+    unlink(name);
+    snprintf(file.path, sizeof file.path, "/proc/self/fd/%d", file.fd);
+    return file;
+}
+
+static long size_of(const struct scratch *file)
+{
+    struct stat info;
+    cr_assert(fstat(file->fd, &info) == 0);
+    return (long)info.st_size;
+}
+
+static void append(const struct scratch *file, const char *text)
+{
+    cr_assert(write(file->fd, text, strlen(text)) == (ssize_t)strlen(text));
+}
+
+static void append_cell(const struct scratch *file, int launch, uint64_t setup_ns)
+{
+    struct record_cell cell = example_cell(launch);
+    struct record_error err = {""};
+    cell.setup_ns = setup_ns;
+    char *text = record_cell_text(&cell);
+    cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
+    free(text);
+    record_cell_free(&cell);
+}
+
+static void append_run(const struct scratch *file)
+{
+    const struct record_run run = example_run();
+    struct record_error err = {""};
+    char *text = record_run_text(&run);
+    cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
+    free(text);
+}
+
+static void append_end(const struct scratch *file, bool interrupted)
+{
+    struct record_error err = {""};
+    char *text = record_end_text(EXAMPLE_RUN_ID, 3, 2, 1, interrupted);
+    cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
+    free(text);
+}
+
+Test(record_file, whole)
+{
+    const struct scratch at = open_scratch();
+    append_run(&at);
+    append_cell(&at, 0, 5);
+    append_cell(&at, 1, 6);
+    append_end(&at, true);
+    append_cell(&at, 0, 7);
+    struct record_file file;
+    struct record_error err = {""};
+    cr_assert(record_read(at.path, &file, &err) == 0, "%s", err.text);
+    cr_assert(file.n_cells == 2 && !file.torn && !file.ended, "a cell after the end: not ended");
+    cr_assert(file.cell[0].setup_ns == 7 && file.cell[1].setup_ns == 6, "the last one counts");
+    cr_assert(file.run.planned == 12);
+    record_file_free(&file);
+    append_end(&at, false);
+    cr_assert(record_read(at.path, &file, &err) == 0 && file.ended && !file.interrupted);
+    record_file_free(&file);
+    close(at.fd);
+}
+
+Test(record_file, many_cells)
+{
+    const struct scratch at = open_scratch();
+    append_run(&at);
+    for (int launch = 0; launch < 50; ++launch) {
+        append_cell(&at, launch, (uint64_t)launch);
+    }
+    struct record_file file;
+    struct record_error err = {""};
+    cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 50, "%s", err.text);
+    for (int launch = 0; launch < 50; ++launch) {
+        cr_assert(file.cell[launch].key.launch == launch, "order of the file");
+    }
+    record_file_free(&file);
+    close(at.fd);
+}
+
+/* Cut at every place of the last line: it is torn, and cutting at the offset repairs the file. */
+Test(record_file, torn_tail, .timeout = 50)
+{
+    const struct scratch at = open_scratch();
+    append_run(&at);
+    append_cell(&at, 0, 5);
+    const long whole = size_of(&at);
+    append_cell(&at, 1, 6);
+    const long end = size_of(&at);
+    struct record_file file;
+    struct record_error err = {""};
+    for (long cut = end - 1; cut > whole; cut -= cut > end - 4 || cut < whole + 4 ? 1 : 7) {
+        cr_assert(ftruncate(at.fd, cut) == 0);
+        cr_assert(record_read(at.path, &file, &err) == 0, "cut at %ld: %s", cut, err.text);
+        cr_assert(file.torn && file.torn_offset == whole && file.n_cells == 1, "cut at %ld", cut);
+        record_file_free(&file);
+    }
+    cr_assert(ftruncate(at.fd, whole) == 0);
+    cr_assert(record_read(at.path, &file, &err) == 0 && !file.torn && file.n_cells == 1);
+    record_file_free(&file);
+    append(&at, "{\"schema\":\n");
+    cr_assert(record_read(at.path, &file, &err) == 0 && file.torn && file.torn_offset == whole);
+    record_file_free(&file);
+    close(at.fd);
+}
+
+static void check_unreadable(const struct scratch *at, const char *place, const char *named)
+{
+    struct record_file file;
+    struct record_error err = {""};
+    cr_assert(record_read(at->path, &file, &err) == -1, "%s: was read", named);
+    cr_assert(file.cell == NULL && file.n_cells == 0, "something is left to free");
+    cr_assert(strstr(err.text, place) != NULL && strstr(err.text, named) != NULL,
+              "\"%s\" names neither %s nor %s", err.text, place, named);
+    cr_assert(ftruncate(at->fd, 0) == 0 && lseek(at->fd, 0, SEEK_SET) == 0);
+    close(at->fd);
+}
+
+Test(record_file, bad_line_before_the_last)
+{
+    struct scratch at = open_scratch();
+    append_run(&at);
+    append(&at, "{\"schema\":\n");
+    append_cell(&at, 0, 5);
+    check_unreadable(&at, ":2: ", "not JSON");
+
+    at = open_scratch();
+    append_run(&at);
+    append_cell(&at, 0, 5);
+    append(&at, "\n");
+    append_cell(&at, 1, 5);
+    check_unreadable(&at, ":3: ", "not JSON");
+}
+
+/* A complete last line of another kind is no torn one: cutting it off would destroy it. */
+Test(record_file, foreign_records)
+{
+    struct scratch at = open_scratch();
+    append_run(&at);
+    append(&at, "{\"schema\":\"lockstep/cell/2.0\"}\n");
+    check_unreadable(&at, ":2: ", "lockstep/cell/2.0");
+
+    at = open_scratch();
+    append(&at, "{\"context\":{\"date\":\"2026-01-01\"}}\n");
+    check_unreadable(&at, ":1: ", "schema");
+
+    at = open_scratch();
+    append(&at, "\x89PNG\r\n\x1a\n");
+    check_unreadable(&at, ":1: ", "not JSON");
+
+    at = open_scratch();
+    append_cell(&at, 0, 5);
+    check_unreadable(&at, ":1: ", "first line");
+
+    at = open_scratch();
+    append_run(&at);
+    append_run(&at);
+    check_unreadable(&at, ":2: ", "first line");
+
+    at = open_scratch();
+    append_run(&at);
+    char *text = record_end_text("ffffffffffffffff", 1, 1, 0, false);
+    append(&at, text);
+    append(&at, "\n");
+    free(text);
+    check_unreadable(&at, ":2: ", "ffffffffffffffff");
+
+    at = open_scratch();
+    append_run(&at);
+    struct record_cell cell = example_cell(0);
+    snprintf(cell.run_id, sizeof cell.run_id, "eeeeeeeeeeeeeeee");
+    text = record_cell_text(&cell);
+    append(&at, text);
+    append(&at, "\n");
+    free(text);
+    record_cell_free(&cell);
+    check_unreadable(&at, ":2: ", "eeeeeeeeeeeeeeee");
+}
+
+Test(record_file, empty_incomplete_missing)
+{
+    struct scratch at = open_scratch();
+    check_unreadable(&at, ":1: ", "empty");
+    at = open_scratch();
+    append(&at, "{\"schema\":\"lockstep/run/1.0\"");
+    check_unreadable(&at, ":1: ", "incomplete");
+    struct record_file file;
+    struct record_error err = {""};
+    cr_assert(record_read("/tmp/no/such/file", &file, &err) == -1);
+    cr_assert(strstr(err.text, "/tmp/no/such/file") != NULL, "%s", err.text);
+    cr_assert(record_read("/tmp", &file, &err) == -1, "a directory was read");
+}
+
+/* An endless line ends at the limit, not when memory does. */
+Test(record_file, endless_line, .timeout = 50)
+{
+    struct record_file file;
+    struct record_error err = {""};
+    cr_assert(record_read("/dev/zero", &file, &err) == -1);
+    cr_assert(strstr(err.text, "longer than") != NULL, "%s", err.text);
+}
+
+Test(record_file, full_disk)
+{
+    const int fd = open("/dev/full", O_WRONLY);
+    if (fd < 0) {
+        cr_skip_test("there is no /dev/full here");
+    }
+    struct record_error err = {""};
+    cr_assert(record_append(fd, "{}", &err) == -1, "a full disk went unnoticed");
+    cr_assert(strstr(err.text, "No space left") != NULL, "%s", err.text);
+    close(fd);
+}
+
+/* The disk becomes full in the middle of a record: the file is as it was before. */
+Test(record_file, full_disk_in_the_middle)
+{
+    const struct scratch at = open_scratch();
+    append_run(&at);
+    const long before = size_of(&at);
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit;
+    cr_assert(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = (rlim_t)before + 100;
+    cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    char line[400];
+    memset(line, 'x', sizeof line);
+    line[sizeof line - 1] = '\0';
+    struct record_error err = {""};
+    const int status = record_append(at.fd, line, &err);
+    const long after = size_of(&at);
+    limit.rlim_cur = limit.rlim_max;
+    cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    cr_assert(status == -1, "a short write went unnoticed");
+    cr_assert(after == before, "%ld bytes, before %ld", after, before);
+    cr_assert(strstr(err.text, "as it was") != NULL, "%s", err.text);
+    append_cell(&at, 0, 5);
+    struct record_file file;
+    cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 1, "%s", err.text);
+    record_file_free(&file);
+    close(at.fd);
+}
+
+Test(record_file, append_refuses)
+{
+    const struct scratch at = open_scratch();
+    struct record_error err = {""};
+    cr_assert(record_append(at.fd, "{}\n{}", &err) == -1 && size_of(&at) == 0, "two lines");
+    close(at.fd);
+    cr_assert(record_append(-1, "{}", &err) == -1, "no file");
+}

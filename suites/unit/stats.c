@@ -1,0 +1,237 @@
+/* stats.c: tests of the statistics: published ranks, textbook vectors, coverage by simulation. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "stats.h"
+
+/* A fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear congruence. */
+static double next_uniform(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static void fill_ascending(double x[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i) {
+        x[i] = (double)(i + 1);
+    }
+}
+
+struct rank_row {
+    size_t n;
+    double level;
+    size_t lo, hi;   /* 0: there is no interval */
+    double coverage; /* rounded to three digits; 0: not listed */
+};
+
+/* Ranks of the binomial interval of the median. */
+static const struct rank_row ranks[] = {
+    {1, .95, 0, 0, 0},         {2, .95, 0, 0, 0},       {3, .95, 0, 0, 0},
+    {4, .95, 0, 0, 0},         {5, .95, 0, 0, 0},       {6, .95, 1, 6, .969},
+    {7, .95, 1, 7, .984},      {8, .95, 1, 8, .992},    {10, .95, 2, 9, .979},
+    {15, .95, 4, 12, .965},    {20, .95, 6, 15, .959},  {25, .95, 8, 18, .957},
+    {30, .95, 10, 21, .957},   {50, .95, 18, 33, .967}, {100, .95, 40, 61, .965},
+    {200, .95, 86, 115, .960}, {6, .99, 0, 0, 0},       {7, .99, 0, 0, 0},
+    {8, .99, 1, 8, .992},      {10, .99, 1, 10, 0},     {15, .99, 3, 13, 0},
+    {20, .99, 4, 17, 0},       {25, .99, 6, 20, 0},     {30, .99, 8, 23, 0},
+    {50, .99, 16, 35, 0},      {100, .99, 37, 64, 0},   {200, .99, 82, 119, 0},
+};
+
+Test(stats, median_interval_ranks)
+{
+    double x[200];
+    fill_ascending(x, 200);
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; ++i) {
+        const struct rank_row *row = &ranks[i];
+        const struct stats_interval got = stats_median_interval(x, row->n, row->level);
+        cr_assert(got.valid == (row->lo != 0), "n %zu at %g", row->n, row->level);
+        if (!got.valid) {
+            cr_assert(isnan(got.lo) && isnan(got.hi) && isnan(got.coverage), "n %zu", row->n);
+            continue;
+        }
+        cr_assert(got.rank_lo == row->lo && got.rank_hi == row->hi, "n %zu at %g: %zu-%zu", row->n,
+                  row->level, got.rank_lo, got.rank_hi);
+        cr_assert(got.lo == (double)row->lo && got.hi == (double)row->hi, "n %zu: %g to %g", row->n,
+                  got.lo, got.hi);
+        cr_assert(got.coverage >= row->level, "n %zu: %g", row->n, got.coverage);
+        cr_assert(row->coverage == 0 || fabs(got.coverage - row->coverage) <= 0.0005,
+                  "n %zu: coverage %.6f, want %.3f", row->n, got.coverage, row->coverage);
+    }
+}
+
+/* P(Bin(n, 1/2) = k) */
+static double probability_of(size_t n, size_t k)
+{
+    const double count = (double)n, rank = (double)k;
+    return exp(lgamma(count + 1) - lgamma(rank + 1) - lgamma(count - rank + 1) - count * log(2));
+}
+
+/* Beyond 1074 samples 0.5^n is zero: the interval must still be there, and get narrower. */
+Test(stats, median_interval_of_many)
+{
+    static double x[5000];
+    fill_ascending(x, 5000);
+    double share = 1;
+    for (size_t n = 6; n <= 5000; n += n < 600 ? 1 : 37) {
+        const struct stats_interval got = stats_median_interval(x, n, 0.95);
+        cr_assert(got.valid && got.rank_lo >= 1 && got.rank_hi <= n, "n %zu", n);
+        cr_assert(got.rank_lo + got.rank_hi == n + 1, "n %zu: not symmetric", n);
+        cr_assert(got.coverage >= 0.95 && got.coverage <= 1, "n %zu: %.9f", n, got.coverage);
+        /* One rank less on each side would not do; the approximation may have one to spare. */
+        const size_t spare = n > 500;
+        const double ends =
+            probability_of(n, got.rank_lo) + (double)spare * probability_of(n, got.rank_lo + spare);
+        cr_assert(got.coverage - 2 * ends < 0.95, "n %zu: %.9f is too wide", n, got.coverage);
+        share = (double)(got.rank_hi - got.rank_lo) / (double)n;
+    }
+    cr_assert(share < 0.03, "at n = 5000 the interval still has %g of the samples", share);
+}
+
+Test(stats, median_interval_bad_arguments)
+{
+    double x[10];
+    fill_ascending(x, 10);
+    cr_assert(!stats_median_interval(x, 0, 0.95).valid);
+    cr_assert(!stats_median_interval(x, 10, 0).valid);
+    cr_assert(!stats_median_interval(x, 10, 1).valid);
+    cr_assert(!stats_median_interval(x, 10, (double)NAN).valid);
+    x[9] = (double)NAN;
+    cr_assert(!stats_median_interval(x, 10, 0.95).valid, "a NaN was hidden");
+}
+
+/* The true median of these numbers is 0.5; the exact coverage is 0.9572 at n = 30. */
+Test(stats, median_interval_coverage)
+{
+    enum { TRIALS = 20000, N = 30 };
+    uint64_t state = 20240917;
+    int covered = 0;
+    for (int trial = 0; trial < TRIALS; ++trial) {
+        double x[N], scratch[N];
+        for (int i = 0; i < N; ++i) {
+            x[i] = next_uniform(&state);
+        }
+        const struct stats_summary s = stats_summarise(x, N, scratch);
+        covered += s.ci.lo <= 0.5 && 0.5 <= s.ci.hi;
+    }
+    const double share = (double)covered / TRIALS;
+    /* Four standard deviations of a share of 20000. */
+    cr_assert(fabs(share - 0.95722) < 0.0058, "covered %.4f, want 0.9572", share);
+}
+
+Test(stats, quantiles)
+{
+    const double x[] = {1, 2, 4, 8, 16};
+    cr_assert(stats_quantile(x, 5, 0) == 1 && stats_quantile(x, 5, 1) == 16);
+    cr_assert(stats_quantile(x, 5, 0.5) == 4 && stats_quantile(x, 5, 0.25) == 2);
+    cr_assert(stats_quantile(x, 5, 0.375) == 3 && stats_quantile(x, 4, 0.5) == 3);
+    cr_assert(stats_quantile(x, 1, 0.7) == 1);
+    cr_assert(isnan(stats_quantile(x, 0, 0.5)) && isnan(stats_quantile(x, 5, -0.1)));
+    cr_assert(isnan(stats_quantile(x, 5, 1.1)) && isnan(stats_quantile(x, 5, (double)NAN)));
+    const double infinite[] = {1, (double)INFINITY, (double)INFINITY};
+    cr_assert(isinf(stats_quantile(infinite, 3, 0.75)));
+}
+
+/* 2 4 4 4 5 5 7 9: mean 5, squares of deviations 32, products of neighbours' deviations 10. */
+Test(stats, textbook_summary)
+{
+    const double x[] = {2, 4, 4, 4, 5, 5, 7, 9};
+    double scratch[8];
+    const struct stats_summary s = stats_summarise(x, 8, scratch);
+    cr_assert(s.n == 8 && s.min == 2 && s.max == 9 && s.mean == 5 && s.median == 4.5);
+    cr_assert(s.p25 == 4 && s.p75 == 5.5 && fabs(s.p05 - 2.7) < 1e-12);
+    cr_assert(fabs(s.p95 - 8.3) < 1e-12 && isnan(s.p99));
+    cr_assert(fabs(s.cv - sqrt(32.0 / 7) / 5) < 1e-15, "cv %.17g", s.cv);
+    /* (-3)(-1) + (-1)(-1) + (-1)(-1) + (-1)(0) + 0 + 0 (2) + (2)(4) = 13 */
+    cr_assert(fabs(s.rho1 - 13.0 / 32) < 1e-15, "rho1 %.17g", s.rho1);
+    cr_assert(fabs(s.n_eff - 8 * (19.0 / 45)) < 1e-12, "n_eff %.17g", s.n_eff);
+    cr_assert(s.ci.valid && s.ci.lo == 2 && s.ci.hi == 9);
+    cr_assert(s.mild == 1 && s.severe == 0 && s.low == 0, "%zu %zu %zu", s.mild, s.severe, s.low);
+}
+
+/* Quartiles 11 and 13 of 9..15: fences at 8 and 16, 5 and 19. */
+Test(stats, outliers_are_counted)
+{
+    const double x[] = {10, 11, 11, 11, 12, 12, 12, 13, 13, 13, 14, 7, 30};
+    double scratch[13];
+    const struct stats_summary s = stats_summarise(x, 13, scratch);
+    cr_assert(s.p25 == 11 && s.p75 == 13, "quartiles %g %g", s.p25, s.p75);
+    cr_assert(s.mild == 1 && s.severe == 1 && s.low == 1, "%zu %zu %zu", s.mild, s.severe, s.low);
+    cr_assert(s.max == 30 && s.min == 7, "an outlier was dropped");
+}
+
+Test(stats, small_and_constant)
+{
+    const double x[] = {3, 3, 3, 3};
+    double scratch[4];
+    for (size_t n = 1; n <= 4; ++n) {
+        const struct stats_summary s = stats_summarise(x, n, scratch);
+        cr_assert(s.median == 3 && s.mean == 3 && s.cv == 0 && s.rho1 == 0, "n %zu", n);
+        cr_assert(s.n_eff == (double)n && !s.ci.valid && s.mild + s.severe == 0, "n %zu", n);
+    }
+}
+
+Test(stats, alternating_samples_are_not_worth_more)
+{
+    double x[50], scratch[50];
+    for (size_t i = 0; i < 50; ++i) {
+        x[i] = i % 2 == 0 ? 1 : 2;
+    }
+    const struct stats_summary s = stats_summarise(x, 50, scratch);
+    cr_assert(s.rho1 < -0.9 && s.n_eff == 50, "rho1 %g n_eff %g", s.rho1, s.n_eff);
+}
+
+Test(stats, nan_is_never_hidden)
+{
+    for (size_t at = 0; at < 9; ++at) {
+        double x[9], scratch[9];
+        fill_ascending(x, 9);
+        x[at] = (double)NAN;
+        const struct stats_summary s = stats_summarise(x, 9, scratch);
+        cr_assert(isnan(s.median) && isnan(s.mean) && isnan(s.min) && isnan(s.max), "at %zu", at);
+        cr_assert(isnan(s.p05) && isnan(s.p95) && isnan(s.cv) && !s.ci.valid, "at %zu", at);
+    }
+}
+
+Test(stats, p99_needs_299_samples)
+{
+    static double x[299], scratch[299];
+    fill_ascending(x, 299);
+    cr_assert(isnan(stats_summarise(x, 298, scratch).p99));
+    cr_assert(fabs(stats_summarise(x, 299, scratch).p99 - 296.02) < 1e-9);
+}
+
+Test(stats, steady_state)
+{
+    const struct stats_steady_rule rule = {
+        .window = 30, .slope_limit = 0.005, .spread_limit = 0.05};
+    double x[60];
+    for (size_t i = 0; i < 60; ++i) {
+        x[i] = i < 30 ? 200 - 3 * (double)i : 110 + (i % 2 == 0 ? 1 : -1);
+    }
+    cr_assert(!stats_is_steady(x, 29, &rule), "fewer than the window");
+    cr_assert(!stats_is_steady(x, 30, &rule), "falling");
+    cr_assert(!stats_is_steady(x, 45, &rule), "half falling");
+    cr_assert(stats_is_steady(x, 60, &rule), "alternating by 1 %%");
+    x[45] = 130;
+    cr_assert(!stats_is_steady(x, 60, &rule), "a spike of 18 %%");
+    const struct stats_steady_rule slope_only = {.window = 30, .slope_limit = 0.005};
+    cr_assert(stats_is_steady(x, 60, &slope_only), "the spread is not checked");
+    x[45] = (double)NAN;
+    cr_assert(!stats_is_steady(x, 60, &slope_only), "NaN is not steady");
+}
+
+/* A line rising by s per step drifts s * window; the limit is 0.5 % of the mean. */
+Test(stats, steady_state_slope_limit)
+{
+    const struct stats_steady_rule rule = {.window = 10, .slope_limit = 0.005};
+    double below[10], above[10];
+    for (size_t i = 0; i < 10; ++i) {
+        below[i] = 1000 + 0.49 * ((double)i - 4.5);
+        above[i] = 1000 + 0.51 * ((double)i - 4.5);
+    }
+    cr_assert(stats_is_steady(below, 10, &rule));
+    cr_assert(!stats_is_steady(above, 10, &rule));
+}
