@@ -1,0 +1,147 @@
+# Checks the include directions of one run over C files; called by scripts/check-includes.
+# Comments are removed first, so that text about a header is not an include; strings are removed
+# before calls are looked for. Prints "file:line: message" for each violation, and exits 1 if any.
+#
+# Environment: headers, every header of the tree, one path a line, relative like the input files.
+
+BEGIN {
+    count = split(ENVIRON["headers"], paths, "\n")
+    for (i = 1; i <= count; i++)
+        is_header[paths[i]] = 1
+
+    # A third-party header and the only files that may include it, both as patterns.
+    rule("^hwloc(/|\\.h)", "^core/topology\\.c$", "hwloc belongs in core/topology.c")
+    rule("^(cuda|cublas|cudnn|nccl|nvml)", "^core/cuda/", "CUDA headers belong in core/cuda/")
+    rule("^mpi\\.h$", "^core/mpi/", "mpi.h belongs in core/mpi/")
+    rule("^jansson", "^harness/record[a-z_]*\\.[ch]$", "jansson belongs in harness/record*")
+    rule("^(cblas|openblas|f77blas|lapack)", "^core/cpu/[a-z_]*blas[a-z_]*\\.c$",
+         "BLAS headers belong in core/cpu/*blas*.c")
+
+    forbidden = "(v?f?printf|f?puts|putc(har)?|fputc|fwrite|perror|_?exit|_Exit|quick_exit|" \
+                "abort|(secure_)?getenv|setenv|putenv)"
+}
+
+function rule(header, allowed, message)
+{
+    rules++
+    rule_header[rules] = header
+    rule_allowed[rules] = allowed
+    rule_message[rules] = message
+}
+
+function complain(message)
+{
+    printf "%s:%d: %s\n", FILENAME, FNR, message
+    violations++
+}
+
+# "a/b/../c.h" -> "a/c.h"
+function normal(path)
+{
+    while (match(path, /[^\/]+\/\.\.\//) && substr(path, RSTART, 3) != "../")
+        path = substr(path, 1, RSTART - 1) substr(path, RSTART + RLENGTH)
+    gsub(/\/\.\//, "/", path)
+    sub(/^\.\//, "", path)
+    return path
+}
+
+# The file of the tree that an include names: beside the including file, from the root, or in one
+# of the parts, its own first. "" when it is none of ours.
+function resolve(name, directory, part, places, number, i, path)
+{
+    number = split(directory " . " part " core harness suites", places, " ")
+    for (i = 1; i <= number; i++) {
+        path = normal(places[i] "/" name)
+        if (path in is_header)
+            return path
+    }
+    return ""
+}
+
+function check_include(name, part, directory, target, target_part, i)
+{
+    target = resolve(name, directory, part)
+    target_part = target
+    sub(/\/.*/, "", target_part)
+    if (part == "core" && target != "" && target_part != "core")
+        complain("core includes " target ": core knows nothing of " target_part)
+    if (part != "core" && target_part == "core" && target != "core/dp.h")
+        complain(part " includes " target ": only dp.h of core is public")
+    if (target != "")
+        return
+    for (i = 1; i <= rules; i++)
+        if (name ~ rule_header[i] && FILENAME !~ rule_allowed[i])
+            complain("includes " name ": " rule_message[i])
+}
+
+# Takes the comments out of a line; a comment that stays open carries over in in_comment.
+# Quotes are honoured, so that "//" in a string is no comment.
+function without_comments(line, text, character, pair, quote, i)
+{
+    text = ""
+    quote = ""
+    for (i = 1; i <= length(line); i++) {
+        character = substr(line, i, 1)
+        pair = substr(line, i, 2)
+        if (in_comment) {
+            if (pair == "*/") {
+                in_comment = 0
+                i++
+            }
+        } else if (quote != "") {
+            text = text character
+            if (character == "\\") {
+                i++
+                text = text substr(line, i, 1)
+            } else if (character == quote) {
+                quote = ""
+            }
+        } else if (pair == "/*") {
+            in_comment = 1
+            text = text " "
+            i++
+        } else if (pair == "//") {
+            break
+        } else {
+            if (character == "\"" || character == "'")
+                quote = character
+            text = text character
+        }
+    }
+    return text
+}
+
+FNR == 1 {
+    in_comment = 0
+    part = FILENAME
+    sub(/\/.*/, "", part)
+    directory = FILENAME
+    sub(/\/[^\/]*$/, "", directory)
+}
+
+{
+    code = without_comments($0)
+}
+
+code ~ /^[ \t]*#[ \t]*include/ {
+    name = code
+    sub(/^[ \t]*#[ \t]*include[ \t]*/, "", name)
+    if (name !~ /^("[^"]+"|<[^>]+>)/)
+        complain("includes by a macro, which cannot be checked: name the file")
+    else
+        check_include(substr(name, 2, match(substr(name, 2), /[">]/) - 1), part, directory)
+    next
+}
+
+part == "core" {
+    gsub(/"([^"\\]|\\.)*"/, "\"\"", code)
+    if (match(code, "(^|[^A-Za-z0-9_])" forbidden "[ \t]*\\("))
+        complain("core does not print, exit or read the environment: " \
+                 substr(code, RSTART, RLENGTH) ")")
+    if (match(code, /(^|[^A-Za-z0-9_])(stdout|stderr|environ)([^A-Za-z0-9_]|$)/))
+        complain("core has no " substr(code, RSTART, RLENGTH))
+}
+
+END {
+    exit violations > 0
+}
