@@ -34,7 +34,10 @@ struct dp_device_ops {
     int (*call)(struct dp_queue *queue, dp_kernel_fn *function, const void *args, size_t bytes,
                 struct dp_error *err);
     void (*record)(struct dp_queue *queue, struct dp_event *event);
+    /* Later work in queue waits for the event, which may be of another kind of device. */
     int (*wait)(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err);
+    /* The calling thread waits for an event of this device. */
+    int (*finish)(const struct dp_event *event, struct dp_error *err);
     int (*sync)(struct dp_queue *queue, struct dp_error *err);
 };
 extern const struct dp_device_ops dp_device_cpu; /* cpu/device.c: at once */
@@ -120,6 +123,7 @@ struct dp_group {
     struct dp_trace *trace;
     struct dp_lag_clock *lag; /* shared by all late queues */
     size_t next_param;
+    uint64_t next_run;
     unsigned char *stage; /* DP_STAGE_BYTES of host memory */
 };
 

@@ -95,7 +95,9 @@ struct dp_group_config {
     /* +lag only. 0: an operation runs only when something that is waited for needs it. Other
      * seeds: some operations also run by themselves after a random number of others. */
     uint64_t lag_seed;
-    bool bind; /* bind workers, the calling thread included, to the slots' core sets */
+    /* Bind workers, the calling thread included, to the slots' core sets, until the group is
+     * closed. One bound group at a time: another would only see the caller's cores. */
+    bool bind;
 };
 
 /* Opens every slot of the list and starts one worker per slot but the first; the calling
@@ -170,7 +172,8 @@ int dp_tensor_rows(const struct dp_tensor *tensor, size_t first, size_t rows,
                    struct dp_tensor *view, struct dp_error *err);
 
 /* Copy dp_tensor_bytes(tensor) from or to host memory; both wait for the slot's compute queue.
- * dp_tensor_copy: same dtype and number of elements, any two slots, queued. */
+ * dp_tensor_copy: same dtype and number of elements, any two slots, queued.
+ * Errors DP_ESHAPE; DP_EINVAL between two slots inside a replica. */
 int dp_tensor_write(const struct dp_tensor *tensor, const void *host, struct dp_error *err);
 int dp_tensor_read(void *host, const struct dp_tensor *tensor, struct dp_error *err);
 int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, struct dp_error *err);
@@ -233,7 +236,7 @@ int dp_module_params(struct dp_module *module, struct dp_param *list[], int capa
 int dp_module_param_name(struct dp_module *module, int i, char *text, size_t bytes);
 
 /* Moves all parameters, buffers and gradients to slot, into one arena in tree pre-order.
- * Values and gradient states are kept. Waits. On failure nothing was moved. */
+ * Values and gradient states are kept. On failure nothing was moved. */
 int dp_module_to(struct dp_module *module, struct dp_slot *slot, struct dp_error *err);
 
 /* Fills every parameter (not buffers) with numbers uniform in +-1/sqrt(last dimension), a
@@ -278,7 +281,8 @@ int dp_run_save(struct dp_run *run, const struct dp_module *module, const void *
                 size_t bytes, struct dp_error *err);
 int dp_run_restore(struct dp_run *run, const struct dp_module *module, void *record, size_t bytes,
                    struct dp_error *err);
-/* This replica's tensor of a parameter of the base module. */
+/* This replica's tensor of a parameter of the base module; of a parameter outside the wrapped
+ * tree, which is not replicated, the base's own.  [REPL-11] */
 const struct dp_tensor *dp_run_value(struct dp_run *run, const struct dp_param *param);
 /* This replica's gradient tensor; *accumulate tells whether it already holds a value to add
  * to. Marks it as set. The caller skips frozen parameters. */
@@ -329,10 +333,10 @@ void dp_sgd_close(struct dp_sgd *sgd);
 
 /* Cuts input along dim into shards on slots. sizes NULL: dp_split; else one size per slot
  * that add up to the rows, 0 allowed. A negative dim wraps. A shard of dimension 0 that is
- * already on its slot is a view; all others are copies.
- * Errors DP_EINVAL no slots, dim out of range, 0-dim input, sizes that do not add up.
- * Source: torch.nn.parallel.scatter, comm.scatter.
- * [SPLIT-07 SPLIT-09 SPLIT-10 SPLIT-12 DIM-01 DEV-03] */
+ * already on its slot is a view (so is one of another dimension when it is consecutive in memory);
+ * all others are copies. Errors DP_EINVAL no slots, dim out of range, 0-dim input, sizes that do
+ * not add up. Source: torch.nn.parallel.scatter, comm.scatter. [SPLIT-07 SPLIT-09 SPLIT-10 SPLIT-12
+ * DIM-01 DEV-03] */
 int dp_scatter(struct dp_run *run, const struct dp_tensor *input, struct dp_slot *const slots[],
                int n_slots, int dim, const size_t sizes[], struct dp_tensor shards[], int *n_shards,
                struct dp_error *err);
@@ -419,8 +423,10 @@ struct dp_parallel_config {
  *     [DEV-04 STRUCT-05, the strict choice]
  *   - inside another data_parallel it is an error.                        [NEST-06]
  * Errors at open: DP_EINVAL duplicate or foreign slots. At forward: DP_EDEVICE when the
- * module is not on device_ids[0]; errors of dp_scatter, dp_apply, dp_gather. After an error no
- * gradient was written and the module can be used again.                 [APPLY-12 ERR-08]
+ * module is not on device_ids[0]; DP_EINVAL when it got parameters since; errors of dp_scatter,
+ * dp_apply, dp_gather. After an error the module can be used again, and no gradient was written
+ * [APPLY-12 ERR-08], with two exceptions: for K = 1 the module's own backward writes the base's
+ * gradients as it goes, and a device that fails in the reduction itself leaves them undefined.
  * Source: torch.nn.DataParallel.       [COMP-01..10 GRAD-01..12 OUT-01..04 DIM-01 NEST-01..07] */
 int dp_parallel(struct dp_module *module, const struct dp_parallel_config *config,
                 struct dp_module **wrapper, struct dp_error *err);

@@ -53,7 +53,8 @@ static int chunk_open(struct dp_stack *stack, size_t bytes, struct dp_chunk **ch
     struct dp_chunk *c = calloc(1, sizeof *c);
     if (!c)
         return dp_fail(err, DP_ENOMEM, "%s: no memory for a step", stack->slot->info.name);
-    c->bytes = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    const size_t least = stack->wanted > CHUNK_BYTES ? stack->wanted : CHUNK_BYTES;
+    c->bytes = bytes > least ? bytes : least;
     const int status = stack->slot->ops->alloc(stack->slot, c->bytes, &c->memory, err);
     if (status) {
         free(c);
@@ -83,11 +84,21 @@ int dp_stack_take(struct dp_stack *stack, size_t bytes, void **memory, struct dp
     return 0;
 }
 
+/* A step that needed several chunks gets one of their size next time: memory is the largest step's,
+ * not the sum of all sizes that were ever too small. */
 void dp_stack_reset(struct dp_stack *stack)
 {
-    for (struct dp_chunk *c = stack->first; c; c = c->next)
+    size_t used = 0;
+    for (struct dp_chunk *c = stack->first; c; c = c->next) {
+        used += c->used;
         c->used = 0;
+    }
     stack->current = stack->first;
+    if (!stack->first || !stack->first->next)
+        return;
+    dp_group_wait(stack->slot->group, NULL);
+    dp_stack_close(stack);
+    stack->wanted = used;
 }
 
 void dp_stack_close(struct dp_stack *stack)

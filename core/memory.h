@@ -18,7 +18,8 @@ void dp_block_release(struct dp_block *block); /* NULL allowed; the last waits f
 size_t dp_layout_add(size_t *offset, const struct dp_tensor *tensor);
 
 /* Memory of one step on one slot: taken from the top, given back all at once, kept for the next
- * step. Chunks are never moved, so tensors stay where they are. */
+ * step. Chunks are never moved, so tensors stay where they are; dp_stack_close expects that nothing
+ * uses them any more. */
 struct dp_chunk {
     struct dp_chunk *next;
     void *memory;
@@ -27,6 +28,7 @@ struct dp_chunk {
 struct dp_stack {
     struct dp_slot *slot;
     struct dp_chunk *first, *current;
+    size_t wanted; /* least size of the next chunk */
 };
 int dp_stack_take(struct dp_stack *stack, size_t bytes, void **memory, struct dp_error *err);
 void dp_stack_reset(struct dp_stack *stack);

@@ -186,6 +186,14 @@ void dp_param_list_close(struct dp_param_list *list)
     *list = (struct dp_param_list){NULL, 0, 0};
 }
 
+size_t dp_module_visits(const struct dp_module *module)
+{
+    size_t n = (size_t)module->n_params;
+    for (int i = 0; i < module->n_children; ++i)
+        n += dp_module_visits(module->children[i]);
+    return n;
+}
+
 int dp_module_params(struct dp_module *module, struct dp_param *list[], int capacity)
 {
     struct dp_param_list all;
@@ -294,7 +302,7 @@ static int relocate(struct dp_param_list *list, struct dp_block *values, struct 
         if (status == 0)
             status = dp_tensor_copy(&grad, &p->grad, err);
     }
-    return status ? status : dp_group_wait(values->slot->group, err);
+    return status;
 }
 
 static void adopt(struct dp_param_list *list, struct dp_block *values, struct dp_block *grads)

@@ -23,6 +23,8 @@ struct dp_param_list {
 };
 int dp_param_list_open(struct dp_module *module, struct dp_param_list *list, struct dp_error *err);
 void dp_param_list_close(struct dp_param_list *list);
+/* How often the tree names a parameter: changes when one is added. */
+size_t dp_module_visits(const struct dp_module *module);
 
 /* One replica's tensors. Parameter p of the base is entry index[p->id - first_id]. */
 struct dp_state {
@@ -34,6 +36,7 @@ struct dp_state {
 
 struct dp_run {
     struct dp_group *group;
+    uint64_t serial; /* unique in its group */
     struct dp_slot *slot;
     int replica; /* -1: the caller's run */
     bool grad, train;
@@ -45,9 +48,9 @@ struct dp_run {
     const struct dp_state *state; /* NULL: the base module's own tensors */
 };
 
-/* The stack of a slot inside a run. */
-struct dp_stack *dp_run_stack(struct dp_run *run, const struct dp_slot *slot);
-/* Host memory until the next reset. */
+/* Memory on a slot of the run's group, or on the host, until the next reset. */
+int dp_run_memory(struct dp_run *run, const struct dp_slot *slot, size_t bytes, void **memory,
+                  struct dp_error *err);
 int dp_run_scratch(struct dp_run *run, size_t bytes, void **memory, struct dp_error *err);
 
 /* Both tensors on one slot, or DP_EDEVICE naming what and both devices. */

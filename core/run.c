@@ -2,13 +2,14 @@
  * for its backward, last on top. */
 #include "module.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Behind each record on the tape. */
+/* Behind each record on the tape. The module may be gone by the time of a wrong backward: only
+ * its address and its kind, a literal, are used. */
 struct tape_mark {
     const struct dp_module *module;
+    const char *kind;
     size_t bytes;
 };
 
@@ -24,6 +25,7 @@ int dp_run_open(struct dp_group *group, struct dp_run **run, struct dp_error *er
     if (!r)
         return dp_fail(err, DP_ENOMEM, "no memory for a run");
     r->group = group;
+    r->serial = group->next_run++;
     r->slot = &group->host;
     r->replica = -1;
     r->grad = r->train = true;
@@ -83,14 +85,17 @@ struct dp_slot *dp_run_slot(const struct dp_run *run)
     return run->slot;
 }
 
-struct dp_stack *dp_run_stack(struct dp_run *run, const struct dp_slot *slot)
+int dp_run_memory(struct dp_run *run, const struct dp_slot *slot, size_t bytes, void **memory,
+                  struct dp_error *err)
 {
-    return &run->stack[slot->info.index + 1];
+    if (slot->group != run->group)
+        return dp_fail(err, DP_EINVAL, "%s is of another group than the run", slot->info.name);
+    return dp_stack_take(&run->stack[slot->info.index + 1], bytes, memory, err);
 }
 
 int dp_run_scratch(struct dp_run *run, size_t bytes, void **memory, struct dp_error *err)
 {
-    return dp_stack_take(&run->stack[0], bytes, memory, err);
+    return dp_run_memory(run, &run->group->host, bytes, memory, err);
 }
 
 int dp_run_tensor(struct dp_run *run, struct dp_slot *slot, enum dp_dtype dtype, int ndim,
@@ -99,7 +104,7 @@ int dp_run_tensor(struct dp_run *run, struct dp_slot *slot, enum dp_dtype dtype,
     struct dp_tensor t;
     int status = dp_tensor_shape(slot, dtype, ndim, dim, &t, err);
     if (status == 0)
-        status = dp_stack_take(dp_run_stack(run, slot), dp_tensor_bytes(&t), &t.data, err);
+        status = dp_run_memory(run, slot, dp_tensor_bytes(&t), &t.data, err);
     if (status == 0)
         *tensor = t;
     return status;
@@ -108,7 +113,7 @@ int dp_run_tensor(struct dp_run *run, struct dp_slot *slot, enum dp_dtype dtype,
 int dp_run_save(struct dp_run *run, const struct dp_module *module, const void *record,
                 size_t bytes, struct dp_error *err)
 {
-    const struct tape_mark mark = {module, bytes};
+    const struct tape_mark mark = {module, module->ops->kind, bytes};
     const size_t need = run->tape_used + bytes + sizeof mark;
     if (need > run->tape_bytes) {
         unsigned char *grown = realloc(run->tape, 2 * need);
@@ -133,21 +138,25 @@ int dp_run_restore(struct dp_run *run, const struct dp_module *module, void *rec
     memcpy(&mark, run->tape + run->tape_used - sizeof mark, sizeof mark);
     if (mark.module != module || mark.bytes != bytes)
         return dp_fail(err, DP_EINVAL, "backward of %s, but the last forward was one of %s",
-                       module->ops->kind, mark.module->ops->kind);
+                       module->ops->kind, mark.kind);
     run->tape_used -= sizeof mark + bytes;
     memcpy(record, run->tape + run->tape_used, bytes);
     return 0;
 }
 
-static int state_entry(const struct dp_state *state, const struct dp_param *param)
+/* -1: the base's own tensors, outside replicas and for parameters that are not in the tree. */
+static int state_entry(const struct dp_run *run, const struct dp_param *param)
 {
-    assert(param->id >= state->first_id && param->id - state->first_id < state->n_ids);
+    const struct dp_state *state = run->state;
+    if (!state || param->id < state->first_id || param->id - state->first_id >= state->n_ids)
+        return -1;
     return state->index[param->id - state->first_id];
 }
 
 const struct dp_tensor *dp_run_value(struct dp_run *run, const struct dp_param *param)
 {
-    return run->state ? &run->state->value[state_entry(run->state, param)] : &param->value;
+    const int i = state_entry(run, param);
+    return i >= 0 ? &run->state->value[i] : &param->value;
 }
 
 void dp_run_grad(struct dp_run *run, struct dp_param *param, struct dp_tensor *grad,
@@ -155,8 +164,8 @@ void dp_run_grad(struct dp_run *run, struct dp_param *param, struct dp_tensor *g
 {
     bool *has = &param->has_grad;
     *grad = param->grad;
-    if (run->state) {
-        const int i = state_entry(run->state, param);
+    const int i = state_entry(run, param);
+    if (i >= 0) {
         has = &run->state->has_grad[i];
         *grad = run->state->grad[i];
     }
@@ -267,30 +276,38 @@ static int check_gradients(const struct frame *frame, const struct dp_tensor gra
     return 0;
 }
 
+/* What backward was given, against what forward left. */
+static int check_backward(const struct dp_module *module, const struct frame *frame,
+                          const struct dp_tensor grad_out[], int n_grad_out,
+                          const struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    if ((n_grad_out != 0 && n_grad_out != frame->n_out) || (grad_in && n_in != frame->n_in))
+        return dp_fail(err, DP_EINVAL,
+                       "backward of %s: %d gradients out and %d in, it has %d and %d",
+                       module->ops->kind, n_grad_out, n_in, frame->n_out, frame->n_in);
+    return check_gradients(frame, grad_out, n_grad_out, err);
+}
+
 static int backward_outermost(struct dp_module *module, struct dp_run *run,
                               const struct dp_tensor grad_out[], int n_grad_out,
                               struct dp_tensor grad_in[], int n_in, struct dp_error *err)
 {
     struct frame frame;
     struct dp_tensor ones[DP_MAX_IO] = {{0}}, unwanted[DP_MAX_IO] = {{0}};
+    const size_t mark = run->tape_used;
     int status = dp_run_restore(run, module, &frame, sizeof frame, err);
     if (status)
         return status;
-    if (n_grad_out == 0 && frame.n_out > 0) {
+    status = check_backward(module, &frame, grad_out, n_grad_out, grad_in, n_in, err);
+    if (status == 0 && n_grad_out == 0 && frame.n_out > 0) {
         status = make_ones(run, &frame.out[0], &ones[0], err);
         grad_out = ones;
-        n_grad_out = frame.n_out;
     }
-    if (status)
+    if (status) {
+        run->tape_used = mark;
         return status;
-    if (n_grad_out != frame.n_out || (grad_in && n_in != frame.n_in))
-        return dp_fail(err, DP_EINVAL,
-                       "backward of %s: %d gradients out and %d in, it has %d and %d",
-                       module->ops->kind, n_grad_out, n_in, frame.n_out, frame.n_in);
-    status = check_gradients(&frame, grad_out, n_grad_out, err);
-    if (status)
-        return status;
-    return module->ops->backward(module, run, grad_out, n_grad_out, grad_in ? grad_in : unwanted,
+    }
+    return module->ops->backward(module, run, grad_out, frame.n_out, grad_in ? grad_in : unwanted,
                                  frame.n_in, err);
 }
 

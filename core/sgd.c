@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 struct dp_sgd {
+    struct dp_group *group;
     struct dp_param_list params;
     float lr, momentum, decay;
     struct dp_tensor *velocity; /* slot NULL until the parameter's first step */
+    bool *started;              /* velocity holds a value */
 };
 
 int dp_sgd_open(struct dp_module *module, float lr, float momentum, float decay,
@@ -15,13 +17,15 @@ int dp_sgd_open(struct dp_module *module, float lr, float momentum, float decay,
     struct dp_sgd *s = calloc(1, sizeof *s);
     if (!s)
         return dp_fail(err, DP_ENOMEM, "no memory for an optimizer");
+    s->group = dp_module_group(module);
     s->lr = lr;
     s->momentum = momentum;
     s->decay = decay;
     int status = dp_param_list_open(module, &s->params, err);
     if (status == 0) {
         s->velocity = calloc((size_t)s->params.n + 1, sizeof *s->velocity);
-        if (!s->velocity)
+        s->started = calloc((size_t)s->params.n + 1, sizeof *s->started);
+        if (!s->velocity || !s->started)
             status = dp_fail(err, DP_ENOMEM, "no memory for an optimizer");
     }
     if (status) {
@@ -32,31 +36,49 @@ int dp_sgd_open(struct dp_module *module, float lr, float momentum, float decay,
     return 0;
 }
 
-static int step_param(const struct dp_sgd *s, struct dp_param *p, struct dp_tensor *velocity,
-                      struct dp_error *err)
+static bool is_due(const struct dp_param *p)
 {
-    const bool first = !velocity->slot;
-    int status = 0;
-    if (s->momentum > 0.0f && first)
-        status = dp_tensor_alloc(p->value.slot, DP_F32, p->value.ndim, p->value.dim, velocity, err);
-    if (status == 0 && velocity->slot)
-        status = dp_same_slot("the parameter", &p->value, "its momentum", velocity, err);
-    if (status)
-        return status;
-    const struct dp_sgd_args args = {
-        p->value.data, velocity->data, p->grad.data, s->lr,
-        s->momentum,   s->decay,       first,        dp_tensor_count(&p->value)};
-    return dp_launch(&p->value.slot->compute, DP_KERNEL_SGD, &args, sizeof args, err);
+    return p->has_grad && !p->frozen && !p->buffer && p->value.dtype == DP_F32;
+}
+
+/* Everything that can be refused, before anything changes. */
+static int prepare(const struct dp_sgd *s, const struct dp_param *p, struct dp_tensor *velocity,
+                   struct dp_error *err)
+{
+    if (!is_due(p) || s->momentum <= 0.0f)
+        return 0;
+    if (!velocity->slot)
+        return dp_tensor_alloc(p->value.slot, DP_F32, p->value.ndim, p->value.dim, velocity, err);
+    return dp_same_slot("the parameter", &p->value, "its momentum", velocity, err);
+}
+
+static int step_param(struct dp_sgd *s, int i, struct dp_error *err)
+{
+    const struct dp_param *p = s->params.item[i];
+    const struct dp_sgd_args args = {.value = p->value.data,
+                                     .velocity = s->velocity[i].data,
+                                     .grad = p->grad.data,
+                                     .lr = s->lr,
+                                     .momentum = s->momentum,
+                                     .decay = s->decay,
+                                     .first = !s->started[i],
+                                     .n = dp_tensor_count(&p->value)};
+    const int status = dp_launch(&p->value.slot->compute, DP_KERNEL_SGD, &args, sizeof args, err);
+    s->started[i] = s->started[i] || status == 0;
+    return status;
 }
 
 int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err)
 {
     int status = 0;
+    for (int i = 0; status == 0 && i < sgd->params.n; ++i)
+        status = prepare(sgd, sgd->params.item[i], &sgd->velocity[i], err);
     for (int i = 0; status == 0 && i < sgd->params.n; ++i) {
-        struct dp_param *p = sgd->params.item[i];
-        if (p->has_grad && !p->frozen && !p->buffer && p->value.dtype == DP_F32)
-            status = step_param(sgd, p, &sgd->velocity[i], err);
+        if (is_due(sgd->params.item[i]))
+            status = step_param(sgd, i, err);
     }
+    if (status)
+        dp_group_wait(sgd->group, NULL);
     return status;
 }
 
@@ -68,5 +90,6 @@ void dp_sgd_close(struct dp_sgd *sgd)
         dp_tensor_free(&sgd->velocity[i]);
     dp_param_list_close(&sgd->params);
     free(sgd->velocity);
+    free(sgd->started);
     free(sgd);
 }

@@ -110,6 +110,11 @@ int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, str
                        dp_shape_text(dst, b));
     struct dp_group *group = dst->slot->group;
     const size_t bytes = dp_tensor_bytes(dst);
+    if (dst->slot == src->slot)
+        return copy_bytes(&dst->slot->compute, dst->data, src->data, bytes, err);
+    if (group->in_team)
+        return dp_fail(err, DP_EINVAL, "copy from %s to %s inside a replica", src->slot->info.name,
+                       dst->slot->info.name);
     const struct dp_move move = {
         dst->slot, src->slot, {dst->data, src->data, bytes, 1, bytes, bytes}};
     const struct dp_moves moves = {&move, bytes > 0 ? 1 : 0};

@@ -3,7 +3,8 @@
  * A transfer belongs to a replica and runs on its worker; a sum is cut into slices, one per
  * worker, each added in replica order: the same bits as staged. Order on the devices: every slot
  * touched records "ready" behind its compute work; the comm queues wait for it, record "done", and
- * the compute queues of the slots touched wait for that. */
+ * the compute queues of the slots touched wait for that. The host cannot put its wait off, so a
+ * call that touches host memory has finished with it when it returns. */
 #include "../backend.h"
 
 /* Below this a hand-off to other workers costs more than the additions. */
@@ -37,7 +38,6 @@ static int done_wait(struct dp_slot *touched, struct dp_slot *worker, struct dp_
 static int issue_moves(struct dp_slot *slot, const struct dp_moves *moves, size_t *bytes,
                        struct dp_error *err)
 {
-    bool host = false;
     for (int k = 0; k < moves->n; ++k) {
         const struct dp_move *move = &moves->move[k];
         int status = ready_wait(slot, move->src_slot, err);
@@ -48,10 +48,9 @@ static int issue_moves(struct dp_slot *slot, const struct dp_moves *moves, size_
         if (status)
             return status;
         *bytes += dp_move_traffic(move);
-        host = host || dp_is_host(move->src_slot) || dp_is_host(move->dst_slot);
     }
     slot->ops->record(&slot->comm, &slot->done);
-    return host ? dp_queue_sync(&slot->comm, err) : 0;
+    return 0;
 }
 
 static void move_for_replica(int i, void *arg)
@@ -65,17 +64,22 @@ static void move_for_replica(int i, void *arg)
     dp_trace_end(job->team->group, i, job->phase, begin, bytes);
 }
 
-/* The lowest replica's error; on failure everything queued so far ends first. */
-static int collect(const struct dp_team *team, const struct dp_error errors[], int n,
-                   struct dp_error *err)
+/* The lowest replica's error. */
+static int collect(const struct dp_error errors[], int n, struct dp_error *err)
 {
     for (int i = 0; i < n; ++i) {
-        if (errors[i].status == 0)
-            continue;
-        dp_group_wait(team->group, NULL);
-        return dp_fail(err, errors[i].status, "%s", errors[i].text);
+        if (errors[i].status)
+            return dp_fail(err, errors[i].status, "%s", errors[i].text);
     }
     return 0;
+}
+
+/* On failure everything queued so far ends before it is reported. */
+static int drained(struct dp_group *group, int status)
+{
+    if (status)
+        dp_group_wait(group, NULL);
+    return status;
 }
 
 static int threads_move(const struct dp_team *team, const struct dp_moves moves[],
@@ -95,7 +99,7 @@ static int threads_move(const struct dp_team *team, const struct dp_moves moves[
     if (busy == 0)
         return 0;
     dp_team_run(team, move_for_replica, &job);
-    int status = collect(team, errors, team->n, err);
+    int status = collect(errors, team->n, err);
     for (int i = 0; status == 0 && i < team->n; ++i) {
         for (int k = 0; status == 0 && k < moves[i].n; ++k) {
             status = done_wait(moves[i].move[k].src_slot, team->slot[i], err);
@@ -103,7 +107,7 @@ static int threads_move(const struct dp_team *team, const struct dp_moves moves[
                 status = done_wait(moves[i].move[k].dst_slot, team->slot[i], err);
         }
     }
-    return status;
+    return drained(team->group, status);
 }
 
 static int issue_slice(const struct job *job, const struct dp_sum *sum, int slice,
@@ -136,7 +140,7 @@ static int issue_slices(const struct job *job, int slice, struct dp_error *err)
     if (status)
         return status;
     slot->ops->record(&slot->comm, &slot->done);
-    return dp_is_host(job->dst_slot) ? dp_queue_sync(&slot->comm, err) : 0;
+    return 0;
 }
 
 static void sum_for_replica(int i, void *arg)
@@ -170,13 +174,13 @@ static int threads_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     const struct dp_team slices = {team->group, team->slot, job.n_slices};
     dp_team_run(&slices, sum_for_replica, &job);
     dp_trace_sums(team, dst_slot, sums, n, phase);
-    int status = collect(team, errors, job.n_slices, err);
+    int status = collect(errors, job.n_slices, err);
     for (int s = 0; status == 0 && s < job.n_slices; ++s) {
         status = done_wait(dst_slot, team->slot[s], err);
         for (int i = 0; status == 0 && i < team->n; ++i)
             status = done_wait(team->slot[i], team->slot[s], err);
     }
-    return status;
+    return drained(team->group, status);
 }
 
 const struct dp_comm_ops dp_comm_threads = {"threads", threads_move, threads_reduce};

@@ -53,11 +53,17 @@ static void cpu_record(struct dp_queue *queue, struct dp_event *event)
     event->position = 0;
 }
 
-/* The other queue may be late: nothing can be put off here, so it catches up now. */
+/* Nothing can be put off here, so whatever the event belongs to catches up now. */
 static int cpu_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
     (void)queue;
-    return event->queue->lag ? event->queue->slot->ops->wait(event->queue, event, err) : 0;
+    return event->queue->slot->ops->finish(event, err);
+}
+
+static int cpu_finish(const struct dp_event *event, struct dp_error *err)
+{
+    (void)event, (void)err;
+    return 0;
 }
 
 static int cpu_sync(struct dp_queue *queue, struct dp_error *err)
@@ -75,5 +81,6 @@ const struct dp_device_ops dp_device_cpu = {
     .call = cpu_call,
     .record = cpu_record,
     .wait = cpu_wait,
+    .finish = cpu_finish,
     .sync = cpu_sync,
 };

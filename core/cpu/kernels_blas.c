@@ -3,6 +3,7 @@
 #include "kernels_ref.h"
 
 #include <cblas.h>
+#include <limits.h>
 #include <string.h>
 
 static void blas_gemm(const void *args)
@@ -13,6 +14,10 @@ static void blas_gemm(const void *args)
     if (g->k == 0) {
         if (!g->accumulate)
             memset(g->c, 0, g->m * g->n * sizeof *g->c);
+        return;
+    }
+    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX) {
+        dp_ref_gemm(args);
         return;
     }
     const int m = (int)g->m, n = (int)g->n, k = (int)g->k;

@@ -121,6 +121,16 @@ static int lag_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
     return 0;
 }
 
+/* What nobody waited for is lost, as it would be on a device. */
+static void discard(struct dp_lag_queue *queue)
+{
+    while (queue->head) {
+        struct lag_op *op = queue->head;
+        queue->head = op->next;
+        free(op);
+    }
+}
+
 static void lag_close(struct dp_slot *slot)
 {
     struct dp_lag_clock *clock = slot->group->lag;
@@ -128,8 +138,8 @@ static void lag_close(struct dp_slot *slot)
         return;
     while (clock->queues) {
         struct dp_lag_queue *queue = clock->queues;
-        run_until(queue, queue->issued);
         clock->queues = queue->next;
+        discard(queue);
         free(queue);
     }
     pthread_mutex_destroy(&clock->lock);
@@ -137,18 +147,33 @@ static void lag_close(struct dp_slot *slot)
     slot->group->lag = NULL;
 }
 
+/* All ones is a NaN in every float type: memory that is read before it is written, or after it was
+ * freed, shows. Its size is kept in front of it. */
+#define HEADER_BYTES 64
+#define POISON       0xff
+
 static int lag_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
 {
-    const int status = dp_device_cpu.alloc(slot, bytes, memory, err);
-    /* All ones is a NaN in every float type: memory read too early shows. */
-    if (status == 0)
-        memset(*memory, 0xff, bytes);
-    return status;
+    void *block = NULL;
+    const bool fits = bytes <= SIZE_MAX - HEADER_BYTES;
+    const int status = dp_device_cpu.alloc(slot, fits ? bytes + HEADER_BYTES : bytes, &block, err);
+    if (status)
+        return status;
+    memcpy(block, &bytes, sizeof bytes);
+    *memory = (char *)block + HEADER_BYTES;
+    memset(*memory, POISON, bytes);
+    return 0;
 }
 
 static void lag_release(struct dp_slot *slot, void *memory)
 {
-    dp_device_cpu.release(slot, memory);
+    size_t bytes;
+    if (!memory)
+        return;
+    void *block = (char *)memory - HEADER_BYTES;
+    memcpy(&bytes, block, sizeof bytes);
+    memset(memory, POISON, bytes);
+    dp_device_cpu.release(slot, block);
 }
 
 static int lag_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
@@ -171,23 +196,28 @@ static void lag_record(struct dp_queue *queue, struct dp_event *event)
     pthread_mutex_unlock(&queue->lag->clock->lock);
 }
 
-/* Up to position, or all that was issued so far when that is less. */
+/* Up to position, or all that was issued so far when that is less. No queue: it failed to open. */
 static void catch_up(struct dp_lag_queue *queue, uint64_t position)
 {
+    if (!queue)
+        return;
     pthread_mutex_lock(&queue->clock->lock);
     run_until(queue, position < queue->issued ? position : queue->issued);
     pthread_mutex_unlock(&queue->clock->lock);
 }
 
+static int lag_finish(const struct dp_event *event, struct dp_error *err)
+{
+    (void)err;
+    catch_up(event->queue->lag, event->position);
+    return 0;
+}
+
 static int lag_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
-    if (!event->queue->lag)
-        return 0;
-    if (event->queue != queue)
+    if (event->queue->lag)
         return issue(queue, NULL, event, NULL, 0, err);
-    /* A device that cannot put anything off asks the event's own queue: now. */
-    catch_up(queue->lag, event->position);
-    return 0;
+    return event->queue->slot->ops->finish(event, err);
 }
 
 static int lag_sync(struct dp_queue *queue, struct dp_error *err)
@@ -206,5 +236,6 @@ const struct dp_device_ops dp_device_lag = {
     .call = lag_call,
     .record = lag_record,
     .wait = lag_wait,
+    .finish = lag_finish,
     .sync = lag_sync,
 };

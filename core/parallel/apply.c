@@ -12,7 +12,9 @@ static void run_task(int i, void *arg)
     const struct dp_tasks *tasks = job->tasks;
     const uint64_t begin = dp_trace_begin(tasks->group);
     job->errors[i].status = 0;
-    tasks->step(i, tasks->arg, &job->errors[i]);
+    const int status = tasks->step(i, tasks->arg, &job->errors[i]);
+    if (status)
+        dp_fail(&job->errors[i], status, "failed with %s", dp_status_name(status));
     dp_trace_end(tasks->group, i, tasks->phase, begin, 0);
 }
 

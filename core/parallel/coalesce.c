@@ -115,7 +115,7 @@ static int make_copies(struct dp_run *run, const struct dp_tensor src[], int n,
     void *memory = NULL;
     for (int j = 0; j < n; ++j)
         dp_layout_add(&bytes, &src[j]);
-    const int status = dp_stack_take(dp_run_stack(run, slot), bytes, &memory, err);
+    const int status = dp_run_memory(run, slot, bytes, &memory, err);
     bytes = 0;
     for (int j = 0; status == 0 && j < n; ++j) {
         copies[j] = src[j];

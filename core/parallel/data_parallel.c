@@ -69,12 +69,13 @@ static void enter_step(struct dp_parallel_self *p, const struct dp_run *run)
 {
     for (int i = 0; i < p->n; ++i) {
         struct dp_run *replica = dp_replicas_run(p->replicas, i);
-        if (p->run != run || p->step != run->step)
+        if (!p->in_step || p->run != run->serial || p->step != run->step)
             dp_run_reset(replica);
         replica->grad = run->grad;
         replica->train = run->train;
     }
-    p->run = run;
+    p->in_step = true;
+    p->run = run->serial;
     p->step = run->step;
 }
 
@@ -83,7 +84,7 @@ static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p
                             struct dp_run *run, struct dp_parallel_call *call,
                             struct dp_tensor out[], struct dp_error *err)
 {
-    int status = check_rows(p, call->in, call->n_in, err);
+    int status = 0;
     call->m = 1;
     for (int k = 0; status == 0 && k < call->n_in; ++k)
         status = dp_scatter(run, &call->in[k], p->slot, p->n, p->dim, NULL, call->shard[k],
@@ -142,7 +143,9 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
     struct dp_parallel_call *call;
     if (run->replica >= 0)
         return dp_fail(err, DP_EINVAL, "data_parallel inside a replica of data_parallel");
-    int status = open_call(run, &call, err);
+    int status = p->n > 0 ? check_rows(p, in, n_in, err) : 0;
+    if (status == 0)
+        status = open_call(run, &call, err);
     if (status)
         return status;
     call->direct = false;
@@ -159,7 +162,7 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
         status = dp_run_save(run, module, &call, sizeof call, err);
     /* Some replicas may have saved a forward that will have no backward. */
     if (status && p->n > 1)
-        p->run = NULL;
+        p->in_step = false;
     *n_out = call->n_out;
     return status;
 }
@@ -212,16 +215,24 @@ static int open_wrapper(struct dp_module *module, const struct dp_parallel_confi
     struct dp_parallel_self *p = calloc(1, sizeof *p);
     if (!p)
         return dp_fail(err, DP_ENOMEM, "no memory for data_parallel");
+    struct dp_module *opened = NULL;
     int status = choose_slots(group, config, p, err);
-    if (status == 0 && p->n == 1 && move_to_single)
-        status = dp_module_to(module, p->slot[0], err);
     if (status == 0 && p->n > 0)
         status = dp_replicas_open(module, p->slot, p->n, &p->replicas, err);
     if (status == 0)
-        status = dp_module_open(group, &parallel_ops, p, &module, 1, wrapper, err);
-    if (status)
+        status = dp_module_open(group, &parallel_ops, p, &module, 1, &opened, err);
+    if (status) {
         parallel_close(p);
-    return status;
+        return status;
+    }
+    if (p->n == 1 && move_to_single)
+        status = dp_module_to(module, p->slot[0], err);
+    if (status) {
+        dp_module_close(opened);
+        return status;
+    }
+    *wrapper = opened;
+    return 0;
 }
 
 int dp_parallel(struct dp_module *module, const struct dp_parallel_config *config,
@@ -238,6 +249,8 @@ int dp_data_parallel(struct dp_module *module, struct dp_run *run, struct dp_slo
     struct dp_module *wrapper = NULL;
     const struct dp_parallel_config config = {slots, n_slots, output_device, dim};
     int status = 0;
+    if (run->replica >= 0)
+        return dp_fail(err, DP_EINVAL, "data_parallel inside a replica of data_parallel");
     if (n_slots == 0)
         wrapper = dp_module_retain(module);
     else

@@ -10,8 +10,9 @@ struct dp_parallel_self {
     int n;
     struct dp_slot *output;
     int dim;
-    const struct dp_run *run; /* whose step the replicas' runs are in */
-    uint64_t step;
+    /* The run and the step of it that the replicas' runs are in. */
+    bool in_step;
+    uint64_t run, step;
 };
 
 /* What one forward leaves for its backward, besides the outputs of each replica. */

@@ -148,12 +148,12 @@ int dp_parallel_backward(struct dp_module *module, struct dp_run *run,
         return status;
     if (call->direct)
         return backward_direct(module, run, call, grad_out, grad_in, err);
-    if (p->run != run || p->step != run->step)
+    if (!p->in_step || p->run != run->serial || p->step != run->step)
         return dp_fail(err, DP_EINVAL,
                        "backward of a data_parallel that another run, or a failed "
                        "call, has used since");
     status = backward_replicas(module, p, run, call, grad_out, grad_in, err);
     if (status)
-        p->run = NULL;
+        p->in_step = false;
     return status;
 }

@@ -23,6 +23,8 @@ static int open_index(struct dp_replicas *r, struct dp_error *err)
     r->index = zeroed(r->n_ids, sizeof *r->index);
     if (!r->index)
         return dp_fail(err, DP_ENOMEM, "no memory for replicas");
+    for (size_t id = 0; id < r->n_ids; ++id)
+        r->index[id] = -1;
     for (int j = 0; j < r->params.n; ++j)
         r->index[r->params.item[j]->id - r->first_id] = j;
     return 0;
@@ -77,6 +79,7 @@ static int open_all(struct dp_replicas *r, struct dp_module *module, struct dp_s
 {
     r->group = dp_module_group(module);
     r->module = dp_module_retain(module);
+    r->visits = dp_module_visits(module);
     int status = dp_param_list_open(module, &r->params, err);
     if (status == 0)
         status = open_index(r, err);
@@ -115,7 +118,6 @@ void dp_replicas_close(struct dp_replicas *replicas)
 {
     if (!replicas)
         return;
-    dp_group_wait(replicas->group, NULL);
     for (int i = 0; i < replicas->n; ++i) {
         struct replica *replica = &replicas->replica[i];
         dp_run_close(replica->run);
@@ -142,6 +144,8 @@ struct dp_run *dp_replicas_run(struct dp_replicas *replicas, int i)
 
 int dp_replicas_check(const struct dp_replicas *r, struct dp_error *err)
 {
+    if (dp_module_visits(r->module) != r->visits)
+        return dp_fail(err, DP_EINVAL, "the module got parameters after it was wrapped");
     for (int j = 0; j < r->params.n; ++j) {
         const struct dp_param *p = r->params.item[j];
         if (p->value.slot != r->slot[0])

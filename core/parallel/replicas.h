@@ -15,7 +15,8 @@ struct dp_replicas {
     struct dp_group *group;
     struct dp_module *module;
     struct dp_param_list params;
-    int *index; /* parameter id to place in params */
+    size_t visits; /* of the module when it was wrapped */
+    int *index;    /* parameter id to place in params */
     size_t first_id, n_ids;
     struct dp_slot *slot[DP_MAX_SLOTS];
     struct replica replica[DP_MAX_SLOTS];
