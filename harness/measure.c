@@ -237,7 +237,8 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         cell->warmup_steps = m->steps;
     session_close(&m->session);
     trim_samples(cell, m->steps);
-    record_derive(cell);
+    if (record_derive(cell) != 0 && rc == 0)
+        rc = fail_cell(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (rc != 0)
         return;
     if (cell->values_checked == 0 || cell->n_valid == 0) {

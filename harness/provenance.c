@@ -3,6 +3,7 @@
 
 #include <gnu/libc-version.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,9 @@ static void read_clock(struct record_run *run)
     for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; i++)
         run->timer_tick_ns = (double)difference[i];
     run->timer_overhead_ns = (double)difference[CLOCK_CALLS / 2];
+    snprintf(run->clock, sizeof run->clock, "CLOCK_MONOTONIC_RAW");
+    snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
+    snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
     free(difference);
 }
 
@@ -69,10 +73,13 @@ static void read_load(struct record_run *run)
 {
     FILE *file = fopen("/proc/loadavg", "r");
 
+    double load[3];
+
+    run->load_avg[0] = run->load_avg[1] = run->load_avg[2] = (double)NAN;
     if (file == NULL)
         return;
-    if (fscanf(file, "%lf %lf %lf", &run->load_avg[0], &run->load_avg[1], &run->load_avg[2]) != 3)
-        memset(run->load_avg, 0, sizeof run->load_avg);
+    if (fscanf(file, "%lf %lf %lf", &load[0], &load[1], &load[2]) == 3)
+        memcpy(run->load_avg, load, sizeof load);
     fclose(file);
 }
 

@@ -61,6 +61,7 @@ struct record_run {
     uint64_t mem_bytes, l1d_bytes, l2_bytes, l3_bytes;
     double load_avg[3];
     double timer_tick_ns, timer_overhead_ns;
+    char clock[32], sync_method[64], rank_reduction[32]; /* how one number comes from many clocks */
     char devices[64], backend[32], communicator[32];
     char source[16];   /* "measured" or "simulated" */
     char command[512]; /* the options, as one line */

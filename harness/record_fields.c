@@ -87,6 +87,9 @@ const struct record_field record_run_fields[] = {
     U64(record_run, l3_bytes),
     REAL(record_run, timer_tick_ns),
     REAL(record_run, timer_overhead_ns),
+    TEXT(record_run, clock),
+    TEXT(record_run, sync_method),
+    TEXT(record_run, rank_reduction),
     END,
 };
 

@@ -60,11 +60,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 
 static void clean_run(struct record_run *run)
 {
-    char *texts[] = {
-        run->run_id,    run->created_utc, run->program_version, run->git_sha,       run->compiler,
-        run->cflags,    run->build_type,  run->sanitizers,      run->kernel,        run->libc,
-        run->cpu_model, run->governor,    run->node_hash,       run->hwloc_version, run->blas,
-        run->devices,   run->backend,     run->communicator,    run->source,        run->command};
+    char *texts[] = {run->run_id,         run->created_utc,   run->program_version,
+                     run->git_sha,        run->compiler,      run->cflags,
+                     run->build_type,     run->sanitizers,    run->kernel,
+                     run->libc,           run->cpu_model,     run->governor,
+                     run->node_hash,      run->hwloc_version, run->blas,
+                     run->devices,        run->backend,       run->communicator,
+                     run->source,         run->clock,         run->sync_method,
+                     run->rank_reduction, run->command};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         report_clean(texts[i]);

@@ -178,7 +178,7 @@ static const struct argp_option option_table[] = {
     {.name = "steps",
      .key = 'm',
      .arg = "MIN:MAX",
-     .doc = "measured steps per cell (default 10:200)"},
+     .doc = "measured steps per cell (default 10:2000)"},
     {.name = "bind", .key = 'B', .arg = "HOW", .doc = "cores (default) or none"},
     {.name = "timeout",
      .key = 'T',
@@ -197,7 +197,7 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
                "interrupted (--resume goes on)."};
 
     *options = (struct sweep_options){
-        .plan = {.backend = "cpu", .bind = true, .limits = {1, 10, 200}}, .timeout = 120};
+        .plan = {.backend = "cpu", .bind = true, .limits = {1, 10, 2000}}, .timeout = 120};
     command_default_devices(options->plan.devices, sizeof options->plan.devices);
     if (command_parse(&argp, argc, argv, options))
         return EXIT_MISUSE;
