@@ -121,11 +121,11 @@ static int forward_direct(struct dp_module *module, struct dp_parallel_self *p, 
             status =
                 dp_scatter(run, &call->in[k], p->slot, 1, p->dim, NULL, call->shard[k], &n, err);
     }
+    if (status)
+        return status;
     struct dp_tensor in[DP_MAX_IO];
     for (int k = 0; k < call->n_in; ++k)
         in[k] = call->shard[k][0];
-    if (status)
-        return status;
     struct dp_slot *const outer = run->slot;
     const uint64_t begin = dp_trace_begin(run->group);
     run->slot = p->n > 0 ? p->slot[0] : outer;
