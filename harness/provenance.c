@@ -50,7 +50,9 @@ static void read_clock(struct record_run *run)
     qsort(difference, CLOCK_CALLS, sizeof *difference, compare_numbers);
     for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; i++)
         run->timer_tick_ns = (double)difference[i];
-    run->timer_overhead_ns = (double)difference[CLOCK_CALLS / 2];
+    const size_t middle = CLOCK_CALLS / 2;
+
+    run->timer_overhead_ns = (double)difference[middle];
     snprintf(run->clock, sizeof run->clock, "CLOCK_MONOTONIC_RAW");
     snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
     snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
