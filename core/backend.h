@@ -143,7 +143,8 @@ void dp_workers_close(struct dp_group *group);
 void dp_team_run(const struct dp_team *team, void (*function)(int i, void *arg), void *arg);
 
 /* topology.c */
-int dp_topology_open(struct dp_topology **topology, struct dp_error *err);
+/* caches false: cores and NUMA nodes only, which is faster. */
+int dp_topology_open(struct dp_topology **topology, bool caches, struct dp_error *err);
 void dp_topology_close(struct dp_topology *topology);
 int dp_topology_usable_cores(const struct dp_topology *topology);
 /* Core set i of n disjoint ones (shared when n exceeds the cores) as text and NUMA node. */

@@ -183,8 +183,8 @@ int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, str
 struct dp_module; /* a tree of layers, shared by all replicas; reference counted */
 struct dp_run;    /* one execution of modules on a slot: step memory, saved activations */
 
-/* A parameter or buffer of the base module. Read freely; write only frozen, and the contents
- * of value and grad through dp_tensor_write. */
+/* A parameter or buffer of the base module. Read freely; write only frozen, buffer (before the
+ * module is wrapped), and the contents of value and grad through dp_tensor_write. */
 struct dp_param {
     char name[48];          /* "weight"; dp_module_param_name gives the whole path */
     struct dp_tensor value; /* on the module's slot */

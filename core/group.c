@@ -64,7 +64,7 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     group->stage = malloc(DP_STAGE_BYTES);
     if (!group->stage)
         return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");
-    status = dp_topology_open(&group->topology, err);
+    status = dp_topology_open(&group->topology, false, err);
     for (int i = 0; status == 0 && i < count; ++i)
         status = slot_open(group, i, count, ops, config->lag_seed, err);
     if (status)

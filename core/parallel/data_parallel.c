@@ -151,7 +151,8 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
     call->direct = false;
     call->n_in = n_in;
     call->n_out = 0;
-    memcpy(call->in, in, (size_t)n_in * sizeof *in);
+    for (int k = 0; k < n_in; ++k)
+        call->in[k] = in[k];
     if (p->n > 1) {
         enter_step(p, run);
         status = forward_replicas(module, p, run, call, out, err);
