@@ -292,6 +292,27 @@ static void module_elsewhere(struct context *c)
     }
 }
 
+/* Wrapping for one device moves the module there; for several it does not. */
+static void wrapping_moves(struct context *c)
+{
+    for (int k = 1; k <= 2; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        struct dp_module *linear = make_linear(c, group, 1, 1, true);
+        struct dp_param *weight = param_at(c, linear, 0);
+        write_values(c, &weight->value, (double[]){3.0});
+        struct dp_module *wrapper = make_parallel(c, linear, &(struct dp_parallel_config){0});
+        struct dp_slot *first = dp_group_slot(group, 0);
+        expect_slot(c, "weight", &weight->value, k == 1 ? first : dp_group_host(group));
+        if (k == 1) {
+            const struct dp_tensor x = golden_rows(c, dp_group_host(group), 4, 1.0);
+            const struct dp_tensor y = forward(c, wrapper, open_run(c, group), &x);
+            expect_matrix(c, "output", &y, first, 4, 1, sequence(c, 4, 3.0, 3.0));
+        }
+    }
+}
+
 /* Two inputs, cut at the same rows; a gradient for the one that wants it. */
 static void two_inputs(struct context *c)
 {
@@ -385,6 +406,7 @@ static const struct test_case cases[] = {
     {"composition/wrapper-twice", "COMP-10 REPL-09", wrapper_twice},
     {"composition/as-a-function", "COMP-06 CPU-02", as_a_function},
     {"composition/module-elsewhere", "COMP-06 DEV-01", module_elsewhere},
+    {"composition/wrapping-moves", "COMP-06", wrapping_moves},
     {"composition/two-inputs", "GRAD-09 GRAD-07 DEV-04", two_inputs},
     {"composition/unequal-inputs", "STRUCT-05 STRUCT-06", unequal_inputs},
     {"composition/two-outputs", "STRUCT-13 GATH-02 GATH-04", two_outputs},

@@ -49,6 +49,11 @@ static void look(struct probe_visit *visit, const struct dp_run *run, const stru
     }
 }
 
+static void call_mark(const void *args)
+{
+    ++**(int *const *)args;
+}
+
 static int probe_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
@@ -58,7 +63,12 @@ static int probe_forward(struct dp_module *module, struct dp_run *run, const str
         return dp_fail(err, DP_EINVAL, "probe: %d inputs, takes 1", n_in);
     }
     look(&probe->visit[i], run, in);
-    const int status = rest(probe, run, in->slot, probe->forward_ms[i], err);
+    int *marks = &probe->visit[i].marks;
+    int status =
+        probe->mark ? dp_run_call(run, in->slot, call_mark, &marks, sizeof marks, err) : DP_OK;
+    if (status == DP_OK) {
+        status = rest(probe, run, in->slot, probe->forward_ms[i], err);
+    }
     if (status != DP_OK) {
         return status;
     }

@@ -16,6 +16,7 @@
 /* What one replica saw. */
 struct probe_visit {
     int forwards, backwards, finished; /* finished: its forward came to its end */
+    int marks;                         /* queued work that has run */
     pthread_t thread;
     bool grad_mode, train_mode;
     struct dp_slot *run_slot, *in_slot;
@@ -27,7 +28,8 @@ struct probe_visit {
 /* Passes its input and its gradient on, and looks, sleeps, or fails. */
 struct probe {
     unsigned forward_ms[PROBE_REPLICAS], backward_ms[PROBE_REPLICAS];
-    bool queued;                          /* sleep in the slot's queue, not on the worker */
+    bool queued; /* sleep in the slot's queue, not on the worker */
+    bool mark;   /* queue work that counts in marks, before sleeping or failing */
     uint32_t fail_forward, fail_backward; /* bit i: replica i fails, after its sleep */
     int fail_status;
     uint32_t no_input_grad; /* bit i: replica i says its input has no gradient */

@@ -234,6 +234,66 @@ static void reduce_some(struct context *c)
     }
 }
 
+/* Gives replica i of m the gradient first + step e + i for a parameter. */
+static void fill_replicas(struct context *c, struct dp_replicas *replicas, struct dp_param *param,
+                          int m, double first, double step)
+{
+    for (int i = 0; i < m; ++i) {
+        struct dp_tensor grad;
+        bool accumulate;
+        dp_run_grad(dp_replicas_run(replicas, i), param, &grad, &accumulate);
+        write_values(c, &grad, sequence(c, dp_tensor_count(&grad), first + i, step));
+    }
+}
+
+/* Large parameters are summed in slices by several workers: each element once, also when the base
+ * has a gradient already, beside small ones in the same transfer. */
+static void reduce_large(struct context *c)
+{
+    for (int m = 1; m <= 4; ++m) {
+        case_release(c);
+        case_note(c, "m=%d", m);
+        struct dp_group *group = open_group(c, 4);
+        struct dp_slot **slots = first_slots(c, group, 4);
+        struct dp_module *parts[] = {make_linear(c, group, 1, 3, true),
+                                     make_linear(c, group, 3, 20011, true)};
+        struct dp_module *model = make_sequential(c, group, parts, 2);
+        move_module(c, model, slots[0]);
+        struct dp_replicas *replicas = open_replicas(c, model, slots, 4);
+        struct dp_error err = {0};
+        for (int round = 1; round <= 3; ++round) {
+            expect_ok(c, dp_replicate(replicas, m, &err), &err, "dp_replicate");
+            for (int p = 0; p < 4; ++p) {
+                fill_replicas(c, replicas, param_at(c, model, p), m, 5.0 * p, 1.0);
+            }
+            expect_ok(c, dp_reduce(replicas, m, &err), &err, "dp_reduce");
+            for (int p = 0; p < 4; ++p) {
+                const struct dp_param *param = param_at(c, model, p);
+                const double first = round * (5.0 * p * m + m * (m - 1) / 2.0);
+                expect_grad(c, "sum", param,
+                            sequence(c, dp_tensor_count(&param->grad), first, round * m));
+            }
+        }
+    }
+}
+
+/* A frozen parameter is left out, whatever its replicas hold. */
+static void reduce_frozen(struct context *c)
+{
+    struct golden g;
+    golden_open(c, &g, 3);
+    struct dp_replicas *replicas = open_replicas(c, g.linear, g.ids, 3);
+    struct dp_error err = {0};
+    for (int frozen = 0; frozen < 2; ++frozen) {
+        g.weight->frozen = frozen != 0;
+        expect_ok(c, dp_replicate(replicas, 3, &err), &err, "dp_replicate");
+        fill_replicas(c, replicas, g.weight, 3, 10.0, 0.0);
+        fill_replicas(c, replicas, g.bias, 3, 20.0, 0.0);
+        expect_ok(c, dp_reduce(replicas, 3, &err), &err, "dp_reduce");
+        golden_expect_grads(c, &g, 33.0, frozen != 0 ? 126.0 : 63.0);
+    }
+}
+
 /* A counter in a buffer: replica 0 is the base, so three forwards count three, for any K. */
 static void counter_buffer(struct context *c)
 {
@@ -284,6 +344,8 @@ static const struct test_case cases[] = {
     {"replicate/no-parameters", "REPL-18", no_parameters},
     {"replicate/reduce", "GRAD-01 GRAD-04 GRAD-11 REPL-10", reduce},
     {"replicate/reduce-some", "GRAD-11 GRAD-12", reduce_some},
+    {"replicate/reduce-large", "GRAD-01 GRAD-04 COAL-02 DET-01", reduce_large},
+    {"replicate/reduce-frozen", "REPL-13", reduce_frozen},
     {"replicate/counter-buffer", "BUF-01 REPL-05", counter_buffer},
     {"replicate/wrong-device", "DEV-01 DEV-09 ERR-01", wrong_device},
 };

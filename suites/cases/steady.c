@@ -12,7 +12,8 @@
 #include <stdlib.h>
 
 #define WARM_UP 3
-#define STEPS   20
+/* A leak of a step's memory shows only when a whole piece is used up. */
+#define STEPS 1000
 
 static atomic_size_t allocations, threads;
 

@@ -1,0 +1,301 @@
+/* order.c: what must wait for what. On a device that runs everything at once these cases cannot
+ * fail; on a late one (+lag) each fails when one event wait or one drain is missing. */
+#include "golden.h"
+#include "list.h"
+#include "probes.h"
+
+static void call_mark(const void *args)
+{
+    ++**(int *const *)args;
+}
+
+/* Queues a note on a slot: it shows later whether the slot's work was waited for. */
+static int *queue_mark(struct context *c, struct dp_run *run, struct dp_slot *slot)
+{
+    int *mark = case_memory(c, sizeof *mark);
+    struct dp_error err = {0};
+    expect_ok(c, dp_run_call(run, slot, call_mark, &mark, sizeof mark, &err), &err, "dp_run_call");
+    return mark;
+}
+
+static void copy(struct context *c, const struct dp_tensor *dst, const struct dp_tensor *src)
+{
+    struct dp_error err = {0};
+    expect_ok(c, dp_tensor_copy(dst, src, &err), &err, "dp_tensor_copy");
+}
+
+/* A copy to the host is complete when it returns: what was queued for the tensor is done by then,
+ * and nothing of what was not. */
+static void pull(struct context *c, const struct dp_tensor *tensor, const double want[])
+{
+    const struct dp_tensor host =
+        make_tensor(c, dp_group_host(dp_slot_group(tensor->slot)), DP_F32, tensor->ndim,
+                    tensor->dim, sequence(c, dp_tensor_count(tensor), -99.0, 0.0));
+    copy(c, &host, tensor);
+    expect_values(c, "copied to the host", &host, want);
+}
+
+/* A transfer into a tensor waits for the work that still reads it. */
+static void overwritten_input(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot **slots = first_slots(c, group, 2);
+    const struct dp_tensor t = make_matrix(c, slots[1], 4, 1, sequence(c, 4, 1.0, 1.0));
+    const struct dp_tensor other = make_matrix(c, slots[0], 4, 1, sequence(c, 4, 50.0, 1.0));
+    const struct dp_tensor y = forward(c, make_relu(c, group), open_run(c, group), &t);
+    copy(c, &t, &other);
+    pull(c, &t, sequence(c, 4, 50.0, 1.0));
+    expect_values(c, "made of the old input", &y, sequence(c, 4, 1.0, 1.0));
+}
+
+/* A sum reads its inputs before later work changes them. */
+static void overwritten_summand(struct context *c)
+{
+    struct dp_group *group = open_group(c, 4);
+    struct dp_slot **slots = first_slots(c, group, 4);
+    struct dp_run *run = open_run(c, group);
+    for (int k = 0; k < 2; ++k) {
+        const struct dp_tensor src[2] = {make_matrix(c, slots[0], 4, 1, sequence(c, 4, 1.0, 1.0)),
+                                         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 10.0, 0.0))};
+        const struct dp_tensor other = make_matrix(c, slots[3], 4, 1, sequence(c, 4, 70.0, 1.0));
+        struct dp_tensor sum;
+        struct dp_error err = {0};
+        expect_ok(c, dp_reduce_add_coalesced(run, src, 1, 2, slots[2], 100, &sum, &err), &err,
+                  "dp_reduce_add_coalesced");
+        copy(c, &src[k], &other);
+        pull(c, &src[k], sequence(c, 4, 70.0, 1.0));
+        expect_values(c, "sum of the old values", &sum, sequence(c, 4, 11.0, 1.0));
+    }
+}
+
+/* Memory that dp_run_reset gave back is not written before its last reader is through. */
+static void reused_memory(struct context *c)
+{
+    struct dp_group *group = open_group(c, 3);
+    struct dp_slot **slots = first_slots(c, group, 3);
+    struct dp_run *run = open_run(c, group), *reader = open_run(c, group);
+    struct dp_module *relu = make_relu(c, group);
+    struct dp_tensor y[2];
+    const struct dp_tensor src[2][2] = {
+        {make_matrix(c, slots[0], 4, 1, sequence(c, 4, 1.0, 1.0)),
+         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 10.0, 0.0))},
+        {make_matrix(c, slots[0], 4, 1, sequence(c, 4, 200.0, 1.0)),
+         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 300.0, 0.0))}};
+    for (int step = 0; step < 2; ++step) {
+        struct dp_tensor sum;
+        struct dp_error err = {0};
+        dp_run_reset(run);
+        expect_ok(c, dp_reduce_add_coalesced(run, src[step], 1, 2, slots[2], 100, &sum, &err), &err,
+                  "dp_reduce_add_coalesced");
+        if (step == 1) {
+            pull(c, &src[1][0], sequence(c, 4, 200.0, 1.0));
+        }
+        y[step] = forward(c, relu, reader, &sum);
+    }
+    expect_values(c, "made of the first sum", &y[0], sequence(c, 4, 11.0, 1.0));
+    expect_values(c, "made of the second sum", &y[1], sequence(c, 4, 500.0, 1.0));
+}
+
+/* The same when the step was so large that dp_run_reset gives its memory back for a larger piece:
+ * the reader is not through then. 3 x 2 MB, where small steps take less than one. */
+static void outgrown_memory(struct context *c)
+{
+    enum { n = 500000 };
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot *slot = dp_group_slot(group, 1);
+    struct dp_run *run = open_run(c, group), *reader = open_run(c, group);
+    struct dp_module *relu = make_relu(c, group);
+    struct dp_tensor x[3], y[3];
+    for (int step = 0; step < 3; ++step) {
+        x[step] = make_matrix(c, slot, n, 1, sequence(c, n, 1.0 + 100.0 * step, 1.0));
+    }
+    for (int step = 0; step < 3; ++step) {
+        dp_run_reset(run);
+        struct dp_tensor between = x[step];
+        for (int i = 0; i < 3; ++i) {
+            between = forward(c, relu, run, &between);
+        }
+        y[step] = forward(c, relu, reader, &between);
+    }
+    for (int step = 0; step < 3; ++step) {
+        expect_values(c, "made of a step's last tensor", &y[step],
+                      sequence(c, n, 1.0 + 100.0 * step, 1.0));
+    }
+}
+
+/* A plain call that fails, in its second module: the first one's work has ended. */
+static void failing_plain_call(struct context *c)
+{
+    for (int i = 0; i < 2; ++i) {
+        case_release(c);
+        case_note(c, "slot %d", i);
+        struct dp_group *group = open_group(c, 2);
+        struct probe *probe;
+        struct dp_module *module = make_probe(c, group, &probe);
+        struct dp_tensor out[DP_MAX_IO];
+        const struct dp_tensor x = golden_rows(c, dp_group_slot(group, i), 3, 1.0);
+        struct dp_error err = {0};
+        int n_out = 0;
+        probe->mark = true;
+        probe->fail_forward = 1;
+        const int status = dp_forward(module, open_run(c, group), &x, 1, out, &n_out, &err);
+        expect(c, probe->visit[0].marks == 1, "work was under way when the call returned");
+        expect_error(c, status, DP_EFAULT, &err, "probe 0 refuses forward", NULL);
+        expect(c, !err.has_replica, "an error outside replicas names replica %d", err.replica);
+    }
+}
+
+/* The caller's memory is its own again when dp_tensor_write and dp_tensor_read return. */
+static void callers_memory(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    float *memory = case_memory(c, 4 * sizeof *memory);
+    struct dp_error err = {0};
+    for (int i = 0; i < 2; ++i) {
+        const struct dp_tensor t =
+            make_tensor(c, dp_group_slot(group, i), DP_F32, 1, (size_t[]){4}, NULL);
+        for (int e = 0; e < 4; ++e) {
+            memory[e] = (float)(10 * i + e);
+        }
+        expect_ok(c, dp_tensor_write(&t, memory, &err), &err, "dp_tensor_write");
+        for (int e = 0; e < 4; ++e) {
+            memory[e] = -1.0f;
+        }
+        expect_values(c, "tensor", &t, sequence(c, 4, 10.0 * i, 1.0));
+        expect(c, memory[0] == -1.0f && memory[3] == -1.0f, "the memory was written");
+    }
+}
+
+/* Whatever frees memory waits for the work that may use it. */
+static void freeing_waits(struct context *c)
+{
+    for (int what = 0; what < 4; ++what) {
+        for (int i = 0; i < 2; ++i) {
+            case_release(c);
+            case_note(c, "call %d slot %d", what, i);
+            struct dp_group *group = open_group(c, 2);
+            struct dp_slot *slot = dp_group_slot(group, i);
+            struct dp_run *run = open_run(c, group), *closing = NULL;
+            struct dp_module *linear = NULL;
+            struct dp_tensor tensor;
+            struct dp_error err = {0};
+            expect_ok(c, dp_run_open(group, &closing, &err), &err, "dp_run_open");
+            expect_ok(c, dp_linear(group, 1, 1, true, &linear, &err), &err, "dp_linear");
+            expect_ok(c, dp_module_to(linear, slot, &err), &err, "dp_module_to");
+            expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){4}, &tensor, &err), &err,
+                      "dp_tensor_alloc");
+            int *mark = queue_mark(c, what == 1 ? closing : run, slot);
+            if (what == 0) {
+                dp_tensor_free(&tensor);
+            } else if (what == 1) {
+                dp_run_close(closing);
+            } else if (what == 2) {
+                dp_module_close(linear);
+            } else {
+                expect_ok(c, dp_group_wait(group, &err), &err, "dp_group_wait");
+            }
+            const int seen = *mark;
+            if (what != 0) {
+                dp_tensor_free(&tensor);
+            }
+            if (what != 1) {
+                dp_run_close(closing);
+            }
+            if (what != 2) {
+                dp_module_close(linear);
+            }
+            expect(c, seen == 1, "returned before the work that was queued");
+        }
+    }
+}
+
+/* dp_module_to waits on both sides: where the parameters were and where they are now. */
+static void moving_waits(struct context *c)
+{
+    struct dp_group *group = open_group(c, 3);
+    struct dp_slot **slots = first_slots(c, group, 3);
+    struct dp_run *run = open_run(c, group);
+    struct dp_module *linear = make_linear(c, group, 1, 1, true);
+    for (int i = 0; i < 6; ++i) {
+        move_module(c, linear, slots[i % 3]);
+        const int *from = queue_mark(c, run, slots[i % 3]);
+        const int *to = queue_mark(c, run, slots[(i + 1) % 3]);
+        move_module(c, linear, slots[(i + 1) % 3]);
+        expect(c, *from == 1, "the old slot was not waited for");
+        expect(c, *to == 1, "the new slot was not waited for");
+    }
+}
+
+/* Inputs are freed by their owner as soon as a step is queued; what the step made stays. */
+static void inputs_freed(struct context *c)
+{
+    struct golden g;
+    golden_open(c, &g, 3);
+    for (int i = 0; i < 4; ++i) {
+        struct dp_tensor x;
+        struct dp_error err = {0};
+        static const float rows[5] = {1, 2, 3, 4, 5}, nothing[5] = {-1, -1, -1, -1, -1};
+        expect_ok(c, dp_tensor_alloc(g.ids[i % 3], DP_F32, 2, (size_t[]){5, 1}, &x, &err), &err,
+                  "dp_tensor_alloc");
+        expect_ok(c, dp_tensor_write(&x, rows, &err), &err, "dp_tensor_write");
+        const struct dp_tensor y = forward(c, g.wrapper, g.run, &x);
+        expect_ok(c, dp_tensor_write(&x, nothing, &err), &err, "dp_tensor_write");
+        expect_values(c, "output", &y, sequence(c, 5, 3.0, 2.0));
+        dp_tensor_free(&x);
+        expect(c, x.slot == NULL, "a freed tensor still has a slot");
+    }
+}
+
+/* A failing call leaves nothing under way: not on the replica that failed, not on the others. */
+static void failing_call_drains(struct context *c)
+{
+    for (int i = 0; i < 4; ++i) {
+        for (int direct = 0; direct < 2; ++direct) {
+            case_release(c);
+            case_note(c, "replica %d fails, %s", i, direct != 0 ? "dp_apply" : "data_parallel");
+            struct dp_group *group = open_group(c, 4);
+            struct dp_slot **slots = first_slots(c, group, 4);
+            struct probe *probe;
+            struct dp_module *module = make_probe(c, group, &probe);
+            probe->mark = true;
+            probe->fail_forward = 1U << i;
+            struct dp_error err = {0};
+            const struct dp_tensor x = golden_rows(c, slots[0], 8, 1.0);
+            struct dp_tensor in[4], out[4][DP_MAX_IO];
+            int n_out, status;
+            if (direct != 0) {
+                struct dp_replicas *replicas = open_replicas(c, module, slots, 4);
+                expect_ok(c, dp_replicate(replicas, 4, &err), &err, "dp_replicate");
+                struct dp_call calls[4];
+                for (int r = 0; r < 4; ++r) {
+                    in[r] = make_matrix(c, slots[r], 2, 1, sequence(c, 2, 1.0, 1.0));
+                    calls[r] = (struct dp_call){
+                        module, dp_replicas_run(replicas, r), &in[r], 1, out[r], 0};
+                }
+                status = dp_apply(calls, 4, &err);
+            } else {
+                struct dp_module *wrapper =
+                    make_parallel(c, module, &(struct dp_parallel_config){0});
+                status = dp_forward(wrapper, open_run(c, group), &x, 1, out[0], &n_out, &err);
+            }
+            for (int r = 0; r < 4; ++r) {
+                expect(c, probe->visit[r].marks == 1, "replica %d had work under way", r);
+            }
+            expect_error(c, status, DP_EFAULT, &err, "replica", NULL);
+        }
+    }
+}
+
+static const struct test_case cases[] = {
+    {"order/overwritten-input", "DET-04", overwritten_input},
+    {"order/overwritten-summand", "DET-04 GRAD-15", overwritten_summand},
+    {"order/reused-memory", "DET-04 COMP-12", reused_memory},
+    {"order/outgrown-memory", "DET-04 COMP-12", outgrown_memory},
+    {"order/failing-plain-call", "APPLY-12 ERR-08", failing_plain_call},
+    {"order/callers-memory", "DET-04", callers_memory},
+    {"order/freeing-waits", "COMP-12", freeing_waits},
+    {"order/moving-waits", "DEV-02", moving_waits},
+    {"order/inputs-freed", "SPLIT-12", inputs_freed},
+    {"order/failing-call-drains", "APPLY-08 APPLY-12", failing_call_drains},
+};
+const struct case_table order_cases = {cases, sizeof cases / sizeof cases[0]};
