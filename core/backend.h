@@ -127,6 +127,13 @@ struct dp_group {
     unsigned char *stage; /* DP_STAGE_BYTES of host memory */
 };
 
+/* comm.c: the communicator of the team's group. DP_EINVAL inside a replica and for slots of
+ * another group; drains on failure. */
+int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                 struct dp_error *err);
+int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
+                   int n, enum dp_phase phase, struct dp_error *err);
+
 /* Wrappers of the device operations. */
 int dp_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
               struct dp_error *err);

@@ -285,7 +285,7 @@ int dp_run_restore(struct dp_run *run, const struct dp_module *module, void *rec
  * tree, which is not replicated, the base's own.  [REPL-11] */
 const struct dp_tensor *dp_run_value(struct dp_run *run, const struct dp_param *param);
 /* This replica's gradient tensor; *accumulate tells whether it already holds a value to add
- * to. Marks it as set. The caller skips frozen parameters. */
+ * to. Marks it as set. The caller skips frozen parameters. Parameters of the wrapped tree only. */
 void dp_run_grad(struct dp_run *run, struct dp_param *param, struct dp_tensor *grad,
                  bool *accumulate);
 /* Queues a C function on slot, behind everything issued there before; args (at most

@@ -93,8 +93,6 @@ void dp_group_close(struct dp_group *group)
 {
     if (!group)
         return;
-    for (int i = 0; i < group->size; ++i)
-        dp_slot_wait(group->slot[i], NULL);
     dp_workers_close(group);
     for (int i = 0; i < group->size; ++i)
         slot_close(group->slot[i]);

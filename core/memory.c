@@ -53,10 +53,19 @@ static int chunk_open(struct dp_stack *stack, size_t bytes, struct dp_chunk **ch
     struct dp_chunk *c = calloc(1, sizeof *c);
     if (!c)
         return dp_fail(err, DP_ENOMEM, "%s: no memory for a step", stack->slot->info.name);
-    const size_t least = stack->wanted > CHUNK_BYTES ? stack->wanted : CHUNK_BYTES;
+    const size_t wanted = stack->first ? 0 : stack->wanted;
+    const size_t least = wanted > CHUNK_BYTES ? wanted : CHUNK_BYTES;
     c->bytes = bytes > least ? bytes : least;
-    const int status = stack->slot->ops->alloc(stack->slot, c->bytes, &c->memory, err);
+    int status = stack->slot->ops->alloc(stack->slot, c->bytes, &c->memory, NULL);
+    if (status && c->bytes > bytes) {
+        /* What an earlier step needed is not to be had any more: take what this one needs. */
+        stack->wanted = 0;
+        c->bytes = bytes;
+        status = stack->slot->ops->alloc(stack->slot, c->bytes, &c->memory, NULL);
+    }
     if (status) {
+        dp_fail(err, status, "%s: %zu bytes of memory are not to be had", stack->slot->info.name,
+                c->bytes);
         free(c);
         return status;
     }

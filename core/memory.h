@@ -28,7 +28,7 @@ struct dp_chunk {
 struct dp_stack {
     struct dp_slot *slot;
     struct dp_chunk *first, *current;
-    size_t wanted; /* least size of the next chunk */
+    size_t wanted; /* least size of the first chunk */
 };
 int dp_stack_take(struct dp_stack *stack, size_t bytes, void **memory, struct dp_error *err);
 void dp_stack_reset(struct dp_stack *stack);

@@ -112,16 +112,13 @@ int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, str
     const size_t bytes = dp_tensor_bytes(dst);
     if (dst->slot == src->slot)
         return copy_bytes(&dst->slot->compute, dst->data, src->data, bytes, err);
-    if (group->in_team)
-        return dp_fail(err, DP_EINVAL, "copy from %s to %s inside a replica", src->slot->info.name,
-                       dst->slot->info.name);
     const struct dp_move move = {
         dst->slot, src->slot, {dst->data, src->data, bytes, 1, bytes, bytes}};
     const struct dp_moves moves = {&move, bytes > 0 ? 1 : 0};
     /* The transfer is the source's when it has queues: a copy to the host must wait there. */
     struct dp_slot *slot = dp_is_host(dst->slot) ? src->slot : dst->slot;
     const struct dp_team team = {group, &slot, 1};
-    return group->backend->comm->move(&team, &moves, DP_PHASE_NONE, err);
+    return dp_comm_move(&team, &moves, DP_PHASE_NONE, err);
 }
 
 const char *dp_shape_text(const struct dp_tensor *tensor, char text[DP_SHAPE_TEXT])

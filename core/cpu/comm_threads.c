@@ -74,14 +74,6 @@ static int collect(const struct dp_error errors[], int n, struct dp_error *err)
     return 0;
 }
 
-/* On failure everything queued so far ends before it is reported. */
-static int drained(struct dp_group *group, int status)
-{
-    if (status)
-        dp_group_wait(group, NULL);
-    return status;
-}
-
 static int threads_move(const struct dp_team *team, const struct dp_moves moves[],
                         enum dp_phase phase, struct dp_error *err)
 {
@@ -107,7 +99,7 @@ static int threads_move(const struct dp_team *team, const struct dp_moves moves[
                 status = done_wait(moves[i].move[k].dst_slot, team->slot[i], err);
         }
     }
-    return drained(team->group, status);
+    return status;
 }
 
 static int issue_slice(const struct job *job, const struct dp_sum *sum, int slice,
@@ -180,7 +172,7 @@ static int threads_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
         for (int i = 0; status == 0 && i < team->n; ++i)
             status = done_wait(team->slot[i], team->slot[s], err);
     }
-    return drained(team->group, status);
+    return status;
 }
 
 const struct dp_comm_ops dp_comm_threads = {"threads", threads_move, threads_reduce};

@@ -148,7 +148,7 @@ int dp_broadcast_coalesced(struct dp_run *run, const struct dp_tensor src[], int
                 memory, dp_coalesce_moves(src, &copies[i * n], n, buffer_bytes, memory)};
     }
     const struct dp_team team = {run->group, slots, n_slots};
-    return status ? status : run->group->backend->comm->move(&team, moves, DP_PHASE_REPLICATE, err);
+    return status ? status : dp_comm_move(&team, moves, DP_PHASE_REPLICATE, err);
 }
 
 static int check_lists(const struct dp_tensor src[], int n, int k, struct dp_error *err)
@@ -204,5 +204,5 @@ int dp_reduce_add_coalesced(struct dp_run *run, const struct dp_tensor src[], in
         slots[i] = src[i * n].slot;
     const struct dp_team team = {run->group, slots, k};
     const int count = dp_coalesce_sums(items, n, k, buffer_bytes, merged);
-    return run->group->backend->comm->reduce(&team, output, merged, count, DP_PHASE_REDUCE, err);
+    return dp_comm_reduce(&team, output, merged, count, DP_PHASE_REDUCE, err);
 }

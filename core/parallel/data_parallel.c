@@ -105,6 +105,8 @@ static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p
         status = check_outputs(&f, err);
     for (int k = 0; status == 0 && k < call->n_out; ++k)
         status = dp_gather(run, call->out[k], call->m, p->dim, p->output, &out[k], err);
+    for (int i = 0; i < call->m; ++i)
+        call->tape[i] = dp_replicas_run(p->replicas, i)->tape_used;
     return status;
 }
 
@@ -164,7 +166,8 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
     /* Some replicas may have saved a forward that will have no backward. */
     if (status && p->n > 1)
         p->in_step = false;
-    *n_out = call->n_out;
+    if (status == 0)
+        *n_out = call->n_out;
     return status;
 }
 

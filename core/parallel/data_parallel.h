@@ -19,7 +19,8 @@ struct dp_parallel_self {
 struct dp_parallel_call {
     bool direct; /* one slot or none: no replicas took part */
     int m, n_in, n_out;
-    struct dp_tensor in[DP_MAX_IO];                  /* as the caller gave them */
+    size_t tape[DP_MAX_SLOTS];      /* how far replica i had saved after this forward */
+    struct dp_tensor in[DP_MAX_IO]; /* as the caller gave them */
     struct dp_tensor shard[DP_MAX_IO][DP_MAX_SLOTS]; /* input k of replica i */
     struct dp_tensor out[DP_MAX_IO][DP_MAX_SLOTS];   /* output k of replica i */
 };

@@ -76,7 +76,7 @@ int dp_gather_phase(struct dp_run *run, const struct dp_tensor parts[], int n, i
         first += part.dim[dim];
     }
     const struct dp_team team = {run->group, slots, n};
-    status = run->group->backend->comm->move(&team, moves, phase, err);
+    status = dp_comm_move(&team, moves, phase, err);
     if (status)
         return status;
     whole.needs_grad = shape.needs_grad;

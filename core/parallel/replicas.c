@@ -187,7 +187,7 @@ int dp_replicate(struct dp_replicas *replicas, int m, struct dp_error *err)
                                                            replica->moves)};
     }
     const struct dp_team team = {replicas->group, replicas->slot, m};
-    return replicas->group->backend->comm->move(&team, moves, DP_PHASE_REPLICATE, err);
+    return dp_comm_move(&team, moves, DP_PHASE_REPLICATE, err);
 }
 
 /* A replica that did not use the parameter adds zeros. */
@@ -220,12 +220,13 @@ int dp_reduce(struct dp_replicas *replicas, int m, struct dp_error *err)
         if (!replicas->params.item[j]->frozen && !replicas->params.item[j]->buffer)
             status = list_summand(replicas, j, m, &replicas->item[n++], err);
     }
-    if (status)
+    if (status) {
+        dp_group_wait(replicas->group, NULL);
         return status;
+    }
     const int sums = dp_coalesce_sums(replicas->item, n, m, DP_BUFFER_BYTES, replicas->sums);
     const struct dp_team team = {replicas->group, replicas->slot, m};
-    status = replicas->group->backend->comm->reduce(&team, replicas->slot[0], replicas->sums, sums,
-                                                    DP_PHASE_REDUCE, err);
+    status = dp_comm_reduce(&team, replicas->slot[0], replicas->sums, sums, DP_PHASE_REDUCE, err);
     for (int j = 0; status == 0 && j < replicas->params.n; ++j) {
         struct dp_param *p = replicas->params.item[j];
         p->has_grad = p->has_grad || (!p->frozen && !p->buffer);

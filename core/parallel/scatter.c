@@ -81,7 +81,7 @@ int dp_scatter_phase(struct dp_run *run, const struct dp_tensor *input,
     if (status)
         return status;
     const struct dp_team team = {run->group, slots, m};
-    status = run->group->backend->comm->move(&team, moves, phase, err);
+    status = dp_comm_move(&team, moves, phase, err);
     if (status == 0)
         *n_shards = m;
     return status;

@@ -214,11 +214,89 @@ static void records(struct context *c)
     expect(c, dp_group_open(&config, &group, NULL) == DP_EINVAL, "without an err");
 }
 
+/* A forward that succeeds in the wrapped block and fails behind it leaves nothing: the backward of
+ * the forward before it is as if it had not been. */
+static void failed_second_forward(struct context *c)
+{
+    for (int k = 1; k <= 3; ++k) {
+        for (size_t n = 1; n <= 9; n += 4) {
+            case_release(c);
+            case_note(c, "K=%d second forward of %zu rows", k, n);
+            struct golden g;
+            struct probe *probe;
+            golden_open(c, &g, k);
+            struct dp_module *parts[] = {g.wrapper, make_probe(c, g.group, &probe)};
+            struct dp_module *model = make_sequential(c, g.group, parts, 2);
+            const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+            const struct dp_tensor other = golden_rows(c, g.ids[0], n, 50.0);
+            struct dp_tensor out[DP_MAX_IO];
+            struct dp_error err = {0};
+            int n_out = 0;
+            forward(c, model, g.run, &x);
+            probe->fail_forward = 1;
+            const int status = dp_forward(model, g.run, &other, 1, out, &n_out, &err);
+            expect_error(c, status, DP_EFAULT, &err, "probe 0 refuses forward", NULL);
+            backward(c, model, g.run, NULL);
+            golden_expect_grads(c, &g, golden_sum(10), 10.0);
+        }
+    }
+}
+
+/* What a replica must not do: parallel work of its own. */
+static int nested_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    (void)module;
+    (void)n_in;
+    const struct dp_tensor parts[2] = {in[0], in[0]};
+    *n_out = 1;
+    return dp_gather(run, parts, 2, 0, in[0].slot, &out[0], err);
+}
+
+static void parallel_work_in_replica(struct context *c)
+{
+    static const struct dp_module_ops ops = {"nested", nested_forward, NULL, NULL};
+    struct dp_group *group = open_group(c, 3);
+    struct dp_module *wrapper =
+        make_parallel(c, make_module(c, group, &ops, NULL), &(struct dp_parallel_config){0});
+    const struct dp_tensor x = golden_rows(c, dp_group_slot(group, 0), 7, 1.0);
+    struct dp_tensor out[DP_MAX_IO];
+    struct dp_error err = {0};
+    int n_out = 0;
+    const int status = dp_forward(wrapper, open_run(c, group), &x, 1, out, &n_out, &err);
+    expect_error(c, status, DP_EINVAL, &err, "replica 0 on virt:0", "inside a replica");
+}
+
+/* Tensors of another group are refused, not misread. */
+static void other_group(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2), *foreign = open_group(c, 3);
+    struct dp_run *run = open_run(c, group);
+    const struct dp_tensor mine = golden_rows(c, dp_group_slot(group, 0), 3, 1.0);
+    for (int i = 0; i < 3; ++i) {
+        const struct dp_tensor theirs = golden_rows(c, dp_group_slot(foreign, i), 3, 1.0);
+        struct dp_tensor out;
+        struct dp_error err = {0};
+        int status = dp_gather(run, &theirs, 1, 0, dp_group_slot(group, 0), &out, &err);
+        expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
+        err = (struct dp_error){0};
+        status = dp_tensor_copy(&mine, &theirs, &err);
+        expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
+        err = (struct dp_error){0};
+        status =
+            dp_reduce_add_coalesced(run, &theirs, 1, 1, dp_group_slot(group, 0), 100, &out, &err);
+        expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
+    }
+}
+
 static const struct test_case cases[] = {
     {"error/in-forward", "APPLY-08 APPLY-09 APPLY-10 APPLY-12 ERR-02 ERR-08", in_forward},
     {"error/in-backward", "APPLY-12 ERR-02 ERR-08", in_backward},
     {"error/in-training", "APPLY-12", in_training},
     {"error/buffers-may-change", "ERR-08 BUF-01", buffers_may_change},
     {"error/records", "ERR-01", records},
+    {"error/failed-second-forward", "APPLY-12 ERR-08 COMP-10", failed_second_forward},
+    {"error/parallel-work-in-replica", "NEST-06", parallel_work_in_replica},
+    {"error/other-group", "ERR-01", other_group},
 };
 const struct case_table error_cases = {cases, sizeof cases / sizeof cases[0]};

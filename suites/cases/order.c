@@ -145,6 +145,27 @@ static void failing_plain_call(struct context *c)
     }
 }
 
+/* The same for a backward. */
+static void failing_plain_backward(struct context *c)
+{
+    for (int i = 0; i < 2; ++i) {
+        case_release(c);
+        case_note(c, "slot %d", i);
+        struct dp_group *group = open_group(c, 2);
+        struct probe *probe;
+        struct dp_module *module = make_probe(c, group, &probe);
+        struct dp_run *run = open_run(c, group);
+        const struct dp_tensor x = golden_rows(c, dp_group_slot(group, i), 3, 1.0);
+        struct dp_error err = {0};
+        probe->fail_backward = 1;
+        forward(c, module, run, &x);
+        const int *mark = queue_mark(c, run, dp_group_slot(group, i));
+        const int status = dp_backward(module, run, NULL, 0, NULL, 1, &err);
+        expect(c, *mark == 1, "work was under way when the call returned");
+        expect_error(c, status, DP_EFAULT, &err, "probe 0 refuses backward", NULL);
+    }
+}
+
 /* The caller's memory is its own again when dp_tensor_write and dp_tensor_read return. */
 static void callers_memory(struct context *c)
 {
@@ -292,6 +313,7 @@ static const struct test_case cases[] = {
     {"order/reused-memory", "DET-04 COMP-12", reused_memory},
     {"order/outgrown-memory", "DET-04 COMP-12", outgrown_memory},
     {"order/failing-plain-call", "APPLY-12 ERR-08", failing_plain_call},
+    {"order/failing-plain-backward", "APPLY-12 ERR-08", failing_plain_backward},
     {"order/callers-memory", "DET-04", callers_memory},
     {"order/freeing-waits", "COMP-12", freeing_waits},
     {"order/moving-waits", "DEV-02", moving_waits},
