@@ -212,6 +212,25 @@ static int open_references(struct measure *m, int devices)
     return 0;
 }
 
+/* Nothing failed; that something was done must show, too. */
+static void judge(struct measure *m)
+{
+    struct record_cell *cell = m->cell;
+    struct record_error why = {""};
+
+    if (!m->verified[0] || !m->verified[1]) {
+        fail_cell(cell, RECORD_FAILED, "not every data set was verified");
+        return;
+    }
+    cell->status = RECORD_OK;
+    cell->validated = true;
+    cell->reason[0] = '\0';
+    if (record_check_ok(cell, &why) != 0) {
+        cell->validated = false;
+        fail_cell(cell, RECORD_FAILED, why.text);
+    }
+}
+
 static void measure_on(struct measure *m, struct dp_group *group, uint64_t start_ns)
 {
     struct record_cell *cell = m->cell;
@@ -241,13 +260,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         rc = fail_cell(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (rc != 0)
         return;
-    if (cell->values_checked == 0 || cell->n_valid == 0) {
-        fail_cell(cell, RECORD_FAILED, "no value was verified or no step was measured");
-        return;
-    }
-    cell->status = RECORD_OK;
-    cell->validated = true;
-    cell->reason[0] = '\0';
+    judge(m);
 }
 
 void cell_measure(const struct cell_config *config, struct record_cell *cell)

@@ -47,8 +47,12 @@ size_t probe_rows(const struct probe *probe, size_t rows[DP_MAX_SLOTS])
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < DP_MAX_SLOTS; i++)
-        if (probe->replica[i].calls > 0)
-            rows[n++] = probe->replica[i].in_dims > 0 ? probe->replica[i].in[0] : 0;
+    for (size_t i = 0; i < DP_MAX_SLOTS; i++) {
+        const struct probe_shape *shape = &probe->replica[i];
+
+        rows[i] = shape->calls == 1 && shape->in_dims > 0 ? shape->in[0] : 0;
+        if (shape->calls > 0)
+            n = i + 1;
+    }
     return n;
 }

@@ -19,7 +19,8 @@ struct probe {
 int probe_open(struct dp_group *group, struct dp_module *child, struct probe *probe,
                struct dp_module **module, struct dp_error *err);
 void probe_clear(struct probe *probe);
-/* Replicas that ran; their rows in replica order. Replicas that did not run are left out. */
+/* Rows of each replica up to the last that ran; returns how many that are. A replica that did not
+ * run, or ran more than once, has 0 rows. */
 size_t probe_rows(const struct probe *probe, size_t rows[DP_MAX_SLOTS]);
 
 #endif

@@ -133,6 +133,12 @@ void record_cell_free(struct record_cell *cell);
  * memory is short. */
 int record_derive(struct record_cell *cell);
 
+/* Whether the record of an ok cell shows that it was measured and checked; the summary must follow
+ * from the samples. Readers apply it to every ok cell. */
+int record_check_ok(const struct record_cell *cell, struct record_error *err);
+/* The part of it that is about phases: every replica with rows has times. */
+int record_check_phases(const struct record_cell *cell, struct record_error *err);
+
 /* One line of JSON without the newline; NULL when memory is short or a count is above 2^53.
  * Bytes that are not UTF-8 become "?"; NaN and infinity become null. Caller frees. */
 char *record_run_text(const struct record_run *run);

@@ -1,6 +1,5 @@
 /* record_read.c: JSON to records. The input is untrusted: every length is checked before it is
  * used, and memory is taken only for elements that are there. */
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,15 +174,11 @@ static int check_cell(const struct record_cell *cell, struct record_error *err)
         return record_fail(err, "%zu valid and %zu warm-up steps of %zu samples", cell->n_valid,
                            cell->warmup_steps, cell->n_samples);
     }
-    if (cell->status == RECORD_OK && !cell->validated) {
-        return record_fail(err, "\"status\" is ok, but \"validated\" is false");
+    if (cell->status != RECORD_OK && cell->validated) {
+        return record_fail(err, "\"validated\" is true, but \"status\" is %s",
+                           record_status_names[cell->status]);
     }
-    if (cell->status == RECORD_OK &&
-        !(cell->n_valid > 0 && cell->median_ns > 0 && isfinite(cell->median_ns) &&
-          isfinite(cell->throughput_samples_per_s))) {
-        return record_fail(err, "\"status\" is ok, but there is no time");
-    }
-    return 0;
+    return cell->status == RECORD_OK ? record_check_ok(cell, err) : 0;
 }
 
 int record_cell_from_json(const json_t *root, struct record_cell *cell, struct record_error *err)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The page is there but the figure is not; no result can be believed. */
+/* A cell or the figure is missing; no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 
 struct arguments {
@@ -27,10 +27,10 @@ static const char documentation[] =
     "\vWrites DIR/index.html (one self-contained page), throughput.svg and throughput.png, "
     "summary.md, and the data and script of the figure. Prints the path of the page.\n\n"
     "Of cells with equal id and run, the one in the later file counts.\n\n"
-    "Exit status: 0 the report was written (the verdict on cells is the report's content); 1 it "
-    "was written without a figure, because gnuplot is missing or failed; 2 misuse, unreadable or "
-    "torn input, or output that cannot be written; 3 the files are of different machines and "
-    "nothing was written, or no cell is verified and the page says so.";
+    "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
+    "failed or is missing, or there is no figure because gnuplot is missing or failed; 2 misuse, "
+    "unreadable or torn input, or output that cannot be written; 3 the files are of different "
+    "machines and nothing was written, or no cell is verified and the page says so.";
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -185,10 +185,14 @@ static int write_report(const char *directory, const struct report *report)
         return EXIT_MISUSE;
     }
     printf("%s/index.html\n", directory);
-    if (figure == REPORT_PLOT_OK)
-        return 0;
-    fprintf(stderr, "lockstep report: no figure: %s\n", plot.text);
-    return figure == REPORT_PLOT_NONE ? EXIT_INVALID : EXIT_PARTLY;
+    if (figure != REPORT_PLOT_OK)
+        fprintf(stderr, "lockstep report: no figure: %s\n", plot.text);
+    if (figure == REPORT_PLOT_NONE)
+        return EXIT_INVALID;
+    if (report->verified < report->planned)
+        fprintf(stderr, "lockstep report: %zu of %zu planned cells are verified\n",
+                report->verified, report->planned);
+    return figure == REPORT_PLOT_OK && report->verified == report->planned ? 0 : EXIT_PARTLY;
 }
 
 static int report_files(const struct arguments *arguments)

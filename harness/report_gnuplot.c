@@ -6,14 +6,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { TIME_LIMIT_SECONDS = 60 };
 
 /* In the child, whose stderr is a file: 127 stands for "there is no gnuplot", as in a shell. */
 static void exec_gnuplot(const char *directory, char *const arguments[], int complaints)
 {
     int null = open("/dev/null", O_RDWR);
+
+    alarm(TIME_LIMIT_SECONDS);
 
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
         dup2(complaints, STDERR_FILENO) < 0 || chdir(directory) != 0)
@@ -33,7 +38,10 @@ static void describe(int status, FILE *complaints, struct record_error *err)
             break;
     line[strcspn(line, "\n")] = '\0';
     report_clean(line);
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        snprintf(err->text, sizeof err->text, "gnuplot was stopped: it took more than %d s",
+                 TIME_LIMIT_SECONDS);
+    else if (WIFSIGNALED(status))
         snprintf(err->text, sizeof err->text, "gnuplot died of signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) == 127)
         snprintf(err->text, sizeof err->text,

@@ -162,8 +162,8 @@ static void machine(struct report_out *out, const struct record_run *run)
     snprintf(text, sizeof text, "%s, backend %s, communicator %s", run->devices, run->backend,
              run->communicator);
     fact(out, "Devices", text);
-    snprintf(text, sizeof text, "tick %.0f ns, one reading %.0f ns", run->timer_tick_ns,
-             run->timer_overhead_ns);
+    snprintf(text, sizeof text, "%s, tick %.0f ns, one reading %.0f ns; %s, %s", run->clock,
+             run->timer_tick_ns, run->timer_overhead_ns, run->sync_method, run->rank_reduction);
     fact(out, "Clock", text);
 }
 

@@ -308,6 +308,7 @@ static int write_text(const char *directory, const struct report *report,
              run->run_id, report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,
              run->git_sha[0] != '\0' ? run->git_sha : "unknown",
              run->git_dirty ? " (modified)" : "");
+    report_clean(text); /* a text cut short may end inside a character */
     write_label(&out, 0, text);
     for (size_t p = 0; p < n; p++) {
         report_group_words(report, group_of(report, &panels[p]), text);

@@ -34,6 +34,13 @@ static void device_kind(const char *devices, char kind[64])
              plus != NULL && plus > devices + length ? plus : "");
 }
 
+static bool same_binding(const struct record_run *a, const struct record_run *b)
+{
+    const bool bound = a->n_slots > 0 && a->slot[0].bound;
+
+    return bound == (b->n_slots > 0 && b->slot[0].bound);
+}
+
 /* Rows of runs that differ in any of these do not share a line. */
 static bool same_variant(const struct record_run *a, const struct record_run *b)
 {
@@ -41,7 +48,7 @@ static bool same_variant(const struct record_run *a, const struct record_run *b)
            strcmp(a->program_version, b->program_version) == 0 &&
            strcmp(a->compiler, b->compiler) == 0 && strcmp(a->cflags, b->cflags) == 0 &&
            strcmp(a->build_type, b->build_type) == 0 && strcmp(a->sanitizers, b->sanitizers) == 0 &&
-           strcmp(a->blas, b->blas) == 0 && strcmp(a->source, b->source) == 0;
+           strcmp(a->blas, b->blas) == 0 && strcmp(a->source, b->source) == 0 && same_binding(a, b);
 }
 
 static int variant_of(const struct report *report, size_t file)

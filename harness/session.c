@@ -205,9 +205,11 @@ int session_read(struct session *session, struct dp_error *err)
 {
     int rc;
 
-    if (dp_tensor_count(&session->output) != output_count(session))
-        return dp_fail(err, DP_ESHAPE, "%zu outputs were gathered, must be %zu",
-                       dp_tensor_count(&session->output), output_count(session));
+    if (dp_tensor_count(&session->output) != output_count(session) ||
+        dp_tensor_count(&session->loss) != 1)
+        return dp_fail(err, DP_ESHAPE, "%zu outputs and %zu losses, must be %zu and 1",
+                       dp_tensor_count(&session->output), dp_tensor_count(&session->loss),
+                       output_count(session));
     if ((rc = dp_tensor_read(session->outputs, &session->output, err)) ||
         (rc = dp_tensor_read(&session->loss_value, &session->loss, err)))
         return rc;
@@ -215,6 +217,9 @@ int session_read(struct session *session, struct dp_error *err)
         const struct dp_param *param = session->param[p];
         const size_t count = dp_tensor_count(&param->value);
 
+        if (dp_tensor_count(&param->grad) != count)
+            return dp_fail(err, DP_ESHAPE, "gradient %d has %zu elements, its parameter %zu", p,
+                           dp_tensor_count(&param->grad), count);
         if ((rc = dp_tensor_read(session->updated[p], &param->value, err)))
             return rc;
         for (size_t i = 0; i < count && !param->has_grad; i++)
@@ -227,7 +232,11 @@ int session_read(struct session *session, struct dp_error *err)
 
 uint64_t session_digest(const struct session *session)
 {
-    uint64_t digest = equal_digest(0, session->outputs, output_count(session) * sizeof(float));
+    size_t rows[DP_MAX_SLOTS];
+    const size_t shards = probe_rows(&session->probe, rows);
+    uint64_t digest = equal_digest(0, rows, shards * sizeof rows[0]);
+
+    digest = equal_digest(digest, session->outputs, output_count(session) * sizeof(float));
 
     digest = equal_digest(digest, &session->loss_value, sizeof session->loss_value);
     for (int p = 0; p < session->n_params; p++) {

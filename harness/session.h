@@ -52,7 +52,7 @@ int session_step(struct session *session, int k, struct session_times *times, st
 /* Outputs, loss, gradients and updated parameters to host memory. A gradient that is none is
  * read as NaN, which no check lets pass. */
 int session_read(struct session *session, struct dp_error *err);
-/* Digest of everything that session_read has read. */
+/* Digest of everything that session_read has read, and of the rows that each replica saw. */
 uint64_t session_digest(const struct session *session);
 
 #endif

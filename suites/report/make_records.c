@@ -161,7 +161,10 @@ static void fill_status(const struct kind *kind, size_t order, struct record_cel
                      ? HOSTILE
                      : "index 7: got 3 (0x40400000), want 4 (0x40800000); 2 of 30 differ");
     } else if (fails) {
-        cell->values_checked = 0; /* claims to be ok, and checked nothing */
+        cell->status = RECORD_BROKEN;
+        cell->validated = false;
+        cell->values_checked = 0;
+        snprintf(cell->reason, sizeof cell->reason, "no reference could be made");
     }
 }
 

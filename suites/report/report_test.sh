@@ -120,11 +120,11 @@ test_figure() {
 test_failed() {
     need gnuplot
     records failing
-    report 0 failing.jsonl --out out
+    report 1 failing.jsonl --out out
     has out/index.html 'Of 80 planned cells, 80 were measured and 71 verified; 9 FAILED.'
     count_is out/index.html '<tr class="failed">' 9
     has out/index.html 'FAILED: index 7: got 3'
-    has out/index.html 'FAILED (unverified)'
+    has out/index.html 'FAILED (broken)'
     [ "$(points out)" -eq 71 ] || fail "$(points out) points, not 71"
     # One device: batch 128 failed, so an empty line parts 64 from 256, and nothing parts others.
     line=$(awk 'NF == 0 { printf "| "; if (empty++) exit; next } { empty = 0; printf "%s ", $1 }' \
@@ -136,7 +136,7 @@ test_failed() {
 test_hostile() {
     need gnuplot
     records hostile
-    report 0 hostile.jsonl --out out
+    report 1 hostile.jsonl --out out
     figure_is_good out
     for file in out/index.html out/summary.md out/throughput.svg; do
         has_not $file '<script'
@@ -174,7 +174,7 @@ test_repeated() {
 test_merged() {
     need gnuplot
     records good failing good-again
-    report 0 good.jsonl failing.jsonl --out later_fails
+    report 1 good.jsonl failing.jsonl --out later_fails
     has later_fails/index.html '71 verified; 9 FAILED'
     report 0 failing.jsonl good.jsonl --out later_passes
     has later_passes/index.html 'All 80 planned cells'

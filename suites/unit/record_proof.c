@@ -1,0 +1,130 @@
+/* record_proof.c: an ok cell must show that it was measured and checked, or it is not read. */
+#include "record_example.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void no_values(struct record_cell *cell)
+{
+    cell->values_checked = 0;
+}
+
+static void fewer_checked(struct record_cell *cell)
+{
+    cell->steps_checked = 7;
+}
+
+static void a_bad_step(struct record_cell *cell)
+{
+    cell->first_bad_step = 3;
+}
+
+static void a_bad_flag(struct record_cell *cell)
+{
+    cell->flags[3] = RECORD_BAD_VALUES;
+    record_derive(cell);
+}
+
+static void a_step_without_time(struct record_cell *cell)
+{
+    cell->t_step_ns[2] = 0;
+    record_derive(cell);
+}
+
+static void all_warmup(struct record_cell *cell)
+{
+    cell->warmup_steps = 8;
+    record_derive(cell);
+}
+
+static void a_lost_row(struct record_cell *cell)
+{
+    cell->shard[1] = 14;
+}
+
+static void no_shards(struct record_cell *cell)
+{
+    cell->n_shards = 0;
+}
+
+static void other_devices(struct record_cell *cell)
+{
+    cell->key.n_devices = 3;
+}
+
+static void no_devices(struct record_cell *cell)
+{
+    cell->key.n_devices = 0;
+}
+
+static void no_backward(struct record_cell *cell)
+{
+    memset(cell->phase_ns[RECORD_BACKWARD] + 8, 0, 8 * sizeof(uint64_t));
+    record_derive(cell);
+}
+
+static void no_loss(struct record_cell *cell)
+{
+    free(cell->phase_ns[RECORD_LOSS]);
+    cell->phase_ns[RECORD_LOSS] = NULL;
+    record_derive(cell);
+}
+
+static void a_better_median(struct record_cell *cell)
+{
+    cell->median_ns = 1;
+}
+
+static void a_better_throughput(struct record_cell *cell)
+{
+    cell->throughput_samples_per_s = 1e300;
+}
+
+static void a_better_phase(struct record_cell *cell)
+{
+    cell->phase_median_ns[RECORD_FORWARD] = 1;
+}
+
+static void failed_but_validated(struct record_cell *cell)
+{
+    cell->status = RECORD_FAILED;
+}
+
+/* A record is evidence: what does not show that it was measured and checked is not believed. */
+Test(record_proof, unproven_cells_are_refused)
+{
+    static const struct {
+        void (*change)(struct record_cell *cell);
+        const char *named;
+    } list[] = {
+        {no_values, "no value was checked"},
+        {fewer_checked, "7 of 8 steps"},
+        {a_bad_step, "first bad 3"},
+        {a_bad_flag, "step 3 has bad values"},
+        {a_step_without_time, "no time"},
+        {all_warmup, "no step was measured"},
+        {a_lost_row, "29 of 30 rows"},
+        {no_shards, "0 of 30 rows"},
+        {other_devices, "3 devices ran on"},
+        {no_devices, "0 devices ran on"},
+        {no_backward, "backward of replica 1"},
+        {no_loss, "loss of replica 0"},
+        {a_better_median, "summary"},
+        {a_better_throughput, "summary"},
+        {a_better_phase, "summary"},
+        {failed_but_validated, "\"validated\" is true"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+        struct record_cell cell = example_cell(0), back;
+        struct record_error err = {""};
+        list[i].change(&cell);
+        record_cell_id(&cell.key, cell.cell_id);
+        char *text = record_cell_text(&cell);
+        cr_assert(text != NULL, "row %zu", i);
+        cr_assert(record_cell_parse(text, &back, &err) == -1, "row %zu: believed", i);
+        cr_assert(strstr(err.text, list[i].named) != NULL, "row %zu: \"%s\"", i, err.text);
+        free(text);
+        record_cell_free(&cell);
+    }
+}
