@@ -23,12 +23,20 @@ const struct dp_backend *dp_backend_find(const char *name, struct dp_error *err)
 
 static int parse_count(const char *text, const char *list, int *count, struct dp_error *err)
 {
-    char *end = NULL;
-    const long value = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : -1;
-    if (value < 0 || *end != '\0')
+    const size_t digits = strspn(text, "0123456789");
+    if (*text == '\0' || *text == '+')
         return dp_fail(err, DP_EINVAL,
                        "devices '%.64s': a number of virtual devices is missing, like virt:4",
                        list);
+    if (digits == 0)
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': '%.64s' is not a number of virtual devices, like virt:4",
+                       list, text);
+    if (text[digits] != '\0')
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': '%.64s' after the number: only +lag may follow it", list,
+                       text + digits);
+    const long value = strtol(text, NULL, 10);
     if (value < 1 || value > DP_MAX_SLOTS)
         return dp_fail(err, DP_EINVAL, "devices '%.64s': 1 to %d virtual devices", list,
                        DP_MAX_SLOTS);

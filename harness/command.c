@@ -1,14 +1,101 @@
 /* command.c: helpers of the subcommands. Every complaint is one line on stderr. */
 #include "command.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Bytes of a UTF-8 character that begins with it; 0 when none does. */
+static size_t character_bytes(unsigned char first)
+{
+    static const unsigned char begin[] = {0x00, 0xc2, 0xe0, 0xf0}, end[] = {0x7f, 0xdf, 0xef, 0xf4};
+
+    for (size_t i = 0; i < sizeof begin; i++)
+        if (first >= begin[i] && first <= end[i])
+            return i + 1;
+    return 0;
+}
+
+/* Bytes of the UTF-8 character at text; 0 when there is none or it is a control character. */
+static size_t shown_bytes(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    const size_t n = character_bytes(c[0]);
+    uint32_t code = n > 1 ? c[0] & (0x7fU >> n) : c[0];
+
+    for (size_t i = 1; i < n; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (c[i] & 0x3fU);
+    }
+    /* C0, delete and C1; codes of three and four bytes that shorter ones have. */
+    const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+
+    return control || (n == 3 && code < 0x800) || (n == 4 && code < 0x10000) ? 0 : n;
+}
+
+void command_clean(char *text)
+{
+    while (*text != '\0') {
+        const size_t n = shown_bytes(text);
+
+        if (n == 0)
+            *text = '?';
+        text += n == 0 ? 1 : n;
+    }
+}
+
+void command_complain(const char *command, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    command_clean(text);
+    fprintf(stderr, "%s: %s\n", command, text);
+}
+
+void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns)
+{
+    const size_t room = columns > indent + 8 ? columns - indent : 8;
+    size_t left = columns > used ? columns - used : 1;
+
+    while (strlen(text) > left) {
+        size_t end = left;
+
+        while (end > 0 && text[end] != ' ')
+            end--;
+        const size_t n = end > 0 ? end : left;
+
+        fprintf(stream, "%.*s\n%*s", (int)n, text, (int)indent, "");
+        text += n + (end > 0);
+        left = room;
+    }
+    fprintf(stream, "%s\n", text);
+}
+
+static int check_arguments(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        for (const char *c = argv[i]; *c != '\0'; c += shown_bytes(c)) {
+            if (shown_bytes(c) == 0) {
+                command_complain(argv[0], "'%.60s' has control characters or is not UTF-8",
+                                 argv[i]);
+                return EXIT_MISUSE;
+            }
+        }
+    }
+    return 0;
+}
+
 int command_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
+    if (check_arguments(argc, argv))
+        return EXIT_MISUSE;
     return argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? 0 : EXIT_MISUSE;
 }
 
@@ -34,11 +121,23 @@ error_t command_bad_option(const struct argp_state *state, const char *format, .
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    /* The text may quote the command line: it must stay one line. */
-    for (char *c = text; *c != '\0'; c++)
-        *c = iscntrl((unsigned char)*c) ? '?' : *c;
-    fprintf(stderr, "%s: %s\n", state->name, text);
+    command_complain(state->name, "%s", text);
     return EINVAL;
+}
+
+error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
+                     uint64_t *seen)
+{
+    for (int i = 0; table[i].name != NULL; i++) {
+        const uint64_t bit = (uint64_t)1 << i;
+
+        if (table[i].key != key)
+            continue;
+        if (*seen & bit)
+            return command_bad_option(state, "--%s is there twice", table[i].name);
+        *seen |= bit;
+    }
+    return 0;
 }
 
 int command_copy(char *field, size_t bytes, const char *value)
@@ -60,7 +159,7 @@ static int ends_with(const char *text, const char *end)
 
 int command_core_error(const char *command, const struct dp_error *err)
 {
-    fprintf(stderr, "%s: %s\n", command, err->text);
+    command_complain(command, "%s", err->text);
     return err->status == DP_EINVAL ? EXIT_MISUSE : EXIT_FAILED;
 }
 

@@ -4,6 +4,8 @@
 
 #include <argp.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "dp.h"
 
@@ -21,13 +23,28 @@ int tutorial_main(int argc, char **argv);
 int sweep_main(int argc, char **argv);
 int cell_main(int argc, char **argv); /* the worker of sweep */
 
-/* argp_parse whose complaints are one line each. 0, or EXIT_MISUSE after the complaint. */
+/* Replaces control characters, and bytes that are not UTF-8, by '?': what is left can be shown on a
+ * terminal, in one line, whoever wrote it. */
+void command_clean(char *text);
+/* "COMMAND: text", cleaned, as one line on stderr. */
+void command_complain(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Writes text, which continues at column used of its line, and a newline. Lines of at most columns
+ * are broken at blanks and go on after indent blanks. */
+void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);
+
+/* argp_parse whose complaints are one line each. 0, or EXIT_MISUSE after the complaint. Refuses
+ * arguments that command_clean would change. */
 int command_parse(const struct argp *argp, int argc, char **argv, void *input);
 /* The default branch of a parser: no arguments, one-line complaints. */
 error_t command_key(int key, char *arg, struct argp_state *state);
 /* One line on stderr; returns what a parser must return. */
 error_t command_bad_option(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Refuses an option of the table the second time; seen has a bit per option, 0 at first. */
+error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
+                     uint64_t *seen);
 
 /* Copies an option's value. 0, or -1 when it is too long for the field. */
 int command_copy(char *field, size_t bytes, const char *value);

@@ -9,10 +9,23 @@
 #include "options.h"
 #include "record_devices.h"
 
+enum { COLUMNS = 80 };
+
 struct devices_options {
     char devices[64], backend[32];
     bool json, bind;
+    uint64_t seen; /* options that were given */
 };
+
+static const struct argp_option option_table[] = {
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N, virt:N+lag or host (default: one virtual device per core)"},
+    {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+    {.name = "bind", .key = 'n', .arg = "HOW", .doc = "cores (default) or none"},
+    {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or json"},
+    {0}};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -21,7 +34,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     struct devices_options *options = state->input;
     struct option_text why;
     size_t index;
+    const error_t rc = command_once(state, option_table, key, &options->seen);
 
+    if (rc)
+        return rc;
     switch (key) {
     case 'd':
         if (command_copy(options->devices, sizeof options->devices, arg))
@@ -66,6 +82,14 @@ static const char *bytes_text(uint64_t bytes, char *text, size_t capacity)
     return text;
 }
 
+/* "  name       value"; a long value goes on in the next line. */
+static void print_long(const char *name, const char *value)
+{
+    const int used = printf("  %-10s ", name);
+
+    command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
+}
+
 static const char *plural(int n)
 {
     return n == 1 ? "" : "s";
@@ -76,7 +100,7 @@ static void print_machine(const struct dp_machine *m)
     char memory[32], l1[32], l2[32], l3[32];
 
     printf("Machine\n");
-    printf("  processor  %.66s\n", m->cpu_model);
+    print_long("processor", m->cpu_model);
     printf("  cores      %d core%s, %d processing unit%s, %d package%s, %d NUMA node%s\n", m->cores,
            plural(m->cores), m->pus, plural(m->pus), m->packages, plural(m->packages),
            m->numa_nodes, plural(m->numa_nodes));
@@ -104,8 +128,11 @@ static void print_devices(const struct record_devices *d)
 
         if (s->numa_node >= 0)
             snprintf(numa, sizeof numa, "%d", s->numa_node);
-        printf("  %-4d %-12s %-5s %-6s %-5s %.40s\n", s->index, s->name, s->kind, numa,
-               s->bound ? "yes" : "no", s->cores[0] != '\0' ? s->cores : "-");
+        const int used = printf("  %-4d %-12s %-5s %-6s %-5s ", s->index, s->name, s->kind, numa,
+                                s->bound ? "yes" : "no");
+
+        command_wrap(stdout, s->cores[0] != '\0' ? s->cores : "-", (size_t)used, (size_t)used,
+                     COLUMNS);
     }
 }
 
@@ -116,7 +143,7 @@ static void print_versions(const struct dp_machine *m)
     printf("  build      %s, %s%s%.30s\n", BUILD_COMPILER, BUILD_TYPE,
            BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
     printf("  hwloc      %s\n", m->hwloc_version);
-    printf("  BLAS       %.66s\n", m->blas);
+    print_long("BLAS", m->blas);
 }
 
 static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,
@@ -152,16 +179,7 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
 
 int devices_main(int argc, char **argv)
 {
-    static const struct argp_option table[] = {
-        {.name = "devices",
-         .key = 'd',
-         .arg = "LIST",
-         .doc = "virt:N, virt:N+lag or host (default: one virtual device per core)"},
-        {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
-        {.name = "bind", .key = 'n', .arg = "HOW", .doc = "cores (default) or none"},
-        {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or json"},
-        {0}};
-    const struct argp argp = {.options = table,
+    const struct argp argp = {.options = option_table,
                               .parser = parse_option,
                               .doc = "Shows what is here: devices, core sets, NUMA nodes, caches, "
                                      "memory and library versions."};

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES_MAX = 64 * 1024 * 1024, ARGUMENTS = 32, NUMBER_BYTES = 32, SIGNAL_CHECK_MS = 50 };
+enum { ARGUMENTS = 32, NUMBER_BYTES = 32, SIGNAL_CHECK_MS = 50 };
 
 /* What came out of a worker. */
 struct outcome {
@@ -39,7 +39,7 @@ static void request_stop(int number)
 
 void launch_watch_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM};
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     const struct sigaction action = {.sa_handler = request_stop};
 
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
@@ -139,7 +139,7 @@ static bool take(int input, struct outcome *outcome)
 {
     if (outcome->length + 1 >= outcome->capacity) {
         const size_t capacity = outcome->capacity == 0 ? 65536 : 2 * outcome->capacity;
-        char *text = capacity <= LINE_BYTES_MAX ? realloc(outcome->text, capacity) : NULL;
+        char *text = capacity <= RECORD_LINE_BYTES ? realloc(outcome->text, capacity) : NULL;
 
         if (text == NULL) {
             outcome->too_long = true;
@@ -157,15 +157,17 @@ static bool take(int input, struct outcome *outcome)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Waits for a worker that has closed its pipe until end, then kills it. */
+/* Waits for a worker that has closed its pipe until end or a signal, then kills it. Its last
+ * moments are not a matter of the deadline: it was in time with what it sent. */
 static void reap(pid_t pid, double end, struct outcome *outcome)
 {
     const struct timespec pause = {.tv_nsec = 200000};
 
-    while (now() < end) {
+    while (now() < end && !outcome->interrupted) {
         if (waitpid(pid, &outcome->status, WNOHANG) == pid)
             return;
         nanosleep(&pause, NULL);
+        outcome->interrupted = stop_requested != 0;
     }
     outcome->timed_out = outcome->timed_out || end > 0;
     kill(pid, SIGKILL);
@@ -182,13 +184,22 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, struct outco
         struct pollfd pipe_end = {.fd = input, .events = POLLIN};
 
         outcome->interrupted = stop_requested != 0;
-        outcome->timed_out = now() >= end;
-        if (outcome->interrupted || outcome->timed_out)
+        if (outcome->interrupted)
             break;
-        if (poll(&pipe_end, 1, SIGNAL_CHECK_MS) > 0)
+        /* First what is there: this process may have been stopped for longer than the timeout, and
+         * what was sent meanwhile was in time. */
+        const double left = end - now();
+
+        if (poll(&pipe_end, 1, left > 0 ? SIGNAL_CHECK_MS : 0) > 0)
             open = take(input, outcome);
+        else
+            outcome->timed_out = left <= 0;
+        if (outcome->timed_out)
+            break;
     }
-    reap(pid, open || outcome->too_long ? 0 : end, outcome);
+    const double grace = now() + 1;
+
+    reap(pid, open || outcome->too_long ? 0 : end > grace ? end : grace, outcome);
 }
 
 static void set_status(struct record_cell *cell, enum record_status status, const char *reason)

@@ -4,7 +4,8 @@
 
 #include "cell.h"
 
-/* From now on SIGINT and SIGTERM, unless they were ignored, end the cell under way only. */
+/* From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM, unless they were ignored, end the cell under way
+ * only. */
 void launch_watch_signals(void);
 
 /* Runs one cell and fills its record in any case: what the worker sent, or how it ended.

@@ -1,8 +1,10 @@
 /* main.c: the program lockstep: a table of subcommands, nothing else. */
-#include <argp.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "build_info.h"
 #include "command.h"
@@ -38,8 +40,11 @@ static void print_help(FILE *stream)
 static int unknown_command(const char *name)
 {
     const char *separator = "known are ";
+    char shown[61];
 
-    fprintf(stderr, "lockstep: unknown command '%.60s'; ", name);
+    snprintf(shown, sizeof shown, "%s", name);
+    command_clean(shown);
+    fprintf(stderr, "lockstep: unknown command '%s'; ", shown);
     for (int i = 0; i < COMMANDS; i++) {
         if (commands[i].help != NULL) {
             fprintf(stderr, "%s%s", separator, commands[i].name);
@@ -50,37 +55,62 @@ static int unknown_command(const char *name)
     return EXIT_MISUSE;
 }
 
-/* Output that could not be written must not look like success. */
-static int finish(int status)
+/* Without this the next file opened, perhaps a file of records, would be standard output or error.
+ * The null device is opened so that writing to a closed standard output still fails. */
+static void open_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_MISUSE);
+}
+
+/* A reader that went away and a file that may not grow are errors of a write, not of the program.
+ */
+static void ignore_signals(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+/* Output that could not be written must not look like success, not even that of --help, after
+ * which argp exits by itself. */
+static void check_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
+        return;
     perror("lockstep: standard output");
-    return status == EXIT_PASSED ? EXIT_MISUSE : status;
+    _exit(EXIT_MISUSE);
 }
 
 int main(int argc, char **argv)
 {
     char name[64];
 
+    open_standard_files();
+    ignore_signals();
+    if (atexit(check_output))
+        return EXIT_MISUSE;
     if (argc < 2) {
         print_help(stderr);
         return EXIT_MISUSE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
-        return finish(EXIT_PASSED);
+        return EXIT_PASSED;
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("lockstep %s (%s, %s%s%s)\n", BUILD_VERSION, BUILD_GIT, BUILD_TYPE,
                BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
-        return finish(EXIT_PASSED);
+        return EXIT_PASSED;
     }
     for (int i = 0; i < COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
             snprintf(name, sizeof name, "lockstep %s", commands[i].name);
             argv[1] = name;
-            return finish(commands[i].main(argc - 1, argv + 1));
+            return commands[i].main(argc - 1, argv + 1);
         }
     }
     return unknown_command(argv[1]);

@@ -8,13 +8,17 @@ struct output {
     int fd;
     char path[512];
     bool resumed;            /* it held records: they are in file */
+    bool started;            /* it held a part of its first line only, or nothing */
     struct record_file file; /* of the earlier sittings */
 };
 
-/* path NULL: results/local/sweep-UTC.jsonl, folders are made. Refuses a file that holds something
- * unless resume; resume of a file that is missing or empty starts one. Cuts off a torn tail.
- * No second process can have the file open here. */
+/* path NULL: a new results/local/sweep-UTC.jsonl, folders are made. Refuses what is no regular
+ * file, a file that holds something unless resume, and resume of a file that is not there. Changes
+ * nothing in the file. No second process can have it open here, from now until it is closed. */
 int output_open(struct output *output, const char *path, bool resume, struct record_error *err);
+/* Before the first append: what an interrupted write left is cut off, unless only the newline is
+ * missing, which is added. */
+int output_repair(struct output *output, struct record_error *err);
 /* Appends and frees the line; NULL is an error. */
 int output_append(struct output *output, char *line, struct record_error *err);
 void output_close(struct output *output);

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More than the warm-up of a cell can have. */
+enum { WARMUP_STEPS = 1000 };
+
 static int default_counts(struct plan_options *options, int n_devices)
 {
     const size_t all = (size_t)n_devices;
@@ -38,6 +41,33 @@ static int default_workloads(struct plan_options *options)
     return 0;
 }
 
+/* The most steps whose record is surely short enough, on so many devices. Of a step it has two
+ * times and a flag, and a time per phase and device; no time is longer than a day. */
+static size_t steps_that_fit(size_t n_devices)
+{
+    const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
+    const size_t step = number * (3 + RECORD_PHASES * n_devices);
+
+    return (RECORD_LINE_BYTES - others) / step - WARMUP_STEPS;
+}
+
+static int check_steps(const struct plan_options *options, struct plan_text *why)
+{
+    for (size_t i = 0; i < options->n_counts; i++) {
+        const size_t most = steps_that_fit(options->count[i]);
+
+        if (options->limits.max_steps > most) {
+            snprintf(why->text, sizeof why->text,
+                     "--steps %zu:%zu: the record of a cell with %zu device%s could be longer than "
+                     "%zu MiB; at most %zu steps are allowed",
+                     options->limits.min_steps, options->limits.max_steps, options->count[i],
+                     options->count[i] == 1 ? "" : "s", RECORD_LINE_BYTES >> 20, most);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why)
 {
     if (n_devices < 1) {
@@ -59,7 +89,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct plan_text 
             return -1;
         }
     }
-    return 0;
+    return check_steps(options, why);
 }
 
 size_t plan_cells(const struct plan_options *options)

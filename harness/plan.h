@@ -27,7 +27,8 @@ struct plan_text {
     char text[320];
 };
 
-/* Fills what was not asked for, for a list of n_devices. 0, or -1 and why. */
+/* Fills what was not asked for, for a list of n_devices, and checks that the records of all cells
+ * can be read again. 0, or -1 and why. */
 int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why);
 
 size_t plan_cells(const struct plan_options *options);

@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "command.h"
 
 static double now(void)
 {
@@ -64,31 +67,62 @@ static const char *left_text(const struct progress *p, char *text, size_t bytes)
     return text;
 }
 
-static void print_name(const struct progress *p, size_t number, const char *workload, int n_devices,
-                       size_t rows)
+static size_t columns(void)
 {
-    const int width = p->total < 10 ? 1 : p->total < 100 ? 2 : p->total < 1000 ? 3 : 4;
+    struct winsize size;
 
-    fprintf(stderr, "[%*zu/%zu] %-*.40s  %2d device%s  batch %4zu", width, number, p->total,
-            p->name_width, workload, n_devices, n_devices == 1 ? " " : "s", rows);
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* At most room bytes of name; "..." says that it goes on. */
+static void cut_name(const char *name, size_t room, char *text, size_t bytes)
+{
+    if (strlen(name) <= room)
+        snprintf(text, bytes, "%s", name);
+    else
+        snprintf(text, bytes, "%.*s...", room > 3 ? (int)room - 3 : 0, name);
+}
+
+/* "[ 3/16] mlp:16,8 2 dev batch   30" and rest, within the width of the terminal, without newline.
+ * Its last column stays free: some terminals go on to the next line after it. */
+static void print_line(const struct progress *p, size_t number, const char *workload, int n_devices,
+                       size_t rows, const char *rest)
+{
+    enum { NAME_MIN = 10 };
+    const int width = p->total < 10 ? 1 : p->total < 100 ? 2 : p->total < 1000 ? 3 : 4;
+    const size_t room = columns() - 1;
+    char head[64], name[128], tail[192], line[400], shown[400];
+
+    snprintf(head, sizeof head, "[%*zu/%zu]", width, number, p->total);
+    snprintf(tail, sizeof tail, "%2d dev batch %4zu %s", n_devices, rows, rest);
+
+    const size_t others = strlen(head) + strlen(tail) + 2;
+    const size_t left = room > others + NAME_MIN ? room - others : NAME_MIN;
+    const size_t name_width = (size_t)p->name_width;
+
+    cut_name(workload, left < name_width ? left : name_width, name, sizeof name);
+    snprintf(line, sizeof line, "%s %-*s %s", head, (int)(left < name_width ? left : name_width),
+             name, tail);
+    cut_name(line, room, shown, sizeof shown);
+    fputs(shown, stderr);
 }
 
 void progress_begin(struct progress *progress, const struct cell_config *config)
 {
-    char left[32];
+    char left[32], rest[48];
 
     if (!progress->terminal)
         return;
+    snprintf(rest, sizeof rest, "%s left", left_text(progress, left, sizeof left));
     fputs("\r\033[K", stderr);
-    print_name(progress, progress->done + 1, config->workload.name, config->n_devices,
-               config->rows);
-    fprintf(stderr, "  %s left", left_text(progress, left, sizeof left));
+    print_line(progress, progress->done + 1, config->workload.name, config->n_devices, config->rows,
+               rest);
     fflush(stderr);
 }
 
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
-    char time[32], rate[32];
+    char time[32], rate[32], rest[128], reason[sizeof cell->reason];
 
     progress->done++;
     progress->finished_here++;
@@ -96,14 +130,21 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
         return;
     if (progress->terminal)
         fputs("\r\033[K", stderr);
-    print_name(progress, progress->done, cell->key.workload, cell->key.n_devices,
-               cell->key.global_batch);
     if (cell->status == RECORD_OK)
-        fprintf(stderr, "  verified  %7s  %6s rows/s\n",
-                time_text(cell->median_ns, time, sizeof time),
-                rate_text(cell->throughput_samples_per_s, rate, sizeof rate));
+        snprintf(rest, sizeof rest, "verified %7s %5s rows/s",
+                 time_text(cell->median_ns, time, sizeof time),
+                 rate_text(cell->throughput_samples_per_s, rate, sizeof rate));
     else
-        fprintf(stderr, "  %s: %s\n", record_status_names[cell->status], cell->reason);
+        snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
+    print_line(progress, progress->done, cell->key.workload, cell->key.n_devices,
+               cell->key.global_batch, rest);
+    fputc('\n', stderr);
+    if (cell->status == RECORD_OK)
+        return;
+    memcpy(reason, cell->reason, sizeof reason);
+    command_clean(reason);
+    fputs("    ", stderr);
+    command_wrap(stderr, reason, 4, 4, columns());
 }
 
 void progress_close(struct progress *progress)

@@ -174,6 +174,57 @@ void provenance_read(struct dp_group *group, const struct dp_machine *machine,
     read_clock(run);
 }
 
+static int differs(const char *what, const char *here, const char *there, char *why, size_t bytes)
+{
+    if (strcmp(here, there) == 0)
+        return 0;
+    snprintf(why, bytes, "the %s here is \"%.100s\", in the file \"%.100s\"", what, here, there);
+    return -1;
+}
+
+static int compare_counts(const struct record_run *here, const struct record_run *there, char *why,
+                          size_t bytes)
+{
+    const struct {
+        const char *what;
+        int here, there;
+    } pairs[] = {{"number of cores", here->cores, there->cores},
+                 {"number of processing units", here->pus, there->pus},
+                 {"number of usable processing units", here->usable_pus, there->usable_pus},
+                 {"number of devices", here->n_slots, there->n_slots}};
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        char a[16], b[16];
+
+        snprintf(a, sizeof a, "%d", pairs[i].here);
+        snprintf(b, sizeof b, "%d", pairs[i].there);
+        if (differs(pairs[i].what, a, b, why, bytes))
+            return -1;
+    }
+    return 0;
+}
+
+static void describe_slot(const struct record_slot *slot, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "%s on %s, %sbound", slot->name, slot->cores, slot->bound ? "" : "not ");
+}
+
+/* Both have the same number of them. */
+static int compare_slots(const struct record_run *here, const struct record_run *there, char *why,
+                         size_t bytes)
+{
+    for (int i = 0; i < here->n_slots; i++) {
+        char what[32], a[200], b[200];
+
+        snprintf(what, sizeof what, "device %d", i);
+        describe_slot(&here->slot[i], a, sizeof a);
+        describe_slot(&there->slot[i], b, sizeof b);
+        if (differs(what, a, b, why, bytes))
+            return -1;
+    }
+    return 0;
+}
+
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes)
 {
@@ -182,17 +233,18 @@ int provenance_compare(const struct record_run *here, const struct record_run *t
     } pairs[] = {{"version", here->program_version, there->program_version},
                  {"commit", here->git_sha, there->git_sha},
                  {"compiler", here->compiler, there->compiler},
+                 {"set of compiler flags", here->cflags, there->cflags},
                  {"build type", here->build_type, there->build_type},
                  {"sanitizers", here->sanitizers, there->sanitizers},
                  {"processor", here->cpu_model, there->cpu_model},
+                 {"machine", here->node_hash, there->node_hash},
+                 {"kernel", here->kernel, there->kernel},
+                 {"C library", here->libc, there->libc},
+                 {"BLAS", here->blas, there->blas},
                  {"communicator", here->communicator, there->communicator}};
 
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (strcmp(pairs[i].here, pairs[i].there) != 0) {
-            snprintf(why, bytes, "the %s here is \"%.60s\", in the file \"%.60s\"", pairs[i].what,
-                     pairs[i].here, pairs[i].there);
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (differs(pairs[i].what, pairs[i].here, pairs[i].there, why, bytes))
             return -1;
-        }
-    }
-    return 0;
+    return compare_counts(here, there, why, bytes) ? -1 : compare_slots(here, there, why, bytes);
 }

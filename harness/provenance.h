@@ -10,7 +10,7 @@
 void provenance_read(struct dp_group *group, const struct dp_machine *machine,
                      struct record_run *run);
 
-/* 0 when both records are of the same program and processor; else -1 and what differs. */
+/* 0 when both records are of the same program on the same machine; else -1 and what differs. */
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes);
 

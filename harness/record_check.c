@@ -24,34 +24,42 @@ static int check_steps(const struct record_cell *cell, struct record_error *err)
             return record_fail(err, "\"status\" is ok, but step %zu %s", i,
                                cell->t_step_ns[i] == 0 ? "took no time" : "has bad values");
         }
+        if ((cell->flags[i] & RECORD_WARMUP) != 0 && i >= cell->warmup_steps) {
+            return record_fail(err, "step %zu is left out as warm-up, which ended after %zu steps",
+                               i, cell->warmup_steps);
+        }
     }
     return 0;
 }
 
-/* The devices of "virt:N" and "virt:N+lag"; -1 for lists of another kind. */
-static int listed_devices(const char *devices)
+/* Whether a list "virt:N" or "virt:N+lag" names n devices; lists of another kind are not judged. */
+static bool lists_devices(const char *devices, int n)
 {
-    int n = -1;
-    return sscanf(devices, "virt:%d", &n) == 1 ? n : -1;
+    char plain[32], lag[32];
+    snprintf(plain, sizeof plain, "virt:%d", n);
+    snprintf(lag, sizeof lag, "virt:%d+lag", n);
+    return strncmp(devices, "virt:", 5) != 0 || strcmp(devices, plain) == 0 ||
+           strcmp(devices, lag) == 0;
 }
 
 static int check_devices(const struct record_cell *cell, struct record_error *err)
 {
     const struct record_key *key = &cell->key;
-    const int listed = listed_devices(key->devices);
-    if (key->n_devices < 1 || (listed >= 0 && listed != key->n_devices)) {
+    if (key->n_devices < 1 || !lists_devices(key->devices, key->n_devices)) {
         return record_fail(err, "\"status\" is ok, but %d devices ran on '%.40s'", key->n_devices,
                            key->devices);
     }
     size_t rows = 0;
+    bool idle = false;
     for (int s = 0; s < cell->n_shards; ++s) {
         rows = cell->shard[s] > SIZE_MAX - rows ? SIZE_MAX : rows + cell->shard[s];
+        idle = idle || cell->shard[s] == 0;
     }
-    if (key->global_batch == 0 || rows != key->global_batch) {
+    if (key->global_batch == 0 || rows != key->global_batch || idle) {
         return record_fail(err, "\"status\" is ok, but %d shards have %zu of %zu rows",
                            cell->n_shards, rows, key->global_batch);
     }
-    if (cell->n_ranks < cell->n_shards || cell->n_ranks > key->n_devices) {
+    if (cell->n_shards > key->n_devices || cell->n_ranks != key->n_devices) {
         return record_fail(err,
                            "\"status\" is ok, but there are %d ranks for %d shards on %d devices",
                            cell->n_ranks, cell->n_shards, key->n_devices);
@@ -59,7 +67,20 @@ static int check_devices(const struct record_cell *cell, struct record_error *er
     return 0;
 }
 
-/* Every replica that got rows worked, and the first one had the loss and the update. */
+/* The first step without a time for that phase of that replica, or the number of steps. */
+static size_t step_without_time(const struct record_cell *cell, enum record_phase phase, int rank)
+{
+    const uint64_t *ns = cell->phase_ns[phase];
+    size_t i = 0;
+    while (ns != NULL && i < cell->n_samples &&
+           ((cell->flags[i] & RECORD_WARMUP) != 0 || ns[(size_t)rank * cell->n_samples + i] > 0)) {
+        ++i;
+    }
+    return i;
+}
+
+/* Every replica that got rows worked in every step that counts, and the first one had the loss and
+ * the update. */
 int record_check_phases(const struct record_cell *cell, struct record_error *err)
 {
     static const enum record_phase needed[] = {RECORD_FORWARD, RECORD_BACKWARD, RECORD_LOSS,
@@ -67,16 +88,13 @@ int record_check_phases(const struct record_cell *cell, struct record_error *err
     for (size_t k = 0; k < sizeof needed / sizeof needed[0]; ++k) {
         const enum record_phase phase = needed[k];
         const int ranks = phase == RECORD_LOSS || phase == RECORD_UPDATE ? 1 : cell->n_shards;
-        const uint64_t *ns = cell->phase_ns[phase];
         for (int r = 0; r < ranks; ++r) {
-            uint64_t longest = 0;
-            for (size_t i = 0; ns != NULL && i < cell->n_samples; ++i) {
-                const uint64_t time = ns[(size_t)r * cell->n_samples + i];
-                longest = time > longest ? time : longest;
-            }
-            if (longest == 0) {
-                return record_fail(err, "no step has a time for %s of replica %d",
-                                   record_phase_names[phase], r);
+            const size_t step = step_without_time(cell, phase, r);
+            if (step < cell->n_samples) {
+                return record_fail(err,
+                                   "step %zu has no time for %s of replica %d: it was not "
+                                   "recorded, or the clock is too coarse for it",
+                                   step, record_phase_names[phase], r);
             }
         }
     }
@@ -85,7 +103,7 @@ int record_check_phases(const struct record_cell *cell, struct record_error *err
 
 static bool same(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+    return a == b || (isnan(a) && isnan(b));
 }
 
 static bool same_summary(const struct record_cell *a, const struct record_cell *b)
@@ -101,6 +119,8 @@ static bool same_summary(const struct record_cell *a, const struct record_cell *
         {a->p95_ns, b->p95_ns},
         {a->ci_lo_ns, b->ci_lo_ns},
         {a->ci_hi_ns, b->ci_hi_ns},
+        {a->ci_coverage, b->ci_coverage},
+        {a->has_ci, b->has_ci},
         {a->cv, b->cv},
         {a->rho1, b->rho1},
         {a->n_eff, b->n_eff},
@@ -114,10 +134,10 @@ static bool same_summary(const struct record_cell *a, const struct record_cell *
     for (int p = 0; p < RECORD_PHASES; ++p) {
         equal = equal && same(a->phase_median_ns[p], b->phase_median_ns[p]);
     }
-    return equal;
+    return equal && memcmp(a->flags, b->flags, a->n_samples * sizeof a->flags[0]) == 0;
 }
 
-/* Derives everything again from the samples. The flags are put back: deriving sets some. */
+/* Derives everything again from the samples, with flags of its own: deriving sets some. */
 static int check_summary(const struct record_cell *cell, struct record_error *err)
 {
     struct record_cell again = *cell;
@@ -127,6 +147,7 @@ static int check_summary(const struct record_cell *cell, struct record_error *er
     }
     memcpy(again.flags, cell->flags, cell->n_samples * sizeof again.flags[0]);
     const int status = record_derive(&again);
+    const bool equal = status == 0 && same_summary(cell, &again);
     free(again.flags);
     if (status != 0) {
         return record_fail(err, "no memory to check a record");
@@ -134,9 +155,11 @@ static int check_summary(const struct record_cell *cell, struct record_error *er
     if (again.n_valid == 0) {
         return record_fail(err, "\"status\" is ok, but no step was measured");
     }
-    if (!same_summary(cell, &again)) {
-        return record_fail(err, "the summary is not that of the samples: median %.17g, not %.17g",
-                           cell->median_ns, again.median_ns);
+    if (!equal) {
+        return record_fail(err,
+                           "the summary does not follow from the samples, whose median is %.17g, "
+                           "throughput %.17g",
+                           again.median_ns, again.throughput_samples_per_s);
     }
     return 0;
 }

@@ -12,6 +12,8 @@
 /* A cell or the figure is missing; no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 
+static const char NAME[] = "lockstep report";
+
 struct arguments {
     const char *out;
     char **files;
@@ -88,14 +90,14 @@ static int read_file(const char *path, struct record_file *file)
     struct record_error err = {{0}};
 
     if (record_read(path, file, &err) != 0) {
-        fprintf(stderr, "lockstep report: %s\n", err.text);
+        command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
     }
     if (file->torn) {
-        fprintf(stderr,
-                "lockstep report: %s: the last line is torn, from byte %ld on; finish the file "
-                "with `lockstep sweep --resume`\n",
-                path, file->torn_offset);
+        command_complain(NAME,
+                         "%s: the last line is torn, from byte %ld on; finish the file "
+                         "with `lockstep sweep --resume`",
+                         path, file->torn_offset);
         record_file_free(file);
         return EXIT_MISUSE;
     }
@@ -122,15 +124,16 @@ static int check_files(const struct report *report, char *const paths[])
         cells += report->file[f].n_cells;
         if (same_machine(first, run))
             continue;
-        fprintf(stderr,
-                "lockstep report: the machines differ and cannot be compared: %s is of node %s "
-                "(%s, %d of %d processing units), %s of node %s (%s, %d of %d)\n",
-                paths[0], first->node_hash, first->cpu_model, first->usable_pus, first->pus,
-                paths[f], run->node_hash, run->cpu_model, run->usable_pus, run->pus);
+        command_complain(NAME,
+                         "the machines differ and cannot be compared: %s is of node %s "
+                         "(%s, %d of %d processing units), %s of node %s (%s, %d of %d)",
+                         paths[0], first->node_hash, first->cpu_model, first->usable_pus,
+                         first->pus, paths[f], run->node_hash, run->cpu_model, run->usable_pus,
+                         run->pus);
         return EXIT_INVALID;
     }
     if (cells == 0) {
-        fprintf(stderr, "lockstep report: %s: no cells, so there is nothing to report\n", paths[0]);
+        command_complain(NAME, "%s: no cells, so there is nothing to report", paths[0]);
         return EXIT_MISUSE;
     }
     return 0;
@@ -167,31 +170,30 @@ static int write_report(const char *directory, const struct report *report)
     enum report_plot_status figure;
 
     if (make_directory(directory) != 0) {
-        fprintf(stderr, "lockstep report: cannot make the directory '%s': %s\n", directory,
-                strerror(errno));
+        command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
         return EXIT_MISUSE;
     }
     figure = report_plot(directory, report, &plot);
     if (figure == REPORT_PLOT_NONE)
         snprintf(plot.text, sizeof plot.text, "no cell is verified, so nothing can be plotted");
     if (figure == REPORT_PLOT_WRITE) {
-        fprintf(stderr, "lockstep report: %s\n", plot.text);
+        command_complain(NAME, "%s", plot.text);
         return EXIT_MISUSE;
     }
     if (report_page(directory, report, figure == REPORT_PLOT_OK ? "throughput.svg" : NULL,
                     plot.text, &err) != 0 ||
         report_markdown(directory, report, figure == REPORT_PLOT_OK, &err) != 0) {
-        fprintf(stderr, "lockstep report: %s\n", err.text);
+        command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
     }
     printf("%s/index.html\n", directory);
     if (figure != REPORT_PLOT_OK)
-        fprintf(stderr, "lockstep report: no figure: %s\n", plot.text);
+        command_complain(NAME, "no figure: %s", plot.text);
     if (figure == REPORT_PLOT_NONE)
         return EXIT_INVALID;
     if (report->verified < report->planned)
-        fprintf(stderr, "lockstep report: %zu of %zu planned cells are verified\n",
-                report->verified, report->planned);
+        command_complain(NAME, "%zu of %zu planned cells are verified", report->verified,
+                         report->planned);
     return figure == REPORT_PLOT_OK && report->verified == report->planned ? 0 : EXIT_PARTLY;
 }
 
@@ -201,7 +203,7 @@ static int report_files(const struct arguments *arguments)
     int status = 0;
 
     if (report.file == NULL) {
-        fprintf(stderr, "lockstep report: no memory for %zu files\n", arguments->n_files);
+        command_complain(NAME, "no memory for %zu files", arguments->n_files);
         return EXIT_MISUSE;
     }
     while (status == 0 && report.n_files < arguments->n_files) {
@@ -211,7 +213,7 @@ static int report_files(const struct arguments *arguments)
     if (status == 0)
         status = check_files(&report, arguments->files);
     if (status == 0 && report_rows_make(&report) != 0) {
-        fprintf(stderr, "lockstep report: no memory for the rows\n");
+        command_complain(NAME, "no memory for the rows");
         status = EXIT_MISUSE;
     }
     if (status == 0)

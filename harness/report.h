@@ -117,14 +117,14 @@ size_t report_panels(const struct report *report);
 enum report_plot_status report_plot(const char *directory, const struct report *report,
                                     struct record_error *err);
 
-/* Runs gnuplot in directory on one of our scripts, `variables` in front. 0, or -1. */
+/* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
+ * most. 0, or -1. */
 int report_gnuplot(const char *directory, const char *variables, const char *script,
-                   struct record_error *err);
+                   unsigned seconds, struct record_error *err);
+/* Both pictures, from the script and the data in directory. 0, or -1. */
+int report_draw(const char *directory, const char *variables, struct record_error *err);
 /* What an earlier report left must not stand beside a new one. */
 void report_remove(const char *directory, const char *name);
-/* The file must begin with these bytes and not be empty, then it gets its final name. */
-int report_accept(const char *directory, const char *temporary, const char *name, const void *begin,
-                  size_t bytes, struct record_error *err);
 
 /* ---- text --------------------------------------------------------------------------------- */
 

@@ -162,9 +162,11 @@ static void machine(struct report_out *out, const struct record_run *run)
     snprintf(text, sizeof text, "%s, backend %s, communicator %s", run->devices, run->backend,
              run->communicator);
     fact(out, "Devices", text);
-    snprintf(text, sizeof text, "%s, tick %.0f ns, one reading %.0f ns; %s, %s", run->clock,
-             run->timer_tick_ns, run->timer_overhead_ns, run->sync_method, run->rank_reduction);
+    snprintf(text, sizeof text, "%s%stick %.0f ns, one reading %.0f ns", run->clock,
+             run->clock[0] != '\0' ? ", " : "", run->timer_tick_ns, run->timer_overhead_ns);
     fact(out, "Clock", text);
+    fact(out, "Start of a step", run->sync_method);
+    fact(out, "Time of a step", run->rank_reduction);
 }
 
 static void provenance(struct report_out *out, const struct record_run *run)

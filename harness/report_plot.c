@@ -327,36 +327,6 @@ static int write_script(const char *directory, struct record_error *err)
     return report_close(&out, err);
 }
 
-static int draw(const char *directory, const char *variables, const char *terminal,
-                const char *name, const char *begin, struct record_error *err)
-{
-    char temporary[48], *all = malloc(strlen(variables) + 128);
-    int result = -1;
-
-    snprintf(temporary, sizeof temporary, "%s.tmp", name);
-    if (all != NULL) {
-        sprintf(all, "terminal='%s';out='%s'%s", terminal, temporary, variables);
-        result = report_gnuplot(directory, all, "throughput.gp", err);
-    }
-    free(all);
-    if (result == 0)
-        return report_accept(directory, temporary, name, begin, strlen(begin), err);
-    report_remove(directory, temporary);
-    return -1;
-}
-
-static int draw_both(const char *directory, const char *variables, struct record_error *err)
-{
-    struct record_error ignored;
-    const char *terminal = "pngcairo";
-
-    if (draw(directory, variables, "svg", "throughput.svg", "<?xml", err) != 0)
-        return -1;
-    if (report_gnuplot(directory, "set terminal pngcairo", NULL, &ignored) != 0)
-        terminal = "png";
-    return draw(directory, variables, terminal, "throughput.png", "\x89PNG\r\n\x1a\n", err);
-}
-
 /* Script, text and data files; *variables is what gnuplot needs to know. Caller frees. */
 static int write_inputs(const char *directory, const struct report *report,
                         const struct panel panels[], size_t n, char **variables,
@@ -398,7 +368,7 @@ enum report_plot_status report_plot(const char *directory, const struct report *
         return REPORT_PLOT_NONE;
     if (write_inputs(directory, report, panels, n, &variables, err) != 0)
         status = REPORT_PLOT_WRITE;
-    else if (draw_both(directory, variables, err) != 0)
+    else if (report_draw(directory, variables, err) != 0)
         status = REPORT_PLOT_FAILED;
     free(variables);
     return status;

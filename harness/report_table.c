@@ -191,6 +191,7 @@ void report_cell_words(const struct report *report, const struct report_row *row
         phase_words(cell, text);
     else
         number_words(row, column, text);
+    report_clean(text); /* what was cut short may end inside a character */
 }
 
 void report_group_words(const struct report *report, const struct report_group *group,
@@ -207,6 +208,7 @@ void report_group_words(const struct report *report, const struct report_group *
     if (report->many_variants)
         add(text, ", built as in run %.8s", row->run->run_id);
     add(text, ")");
+    report_clean(text);
 }
 
 void report_verdict(struct report_out *out, const struct report *report)

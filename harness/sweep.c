@@ -4,7 +4,6 @@
  * cell under way is lost, and --resume runs what is missing or not verified. */
 #include "sweep.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +24,14 @@ struct sweep {
     struct output output;
     struct cell_config *cell; /* in the order they run */
     enum record_status *status;
-    bool *done; /* status is known */
+    bool *done;     /* status is known */
+    bool *measured; /* it has samples */
     size_t n;
 };
 
 static int complain(const struct sweep *sweep, const char *text)
 {
-    fprintf(stderr, "%s: %s\n", sweep->command, text);
+    command_complain(sweep->command, "%s", text);
     return EXIT_MISUSE;
 }
 
@@ -97,6 +97,19 @@ static int check_resumed(struct sweep *sweep)
     return complain(sweep, text);
 }
 
+/* Whether the header can hold the grid, whatever the seed will be: before there is a file. */
+static int check_grid(struct sweep *sweep)
+{
+    struct plan_options plan = sweep->options.plan;
+    struct plan_text why = {""};
+
+    if (!plan.has_seed)
+        plan.seed = UINT64_MAX;
+    return plan_command(&plan, sweep->run.command, sizeof sweep->run.command, &why)
+               ? complain(sweep, why.text)
+               : 0;
+}
+
 static int open_output(struct sweep *sweep)
 {
     const struct sweep_options *options = &sweep->options;
@@ -109,12 +122,16 @@ static int open_output(struct sweep *sweep)
     if (!plan->has_seed)
         plan->seed = sweep->output.resumed ? sweep->output.file.run.seed : new_seed();
 
-    const int status = describe_plan(sweep);
+    int status = describe_plan(sweep);
 
+    if (status == 0 && sweep->output.resumed)
+        status = check_resumed(sweep);
     if (status)
         return status;
+    if (output_repair(&sweep->output, &err))
+        return complain(sweep, err.text);
     if (sweep->output.resumed)
-        return check_resumed(sweep);
+        return 0;
     if (output_append(&sweep->output, record_run_text(&sweep->run), &err))
         return complain(sweep, err.text);
     return 0;
@@ -131,7 +148,7 @@ static void mark_done(struct sweep *sweep)
         for (size_t j = 0; j < file->n_cells; j++) {
             if (strcmp(file->cell[j].cell_id, planned.cell_id) == 0 &&
                 file->cell[j].status == RECORD_OK) {
-                sweep->done[i] = true;
+                sweep->done[i] = sweep->measured[i] = true;
                 sweep->status[i] = RECORD_OK;
             }
         }
@@ -147,12 +164,12 @@ static size_t count_status(const struct sweep *sweep, enum record_status status)
     return count;
 }
 
-static size_t count_done(const struct sweep *sweep)
+static size_t count_true(const bool flags[], size_t n)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < sweep->n; i++)
-        count += sweep->done[i];
+    for (size_t i = 0; i < n; i++)
+        count += flags[i];
     return count;
 }
 
@@ -162,7 +179,8 @@ static int open_plan(struct sweep *sweep)
     sweep->cell = plan_make(&sweep->options.plan, sweep->run.communicator, sweep->run.run_id);
     sweep->status = calloc(sweep->n, sizeof *sweep->status);
     sweep->done = calloc(sweep->n, sizeof *sweep->done);
-    if (!sweep->cell || !sweep->status || !sweep->done)
+    sweep->measured = calloc(sweep->n, sizeof *sweep->measured);
+    if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured)
         return complain(sweep, "out of memory for the plan");
     mark_done(sweep);
     return 0;
@@ -182,6 +200,7 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     if (rc == 0) {
         sweep->status[i] = cell.status;
         sweep->done[i] = true;
+        sweep->measured[i] = cell.n_samples > 0;
         progress_cell(progress, &cell);
     }
     record_cell_free(&cell);
@@ -200,7 +219,7 @@ static int run_cells(struct sweep *sweep)
     for (size_t i = 0; i < plan->n_workloads; i++)
         if (strlen(plan->workload[i].name) > (size_t)width)
             width = (int)strlen(plan->workload[i].name);
-    progress_open(&progress, count_done(sweep), sweep->n, width < 40 ? width : 40);
+    progress_open(&progress, count_true(sweep->done, sweep->n), sweep->n, width < 40 ? width : 40);
     for (size_t i = 0; i < sweep->n && status == 0; i++)
         if (!sweep->done[i])
             status = run_cell(sweep, i, &progress);
@@ -210,7 +229,8 @@ static int run_cells(struct sweep *sweep)
 
 static void print_summary(const struct sweep *sweep, int status)
 {
-    const size_t measured = count_done(sweep);
+    const bool named = sweep->options.out[0] != '\0';
+    const size_t measured = count_true(sweep->measured, sweep->n);
 
     fprintf(stderr, "\n  planned   %5zu cells\n  measured  %5zu\n  verified  %5zu\n", sweep->n,
             measured, count_status(sweep, RECORD_OK));
@@ -224,8 +244,9 @@ static void print_summary(const struct sweep *sweep, int status)
     if (strcmp(BUILD_NOTE, "") != 0)
         fprintf(stderr, "  note      %s\n", BUILD_NOTE);
     if (status == EXIT_INTERRUPTED)
-        fprintf(stderr, "  interrupted; the same command with --resume --out %s goes on\n",
-                sweep->output.path);
+        fprintf(stderr, "  interrupted; the same command%s%s%s goes on\n",
+                sweep->options.resume ? "" : " with --resume", named ? "" : " --out ",
+                named ? "" : sweep->output.path);
     printf("%s\n", sweep->output.path);
 }
 
@@ -248,7 +269,8 @@ static int run_plan(struct sweep *sweep)
         const size_t ok = count_status(sweep, RECORD_OK);
 
         if (output_append(&sweep->output,
-                          record_end_text(sweep->run.run_id, sweep->n, ok, count_done(sweep) - ok,
+                          record_end_text(sweep->run.run_id, sweep->n, ok,
+                                          count_true(sweep->done, sweep->n) - ok,
                                           status == EXIT_INTERRUPTED),
                           &err))
             status = complain(sweep, err.text);
@@ -260,7 +282,6 @@ static int run_plan(struct sweep *sweep)
 
 int sweep_main(int argc, char **argv)
 {
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sweep *sweep = calloc(1, sizeof *sweep);
     int status;
 
@@ -270,10 +291,11 @@ int sweep_main(int argc, char **argv)
     }
     sweep->command = argv[0];
     sweep->output.fd = -1;
-    sigaction(SIGXFSZ, &ignore, NULL); /* a file that may not grow is a full disk: EFBIG */
     status = sweep_parse(argc, argv, &sweep->options);
     if (status == 0)
         status = read_devices(sweep);
+    if (status == 0)
+        status = check_grid(sweep);
     if (status == 0)
         status = open_output(sweep);
     if (status == 0)
@@ -284,6 +306,7 @@ int sweep_main(int argc, char **argv)
     free(sweep->cell);
     free(sweep->status);
     free(sweep->done);
+    free(sweep->measured);
     free(sweep);
     return status;
 }

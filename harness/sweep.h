@@ -9,6 +9,7 @@ struct sweep_options {
     char out[512]; /* "": a new file in results/local */
     bool resume;
     double timeout; /* seconds per cell */
+    uint64_t seen;  /* options that were given */
 };
 
 /* Parses and completes nothing: what was not given stays empty. 0 or an exit status. */

@@ -102,7 +102,15 @@ static error_t parse_seed(const struct argp_state *state, const char *arg,
     return 0;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_out(const struct argp_state *state, const char *arg,
+                         struct sweep_options *options)
+{
+    if (arg[0] == '\0')
+        return command_bad_option(state, "--out is empty: name a file");
+    return copy_text(state, "--out", options->out, sizeof options->out, arg);
+}
+
+static error_t parse_value(int key, char *arg, struct argp_state *state)
 {
     static const char *const binds[] = {"none", "cores"};
     static const char *const backends[] = {"cpu", "cpu-ref"};
@@ -127,7 +135,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'w':
         return add_workload(state, arg, plan);
     case 'o':
-        return copy_text(state, "--out", options->out, sizeof options->out, arg);
+        return parse_out(state, arg, options);
     case 'r':
         options->resume = true;
         return 0;
@@ -183,8 +191,35 @@ static const struct argp_option option_table[] = {
     {.name = "timeout",
      .key = 'T',
      .arg = "S",
-     .doc = "a cell that takes longer is killed (default 120)"},
+     .doc = "a cell that takes longer is killed (default: 120, or 60 and ten times --seconds)"},
     {0}};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct sweep_options *options = state->input;
+    const error_t rc = key == 'w' ? 0 : command_once(state, option_table, key, &options->seen);
+
+    return rc ? rc : parse_value(key, arg, state);
+}
+
+/* What no option says alone. */
+static int check_options(const char *command, struct sweep_options *options)
+{
+    const double seconds = options->plan.limits.seconds;
+
+    if (options->resume && options->out[0] == '\0') {
+        command_complain(command, "--resume needs --out FILE");
+        return EXIT_MISUSE;
+    }
+    if (options->timeout <= 0)
+        options->timeout = 10 * seconds + 60 > 120 ? 10 * seconds + 60 : 120;
+    if (options->timeout <= seconds) {
+        command_complain(command, "--timeout %g must be more than --seconds %g", options->timeout,
+                         seconds);
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
 
 int sweep_parse(int argc, char **argv, struct sweep_options *options)
 {
@@ -196,14 +231,10 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
                "cells verified, 1 a cell failed, 2 misuse or a cell could not be set up, 130 "
                "interrupted (--resume goes on)."};
 
-    *options = (struct sweep_options){
-        .plan = {.backend = "cpu", .bind = true, .limits = {1, 10, 2000}}, .timeout = 120};
+    *options =
+        (struct sweep_options){.plan = {.backend = "cpu", .bind = true, .limits = {1, 10, 2000}}};
     command_default_devices(options->plan.devices, sizeof options->plan.devices);
     if (command_parse(&argp, argc, argv, options))
         return EXIT_MISUSE;
-    if (options->resume && options->out[0] == '\0') {
-        fprintf(stderr, "%s: --resume needs --out FILE\n", argv[0]);
-        return EXIT_MISUSE;
-    }
-    return 0;
+    return check_options(argv[0], options);
 }

@@ -12,7 +12,16 @@ enum { ROWS = 100, BATCH = 30, WIDTH_IN = 5, WIDTH_OUT = 2 };
 
 struct tutorial_options {
     char devices[64];
+    uint64_t seen; /* options that were given */
 };
+
+static const struct argp_option option_table[] = {
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N, virt:N+lag, or host for no data parallelism (default: one virtual "
+            "device per core)"},
+    {0}};
 
 struct tutorial {
     struct dp_group *group;
@@ -27,6 +36,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct tutorial_options *options = state->input;
 
+    const error_t rc = command_once(state, option_table, key, &options->seen);
+
+    if (rc)
+        return rc;
     if (key != 'd')
         return command_key(key, arg, state);
     if (command_copy(options->devices, sizeof options->devices, arg))
@@ -135,18 +148,11 @@ static void print_heading(const struct tutorial *t)
 
 int tutorial_main(int argc, char **argv)
 {
-    static const struct argp_option table[] = {
-        {.name = "devices",
-         .key = 'd',
-         .arg = "LIST",
-         .doc = "virt:N, virt:N+lag, or host for no data parallelism (default: one virtual "
-                "device per core)"},
-        {0}};
-    const struct argp argp = {.options = table,
+    const struct argp argp = {.options = option_table,
                               .parser = parse_option,
                               .doc = "Prints the sizes that every replica and the caller see, as "
                                      "the PyTorch data-parallel tutorial does."};
-    struct tutorial_options options;
+    struct tutorial_options options = {.seen = 0};
     struct tutorial t = {0};
     struct dp_error err = {0};
     int status;

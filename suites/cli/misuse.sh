@@ -41,11 +41,55 @@ refuse 'MIN:MAX' "$lockstep" sweep --steps 5
 refuse '-1' "$lockstep" sweep --seed -1
 refuse 'resume.*--out' "$lockstep" sweep --resume
 refuse 'no/such/folder' "$lockstep" sweep --devices virt:1 --out no/such/folder/a.jsonl
-refuse 'space' "$lockstep" sweep --devices virt:1 --out /dev/full
+refuse '/dev/full is not a regular file' "$lockstep" sweep --devices virt:1 --out /dev/full
+refuse '/dev/null is not a regular file' "$lockstep" sweep --devices virt:1 --out /dev/null
+refuse '/dev/null is not a regular file' "$lockstep" sweep --devices virt:1 --resume --out /dev/null
+refuse '--out is empty' "$lockstep" sweep --devices virt:1 --out ''
+refuse 'missing.jsonl is not there' "$lockstep" sweep --devices virt:1 --resume --out missing.jsonl
+[ ! -e missing.jsonl ] || fail "a refused resume made a file"
+refuse 'timeout 2 .*seconds 2' "$lockstep" sweep --seconds 2 --timeout 2
+
+# What is wrong with a list of devices.
+refuse "',virt:3' after the number" "$lockstep" sweep --devices virt:2,virt:3
+refuse "'+foo' after the number" "$lockstep" sweep --devices virt:2+foo
+refuse "'-1' is not a number" "$lockstep" sweep --devices virt:-1
+refuse 'is missing' "$lockstep" sweep --devices virt:
+refuse 'is missing' "$lockstep" sweep --devices virt:+lag
+
+# An option counts once; only workloads add up.
+for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--out a.jsonl' \
+    '--resume' '--seed 1' '--seconds 1' '--steps 1:2' '--bind none' '--timeout 99'; do
+    refuse "${option%% *} is there twice" "$lockstep" sweep $option $option
+done
+refuse '--backend is there twice' "$lockstep" devices --backend cpu --backend cpu-ref
+refuse '--devices is there twice' "$lockstep" tutorial --devices host --devices virt:1
+[ ! -e a.jsonl ] || fail "a refused sweep made a file"
+
+# A grid that the header cannot hold, and steps that a record cannot hold, leave no file.
+long=mlp:10000,10001,10002,10003,10004,10005,10006,10007,10008,10009
+refuse 'grid is too long' "$lockstep" sweep --devices virt:1 --batch 100000:400000:+5000 \
+    --workload $long --workload $long,1 --out grid.jsonl
+[ ! -e grid.jsonl ] || fail "a refused grid left a file"
+refuse 'steps 1:100000.*8 devices.*at most' "$lockstep" sweep --devices virt:8 --steps 1:100000 \
+    --out grid.jsonl
+[ ! -e grid.jsonl ] || fail "refused steps left a file"
 refuse 'virt:0' "$lockstep" tutorial --devices virt:0
 refuse 'gpu:1' "$lockstep" devices --devices gpu:1
 refuse 'xml' "$lockstep" devices --format xml
 refuse '`true`' "$lockstep" devices --devices '"`true`<script>,'
+
+# What a terminal would obey is neither taken nor shown: escape, newline, and U+009B.
+for bad in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'a\302\233b')" \
+    "$(printf 'a\233b')"; do
+    for command in swep devices tutorial sweep report; do
+        refuse 'control\|unknown command' "$lockstep" $command "$bad"
+        refuse 'control\|unknown command' "$lockstep" $command --devices "$bad"
+        refuse 'control\|unknown command' "$lockstep" $command "--$bad"
+    done
+    refuse 'unknown command' "$lockstep" "$bad"
+    ! LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177-\237]')" err || fail "a control byte"
+    refuse 'control' "$lockstep" sweep --devices virt:1 --out "$bad.jsonl"
+done
 
 # Files that are not ours stay as they are.
 echo 'not a record' >foreign.jsonl

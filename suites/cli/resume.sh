@@ -34,6 +34,59 @@ expect_status 2 "$lockstep" sweep $grid --seed 12 --seconds 0.1 --steps 1:100000
 expect_count 1 'seed 12.*seed 11' err
 cmp before.jsonl cut.jsonl || fail "a refused sweep changed the file"
 
+# Nor with a torn line, which is cut off only when the sweep goes on.
+printf '{"schema":"lockstep/cell/1.0","run_id":"12' >>cut.jsonl
+cp cut.jsonl torn.jsonl
+expect_status 2 "$lockstep" sweep $grid --seconds 0.2 --steps 1:100000 --resume --out cut.jsonl
+expect_count 1 'cannot resume' err
+cmp torn.jsonl cut.jsonl || fail "a refused resume changed the file"
+cp before.jsonl cut.jsonl
+
+# A whole record without its newline is a record.
+expect_status 0 "$lockstep" sweep $grid --seed 11 --seconds 0.001 --steps 1:2 --out end.jsonl
+for lines in 17 18; do # the last cell's record, then the end record
+    head -n "$lines" end.jsonl | head -c -1 >bare.jsonl
+    expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out bare.jsonl
+    head -n "$lines" end.jsonl >wanted_lines
+    head -n "$lines" bare.jsonl | cmp - wanted_lines || fail "a whole record was cut off"
+    expect_count "$planned" "$cell" bare.jsonl
+done
+
+# A file with nothing or less than a header starts anew, unless it is somebody else's.
+: >start.jsonl
+expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out start.jsonl
+expect_count "$planned" '"status":"ok"' start.jsonl
+head -c 300 end.jsonl >start.jsonl
+expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out start.jsonl
+expect_count "$planned" '"status":"ok"' start.jsonl
+expect_count 1 '"schema":"lockstep/run/1.0"' start.jsonl
+printf 'my thesis' >start.jsonl
+expect_status 2 "$lockstep" sweep $grid --resume --out start.jsonl
+[ "$(cat start.jsonl)" = 'my thesis' ] || fail "a foreign file was changed"
+
+# Another machine or build: refused, with what differs, and without its control characters.
+# elsewhere FIELD VALUE WORDS
+elsewhere()
+{
+    sed "1s/\"$1\":\(\"[^\"]*\"\|[a-z0-9]*\)/\"$1\":$2/" end.jsonl >other.jsonl
+    ! cmp -s end.jsonl other.jsonl || fail "no $1 in the header"
+    cp other.jsonl copy.jsonl
+    expect_status 2 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out other.jsonl
+    expect_count 1 "$3" err
+    [ "$(wc -l <err)" -eq 1 ] || fail "not one line"
+    cmp copy.jsonl other.jsonl || fail "a refused resume changed the file"
+}
+elsewhere node_hash '"0000000000000000"' 'the machine here'
+elsewhere usable_pus 999 'usable processing units here'
+elsewhere cores 999 'number of cores here'
+elsewhere blas '"another"' 'the BLAS here'
+elsewhere cflags '"-O0"' 'the set of compiler flags here'
+elsewhere kernel '"Linux 0"' 'the kernel here'
+elsewhere name '"virt:9"' 'device 0 here'
+elsewhere bound true 'device 0 here.*not bound.*in the file.*bound'
+elsewhere cpu_model '"a\\u001b[31m\\nb\\u009bc"' 'the processor here'
+! grep -q "$(printf '[\001-\011\013-\037\177-\237]')" err || fail "a control byte was shown"
+
 # A torn line is cut off; the options, and the seed from the file, are those of the first sitting.
 printf '{"schema":"lockstep/cell/1.0","run_id":"12' >>cut.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
@@ -47,6 +100,24 @@ expect_count 1 '"schema":"lockstep/end/1.0"' cut.jsonl
 # A second resume has nothing to do and says so by its status.
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
 expect_count "$planned" "$cell" cut.jsonl
+
+# A file has one sweep at a time, resumed ones too.
+cp before.jsonl held.jsonl
+"$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out held.jsonl >out 2>err &
+sweep=$!
+wait_for_cells $((kept + 1)) held.jsonl "$sweep"
+status=0
+"$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out held.jsonl \
+    >out2 2>err2 || status=$?
+[ "$status" -eq 2 ] || fail "status $status of a second sweep of one file"
+expect_count 1 'another sweep is writing' err2
+
+kill -HUP "$sweep"
+status=0
+wait "$sweep" || status=$?
+[ "$status" -eq 130 ] || fail "status $status after a hang-up"
+expect_count 1 'interrupted; the same command goes on' err
+expect_count 1 '"interrupted":true' held.jsonl
 
 # Ctrl-C: status 130, an end record that says so, and nothing lost.
 "$lockstep" sweep $grid --seed 3 --seconds 0.1 --steps 1:100000 --out int.jsonl >out 2>err &

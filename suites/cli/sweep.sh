@@ -47,10 +47,57 @@ order again.jsonl >second
 cmp first second || fail "one seed, two orders"
 sort first | cmp -s - first && fail "the order is not random"
 
-# A cell that takes too long is a record, and the sweep goes on.
-expect_status 1 "$lockstep" sweep --bind none --devices virt:1 --batch 10,20 --seconds 60 \
-    --steps 1:100000 --workload mlp:2048,2048,2048 --timeout 0.2 --out late.jsonl
+# A cell that takes too long is a record, not a measurement, and the sweep goes on.
+expect_status 1 "$lockstep" sweep --bind none --devices virt:1 --batch 10,20 --seconds 0.1 \
+    --steps 100000:100000 --workload mlp:2048,2048,2048 --timeout 0.2 --out late.jsonl
 expect_count 2 '"status":"timeout"' late.jsonl
+expect_count 1 'measured  *0$' err
+expect_count 1 'timeout  *2$' err
+
+# At most 80 columns; a name that does not fit says so.
+expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.01 --steps 1:2 \
+    --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --workload tutorial --batch 10,1000 \
+    --out wide.jsonl
+expect_count 8 '^\[[1-8]/8\] ' err
+expect_count 4 '^\[[1-8]/8\] mlp:8,8[8,]*\.\.\. ' err
+expect_count 0 '.\{81\}' err
+
+# What was closed by the caller never becomes the file of records.
+status=0
+"$lockstep" sweep --bind none --devices virt:1 --seconds 0.01 --steps 1:2 --batch 10 \
+    --workload mlp:4,4 --out closed.jsonl >out 2>&- || status=$?
+[ "$status" -eq 0 ] || fail "status $status with standard error closed"
+expect_count 3 '^{"schema":"lockstep/.*}$' closed.jsonl
+[ "$(wc -l <closed.jsonl)" -eq 3 ] || fail "something else is among the records"
+for name in in out all; do
+    status=0
+    case $name in
+    in) "$lockstep" devices <&- >out 2>err || status=$? ;;
+    out) "$lockstep" devices >&- 2>err || status=$? ;;
+    all) "$lockstep" devices <&- >&- 2>&- || status=$? ;;
+    esac
+    [ "$status" -eq "$([ "$name" = in ] && echo 0 || echo 2)" ] || fail "status $status: $name closed"
+done
+
+# Output that nobody gets is no success.
+for command in sweep devices tutorial report; do
+    status=0
+    "$lockstep" "$command" --help >/dev/full 2>err || status=$?
+    [ "$status" -eq 2 ] || fail "status $status of $command --help on a full device"
+    expect_count 1 'standard output: No space' err
+done
+
+# Without --out each sweep has a file of its own, also in the same second.
+for i in 1 2 3; do
+    "$lockstep" sweep --bind none --devices virt:1 --seconds 0.01 --steps 1:2 --batch 10 \
+        --workload mlp:4,4 >name.$i 2>err.$i &
+    eval "sweep$i=$!"
+done
+for i in 1 2 3; do
+    eval "wait \"\$sweep$i\"" || fail "a sweep without --out: $(cat err.$i)"
+    expect_count 1 '"status":"ok"' "$(cat name.$i)"
+done
+[ "$(cat name.? | sort -u | wc -l)" -eq 3 ] || fail "two sweeps share a file"
 
 # A worker that dies is a record too.
 "$lockstep" sweep --bind none --devices virt:1 --batch 10,20,30 --seconds 0.5 --steps 1:100000 \

@@ -16,13 +16,14 @@
 struct kind {
     const char *name;
     int launches;
-    bool hostile, failing, all_failing, no_cells, simulated, wide;
+    bool hostile, failing, all_failing, no_cells, simulated, wide, unbound;
     const char *run_id, *node;
 };
 
 static const struct kind kinds[] = {
     {.name = "good", .launches = 1},
     {.name = "good-again", .launches = 1, .run_id = "feedface00000002"},
+    {.name = "unbound", .launches = 1, .unbound = true, .run_id = "feedface00000004"},
     {.name = "launches", .launches = 3},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
@@ -81,6 +82,9 @@ static void fill_run(const struct kind *kind, struct record_run *run)
                                .load_avg = {0.1, 0.2, 0.3},
                                .timer_tick_ns = 1,
                                .timer_overhead_ns = 25,
+                               .clock = "CLOCK_EXAMPLE",
+                               .sync_method = "a made-up barrier",
+                               .rank_reduction = "slowest of the made-up",
                                .devices = "virt:8",
                                .backend = "cpu",
                                .communicator = "threads",
@@ -91,12 +95,20 @@ static void fill_run(const struct kind *kind, struct record_run *run)
         snprintf(run->run_id, sizeof run->run_id, "%s", kind->run_id);
     if (kind->node != NULL)
         snprintf(run->node_hash, sizeof run->node_hash, "%s", kind->node);
+    run->n_slots = 8;
+    for (int i = 0; i < run->n_slots; i++) {
+        run->slot[i] = (struct record_slot){.kind = "virt", .bound = !kind->unbound};
+        snprintf(run->slot[i].name, sizeof run->slot[i].name, "virt:%d", i);
+    }
     if (kind->simulated)
         snprintf(run->source, sizeof run->source, "simulated");
     if (kind->hostile) {
         snprintf(run->cpu_model, sizeof run->cpu_model, "%s", HOSTILE);
         snprintf(run->command, sizeof run->command, "%s", HOSTILE);
         snprintf(run->compiler, sizeof run->compiler, "%s", HOSTILE);
+        /* The figure shows 10 and 12 bytes of these: in the middle of a character. */
+        snprintf(run->created_utc, sizeof run->created_utc, "2026-11-2\u00e9T08:00:00Z");
+        snprintf(run->git_sha, sizeof run->git_sha, "3f2a9c1d5b7\u00e9\u00e9");
     }
 }
 
@@ -127,7 +139,7 @@ static int fill_steps(const struct model *model, struct record_cell *cell)
     uint64_t at = 0;
 
     cell->warmup_steps = 3;
-    if (record_cell_alloc(cell, 43, cell->n_shards) != 0)
+    if (record_cell_alloc(cell, 43, devices) != 0)
         return -1;
     for (size_t i = 0; i < cell->n_samples; i++) {
         double noise = 1.0 + 0.01 * (double)((i * 7 + 3 * (size_t)cell->key.launch) % 11);

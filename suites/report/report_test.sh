@@ -105,6 +105,10 @@ test_figure() {
     has index.html 'speed-up 1.99× on 2'
     has index.html 'best 164'
     has index.html 'Run feedface00000001'
+    for fact in 'CLOCK_EXAMPLE, tick 1 ns' 'a made-up barrier' 'slowest of the made-up'; do
+        has index.html "$fact"
+    done
+    has index.html 'a few very slow steps pull the point'
     has index.html '<svg'
     [ "$(grep -c '<tr class="good">' index.html)" -eq 80 ] || fail "not 80 rows"
     has index.html '5×2 (3 idle)'
@@ -144,6 +148,10 @@ test_hostile() {
         has $file '&lt;script'
     done
     [ "$(tr -d '\040-\176\n\200-\377\t' <out/index.html | wc -c)" -eq 0 ] || fail "control characters"
+    for file in out/index.html out/summary.md out/throughput.svg out/*.tsv; do
+        iconv -f UTF-8 -t UTF-8 "$file" >/dev/null || fail "$file is not UTF-8"
+    done
+    has out/throughput.svg '2026-11-2?, commit 3f2a9c1d5b7?'
     # shellcheck disable=SC2016 # meant as it stands
     has out/summary.md '\`touch pwned\`'
     # 80 rows, a header and a rule, each of 13 columns: 14 bars that are not escaped.
@@ -187,6 +195,45 @@ test_merged() {
     [ "$(points both)" -eq 80 ] || fail "$(points both) points, not 80"
 }
 
+# Bound and unbound workers are different machines in all but name: nothing is compared across.
+test_bindings() {
+    need gnuplot
+    records good unbound
+    grep -v '"n_devices":1,' good.jsonl >many.jsonl
+    report 1 many.jsonl unbound.jsonl --out out
+    has out/index.html 'Of 160 planned cells, 140 were measured and 140 verified; 20 not run.'
+    one_line '140 of 160 planned cells are verified'
+    # The cells of several devices that ran bound have no base; the others have theirs.
+    none=$(grep -c 'run feedface</td>.*>none</td>' out/index.html || true)
+    [ "$none" -eq 60 ] || fail "$none rows without a base, not 60"
+    report 0 good.jsonl unbound.jsonl --out whole
+    has whole/index.html 'All 160 planned cells'
+    [ "$(points whole)" -eq 160 ] || fail "$(points whole) points, not 160"
+}
+
+# Names are data, too: a terminal must not obey them.
+test_controls() {
+    records good
+    escape=$(printf '\033[2J')
+    status=0
+    cp good.jsonl "good$escape.jsonl"
+    for call in "no$escape.jsonl --out out" "good.jsonl --out no$escape/file" \
+        "good$escape.jsonl --out good.jsonl"; do
+        # shellcheck disable=SC2086 # words are wanted
+        "$lockstep" report $call >out.txt 2>err.txt && fail "accepted: $call"
+        [ "$(wc -l <err.txt)" -eq 1 ] || fail "not one line on stderr"
+        [ "$(tr -d '\040-\176\n' <err.txt | wc -c)" -eq 0 ] || fail "control characters on stderr"
+    done
+    sed '2s/"workload":"/"workload":7,"was":"\\u001b[2J/' good.jsonl >bad.jsonl
+    sed '1s/"Example CPU/"\\u001b[2J CPU/;1s/00000000000000aa/\\u0007\\u009b/' good.jsonl >odd.jsonl
+    for call in "2 bad.jsonl" "3 good.jsonl odd.jsonl"; do
+        # shellcheck disable=SC2086 # words are wanted
+        report $call --out out
+        [ "$(wc -l <err.txt)" -eq 1 ] || fail "not one line on stderr"
+        [ "$(tr -d '\040-\176\n' <err.txt | wc -c)" -eq 0 ] || fail "control characters on stderr"
+    done
+}
+
 test_refused() {
     records good no-cells
     head -c 100000 good.jsonl >torn.jsonl
@@ -200,6 +247,8 @@ test_refused() {
     done
     report 2 good.jsonl torn.jsonl --out out
     one_line torn.jsonl
+    # shellcheck disable=SC2016 # meant as it stands
+    one_line '`lockstep sweep --resume`'
     not_written out
     report 2 good.jsonl
     one_line '--out DIR is missing'
@@ -280,12 +329,12 @@ test_help() {
     report 0 --help
     has out.txt 'Usage: lockstep report'
     has out.txt '--out=DIR'
-    has out.txt 'Exit status'
+    has out.txt 'Exit status: 0 every planned cell is verified; 1'
 }
 
 case $case_name in
-figure | failed | hostile | simulated | repeated | merged | refused | machines | unverified | \
-    no_gnuplot | unwritable | help)
+figure | failed | hostile | simulated | repeated | merged | bindings | controls | refused | machines | \
+    unverified | no_gnuplot | unwritable | help)
     "test_$case_name"
     ;;
 *)

@@ -79,7 +79,6 @@ struct record_cell example_cell(int launch)
             cell.phase_ns[p][8 + i] = 25;
         }
     }
-    cell.flags[5] = RECORD_WARMUP;
     free(cell.phase_ns[RECORD_GATHER]);
     cell.phase_ns[RECORD_GATHER] = NULL;
     cr_assert(record_derive(&cell) == 0);

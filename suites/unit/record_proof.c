@@ -2,6 +2,7 @@
 #include "record_example.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,17 @@ static void a_bad_flag(struct record_cell *cell)
     record_derive(cell);
 }
 
+static void a_step_left_out(struct record_cell *cell)
+{
+    cell->flags[5] = RECORD_WARMUP;
+    record_derive(cell);
+}
+
+static void an_outlier_more(struct record_cell *cell)
+{
+    cell->flags[2] |= RECORD_MILD;
+}
+
 static void a_step_without_time(struct record_cell *cell)
 {
     cell->t_step_ns[2] = 0;
@@ -43,6 +55,40 @@ static void a_lost_row(struct record_cell *cell)
     cell->shard[1] = 14;
 }
 
+static void an_idle_shard(struct record_cell *cell)
+{
+    cell->shard[0] = 30;
+    cell->shard[1] = 0;
+}
+
+static void shards_of_one(struct record_cell *cell)
+{
+    cell->n_shards = 3;
+    cell->shard[0] = cell->shard[1] = cell->shard[2] = 1;
+}
+
+static void more_shards(struct record_cell *cell)
+{
+    cell->n_shards = 3;
+    cell->shard[0] = cell->shard[1] = cell->shard[2] = 10;
+}
+
+static void no_ranks(struct record_cell *cell)
+{
+    cell->n_ranks = 0;
+}
+
+static void no_batch(struct record_cell *cell)
+{
+    cell->key.global_batch = 0;
+    cell->n_shards = 0;
+}
+
+static void longer_list(struct record_cell *cell)
+{
+    snprintf(cell->key.devices, sizeof cell->key.devices, "virt:20");
+}
+
 static void no_shards(struct record_cell *cell)
 {
     cell->n_shards = 0;
@@ -53,6 +99,12 @@ static void other_devices(struct record_cell *cell)
     cell->key.n_devices = 3;
 }
 
+static void no_devices_of_another_kind(struct record_cell *cell)
+{
+    snprintf(cell->key.devices, sizeof cell->key.devices, "other:0");
+    cell->key.n_devices = 0;
+}
+
 static void no_devices(struct record_cell *cell)
 {
     cell->key.n_devices = 0;
@@ -61,6 +113,27 @@ static void no_devices(struct record_cell *cell)
 static void no_backward(struct record_cell *cell)
 {
     memset(cell->phase_ns[RECORD_BACKWARD] + 8, 0, 8 * sizeof(uint64_t));
+    record_derive(cell);
+}
+
+static void one_forward_less(struct record_cell *cell)
+{
+    cell->phase_ns[RECORD_FORWARD][8 + 6] = 0;
+    record_derive(cell);
+}
+
+static void no_update(struct record_cell *cell)
+{
+    memset(cell->phase_ns[RECORD_UPDATE], 0, 8 * sizeof(uint64_t));
+    record_derive(cell);
+}
+
+static void no_phases(struct record_cell *cell)
+{
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        free(cell->phase_ns[p]);
+        cell->phase_ns[p] = NULL;
+    }
     record_derive(cell);
 }
 
@@ -79,6 +152,11 @@ static void a_better_median(struct record_cell *cell)
 static void a_better_throughput(struct record_cell *cell)
 {
     cell->throughput_samples_per_s = 1e300;
+}
+
+static void no_interval(struct record_cell *cell)
+{
+    cell->has_ci = !cell->has_ci;
 }
 
 static void a_better_phase(struct record_cell *cell)
@@ -102,16 +180,29 @@ Test(record_proof, unproven_cells_are_refused)
         {fewer_checked, "7 of 8 steps"},
         {a_bad_step, "first bad 3"},
         {a_bad_flag, "step 3 has bad values"},
+        {a_step_left_out, "step 5 is left out"},
+        {an_outlier_more, "summary"},
         {a_step_without_time, "no time"},
         {all_warmup, "no step was measured"},
         {a_lost_row, "29 of 30 rows"},
+        {an_idle_shard, "2 shards have 30 of 30"},
+        {shards_of_one, "3 shards have 3 of 30 rows"},
+        {more_shards, "2 ranks for 3 shards"},
+        {no_ranks, "0 ranks for 2 shards"},
+        {no_batch, "0 of 0 rows"},
+        {longer_list, "2 devices ran on 'virt:20'"},
         {no_shards, "0 of 30 rows"},
         {other_devices, "3 devices ran on"},
+        {no_devices_of_another_kind, "0 devices ran on 'other:0'"},
         {no_devices, "0 devices ran on"},
         {no_backward, "backward of replica 1"},
+        {one_forward_less, "step 6 has no time for forward of replica 1"},
+        {no_update, "update of replica 0"},
+        {no_phases, "forward of replica 0"},
         {no_loss, "loss of replica 0"},
         {a_better_median, "summary"},
         {a_better_throughput, "summary"},
+        {no_interval, "summary"},
         {a_better_phase, "summary"},
         {failed_but_validated, "\"validated\" is true"},
     };

@@ -1,0 +1,56 @@
+/* gnuplot.c: a program in gnuplot's place that fails, or never ends, is reported and outlived. */
+#include "report.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What report_gnuplot says when `gnuplot` is this shell script, with a limit of 1 s. */
+static struct record_error run_script(const char *script)
+{
+    char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", path[80], search[80];
+    struct record_error err = {""};
+    cr_assert(mkdtemp(directory) != NULL);
+    snprintf(path, sizeof path, "%s/gnuplot", directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fprintf(file, "#!/bin/sh\n%s\n", script);
+    cr_assert(fclose(file) == 0 && chmod(path, 0700) == 0);
+    snprintf(search, sizeof search, "%s:/usr/bin:/bin", directory);
+    cr_assert(setenv("PATH", search, 1) == 0);
+    const int rc = report_gnuplot(directory, "x=1", "throughput.gp", 1, &err);
+    cr_assert(rc == (strcmp(script, "exit 0") == 0 ? 0 : -1), "%d: %s", rc, err.text);
+    unlink(path);
+    rmdir(directory);
+    return err;
+}
+
+Test(gnuplot, has_a_time_limit, .timeout = 30)
+{
+    struct timespec start, end;
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    /* As a caller may leave it: the limit must hold all the same. */
+    cr_assert(sigprocmask(SIG_BLOCK, &alarms, NULL) == 0);
+    cr_assert(signal(SIGALRM, SIG_IGN) != SIG_ERR);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    const struct record_error err = run_script("exec sleep 20");
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    cr_assert(strcmp(err.text, "gnuplot was stopped: it took more than 1 s") == 0, "%s", err.text);
+    cr_assert(end.tv_sec - start.tv_sec < 15, "%ld s", (long)(end.tv_sec - start.tv_sec));
+}
+
+Test(gnuplot, failures_are_told_apart)
+{
+    cr_assert(run_script("exit 0").text[0] == '\0');
+    struct record_error err = run_script("echo 'no such\033[2J terminal' >&2; exit 3");
+    cr_assert(strstr(err.text, "exit status 3: no such") != NULL, "%s", err.text);
+    cr_assert(strchr(err.text, '\033') == NULL, "control characters are passed on");
+    err = run_script("kill -9 $$");
+    cr_assert(strstr(err.text, "died of signal 9") != NULL, "%s", err.text);
+}

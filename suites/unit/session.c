@@ -1,0 +1,101 @@
+/* session.c: what a step left behind is refused or changes the digest when a replica did something
+ * else, or when a result has another size. */
+#include "session.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+enum { ROWS = 10 };
+
+struct fixture {
+    struct workload workload;
+    struct dp_group *group;
+    struct session session;
+};
+
+/* One right step of set 0 on two devices. */
+static void open_step(struct fixture *f)
+{
+    const struct dp_group_config config = {.devices = "virt:2", .backend = "cpu-ref"};
+    struct session_times times;
+    struct dp_error err = {0};
+    char why[200] = "";
+    cr_assert(workload_parse("mlp:4,6,3", &f->workload, why, sizeof why) == 0, "%s", why);
+    cr_assert(dp_group_open(&config, &f->group, &err) == 0, "%s", err.text);
+    cr_assert(session_open(&f->session, f->group, &f->workload, 5, ROWS, &err) == 0, "%s",
+              err.text);
+    cr_assert(session_prepare(&f->session, 0, &err) == 0 &&
+                  session_step(&f->session, 0, &times, &err) == 0 &&
+                  session_read(&f->session, &err) == 0,
+              "%s", err.text);
+}
+
+static void close_step(struct fixture *f)
+{
+    session_close(&f->session);
+    dp_group_close(f->group);
+}
+
+/* The values are the same in all of these: only who made them differs. */
+Test(session, digest_covers_who_did_what)
+{
+    struct fixture f = {0};
+    open_step(&f);
+    struct probe *probe = &f.session.probe;
+    const struct probe right = *probe;
+    const uint64_t digest = session_digest(&f.session);
+    size_t rows[DP_MAX_SLOTS];
+    cr_assert(probe_rows(probe, rows) == 2 && rows[0] == 5 && rows[1] == 5);
+    cr_assert(session_digest(&f.session) == digest);
+
+    probe->replica[0].in[0] = 9;
+    probe->replica[1].in[0] = 1;
+    cr_assert(session_digest(&f.session) != digest, "9 + 1 rows pass for 5 + 5");
+    *probe = right;
+    probe->replica[1].calls = 2;
+    cr_assert(session_digest(&f.session) != digest, "a second call passes");
+    cr_assert(probe_rows(probe, rows) == 2 && rows[1] == 0, "rows of two calls count");
+    *probe = right;
+    probe->replica[1].calls = 0;
+    cr_assert(session_digest(&f.session) != digest, "an idle replica passes");
+    *probe = right;
+    probe->replica[2] = probe->replica[1];
+    memset(&probe->replica[1], 0, sizeof probe->replica[1]);
+    cr_assert(probe_rows(probe, rows) == 3 && rows[1] == 0 && rows[2] == 5,
+              "replica 2 passes for replica 1");
+    cr_assert(session_digest(&f.session) != digest);
+    close_step(&f);
+}
+
+static void expect_refused(struct fixture *f, const char *named)
+{
+    struct dp_error err = {0};
+    cr_assert(session_read(&f->session, &err) != 0, "read, must name \"%s\"", named);
+    cr_assert(strstr(err.text, named) != NULL, "\"%s\" lacks \"%s\"", err.text, named);
+}
+
+Test(session, results_of_another_size_are_refused)
+{
+    struct fixture f = {0};
+    struct dp_error err = {0};
+    open_step(&f);
+    struct session *s = &f.session;
+    const struct dp_tensor loss = s->loss, output = s->output;
+
+    s->loss.ndim = 1;
+    s->loss.dim[0] = 2;
+    expect_refused(&f, "2 losses");
+    s->loss.dim[0] = 0;
+    expect_refused(&f, "0 losses");
+    s->loss = loss;
+    s->output.dim[0]--;
+    expect_refused(&f, "27 outputs");
+    s->output = output;
+    for (int p = 0; p < s->n_params; ++p) {
+        s->param[p]->grad.dim[0]--;
+        expect_refused(&f, "gradient");
+        s->param[p]->grad.dim[0]++;
+    }
+    cr_assert(session_read(s, &err) == 0, "%s", err.text);
+    close_step(&f);
+}
