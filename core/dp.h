@@ -162,7 +162,7 @@ size_t dp_tensor_count(const struct dp_tensor *tensor); /* elements */
 size_t dp_tensor_bytes(const struct dp_tensor *tensor);
 
 /* Memory that is not part of a step: inputs, targets. Contents are undefined.
- * Ownership: dp_tensor_free, which waits for the slot first. */
+ * Ownership: dp_tensor_free, which waits for the group first. */
 int dp_tensor_alloc(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const size_t dim[],
                     struct dp_tensor *tensor, struct dp_error *err);
 void dp_tensor_free(struct dp_tensor *tensor);
