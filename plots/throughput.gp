@@ -48,7 +48,7 @@ footer = words
 set border 3 linecolor rgb "#444444"
 set tics nomirror out scale 0.6
 set grid ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
-set lmargin at screen 0.11
+set lmargin at screen (terminal eq "svg" ? 0.11 : 0.125)
 set rmargin at screen 0.98
 unset key
 
@@ -86,7 +86,7 @@ do for [p = 1:panels] {
     set ytics ()
     do for [t in value(sprintf("yticks_%d", p))] { set ytics add (label_of(t + 0) t + 0) }
     set xlabel "global batch (rows)" offset 0,0.3
-    set ylabel "throughput (samples/s)" offset 0.5,0
+    set ylabel "throughput (samples/s)" offset (terminal eq "svg" ? 0.5 : -0.6),0
     plot for [s = 1:series] file index series + s - 1 using 1:2:($3 - $1):($4 - $2) \
              with vectors nohead lc rgb "#aaaaaa" lw 0.6 dt solid title "leader", \
          for [s = 1:series] file index s - 1 using 1:3:(0):($4 - $3) \
