@@ -37,7 +37,7 @@ static void run_index(size_t i, const char *backend)
         cr_skip_test("%s: %s", test->name, result.message);
     }
     cr_assert(result.verdict == VERDICT_PASS,
-              "%s [%s]: %s; repeat: lockstep-cases --backend %s --only '%s'", test->name,
+              "%s [%s]: %s; repeat: lockstep-core-cases --backend %s --only '%s'", test->name,
               test->rules, result.message, backend, test->name);
 }
 
