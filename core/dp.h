@@ -343,7 +343,8 @@ int dp_scatter(struct dp_run *run, const struct dp_tensor *input, struct dp_slot
 
 /* Concatenates parts along dim, in order, on slot output. 0-dim parts become a vector of n
  * (dim 0 only). A copy, always. Errors DP_EINVAL no parts; DP_ESHAPE names the part and both
- * shapes. Source: torch.nn.parallel.gather.  [GATH-01 .. GATH-13, DIM-01 DIM-06] */
+ * shapes; DP_EDEVICE a part on the host. Source: torch.nn.parallel.gather.
+ * [GATH-01 .. GATH-13, DIM-01 DIM-06] */
 int dp_gather(struct dp_run *run, const struct dp_tensor parts[], int n, int dim,
               struct dp_slot *output, struct dp_tensor *out, struct dp_error *err);
 
@@ -360,7 +361,8 @@ int dp_broadcast_coalesced(struct dp_run *run, const struct dp_tensor src[], int
 
 /* sums[j] = ((src[0*n+j] + src[1*n+j]) + ...) over k lists of n tensors, list i on one slot, on
  * slot output. New tensors. A group closes before it would exceed buffer_bytes.
- * Errors DP_ESHAPE naming list and tensor.  [COAL-03 COAL-07 COAL-09 COAL-10 DET-01 GRAD-15] */
+ * Errors DP_ESHAPE naming list and tensor; DP_EDEVICE a list on the host, or output that holds no
+ * list.  [COAL-03 COAL-07 COAL-09 COAL-10 DET-01 GRAD-15] */
 int dp_reduce_add_coalesced(struct dp_run *run, const struct dp_tensor src[], int n, int k,
                             struct dp_slot *output, size_t buffer_bytes, struct dp_tensor sums[],
                             struct dp_error *err);
@@ -400,6 +402,25 @@ int dp_replicate(struct dp_replicas *replicas, int m, struct dp_error *err);
  * frozen; a replica without a gradient counts as zeros.
  * [GRAD-01 GRAD-02 GRAD-04 GRAD-06 GRAD-11 GRAD-12 DET-01] */
 int dp_reduce(struct dp_replicas *replicas, int m, struct dp_error *err);
+
+/* The bucket of each of n tensors (their bytes, their element types), as DistributedDataParallel
+ * groups gradients: in the order given, a tensor joins the open bucket of its type, which closes
+ * when its bytes reach the limit; tensors are never cut. Each type starts at limits[0] and goes to
+ * the next one with every bucket it closes, the last limit is used on. What is still open at the
+ * end is a bucket, too. Buckets are numbered by their lowest tensor; limit_of[b], with room for n,
+ * is the limit that bucket b was closed by or left under. A pure function.
+ * Errors DP_EINVAL n < 0, no limits, unknown element type.
+ * Source: c10d compute_bucket_assignment_by_size.  [DDP-10] */
+int dp_buckets(const size_t bytes[], const enum dp_dtype dtype[], int n, const size_t limits[],
+               int n_limits, int bucket[], size_t limit_of[], int *n_buckets, struct dp_error *err);
+
+/* The items of one rank without shuffling: rank, rank + ranks, ... of the items repeated from
+ * the start until they are a multiple of ranks, or with drop_last cut to one. *n is set to their
+ * number; at most capacity of index are filled. A pure function.
+ * Errors DP_EINVAL ranks < 1 or rank outside 0..ranks-1.
+ * Source: torch.utils.data.DistributedSampler.  [DDP-28] */
+int dp_sampler(size_t items, int ranks, int rank, bool drop_last, size_t index[], size_t capacity,
+               size_t *n, struct dp_error *err);
 
 /* ---- 9. data_parallel ------------------------------------------------------------------- */
 

@@ -181,6 +181,24 @@ static void list_summands(const struct dp_tensor src[], int n, int k, const stru
     }
 }
 
+/* A sum is made where one of its terms is, never on the host. [GRAD-15] */
+static int check_places(const struct dp_tensor src[], int n, int k, const struct dp_slot *output,
+                        struct dp_error *err)
+{
+    bool holds = false;
+    for (int i = 0; n > 0 && i < k; ++i) {
+        if (src[i * n].slot->group != output->group)
+            return 0; /* another group's: refused, and named, by the communicator */
+        if (dp_is_host(src[i * n].slot))
+            return dp_fail(err, DP_EDEVICE, "reduce: list %d of tensors is on the host", i);
+        holds = holds || src[i * n].slot == output;
+    }
+    if (n > 0 && !holds)
+        return dp_fail(err, DP_EDEVICE, "reduce: the sums go to %s, which holds no list",
+                       output->info.name);
+    return 0;
+}
+
 int dp_reduce_add_coalesced(struct dp_run *run, const struct dp_tensor src[], int n, int k,
                             struct dp_slot *output, size_t buffer_bytes, struct dp_tensor sums[],
                             struct dp_error *err)
@@ -188,6 +206,8 @@ int dp_reduce_add_coalesced(struct dp_run *run, const struct dp_tensor src[], in
     struct dp_slot *slots[DP_MAX_SLOTS];
     void *items = NULL, *pointers = NULL, *merged = NULL;
     int status = check_lists(src, n, k, err);
+    if (status == 0)
+        status = check_places(src, n, k, output, err);
     if (status || n == 0)
         return status;
     status = make_copies(run, src, n, output, sums, err);

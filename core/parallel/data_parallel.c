@@ -115,7 +115,7 @@ static int forward_direct(struct dp_module *module, struct dp_parallel_self *p, 
                           struct dp_parallel_call *call, struct dp_tensor out[],
                           struct dp_error *err)
 {
-    int n, status = p->n > 0 ? dp_replicas_check(p->replicas, err) : 0;
+    int n, status = 0;
     call->direct = true;
     for (int k = 0; status == 0 && k < call->n_in; ++k) {
         call->shard[k][0] = call->in[k];
@@ -145,7 +145,11 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
     struct dp_parallel_call *call;
     if (run->replica >= 0)
         return dp_fail(err, DP_EINVAL, "data_parallel inside a replica of data_parallel");
-    int status = p->n > 0 ? check_rows(p, in, n_in, err) : 0;
+    /* First of all, as PyTorch does: a misplaced model is reported whatever the inputs [COMP-03].
+     */
+    int status = p->n > 0 ? dp_replicas_check(p->replicas, err) : 0;
+    if (status == 0 && p->n > 0)
+        status = check_rows(p, in, n_in, err);
     if (status == 0)
         status = open_call(run, &call, err);
     if (status)

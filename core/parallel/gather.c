@@ -6,6 +6,8 @@ static int check_part(const struct dp_tensor parts[], int i, int dim, struct dp_
     char a[DP_SHAPE_TEXT], b[DP_SHAPE_TEXT];
     const struct dp_tensor *part = &parts[i], *first = &parts[0];
     bool fits = part->slot && part->dtype == first->dtype && part->ndim == first->ndim;
+    if (part->slot && dp_is_host(part->slot))
+        return dp_fail(err, DP_EDEVICE, "gather: part %d is on the host", i);
     for (int d = 0; fits && d < part->ndim; ++d)
         fits = d == dim || part->dim[d] == first->dim[d];
     if (!fits)

@@ -1,5 +1,6 @@
 /* coalesce.c: transfers are grouped, and grouping must not show: for any buffer size, any order of
  * dtypes, empty tensors among the others, neighbours in memory or not. */
+#include "golden.h"
 #include "list.h"
 
 #define TENSORS 14
@@ -172,8 +173,7 @@ static void reduce_mixed(struct context *c)
             case_note(c, "buffer %zu, %d lists", buffer_bytes[b], k);
             struct dp_group *group = open_group(c, 5);
             struct dp_slot **slots = slot_list(c, group, (int[]){2, 0, 3, 1}, k);
-            const int to = ((int)b + k) % 6 - 1;
-            struct dp_slot *output = to < 0 ? dp_group_host(group) : dp_group_slot(group, to);
+            struct dp_slot *output = slots[((int)b + k) % k];
             struct dp_tensor *src = case_memory(c, (size_t)(k * TENSORS) * sizeof *src);
             for (int i = 0; i < k; ++i) {
                 const struct dp_tensor *list = make_list(c, slots[i], i + 1);
@@ -223,6 +223,26 @@ static void large(struct context *c)
     }
 }
 
+/* A sum is made where one of its terms is, never from terms on the host. */
+static void reduce_elsewhere(struct context *c)
+{
+    struct dp_group *group = open_group(c, 3);
+    struct dp_run *run = open_run(c, group);
+    const struct dp_tensor on[2] = {golden_rows(c, dp_group_slot(group, 0), 3, 1.0),
+                                    golden_rows(c, dp_group_slot(group, 1), 3, 1.0)};
+    const struct dp_tensor host[2] = {on[0], golden_rows(c, dp_group_host(group), 3, 1.0)};
+    struct dp_slot *elsewhere[] = {dp_group_slot(group, 2), dp_group_host(group)};
+    struct dp_tensor sum;
+    for (int i = 0; i < 2; ++i) {
+        struct dp_error err = {0};
+        const int status = dp_reduce_add_coalesced(run, on, 1, 2, elsewhere[i], 100, &sum, &err);
+        expect_error(c, status, DP_EDEVICE, &err, "holds no list", dp_slot_name(elsewhere[i]));
+    }
+    struct dp_error err = {0};
+    const int status = dp_reduce_add_coalesced(run, host, 1, 2, on[0].slot, 100, &sum, &err);
+    expect_error(c, status, DP_EDEVICE, &err, "list 1", "on the host");
+}
+
 static void reduce_mismatch(struct context *c)
 {
     struct dp_group *group = open_group(c, 2);
@@ -251,6 +271,7 @@ static const struct test_case cases[] = {
     {"coalesce/broadcast-edges", "REPL-15 REPL-18", broadcast_edges},
     {"coalesce/reduce-mixed", "COAL-02 COAL-03 COAL-07 COAL-09 COAL-10", reduce_mixed},
     {"coalesce/large", "COAL-01 COAL-06", large},
+    {"coalesce/reduce-elsewhere", "GRAD-15", reduce_elsewhere},
     {"coalesce/reduce-mismatch", "GRAD-15 ERR-05", reduce_mismatch},
 };
 const struct case_table coalesce_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -54,17 +54,18 @@ static void overwritten_summand(struct context *c)
     struct dp_group *group = open_group(c, 4);
     struct dp_slot **slots = first_slots(c, group, 4);
     struct dp_run *run = open_run(c, group);
-    for (int k = 0; k < 2; ++k) {
-        const struct dp_tensor src[2] = {make_matrix(c, slots[0], 4, 1, sequence(c, 4, 1.0, 1.0)),
-                                         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 10.0, 0.0))};
+    for (int k = 0; k < 3; ++k) {
+        const struct dp_tensor src[3] = {make_matrix(c, slots[0], 4, 1, sequence(c, 4, 1.0, 1.0)),
+                                         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 10.0, 0.0)),
+                                         make_matrix(c, slots[2], 4, 1, sequence(c, 4, 5.0, 0.0))};
         const struct dp_tensor other = make_matrix(c, slots[3], 4, 1, sequence(c, 4, 70.0, 1.0));
         struct dp_tensor sum;
         struct dp_error err = {0};
-        expect_ok(c, dp_reduce_add_coalesced(run, src, 1, 2, slots[2], 100, &sum, &err), &err,
+        expect_ok(c, dp_reduce_add_coalesced(run, src, 1, 3, slots[2], 100, &sum, &err), &err,
                   "dp_reduce_add_coalesced");
         copy(c, &src[k], &other);
         pull(c, &src[k], sequence(c, 4, 70.0, 1.0));
-        expect_values(c, "sum of the old values", &sum, sequence(c, 4, 11.0, 1.0));
+        expect_values(c, "sum of the old values", &sum, sequence(c, 4, 16.0, 1.0));
     }
 }
 
@@ -76,24 +77,25 @@ static void reused_memory(struct context *c)
     struct dp_run *run = open_run(c, group), *reader = open_run(c, group);
     struct dp_module *relu = make_relu(c, group);
     struct dp_tensor y[2];
-    const struct dp_tensor src[2][2] = {
-        {make_matrix(c, slots[0], 4, 1, sequence(c, 4, 1.0, 1.0)),
-         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 10.0, 0.0))},
-        {make_matrix(c, slots[0], 4, 1, sequence(c, 4, 200.0, 1.0)),
-         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 300.0, 0.0))}};
+    const struct dp_tensor src[2][3] = {{make_matrix(c, slots[0], 4, 1, sequence(c, 4, 1.0, 1.0)),
+                                         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 10.0, 0.0)),
+                                         make_matrix(c, slots[2], 4, 1, sequence(c, 4, 5.0, 0.0))},
+                                        {make_matrix(c, slots[0], 4, 1, sequence(c, 4, 200.0, 1.0)),
+                                         make_matrix(c, slots[1], 4, 1, sequence(c, 4, 300.0, 0.0)),
+                                         make_matrix(c, slots[2], 4, 1, sequence(c, 4, 7.0, 0.0))}};
     for (int step = 0; step < 2; ++step) {
         struct dp_tensor sum;
         struct dp_error err = {0};
         dp_run_reset(run);
-        expect_ok(c, dp_reduce_add_coalesced(run, src[step], 1, 2, slots[2], 100, &sum, &err), &err,
+        expect_ok(c, dp_reduce_add_coalesced(run, src[step], 1, 3, slots[2], 100, &sum, &err), &err,
                   "dp_reduce_add_coalesced");
         if (step == 1) {
             pull(c, &src[1][0], sequence(c, 4, 200.0, 1.0));
         }
         y[step] = forward(c, relu, reader, &sum);
     }
-    expect_values(c, "made of the first sum", &y[0], sequence(c, 4, 11.0, 1.0));
-    expect_values(c, "made of the second sum", &y[1], sequence(c, 4, 500.0, 1.0));
+    expect_values(c, "made of the first sum", &y[0], sequence(c, 4, 16.0, 1.0));
+    expect_values(c, "made of the second sum", &y[1], sequence(c, 4, 507.0, 1.0));
 }
 
 /* The same when the step was so large that dp_run_reset gives its memory back for a larger piece:
