@@ -1,0 +1,399 @@
+/* apply_fault.c: area APPLY: what a failing replica does, and does not do. */
+#include "apply_calls.h"
+#include "apply_cases.h"
+#include "primitive.h"
+
+#include <string.h>
+
+#define AFFINE "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
+#define ANY                                                                                        \
+    (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EFAULT) |          \
+     ALLOW(IMPL_ENODEV))
+
+/* A call outside a wrapper may count as replica 0 or by its number. */
+static const char *failing(struct check *c, int call, const char *status, const char *text)
+{
+    return check_text(c,
+                      "{\"kind\":\"fail\",\"replicas\":[0,%d],\"when\":\"forward\",\"status\":\"%"
+                      "s\",\"text\":\"%s\"}",
+                      call, status, text);
+}
+
+static const char *sleeping(struct check *c, int ms)
+{
+    return check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":[%d]}", ms);
+}
+
+/* The same for replica s of a wrapped module. */
+static const char *failing_in(struct check *c, int s, const char *when, const char *status,
+                              const char *text)
+{
+    return check_text(
+        c,
+        "{\"kind\":\"fail\",\"replicas\":[%d],\"when\":\"%s\",\"status\":\"%s\",\"text\":\"%s\"}",
+        s, when, status, text);
+}
+
+static const char *sleeping_in(struct check *c, int k, int s, int ms)
+{
+    int list[IMPL_MAX_DEVICES + 1] = {0};
+
+    list[s] = ms;
+    return check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":%s}", check_list(c, list, k + 1));
+}
+
+static int try_forward(struct check *c, struct impl_model *model, int k)
+{
+    const size_t n = 3 * (size_t)k - 1;
+    struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
+
+    op.in = check_column(c, n, check_sequence(c, n, 1, 1));
+    op.out = check_output(c, IMPL_MAX_IO, 8 * n);
+    return check_try_forward(c, model, &op);
+}
+
+/* The error of the last call: kind, replica, device, and the layer's text in its text. */
+static void must_report(struct check *c, int got, int status, int replica, int device,
+                        const char *text)
+{
+    const struct impl_error *error = check_error(c);
+
+    check_refused(c, "a failing replica", got, ANY);
+    check_int(c, "status of the error", got, status);
+    check_int(c, "replica named in the error", error->replica, replica);
+    check_int(c, "device named in the error", error->device, device);
+    check_true(c, strstr(error->text, text) != NULL,
+               "the text of the error must contain '%s', it is '%s'", text, error->text);
+}
+
+/* ---- APPLY-12, for calls --------------------------------------------------------------------- */
+
+/* k calls of modules that work. */
+static void must_work(struct check *c, int k)
+{
+    struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
+
+    for (int s = 0; s < k; s++)
+        calls[s].description = apply_module(c, AFFINE);
+    check_int(c, "status of the next apply", apply_try(c, calls, k), IMPL_OK);
+    for (int s = 0; s < k; s++)
+        check_values(c, check_text(c, "output %d of the next apply", s), &calls[s].out[0], 2,
+                     check_sequence(c, 2, 3 + 20.0 * s, 2));
+}
+
+void apply_reuse(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        for (int bad = 0; bad<k; bad += k> 4 ? 3 : 1) {
+            struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
+
+            for (int s = 0; s < k; s++)
+                calls[s].description =
+                    apply_module(c, s == bad ? failing(c, s, "fault", "once") : AFFINE);
+            check_note(c, "K=%d, call %d fails: ", k, bad);
+            check_refused(c, "a failing call", apply_try(c, calls, k), ANY);
+            must_work(c, k);
+        }
+}
+
+/* ---- APPLY-08: all have ended ---------------------------------------------------------------- */
+
+enum { SLEEP_MS = 10 };
+
+/* One fails at once and another sleeps. */
+static void join_calls(struct check *c, int k, int bad, int sleeper)
+{
+    struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
+    uint64_t began;
+
+    for (int s = 0; s < k; s++)
+        calls[s].description = apply_module(c, s == bad       ? failing(c, s, "fault", "at once")
+                                               : s == sleeper ? sleeping(c, SLEEP_MS)
+                                                              : AFFINE);
+    check_note(c, "K=%d, call %d fails and call %d sleeps %d ms: ", k, bad, sleeper, SLEEP_MS);
+    began = check_now_ms();
+    check_refused(c, "a failing call", apply_try(c, calls, k), ALLOW(IMPL_EFAULT));
+    check_at_least(c, "ms until it returned", (long long)(check_now_ms() - began), SLEEP_MS - 1);
+    must_work(c, k);
+}
+
+void apply_joined(struct check *c)
+{
+    const int k = primitive_some(c);
+
+    join_calls(c, k, 0, k - 1);
+    join_calls(c, k, k - 1, 0);
+}
+
+static void join_replicas(struct check *c, int k, int bad, int sleeper)
+{
+    struct impl_model *model = check_parallel(
+        c, k, primitive_order(c, k), "",
+        check_text(c, "%s,%s," AFFINE, failing_in(c, bad, "forward", "fault", "at once"),
+                   sleeping_in(c, k, sleeper, SLEEP_MS)));
+    const uint64_t began = check_now_ms();
+
+    check_note(c, "K=%d, replica %d fails and replica %d sleeps %d ms: ", k, bad, sleeper,
+               SLEEP_MS);
+    check_refused(c, "a failing replica", try_forward(c, model, k), ALLOW(IMPL_EFAULT));
+    check_at_least(c, "ms until it returned", (long long)(check_now_ms() - began), SLEEP_MS - 1);
+    check_grad_none(c, model, 0);
+    check_model_close(c, model);
+}
+
+void apply_joined_forward(struct check *c)
+{
+    const int k = primitive_some(c);
+
+    join_replicas(c, k, 0, k - 1);
+    join_replicas(c, k, k - 1, 0);
+}
+
+/* ---- APPLY-09: which failure ----------------------------------------------------------------- */
+
+/* Where the time decides, it has to be clear on a busy machine, too. */
+static int later_ms(bool lowest)
+{
+    return lowest ? 6 : 20;
+}
+
+/* Call `bad` of these fails after some ms. */
+static void let_fail(struct check *c, struct impl_call *calls, int bad, int ms, const char *status,
+                     const char *text)
+{
+    calls[bad].description =
+        apply_module(c, check_text(c, "%s,%s", sleeping(c, ms), failing(c, bad, status, text)));
+}
+
+/* Two fail; the one with the lower number later than the other if `late`. */
+static void two_calls_fail(struct check *c, int k, bool late, bool lowest)
+{
+    const int *devices = primitive_order(c, k);
+    const int low = k > 2 ? 1 : 0, high = k - 1, ms = later_ms(lowest);
+    const bool want_low = lowest || !late;
+    struct impl_call *calls = apply_calls(c, devices, k, 2);
+
+    for (int s = 0; s < k; s++)
+        calls[s].description = apply_module(c, AFFINE);
+    let_fail(c, calls, low, late ? ms : 0, "inval", "the lower one");
+    let_fail(c, calls, high, late ? 0 : ms, "shape", "the higher one");
+    check_note(c, "K=%d, the calls %d and %d fail, %d later: ", k, low, high, late ? low : high);
+    must_report(c, apply_try(c, calls, k), want_low ? IMPL_EINVAL : IMPL_ESHAPE,
+                want_low ? low : high, devices[want_low ? low : high],
+                want_low ? "the lower one" : "the higher one");
+    must_work(c, k);
+}
+
+static void two_replicas_fail(struct check *c, int k, bool late, bool lowest)
+{
+    const int *ids = primitive_order(c, k);
+    const int low = k > 2 ? 1 : 0, high = k - 1;
+    const bool want_low = lowest || !late;
+    struct impl_model *model = check_parallel(
+        c, k, ids, "",
+        check_text(c, "%s,%s,%s," AFFINE, sleeping_in(c, k, late ? low : high, later_ms(lowest)),
+                   failing_in(c, low, "forward", "inval", "the lower one"),
+                   failing_in(c, high, "forward", "shape", "the higher one")));
+
+    check_note(c, "K=%d, the replicas %d and %d fail, %d later: ", k, low, high, late ? low : high);
+    must_report(c, try_forward(c, model, k), want_low ? IMPL_EINVAL : IMPL_ESHAPE,
+                want_low ? low : high, ids[want_low ? low : high],
+                want_low ? "the lower one" : "the higher one");
+    check_model_close(c, model);
+}
+
+static void two_fail(struct check *c, void (*fail)(struct check *, int, bool, bool), bool lowest)
+{
+    const int k = primitive_some(c);
+
+    fail(c, k, true, lowest);
+    fail(c, k, false, lowest);
+}
+
+void apply_lowest(struct check *c)
+{
+    two_fail(c, two_calls_fail, true);
+}
+
+void apply_first(struct check *c)
+{
+    two_fail(c, two_calls_fail, false);
+}
+
+void apply_lowest_forward(struct check *c)
+{
+    two_fail(c, two_replicas_fail, true);
+}
+
+void apply_first_forward(struct check *c)
+{
+    two_fail(c, two_replicas_fail, false);
+}
+
+/* ---- APPLY-10: what is reported -------------------------------------------------------------- */
+
+static const struct kind {
+    const char *word, *text;
+    int status;
+} kinds[] = {
+    {"inval", "wonderful", IMPL_EINVAL},
+    {"fault", "a bad day, error 17", IMPL_EFAULT},
+    {"shape", "3 is not 4", IMPL_ESHAPE},
+    {"device", "elsewhere", IMPL_EDEVICE},
+};
+
+void apply_report(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        for (int bad = 0; bad < k; bad++) {
+            const int *devices = primitive_order(c, k);
+            const struct kind *kind = &kinds[(bad + i) % 4];
+            struct impl_call *calls = apply_calls(c, devices, k, 2);
+
+            for (int s = 0; s < k; s++)
+                calls[s].description =
+                    apply_module(c, s == bad ? failing(c, s, kind->word, kind->text) : AFFINE);
+            check_note(c, "K=%d, call %d fails with '%s': ", k, bad, kind->word);
+            must_report(c, apply_try(c, calls, k), kind->status, bad, devices[bad], kind->text);
+        }
+}
+
+static void report_in(struct check *c, const char *when)
+{
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++)
+        for (int bad = 0; bad < k; bad++) {
+            const int *ids = primitive_order(c, k);
+            const struct kind *kind = &kinds[(bad + i) % 4];
+            struct impl_model *model = check_parallel(
+                c, k, ids, "",
+                check_text(c, AFFINE ",%s", failing_in(c, bad, when, kind->word, kind->text)));
+            struct impl_backward op = {.n_in = 1, .grad_in = check_output(c, 1, 4096)};
+            int status = try_forward(c, model, k);
+
+            check_note(c, "K=%d, replica %d fails in %s with '%s': ", k, bad, when, kind->word);
+            if (strcmp(when, "backward") == 0) {
+                check_int(c, "status of the forward", status, IMPL_OK);
+                status = check_try_backward(c, model, &op);
+            }
+            must_report(c, status, kind->status, bad, ids[bad], kind->text);
+            check_model_close(c, model);
+        }
+}
+
+void apply_report_forward(struct check *c)
+{
+    report_in(c, "forward");
+}
+
+void apply_report_backward(struct check *c)
+{
+    report_in(c, "backward");
+}
+
+/* ---- APPLY-12: once more --------------------------------------------------------------------- */
+
+/* Gradients that are there before a call that fails, and must be there after it. */
+static void mark(struct check *c, struct impl_model *model)
+{
+    static const double marks[] = {1000, 123};
+
+    check_set(c, model, IMPL_GRAD, 0, &marks[0]);
+    check_set(c, model, IMPL_GRAD, 1, &marks[1]);
+}
+
+static void must_be_marked(struct check *c, struct impl_model *model, double w, double b)
+{
+    check_grad_is(c, model, 0, 1000);
+    check_grad_is(c, model, 1, 123);
+    check_value_is(c, model, 0, w);
+    check_value_is(c, model, 1, b);
+}
+
+/* Five steps of SGD on 1..10 with the upstream gradient 1..10; the third one fails once. */
+static void five_steps(struct check *c, struct impl_model *model, bool backward)
+{
+    struct impl_forward forward = {.n_in = 1, .grad = true, .train = true};
+    const struct impl_array *g = check_column(c, 10, check_sequence(c, 10, 1, 1));
+
+    forward.in = check_column(c, 10, check_sequence(c, 10, 1, 1));
+    for (int attempt = 1, step = 0; step < 5; attempt++) {
+        const double w = 2 - 385.0 / 1024 * step, b = 1 - 55.0 / 1024 * step;
+        struct impl_backward back = {.n_grad_out = 1, .n_in = 1, .grad_in = check_output(c, 1, 64)};
+        int status, forwarded;
+
+        forward.out = check_output(c, IMPL_MAX_IO, 64);
+        mark(c, model);
+        status = forwarded = check_try_forward(c, model, &forward);
+        if (status == IMPL_OK) {
+            back.grad_out = primitive_upstream(c, &forward.out[0], primitive_slice(c, g, 0, 0, 10));
+            check_values(c, "output", &forward.out[0], 10, check_sequence(c, 10, w + b, w));
+            if (attempt != 3)
+                check_zero_grad(c, model);
+            status = check_try_backward(c, model, &back);
+        }
+        if (attempt == 3) {
+            check_refused(c, "a failing replica", status, ALLOW(IMPL_EFAULT));
+            check_int(c, "the forward went well", forwarded == IMPL_OK, backward);
+            must_be_marked(c, model, w, b);
+            continue;
+        }
+        check_int(c, check_text(c, "status of attempt %d", attempt), status, IMPL_OK);
+        check_step(c, model, 1.0F / 1024, 0);
+        step++;
+    }
+    check_value_is(c, model, 0, 2 - 385.0 / 1024 * 5);
+    check_value_is(c, model, 1, 1 - 55.0 / 1024 * 5);
+}
+
+static const char *fails_once(struct check *c, int replica, const char *when)
+{
+    return check_text(c,
+                      "{\"kind\":\"fail\",\"replicas\":[%d],\"when\":\"%s\","
+                      "\"status\":\"fault\",\"text\":\"once\",\"at\":3}",
+                      replica, when);
+}
+
+void apply_retry_forward(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++) {
+        size_t size[IMPL_MAX_DEVICES];
+        const int m = check_shards(10, k, size);
+
+        for (int replica = 0; replica<m; replica += m> 1 ? m - 1 : 1) {
+            check_note(c, "K=%d, replica %d fails in its third forward: ", k, replica);
+            five_steps(
+                c,
+                check_parallel(c, k, primitive_order(c, k), "",
+                               check_text(c, AFFINE ",%s", fails_once(c, replica, "forward"))),
+                false);
+        }
+    }
+}
+
+/* The failing layer comes first: when it fails, the replicas have gradients already. */
+void apply_retry_backward(struct check *c)
+{
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++) {
+        size_t size[IMPL_MAX_DEVICES];
+        const int m = check_shards(10, k, size);
+
+        for (int replica = 0; replica < m; replica += m - 1) {
+            check_note(c, "K=%d, replica %d fails in its third backward: ", k, replica);
+            five_steps(
+                c,
+                check_parallel(c, k, primitive_order(c, k), "",
+                               check_text(c, "%s," AFFINE, fails_once(c, replica, "backward"))),
+                true);
+        }
+    }
+}

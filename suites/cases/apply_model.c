@@ -1,0 +1,230 @@
+/* apply_model.c: area APPLY, seen through a wrapped module. */
+#include "apply_cases.h"
+#include "primitive.h"
+
+#define AFFINE "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
+
+/* Rows that give each of k replicas some: 3, the last one 2. */
+static size_t rows_for(int k)
+{
+    return 3 * (size_t)k - 1;
+}
+
+/* 1000 for the rows of replica 0, 2000 for those of replica 1, .. */
+static double thousands(size_t row)
+{
+    const size_t replica = row / 3;
+
+    return 1000 * (1 + (double)replica);
+}
+
+/* A list of k delays: `most` for replica 0, then less and less. */
+static const char *falling(struct check *c, int k, int most)
+{
+    int ms[IMPL_MAX_DEVICES];
+
+    for (int s = 0; s < k; s++)
+        ms[s] = most * (k - 1 - s) / (k - 1);
+    return check_list(c, ms, k);
+}
+
+/* ---- APPLY-02 -------------------------------------------------------------------------------- */
+
+/* Also with the third replica of four ending first. */
+static const char *delays(struct check *c, int k, int turn)
+{
+    return turn == 0 ? falling(c, k, 7) : k == 2 ? "[4,0]" : "[4,4,0,4]";
+}
+
+void apply_model_order(struct check *c)
+{
+    const int k = primitive_some(c);
+    const size_t n = rows_for(k);
+    const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+    double *want = check_memory(c, n * sizeof *want);
+
+    for (size_t r = 0; r < n; r++)
+        want[r] = 2 * (1 + (double)r) + 1 + thousands(r);
+    for (int turn = 0; turn < 2; turn++) {
+        struct impl_model *model =
+            check_parallel(c, k, primitive_order(c, k), "",
+                           check_text(c,
+                                      AFFINE ",{\"kind\":\"sleep\",\"forward_ms\":%s},"
+                                             "{\"kind\":\"tag_replica\"}",
+                                      delays(c, k, turn)));
+
+        check_note(c, "K=%d, %s: ", k, turn == 0 ? "the last replica first" : "mixed");
+        check_values(c, "output", check_forward(c, model, x), n, want);
+        check_values(c, "output", check_infer(c, model, x), n, want);
+    }
+}
+
+void apply_model_backward_order(struct check *c)
+{
+    const int k = primitive_some(c);
+    const size_t n = rows_for(k);
+    const double *g = check_sequence(c, n, 3, 2);
+    double dw = 0;
+
+    for (size_t r = 0; r < n; r++)
+        dw += g[r] * (1 + (double)r);
+    for (int turn = 0; turn < 2; turn++) {
+        struct impl_model *model = check_parallel(
+            c, k, primitive_order(c, k), "",
+            check_text(c, AFFINE ",{\"kind\":\"sleep\",\"backward_ms\":%s}", delays(c, k, turn)));
+        const struct impl_array *y = check_forward(
+            c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
+
+        check_note(c, "K=%d, %s: ", k, turn == 0 ? "the last replica first" : "mixed");
+        check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), n,
+                     check_sequence(c, n, 6, 4));
+        check_grad_is(c, model, 0, dw);
+        check_grad_is(c, model, 1, primitive_sum(g, 0, n));
+    }
+}
+
+/* ---- APPLY-04 -------------------------------------------------------------------------------- */
+
+/* Together the replicas sleep 40 ms. One after another they would never be faster. */
+void apply_model_together(struct check *c)
+{
+    const int k = primitive_some(c);
+    const size_t n = rows_for(k);
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "",
+                       check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":[%d]}", 40 / k));
+    uint64_t best = UINT64_MAX;
+
+    for (int attempt = 0; attempt < 5 && best > 30; attempt++) {
+        const uint64_t began = check_now_ms();
+        uint64_t ms;
+
+        check_values(c, "output",
+                     check_forward(c, model, check_column(c, n, check_sequence(c, n, 1, 1))), n,
+                     check_sequence(c, n, 1, 1));
+        ms = check_now_ms() - began;
+        best = ms < best ? ms : best;
+    }
+    check_at_most(c, check_text(c, "the shortest ms for %d replicas that sleep %d ms", k, 40 / k),
+                  (long long)best, 30);
+}
+
+/* A forward of `rows` rows has m replicas, each in a thread of its own, one in the caller's. */
+static void threads_of(struct check *c, struct impl_model *model, size_t rows, int m)
+{
+    struct impl_trace *trace = check_memory(c, sizeof *trace);
+
+    check_forward_trace(c, model, check_column(c, rows, check_sequence(c, rows, 1, 1)), trace);
+    check_int(c, "replicas", trace->replicas, m);
+    if (m == 1)
+        check_true(c, trace->replica[0].thread == trace->caller,
+                   "a single replica must run in the thread of the caller");
+    for (int s = 1; s < m; s++)
+        for (int other = 0; other < s; other++)
+            check_true(c, trace->replica[s].thread != trace->replica[other].thread,
+                       "the replicas %d and %d ran in one thread", other, s);
+}
+
+void apply_model_threads(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++) {
+        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
+        size_t size[IMPL_MAX_DEVICES];
+
+        check_note(c, "K=%d: ", k);
+        threads_of(c, model, rows_for(k), k);
+        threads_of(c, model, 1, 1);
+        threads_of(c, model, 10, check_shards(10, k, size));
+    }
+}
+
+/* ---- APPLY-05, 06 ---------------------------------------------------------------------------- */
+
+void apply_model_modes(struct check *c)
+{
+    static const int modes[] = {3, 0, 1, 2, 0, 3, 2, 1, 1, 3, 3, 0, 0};
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++) {
+        const size_t n = rows_for(k);
+        struct impl_model *model =
+            check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tag_mode\"}");
+        struct impl_forward op = {.n_in = 1};
+
+        op.in = check_column(c, n, check_sequence(c, n, 1, 1));
+        for (size_t step = 0; step < sizeof modes / sizeof modes[0]; step++) {
+            op.grad = (modes[step] & 1) != 0;
+            op.train = (modes[step] & 2) != 0;
+            op.out = check_output(c, IMPL_MAX_IO, 8 * n);
+            check_note(c, "K=%d grad %d train %d: ", k, op.grad, op.train);
+            check_forward_op(c, model, &op);
+            check_values(c, "x + 1000 * grad + 2000 * train", &op.out[0], n,
+                         check_sequence(c, n, 1 + 1000.0 * modes[step], 1));
+        }
+    }
+}
+
+/* The forward that fails has other modes than the one after it. */
+void apply_modes_after_failure(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        for (int modes = 0; modes < 4; modes++) {
+            const size_t n = rows_for(k);
+            struct impl_model *model = check_parallel(
+                c, k, primitive_order(c, k), "",
+                check_text(c,
+                           AFFINE ",{\"kind\":\"tag_mode\"},{\"kind\":\"fail\",\"replicas\":[%d],"
+                                  "\"when\":\"forward\",\"status\":\"fault\",\"text\":\"once\","
+                                  "\"at\":1}",
+                           k - 1));
+            struct impl_forward op = {
+                .n_in = 1, .grad = (modes & 1) != 0, .train = (modes & 2) != 0};
+
+            op.in = check_column(c, n, check_sequence(c, n, 1, 1));
+            op.out = check_output(c, IMPL_MAX_IO, 8 * n);
+            check_note(c, "K=%d, after a failure with grad %d, train %d: ", k, op.grad, op.train);
+            check_refused(c, "a failing replica", check_try_forward(c, model, &op),
+                          ALLOW(IMPL_EFAULT));
+            op.grad = !op.grad;
+            op.train = !op.train;
+            check_forward_op(c, model, &op);
+            check_values(c, "2x + 1 + 1000 * grad + 2000 * train", &op.out[0], n,
+                         check_sequence(c, n, 3 + 1000.0 * (3 - modes), 2));
+            check_values(c, "output in grad and train mode", check_forward(c, model, op.in), n,
+                         check_sequence(c, n, 3003, 2));
+            check_backward(c, model, NULL);
+            check_grad_is(c, model, 1, (double)n);
+            check_model_close(c, model);
+        }
+}
+
+void apply_model_devices(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        for (int turn = 0; turn < k && turn < 3; turn++) {
+            const int *order = primitive_order(c, k);
+            const size_t n = rows_for(k);
+            double *want = check_memory(c, n * sizeof *want);
+            int ids[IMPL_MAX_DEVICES];
+
+            for (int s = 0; s < k; s++)
+                ids[s] = order[(s + turn) % k];
+            for (size_t r = 0; r < n; r++) {
+                const int device = ids[r / 3];
+
+                want[r] = 5 + (double)r + 1000.0 * (device + 1);
+            }
+            check_note(c, "K=%d: ", k);
+            check_values(c, "x + 1000 * (its device + 1)",
+                         check_forward(c,
+                                       check_parallel(c, k, ids, "", "{\"kind\":\"tag_device\"}"),
+                                       check_column(c, n, check_sequence(c, n, 5, 1))),
+                         n, want);
+        }
+}

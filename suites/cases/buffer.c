@@ -1,0 +1,175 @@
+/* buffer.c: area BUF: buffers, modes and calls of replicas. What needs batch_norm is pending. */
+#include "check.h"
+#include "ids.h"
+
+enum { N = 10 };
+
+/* counter, affine, and a second counter behind it: parameters count, weight, bias, count. */
+static struct impl_model *counting(struct check *c, int k)
+{
+    return check_parallel(c, k, mixed_ids(k), "",
+                          "{\"kind\":\"counter\"},"
+                          "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
+                          "{\"kind\":\"counter\"}");
+}
+
+/* Only what the replica on D0 writes stays, and replica 0 writes into the base itself: +1 for each
+ * forward, however many rows, replicas and modes. A clone's writes are lost (BUF-06), except with
+ * one device, where there is no replica. */
+static void counts(struct check *c, bool alias)
+{
+    static const size_t rows[] = {10, 1, 3, 9};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = counting(c, k);
+        const double begin = 41;
+        check_note(c, "K=%d: ", k);
+        check_value_is(c, model, 0, 0);
+        check_set(c, model, IMPL_VALUE, 3, &begin);
+        for (int turn = 1; turn <= 4; turn++) {
+            const size_t n = rows[turn - 1];
+            struct impl_forward op = {.n_in = 1, .grad = turn % 2 == 1, .train = turn < 3};
+            const int kept = alias || k == 1 ? turn : 0;
+            check_note(c, "K=%d, forward %d: ", k, turn);
+            op.in = check_column(c, n, check_sequence(c, n, 1, 1));
+            op.out = check_output(c, IMPL_MAX_IO, 4096);
+            check_forward_op(c, model, &op);
+            check_values(c, "output", &op.out[0], n, check_sequence(c, n, 3, 2));
+            check_value_is(c, model, 0, kept);
+            check_value_is(c, model, 3, 41 + kept);
+        }
+    }
+}
+
+static void counted_once(struct check *c)
+{
+    counts(c, true);
+}
+
+static void clones_lose_it(struct check *c)
+{
+    counts(c, false);
+}
+
+/* A buffer that the caller sets between two forwards counts on from there; a step and zeroed
+ * gradients leave it alone, and it has no gradient. */
+static void set_by_hand(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = counting(c, k);
+        const double values[] = {7, -3, 100};
+        check_note(c, "K=%d: ", k);
+        for (int turn = 0; turn < 3; turn++) {
+            const double g0 = values[turn];
+            check_set(c, model, IMPL_VALUE, 0, &g0);
+            check_forward(c, model,
+                          check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1))));
+            check_backward(
+                c, model,
+                check_on(check_column(c, N, check_sequence(c, N, 1, 1)), mixed_ids(k)[0]));
+            check_value_is(c, model, 0, g0 + 1);
+            check_grad_none(c, model, 0);
+            check_step(c, model, 0.5F, 0);
+            check_zero_grad(c, model);
+            check_value_is(c, model, 0, g0 + 1);
+            check_value_is(c, model, 1, 2 - 192.5 * (turn + 1));
+        }
+    }
+}
+
+/* Training and gradient mode, seen inside every replica, for all four and back again. */
+static void modes_seen(struct check *c)
+{
+    static const unsigned modes[] = {3, 0, 1, 2, 0, 3};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            check_parallel(c, k, mixed_ids(k), "",
+                           "{\"kind\":\"tag_mode\"},{\"kind\":\"affine\",\"weight\":[2]},"
+                           "{\"kind\":\"sequence\",\"layers\":[{\"kind\":\"tag_mode\"}]}");
+        for (size_t turn = 0; turn < sizeof modes / sizeof modes[0]; turn++) {
+            const bool grad = (modes[turn] & 1) != 0, train = (modes[turn] & 2) != 0;
+            const double tag = 1000 * grad + 2000 * train;
+            struct impl_forward op = {.n_in = 1, .grad = grad, .train = train};
+            check_note(c, "K=%d, forward %zu: ", k, turn);
+            op.in = check_column(c, N, check_sequence(c, N, 1, 1));
+            op.out = check_output(c, IMPL_MAX_IO, 4096);
+            check_forward_op(c, model, &op);
+            check_values(c, "output", &op.out[0], N, check_sequence(c, N, 2 + 3 * tag, 2));
+        }
+    }
+}
+
+static void modes_told(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (unsigned mode = 0; mode < 4; mode++) {
+            const bool grad = (mode & 1) != 0, train = (mode & 2) != 0;
+            struct impl_trace *trace = check_memory(c, sizeof *trace);
+            struct impl_forward op = {.n_in = 1, .grad = grad, .train = train, .trace = trace};
+            size_t size[IMPL_MAX_DEVICES];
+            const int m = check_shards(N, k, size);
+            check_note(c, "K=%d mode %u: ", k, mode);
+            op.in = check_column(c, N, check_sequence(c, N, 1, 1));
+            op.out = check_output(c, IMPL_MAX_IO, 4096);
+            check_forward_op(c, counting(c, k), &op);
+            check_int(c, "replicas", trace->replicas, m);
+            for (int s = 0; s < m; s++) {
+                check_int(c, "gradient mode of a replica", trace->replica[s].grad, grad);
+                check_int(c, "training mode of a replica", trace->replica[s].train, train);
+            }
+        }
+}
+
+/* Whatever hangs on a call of the module happens m times, once for each replica. */
+static void called_by_each(struct check *c)
+{
+    static const size_t rows[] = {10, 1, 4, 9};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = counting(c, k);
+        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; form++) {
+            struct impl_trace *trace = check_memory(c, sizeof *trace);
+            size_t size[IMPL_MAX_DEVICES];
+            const int m = check_shards(rows[form], k, size);
+            check_note(c, "K=%d N=%zu: ", k, rows[form]);
+            check_forward_trace(
+                c, model, check_column(c, rows[form], check_sequence(c, rows[form], 1, 1)), trace);
+            check_int(c, "replicas", trace->replicas, m);
+            for (int s = 0; s < k; s++)
+                check_int(c, "calls of a replica", (long long)trace->replica[s].calls, s < m);
+        }
+    }
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+enum { DP = PROFILE_DATAPARALLEL };
+
+static const struct check_case cases[] = {
+    {"BUF-01.counter", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, counted_once, 0,
+     IMPL_REPLICA_0, IMPL_ALIAS},
+    {"BUF-01.set_by_hand", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, set_by_hand, 0,
+     IMPL_REPLICA_0, IMPL_ALIAS},
+    {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, clones_lose_it, 0,
+     IMPL_REPLICA_0, IMPL_CLONE},
+    {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, modes_seen, 0, 0, 0},
+    {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1, modes_told,
+     0, 0, 0},
+    {"BUF-10.calls", "BUF-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
+     called_by_each, 0, 0, 0},
+};
+
+static const struct check_excuse excuses[] = {
+    {"BUF-02", true, "needs batch_norm"},
+    {"BUF-03", true, "needs batch_norm"},
+    {"BUF-04", true, "needs batch_norm"},
+    {"BUF-05", true, "needs batch_norm"},
+    {"BUF-07", false, "a C module has no attributes to bind anew: a buffer is memory"},
+    {"BUF-08", true, "needs batch_norm"},
+    {"BUF-11", false, "the rule promises nothing about random layers, and there is none"},
+};
+
+const struct check_area area_buffer = {
+    "BUF", 11, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

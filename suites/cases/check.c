@@ -1,0 +1,324 @@
+/* check.c: running one case: session, verdict, what a case can say. */
+#include "inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void check_clean(char *text, size_t bytes)
+{
+    text[bytes - 1] = '\0';
+    for (size_t i = 0; text[i] != '\0'; i++)
+        if ((unsigned char)text[i] < 0x20 || (unsigned char)text[i] > 0x7e)
+            text[i] = '?';
+}
+
+/* ---- verdicts ------------------------------------------------------------------------------ */
+
+static void say(struct check *c, enum check_verdict verdict, const char *format, va_list args)
+{
+    char *text = c->outcome->reason;
+    const size_t bytes = sizeof c->outcome->reason;
+    const int used = snprintf(text, bytes, "%s", c->note);
+
+    c->outcome->verdict = verdict;
+    vsnprintf(text + used, bytes - (size_t)used, format, args);
+    check_clean(text, bytes);
+}
+
+void check_fail(struct check *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(c, CHECK_FAIL, format, args);
+    va_end(args);
+    longjmp(c->leave, 1);
+}
+
+void check_skip(struct check *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(c, CHECK_SKIP, format, args);
+    va_end(args);
+    longjmp(c->leave, 1);
+}
+
+void check_broken(struct check *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(c, CHECK_BROKEN, format, args);
+    va_end(args);
+    longjmp(c->leave, 1);
+}
+
+void check_note(struct check *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(c->note, sizeof c->note, format, args);
+    va_end(args);
+}
+
+/* ---- circumstances ------------------------------------------------------------------------- */
+
+int check_devices(const struct check *c)
+{
+    return c->session->about.devices;
+}
+
+const char *check_device_name(const struct check *c, int device)
+{
+    if (device < 0 || device >= check_devices(c))
+        return "host";
+    return c->session->about.device_name[device];
+}
+
+bool check_has(const struct check *c, uint64_t capabilities)
+{
+    return (c->session->about.capabilities & capabilities) == capabilities;
+}
+
+enum impl_choice check_choice(struct check *c, enum impl_dialect dialect)
+{
+    const enum impl_choice choice = c->session->about.dialect[dialect];
+
+    if (choice == IMPL_UNDECLARED)
+        check_fail(c, "dialect number %d must be declared", (int)dialect);
+    return choice;
+}
+
+int check_count(const struct check *c, int i)
+{
+    static const int counts[] = {1, 2, 3, 4, 8};
+
+    if (i < 0 || i >= (int)(sizeof counts / sizeof counts[0]) || counts[i] > check_devices(c))
+        return 0;
+    return counts[i];
+}
+
+uint64_t check_seed(const struct check *c)
+{
+    return c->settings->seed;
+}
+
+uint64_t check_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static size_t own_resident(struct check *c)
+{
+    unsigned long long total, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (file == NULL)
+        check_skip(c, "no /proc/self/statm here: memory cannot be seen");
+    if (fscanf(file, "%llu %llu", &total, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    if (resident == 0)
+        check_broken(c, "/proc/self/statm cannot be read");
+    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t check_resident(struct check *c)
+{
+    size_t bytes = 0;
+
+    if (c->settings->resident == NULL)
+        return own_resident(c);
+    if (c->settings->resident(c->session->session, &bytes) != 0 || bytes == 0)
+        check_broken(c, "the memory of the implementation's process cannot be read");
+    return bytes;
+}
+
+int check_shards(size_t rows, int devices, size_t size[IMPL_MAX_DEVICES])
+{
+    const size_t k = (size_t)devices;
+    const size_t most = (rows + k - 1) / k;
+    int m = 0;
+
+    if (rows == 0) {
+        for (m = 0; m < devices; m++)
+            size[m] = 0;
+        return m;
+    }
+    for (size_t left = rows; left > 0; left -= size[m++])
+        size[m] = left < most ? left : most;
+    return m;
+}
+
+/* ---- sessions ------------------------------------------------------------------------------ */
+
+struct needed {
+    uint64_t capability;
+    bool present;
+};
+
+static bool operations_match(const struct impl_ops *ops, uint64_t capabilities)
+{
+    const bool models = ops->model_open && ops->model_close && ops->params && ops->param &&
+                        ops->set && ops->get && ops->to && ops->zero_grad && ops->forward &&
+                        ops->backward && ops->step;
+    const struct needed needed[] = {
+        {IMPL_CAP_SPLIT, ops->split != NULL},       {IMPL_CAP_SCATTER, ops->scatter != NULL},
+        {IMPL_CAP_GATHER, ops->gather != NULL},     {IMPL_CAP_BROADCAST, ops->broadcast != NULL},
+        {IMPL_CAP_REDUCE, ops->reduce != NULL},     {IMPL_CAP_APPLY, ops->apply != NULL},
+        {IMPL_CAP_BUCKETS, ops->buckets != NULL},   {IMPL_CAP_SAMPLER, ops->sampler != NULL},
+        {IMPL_CAP_PARALLEL | IMPL_CAP_DDP, models},
+    };
+
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if ((capabilities & needed[i].capability) != 0 && !needed[i].present)
+            return false;
+    return true;
+}
+
+static const char *about_fault(const struct impl_ops *ops, struct impl_about *about)
+{
+    check_clean(about->name, sizeof about->name);
+    check_clean(about->version, sizeof about->version);
+    if (about->name[0] == '\0')
+        return "it has no name";
+    if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)
+        return "its number of devices is not 0..64";
+    for (int i = 0; i < about->devices; i++)
+        check_clean(about->device_name[i], sizeof about->device_name[i]);
+    for (int i = 0; i < IMPL_DIALECTS; i++)
+        if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_BASE)
+            return "a declared dialect is no word of impl.h";
+    if (!operations_match(ops, about->capabilities))
+        return "it claims a capability and has no operation for it";
+    return NULL;
+}
+
+static int open_session(struct check_session *s, const struct impl_ops *ops,
+                        const struct check_settings *settings, bool host_only, char reason[600])
+{
+    const struct impl_config config = {settings->devices, settings->options, host_only,
+                                       settings->seed};
+    struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
+    const char *fault;
+    int status;
+
+    memset(s, 0, sizeof *s);
+    if (settings->doing != NULL)
+        snprintf(settings->doing, 64, "open");
+    status = ops->open(&config, &s->about, &s->session, &err);
+    if (status != IMPL_OK || s->session == NULL) {
+        check_clean(err.text, sizeof err.text);
+        snprintf(reason, 600, "open failed (status %d): %s", status,
+                 err.text[0] != '\0' ? err.text : "no reason given");
+        return -1;
+    }
+    s->ops = ops;
+    fault = about_fault(ops, &s->about);
+    if (fault == NULL && host_only && s->about.devices != 0)
+        fault = "a session with host_only has devices";
+    if (fault == NULL)
+        return 0;
+    snprintf(reason, 600, "open: %s", fault);
+    check_session_close(s);
+    return -1;
+}
+
+int check_session_open(struct check_session *s, const struct impl_ops *ops,
+                       const struct check_settings *settings, char reason[600])
+{
+    return open_session(s, ops, settings, false, reason);
+}
+
+void check_session_close(struct check_session *s)
+{
+    if (s->ops != NULL)
+        s->ops->close(s->session);
+    memset(s, 0, sizeof *s);
+}
+
+struct check_session *check_host_session(struct check *c)
+{
+    char reason[600];
+
+    if (c->host_only.ops == NULL &&
+        open_session(&c->host_only, c->session->ops, c->settings, true, reason) != 0)
+        check_fail(c, "a session without devices: %s", reason);
+    return &c->host_only;
+}
+
+void check_use(struct check *c, struct check_session *s)
+{
+    c->session = s;
+}
+
+/* ---- one case ------------------------------------------------------------------------------- */
+
+/* Ends the case when it cannot be judged here. */
+static void check_requirements(struct check *c)
+{
+    const struct check_case *test = c->test;
+    const struct impl_about *about = &c->session->about;
+    const uint64_t missing = test->needs & ~about->capabilities;
+
+    if (missing != 0 && test->obligation == MAY)
+        check_skip(c, "optional, and not claimed");
+    if (missing != 0)
+        check_fail(c, "requires a capability that is not claimed (bits 0x%llx)",
+                   (unsigned long long)missing);
+    if (about->devices < test->devices)
+        check_skip(c, "needs %d devices, there are %d", test->devices, about->devices);
+    if (test->choice != IMPL_UNDECLARED && check_choice(c, test->dialect) != test->choice)
+        check_skip(c, "another dialect is declared, and tested by another case");
+}
+
+static void reset_session(struct check *c)
+{
+    struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
+    int status;
+
+    if (c->settings->doing != NULL)
+        snprintf(c->settings->doing, 64, "reset");
+    status = c->session->ops->reset(c->session->session, &err);
+    if (status != IMPL_OK) {
+        check_clean(err.text, sizeof err.text);
+        check_broken(c, "reset failed (status %d): %s", status, err.text);
+    }
+}
+
+/* In a function of its own: what changes between setjmp and longjmp must not be local to it. */
+static void run_to_its_end(struct check *c)
+{
+    if (setjmp(c->leave) != 0)
+        return;
+    check_requirements(c);
+    reset_session(c);
+    c->test->run(c);
+    guard_end(c);
+    if (c->outcome->compared == 0)
+        check_fail(c, "the case compared nothing");
+    c->outcome->verdict = CHECK_PASS;
+}
+
+void check_run(const struct check_case *test, struct check_session *s,
+               const struct check_settings *settings, struct check_outcome *outcome)
+{
+    struct check c = {.test = test, .settings = settings, .session = s, .outcome = outcome};
+
+    memset(outcome, 0, sizeof *outcome);
+    outcome->verdict = CHECK_BROKEN;
+    run_to_its_end(&c);
+    check_close_models(&c);
+    if (c.host_only.ops != NULL)
+        check_session_close(&c.host_only);
+    check_free_memory(&c);
+}

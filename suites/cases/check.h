@@ -1,0 +1,266 @@
+/* check.h: what a conformance case is, and what it gets.
+ *
+ * A case is one function about one rule. It asks an implementation (impl.h) for something and
+ * states what must come out. The first expectation that does not hold ends the case: check_*
+ * functions do not return then. A case that compared nothing has failed.
+ *
+ * Everything handed to the implementation is guarded: inputs must be unchanged after the call,
+ * outputs are filled with NaN before and have canaries behind. What a case makes lives until it
+ * ends.
+ */
+#ifndef CASES_CHECK_H
+#define CASES_CHECK_H
+
+#include "impl.h"
+
+#include <setjmp.h>
+
+/* ---- 1. Cases ----------------------------------------------------------------------------- */
+
+enum check_obligation {
+    MUST,        /* the rule demands it */
+    MUST_REFUSE, /* the rule demands an error */
+    MAY          /* optional: an implementation without it is skipped, one with it must be right */
+};
+
+/* Where the evidence comes from: values, bits and times the suite saw itself, or what the
+ * implementation says of itself (traces, devices, counters). */
+enum check_evidence { OBSERVED, REPORTED };
+
+/* Bits. Which profiles a case belongs to. */
+enum check_profile {
+    PROFILE_PRIMITIVES = 1,
+    PROFILE_DATAPARALLEL = 2,
+    PROFILE_DDP = 4,
+};
+
+enum check_verdict { CHECK_PASS, CHECK_FAIL, CHECK_SKIP, CHECK_BROKEN };
+
+struct check;
+
+struct check_case {
+    const char *id;   /* "SPLIT-01.sizes": the rule, a dot, the subject; unique */
+    const char *rule; /* "SPLIT-01" */
+    enum check_obligation obligation;
+    enum check_evidence evidence;
+    unsigned profiles; /* enum check_profile, or-ed */
+    uint64_t needs;    /* enum impl_capability, or-ed; missing: FAIL, or SKIP for MAY */
+    int devices;       /* at least so many, else SKIP; 0 when it needs none */
+    void (*run)(struct check *c);
+    unsigned limit_ms; /* 0: the default of 10 s */
+    /* The case is about one dialect and runs only where that choice is declared (another one:
+     * SKIP, none: FAIL). choice IMPL_UNDECLARED: not about a dialect. */
+    enum impl_dialect dialect;
+    enum impl_choice choice;
+};
+
+/* A rule without a case, and why. */
+struct check_excuse {
+    const char *rule;
+    bool pending; /* a case can be written and is not there yet; else: makes no sense in C */
+    const char *reason;
+};
+
+/* One file of cases: an area, rules NAME-01 .. NAME-n_rules. The list of areas is in list.c. Every
+ * rule has a case or an excuse, never both. */
+struct check_area {
+    const char *name; /* "SPLIT" */
+    int n_rules;
+    const struct check_case *cases;
+    int n;
+    const struct check_excuse *excuses;
+    int n_excuses;
+};
+extern const struct check_area *const check_areas[];
+extern const int check_n_areas;
+
+/* ---- 2. Running one (for the runner) ------------------------------------------------------- */
+
+struct check_settings {
+    const char *devices, *options; /* for impl_config, "" none */
+    uint64_t seed;
+    /* Resident memory of the implementation's process; NULL: it is this one. */
+    int (*resident)(struct impl_session *session, size_t *bytes);
+    /* What is going on, for the runner to tell when the process dies: written at every operation
+     * into memory that survives it; NULL: nowhere. At most 64 bytes. */
+    char *doing;
+};
+
+struct check_outcome {
+    enum check_verdict verdict;
+    size_t compared;
+    char reason[600]; /* one line: what was expected and what was found */
+};
+
+/* A session that serves several cases. */
+struct check_session {
+    const struct impl_ops *ops;
+    struct impl_session *session;
+    struct impl_about about;
+};
+
+/* Opens, and checks what `about` says. 0, or -1 with the reason (BROKEN). */
+int check_session_open(struct check_session *s, const struct impl_ops *ops,
+                       const struct check_settings *settings, char reason[600]);
+void check_session_close(struct check_session *s);
+/* Runs one case on it, after a reset. */
+void check_run(const struct check_case *test, struct check_session *s,
+               const struct check_settings *settings, struct check_outcome *outcome);
+
+/* ---- 3. Saying ----------------------------------------------------------------------------- */
+
+_Noreturn void check_fail(struct check *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+_Noreturn void check_skip(struct check *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The harness, not the implementation, is at fault. */
+_Noreturn void check_broken(struct check *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Put before later messages: "K=4 N=10: ". */
+void check_note(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- 4. Circumstances ---------------------------------------------------------------------- */
+
+int check_devices(const struct check *c); /* of the implementation */
+const char *check_device_name(const struct check *c, int device);
+enum impl_choice check_choice(struct check *c, enum impl_dialect dialect); /* undeclared: fails */
+bool check_has(const struct check *c, uint64_t capabilities);
+/* The counts of 1, 2, 3, 4, 8 that there are devices for: for (i = 0; (k = check_count(c, i));
+ * i++). With 0 devices: none. */
+int check_count(const struct check *c, int i);
+/* A session without devices, closed when the case ends; check_use: later calls go to that one. */
+struct check_session *check_host_session(struct check *c);
+void check_use(struct check *c, struct check_session *s);
+uint64_t check_seed(const struct check *c);
+uint64_t check_now_ms(void);
+size_t check_resident(struct check *c); /* bytes of the implementation's process */
+
+/* Memory, zeroed, until the case ends. */
+void *check_memory(struct check *c, size_t bytes);
+/* printf into such memory. */
+const char *check_text(struct check *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "[2,0,3,1]" */
+const char *check_list(struct check *c, const int values[], int n);
+/* "[0,1,..,n-1]" */
+const char *check_ids(struct check *c, int n);
+
+/* The suite's own closed forms; nothing of core/. */
+int check_shards(size_t rows, int devices, size_t size[IMPL_MAX_DEVICES]); /* returns m */
+
+/* ---- 5. Arrays ----------------------------------------------------------------------------- */
+
+/* values rounded to float; device IMPL_HOST unless set afterwards. Inputs. */
+struct impl_array *check_array(struct check *c, int ndim, const size_t dim[],
+                               const double values[]);
+struct impl_array *check_vector(struct check *c, size_t n, const double values[]); /* [n] */
+struct impl_array *check_column(struct check *c, size_t n, const double values[]); /* [n, 1] */
+/* first, first + step, ..., count numbers. */
+const double *check_sequence(struct check *c, size_t count, double first, double step);
+/* numbers of -8..8 but 0, a function of seed: exact in every sum of a case. */
+const double *check_integers(struct check *c, size_t count, uint64_t seed);
+/* float32 of every size of exponent in -1..1, a function of seed: not exact on purpose. */
+const double *check_randoms(struct check *c, size_t count, uint64_t seed);
+struct impl_array *check_typed(struct check *c, enum impl_dtype dtype, int ndim, const size_t dim[],
+                               const double values[]);
+struct impl_array *check_none(struct check *c);                    /* dtype NONE */
+struct impl_array *check_on(struct impl_array *array, int device); /* sets device, returns it */
+struct impl_array *check_needs_grad(struct impl_array *array);
+/* An output of room for `bytes`: NaN inside, canaries behind. n of them in a row. */
+struct impl_array *check_output(struct check *c, int n, size_t bytes);
+
+size_t check_elements(const struct impl_array *array);
+size_t check_dtype_bytes(enum impl_dtype dtype);
+double check_element(const struct impl_array *array, size_t i); /* any dtype */
+
+/* ---- 6. Operations ------------------------------------------------------------------------- */
+
+/* Each makes one call and checks the guards. The try_ form returns its status, with *error set and
+ * the status and its text checked for being consistent; the other ends the case unless it is 0. */
+int check_try_split(struct check *c, struct impl_split *op);
+int check_try_scatter(struct check *c, struct impl_scatter *op);
+int check_try_gather(struct check *c, struct impl_gather *op);
+int check_try_broadcast(struct check *c, struct impl_broadcast *op);
+int check_try_reduce(struct check *c, struct impl_reduce *op);
+int check_try_apply(struct check *c, struct impl_apply *op);
+int check_try_buckets(struct check *c, struct impl_buckets *op);
+int check_try_sampler(struct check *c, struct impl_sampler *op);
+int check_try_forward(struct check *c, struct impl_model *model, struct impl_forward *op);
+int check_try_backward(struct check *c, struct impl_model *model, struct impl_backward *op);
+int check_try_model(struct check *c, const char *description, int ranks, struct impl_model **model);
+int check_try_to(struct check *c, struct impl_model *model, int device);
+void check_split(struct check *c, struct impl_split *op);
+void check_scatter(struct check *c, struct impl_scatter *op);
+void check_gather(struct check *c, struct impl_gather *op);
+void check_broadcast(struct check *c, struct impl_broadcast *op);
+void check_reduce(struct check *c, struct impl_reduce *op);
+void check_apply(struct check *c, struct impl_apply *op);
+void check_buckets(struct check *c, struct impl_buckets *op);
+void check_sampler(struct check *c, struct impl_sampler *op);
+void check_forward_op(struct check *c, struct impl_model *model, struct impl_forward *op);
+void check_backward_op(struct check *c, struct impl_model *model, struct impl_backward *op);
+
+/* The error of the last call. */
+const struct impl_error *check_error(const struct check *c);
+
+/* Models. The description is printf'd; closed when the case ends, or by check_model_close. */
+struct impl_model *check_model(struct check *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* {"layers":[{"kind":"parallel","device_ids":[..],OPTIONS "layers":[LAYERS]}]}; ids 0..k-1 when
+ * NULL; options "" or e.g. "\"dim\":1,". */
+struct impl_model *check_parallel(struct check *c, int k, const int ids[], const char *options,
+                                  const char *layers);
+struct impl_model *check_ddp_model(struct check *c, int ranks, const char *description);
+void check_model_close(struct check *c, struct impl_model *model);
+void check_to(struct check *c, struct impl_model *model, int device);
+void check_zero_grad(struct check *c, struct impl_model *model);
+void check_step(struct check *c, struct impl_model *model, float lr, float momentum);
+int check_params(struct check *c, struct impl_model *model);
+void check_param(struct check *c, struct impl_model *model, int i, struct impl_param *param);
+void check_set(struct check *c, struct impl_model *model, enum impl_what what, int i,
+               const double values[]); /* values NULL: none (gradients) */
+struct impl_array *check_get(struct check *c, struct impl_model *model, enum impl_what what, int i);
+struct impl_array *check_get_rank(struct check *c, struct impl_model *model, int rank,
+                                  enum impl_what what, int i);
+
+/* One input, one output, grad and train mode on. */
+struct impl_array *check_forward(struct check *c, struct impl_model *model,
+                                 const struct impl_array *x);
+struct impl_array *check_forward_trace(struct check *c, struct impl_model *model,
+                                       const struct impl_array *x, struct impl_trace *trace);
+/* grad mode off */
+struct impl_array *check_infer(struct check *c, struct impl_model *model,
+                               const struct impl_array *x);
+/* Returns the gradient of the one input (dtype NONE: none). g NULL: ones. */
+struct impl_array *check_backward(struct check *c, struct impl_model *model,
+                                  const struct impl_array *g);
+
+/* ---- 7. Expectations ----------------------------------------------------------------------- */
+
+/* Element by element, bit for bit after rounding `want` to the array's type (0 and -0 are equal);
+ * a message names `what`, the first differing index, both values and both bit patterns. */
+void check_values(struct check *c, const char *what, const struct impl_array *got, size_t n,
+                  const double want[]);
+void check_shape(struct check *c, const char *what, const struct impl_array *got, int ndim,
+                 const size_t dim[]);
+/* Same type, shape and bits. */
+void check_same(struct check *c, const char *what, const struct impl_array *got,
+                const struct impl_array *want);
+void check_is_none(struct check *c, const char *what, const struct impl_array *got);
+void check_device(struct check *c, const char *what, const struct impl_array *got, int device);
+void check_int(struct check *c, const char *what, long long got, long long want);
+void check_at_least(struct check *c, const char *what, long long got, long long least);
+void check_at_most(struct check *c, const char *what, long long got, long long most);
+/* Counts as one comparison. */
+void check_true(struct check *c, bool holds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The one value or gradient of the base's parameter i. */
+void check_value_is(struct check *c, struct impl_model *model, int i, double want);
+void check_grad_is(struct check *c, struct impl_model *model, int i, double want);
+void check_grad_none(struct check *c, struct impl_model *model, int i);
+/* status is an error of one of the kinds allowed (bits 1 << IMPL_E...); never ENOTSUP, EROOM or
+ * EBROKEN; and has a text. */
+void check_refused(struct check *c, const char *what, int status, unsigned allowed);
+#define ALLOW(kind) (1u << (kind))
+
+#endif

@@ -1,0 +1,313 @@
+/* coalesce.c: area COAL: lists of tensors through buffers that must not show. */
+#include "coalesce.h"
+
+#include "ids.h"
+
+#include <float.h>
+#include <string.h>
+
+/* Sizes of 0, 4, 12, 20, 24, 28, 40 and 100 bytes; 40 is a limit, 39 and 41 are beside it. */
+static const struct kind mixed[] = {
+    {IMPL_F32, 1, {5}},  {IMPL_F64, 1, {5}},    {IMPL_I64, 1, {3}}, {IMPL_F32, 1, {0}},
+    {IMPL_I32, 1, {7}},  {IMPL_F64, 2, {2, 3}}, {IMPL_F32, 0, {0}}, {IMPL_F32, 2, {0, 3}},
+    {IMPL_I64, 1, {5}},  {IMPL_F32, 1, {10}},   {IMPL_F64, 1, {1}}, {IMPL_F32, 2, {5, 5}},
+    {IMPL_I32, 1, {10}}, {IMPL_F32, 1, {1}},    {IMPL_F64, 1, {0}},
+};
+enum { MIXED = sizeof mixed / sizeof mixed[0] };
+
+/* Neighbours of one type and size, 40 bytes each: a group of them straddles a limit of 39 to 100.
+ */
+static const struct kind equal[] = {
+    {IMPL_F64, 1, {5}},  {IMPL_F64, 1, {5}},  {IMPL_F64, 1, {5}},  {IMPL_F64, 1, {5}},
+    {IMPL_F64, 1, {5}},  {IMPL_F32, 1, {10}}, {IMPL_F32, 1, {10}}, {IMPL_F32, 1, {10}},
+    {IMPL_F32, 1, {10}}, {IMPL_F32, 1, {10}},
+};
+enum { EQUAL = sizeof equal / sizeof equal[0] };
+
+static const size_t buffers[] = {1, 39, 40, 41, 100, 10485760, 0};
+enum { BUFFERS = sizeof buffers / sizeof buffers[0] };
+
+/* ---- one list through one buffer ---------------------------------------------------------------
+ */
+
+static void broadcast_is(struct check *c, const struct kind kinds[], int n, int k, size_t buffer)
+{
+    const int *ids = mixed_ids(k);
+    struct impl_array *src = coalesce_make(c, kinds, n, 7, ids[0]);
+    struct impl_broadcast op = {
+        .src = src, .n = n, .devices = ids, .n_devices = k, .buffer_bytes = buffer, .poke = -1};
+
+    check_note(c, "%d tensors to %d devices, buffer of %zu bytes: ", n, k, buffer);
+    op.copies = coalesce_room(c, kinds, n, n * k);
+    check_broadcast(c, &op);
+    for (int i = 0; i < k; i++)
+        for (int t = 0; t < n; t++) {
+            const char *what = check_text(c, "tensor %d on device %d", t, ids[i]);
+            check_same(c, what, &op.copies[i * n + t], &src[t]);
+            check_device(c, what, &op.copies[i * n + t], ids[i]);
+        }
+}
+
+static void reduce_is(struct check *c, const struct kind kinds[], int n, int k, size_t buffer)
+{
+    const int *ids = mixed_ids(k);
+    struct impl_array *src = check_memory(c, (size_t)(n * k) * sizeof *src);
+    const struct impl_array *want = coalesce_sums(c, kinds, n, k, 11);
+    struct impl_reduce op = {
+        .src = src, .n = n, .k = k, .device = ids[0], .buffer_bytes = buffer, .poke = -1};
+
+    check_note(c, "%d lists of %d tensors, buffer of %zu bytes: ", k, n, buffer);
+    for (int i = 0; i < k; i++)
+        memcpy(src + (size_t)(i * n), coalesce_make(c, kinds, n, 11 + (uint64_t)i, ids[i]),
+               (size_t)n * sizeof *src);
+    op.sums = coalesce_room(c, kinds, n, n);
+    check_reduce(c, &op);
+    for (int t = 0; t < n; t++) {
+        check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
+        check_device(c, check_text(c, "sum %d", t), &op.sums[t], ids[0]);
+    }
+}
+
+static void broadcast_any_buffer(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (int b = 0; b < BUFFERS; b++) {
+            broadcast_is(c, mixed, MIXED, k, buffers[b]);
+            broadcast_is(c, equal, EQUAL, k, buffers[b]);
+        }
+}
+
+/* Copies keep every bit: the largest, the smallest, minus zero, numbers below the normal ones. */
+static void extremes_kept(struct check *c)
+{
+    static const float single[] = {-0.0F, FLT_MAX, -FLT_MIN / 4, FLT_TRUE_MIN, -FLT_TRUE_MIN};
+    static const double twice[] = {-0.0, -DBL_MAX, DBL_MIN / 8, 5e-324, 1 + DBL_EPSILON};
+    static const int32_t small[] = {INT32_MIN, INT32_MAX, -1, 0, 16777217};
+    static const int64_t large[] = {INT64_MIN, INT64_MAX, -1, 0, INT64_C(9007199254740993)};
+    static const struct kind kinds[] = {
+        {IMPL_F32, 1, {5}}, {IMPL_F64, 1, {5}}, {IMPL_I32, 1, {5}}, {IMPL_I64, 1, {5}}};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = mixed_ids(k);
+        struct impl_array *src = coalesce_make(c, kinds, 4, 7, ids[0]);
+        struct impl_broadcast op = {
+            .src = src, .n = 4, .devices = ids, .n_devices = k, .buffer_bytes = 30, .poke = -1};
+        check_note(c, "K=%d: ", k);
+        memcpy(src[0].data, single, sizeof single);
+        memcpy(src[1].data, twice, sizeof twice);
+        memcpy(src[2].data, small, sizeof small);
+        memcpy(src[3].data, large, sizeof large);
+        op.copies = coalesce_room(c, kinds, 4, 4 * k);
+        check_broadcast(c, &op);
+        for (int t = 0; t < 4 * k; t++)
+            check_same(c, check_text(c, "tensor %d on device %d", t % 4, ids[t / 4]), &op.copies[t],
+                       &src[t % 4]);
+    }
+}
+
+static void reduce_any_buffer(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (int b = 0; b < BUFFERS; b++) {
+            reduce_is(c, mixed, MIXED, k, buffers[b]);
+            reduce_is(c, equal, EQUAL, k, buffers[b]);
+        }
+}
+
+/* All of one shape, so that only the contents and the types tell them apart. */
+static const struct kind alike[] = {
+    {IMPL_F32, 1, {3}}, {IMPL_F64, 1, {3}}, {IMPL_I32, 1, {3}}, {IMPL_F32, 1, {3}},
+    {IMPL_F64, 1, {3}}, {IMPL_I64, 1, {3}}, {IMPL_F32, 1, {3}}, {IMPL_I32, 1, {3}},
+};
+enum { ALIKE = sizeof alike / sizeof alike[0] };
+
+static void order_kept(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (size_t buffer = 12; buffer <= 48; buffer += 12) {
+            broadcast_is(c, alike, ALIKE, k, buffer);
+            reduce_is(c, alike, ALIKE, k, buffer);
+        }
+}
+
+/* ---- COAL-06, -07 ---------------------------------------------------------------------------- */
+
+/* Much larger than the buffer, alone and among small ones. */
+static void large_is_whole(struct check *c)
+{
+    static const struct kind kinds[] = {{IMPL_F32, 1, {1}},
+                                        {IMPL_F64, 1, {60}},
+                                        {IMPL_F32, 1, {250}},
+                                        {IMPL_F32, 1, {3}},
+                                        {IMPL_F64, 1, {1}}};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        broadcast_is(c, kinds, 5, k, 40);
+        reduce_is(c, kinds, 5, k, 40);
+        broadcast_is(c, kinds + 2, 1, k, 40);
+        reduce_is(c, kinds + 2, 1, k, 40);
+    }
+}
+
+/* Without elements: first, in the middle, last, alone in their type, and nothing else. */
+static void empty_survive(struct check *c)
+{
+    static const struct kind kinds[] = {
+        {IMPL_F32, 1, {0}}, {IMPL_F32, 1, {10}},   {IMPL_F32, 2, {0, 3}}, {IMPL_F32, 1, {0}},
+        {IMPL_I64, 1, {0}}, {IMPL_F64, 2, {4, 0}}, {IMPL_F32, 1, {10}},   {IMPL_F32, 1, {0}}};
+    static const int begin[] = {0, 0, 0, 3, 1, 0}, count[] = {3, 1, 8, 3, 2, 2};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (size_t form = 0; form < sizeof begin / sizeof begin[0]; form++)
+            for (int b = 0; b < BUFFERS; b += 3) {
+                broadcast_is(c, kinds + begin[form], count[form], k, buffers[b]);
+                reduce_is(c, kinds + begin[form], count[form], k, buffers[b]);
+            }
+}
+
+/* ---- COAL-08, -09: one is written to, the others are not ------------------------------------- */
+
+static void neighbours_untouched(struct check *c)
+{
+    static const int pokes[] = {0, 4, 6, 9, MIXED - 2};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; p++) {
+            const int *ids = mixed_ids(k);
+            const struct impl_array *src = coalesce_make(c, mixed, MIXED, 7, ids[0]);
+            struct impl_array *want = coalesce_make(c, mixed, MIXED, 7, ids[0]);
+            struct impl_broadcast op = {.src = src,
+                                        .n = MIXED,
+                                        .devices = ids,
+                                        .n_devices = k,
+                                        .buffer_bytes = buffers[p],
+                                        .poke = pokes[p]};
+            check_note(c, "K=%d, tensor %d written to: ", k, pokes[p]);
+            coalesce_add_one(&want[pokes[p]]);
+            op.copies = coalesce_room(c, mixed, MIXED, MIXED * k);
+            check_broadcast(c, &op);
+            for (int n = 0; n < MIXED * k; n++)
+                check_same(c, check_text(c, "tensor %d of copy %d", n % MIXED, n / MIXED),
+                           &op.copies[n], &want[n % MIXED]);
+        }
+}
+
+/* The first device gets the originals: what is written to its copy is written to the source, once,
+ * and nothing from the other devices is. */
+static void originals_returned(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (int poke = -1; poke < ALIKE; poke += 3) {
+            const int *ids = mixed_ids(k);
+            struct impl_array *want = coalesce_make(c, alike, ALIKE, 7, ids[0]);
+            struct impl_broadcast op = {.src = coalesce_make(c, alike, ALIKE, 7, ids[0]),
+                                        .n = ALIKE,
+                                        .devices = ids,
+                                        .n_devices = k,
+                                        .buffer_bytes = 24,
+                                        .poke = poke};
+            check_note(c, "K=%d, tensor %d written to: ", k, poke);
+            if (poke >= 0)
+                coalesce_add_one(&want[poke]);
+            op.copies = coalesce_room(c, alike, ALIKE, ALIKE * k);
+            op.src_after = coalesce_room(c, alike, ALIKE, ALIKE);
+            check_broadcast(c, &op);
+            for (int t = 0; t < ALIKE; t++) {
+                check_same(c, check_text(c, "source %d afterwards", t), &op.src_after[t], &want[t]);
+                check_device(c, check_text(c, "source %d afterwards", t), &op.src_after[t], ids[0]);
+            }
+        }
+}
+
+static void sums_independent(struct check *c)
+{
+    static const int pokes[] = {0, 4, 6, 9, MIXED - 2};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; p++) {
+            const int *ids = mixed_ids(k);
+            struct impl_array *src = check_memory(c, (size_t)(MIXED * k) * sizeof *src);
+            struct impl_array *want = coalesce_sums(c, mixed, MIXED, k, 11);
+            struct impl_reduce op = {.src = src,
+                                     .n = MIXED,
+                                     .k = k,
+                                     .device = ids[0],
+                                     .buffer_bytes = buffers[p],
+                                     .poke = pokes[p]};
+            struct impl_array *zeroed = &want[pokes[p]];
+            check_note(c, "K=%d, sum %d set to zero: ", k, pokes[p]);
+            for (int n = 0; n < k; n++)
+                memcpy(src + (size_t)(n * MIXED),
+                       coalesce_make(c, mixed, MIXED, 11 + (uint64_t)n, ids[n]),
+                       MIXED * sizeof *src);
+            memset(zeroed->data, 0, check_elements(zeroed) * check_dtype_bytes(zeroed->dtype));
+            op.sums = coalesce_room(c, mixed, MIXED, MIXED);
+            check_reduce(c, &op);
+            for (int t = 0; t < MIXED; t++)
+                check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
+        }
+}
+
+/* ---- COAL-10 --------------------------------------------------------------------------------- */
+
+/* The same list on every device gives k times each tensor. */
+static void tensor_by_tensor(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = mixed_ids(k);
+        struct impl_array *src = check_memory(c, (size_t)(3 * k) * sizeof *src);
+        struct impl_reduce op = {.src = src, .n = 3, .k = k, .device = ids[0], .poke = -1};
+        check_note(c, "K=%d: ", k);
+        for (int n = 0; n < 3 * k; n++)
+            src[n] = *check_on(check_vector(c, 5, check_sequence(c, 5, 1 + 10 * (n % 3), 2)),
+                               ids[n / 3]);
+        op.sums = check_output(c, 3, 64);
+        check_reduce(c, &op);
+        for (int t = 0; t < 3; t++)
+            check_values(c, check_text(c, "sum %d", t), &op.sums[t], 5,
+                         check_sequence(c, 5, k * (1 + 10 * t), 2 * k));
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum {
+    PRIM = PROFILE_PRIMITIVES,
+    PAIR = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE,
+    COUNTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE | IMPL_CAP_TRANSFERS
+};
+
+static const struct check_case cases[] = {
+    {"COAL-01.default", "COAL-01", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_default_bytes, 0, 0, 0},
+    {"COAL-02.broadcast", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
+     broadcast_any_buffer, 0, 0, 0},
+    {"COAL-02.extremes", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, extremes_kept, 0,
+     0, 0},
+    {"COAL-02.reduce", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, reduce_any_buffer, 0, 0,
+     0},
+    {"COAL-03.order", "COAL-03", MUST, OBSERVED, PRIM, PAIR, 1, order_kept, 0, 0, 0},
+    {"COAL-04.broadcast", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_broadcast_groups, 0,
+     0, 0},
+    {"COAL-04.reduce", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_reduce_groups, 0, 0, 0},
+    {"COAL-03.types", "COAL-03", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_groups_of_types, 0, 0, 0},
+    {"COAL-06.values", "COAL-06", MUST, OBSERVED, PRIM, PAIR, 1, large_is_whole, 0, 0, 0},
+    {"COAL-06.one", "COAL-06", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_large_alone, 0, 0, 0},
+    {"COAL-07.empty", "COAL-07", MUST, OBSERVED, PRIM, PAIR, 1, empty_survive, 0, 0, 0},
+    {"COAL-08.neighbours", "COAL-08", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
+     neighbours_untouched, 0, 0, 0},
+    {"COAL-08.originals", "COAL-08", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
+     originals_returned, 0, 0, 0},
+    {"COAL-09.independent", "COAL-09", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, sums_independent,
+     0, 0, 0},
+    {"COAL-10.each", "COAL-10", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, tensor_by_tensor, 0, 0,
+     0},
+};
+
+static const struct check_excuse excuses[] = {
+    {"COAL-05", false, "how older code closed a group; COAL-04 counts what holds today"},
+    {"COAL-11", false, "there are no sparse tensors"},
+    {"COAL-12", false, "how DistributedDataParallel sends its buffers cannot be seen from outside"},
+};
+
+const struct check_area area_coalesce = {
+    "COAL", 12, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

@@ -1,0 +1,32 @@
+/* coalesce.h: lists of tensors of mixed types, for the files of area COAL. */
+#ifndef CASES_COALESCE_H
+#define CASES_COALESCE_H
+
+#include "check.h"
+
+struct kind {
+    enum impl_dtype dtype;
+    int ndim;
+    size_t dim[2];
+};
+
+/* n tensors on a device with contents of their own, drawn from seed: bits that no other type can
+ * carry, yet exact in sums of eight lists. */
+struct impl_array *coalesce_make(struct check *c, const struct kind kinds[], int n, uint64_t seed,
+                                 int device);
+/* Room for `count` outputs of the largest of the kinds. */
+struct impl_array *coalesce_room(struct check *c, const struct kind kinds[], int n, int count);
+/* n tensors, the sums of k lists made with seed, seed + 1, ... */
+struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int n, int k,
+                                 uint64_t seed);
+/* Adds 1 to every element. */
+void coalesce_add_one(struct impl_array *array);
+
+/* coalesce_counts.c */
+void coalesce_default_bytes(struct check *c);
+void coalesce_broadcast_groups(struct check *c);
+void coalesce_reduce_groups(struct check *c);
+void coalesce_groups_of_types(struct check *c);
+void coalesce_large_alone(struct check *c);
+
+#endif

@@ -1,0 +1,136 @@
+/* coalesce_counts.c: area COAL: transfers, as the implementation counts them. */
+#include "coalesce.h"
+
+#include <string.h>
+
+/* Four devices at most: a transfer is counted once, not once for each device. */
+enum { DEVICES = 4 };
+
+static int some_devices(const struct check *c)
+{
+    return check_devices(c) < DEVICES ? check_devices(c) : DEVICES;
+}
+
+/* Vectors of float, the first n of `count` elements each. */
+struct row {
+    int n;
+    size_t count[8];
+    size_t buffer;
+    int broadcast, reduce; /* transfers */
+};
+
+static size_t broadcast_transfers(struct check *c, const struct kind kinds[], int n, size_t buffer,
+                                  size_t *default_bytes)
+{
+    static const int devices[DEVICES] = {0, 1, 2, 3};
+    const int k = some_devices(c);
+    struct impl_broadcast op = {
+        .n = n, .devices = devices, .n_devices = k, .buffer_bytes = buffer, .poke = -1};
+
+    op.src = coalesce_make(c, kinds, n, 5, 0);
+    op.copies = coalesce_room(c, kinds, n, k * n);
+    check_broadcast(c, &op);
+    for (int t = 0; t < k * n; t++)
+        check_same(c, check_text(c, "copy %d", t), &op.copies[t], &op.src[t % n]);
+    if (default_bytes != NULL)
+        *default_bytes = op.default_bytes;
+    return op.transfers;
+}
+
+static size_t reduce_transfers(struct check *c, const struct kind kinds[], int n, size_t buffer,
+                               size_t *default_bytes)
+{
+    const int k = some_devices(c);
+    struct impl_array *src = check_memory(c, (size_t)(k * n) * sizeof *src);
+    const struct impl_array *want = coalesce_sums(c, kinds, n, k, 5);
+    struct impl_reduce op = {
+        .src = src, .n = n, .k = k, .device = 0, .buffer_bytes = buffer, .poke = -1};
+
+    for (int i = 0; i < k; i++)
+        memcpy(src + (size_t)(i * n), coalesce_make(c, kinds, n, 5 + (uint64_t)i, i),
+               (size_t)n * sizeof *src);
+    op.sums = coalesce_room(c, kinds, n, n);
+    check_reduce(c, &op);
+    for (int t = 0; t < n; t++)
+        check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
+    if (default_bytes != NULL)
+        *default_bytes = op.default_bytes;
+    return op.transfers;
+}
+
+void coalesce_default_bytes(struct check *c)
+{
+    static const struct kind one = {IMPL_F32, 1, {3}};
+    size_t bytes = 0;
+
+    broadcast_transfers(c, &one, 1, 0, &bytes);
+    check_int(c, "default buffer of broadcast", (long long)bytes, 10485760);
+    reduce_transfers(c, &one, 1, 0, &bytes);
+    check_int(c, "default buffer of reduce", (long long)bytes, 10485760);
+}
+
+/* Broadcast appends and closes a group that has reached the limit; reduce closes it first if it
+ * would exceed the limit. The rule's examples at 100 bytes for 1 MiB (a limit of 1000 for 10 MiB),
+ * and sizes at and beside the limit. */
+static const struct row rows[] = {
+    {5, {100, 100, 100, 100, 100}, 1000, 2, 3},
+    {4, {225, 50, 225, 50}, 1000, 2, 4},
+    {8, {25, 25, 25, 25, 25, 25, 25, 25}, 200, 4, 4},
+    {8, {25, 25, 25, 25, 25, 25, 25, 25}, 201, 3, 4},
+    {8, {25, 25, 25, 25, 25, 25, 25, 25}, 199, 4, 8},
+    {3, {10, 10, 10}, 40, 3, 3},
+    {3, {10, 10, 10}, 41, 2, 3},
+    {3, {10, 10, 10}, 1, 3, 3},
+    {3, {10, 10, 10}, 120, 1, 1},
+    {3, {1, 30, 1}, 40, 2, 3},
+};
+
+static void groups(struct check *c, bool broadcast)
+{
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        struct kind kinds[8];
+        check_note(c, "row %zu, limit %zu: ", r, rows[r].buffer);
+        for (int t = 0; t < rows[r].n; t++)
+            kinds[t] = (struct kind){IMPL_F32, 1, {rows[r].count[t]}};
+        if (broadcast)
+            check_int(c, "transfers of broadcast",
+                      (long long)broadcast_transfers(c, kinds, rows[r].n, rows[r].buffer, NULL),
+                      rows[r].broadcast);
+        else
+            check_int(c, "transfers of reduce",
+                      (long long)reduce_transfers(c, kinds, rows[r].n, rows[r].buffer, NULL),
+                      rows[r].reduce);
+    }
+}
+
+void coalesce_broadcast_groups(struct check *c)
+{
+    groups(c, true);
+}
+
+void coalesce_reduce_groups(struct check *c)
+{
+    groups(c, false);
+}
+
+/* Six tensors of 40 bytes, two types in turn, a limit of two: each type fills its own groups. */
+void coalesce_groups_of_types(struct check *c)
+{
+    static const struct kind kinds[] = {{IMPL_F32, 1, {10}}, {IMPL_F64, 1, {5}},
+                                        {IMPL_F32, 1, {10}}, {IMPL_F64, 1, {5}},
+                                        {IMPL_F32, 1, {10}}, {IMPL_F64, 1, {5}}};
+
+    check_int(c, "transfers of broadcast", (long long)broadcast_transfers(c, kinds, 6, 80, NULL),
+              4);
+    check_int(c, "transfers of reduce", (long long)reduce_transfers(c, kinds, 6, 80, NULL), 4);
+}
+
+/* 25 times the limit: one transfer. */
+void coalesce_large_alone(struct check *c)
+{
+    static const struct kind kinds[] = {{IMPL_F32, 1, {250}}};
+
+    check_int(c, "transfers of broadcast", (long long)broadcast_transfers(c, kinds, 1, 40, NULL),
+              1);
+    check_int(c, "transfers of reduce", (long long)reduce_transfers(c, kinds, 1, 40, NULL), 1);
+}

@@ -1,0 +1,277 @@
+/* composition_order.c: check, scatter, replicate, apply, gather, in this order: of two things that
+ * are wrong the earlier one is reported. One device and one row take short ways. */
+#include "composition.h"
+#include "golden.h"
+
+static const char failing[] =
+    "{\"kind\":\"fail\",\"replicas\":[0,1,2,3,4,5,6,7],\"status\":\"fault\",\"text\":\"ran\","
+    "\"at\":1},";
+
+/* The parameters of 2x + 1, somewhere else than on the first device. */
+static struct impl_model *elsewhere(struct check *c, int k, int device, const char *before)
+{
+    return golden_parallel(
+        c, k, "",
+        check_text(c, "%s{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":%d}", before,
+                   device));
+}
+
+/* ---- of two errors the earlier one --------------------------------------------------------------
+ */
+
+/* The input cannot be cut, but the wrong device is found first. */
+void comp_check_before_scatter(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = golden_ids(c, k);
+        struct impl_model *model = elsewhere(c, k, ids[1], "");
+        const double zero = 0;
+
+        check_note(c, "K=%d: ", k);
+        golden_prefill(c, model);
+        check_refused(c, "a model on the wrong device, with an input that cannot be cut",
+                      golden_try_one(c, model, check_array(c, 0, NULL, &zero)),
+                      ALLOW(IMPL_EDEVICE));
+        check_to(c, model, ids[0]);
+        golden_unharmed(c, model);
+        check_model_close(c, model);
+    }
+}
+
+/* Nothing runs when a parameter is on the wrong device: the buffer in front of it is not counted
+ * up, and the layer that would fail once is not reached. */
+void comp_check_before_apply(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = golden_ids(c, k);
+        struct impl_model *model = golden_parallel(
+            c, k, "",
+            check_text(c, "%s{\"kind\":\"counter\"},{\"kind\":\"affine\",\"device\":%d}", failing,
+                       ids[1]));
+
+        check_note(c, "K=%d: ", k);
+        check_refused(c, "a model on the wrong device whose replicas fail",
+                      golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
+        check_value_is(c, model, 0, 0);
+        check_to(c, model, ids[0]);
+        /* only now the first forward of the replicas */
+        check_refused(c, "a forward whose replicas fail",
+                      golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EFAULT));
+        check_model_close(c, model);
+    }
+}
+
+void comp_scatter_before_apply(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            golden_parallel(c, k, "", check_text(c, "%s%s", failing, GOLDEN_AFFINE));
+        const double zero = 0;
+
+        check_note(c, "K=%d: ", k);
+        golden_prefill(c, model);
+        check_refused(c, "an input that cannot be cut, for replicas that fail",
+                      golden_try_one(c, model, check_array(c, 0, NULL, &zero)), GOLDEN_UNFIT);
+        check_refused(c, "a forward whose replicas fail",
+                      golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EFAULT));
+        golden_unharmed(c, model);
+        check_model_close(c, model);
+    }
+}
+
+/* The outputs could not be gathered, but one replica fails before. */
+void comp_apply_before_gather(struct check *c)
+{
+    static const char layers[] =
+        "{\"kind\":\"widen\",\"columns\":[2,3]},"
+        "{\"kind\":\"fail\",\"replicas\":[1],\"status\":\"fault\",\"text\":\"ran\",\"at\":1}";
+
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "", layers);
+
+        check_note(c, "K=%d: ", k);
+        check_refused(c, "outputs that do not fit, one of which is not even there",
+                      golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)), ALLOW(IMPL_EFAULT));
+        check_refused(c, "outputs that do not fit",
+                      golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)), GOLDEN_UNFIT);
+        check_model_close(c, model);
+    }
+}
+
+/* ---- one device ------------------------------------------------------------------------------ */
+
+/* The module is called directly: a scalar stays one, for there is no gather. */
+void comp_direct(struct check *c)
+{
+    static const size_t batches[] = {10, 1, 3};
+
+    for (int device = 0; device < golden_places(c); device++) {
+        struct impl_model *model =
+            check_parallel(c, 1, &device, "", GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
+
+        for (int j = 0; j < 3; j++) {
+            const size_t n = batches[j];
+            const double count = (double)n, sum = count * (count + 1) / 2, loss = 2 * sum + count;
+            const double five = 5;
+
+            check_note(c, "device %d N=%zu: ", device, n);
+            check_zero_grad(c, model);
+            golden_is(c, "output", check_forward(c, model, golden_rows(c, n)), 0, NULL, &loss);
+            golden_is_sequence(c, "input gradient",
+                               check_backward(c, model, check_array(c, 0, NULL, &five)), 1, &n, 10,
+                               0);
+            check_grad_is(c, model, 0, 5 * sum);
+            check_grad_is(c, model, 1, 5 * count);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* The inputs are moved to the device all the same. */
+void comp_direct_moved(struct check *c)
+{
+    const size_t n = 3;
+
+    for (int device = 0; device < golden_places(c); device++) {
+        struct impl_model *model =
+            check_parallel(c, 1, &device, "", GOLDEN_AFFINE ",{\"kind\":\"tag_device\"}");
+
+        for (int from = IMPL_HOST; from < golden_places(c); from++) {
+            const struct impl_array *y;
+
+            check_note(c, "device %d, input on %d: ", device, from);
+            y = check_forward(c, model, check_on(golden_rows(c, n), from));
+            golden_is_sequence(c, "output", y, 1, &n, 3 + 1000 * (device + 1), 2);
+            check_device(c, "output", y, device);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* Nothing is replicated or reduced, and nobody but the caller works. */
+void comp_direct_traffic(struct check *c)
+{
+    struct impl_model *model = golden_affine(c, 1);
+    struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1};
+
+    golden_forward(c, model, &call);
+    check_at_most(c, "replicas", call.trace.replicas, 1);
+    check_int(c, "bytes of parameters", (long long)call.trace.replica[0].bytes_to, 0);
+    check_int(c, "bytes of gradients", (long long)call.trace.replica[0].bytes_from, 0);
+    if (call.trace.replicas == 1)
+        check_true(c, call.trace.replica[0].thread == call.trace.caller,
+                   "one replica runs on the thread %llu, the caller's is %llu",
+                   (unsigned long long)call.trace.replica[0].thread,
+                   (unsigned long long)call.trace.caller);
+}
+
+/* ---- one row on several devices -------------------------------------------------------------- */
+
+/* One replica, but gathered: its scalar becomes a vector of one. */
+void comp_one_row(struct check *c)
+{
+    const size_t one = 1;
+
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
+        const double row = 6, y = 13, g = -4, dx = -8;
+
+        check_note(c, "K=%d: ", k);
+        golden_prefill(c, model);
+        golden_is_vector(c, "output",
+                         check_forward(c, model, check_needs_grad(check_vector(c, one, &row))), one,
+                         &y);
+        golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, one, &g)),
+                         one, &dx);
+        check_grad_is(c, model, 0, 1000 - 24);
+        check_grad_is(c, model, 1, 123 - 4);
+        check_model_close(c, model);
+    }
+}
+
+void comp_one_row_thread(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct golden_call call = {.in = {golden_rows(c, 1)}, .n_in = 1};
+
+        check_note(c, "K=%d: ", k);
+        golden_forward(c, golden_affine(c, k), &call);
+        check_int(c, "replicas that ran", call.trace.replicas, 1);
+        check_true(c, call.trace.replica[0].thread == call.trace.caller,
+                   "one replica runs on the thread %llu, the caller's is %llu",
+                   (unsigned long long)call.trace.replica[0].thread,
+                   (unsigned long long)call.trace.caller);
+    }
+}
+
+/* ---- who moves the module -------------------------------------------------------------------- */
+
+/* The wrapper does, to its one device. */
+void comp_wrapper_moves(struct check *c)
+{
+    for (int from = IMPL_HOST; from < golden_places(c); from++) {
+        struct impl_model *model = elsewhere(c, 1, from, "");
+
+        check_note(c, "one device, module on %d: ", from);
+        golden_prefill(c, model);
+        golden_unharmed(c, model);
+        check_model_close(c, model);
+    }
+}
+
+/* It does not when it has several. */
+void comp_wrapper_keeps(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = elsewhere(c, k, IMPL_HOST, "");
+
+        for (int time = 0; time < 2; time++) {
+            check_note(c, "K=%d, forward %d: ", k, time);
+            check_refused(c, "a module on the host", golden_try_one(c, model, golden_rows(c, 10)),
+                          ALLOW(IMPL_EDEVICE));
+        }
+        golden_prefill(c, model);
+        check_to(c, model, golden_ids(c, k)[0]);
+        golden_unharmed(c, model);
+        check_model_close(c, model);
+    }
+}
+
+void comp_functional(struct check *c)
+{
+    const size_t n = 10;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "\"functional\":true,", GOLDEN_AFFINE);
+        const double w = 2 - 385.0 / 64, b = 1 - 55.0 / 64;
+
+        check_note(c, "K=%d: ", k);
+        golden_prefill(c, model);
+        golden_unharmed(c, model);
+        check_zero_grad(c, model);
+        check_forward(c, model, golden_rows(c, n));
+        check_backward(c, model, golden_rows(c, n));
+        check_step(c, model, 1.0f / 64, 0);
+        golden_is_sequence(c, "output after a step", check_forward(c, model, golden_rows(c, n)), 1,
+                           &n, w + b, w);
+        check_model_close(c, model);
+    }
+}
+
+/* The function does not, not even to one device. */
+void comp_functional_keeps(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            golden_parallel(c, k, "\"functional\":true,",
+                            "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":-1}");
+
+        check_note(c, "K=%d: ", k);
+        golden_prefill(c, model);
+        check_refused(c, "a module on the host", golden_try_one(c, model, golden_rows(c, 10)),
+                      ALLOW(IMPL_EDEVICE));
+        check_to(c, model, golden_ids(c, k)[0]);
+        golden_unharmed(c, model);
+        check_model_close(c, model);
+    }
+}

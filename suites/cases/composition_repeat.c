@@ -1,0 +1,239 @@
+/* composition_repeat.c: several forwards before their backwards, and what many steps leave. */
+#include "composition.h"
+#include "golden.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEPS_FREED_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEPS_FREED_MEMORY 1
+#endif
+#endif
+#ifndef KEEPS_FREED_MEMORY
+#define KEEPS_FREED_MEMORY 0
+#endif
+
+static void forward(struct check *c, struct impl_model *model, size_t n, double first)
+{
+    golden_is_sequence(c, "output", check_forward(c, model, golden_vector(c, n, first, 1)), 1, &n,
+                       2 * first + 1, 2);
+}
+
+/* g = 3i - 5 for rows i = 1..n; adds what x = first.. gives to the sums. */
+static void backward(struct check *c, struct impl_model *model, size_t n, double first,
+                     double sums[2])
+{
+    golden_is_sequence(c, "input gradient", check_backward(c, model, golden_vector(c, n, -2, 3)), 1,
+                       &n, -4, 6);
+    for (size_t i = 0; i < n; i++) {
+        const double g = 3 * (double)i - 2;
+
+        sums[0] += g * (first + (double)i);
+        sums[1] += g;
+    }
+    check_grad_is(c, model, 0, sums[0]);
+    check_grad_is(c, model, 1, sums[1]);
+}
+
+/* Of other sizes, and with one without gradients between. */
+void comp_two_forwards(struct check *c)
+{
+    const size_t four = 4;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+        double sums[2] = {0};
+
+        check_note(c, "K=%d: ", k);
+        forward(c, model, 10, 1);
+        forward(c, model, 7, 20);
+        golden_is_sequence(c, "output without gradients",
+                           check_infer(c, model, golden_rows(c, four)), 1, &four, 3, 2);
+        check_note(c, "K=%d, backward of the second: ", k);
+        backward(c, model, 7, 20, sums);
+        check_note(c, "K=%d, backward of the first: ", k);
+        backward(c, model, 10, 1, sums);
+        check_model_close(c, model);
+    }
+}
+
+void comp_interleaved(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+        double sums[2] = {0};
+
+        check_note(c, "K=%d: ", k);
+        forward(c, model, 9, 1);
+        forward(c, model, 1, 40);
+        backward(c, model, 1, 40, sums);
+        forward(c, model, 17, -3);
+        forward(c, model, 10, 5);
+        backward(c, model, 10, 5, sums);
+        backward(c, model, 17, -3, sums);
+        check_note(c, "K=%d, backward of the first of four: ", k);
+        backward(c, model, 9, 1, sums);
+        check_model_close(c, model);
+    }
+}
+
+/* Two models at once, which share a session and nothing else; their backwards in either order. */
+void comp_two_models(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *one = golden_affine(c, k), *other = golden_affine(c, golden_most(c, 4));
+        double sums[2] = {0}, others[2] = {0};
+
+        check_note(c, "K=%d, the first model: ", k);
+        forward(c, one, 10, 1);
+        check_note(c, "K=%d, the second model: ", k);
+        forward(c, other, 7, 20);
+        check_note(c, "K=%d, the first model, behind the second: ", k);
+        backward(c, one, 10, 1, sums);
+        forward(c, one, 3, -6);
+        check_note(c, "K=%d, the second model, behind the first: ", k);
+        backward(c, other, 7, 20, others);
+        check_model_close(c, other);
+        check_note(c, "K=%d, the first model, the second is closed: ", k);
+        backward(c, one, 3, -6, sums);
+        check_model_close(c, one);
+    }
+}
+
+/* Every forward has one backward; one without gradients has none. */
+void comp_once_each(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        check_note(c, "K=%d: ", k);
+        golden_prefill(c, model);
+        check_infer(c, model, golden_rows(c, 10));
+        check_refused(c, "a backward without a forward in gradient mode",
+                      golden_try_backward(c, model, golden_rows(c, 10)), GOLDEN_UNFIT);
+        golden_unharmed(c, model);
+        golden_prefill(c, model);
+        check_refused(c, "a second backward of one forward",
+                      golden_try_backward(c, model, golden_rows(c, 10)), GOLDEN_UNFIT);
+        golden_unharmed(c, model);
+        check_model_close(c, model);
+    }
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+enum { ROWS = 8192, PARAMETERS = 8192, ROUND = 16, ROUNDS = 3, WARM_UP = 10 };
+
+/* A step whose inputs and outputs are made once, so that the suite's own memory stays. */
+struct repeated {
+    struct impl_model *model;
+    struct impl_forward forward;
+    struct impl_backward backward;
+};
+
+static void repeated_open(struct check *c, struct repeated *r, int k, size_t rows,
+                          const char *layers)
+{
+    const size_t bytes = rows * sizeof(float) + 64;
+
+    r->model = golden_parallel(c, k, "", layers);
+    r->forward = (struct impl_forward){.in = golden_rows(c, rows),
+                                       .n_in = 1,
+                                       .out = check_output(c, IMPL_MAX_IO, bytes),
+                                       .grad = true,
+                                       .train = true};
+    r->backward = (struct impl_backward){.grad_in = check_output(c, 1, bytes), .n_in = 1};
+}
+
+static void repeated_steps(struct check *c, struct repeated *r, int times)
+{
+    for (int i = 0; i < times; i++) {
+        check_forward_op(c, r->model, &r->forward);
+        if (r->forward.grad)
+            check_backward_op(c, r->model, &r->backward);
+    }
+}
+
+/* A leak grows in every round; what is only kept for reuse does not. A shard here has 16 KiB or
+ * more, a replica 32 KiB. */
+static void resident(struct check *c, bool grad)
+{
+    struct repeated r;
+    long long least = -1;
+
+    if (KEEPS_FREED_MEMORY)
+        check_skip(c, "built with a sanitizer that keeps freed memory");
+    repeated_open(c, &r, golden_most(c, 2), ROWS,
+                  check_text(c, "{\"kind\":\"unused\",\"size\":%d}," GOLDEN_AFFINE, PARAMETERS));
+    r.forward.grad = grad;
+    repeated_steps(c, &r, WARM_UP);
+    for (int round = 0; round < ROUNDS; round++) {
+        const size_t before = check_resident(c);
+        long long grown;
+
+        repeated_steps(c, &r, ROUND);
+        grown = (long long)check_resident(c) - (long long)before;
+        if (least < 0 || grown < least)
+            least = grown;
+    }
+    check_at_most(c, "bytes that every 16 steps add to the process", least, 128 * 1024);
+}
+
+void comp_resident(struct check *c)
+{
+    resident(c, true);
+}
+
+void comp_resident_inference(struct check *c)
+{
+    resident(c, false);
+}
+
+/* What the implementation says it holds is the same after 3 and after 23 steps, and after another
+ * model came and went. */
+void comp_live(struct check *c)
+{
+    struct impl_trace *trace = check_memory(c, sizeof *trace);
+    struct repeated r;
+    uint64_t before;
+    struct impl_model *other;
+
+    repeated_open(c, &r, golden_most(c, 4), 100,
+                  "{\"kind\":\"unused\",\"size\":50}," GOLDEN_AFFINE);
+    r.forward.trace = trace;
+    repeated_steps(c, &r, 3);
+    before = trace->live_bytes;
+    check_at_least(c, "bytes held by a model of 52 parameters", (long long)before,
+                   52 * (long long)sizeof(float));
+    repeated_steps(c, &r, 20);
+    check_int(c, "bytes held after 20 more steps", (long long)trace->live_bytes, (long long)before);
+    other = golden_affine(c, golden_most(c, 8));
+    check_forward(c, other, golden_rows(c, 500));
+    check_backward(c, other, NULL);
+    check_model_close(c, other);
+    repeated_steps(c, &r, 1);
+    check_int(c, "bytes held after another model came and went", (long long)trace->live_bytes,
+              (long long)before);
+}
+
+/* A step that fails leaves as little behind as one that does not. */
+void comp_live_errors(struct check *c)
+{
+    struct impl_trace *trace = check_memory(c, sizeof *trace);
+    struct repeated r;
+    uint64_t before = 0;
+
+    repeated_open(c, &r, golden_most(c, 4), 100, GOLDEN_AFFINE ",{\"kind\":\"take\",\"rows\":[5]}");
+    r.forward.trace = trace;
+    for (int time = 0; time < 12; time++) {
+        const double zero = 0;
+        const int status = golden_try_one(c, r.model, check_array(c, 0, NULL, &zero));
+
+        check_refused(c, "an input that cannot be cut", status, GOLDEN_UNFIT);
+        repeated_steps(c, &r, 1);
+        if (time == 2)
+            before = trace->live_bytes;
+    }
+    check_int(c, "bytes held after nine more errors", (long long)trace->live_bytes,
+              (long long)before);
+}

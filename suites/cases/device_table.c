@@ -1,0 +1,307 @@
+/* device_table.c: at every forward all parameters and buffers must be on the first of device_ids.
+ * The 21 rows of PyTorch's own truth table, and what it leaves out. */
+#include "device.h"
+#include "golden.h"
+
+#include <string.h>
+
+enum { ALL, FORWARDS, BACKWARDS }; /* device_ids: not given, [0, 1], [1, 0] */
+enum { STAY = IMPL_NOWHERE, NO_SECOND = IMPL_NOWHERE };
+
+struct row {
+    const char *name;
+    bool sequence;
+    int first, second; /* devices of the layers */
+    int moved;         /* after wrapping, to this device */
+    int ids;
+    bool accepted;
+};
+
+static const struct row rows[] = {
+    {"l on the host, all devices", false, IMPL_HOST, NO_SECOND, STAY, ALL, false},
+    {"l on 1, all devices", false, 1, NO_SECOND, STAY, ALL, false},
+    {"l on 0, [1,0]", false, 0, NO_SECOND, STAY, BACKWARDS, false},
+    {"l on 0, all devices", false, 0, NO_SECOND, STAY, ALL, true},
+    {"l on the host then moved to 0, all devices", false, IMPL_HOST, NO_SECOND, 0, ALL, true},
+    {"l on 1, [1,0]", false, 1, NO_SECOND, STAY, BACKWARDS, true},
+    {"l on the host then moved to 1, [1,0]", false, IMPL_HOST, NO_SECOND, 1, BACKWARDS, true},
+    {"s(l on the host), all devices", true, IMPL_HOST, NO_SECOND, STAY, ALL, false},
+    {"s(l on the host), [0,1]", true, IMPL_HOST, NO_SECOND, STAY, FORWARDS, false},
+    {"s(l on the host), [1,0]", true, IMPL_HOST, NO_SECOND, STAY, BACKWARDS, false},
+    {"s(l on the host, l on 0), all devices", true, IMPL_HOST, 0, STAY, ALL, false},
+    {"s(l on the host, l on 0), [0,1]", true, IMPL_HOST, 0, STAY, FORWARDS, false},
+    {"s(l on the host, l on 0), [1,0]", true, IMPL_HOST, 0, STAY, BACKWARDS, false},
+    {"s(l on 0, l on 1), all devices", true, 0, 1, STAY, ALL, false},
+    {"s(l on 0, l on 1), [0,1]", true, 0, 1, STAY, FORWARDS, false},
+    {"s(l on 0, l on 1), [1,0]", true, 0, 1, STAY, BACKWARDS, false},
+    {"s(l on 0, l on 0), all devices", true, 0, 0, STAY, ALL, true},
+    {"s(l on 0, l on 0), [0,1]", true, 0, 0, STAY, FORWARDS, true},
+    {"s(l on 0, l on 0), [1,0]", true, 0, 0, STAY, BACKWARDS, false},
+    {"s moved to the host, [1,0]", true, 0, 0, IMPL_HOST, BACKWARDS, false},
+    {"s moved to 1, [1,0]", true, 0, 0, 1, BACKWARDS, true},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static int base_device(const struct row *row)
+{
+    return row->ids == BACKWARDS ? 1 : 0;
+}
+
+/* 2x + 1, of one layer or, with a second one that does nothing, of two. */
+static struct impl_model *open_row(struct check *c, const struct row *row)
+{
+    static const char *const lists[] = {"", "\"device_ids\":[0,1],", "\"device_ids\":[1,0],"};
+    const char *first = check_text(
+        c, "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":%d}", row->first);
+    const char *second =
+        row->second == NO_SECOND
+            ? ""
+            : check_text(c, ",{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0],\"device\":%d}",
+                         row->second);
+    struct impl_model *model =
+        check_model(c, "{\"layers\":[{\"kind\":\"parallel\",%s\"layers\":[%s%s%s%s]}]}",
+                    lists[row->ids], row->sequence ? "{\"kind\":\"sequence\",\"layers\":[" : "",
+                    first, second, row->sequence ? "]}" : "");
+
+    check_note(c, "row %d of 21, %s: ", (int)(row - rows) + 1, row->name);
+    golden_prefill(c, model);
+    if (row->moved != STAY)
+        check_to(c, model, row->moved);
+    return model;
+}
+
+void dev_accepted(struct check *c)
+{
+    int tried = 0;
+
+    for (int i = 0; i < ROWS; i++) {
+        if (!rows[i].accepted)
+            continue;
+        tried++;
+        golden_unharmed(c, open_row(c, &rows[i]));
+    }
+    check_int(c, "rows that must be accepted", tried, 7);
+}
+
+/* Nothing ran, nothing was moved, and after a move it runs. */
+static void refused(struct check *c, int first, int last)
+{
+    for (int i = first - 1; i < last; i++) {
+        struct impl_model *model;
+
+        if (rows[i].accepted)
+            check_broken(c, "row %d is not one that is refused", i + 1);
+        model = open_row(c, &rows[i]);
+        for (int time = 0; time < 2; time++)
+            check_refused(c, "a module that is not on the first device",
+                          golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
+        check_to(c, model, base_device(&rows[i]));
+        golden_unharmed(c, model);
+        check_model_close(c, model);
+    }
+}
+
+void dev_refused_single(struct check *c)
+{
+    refused(c, 1, 3);
+}
+
+void dev_refused_host(struct check *c)
+{
+    refused(c, 8, 13);
+}
+
+void dev_refused_spread(struct check *c)
+{
+    refused(c, 14, 16);
+}
+
+void dev_refused_moved(struct check *c)
+{
+    refused(c, 19, 20);
+}
+
+static bool is_offender(const struct row *row, int device)
+{
+    if (device == base_device(row))
+        return false;
+    if (row->moved != STAY)
+        return device == row->moved;
+    return device == row->first || (row->second != NO_SECOND && device == row->second);
+}
+
+/* Both devices: the one where it must be, and one where something is. */
+void dev_names(struct check *c)
+{
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *row = &rows[i];
+        const struct impl_error *error = check_error(c);
+        struct impl_model *model;
+
+        if (row->accepted)
+            continue;
+        model = open_row(c, row);
+        check_refused(c, "a module that is not on the first device",
+                      golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
+        check_true(c,
+                   (error->device == base_device(row) && is_offender(row, error->device_also)) ||
+                       (error->device_also == base_device(row) && is_offender(row, error->device)),
+                   "the error names the devices %d and %d, must name %d and where the module is",
+                   error->device, error->device_also, base_device(row));
+        check_model_close(c, model);
+    }
+}
+
+/* ---- what the table leaves out --------------------------------------------------------------- */
+
+/* Every replica's first forward fails: an error about devices shows that none was begun. */
+static const char once[] =
+    "{\"kind\":\"fail\",\"replicas\":[0,1,2,3,4,5,6,7],\"status\":\"fault\",\"text\":\"ran\","
+    "\"at\":1}";
+
+static void refused_untouched(struct check *c, struct impl_model *model, const char *what, int base)
+{
+    check_refused(c, what, golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
+    check_to(c, model, base);
+    check_refused(c, "the first forward of a layer that fails once",
+                  golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EFAULT));
+    golden_unharmed(c, model);
+    check_model_close(c, model);
+}
+
+static void stray(struct check *c, const char *layer)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = golden_ids(c, k);
+        struct impl_model *model = golden_parallel(
+            c, k, "",
+            check_text(c, "%s,%s,%s,\"device\":%d}", once, GOLDEN_AFFINE, layer, ids[k - 1]));
+
+        check_note(c, "K=%d, on device %d instead of %d: ", k, ids[k - 1], ids[0]);
+        golden_prefill(c, model);
+        refused_untouched(c, model, "something that is not on the first device", ids[0]);
+    }
+}
+
+void dev_buffer(struct check *c)
+{
+    stray(c, "{\"kind\":\"counter\"");
+}
+
+/* A parameter without a gradient, the last of the tree. */
+void dev_frozen(struct check *c)
+{
+    stray(c, "{\"kind\":\"affine\",\"weight\":[1],\"frozen\":true");
+}
+
+/* A wrapper of one device checks as well: it moves the module once, when it is made. */
+void dev_moved_away(struct check *c)
+{
+    const int base = check_devices(c) - 1;
+
+    for (int to = IMPL_HOST; to < base; to++) {
+        struct impl_model *model =
+            check_parallel(c, 1, &base, "", check_text(c, "%s,%s", once, GOLDEN_AFFINE));
+
+        check_note(c, "one device, moved from %d to %d: ", base, to);
+        golden_prefill(c, model);
+        check_to(c, model, to);
+        refused_untouched(c, model, "a module that is not on the one device", base);
+    }
+}
+
+/* Also without gradients, and after a forward that was all right. */
+void dev_inference(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = golden_ids(c, k);
+        struct impl_model *model = golden_affine(c, k);
+        struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1, .no_grad = true};
+
+        check_note(c, "K=%d: ", k);
+        golden_prefill(c, model);
+        golden_forward(c, model, &call);
+        check_to(c, model, ids[1]);
+        check_refused(c, "a module that was moved to the second device",
+                      golden_try_forward(c, model, &call), ALLOW(IMPL_EDEVICE));
+        check_to(c, model, ids[0]);
+        golden_unharmed(c, model);
+        check_model_close(c, model);
+    }
+}
+
+/* Made on the host, moved, trained; the values and gradients move along. */
+void dev_wrap_then_move(struct check *c)
+{
+    const size_t n = 10;
+
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = golden_ids(c, k);
+        struct impl_model *model = golden_parallel(
+            c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":-1}");
+        const double w = 2 - 1385.0 / 512, b = 1 - 178.0 / 512;
+
+        check_note(c, "K=%d: ", k);
+        golden_prefill(c, model);
+        check_to(c, model, ids[0]);
+        golden_unharmed(c, model);
+        check_step(c, model, 1.0f / 512, 0);
+        check_to(c, model, ids[1]);
+        check_value_is(c, model, 0, w);
+        check_value_is(c, model, 1, b);
+        check_grad_is(c, model, 0, 1385);
+        check_to(c, model, ids[0]);
+        golden_is_sequence(c, "output after a step and two moves",
+                           check_forward(c, model, golden_rows(c, n)), 1, &n, w + b, w);
+        check_model_close(c, model);
+    }
+}
+
+/* ---- a module over two devices --------------------------------------------------------------- */
+
+static const char *spread(struct check *c, int first, int second)
+{
+    return check_text(c,
+                      "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":%d},"
+                      "{\"kind\":\"to\",\"device\":%d},"
+                      "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-4],\"device\":%d}",
+                      first, second, second);
+}
+
+/* By itself it computes 6x - 1: the layer between carries the rows over. */
+void dev_spread_alone(struct check *c)
+{
+    const size_t n = 10;
+    struct impl_model *model = check_model(c, "{\"layers\":[%s]}", spread(c, 0, 1));
+    const struct impl_array *x = check_on(golden_rows(c, n), 0);
+
+    golden_is_sequence(c, "output", check_forward(c, model, x), 1, &n, 5, 6);
+    golden_is_sequence(c, "input gradient",
+                       check_backward(c, model, check_on(golden_rows(c, n), 1)), 1, &n, 6, 6);
+    check_grad_is(c, model, 0, 3 * 385);
+    check_grad_is(c, model, 1, 3 * 55);
+    check_grad_is(c, model, 2, 2 * 385 + 55);
+    check_grad_is(c, model, 3, 55);
+}
+
+/* In parallel it is refused, whichever of its devices is the first. */
+void dev_spread_wrapped(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = golden_ids(c, k);
+
+        for (int part = 0; part < 2; part++) {
+            struct impl_model *model =
+                golden_parallel(c, k, "", spread(c, ids[part], ids[1 - part]));
+
+            check_note(c, "K=%d, layers on %d and %d: ", k, ids[part], ids[1 - part]);
+            golden_prefill(c, model);
+            check_refused(c, "a module over two devices",
+                          golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
+            check_grad_is(c, model, 0, 1000);
+            check_grad_is(c, model, 1, 123);
+            check_grad_none(c, model, 2);
+            check_model_close(c, model);
+        }
+    }
+}

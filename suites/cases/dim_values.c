@@ -1,0 +1,297 @@
+/* dim_values.c: the dimension that is cut and glued is that of the description, of every array. */
+#include "dim.h"
+#include "golden.h"
+
+static const struct dim_shape shapes[] = {
+    {2, {2, 10, 0}, 1}, {2, {2, 10, 0}, -1}, {2, {10, 3, 0}, -2}, {3, {2, 9, 3}, 1},
+    {3, {2, 9, 3}, -2}, {3, {3, 2, 7}, 2},   {3, {3, 2, 7}, -1},  {3, {5, 2, 3}, -3},
+    {2, {3, 1, 0}, 1},  {1, {9, 0, 0}, -1},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+/* ---- DIM-01, DIM-05 -------------------------------------------------------------------------- */
+
+/* A shard whose first element is above 5 uses the other weight: the columns show how they were
+ * cut, and on two rows which columns are together. */
+static void branch(struct check *c, int dim)
+{
+    const size_t shape[] = {2, 10};
+    double x[20], y[20], g[20], dx[20];
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(
+            c, k, dim_option(c, dim), "{\"kind\":\"branch\",\"above\":5,\"low\":[3],\"high\":[7]}");
+        const size_t width = (10 + (size_t)k - 1) / (size_t)k;
+        double sums[2] = {1000, 123};
+
+        for (size_t at = 0; at < 20; at++) {
+            const size_t column = at % 10, first = column / width * width;
+            const int high = first + 1 > 5;
+
+            x[at] = (double)(column + 1) - (at < 10 ? 0 : 30);
+            g[at] = 2 * (double)at - 11;
+            y[at] = (high ? 7 : 3) * x[at];
+            dx[at] = (high ? 7 : 3) * g[at];
+            sums[high] += g[at] * x[at];
+        }
+        check_note(c, "K=%d dim=%d: ", k, dim);
+        golden_prefill(c, model);
+        golden_is(c, "output",
+                  check_forward(c, model, check_needs_grad(check_array(c, 2, shape, x))), 2, shape,
+                  y);
+        golden_is(c, "input gradient", check_backward(c, model, check_array(c, 2, shape, g)), 2,
+                  shape, dx);
+        check_grad_is(c, model, 0, sums[0]);
+        check_grad_is(c, model, 1, sums[1]);
+        check_model_close(c, model);
+    }
+}
+
+void dim_columns(struct check *c)
+{
+    branch(c, 1);
+    branch(c, -1);
+}
+
+/* Whole columns: each replica can take the mean of its own. */
+void dim_column_means(struct check *c)
+{
+    const size_t shape[] = {3, 10};
+    double y[30];
+
+    for (int at = 0; at < 30; at++) {
+        const int row = at / 10;
+
+        y[at] = 10 * row - 10;
+    }
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            golden_parallel(c, k, dim_option(c, 1), "{\"kind\":\"subtract_mean\"}");
+
+        check_note(c, "K=%d dim=1: ", k);
+        golden_is(c, "output", check_forward(c, model, golden_matrix(c, 3, 10, 1, 1)), 2, shape, y);
+        check_model_close(c, model);
+    }
+}
+
+void dim_sizes_seen(struct check *c)
+{
+    const size_t shape[] = {2, 10};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        for (int dim = 0; dim < 2; dim++) {
+            struct impl_model *model = golden_parallel(
+                c, k, dim_option(c, 1), check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
+            size_t size[IMPL_MAX_DEVICES];
+            double y[20];
+            const int m = check_shards(10, k, size);
+
+            for (int s = 0, column = 0; s < m; s++)
+                for (size_t j = 0; j < size[s]; j++, column++) {
+                    const double seen = dim == 1 ? (double)size[s] : 2;
+
+                    y[column] = column + 1 + 1000 * seen;
+                    y[column + 10] = column + 11 + 1000 * seen;
+                }
+            check_note(c, "K=%d, dimension %d seen: ", k, dim);
+            golden_is(c, "output", check_forward(c, model, golden_matrix(c, 2, 10, 1, 1)), 2, shape,
+                      y);
+            check_model_close(c, model);
+        }
+    }
+}
+
+/* Two inputs and two outputs, the same dimension of each. */
+void dim_all_arrays(struct check *c)
+{
+    const size_t in[] = {2, 9}, twice[] = {4, 9};
+    double y[18], doubled[36], g[18], g2[36], da[18];
+
+    for (int at = 0; at < 18; at++) {
+        const int row = at / 9, column = at % 9;
+
+        y[at] = 3 * (at + 1) * (50 - 2 * at);
+        doubled[(2 * row) * 9 + column] = doubled[(2 * row + 1) * 9 + column] = y[at];
+        g[at] = at - 4;
+        g2[(2 * row) * 9 + column] = 2 * at + 1;
+        g2[(2 * row + 1) * 9 + column] = -at;
+        da[at] = 3 * (50 - 2 * at) * (at - 4 + 2 * at + 1 - at);
+    }
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            golden_parallel(c, k, dim_option(c, i % 2 == 0 ? 1 : -1),
+                            "{\"kind\":\"multiply\",\"factor\":3},{\"kind\":\"fork\"}");
+        struct golden_call call = {
+            .in = {golden_matrix(c, 2, 9, 1, 1), golden_matrix(c, 2, 9, 50, -2)}, .n_in = 2};
+        const struct impl_array *upstream[2];
+
+        check_note(c, "K=%d: ", k);
+        golden_forward(c, model, &call);
+        check_int(c, "outputs", call.n_out, 2);
+        golden_is(c, "first output", &call.out[0], 2, in, y);
+        golden_is(c, "second output", &call.out[1], 2, twice, doubled);
+        upstream[0] = check_array(c, 2, in, g);
+        upstream[1] = check_array(c, 2, twice, g2);
+        golden_is(c, "gradient of the first input", golden_backward(c, model, &call, upstream), 2,
+                  in, da);
+        check_model_close(c, model);
+    }
+}
+
+/* Values and gradients as for dimension 0. */
+void dim_values(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        for (int j = 0; j < SHAPES; j++) {
+            const struct dim_shape *shape = &shapes[j];
+            const size_t n = dim_elements(shape);
+            struct impl_model *model =
+                golden_parallel(c, k, dim_option(c, shape->cut), GOLDEN_AFFINE);
+
+            check_note(c, "K=%d, shape %d, dim=%d: ", k, j, shape->cut);
+            golden_prefill(c, model);
+            golden_is_sequence(c, "output", check_forward(c, model, dim_counted(c, shape)),
+                               shape->ndim, shape->dim, 3, 2);
+            golden_is_sequence(c, "input gradient", check_backward(c, model, dim_counted(c, shape)),
+                               shape->ndim, shape->dim, 2, 2);
+            check_grad_is(c, model, 0, 1000 + golden_squares(n));
+            check_grad_is(c, model, 1, 123 + golden_sum(n));
+            check_model_close(c, model);
+        }
+    }
+}
+
+/* Training on columns: the second step, of fewer columns, sees the weights of the first. */
+void dim_training(struct check *c)
+{
+    static const size_t widths[] = {10, 3, 9};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, dim_option(c, -1), GOLDEN_AFFINE);
+        double w = 2, b = 1;
+
+        for (int step = 0; step < 3; step++) {
+            const size_t shape[] = {2, widths[step]}, n = 2 * widths[step];
+
+            check_note(c, "K=%d step %d, %zu columns: ", k, step, widths[step]);
+            check_zero_grad(c, model);
+            golden_is_sequence(c, "output",
+                               check_forward(c, model, golden_matrix(c, 2, widths[step], 1, 1)), 2,
+                               shape, w + b, w);
+            check_backward(c, model, NULL);
+            check_grad_is(c, model, 0, golden_sum(n));
+            check_step(c, model, 1.0f / 256, 0);
+            w -= golden_sum(n) / 256;
+            b -= (double)n / 256;
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- DIM-03: a state whose first dimension is no batch --------------------------------------- */
+
+/* (2 layers, 3, 2) on dimension 0: the first replica gets the first layer and the whole batch,
+ * the second one the second layer; no other replica runs. */
+void dim_layers_cut(struct check *c)
+{
+    const size_t shape[] = {2, 3, 2};
+    double y[12];
+
+    for (int at = 0; at < 12; at++)
+        y[at] = (at < 6 ? 3 : 7) * (at + 1);
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            golden_parallel(c, k, "", "{\"kind\":\"branch\",\"above\":3,\"low\":[3],\"high\":[7]}");
+        const struct impl_array *x = check_array(c, 3, shape, check_sequence(c, 12, 1, 1));
+
+        check_note(c, "K=%d: ", k);
+        golden_is(c, "output", check_forward(c, model, x), 3, shape, y);
+        check_model_close(c, model);
+    }
+}
+
+void dim_layers_seen(struct check *c)
+{
+    static const double sizes[] = {1, 3, 2};
+    const size_t shape[] = {2, 3, 2};
+
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        for (int dim = 0; dim < 3; dim++) {
+            struct impl_model *model =
+                golden_parallel(c, k, "", check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
+            const struct impl_array *x = check_array(c, 3, shape, check_sequence(c, 12, 1, 1));
+
+            check_note(c, "K=%d, dimension %d: ", k, dim);
+            golden_is_sequence(c, "output", check_forward(c, model, x), 3, shape,
+                               1 + 1000 * sizes[dim], 1);
+            check_model_close(c, model);
+        }
+    }
+}
+
+/* ---- DIM-07: negative dimensions ------------------------------------------------------------- */
+
+/* Inputs of one rank: -1 is the last dimension of both. */
+void dim_same_rank(struct check *c)
+{
+    const size_t shape[] = {3, 7};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        for (int dim = -2; dim < 0; dim++) {
+            struct impl_model *model =
+                golden_parallel(c, k, dim_option(c, dim), "{\"kind\":\"multiply\"}");
+            struct golden_call call = {
+                .in = {golden_matrix(c, 3, 7, 1, 1), golden_matrix(c, 3, 7, 40, -3)}, .n_in = 2};
+            const struct impl_array *upstream[1], *grads;
+            double y[21];
+
+            for (int at = 0; at < 21; at++)
+                y[at] = (at + 1) * (40 - 3 * at);
+            check_note(c, "K=%d dim=%d: ", k, dim);
+            golden_forward(c, model, &call);
+            golden_is(c, "output", call.out, 2, shape, y);
+            upstream[0] = check_array(c, 2, shape, check_sequence(c, 21, 1, 0));
+            grads = golden_backward(c, model, &call, upstream);
+            golden_is_sequence(c, "gradient of the first input", &grads[0], 2, shape, 40, -3);
+            golden_is_sequence(c, "gradient of the second input", &grads[1], 2, shape, 1, 1);
+            check_model_close(c, model);
+        }
+    }
+}
+
+/* (4, 6) and (6): the last dimension of each, which are as long; nothing is done to them. */
+static int mixed(struct check *c, int k, struct golden_call *call)
+{
+    const struct golden_call inputs = {.in = {golden_matrix(c, 4, 6, 1, 1), golden_rows(c, 6)},
+                                       .n_in = 2};
+
+    check_note(c, "K=%d, (4, 6) and (6): ", k);
+    *call = inputs;
+    return golden_try_forward(c, golden_parallel(c, k, "\"dim\":-1,", ""), call);
+}
+
+void dim_mixed_refused(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct golden_call call;
+
+        check_refused(c, "a negative dim with inputs of different rank", mixed(c, k, &call),
+                      GOLDEN_UNFIT);
+    }
+}
+
+void dim_mixed_accepted(struct check *c)
+{
+    const size_t matrix[] = {4, 6}, vector[] = {6};
+
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct golden_call call;
+        const int status = mixed(c, k, &call);
+
+        check_true(c, status == IMPL_OK, "forward failed (status %d): %s", status,
+                   check_error(c)->text);
+        check_int(c, "outputs", call.n_out, 2);
+        golden_is_sequence(c, "first output", &call.out[0], 2, matrix, 1, 1);
+        golden_is_sequence(c, "second output", &call.out[1], 1, vector, 1, 1);
+    }
+}

@@ -1,0 +1,297 @@
+/* error.c: area ERR: what is an error, and which. */
+#include "error.h"
+
+#include "ids.h"
+
+#include <string.h>
+
+enum { N = 10, ROOM = 16384 };
+
+static int try_rows(struct check *c, struct impl_model *model, size_t n)
+{
+    struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
+
+    op.in = check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1)));
+    op.out = check_output(c, IMPL_MAX_IO, ROOM);
+    return check_try_forward(c, model, &op);
+}
+
+/* ---- ERR-01: something lies on the wrong device ---------------------------------------------- */
+
+/* Each has one thing on device 1 while D0 is 0; moved to 0 it works. */
+static const char *const misplaced[] = {
+    "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":1}",
+    "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},{\"kind\":\"counter\",\"device\":1}",
+    ("{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},{\"kind\":\"sequence\",\"layers\":"
+     "[{\"kind\":\"identity\"},{\"kind\":\"unused\",\"device\":1}]}"),
+};
+enum { MISPLACED = sizeof misplaced / sizeof misplaced[0] };
+
+static void wrong_device(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (size_t form = 0; k > 1 && form < MISPLACED; form++) {
+            struct impl_model *model = check_parallel(c, k, NULL, "", misplaced[form]);
+            check_note(c, "K=%d, model %zu: ", k, form);
+            for (int turn = 0; turn < 2; turn++)
+                check_refused(c, "a parameter or buffer that is not on the first device",
+                              try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
+            check_to(c, model, 0);
+            check_values(c, "output after a move to the first device",
+                         check_forward(c, model, check_column(c, N, check_sequence(c, N, 1, 1))), N,
+                         check_sequence(c, N, 3, 2));
+        }
+}
+
+static void both_devices(struct check *c)
+{
+    for (size_t form = 0; form < MISPLACED; form++) {
+        const struct impl_error *error = check_error(c);
+        check_note(c, "model %zu: ", form);
+        check_refused(c, "a parameter or buffer that is not on the first device",
+                      try_rows(c, check_parallel(c, 2, NULL, "", misplaced[form]), N),
+                      ALLOW(IMPL_EDEVICE));
+        check_true(c,
+                   (error->device == 0 && error->device_also == 1) ||
+                       (error->device == 1 && error->device_also == 0),
+                   "the error names the devices %d and %d, must be 0 and 1", error->device,
+                   error->device_also);
+    }
+}
+
+/* ---- ERR-02: a replica fails ----------------------------------------------------------------- */
+
+/* Replicas low and high fail, low 8 ms after high, in forward or in backward. */
+struct failing {
+    int low, high;
+    struct impl_model *model;
+};
+
+static struct failing two_failing(struct check *c, int k, const char *when)
+{
+    struct failing f = {.low = k > 3 ? 1 : 0, .high = k > 3 ? 3 : k - 1};
+    const char *delays = f.low == 0 ? "8,0" : "0,8,0", *none = "0";
+    const bool backward = when[0] == 'b';
+
+    f.model =
+        check_model(c,
+                    "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
+                    "{\"kind\":\"sleep\",\"forward_ms\":[%s]},"
+                    "{\"kind\":\"fail\",\"when\":\"%s\",\"replicas\":[%d],\"status\":\"inval\","
+                    "\"text\":\"the lower one\"},"
+                    "{\"kind\":\"fail\",\"when\":\"%s\",\"replicas\":[%d],\"status\":\"shape\","
+                    "\"text\":\"the higher one\"},"
+                    "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
+                    "{\"kind\":\"sleep\",\"backward_ms\":[%s]}]}]}",
+                    check_list(c, mixed_ids(k), k), backward ? none : delays, when, f.low, when,
+                    f.high, backward ? delays : none);
+    return f;
+}
+
+static int try_backward(struct check *c, struct impl_model *model, int device)
+{
+    struct impl_backward op = {.n_grad_out = 1, .n_in = 1};
+
+    op.grad_out = check_on(check_column(c, N, check_sequence(c, N, 1, 1)), device);
+    op.grad_in = check_output(c, 1, ROOM);
+    return check_try_backward(c, model, &op);
+}
+
+/* The error of replica `replica`, with its kind, its text and its place. */
+static void error_is(struct check *c, int status, int want, const char *text, int replica, int k)
+{
+    const struct impl_error *error = check_error(c);
+
+    check_refused(c, "a step in which replicas fail", status, ALLOW(want));
+    check_true(c, strstr(error->text, text) != NULL, "the error says '%s', must contain '%s'",
+               error->text, text);
+    check_int(c, "the replica the error names", error->replica, replica);
+    check_int(c, "the device the error names", error->device, mixed_ids(k)[replica]);
+}
+
+static void two_fail(struct check *c, bool lowest)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0 && k <= 4; i++)
+        for (int backward = 0; backward < 2; backward++) {
+            const char *when = backward != 0 ? "backward" : "forward";
+            const struct failing f = two_failing(c, k, when);
+            int status = try_rows(c, f.model, N);
+            check_note(c, "K=%d, %s: ", k, when);
+            if (backward != 0) {
+                check_int(c, "status of the forward before", status, IMPL_OK);
+                status = try_backward(c, f.model, mixed_ids(k)[0]);
+            }
+            if (lowest)
+                error_is(c, status, IMPL_EINVAL, "the lower one", f.low, k);
+            else
+                error_is(c, status, IMPL_ESHAPE, "the higher one", f.high, k);
+        }
+}
+
+static void lowest_reported(struct check *c)
+{
+    two_fail(c, true);
+}
+
+static void first_reported(struct check *c)
+{
+    two_fail(c, false);
+}
+
+/* Every kind of error, from every replica, comes out as it was. */
+static void kind_kept(struct check *c)
+{
+    static const struct {
+        int status;
+        const char *word;
+    } kinds[] = {{IMPL_EINVAL, "inval"},
+                 {IMPL_ESHAPE, "shape"},
+                 {IMPL_EDEVICE, "device"},
+                 {IMPL_EFAULT, "fault"},
+                 {IMPL_ENODEV, "nodev"}};
+    const int k = check_devices(c) >= 4 ? 4 : check_devices(c);
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(N, k, size);
+
+    for (int s = 0; s < m; s++)
+        for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+            struct impl_model *model =
+                check_model(c,
+                            "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
+                            "{\"kind\":\"affine\",\"weight\":[2]},"
+                            "{\"kind\":\"fail\",\"replicas\":[%d],\"status\":\"%s\","
+                            "\"text\":\"wonderful %d\"}]}]}",
+                            check_list(c, mixed_ids(k), k), s, kinds[kind].word, s);
+            check_note(c, "replica %d, %s: ", s, kinds[kind].word);
+            error_is(c, try_rows(c, model, N), kinds[kind].status, check_text(c, "wonderful %d", s),
+                     s, k);
+        }
+}
+
+/* The first replica fails at once; the call returns when the slowest one has ended. */
+static void joined(struct check *c)
+{
+    const int k = check_devices(c) >= 4 ? 4 : check_devices(c);
+    struct impl_model *model =
+        check_model(c,
+                    "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
+                    "{\"kind\":\"fail\",\"replicas\":[0],\"text\":\"at once\"},"
+                    "{\"kind\":\"sleep\",\"forward_ms\":[0,15]}]}]}",
+                    check_list(c, mixed_ids(k), k));
+    const uint64_t begin = check_now_ms();
+    const int status = try_rows(c, model, N);
+
+    check_refused(c, "a forward in which replica 0 fails", status, ALLOW(IMPL_EFAULT));
+    check_at_least(c, "milliseconds until the call returned", (long long)(check_now_ms() - begin),
+                   14);
+}
+
+/* ---- ERR-06, -07 ----------------------------------------------------------------------------- */
+
+static void fewer_rows_than_devices(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (size_t n = 1; n < (size_t)k; n++) {
+            struct impl_model *model = check_parallel(
+                c, k, mixed_ids(k), "",
+                "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},{\"kind\":\"tag_replica\"}");
+            double y[8], dw = 0;
+            check_note(c, "K=%d N=%zu: ", k, n);
+            for (size_t r = 0; r < n; r++) {
+                y[r] = 2 * (double)(r + 1) + 1 + 1000 * (double)(r + 1);
+                dw += (double)((r + 1) * (r + 5));
+            }
+            check_values(
+                c, "output",
+                check_forward(c, model,
+                              check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1)))),
+                n, y);
+            check_values(c, "input gradient",
+                         check_backward(c, model,
+                                        check_on(check_column(c, n, check_sequence(c, n, 5, 1)),
+                                                 mixed_ids(k)[0])),
+                         n, check_sequence(c, n, 10, 2));
+            check_grad_is(c, model, 0, dw);
+        }
+}
+
+/* When the model is opened, wherever in the list it is. */
+static void no_such_device(struct check *c)
+{
+    const int devices = check_devices(c);
+    const int wrong[] = {devices, 99, -2, -7, 1000};
+    struct impl_model *model;
+
+    for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++)
+        for (int at = 0; at <= devices && at < 3; at++) {
+            int ids[4] = {0, 1, 2, 3};
+            ids[at] = wrong[w];
+            check_note(c, "device_ids %s: ", check_list(c, ids, at + 1));
+            check_refused(
+                c, "a device that does not exist",
+                check_try_model(c,
+                                check_text(c,
+                                           "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,"
+                                           "\"layers\":[{\"kind\":\"identity\"}]}]}",
+                                           check_list(c, ids, at + 1)),
+                                1, &model),
+                ALLOW(IMPL_ENODEV) | ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE));
+        }
+    check_note(c, "output_device: ");
+    check_refused(c, "a device that does not exist",
+                  check_try_model(c,
+                                  "{\"layers\":[{\"kind\":\"parallel\",\"output_device\":99,"
+                                  "\"layers\":[{\"kind\":\"identity\"}]}]}",
+                                  1, &model),
+                  ALLOW(IMPL_ENODEV) | ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE));
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
+
+static const struct check_case cases[] = {
+    {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, wrong_device, 0,
+     0, 0},
+    {"ERR-01.named", "ERR-01", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, both_devices, 0, 0,
+     0},
+    {"ERR-02.lowest", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, lowest_reported, 0,
+     IMPL_FAILING, IMPL_LOWEST},
+    {"ERR-02.first", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, first_reported, 0,
+     IMPL_FAILING, IMPL_FIRST},
+    {"ERR-02.kind", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, kind_kept, 0, 0, 0},
+    {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, joined, 0, 0, 0},
+    {"ERR-03.outputs", "ERR-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     error_outputs_clash, 0, 0, 0},
+    {"ERR-03.parts", "ERR-03", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 2, error_parts_clash,
+     0, 0, 0},
+    {"ERR-05.sizes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2,
+     error_summands_clash, 0, 0, 0},
+    {"ERR-05.shapes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, error_shapes_clash,
+     0, 0, 0},
+    {"ERR-06.few_rows", "ERR-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, fewer_rows_than_devices,
+     0, 0, 0},
+    {"ERR-07.no_device", "ERR-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, no_such_device,
+     0, 0, 0},
+    {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_forward_leaves, 0,
+     0, 0},
+    {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_backward_leaves,
+     0, 0, 0},
+    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_gather_leaves, 0, 0,
+     0},
+    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_modes_leave, 0, 0,
+     0},
+    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_other_model, 0,
+     0, 0},
+    {"ERR-08.primitives", "ERR-08", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER | IMPL_CAP_REDUCE, 2,
+     error_primitive_leaves, 0, 0, 0},
+};
+
+static const struct check_excuse excuses[] = {
+    {"ERR-04", false, "a call carries its own module, input and device: the counts cannot differ"},
+    {"ERR-09", false, "no layer leaves its thread without a result or an error"},
+    {"ERR-10", false, "the interface has one caller at a time"},
+};
+
+const struct check_area area_error = {
+    "ERR", 10, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

@@ -1,0 +1,225 @@
+/* expect.c: the one place where a case's numbers are compared. Every comparison is "is it equal",
+ * never "is it different", so that NaN fails. */
+#include "inside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t bits_at(const struct impl_array *array, size_t i)
+{
+    const size_t bytes = check_dtype_bytes(array->dtype);
+    uint64_t bits = 0;
+
+    if (bytes == 4) {
+        uint32_t word;
+        memcpy(&word, (const char *)array->data + i * 4, 4);
+        bits = word;
+    } else if (bytes == 8) {
+        memcpy(&bits, (const char *)array->data + i * 8, 8);
+    }
+    return bits;
+}
+
+/* What `want` is in the array's type, and its bits. */
+static double rounded(enum impl_dtype dtype, double want, uint64_t *bits)
+{
+    const float single = (float)want;
+    const int32_t small = dtype == IMPL_I32 ? (int32_t)want : 0;
+    const int64_t large = dtype == IMPL_I64 ? (int64_t)want : 0;
+    uint32_t word = 0;
+
+    *bits = 0;
+    switch (dtype) {
+    case IMPL_F32:
+        memcpy(&word, &single, 4);
+        break;
+    case IMPL_I32:
+        memcpy(&word, &small, 4);
+        break;
+    case IMPL_F64:
+        memcpy(bits, &want, 8);
+        return want;
+    case IMPL_I64:
+        memcpy(bits, &large, 8);
+        return want;
+    default:
+        break;
+    }
+    *bits = word;
+    return dtype == IMPL_F32 ? (double)single : want;
+}
+
+static _Noreturn void differ(struct check *c, const char *what, const struct impl_array *got,
+                             size_t i, double want, uint64_t want_bits, size_t different, size_t n)
+{
+    const int digits = (int)check_dtype_bytes(got->dtype) * 2;
+
+    check_fail(c,
+               "%s: element %zu is %.9g (0x%0*" PRIx64 "), must be %.9g (0x%0*" PRIx64
+               "); %zu of %zu differ",
+               what, i, check_element(got, i), digits, bits_at(got, i), want, digits, want_bits,
+               different, n);
+}
+
+static void must_exist(struct check *c, const char *what, const struct impl_array *got)
+{
+    if (got->dtype == IMPL_NONE)
+        check_fail(c, "%s: there is none", what);
+}
+
+void check_values(struct check *c, const char *what, const struct impl_array *got, size_t n,
+                  const double want[])
+{
+    size_t different = 0, first = 0;
+    uint64_t bits;
+
+    must_exist(c, what, got);
+    if (check_elements(got) != n)
+        check_fail(c, "%s: %zu elements, must be %zu", what, check_elements(got), n);
+    for (size_t i = n; i-- > 0;) {
+        const double target = rounded(got->dtype, want[i], &bits);
+        const double value = check_element(got, i);
+        const bool same = bits_at(got, i) == bits || (value == 0 && target == 0);
+        if (!(same && isfinite(value) && isfinite(want[i]))) {
+            different++;
+            first = i;
+        }
+    }
+    c->outcome->compared += n;
+    if (different > 0) {
+        const double target = rounded(got->dtype, want[first], &bits);
+        differ(c, what, got, first, target, bits, different, n);
+    }
+}
+
+static void shape_text(const struct impl_array *array, char text[120])
+{
+    size_t used = (size_t)snprintf(text, 120, "[");
+
+    for (int i = 0; i < array->ndim && used < 100; i++)
+        used +=
+            (size_t)snprintf(text + used, 120 - used, "%s%zu", i > 0 ? ", " : "", array->dim[i]);
+    snprintf(text + used, 120 - used, "]");
+}
+
+void check_shape(struct check *c, const char *what, const struct impl_array *got, int ndim,
+                 const size_t dim[])
+{
+    struct impl_array want = {.ndim = ndim};
+    char found[120], wanted[120];
+    bool same = got->ndim == ndim;
+
+    must_exist(c, what, got);
+    for (int i = 0; i < ndim; i++) {
+        want.dim[i] = dim[i];
+        same = same && got->dim[i] == dim[i];
+    }
+    c->outcome->compared++;
+    if (same)
+        return;
+    shape_text(got, found);
+    shape_text(&want, wanted);
+    check_fail(c, "%s: shape %s, must be %s", what, found, wanted);
+}
+
+void check_same(struct check *c, const char *what, const struct impl_array *got,
+                const struct impl_array *want)
+{
+    const size_t n = check_elements(want);
+    size_t different = 0, first = 0;
+
+    must_exist(c, what, got);
+    must_exist(c, what, want);
+    if (got->dtype != want->dtype)
+        check_fail(c, "%s: type %d, must be %d", what, (int)got->dtype, (int)want->dtype);
+    check_shape(c, what, got, want->ndim, want->dim);
+    for (size_t i = n; i-- > 0;)
+        if (!(bits_at(got, i) == bits_at(want, i) && isfinite(check_element(got, i)))) {
+            different++;
+            first = i;
+        }
+    c->outcome->compared += n;
+    if (different > 0)
+        differ(c, what, got, first, check_element(want, first), bits_at(want, first), different, n);
+}
+
+void check_is_none(struct check *c, const char *what, const struct impl_array *got)
+{
+    c->outcome->compared++;
+    if (got->dtype != IMPL_NONE)
+        check_fail(c, "%s: there is one (first element %.9g), must be none", what,
+                   check_elements(got) > 0 ? check_element(got, 0) : 0.0);
+}
+
+void check_device(struct check *c, const char *what, const struct impl_array *got, int device)
+{
+    must_exist(c, what, got);
+    check_int(c, check_text(c, "%s: its device", what), got->device, device);
+}
+
+void check_int(struct check *c, const char *what, long long got, long long want)
+{
+    c->outcome->compared++;
+    if (got != want)
+        check_fail(c, "%s: %lld, must be %lld", what, got, want);
+}
+
+void check_at_least(struct check *c, const char *what, long long got, long long least)
+{
+    c->outcome->compared++;
+    if (got < least)
+        check_fail(c, "%s: %lld, must be at least %lld", what, got, least);
+}
+
+void check_at_most(struct check *c, const char *what, long long got, long long most)
+{
+    c->outcome->compared++;
+    if (got > most)
+        check_fail(c, "%s: %lld, must be at most %lld", what, got, most);
+}
+
+void check_true(struct check *c, bool holds, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+
+    c->outcome->compared++;
+    if (holds)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    check_fail(c, "%s", text);
+}
+
+void check_value_is(struct check *c, struct impl_model *model, int i, double want)
+{
+    check_values(c, check_text(c, "parameter %d", i), check_get(c, model, IMPL_VALUE, i), 1, &want);
+}
+
+void check_grad_is(struct check *c, struct impl_model *model, int i, double want)
+{
+    check_values(c, check_text(c, "gradient of parameter %d", i), check_get(c, model, IMPL_GRAD, i),
+                 1, &want);
+}
+
+void check_grad_none(struct check *c, struct impl_model *model, int i)
+{
+    check_is_none(c, check_text(c, "gradient of parameter %d", i),
+                  check_get(c, model, IMPL_GRAD, i));
+}
+
+void check_refused(struct check *c, const char *what, int status, unsigned allowed)
+{
+    const unsigned never = ALLOW(IMPL_OK) | ALLOW(IMPL_ENOTSUP) | ALLOW(IMPL_EROOM);
+
+    c->outcome->compared++;
+    if (status == IMPL_OK)
+        check_fail(c, "%s must be refused and was accepted", what);
+    if ((ALLOW(status) & allowed & ~never) == 0)
+        check_fail(c, "%s was refused for the wrong reason: status %d (%s); allowed 0x%x", what,
+                   status, c->error.text, allowed);
+}

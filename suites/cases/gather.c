@@ -1,0 +1,371 @@
+/* gather.c: area GATH: parts from several devices, put together on one. */
+#include "gather_cases.h"
+#include "primitive.h"
+
+#define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE))
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Where n parts lie: more parts than devices go around. */
+static const int *places(struct check *c, int n)
+{
+    const int devices = check_devices(c);
+    const int *order = primitive_order(c, devices);
+    int *place = check_memory(c, (size_t)n * sizeof *place);
+
+    for (int i = 0; i < n; i++)
+        place[i] = order[i % devices];
+    return place;
+}
+
+static struct impl_array shape_of(enum impl_dtype dtype, int ndim, size_t a, size_t b, size_t d)
+{
+    const struct impl_array like = {.dtype = dtype, .ndim = ndim, .dim = {a, b, d}};
+
+    return like;
+}
+
+/* Gathers n parts with the sizes in dimension dim of `like`, and looks at the result. */
+static void gather_and_check(struct check *c, const struct impl_array *like, int dim, int n,
+                             const size_t sizes[], int device, double first)
+{
+    const int at = dim < 0 ? dim + like->ndim : dim;
+    const struct impl_array *parts = primitive_parts(c, like, at, n, sizes, places(c, n), first);
+
+    primitive_check_whole(c, primitive_gather(c, parts, n, dim, device), parts, n, at, device);
+}
+
+static void still_works(struct check *c)
+{
+    static const size_t sizes[] = {3, 1};
+    const struct impl_array like = shape_of(IMPL_F32, 2, 0, 2, 0);
+
+    gather_and_check(c, &like, 0, 2, sizes, 0, 90);
+}
+
+/* ---- GATH-01, 02: order and sizes ------------------------------------------------------------ */
+
+static void order(struct check *c)
+{
+    static const size_t sizes[] = {3, 3, 3, 1, 2, 2, 1, 4};
+    const int devices = check_devices(c);
+    const int most = devices < 4 ? 4 : devices > 8 ? 8 : devices;
+
+    for (int n = 1; n <= most; n++)
+        for (int dim = -3; dim < 3; dim++) {
+            const struct impl_array like = shape_of(IMPL_F32, 3, 2, 3, 2);
+
+            check_note(c, "%d parts, dim %d: ", n, dim);
+            gather_and_check(c, &like, dim, n, sizes, (n + 3) % devices, 10 * n);
+        }
+}
+
+/* Parts of many kilobytes, that no small buffer holds. */
+static void wide_parts(struct check *c)
+{
+    static const size_t sizes[] = {3, 4, 2, 3};
+    const struct impl_array like = shape_of(IMPL_F32, 3, 3, 29, 37);
+
+    for (int n = 2; n <= 4; n++)
+        for (int dim = 0; dim < 2; dim++) {
+            check_note(c, "%d parts, dim %d: ", n, dim);
+            gather_and_check(c, &like, dim, n, sizes, n % check_devices(c), 100 * n);
+        }
+}
+
+static void free_sizes(struct check *c)
+{
+    static const struct {
+        int n;
+        size_t sizes[5];
+    } all[] = {
+        {4, {6, 6, 6, 2}}, {3, {1, 5, 2}},       {2, {1, 7}},
+        {4, {1, 1, 1, 1}}, {5, {2, 1, 9, 1, 3}}, {3, {2, 0, 3}},
+    };
+    const struct impl_array like = shape_of(IMPL_F32, 2, 0, 3, 0);
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        check_note(c, "%d parts of %zu, %zu, .. rows: ", all[i].n, all[i].sizes[0],
+                   all[i].sizes[1]);
+        gather_and_check(c, &like, 0, all[i].n, all[i].sizes, check_devices(c) - 1, 5);
+    }
+}
+
+/* ---- GATH-03, 07, 09: refusals --------------------------------------------------------------- */
+
+static const struct clash {
+    int dim;
+    struct {
+        int ndim;
+        size_t dim[IMPL_MAX_DIMS];
+    } part[3];
+} clashes[] = {
+    {0, {{2, {2, 3}}, {2, {2, 4}}, {2, {2, 3}}}},
+    {0, {{2, {2, 3}}, {2, {1, 3}}, {2, {2, 2}}}},
+    {0, {{2, {2, 6}}, {1, {12}}, {2, {2, 6}}}},
+    {0, {{3, {2, 3, 4}}, {3, {2, 4, 3}}, {3, {2, 3, 4}}}},
+    {1, {{2, {3, 2}}, {2, {4, 2}}, {2, {3, 2}}}},
+    {1, {{5, {2, 2, 4, 1, 2}}, {5, {2, 4, 4, 1, 2}}, {5, {2, 2, 4, 2, 1}}}},
+    {-1, {{3, {2, 3, 1}}, {3, {2, 3, 5}}, {3, {3, 2, 1}}}},
+};
+
+static void unlike_parts(struct check *c)
+{
+    const int *place = places(c, 3);
+
+    for (size_t i = 0; i < sizeof clashes / sizeof clashes[0]; i++) {
+        struct impl_array parts[3];
+
+        for (int p = 0; p < 3; p++)
+            parts[p] = *check_on(check_array(c, clashes[i].part[p].ndim, clashes[i].part[p].dim,
+                                             check_sequence(c, 64, 1, 1)),
+                                 place[p]);
+        check_note(c, "pair of shapes number %zu: ", i);
+        check_refused(c, "a gather of parts that do not fit",
+                      primitive_try_gather(c, parts, 3, clashes[i].dim, place[0]),
+                      ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+        still_works(c);
+    }
+}
+
+static void no_parts(struct check *c)
+{
+    const struct impl_array unused = shape_of(IMPL_F32, 1, 1, 0, 0);
+
+    for (int device = IMPL_HOST; device < check_devices(c); device++) {
+        check_refused(c, "a gather of no parts", primitive_try_gather(c, &unused, 0, 0, device),
+                      REFUSED);
+        still_works(c);
+    }
+}
+
+static void parts_on_the_host(struct check *c)
+{
+    static const size_t sizes[] = {3, 1};
+    static const int host[] = {IMPL_HOST, IMPL_HOST};
+    const struct impl_array like = shape_of(IMPL_F32, 2, 0, 2, 0);
+    struct impl_array *parts = primitive_parts(c, &like, 0, 2, sizes, host, 1);
+
+    check_refused(c, "a gather of parts on the host", primitive_try_gather(c, parts, 2, 0, 0),
+                  REFUSED | ALLOW(IMPL_EDEVICE));
+    still_works(c);
+}
+
+/* n numbers, each a part of no dimensions. */
+static struct impl_array *scalars_of(struct check *c, enum impl_dtype dtype, int n, double first)
+{
+    const int *place = places(c, n);
+    struct impl_array *parts = check_memory(c, (size_t)n * sizeof *parts);
+
+    for (int i = 0; i < n; i++)
+        parts[i] = *check_on(check_typed(c, dtype, 0, NULL, check_sequence(c, 1, first + 7 * i, 1)),
+                             place[i]);
+    return parts;
+}
+
+static struct impl_array *scalars(struct check *c, int n, double first)
+{
+    return scalars_of(c, IMPL_F32, n, first);
+}
+
+static void scalars_elsewhere(struct check *c)
+{
+    static const int dims[] = {1, -1, 2, -2};
+
+    for (int n = 2; n <= 4; n++)
+        for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
+            check_note(c, "%d numbers: ", n);
+            check_refused(c, check_text(c, "a gather of numbers in dim %d", dims[i]),
+                          primitive_try_gather(c, scalars(c, n, 3), n, dims[i], 0), REFUSED);
+            still_works(c);
+        }
+}
+
+static void scalars_and_vectors(struct check *c)
+{
+    static const double two[] = {8, 9};
+
+    for (int n = 2; n <= 4; n++)
+        for (int odd = 0; odd < n; odd++)
+            for (size_t length = 1; length <= 2; length++) {
+                struct impl_array *parts = scalars(c, n, 3);
+
+                parts[odd] = *check_on(check_vector(c, length, two), parts[odd].device);
+                check_note(c, "%d parts, number %d has a dimension of %zu: ", n, odd, length);
+                check_refused(c, "a mix of numbers and vectors",
+                              primitive_try_gather(c, parts, n, 0, 0), REFUSED);
+            }
+    still_works(c);
+}
+
+/* ---- GATH-05, 10, 12, 13 --------------------------------------------------------------------- */
+
+static void vector_of_scalars(struct check *c)
+{
+    const int devices = check_devices(c);
+
+    for (int n = 1; n <= 8; n++) {
+        const size_t shape[] = {(size_t)n};
+        const int device = (n + 2) % (devices + 1) - 1;
+        const struct impl_array *y;
+
+        check_note(c, "%d numbers, to device %d: ", n, device);
+        y = primitive_gather(c, scalars(c, n, 5), n, 0, device);
+        check_shape(c, "the vector", y, 1, shape);
+        check_values(c, "the vector", y, shape[0], check_sequence(c, shape[0], 5, 7));
+        check_device(c, "the vector", y, device);
+    }
+}
+
+static void destinations(struct check *c)
+{
+    static const size_t sizes[] = {2, 3, 1, 2};
+    const struct impl_array like = shape_of(IMPL_F32, 2, 0, 3, 0);
+
+    for (int device = IMPL_HOST; device < check_devices(c); device++)
+        for (int n = 1; n <= 4; n++) {
+            check_note(c, "%d parts, to device %d: ", n, device);
+            gather_and_check(c, &like, 0, n, sizes, device, 10 * n + device);
+        }
+}
+
+/* Integers that no float holds; also parts without elements. */
+static void types(struct check *c)
+{
+    static const enum impl_dtype all[] = {IMPL_F64, IMPL_I32, IMPL_I64, IMPL_F32};
+    static const double first[] = {1099511627777.0, 16777217.0, 1099511627779.0, -3};
+    static const size_t sizes[][4] = {{3, 3, 3, 1}, {2, 0, 1, 4}, {0, 0, 0, 0}};
+
+    for (int type = 0; type < 4; type++) {
+        const struct impl_array *y;
+
+        for (int s = 0; s < 3; s++)
+            for (int dim = 0; dim < 2; dim++) {
+                const struct impl_array like = shape_of(all[type], 2, 3, 2, 0);
+
+                check_note(c, "type %d, %zu, %zu, .. in dim %d: ", (int)all[type], sizes[s][0],
+                           sizes[s][1], dim);
+                gather_and_check(c, &like, dim, 4, sizes[s], type % check_devices(c), first[type]);
+            }
+        y = primitive_gather(c, scalars_of(c, all[type], 3, first[type]), 3, 0, 0);
+        check_int(c, "type of the vector of three numbers", y->dtype, all[type]);
+        check_values(c, "the vector of three numbers", y, 3, check_sequence(c, 3, first[type], 7));
+    }
+}
+
+/* 1 is added to all parts, after which the result must be what it was. */
+static void change_parts(struct check *c, const struct impl_array parts[], int n, int device)
+{
+    struct impl_gather op = {.parts = parts, .n = n, .device = device};
+
+    op.out = check_output(c, 1, 64);
+    op.out_after = check_output(c, 1, 64);
+    check_note(c, "%d parts of %d dimensions, to device %d: ", n, parts[0].ndim, device);
+    check_gather(c, &op);
+    check_same(c, "the result after 1 was added to the parts", op.out_after, op.out);
+    if (parts[0].ndim > 0)
+        primitive_check_whole(c, op.out_after, parts, n, 0, device);
+    else
+        check_values(c, "the vector", op.out_after, (size_t)n, check_sequence(c, (size_t)n, 6, 7));
+}
+
+/* Parts that are on the device of the result already, and parts all over. */
+static void result_is_a_copy(struct check *c)
+{
+    static const size_t sizes[] = {3, 1, 2};
+    const struct impl_array like = shape_of(IMPL_F32, 2, 0, 2, 0);
+
+    for (int device = IMPL_HOST; device < check_devices(c); device++)
+        for (int n = 1; n <= 3; n++) {
+            const int here[] = {device, device, device};
+
+            change_parts(c, primitive_parts(c, &like, 0, n, sizes, places(c, n), 20 * n), n,
+                         device);
+            change_parts(c, scalars(c, n, 6), n, device);
+            if (device != IMPL_HOST)
+                change_parts(c, primitive_parts(c, &like, 0, n, sizes, here, 20 * n), n, device);
+        }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define GATHER   .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_GATHER
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+#define REFUSE   .obligation = MUST_REFUSE
+
+static const struct check_case cases[] = {
+    {.id = "GATH-01.order", .rule = "GATH-01", GATHER, .devices = 1, .run = order},
+    {.id = "GATH-01.wide", .rule = "GATH-01", GATHER, .devices = 1, .run = wide_parts},
+    {.id = "GATH-01.model", .rule = "GATH-01", PARALLEL, .devices = 2, .run = gather_model_order},
+    {.id = "GATH-02.sizes", .rule = "GATH-02", GATHER, .devices = 1, .run = free_sizes},
+    {.id = "GATH-02.model", .rule = "GATH-02", PARALLEL, .devices = 1, .run = gather_model_sizes},
+    {.id = "GATH-03.shapes", .rule = "GATH-03", REFUSE, GATHER, .devices = 1, .run = unlike_parts},
+    {.id = "GATH-03.model",
+     .rule = "GATH-03",
+     REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_shapes},
+    {.id = "GATH-04.recorded",
+     .rule = "GATH-04",
+     PARALLEL,
+     .devices = 1,
+     .run = gather_model_recorded},
+    {.id = "GATH-04.double", .rule = "GATH-04", PARALLEL, .devices = 1, .run = gather_model_double},
+    {.id = "GATH-05.vector", .rule = "GATH-05", GATHER, .devices = 1, .run = vector_of_scalars},
+    {.id = "GATH-05.model", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_vector},
+    {.id = "GATH-05.mean", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_mean},
+    {.id = "GATH-06.own",
+     .rule = "GATH-06",
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_vector_back},
+    {.id = "GATH-07.dim",
+     .rule = "GATH-07",
+     REFUSE,
+     GATHER,
+     .devices = 1,
+     .run = scalars_elsewhere},
+    {.id = "GATH-07.mix",
+     .rule = "GATH-07",
+     REFUSE,
+     GATHER,
+     .devices = 1,
+     .run = scalars_and_vectors},
+    {.id = "GATH-07.model",
+     .rule = "GATH-07",
+     REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_mix},
+    {.id = "GATH-07.model_dim",
+     .rule = "GATH-07",
+     REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_dim},
+    {.id = "GATH-08.single", .rule = "GATH-08", PARALLEL, .devices = 1, .run = gather_model_scalar},
+    {.id = "GATH-09.empty", .rule = "GATH-09", REFUSE, GATHER, .devices = 1, .run = no_parts},
+    {.id = "GATH-09.host",
+     .rule = "GATH-09",
+     REFUSE,
+     GATHER,
+     .devices = 1,
+     .run = parts_on_the_host},
+    {.id = "GATH-10.device", .rule = "GATH-10", GATHER, .devices = 1, .run = destinations},
+    {.id = "GATH-10.model",
+     .rule = "GATH-10",
+     PARALLEL,
+     .devices = 2,
+     .run = gather_model_destination},
+    {.id = "GATH-12.types", .rule = "GATH-12", GATHER, .devices = 1, .run = types},
+    {.id = "GATH-13.copy", .rule = "GATH-13", GATHER, .devices = 1, .run = result_is_a_copy},
+};
+
+static const struct check_excuse excuses[] = {
+    {"GATH-11", false, "about an output given by the caller: impl_gather makes its own"},
+};
+
+const struct check_area area_gather = {
+    "GATH", 13, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
+};

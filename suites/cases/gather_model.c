@@ -1,0 +1,382 @@
+/* gather_model.c: area GATH, seen through a wrapped module. */
+#include "gather_cases.h"
+#include "primitive.h"
+
+#define AFFINE  "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
+#define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE))
+
+static struct impl_array *counting(struct check *c, size_t n, double first)
+{
+    return check_needs_grad(check_column(c, n, check_sequence(c, n, first, 1)));
+}
+
+static int try_forward(struct check *c, struct impl_model *model, const struct impl_array *x)
+{
+    struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = true};
+
+    op.out = check_output(c, IMPL_MAX_IO, 1024);
+    return check_try_forward(c, model, &op);
+}
+
+/* ---- GATH-01, 02 ----------------------------------------------------------------------------- */
+
+/* The replicas end in other orders than their own. */
+void gather_model_order(struct check *c)
+{
+    static const char *const delays[] = {"[6,0]", "[3,6,0,2]", "[0,3]"};
+    static const size_t rows[] = {10, 13, 9};
+    const int k = primitive_some(c);
+
+    for (int turn = 0; turn < 3; turn++) {
+        const size_t n = rows[turn];
+        struct impl_model *model = check_parallel(
+            c, k, primitive_order(c, k), "",
+            check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":%s}," AFFINE, delays[turn]));
+        const struct impl_array *y;
+
+        check_note(c, "K=%d N=%zu, delays %s: ", k, n, delays[turn]);
+        y = check_forward(c, model, counting(c, n, 1));
+        check_shape(c, "output", y, 2, (const size_t[]){n, 1});
+        check_values(c, "output", y, n, check_sequence(c, n, 3, 2));
+    }
+}
+
+/* One row from each replica, and rows doubled. */
+void gather_model_sizes(struct check *c)
+{
+    static const size_t rows[] = {10, 9, 1, 17};
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++) {
+        const int *ids = primitive_order(c, k);
+        struct impl_model *sums = check_parallel(c, k, ids, "", AFFINE ",{\"kind\":\"sum_rows\"}");
+        struct impl_model *pairs =
+            check_parallel(c, k, ids, "", AFFINE ",{\"kind\":\"double_rows\"}");
+
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+            const size_t n = rows[j];
+            const double *y = check_sequence(c, n, 7, 2);
+            double *twice = check_memory(c, 2 * n * sizeof *twice);
+            size_t size[IMPL_MAX_DEVICES], first = 0;
+            const int m = check_shards(n, k, size);
+            double sum[IMPL_MAX_DEVICES];
+            const struct impl_array *out;
+
+            for (size_t r = 0; r < 2 * n; r++)
+                twice[r] = y[r / 2];
+            for (int s = 0; s < m; first += size[s++])
+                sum[s] = primitive_sum(y, first, size[s]);
+            check_note(c, "K=%d N=%zu: ", k, n);
+            out = check_forward(c, pairs, counting(c, n, 3));
+            check_shape(c, "every row twice", out, 2, (const size_t[]){2 * n, 1});
+            check_values(c, "every row twice", out, 2 * n, twice);
+            out = check_forward(c, sums, counting(c, n, 3));
+            check_shape(c, "a row for each replica", out, 2, (const size_t[]){(size_t)m, 1});
+            check_values(c, "a row for each replica", out, (size_t)m, sum);
+        }
+    }
+}
+
+/* ---- GATH-03 --------------------------------------------------------------------------------- */
+
+/* One replica puts out another width; which one changes. A refusal leaves gradients alone. */
+void gather_model_shapes(struct check *c)
+{
+    static const double mark = 123;
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++)
+        for (int odd = 0; odd<k; odd += k> 4 ? 3 : 1) {
+            int columns[IMPL_MAX_DEVICES];
+            struct impl_model *model;
+
+            for (int s = 0; s < k; s++)
+                columns[s] = s == odd ? 2 : 3;
+            model = check_parallel(c, k, primitive_order(c, k), "",
+                                   check_text(c, AFFINE ",{\"kind\":\"widen\",\"columns\":%s}",
+                                              check_list(c, columns, k)));
+            check_note(c, "K=%d, another width in replica %d: ", k, odd);
+            check_set(c, model, IMPL_GRAD, 0, &mark);
+            check_refused(c, "a gather of unlike outputs",
+                          try_forward(c, model, counting(c, 3 * (size_t)k - 1, 1)),
+                          ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+            check_grad_is(c, model, 0, mark);
+            check_grad_none(c, model, 1);
+            check_values(c, "output of one row", check_forward(c, model, counting(c, 1, 4)),
+                         (size_t)columns[0], (const double[]){9, 9, 9});
+            check_model_close(c, model);
+        }
+}
+
+/* ---- GATH-04 --------------------------------------------------------------------------------- */
+
+/* Replica s keeps the first keep[s] of its rows: the gradient has to find them again. */
+static void recorded(struct check *c, int k, const int keep[], size_t rows)
+{
+    size_t size[IMPL_MAX_DEVICES], n = 0, first = 0;
+    const int m = check_shards(rows, k, size);
+    double *dx = check_memory(c, rows * sizeof *dx), dw = 0, db = 0;
+    double *y = check_memory(c, rows * sizeof *y);
+    struct impl_model *model = check_parallel(
+        c, k, primitive_order(c, k), "",
+        check_text(c, AFFINE ",{\"kind\":\"take\",\"rows\":%s}", check_list(c, keep, k)));
+    const struct impl_array *out;
+
+    for (int s = 0; s < m; first += size[s++])
+        for (size_t r = 0; r < (size_t)keep[s]; r++) {
+            const double x = 1 + (double)(first + r), g = 1 + (double)n;
+
+            y[n++] = 2 * x + 1;
+            dx[first + r] = 2 * g;
+            dw += g * x;
+            db += g;
+        }
+    check_note(c, "K=%d N=%zu, rows kept %s: ", k, rows, check_list(c, keep, k));
+    out = check_forward(c, model, counting(c, rows, 1));
+    check_shape(c, "output", out, 2, (const size_t[]){n, 1});
+    check_values(c, "output", out, n, y);
+    check_values(c, "input gradient",
+                 check_backward(c, model, primitive_upstream(c, out, check_sequence(c, n, 1, 1))),
+                 rows, dx);
+    check_grad_is(c, model, 0, dw);
+    check_grad_is(c, model, 1, db);
+    check_model_close(c, model);
+}
+
+void gather_model_recorded(struct check *c)
+{
+    static const int keep[][8] = {
+        {3, 1, 2, 1, 1, 3, 2, 1}, {1, 3, 1, 2, 4, 1, 1, 2}, {2, 3, 3, 1, 3, 1, 4, 3}};
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        for (int j = 0; j < 3; j++)
+            recorded(c, k, keep[j], 4 * (size_t)k - (k > 1 ? 1 : 0));
+}
+
+/* Twice as many rows out as in, ragged: 6, 6, 6, 2 for ten rows on four. */
+void gather_model_double(struct check *c)
+{
+    static const size_t rows[] = {10, 1, 9, 13};
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++) {
+        struct impl_model *model =
+            check_parallel(c, k, primitive_order(c, k), "", AFFINE ",{\"kind\":\"double_rows\"}");
+
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+            const size_t n = rows[j];
+            const double *g = check_sequence(c, 2 * n, 3, 2);
+            double *dx = check_memory(c, n * sizeof *dx), dw = 0;
+            const struct impl_array *y = check_forward(c, model, counting(c, n, 1));
+
+            for (size_t r = 0; r < n; r++) {
+                dx[r] = 2 * (g[2 * r] + g[2 * r + 1]);
+                dw += (g[2 * r] + g[2 * r + 1]) * (1 + (double)r);
+            }
+            check_note(c, "K=%d N=%zu: ", k, n);
+            check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
+                         n, dx);
+            check_grad_is(c, model, 0, dw);
+            check_grad_is(c, model, 1, primitive_sum(g, 0, 2 * n));
+            check_zero_grad(c, model);
+        }
+    }
+}
+
+/* ---- GATH-05, 06, 08: a number from each replica --------------------------------------------- */
+
+/* One forward and backward of a module that ends in `reduce`, "sum" or "mean"; element s of the
+ * upstream gradient is 4 * (s + 3). Scalar: one device puts out no vector. */
+static void one_number_each(struct check *c, int k, size_t rows, const char *reduce)
+{
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "",
+                                              check_text(c, AFFINE ",{\"kind\":\"%s\"}", reduce));
+    const bool mean = reduce[0] == 'm';
+    size_t size[IMPL_MAX_DEVICES], first = 0;
+    const int m = check_shards(rows, k, size);
+    const size_t shape[] = {(size_t)m};
+    double *dx = check_memory(c, rows * sizeof *dx), want[IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES];
+    double dw = 0, db = 0;
+    const struct impl_array *y;
+
+    for (int s = 0; s < m; first += size[s++]) {
+        const double x = primitive_sum(check_sequence(c, rows, 1, 1), first, size[s]);
+        const double each = mean ? (double)size[s] : 1;
+
+        g[s] = 4 * (s + 3);
+        want[s] = (2 * x + (double)size[s]) / each;
+        dw += g[s] / each * x;
+        db += g[s] / each * (double)size[s];
+        for (size_t r = 0; r < size[s]; r++)
+            dx[first + r] = 2 * g[s] / each;
+    }
+    check_note(c, "K=%d N=%zu, %s: ", k, rows, reduce);
+    y = check_forward(c, model, counting(c, rows, 1));
+    check_shape(c, "output", y, k == 1 ? 0 : 1, shape);
+    check_values(c, "output", y, shape[0], want);
+    check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), rows,
+                 dx);
+    check_grad_is(c, model, 0, dw);
+    check_grad_is(c, model, 1, db);
+    check_model_close(c, model);
+}
+
+void gather_model_vector(struct check *c)
+{
+    static const size_t rows[] = {10, 9, 1, 3, 17};
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++)
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++)
+            one_number_each(c, k, rows[j], "sum");
+}
+
+/* Shards of 4, 2 or 1 rows, so that every mean is exact. */
+void gather_model_mean(struct check *c)
+{
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++) {
+        one_number_each(c, k, k == 2 ? 3 : 4 * (size_t)k - 2, "mean");
+        one_number_each(c, k, 2 * (size_t)k - 1, "mean");
+        one_number_each(c, k, 1, "mean");
+    }
+}
+
+void gather_model_vector_back(struct check *c)
+{
+    static const double tens[] = {10, 20, 30, 40, 50, 60, 70, 80};
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++) {
+        struct impl_model *model =
+            check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"sum\"}");
+        double dx[10];
+
+        for (int step = 0; step < 2; step++) {
+            const double *g = step == 0 ? tens : check_integers(c, 8, 3);
+            size_t size[IMPL_MAX_DEVICES], at = 0;
+            const int m = check_shards(10, k, size);
+            const struct impl_array *y = check_forward(c, model, counting(c, 10, 1));
+
+            for (int s = 0; s < m; s++)
+                for (size_t r = 0; r < size[s]; r++)
+                    dx[at++] = g[s];
+            check_note(c, "K=%d step %d: ", k, step);
+            check_shape(c, "output", y, 1, (const size_t[]){(size_t)m});
+            check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
+                         10, dx);
+        }
+    }
+}
+
+void gather_model_scalar(struct check *c)
+{
+    static const size_t rows[] = {1, 4, 8};
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+            one_number_each(c, k, rows[j], "sum");
+            one_number_each(c, k, rows[j], rows[j] < 8 || k != 3 ? "mean" : "sum");
+        }
+}
+
+/* ---- GATH-07 --------------------------------------------------------------------------------- */
+
+/* One replica puts out a number, or all but one. */
+void gather_model_mix(struct check *c)
+{
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++)
+        for (int odd = 0; odd<k; odd += k> 4 ? 3 : 1)
+            for (int others = 0; others < 2; others++) {
+                int list[IMPL_MAX_DEVICES], n = 0;
+                struct impl_model *model;
+
+                for (int s = 0; s < k; s++)
+                    if ((s == odd) == (others == 0))
+                        list[n++] = s;
+                model =
+                    check_parallel(c, k, primitive_order(c, k), "",
+                                   check_text(c, AFFINE ",{\"kind\":\"scalar_at\",\"replicas\":%s}",
+                                              check_list(c, list, n)));
+                check_note(c, "K=%d, numbers from the replicas %s: ", k, check_list(c, list, n));
+                check_refused(c, "a mix of numbers and rows",
+                              try_forward(c, model, counting(c, 3 * (size_t)k - 1, 1)), REFUSED);
+                check_grad_none(c, model, 0);
+                check_values(c, "output of one row", check_forward(c, model, counting(c, 1, 4)), 1,
+                             (const double[]){9});
+                check_model_close(c, model);
+            }
+}
+
+void gather_model_dim(struct check *c)
+{
+    static const int dims[] = {1, -1};
+    const size_t shape[] = {2, 11};
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++)
+        for (int d = 0; d < 2; d++) {
+            struct impl_model *model =
+                check_parallel(c, k, primitive_order(c, k), check_text(c, "\"dim\":%d,", dims[d]),
+                               AFFINE ",{\"kind\":\"sum\"}");
+
+            check_note(c, "K=%d dim %d: ", k, dims[d]);
+            check_refused(
+                c, "numbers where dim is not 0",
+                try_forward(c, model, check_array(c, 2, shape, check_sequence(c, 22, 1, 1))),
+                REFUSED);
+            check_grad_none(c, model, 0);
+            check_model_close(c, model);
+        }
+}
+
+/* ---- GATH-10 --------------------------------------------------------------------------------- */
+
+/* A forward of n rows through a wrapper with that output device; the layer behind it shows where
+ * the output lies. */
+static void to_device(struct check *c, int k, int device, const char *layers, size_t n, size_t rows,
+                      const double want[])
+{
+    const int *ids = primitive_order(c, k);
+    struct impl_model *model =
+        check_model(c,
+                    "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"output_device\":%d,"
+                    "\"layers\":[%s]},{\"kind\":\"tag_device\"}]}",
+                    check_list(c, ids, k), device, layers);
+    double *tagged = check_memory(c, rows * sizeof *tagged);
+    const struct impl_array *y;
+
+    for (size_t r = 0; r < rows; r++)
+        tagged[r] = want[r] + 1000.0 * (device + 1);
+    check_note(c, "K=%d N=%zu, output device %d: ", k, n, device);
+    y = check_forward(c, model, counting(c, n, 1));
+    check_values(c, "output + 1000 * (its device + 1)", y, rows, tagged);
+    check_device(c, "output", y, device);
+    check_model_close(c, model);
+}
+
+/* To every device there is and to the host, also when only one replica runs; rows and numbers. */
+void gather_model_destination(struct check *c)
+{
+    static const size_t rows[] = {10, 1};
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++)
+        for (int device = IMPL_HOST; device < check_devices(c); device++)
+            for (int j = 0; j < 2; j++) {
+                const double *y = check_sequence(c, rows[j], 3, 2);
+                size_t size[IMPL_MAX_DEVICES], first = 0;
+                const int m = check_shards(rows[j], k, size);
+                double sum[IMPL_MAX_DEVICES];
+
+                for (int s = 0; s < m; first += size[s++])
+                    sum[s] = primitive_sum(y, first, size[s]);
+                to_device(c, k, device, AFFINE, rows[j], rows[j], y);
+                to_device(c, k, device, AFFINE ",{\"kind\":\"sum\"}", rows[j], (size_t)m, sum);
+            }
+}

@@ -1,0 +1,271 @@
+/* gradient_golden.c: the golden data set: y = 2x + 1 of x = 1..N, three losses, bit for bit. */
+#include "golden.h"
+#include "gradient.h"
+
+#include <string.h>
+
+static const size_t batches[] = {10, 1, 9, 3, 17};
+enum { BATCHES = sizeof batches / sizeof batches[0] };
+
+/* The loss is the sum of y: dw is the sum of x, db is N, dx is w. */
+void grad_sum_of_ones(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        for (int j = 0; j < BATCHES; j++) {
+            const size_t n = batches[j];
+
+            check_note(c, "K=%d N=%zu: ", k, n);
+            check_zero_grad(c, model);
+            check_forward(c, model, golden_rows(c, n));
+            golden_is_sequence(c, "input gradient", check_backward(c, model, NULL), 1, &n, 2, 0);
+            check_grad_is(c, model, 0, golden_sum(n));
+            check_grad_is(c, model, 1, (double)n);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* Row i of the upstream gradient is i: dw is the sum of squares, dx row i is 2i. */
+void grad_rows(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        for (int j = 0; j < BATCHES; j++) {
+            const size_t n = batches[j];
+
+            check_note(c, "K=%d N=%zu: ", k, n);
+            check_zero_grad(c, model);
+            check_forward(c, model, golden_rows(c, n));
+            golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1,
+                               &n, 2, 2);
+            check_grad_is(c, model, 0, golden_squares(n));
+            check_grad_is(c, model, 1, golden_sum(n));
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- training: loss = 0.5 * sum((y - t)^2), t = 3x - 2, lr = 1/512 ------------------------------
+ */
+
+struct line {
+    double w, b, dw, db; /* the gradients add up until they are cleared */
+};
+
+static void must_be_exact(struct check *c, double value)
+{
+    if ((double)(float)value != value)
+        check_broken(c, "%.17g is not exact in float32", value);
+}
+
+/* One forward and backward; line: the parameters before, its gradients are added to. */
+static void line_pass(struct check *c, struct impl_model *model, size_t n, struct line *line)
+{
+    double *y = check_memory(c, n * sizeof *y), *g = check_memory(c, n * sizeof *g);
+    double *dx = check_memory(c, n * sizeof *dx);
+
+    for (size_t i = 0; i < n; i++) {
+        const double x = (double)(i + 1);
+
+        y[i] = line->w * x + line->b;
+        g[i] = y[i] - (3 * x - 2);
+        dx[i] = line->w * g[i];
+        line->dw += g[i] * x;
+        line->db += g[i];
+        must_be_exact(c, y[i]);
+        must_be_exact(c, g[i]);
+    }
+    must_be_exact(c, line->dw);
+    must_be_exact(c, line->db);
+    golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), n, y);
+    /* dx of the second step is rounded once */
+    golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n, dx);
+    check_grad_is(c, model, 0, line->dw);
+    check_grad_is(c, model, 1, line->db);
+}
+
+static void line_step(struct check *c, struct impl_model *model, struct line *line)
+{
+    check_step(c, model, 1.0f / 512, 0);
+    line->w -= line->dw / 512;
+    line->b -= line->db / 512;
+    must_be_exact(c, line->w);
+    must_be_exact(c, line->b);
+    check_value_is(c, model, 0, line->w);
+    check_value_is(c, model, 1, line->b);
+}
+
+static void line_start(struct check *c, struct impl_model *model, struct line *line)
+{
+    memset(line, 0, sizeof *line);
+    line->w = 2;
+    line->b = 1;
+    check_set(c, model, IMPL_VALUE, 0, &line->w);
+    check_set(c, model, IMPL_VALUE, 1, &line->b);
+    check_zero_grad(c, model);
+}
+
+/* Replicas that keep the weights of before the step, gradients that are not cleared and a wrong
+ * sum all show in the second step. */
+void grad_two_steps(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        for (int j = 0; j < BATCHES; j++) {
+            struct line line;
+
+            line_start(c, model, &line);
+            for (int step = 0; step < 2; step++) {
+                check_note(c, "K=%d N=%zu step %d: ", k, batches[j], step);
+                line.dw = line.db = 0;
+                check_zero_grad(c, model);
+                line_pass(c, model, batches[j], &line);
+                line_step(c, model, &line);
+            }
+            if (batches[j] == 10) {
+                check_value_is(c, model, 0, 663493.0 / 262144);
+                check_value_is(c, model, 1, 137697.0 / 131072);
+            }
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* x = 1..5 without gradients. */
+static void line_infer(struct check *c, struct impl_model *model, const struct line *line)
+{
+    const size_t five = 5;
+
+    golden_is_sequence(c, "output without gradients", check_infer(c, model, golden_rows(c, five)),
+                       1, &five, line->w + line->b, line->w);
+}
+
+/* The same with forwards without gradients in between, of another batch: they must neither keep
+ * weights that the next step needs fresh nor leave sizes that the next backward uses. Bits of
+ * `when`: before the forward, before the step, after it. */
+static void with_inference(struct check *c, int k, unsigned when)
+{
+    struct impl_model *model = golden_affine(c, k);
+    struct line line;
+
+    line_start(c, model, &line);
+    for (int step = 0; step < 2; step++) {
+        check_note(c, "K=%d step %d, without gradients in between at 0x%x: ", k, step, when);
+        line.dw = line.db = 0;
+        check_zero_grad(c, model);
+        if (when & 1)
+            line_infer(c, model, &line);
+        line_pass(c, model, 10, &line);
+        if (when & 2)
+            line_infer(c, model, &line);
+        line_step(c, model, &line);
+        if (when & 4)
+            line_infer(c, model, &line);
+    }
+    check_model_close(c, model);
+}
+
+void grad_two_steps_inference(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (unsigned when = 1; when <= 4; when *= 2)
+            with_inference(c, k, when);
+}
+
+/* Clearing gradients is the caller's business: what was not cleared is still there. */
+void grad_not_zeroed(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+        struct line line;
+
+        line_start(c, model, &line);
+        for (int step = 0; step < 2; step++) {
+            check_note(c, "K=%d step %d, not zeroed: ", k, step);
+            line_pass(c, model, 10, &line);
+            line_step(c, model, &line);
+        }
+        check_value_is(c, model, 0, 2.960712432861328);
+        check_value_is(c, model, 1, 1.0993728637695312);
+        check_note(c, "K=%d, zeroed again: ", k);
+        check_zero_grad(c, model);
+        check_grad_none(c, model, 0);
+        check_grad_none(c, model, 1);
+        line_start(c, model, &line);
+        line_pass(c, model, 10, &line);
+        check_model_close(c, model);
+    }
+}
+
+/* ---- the base's weights ---------------------------------------------------------------------- */
+
+/* w falls by lr * 55, and the next forward computes with what it fell to, on every shard. */
+void grad_reaches_base(struct check *c)
+{
+    const size_t n = 10;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+        const double w = 2 - 55.0 / 64, b = 1 - 10.0 / 64;
+
+        check_note(c, "K=%d: ", k);
+        check_forward(c, model, golden_rows(c, n));
+        check_backward(c, model, NULL);
+        check_grad_is(c, model, 0, 55);
+        check_grad_is(c, model, 1, 10);
+        check_step(c, model, 1.0f / 64, 0);
+        check_value_is(c, model, 0, w);
+        check_value_is(c, model, 1, b);
+        golden_is_sequence(c, "output after the step", check_forward(c, model, golden_rows(c, n)),
+                           1, &n, w + b, w);
+        check_model_close(c, model);
+    }
+}
+
+static void momentum_steps(struct check *c, int k, const size_t rows[], int steps)
+{
+    struct impl_model *model = golden_affine(c, k);
+    double w = 2, b = 1, vw = 0, vb = 0;
+
+    for (int step = 0; step < steps; step++) {
+        const size_t n = rows[step];
+
+        check_note(c, "K=%d step %d N=%zu: ", k, step, n);
+        check_zero_grad(c, model);
+        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, w + b,
+                           w);
+        check_backward(c, model, NULL);
+        check_grad_is(c, model, 0, golden_sum(n));
+        check_grad_is(c, model, 1, (double)n);
+        check_step(c, model, 1.0f / 64, 0.5f);
+        vw = vw / 2 + golden_sum(n);
+        vb = vb / 2 + (double)n;
+        w -= vw / 64;
+        b -= vb / 64;
+        check_value_is(c, model, 0, w);
+        check_value_is(c, model, 1, b);
+    }
+    check_model_close(c, model);
+}
+
+/* One momentum, that of the base: steps of lr * 55, lr * 82.5, lr * 96.25. */
+void grad_momentum(struct check *c)
+{
+    static const size_t rows[] = {10, 10, 10};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        momentum_steps(c, k, rows, 3);
+}
+
+/* The second step runs on fewer replicas than the first and the third. */
+void grad_momentum_ragged(struct check *c)
+{
+    static const size_t rows[] = {10, 1, 9, 2};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        momentum_steps(c, k, rows, 4);
+}

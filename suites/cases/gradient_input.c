@@ -1,0 +1,286 @@
+/* gradient_input.c: gradients of inputs: each row from the shard that used it. */
+#include "golden.h"
+#include "gradient.h"
+
+void grad_input_rows(struct check *c)
+{
+    const int k = golden_most(c, 8);
+    struct impl_model *model = golden_affine(c, k);
+
+    for (size_t n = 1; n <= 25; n++) {
+        check_note(c, "K=%d N=%zu: ", k, n);
+        check_forward(c, model, golden_rows(c, n));
+        golden_is_sequence(c, "input gradient",
+                           check_backward(c, model, golden_vector(c, n, -30, 7)), 1, &n, -60, 14);
+    }
+}
+
+/* The first replica is the last to be ready. */
+void grad_input_delay(struct check *c)
+{
+    const int k = golden_most(c, 4);
+    const size_t n = 10;
+    struct impl_model *model =
+        golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"sleep\",\"backward_ms\":[9,6,3,0]}");
+
+    check_note(c, "K=%d: ", k);
+    check_forward(c, model, golden_rows(c, n));
+    golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n, 2,
+                       2);
+    check_grad_is(c, model, 0, 385);
+    check_grad_is(c, model, 1, 55);
+}
+
+void grad_input_shape(struct check *c)
+{
+    static const size_t shapes[][3] = {{10, 2, 3}, {9, 1, 2}, {1, 3, 2}, {3, 2, 1}};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        for (int j = 0; j < 4; j++) {
+            const size_t *shape = shapes[j], count = shape[0] * shape[1] * shape[2];
+            const struct impl_array *x, *g;
+
+            check_note(c, "K=%d N=%zu: ", k, shape[0]);
+            x = check_needs_grad(check_array(c, 3, shape, check_sequence(c, count, 1, 1)));
+            g = check_array(c, 3, shape, check_sequence(c, count, 5, -3));
+            golden_is_sequence(c, "output", check_forward(c, model, x), 3, shape, 3, 2);
+            golden_is_sequence(c, "input gradient", check_backward(c, model, g), 3, shape, 10, -6);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* On the device the input came from, wherever the gradient of the output came from. */
+void grad_input_device(struct check *c)
+{
+    const size_t n = 9;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        for (int from = IMPL_HOST; from < golden_places(c); from++) {
+            const struct impl_array *dx;
+
+            check_note(c, "K=%d, input on %d: ", k, from);
+            check_forward(c, model, check_on(golden_rows(c, n), from));
+            dx = check_backward(c, model, check_on(golden_rows(c, n), golden_ids(c, k)[0]));
+            golden_is_sequence(c, "input gradient", dx, 1, &n, 2, 2);
+            check_device(c, "input gradient", dx, from);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* A gradient that has not the shape of the output. */
+void grad_input_misfit(struct check *c)
+{
+    static const size_t shapes[][2] = {{9, 0}, {11, 0}, {2, 5}, {1, 10}};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        for (int j = 0; j < 4; j++) {
+            const size_t *shape = shapes[j], count = shape[0] * (j < 2 ? 1 : shape[1]);
+            const struct impl_array *g =
+                check_array(c, j < 2 ? 1 : 2, shape, check_sequence(c, count, 1, 1));
+
+            check_note(c, "K=%d, gradient %d: ", k, j);
+            golden_prefill(c, model);
+            check_forward(c, model, golden_rows(c, 10));
+            check_refused(c, "a gradient of another shape than the output",
+                          golden_try_backward(c, model, g), GOLDEN_UNFIT);
+            golden_unharmed(c, model);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- rows that have no part in the loss ------------------------------------------------------ */
+
+/* Replica r uses its first taken[r] rows; the others get 0, not what was there before. */
+static void cut(struct check *c, int k, const double taken[], const char *list)
+{
+    struct impl_model *model = golden_parallel(
+        c, k, "", check_text(c, "{\"kind\":\"take\",\"rows\":%s}," GOLDEN_AFFINE, list));
+    const size_t n = 10;
+    size_t size[IMPL_MAX_DEVICES], row = 0, out = 0;
+    const int m = check_shards(n, k, size);
+    double y[10], g[10], dx[10] = {0}, dw = 0, db = 0;
+
+    check_note(c, "K=%d, rows used %s: ", k, list);
+    for (int s = 0; s < m; row += size[s++]) {
+        for (size_t i = row; i < row + (size_t)taken[s]; i++, out++) {
+            y[out] = 2 * (double)(i + 1) + 1;
+            g[out] = 11 - 3 * (double)out;
+            dx[i] = 2 * g[out];
+            dw += g[out] * (double)(i + 1);
+            db += g[out];
+        }
+    }
+    golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), out, y);
+    golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, out, g)), n, dx);
+    check_grad_is(c, model, 0, dw);
+    check_grad_is(c, model, 1, db);
+    check_model_close(c, model);
+}
+
+void grad_input_cut(struct check *c)
+{
+    static const double some[] = {2, 1, 2, 1, 1, 1, 1, 1}, none[] = {1, 0, 2, 0, 1, 1, 1, 1};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        cut(c, k, some, "[2,1,2,1]");
+        cut(c, k, none, "[1,0,2,0,1]");
+    }
+}
+
+/* x = 1..9 through 2x + 1 and a fork; only output `with` has a gradient, 1, 2, .. */
+static void missing(struct check *c, struct impl_model *model, int with)
+{
+    const size_t n = 9, twice = 18;
+    struct golden_call call = {.in = {golden_rows(c, n)}, .n_in = 1};
+    const struct impl_array *g[2] = {NULL, NULL};
+
+    g[with] = golden_rows(c, with == 0 ? n : twice);
+    check_zero_grad(c, model);
+    golden_forward(c, model, &call);
+    check_int(c, "outputs", call.n_out, 2);
+    /* row i of the second one is rows 2i and 2i + 1: 4i - 1 from i = 1 on */
+    golden_is_sequence(c, "input gradient", golden_backward(c, model, &call, g), 1, &n,
+                       with == 0 ? 2 : 6, with == 0 ? 2 : 8);
+    check_grad_is(c, model, 0, with == 0 ? 285 : 4 * 285 - 45);
+    check_grad_is(c, model, 1, with == 0 ? 45 : 4 * 45 - 9);
+}
+
+/* Two outputs, one of them without a gradient: it counts as zeros. */
+void grad_input_missing(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
+
+        for (int with = 0; with < 2; with++) {
+            check_note(c, "K=%d, gradient of output %d only: ", k, with);
+            missing(c, model, with);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- several inputs -------------------------------------------------------------------------- */
+
+/* y = 3ab, a = 1..n, b = 20, 18, ..; g = i. */
+static void product(struct check *c, struct impl_model *model, size_t n, const bool needs[2],
+                    const int device[2])
+{
+    struct impl_array *a = check_on(golden_rows(c, n), device[0]);
+    struct impl_array *b = check_on(golden_vector(c, n, 20, -2), device[1]);
+    struct golden_call call = {.in = {a, b}, .n_in = 2};
+    const struct impl_array *const g[] = {golden_rows(c, n)};
+    double *y = check_memory(c, n * sizeof *y), *da = check_memory(c, n * sizeof *da);
+    double *db = check_memory(c, n * sizeof *db);
+    struct impl_array *dx;
+
+    for (size_t i = 0; i < n; i++) {
+        const double first = (double)(i + 1), second = 20 - 2 * (double)i;
+
+        y[i] = 3 * first * second;
+        da[i] = 3 * first * second;
+        db[i] = 3 * first * first;
+    }
+    a->needs_grad = needs[0];
+    b->needs_grad = needs[1];
+    golden_forward(c, model, &call);
+    golden_is_vector(c, "output", call.out, n, y);
+    dx = golden_backward(c, model, &call, g);
+    if (needs[0])
+        golden_is_vector(c, "gradient of the first input", &dx[0], n, da);
+    else
+        check_is_none(c, "gradient of the first input", &dx[0]);
+    if (needs[1])
+        golden_is_vector(c, "gradient of the second input", &dx[1], n, db);
+    else
+        check_is_none(c, "gradient of the second input", &dx[1]);
+}
+
+static const char multiply[] = "{\"kind\":\"multiply\",\"factor\":3}";
+
+void grad_inputs_both(struct check *c)
+{
+    static const bool both[] = {true, true};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "", multiply);
+        const int near[] = {IMPL_HOST, IMPL_HOST}, apart[] = {check_devices(c) - 1, IMPL_HOST};
+
+        check_note(c, "K=%d: ", k);
+        product(c, model, 5, both, near);
+        product(c, model, 10, both, apart);
+        product(c, model, 1, both, near);
+        check_model_close(c, model);
+    }
+}
+
+void grad_inputs_one(struct check *c)
+{
+    static const bool first[] = {true, false}, second[] = {false, true};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "", multiply);
+        const int place[] = {IMPL_HOST, 0};
+
+        check_note(c, "K=%d, only the first needs one: ", k);
+        product(c, model, 5, first, place);
+        check_note(c, "K=%d, only the second needs one: ", k);
+        product(c, model, 10, second, place);
+        check_model_close(c, model);
+    }
+}
+
+/* No input needs a gradient: there is none, and the parameters get theirs. */
+void grad_input_none(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+        const struct impl_array *x = check_vector(c, 10, check_sequence(c, 10, 1, 1));
+
+        check_note(c, "K=%d: ", k);
+        check_forward(c, model, x);
+        check_is_none(c, "gradient of an input that needs none",
+                      check_backward(c, model, golden_rows(c, 10)));
+        check_grad_is(c, model, 0, 385);
+        check_grad_is(c, model, 1, 55);
+        check_model_close(c, model);
+    }
+}
+
+/* A table that was meant for all replicas is cut like a batch: each sums up its own rows of it,
+ * and a row's gradient is that of the one replica that had it. */
+void grad_table(struct check *c)
+{
+    const size_t n = 21, columns = 2, shape[] = {21, 2};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"sum_rows\"}");
+        size_t size[IMPL_MAX_DEVICES], row = 0;
+        const int m = check_shards(n, k, size);
+        const size_t out[] = {(size_t)m, columns};
+        double y[2 * IMPL_MAX_DEVICES] = {0}, g[2 * IMPL_MAX_DEVICES], dx[42];
+
+        for (int s = 0; s < m; row += size[s++])
+            for (size_t j = row * columns; j < (row + size[s]) * columns; j++) {
+                const size_t at = (size_t)s * columns + j % columns;
+
+                g[at] = 10.0 * s + (double)(j % columns) + 3;
+                y[at] += 1 + (double)j;
+                dx[j] = g[at];
+            }
+        check_note(c, "K=%d, 21 rows: ", k);
+        golden_is(c, "output", check_forward(c, model, golden_matrix(c, n, columns, 1, 1)), 2, out,
+                  y);
+        golden_is(c, "input gradient", check_backward(c, model, check_array(c, 2, out, g)), 2,
+                  shape, dx);
+        check_model_close(c, model);
+    }
+}

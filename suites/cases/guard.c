@@ -1,0 +1,216 @@
+/* guard.c: the memory of a case: what it makes, and what the implementation must leave alone. */
+#include "inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANARY_BYTES = 64, CANARY = 0xA5, POISON = 0xFF };
+
+/* Around a call only the newest arrays are looked at, so that long cases take linear time; the
+ * canaries of all of them are looked at when the case ends. */
+enum { GUARDED = 64 };
+
+struct memory {
+    struct memory *next;
+    max_align_t data[];
+};
+
+struct guard {
+    struct guard *next;
+    struct impl_array *first;
+    int n;                 /* arrays from first on */
+    unsigned char *fenced; /* outputs: the canaries in front; NULL: an input */
+    size_t bytes;          /* of each array's data */
+    void *copy;            /* inputs: as it was before the call */
+};
+
+void *check_memory(struct check *c, size_t bytes)
+{
+    struct memory *piece = calloc(1, sizeof *piece + bytes + 1);
+
+    if (piece == NULL)
+        check_broken(c, "no memory for %zu bytes", bytes);
+    piece->next = c->memory;
+    c->memory = piece;
+    return piece->data;
+}
+
+void check_free_memory(struct check *c)
+{
+    while (c->memory != NULL) {
+        struct memory *next = c->memory->next;
+        free(c->memory);
+        c->memory = next;
+    }
+}
+
+const char *check_text(struct check *c, const char *format, ...)
+{
+    va_list args, again;
+    char *text;
+    int length;
+
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    text = check_memory(c, length > 0 ? (size_t)length + 1 : 1);
+    vsnprintf(text, length > 0 ? (size_t)length + 1 : 1, format, again);
+    va_end(again);
+    return text;
+}
+
+const char *check_list(struct check *c, const int values[], int n)
+{
+    const size_t room = (size_t)n * 12 + 3;
+    char *text = check_memory(c, room);
+    size_t used = 1;
+
+    text[0] = '[';
+    for (int i = 0; i < n; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%d", i > 0 ? "," : "", values[i]);
+    text[used] = ']';
+    return text;
+}
+
+const char *check_ids(struct check *c, int n)
+{
+    int *ids = check_memory(c, (size_t)(n + 1) * sizeof *ids);
+
+    for (int i = 0; i < n; i++)
+        ids[i] = i;
+    return check_list(c, ids, n);
+}
+
+/* ---- guards --------------------------------------------------------------------------------- */
+
+static struct guard *add_guard(struct check *c, struct impl_array *first, int n, size_t bytes)
+{
+    struct guard *guard = check_memory(c, sizeof *guard);
+
+    guard->first = first;
+    guard->n = n;
+    guard->bytes = bytes;
+    guard->next = c->guards;
+    c->guards = guard;
+    return guard;
+}
+
+struct impl_array *guard_input(struct check *c, const struct impl_array *like)
+{
+    struct impl_array *array = check_memory(c, sizeof *array);
+    const size_t bytes = check_elements(like) * check_dtype_bytes(like->dtype);
+
+    *array = *like;
+    array->data = check_memory(c, bytes);
+    array->capacity = bytes;
+    add_guard(c, array, 1, bytes)->copy = check_memory(c, bytes);
+    return array;
+}
+
+struct impl_array *check_output(struct check *c, int n, size_t bytes)
+{
+    struct impl_array *arrays = check_memory(c, (size_t)n * sizeof *arrays);
+    const size_t room = (bytes + 15) / 16 * 16; /* what is behind `bytes` is canary as well */
+    const size_t each = room + CANARY_BYTES;
+    unsigned char *memory = check_memory(c, CANARY_BYTES + (size_t)n * each);
+
+    memset(memory, CANARY, CANARY_BYTES + (size_t)n * each);
+    for (int i = 0; i < n; i++) {
+        arrays[i].data = memory + CANARY_BYTES + (size_t)i * each;
+        arrays[i].capacity = bytes;
+    }
+    add_guard(c, arrays, n, bytes)->fenced = memory;
+    guard_poison(arrays, (size_t)n);
+    return arrays;
+}
+
+void guard_poison(struct impl_array *arrays, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct impl_array empty = {
+            .data = arrays[i].data, .capacity = arrays[i].capacity, .device = IMPL_NOWHERE};
+        arrays[i] = empty;
+        if (empty.data != NULL)
+            memset(empty.data, POISON, empty.capacity);
+    }
+}
+
+void guard_before(struct check *c)
+{
+    int left = GUARDED;
+
+    for (struct guard *guard = c->guards; guard != NULL && left > 0; guard = guard->next, left--)
+        if (guard->fenced == NULL && guard->bytes > 0)
+            memcpy(guard->copy, guard->first->data, guard->bytes);
+}
+
+static bool canaries_whole(const struct guard *guard)
+{
+    const size_t room = (guard->bytes + 15) / 16 * 16;
+    const unsigned char *at = guard->fenced;
+
+    for (size_t i = 0; i < CANARY_BYTES; i++)
+        if (at[i] != CANARY)
+            return false;
+    at += CANARY_BYTES;
+    for (int k = 0; k < guard->n; k++, at += room + CANARY_BYTES)
+        for (size_t i = guard->bytes; i < room + CANARY_BYTES; i++)
+            if (at[i] != CANARY)
+                return false;
+    return true;
+}
+
+void guard_after(struct check *c, const char *what)
+{
+    int left = GUARDED;
+
+    for (struct guard *guard = c->guards; guard != NULL && left > 0; guard = guard->next, left--) {
+        if (guard->fenced != NULL && !canaries_whole(guard))
+            check_fail(c, "%s wrote outside an output's room of %zu bytes", what, guard->bytes);
+        if (guard->fenced == NULL && guard->bytes > 0 &&
+            memcmp(guard->copy, guard->first->data, guard->bytes) != 0)
+            check_fail(c, "%s wrote into an input array of the caller", what);
+    }
+}
+
+void guard_end(struct check *c)
+{
+    for (struct guard *guard = c->guards; guard != NULL; guard = guard->next)
+        if (guard->fenced != NULL && !canaries_whole(guard))
+            check_fail(c, "some call wrote outside an output's room of %zu bytes", guard->bytes);
+}
+
+/* Bytes of an array of this shape; SIZE_MAX if more than room. */
+static size_t shape_bytes(const struct impl_array *array)
+{
+    size_t bytes = check_dtype_bytes(array->dtype);
+
+    for (int i = 0; i < array->ndim; i++)
+        if (array->dim[i] == 0)
+            return 0;
+    for (int i = 0; i < array->ndim; i++) {
+        if (bytes > array->capacity / array->dim[i])
+            return SIZE_MAX;
+        bytes *= array->dim[i];
+    }
+    return bytes;
+}
+
+void guard_output(struct check *c, const char *what, const struct impl_array *array)
+{
+    if (array->dtype == IMPL_NONE)
+        return;
+    if (check_dtype_bytes(array->dtype) == 0)
+        check_fail(c, "%s: an output has the unknown type %d", what, (int)array->dtype);
+    if (array->ndim < 0 || array->ndim > IMPL_MAX_DIMS)
+        check_fail(c, "%s: an output has %d dimensions", what, array->ndim);
+    if (shape_bytes(array) > array->capacity)
+        check_fail(c, "%s: an output's shape does not fit its room of %zu bytes", what,
+                   array->capacity);
+    if (array->device < IMPL_HOST || array->device >= check_devices(c))
+        check_fail(c, "%s: an output lies on device %d; there are %d", what, array->device,
+                   check_devices(c));
+}

@@ -1,0 +1,51 @@
+/* inside.h: what a running case holds; for the files of check.h only. */
+#ifndef CASES_INSIDE_H
+#define CASES_INSIDE_H
+
+#include "check.h"
+
+struct memory; /* one piece, in a list */
+struct guard;  /* an array of the case that the implementation must not damage */
+
+struct check {
+    const struct check_case *test;
+    const struct check_settings *settings;
+    struct check_session *session;  /* the one that calls go to */
+    struct check_session host_only; /* ops NULL: not opened */
+    struct impl_error error;        /* of the last call */
+    struct memory *memory;
+    struct guard *guards;
+    struct open_model *models;
+    char note[100];
+    struct check_outcome *outcome;
+    jmp_buf leave;
+};
+
+struct open_model {
+    struct impl_model *model;
+    const struct impl_ops *ops;
+    struct open_model *next;
+};
+
+/* guard.c */
+struct impl_array *guard_input(struct check *c, const struct impl_array *like);
+void guard_before(struct check *c);                     /* a call: remembers all inputs */
+void guard_after(struct check *c, const char *what);    /* it: inputs unchanged, canaries whole */
+void guard_poison(struct impl_array *arrays, size_t n); /* outputs, before a call */
+void guard_end(struct check *c);                        /* the case: all canaries whole */
+/* An output after a successful call: a legal type and shape within its room. */
+void guard_output(struct check *c, const char *what, const struct impl_array *array);
+void check_free_memory(struct check *c);
+
+/* operations.c: around every call. */
+void call_begin(struct check *c, const char *what);
+int call_end(struct check *c, const char *what, int status);
+_Noreturn void call_failed(struct check *c, const char *what, int status);
+
+/* model.c */
+void check_close_models(struct check *c);
+
+/* Replaces what is not printable ASCII; text is always terminated. */
+void check_clean(char *text, size_t bytes);
+
+#endif

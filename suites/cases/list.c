@@ -1,0 +1,33 @@
+/* list.c: the areas, in the order of RULES.md. */
+#include "check.h"
+
+extern const struct check_area area_split;
+extern const struct check_area area_replicate;
+extern const struct check_area area_apply;
+extern const struct check_area area_gather;
+extern const struct check_area area_composition;
+extern const struct check_area area_gradient;
+extern const struct check_area area_loss;
+extern const struct check_area area_buffer;
+extern const struct check_area area_device;
+extern const struct check_area area_output;
+extern const struct check_area area_dim;
+extern const struct check_area area_nest;
+extern const struct check_area area_cpu;
+extern const struct check_area area_structure;
+extern const struct check_area area_argument;
+extern const struct check_area area_error;
+extern const struct check_area area_ddp;
+extern const struct check_area area_coalesce;
+extern const struct check_area area_determinism;
+extern const struct check_area area_cost;
+extern const struct check_area area_agree;
+
+const struct check_area *const check_areas[] = {
+    &area_split,    &area_replicate, &area_apply,    &area_gather,      &area_composition,
+    &area_gradient, &area_loss,      &area_buffer,   &area_device,      &area_output,
+    &area_dim,      &area_nest,      &area_cpu,      &area_structure,   &area_argument,
+    &area_error,    &area_ddp,       &area_coalesce, &area_determinism, &area_cost,
+    &area_agree,
+};
+const int check_n_areas = sizeof check_areas / sizeof check_areas[0];

@@ -1,0 +1,314 @@
+/* model.c: operations on models. */
+#include "inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static const struct impl_ops *ops_of(struct check *c, const struct impl_model *model)
+{
+    for (const struct open_model *open = c->models; open != NULL; open = open->next)
+        if (open->model == model)
+            return open->ops;
+    check_broken(c, "the case uses a model that is not open");
+}
+
+int check_try_model(struct check *c, const char *description, int ranks, struct impl_model **model)
+{
+    const struct impl_ops *ops = c->session->ops;
+    struct open_model *open;
+    int status;
+
+    *model = NULL;
+    if (ops->model_open == NULL || ops->model_close == NULL)
+        check_fail(c, "there is no operation model_open");
+    call_begin(c, "model_open");
+    status = call_end(c, "model_open",
+                      ops->model_open(c->session->session, description, ranks, model, &c->error));
+    if (status != IMPL_OK)
+        return status;
+    if (*model == NULL)
+        check_fail(c, "model_open succeeded without a model");
+    open = check_memory(c, sizeof *open);
+    open->model = *model;
+    open->ops = ops;
+    open->next = c->models;
+    c->models = open;
+    return status;
+}
+
+static struct impl_model *must_open(struct check *c, const char *description, int ranks)
+{
+    struct impl_model *model;
+    const int status = check_try_model(c, description, ranks, &model);
+
+    if (status != IMPL_OK)
+        call_failed(c, "model_open", status);
+    return model;
+}
+
+struct impl_model *check_model(struct check *c, const char *format, ...)
+{
+    va_list args, again;
+    char *text;
+    int length;
+
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    text = check_memory(c, (size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return must_open(c, text, 1);
+}
+
+struct impl_model *check_parallel(struct check *c, int k, const int ids[], const char *options,
+                                  const char *layers)
+{
+    const char *list = ids != NULL ? check_list(c, ids, k) : check_ids(c, k);
+
+    return check_model(
+        c, "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,%s \"layers\":[%s]}]}", list,
+        options, layers);
+}
+
+struct impl_model *check_ddp_model(struct check *c, int ranks, const char *description)
+{
+    return must_open(c, description, ranks);
+}
+
+void check_model_close(struct check *c, struct impl_model *model)
+{
+    struct open_model **link = &c->models;
+
+    while (*link != NULL && (*link)->model != model)
+        link = &(*link)->next;
+    if (*link == NULL)
+        check_broken(c, "the case closes a model that is not open");
+    call_begin(c, "model_close");
+    (*link)->ops->model_close(model);
+    *link = (*link)->next;
+    guard_after(c, "model_close");
+}
+
+void check_close_models(struct check *c)
+{
+    if (c->settings->doing != NULL)
+        snprintf(c->settings->doing, 64, "model_close");
+    for (; c->models != NULL; c->models = c->models->next)
+        c->models->ops->model_close(c->models->model);
+}
+
+/* ---- parameters -------------------------------------------------------------------------------
+ */
+
+static void must(struct check *c, const char *what, int status)
+{
+    if (call_end(c, what, status) != IMPL_OK)
+        call_failed(c, what, status);
+}
+
+int check_try_to(struct check *c, struct impl_model *model, int device)
+{
+    const struct impl_ops *ops = ops_of(c, model);
+
+    call_begin(c, "to");
+    return call_end(c, "to", ops->to(model, device, &c->error));
+}
+
+void check_to(struct check *c, struct impl_model *model, int device)
+{
+    const int status = check_try_to(c, model, device);
+
+    if (status != IMPL_OK)
+        call_failed(c, "to", status);
+}
+
+void check_zero_grad(struct check *c, struct impl_model *model)
+{
+    const struct impl_ops *ops = ops_of(c, model);
+
+    call_begin(c, "zero_grad");
+    must(c, "zero_grad", ops->zero_grad(model, &c->error));
+}
+
+void check_step(struct check *c, struct impl_model *model, float lr, float momentum)
+{
+    const struct impl_ops *ops = ops_of(c, model);
+    const struct impl_step step = {lr, momentum};
+
+    call_begin(c, "step");
+    must(c, "step", ops->step(model, &step, &c->error));
+}
+
+int check_params(struct check *c, struct impl_model *model)
+{
+    const struct impl_ops *ops = ops_of(c, model);
+    int n = -1;
+
+    call_begin(c, "params");
+    must(c, "params", ops->params(model, &n, &c->error));
+    if (n < 0)
+        check_fail(c, "params: %d parameters", n);
+    return n;
+}
+
+void check_param(struct check *c, struct impl_model *model, int i, struct impl_param *param)
+{
+    const struct impl_ops *ops = ops_of(c, model);
+
+    memset(param, 0, sizeof *param);
+    call_begin(c, "param");
+    must(c, "param", ops->param(model, i, param, &c->error));
+    check_clean(param->name, sizeof param->name);
+    if (param->ndim < 0 || param->ndim > IMPL_MAX_DIMS || check_dtype_bytes(param->dtype) == 0)
+        check_fail(c, "param %d has %d dimensions and the type %d", i, param->ndim,
+                   (int)param->dtype);
+}
+
+void check_set(struct check *c, struct impl_model *model, enum impl_what what, int i,
+               const double values[])
+{
+    const struct impl_ops *ops = ops_of(c, model);
+    const struct impl_array *array;
+    struct impl_param param;
+
+    if (values == NULL) {
+        array = check_none(c);
+    } else {
+        check_param(c, model, i, &param);
+        array = check_typed(c, param.dtype, param.ndim, param.dim, values);
+    }
+    call_begin(c, "set");
+    must(c, "set", ops->set(model, 0, what, i, array, &c->error));
+}
+
+struct impl_array *check_get_rank(struct check *c, struct impl_model *model, int rank,
+                                  enum impl_what what, int i)
+{
+    const struct impl_ops *ops = ops_of(c, model);
+    struct impl_array like = {0}, *out;
+    struct impl_param param;
+
+    check_param(c, model, i, &param);
+    like.dtype = param.dtype;
+    like.ndim = param.ndim;
+    memcpy(like.dim, param.dim, sizeof like.dim);
+    out = check_output(c, 1, check_elements(&like) * check_dtype_bytes(param.dtype));
+    call_begin(c, "get");
+    must(c, "get", ops->get(model, rank, what, i, out, &c->error));
+    guard_output(c, "get", out);
+    if (out->dtype != IMPL_NONE &&
+        (out->dtype != param.dtype || check_elements(out) != check_elements(&like)))
+        check_fail(c, "get: parameter %d has another type or size than param says", i);
+    return out;
+}
+
+struct impl_array *check_get(struct check *c, struct impl_model *model, enum impl_what what, int i)
+{
+    return check_get_rank(c, model, 0, what, i);
+}
+
+/* ---- forward and backward ----------------------------------------------------------------------
+ */
+
+int check_try_forward(struct check *c, struct impl_model *model, struct impl_forward *op)
+{
+    const struct impl_ops *ops = ops_of(c, model);
+    int status;
+
+    guard_poison(op->out, IMPL_MAX_IO);
+    op->n_out = -1;
+    if (op->trace != NULL)
+        memset(op->trace, 0, sizeof *op->trace);
+    call_begin(c, "forward");
+    status = call_end(c, "forward", ops->forward(model, op, &c->error));
+    if (status != IMPL_OK)
+        return status;
+    if (op->n_out < 0 || op->n_out > IMPL_MAX_IO)
+        check_fail(c, "forward: %d outputs", op->n_out);
+    for (int i = 0; i < op->n_out; i++)
+        guard_output(c, "forward", &op->out[i]);
+    if (op->trace != NULL && (op->trace->replicas < 0 || op->trace->replicas > IMPL_MAX_DEVICES))
+        check_fail(c, "forward: a trace of %d replicas", op->trace->replicas);
+    return status;
+}
+
+int check_try_backward(struct check *c, struct impl_model *model, struct impl_backward *op)
+{
+    const struct impl_ops *ops = ops_of(c, model);
+    int status;
+
+    guard_poison(op->grad_in, (size_t)op->n_in);
+    if (op->trace != NULL)
+        memset(op->trace, 0, sizeof *op->trace);
+    call_begin(c, "backward");
+    status = call_end(c, "backward", ops->backward(model, op, &c->error));
+    for (int i = 0; status == IMPL_OK && i < op->n_in; i++)
+        guard_output(c, "backward", &op->grad_in[i]);
+    return status;
+}
+
+void check_forward_op(struct check *c, struct impl_model *model, struct impl_forward *op)
+{
+    const int status = check_try_forward(c, model, op);
+
+    if (status != IMPL_OK)
+        call_failed(c, "forward", status);
+}
+
+void check_backward_op(struct check *c, struct impl_model *model, struct impl_backward *op)
+{
+    const int status = check_try_backward(c, model, op);
+
+    if (status != IMPL_OK)
+        call_failed(c, "backward", status);
+}
+
+static struct impl_array *forward_one(struct check *c, struct impl_model *model,
+                                      const struct impl_array *x, bool grad,
+                                      struct impl_trace *trace)
+{
+    const size_t bytes = check_elements(x) * check_dtype_bytes(x->dtype);
+    struct impl_array *out = check_output(c, IMPL_MAX_IO, 8 * bytes + 4096);
+    struct impl_forward op = {
+        .in = x, .n_in = 1, .out = out, .grad = grad, .train = true, .trace = trace};
+
+    check_forward_op(c, model, &op);
+    if (op.n_out != 1)
+        check_fail(c, "forward: %d outputs, must be 1", op.n_out);
+    return out;
+}
+
+struct impl_array *check_forward(struct check *c, struct impl_model *model,
+                                 const struct impl_array *x)
+{
+    return forward_one(c, model, x, true, NULL);
+}
+
+struct impl_array *check_forward_trace(struct check *c, struct impl_model *model,
+                                       const struct impl_array *x, struct impl_trace *trace)
+{
+    return forward_one(c, model, x, true, trace);
+}
+
+struct impl_array *check_infer(struct check *c, struct impl_model *model,
+                               const struct impl_array *x)
+{
+    return forward_one(c, model, x, false, NULL);
+}
+
+struct impl_array *check_backward(struct check *c, struct impl_model *model,
+                                  const struct impl_array *g)
+{
+    const size_t bytes = g == NULL ? 0 : check_elements(g) * check_dtype_bytes(g->dtype);
+    struct impl_array *grad_in = check_output(c, 1, 8 * bytes + 65536);
+    struct impl_backward op = {
+        .grad_out = g, .n_grad_out = g == NULL ? 0 : 1, .grad_in = grad_in, .n_in = 1};
+
+    check_backward_op(c, model, &op);
+    return grad_in;
+}

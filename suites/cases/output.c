@@ -1,0 +1,243 @@
+/* output.c: area OUT: the device on which the gathered output lies. */
+#include "golden.h"
+
+static const char *output_device(struct check *c, int device)
+{
+    return check_text(c, "\"output_device\":%d,", device);
+}
+
+/* OUT-01: the first of device_ids, of every output. */
+static void by_default(struct check *c)
+{
+    static const size_t batches[] = {10, 9, 1};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = golden_ids(c, k);
+        struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
+
+        for (int j = 0; j < 3; j++) {
+            const size_t n = batches[j], rows[] = {n, 2 * n};
+
+            for (int from = IMPL_HOST; from < golden_places(c); from++) {
+                struct golden_call call = {.in = {check_on(golden_rows(c, n), from)}, .n_in = 1};
+
+                check_note(c, "device_ids %s N=%zu, input on %d: ", check_list(c, ids, k), n, from);
+                golden_forward(c, model, &call);
+                check_int(c, "outputs", call.n_out, 2);
+                for (int o = 0; o < 2; o++) {
+                    check_shape(c, "output", &call.out[o], 1, &rows[o]);
+                    check_device(c, "output", &call.out[o], ids[0]);
+                }
+            }
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- OUT-02: any device -----------------------------------------------------------------------
+ */
+
+static void anywhere_values(struct check *c)
+{
+    static const size_t batches[] = {10, 1};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+            struct impl_model *model =
+                golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
+
+            for (int j = 0; j < 2; j++) {
+                check_note(c, "K=%d N=%zu, output on %d: ", k, batches[j], device);
+                golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, batches[j])),
+                                   1, &batches[j], 3, 2);
+            }
+            check_model_close(c, model);
+        }
+    }
+}
+
+/* Of a vector of scalars as of rows; also outside device_ids, and after a forward elsewhere. */
+static void anywhere_device(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+            struct impl_model *rows =
+                golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
+            struct impl_model *sums =
+                golden_parallel(c, k, output_device(c, device), "{\"kind\":\"sum\"}");
+
+            check_note(c, "device_ids %s, output on %d: ", check_list(c, golden_ids(c, k), k),
+                       device);
+            check_device(c, "output", check_forward(c, rows, golden_rows(c, 10)), device);
+            check_device(c, "output of one row", check_forward(c, rows, golden_rows(c, 1)), device);
+            check_device(c, "sums", check_forward(c, sums, golden_rows(c, 10)), device);
+            check_model_close(c, sums);
+            check_model_close(c, rows);
+        }
+    }
+}
+
+/* ---- OUT-03: only the output -------------------------------------------------------------------
+ */
+
+static void only_values(struct check *c)
+{
+    const size_t n = 10;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+            struct impl_model *model =
+                golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
+            const double w = 2 - 1385.0 / 512, b = 1 - 178.0 / 512;
+
+            check_note(c, "K=%d, output on %d: ", k, device);
+            golden_prefill(c, model);
+            golden_unharmed(c, model);
+            check_step(c, model, 1.0f / 512, 0);
+            golden_is_sequence(c, "output after a step", check_forward(c, model, golden_rows(c, n)),
+                               1, &n, w + b, w);
+            check_model_close(c, model);
+        }
+    }
+}
+
+/* Parameters and gradients stay on the first device, the input's gradient where the input was. */
+static void only_devices(struct check *c)
+{
+    const size_t n = 9;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        const int base = golden_ids(c, k)[0];
+
+        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+            struct impl_model *model =
+                golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
+            const int from = golden_places(c) - 2 - device;
+            const struct impl_array *y, *dx;
+
+            check_note(c, "K=%d, output on %d, input on %d: ", k, device, from);
+            y = check_forward(c, model, check_on(golden_rows(c, n), from));
+            dx = check_backward(c, model, check_on(golden_rows(c, n), y->device));
+            golden_is_sequence(c, "input gradient", dx, 1, &n, 2, 2);
+            check_device(c, "input gradient", dx, from);
+            check_grad_is(c, model, 0, 285);
+            for (int p = 0; p < 2; p++) {
+                check_device(c, "parameter", check_get(c, model, IMPL_VALUE, p), base);
+                check_device(c, "gradient", check_get(c, model, IMPL_GRAD, p), base);
+            }
+            check_model_close(c, model);
+        }
+    }
+}
+
+/* ---- OUT-04: one device -------------------------------------------------------------------------
+ */
+
+static void one_device(struct check *c, bool honoured)
+{
+    const size_t n = 3;
+
+    for (int base = 0; base < check_devices(c); base++) {
+        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+            struct impl_model *model =
+                check_parallel(c, 1, &base, output_device(c, device), GOLDEN_AFFINE);
+            const struct impl_array *y;
+
+            check_note(c, "one device, %d, output_device %d: ", base, device);
+            y = check_forward(c, model, golden_rows(c, n));
+            golden_is_sequence(c, "output", y, 1, &n, 3, 2);
+            check_device(c, "output", y, honoured ? device : base);
+            golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1,
+                               &n, 2, 2);
+            check_grad_is(c, model, 0, 14);
+            check_model_close(c, model);
+        }
+    }
+}
+
+static void single_ignored(struct check *c)
+{
+    one_device(c, false);
+}
+
+static void single_honoured(struct check *c)
+{
+    one_device(c, true);
+}
+
+/* ---- OUT-05: what comes after it ------------------------------------------------------------- */
+
+/* 2x + 1 in parallel, and behind it a layer that changes nothing, with parameters on `device`. */
+static struct impl_model *followed(struct check *c, int k, int output, int device)
+{
+    return check_model(c,
+                       "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,%s\"layers\":[%s]},"
+                       "{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0],\"device\":%d}]}",
+                       check_list(c, golden_ids(c, k), k), output_device(c, output), GOLDEN_AFFINE,
+                       device);
+}
+
+/* The caller put it where the output is. */
+static void put_there(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+            struct impl_model *model = followed(c, k, device, device);
+
+            check_note(c, "K=%d, output and next layer on %d: ", k, device);
+            golden_prefill(c, model);
+            golden_unharmed(c, model);
+            check_grad_is(c, model, 2, 2 * 385 + 55);
+            check_grad_is(c, model, 3, 55);
+            check_model_close(c, model);
+        }
+    }
+}
+
+/* The caller did not: nobody carries the output there. */
+static void put_elsewhere(struct check *c)
+{
+    const int k = golden_most(c, 4), last = golden_places(c);
+
+    for (int output = IMPL_HOST; output < last; output++) {
+        for (int device = IMPL_HOST; device < last; device++) {
+            struct impl_model *model;
+
+            if (device == output)
+                continue;
+            model = followed(c, k, output, device);
+            check_note(c, "K=%d, output on %d, next layer on %d: ", k, output, device);
+            golden_prefill(c, model);
+            check_refused(c, "a layer that is not where the output is",
+                          golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
+            check_grad_is(c, model, 0, 1000);
+            check_grad_is(c, model, 1, 123);
+            check_grad_none(c, model, 2);
+            check_model_close(c, model);
+        }
+    }
+}
+
+enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
+
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
+static const struct check_case cases[] = {
+    {"OUT-01.default", "OUT-01", MUST, REPORTED, DP, PARALLEL, 1, by_default, 0, 0, 0},
+    {"OUT-02.values", "OUT-02", MUST, OBSERVED, DP, PARALLEL, 1, anywhere_values, 0, 0, 0},
+    {"OUT-02.device", "OUT-02", MUST, REPORTED, DP, PARALLEL, 2, anywhere_device, 0, 0, 0},
+    {"OUT-03.values", "OUT-03", MUST, OBSERVED, DP, PARALLEL, 1, only_values, 0, 0, 0},
+    {"OUT-03.devices", "OUT-03", MUST, REPORTED, DP, PARALLEL, 1, only_devices, 0, 0, 0},
+    {"OUT-04.ignored", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, single_ignored, 0,
+     IMPL_SINGLE_OUTPUT, IMPL_IGNORE},
+    {"OUT-04.honoured", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, single_honoured, 0,
+     IMPL_SINGLE_OUTPUT, IMPL_HONOUR},
+    {"OUT-05.there", "OUT-05", MUST, OBSERVED, DP, PARALLEL, 2, put_there, 0, 0, 0},
+    {"OUT-05.elsewhere", "OUT-05", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, put_elsewhere, 0, 0, 0},
+};
+
+static const struct check_excuse excuses[] = {
+    {"OUT-06", false, "the interface tells no memory of a single device"},
+};
+
+const struct check_area area_output = {
+    "OUT", 6, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0]};

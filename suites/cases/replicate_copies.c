@@ -1,0 +1,356 @@
+/* replicate_copies.c: area REPL: copies have the source's bits and storage of their own; the one
+ * on the source's own device is the source. */
+#include "primitive.h"
+#include "replicate_cases.h"
+
+#include <string.h>
+
+enum { TENSORS = 6, ROOM = 512 };
+
+#define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE))
+#define COUNTED "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},{\"kind\":\"counter\"}"
+
+/* Tensors of all types and of different sizes, integers, on one device. */
+static struct impl_array *tensors(struct check *c, int device, double first)
+{
+    static const enum impl_dtype types[TENSORS] = {IMPL_F32, IMPL_I64, IMPL_F32,
+                                                   IMPL_I32, IMPL_F64, IMPL_F32};
+    static const size_t dim[TENSORS][2] = {{2, 3}, {5, 1}, {1, 1}, {3, 3}, {2, 2}, {7, 2}};
+    struct impl_array *src = check_memory(c, TENSORS * sizeof *src);
+
+    for (int j = 0; j < TENSORS; j++) {
+        src[j] =
+            *check_typed(c, types[j], 2, dim[j],
+                         check_sequence(c, dim[j][0] * dim[j][1], first + 100 * j, 1 + (double)j));
+        check_on(&src[j], device);
+    }
+    return src;
+}
+
+static struct impl_broadcast broadcasting(struct check *c, const struct impl_array *src, int n,
+                                          const int *devices, int k)
+{
+    struct impl_broadcast op = {.src = src, .n = n, .devices = devices, .n_devices = k, .poke = -1};
+
+    op.copies = check_output(c, n * k + 1, ROOM);
+    return op;
+}
+
+static void must_be_copies(struct check *c, const struct impl_broadcast *op)
+{
+    for (int i = 0; i < op->n_devices; i++)
+        for (int j = 0; j < op->n; j++) {
+            const char *what = check_text(c, "tensor %d for device %d", j, op->devices[i]);
+
+            check_same(c, what, &op->copies[i * op->n + j], &op->src[j]);
+            check_device(c, what, &op->copies[i * op->n + j], op->devices[i]);
+        }
+}
+
+static void still_works(struct check *c)
+{
+    const int *devices = primitive_order(c, 2);
+    struct impl_broadcast op = broadcasting(c, tensors(c, devices[0], 3), TENSORS, devices, 2);
+
+    check_broadcast(c, &op);
+    must_be_copies(c, &op);
+}
+
+/* ---- REPL-05, 06: storage -------------------------------------------------------------------- */
+
+/* `survive`: what replica 0 writes in place into a buffer is written into the base's. */
+static void count_forwards(struct check *c, int k, bool survive)
+{
+    static const size_t rows[] = {10, 1, 9};
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", COUNTED);
+    const double edited = 41;
+
+    check_note(c, "K=%d: ", k);
+    for (int step = 0; step < 3; step++) {
+        const size_t n = rows[step];
+
+        check_values(c, "output",
+                     check_forward(c, model, check_column(c, n, check_sequence(c, n, 4, 1))), n,
+                     check_sequence(c, n, 9, 2));
+        check_value_is(c, model, 2, survive ? step + 1 : 0);
+        check_value_is(c, model, 0, 2);
+    }
+    check_set(c, model, IMPL_VALUE, 2, &edited);
+    check_infer(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1)));
+    check_value_is(c, model, 2, survive ? 42 : 41);
+}
+
+void replicate_counter_alias(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        count_forwards(c, k, true);
+}
+
+/* With one device the module itself is called. */
+void replicate_counter_clone(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        count_forwards(c, k, k == 1);
+}
+
+/* Adds 1 to tensor `poke` of all copies. `alias`: the first device has the source itself. */
+static void poke_copies(struct check *c, int k, int poke, bool alias)
+{
+    const int *devices = primitive_order(c, k);
+    const int home = alias ? devices[0] : IMPL_HOST;
+    const struct impl_array *src = tensors(c, home, 10);
+    const struct impl_array *plain = tensors(c, home, 10), *plus = tensors(c, home, 10);
+    struct impl_broadcast op = broadcasting(c, src, TENSORS, devices, k);
+    const size_t n = check_elements(&src[poke]);
+    struct impl_array changed =
+        *check_typed(c, src[poke].dtype, src[poke].ndim, src[poke].dim,
+                     check_sequence(c, n, check_element(&plus[poke], 0) + 1, 1 + (double)poke));
+
+    op.poke = poke;
+    op.src_after = check_output(c, TENSORS, ROOM);
+    check_note(c, "K=%d, 1 added to copies of tensor %d: ", k, poke);
+    check_broadcast(c, &op);
+    for (int j = 0; j < TENSORS; j++) {
+        const struct impl_array *want = j == poke ? &changed : &plain[j];
+
+        for (int i = 0; i < k; i++)
+            check_same(c, check_text(c, "tensor %d on device %d", j, devices[i]),
+                       &op.copies[i * TENSORS + j], want);
+        check_same(c, check_text(c, "source tensor %d", j), &op.src_after[j],
+                   alias ? want : &plain[j]);
+    }
+}
+
+void replicate_poke(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        for (int poke = 0; poke < TENSORS; poke++)
+            poke_copies(c, k, poke, true);
+}
+
+/* REPL-15: tensors of the host may go anywhere, and stay what they were. */
+void replicate_poke_host(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++) {
+        const int *devices = primitive_order(c, k);
+        struct impl_broadcast op = broadcasting(c, tensors(c, IMPL_HOST, 5), TENSORS, devices, k);
+
+        check_note(c, "K=%d from the host: ", k);
+        check_broadcast(c, &op);
+        must_be_copies(c, &op);
+        for (int poke = 0; poke < TENSORS; poke++)
+            poke_copies(c, k, poke, false);
+    }
+}
+
+/* ---- REPL-07: bits --------------------------------------------------------------------------- */
+
+/* Numbers of all magnitudes, negative zero and subnormals among them. */
+static struct impl_array *odd_numbers(struct check *c, int device)
+{
+    static const float special[] = {-0.0F, 1e-45F, 3.4e38F, -1.17549e-38F, 1.0000001F};
+    static const size_t dim[] = {2, 9};
+    const size_t count = 18;
+    struct impl_array *src = check_memory(c, TENSORS * sizeof *src);
+
+    for (int j = 0; j < TENSORS; j++) {
+        double *values = check_memory(c, count * sizeof *values);
+
+        memcpy(values, check_randoms(c, count, check_seed(c) + (uint64_t)j),
+               count * sizeof *values);
+        for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+            values[((size_t)j + 3 * i) % count] = (double)special[i];
+        src[j] = *check_typed(c, j % 3 == 1 ? IMPL_F64 : IMPL_F32, j % 2 + 1,
+                              j % 2 == 0 ? dim + 1 : dim, values);
+        check_on(&src[j], device);
+    }
+    return src;
+}
+
+void replicate_bits(struct check *c)
+{
+    static const size_t buffers[] = {0, 1, 72, 100, 4096};
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++)
+        for (size_t b = 0; b < sizeof buffers / sizeof buffers[0]; b++) {
+            const int *devices = primitive_order(c, k);
+            struct impl_broadcast op =
+                broadcasting(c, odd_numbers(c, devices[0]), TENSORS, devices, k);
+
+            op.buffer_bytes = buffers[b];
+            check_note(c, "K=%d, buffer of %zu bytes: ", k, buffers[b]);
+            check_broadcast(c, &op);
+            must_be_copies(c, &op);
+        }
+}
+
+/* Tensors of many kilobytes, that no small buffer holds. */
+void replicate_wide(struct check *c)
+{
+    static const size_t dim[][2] = {{61, 17}, {3, 700}, {1300, 1}};
+    const int k = primitive_some(c);
+    const int *devices = primitive_order(c, k);
+
+    for (int turn = 0; turn < 2; turn++) {
+        struct impl_array src[3];
+        struct impl_broadcast op = {
+            .src = src, .n = 3, .devices = devices, .n_devices = k, .poke = -1};
+
+        for (int j = 0; j < 3; j++)
+            src[j] =
+                *check_on(check_array(c, 2, dim[j],
+                                      check_sequence(c, dim[j][0] * dim[j][1], 1000 * j + turn, 1)),
+                          devices[0]);
+        op.copies = check_output(c, 3 * k, 8400);
+        op.buffer_bytes = turn == 0 ? 0 : 4096;
+        check_note(c, "K=%d, buffer of %zu bytes: ", k, op.buffer_bytes);
+        check_broadcast(c, &op);
+        must_be_copies(c, &op);
+    }
+}
+
+/* One broadcast after another, of other data and to other devices. */
+void replicate_again(struct check *c)
+{
+    const int *devices = primitive_order(c, check_devices(c));
+    const int most = check_devices(c);
+
+    for (int step = 0; step < 6; step++) {
+        const int k = step % 2 == 0 ? most : 1 + step % most;
+        const int first = step % (most - k + 1);
+        const int n = 1 + (step + 4) % TENSORS;
+        struct impl_broadcast op =
+            broadcasting(c, tensors(c, devices[first], 1000 * (double)step), n, devices + first, k);
+
+        op.buffer_bytes = step < 3 ? 0 : 40;
+        check_note(c, "broadcast %d, of %d tensors to %d devices: ", step, n, k);
+        check_broadcast(c, &op);
+        must_be_copies(c, &op);
+    }
+}
+
+/* Every replica shows each weight of its own, by rows with a single one, and the biases, by rows
+ * of zeros. */
+void replicate_model_bits(struct check *c)
+{
+    const double *w = check_randoms(c, 6, check_seed(c)), *b = check_randoms(c, 2, 77);
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++) {
+        const size_t n = 5 * (size_t)k - 1;
+        const size_t dim[] = {n, 3};
+        double *x = check_memory(c, 3 * n * sizeof *x), *want = check_memory(c, 2 * n * sizeof *x);
+        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "",
+                                                  "{\"kind\":\"linear\",\"in\":3,\"out\":2}");
+
+        for (size_t r = 0; r < n; r++) {
+            if (r % 4 < 3)
+                x[3 * r + r % 4] = 1;
+            for (size_t o = 0; o < 2; o++)
+                want[2 * r + o] = b[o] + (r % 4 < 3 ? w[3 * o + r % 4] : 0);
+        }
+        check_set(c, model, IMPL_VALUE, 0, w);
+        check_set(c, model, IMPL_VALUE, 1, b);
+        check_note(c, "K=%d: ", k);
+        check_values(c, "single weights", check_forward(c, model, check_array(c, 2, dim, x)), 2 * n,
+                     want);
+    }
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+/* REPL-15: the source is on a device that is not the first of the list. */
+void replicate_wrong_source(struct check *c)
+{
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++) {
+        const int *devices = primitive_order(c, k);
+
+        for (int at = 1; at < k; at++)
+            for (int n = 1; n <= 2; n++) {
+                struct impl_broadcast op =
+                    broadcasting(c, tensors(c, devices[at], 3), n, devices, k);
+
+                check_note(c, "K=%d, source on device %d of position %d: ", k, devices[at], at);
+                check_refused(c, "a broadcast from a device that is not the first",
+                              check_try_broadcast(c, &op), REFUSED);
+                op.n_devices = at;
+                check_refused(c, "a broadcast from a device that is not in the list",
+                              check_try_broadcast(c, &op), REFUSED);
+                still_works(c);
+            }
+    }
+}
+
+/* REPL-17: one tensor is elsewhere. */
+void replicate_several_sources(struct check *c)
+{
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++)
+        for (int odd = 0; odd < TENSORS; odd += 2) {
+            const int *devices = primitive_order(c, k);
+            struct impl_array *src = tensors(c, devices[0], 3);
+            struct impl_broadcast op = broadcasting(c, src, TENSORS, devices, k);
+
+            check_on(&src[odd], odd == 2 ? IMPL_HOST : devices[k - 1]);
+            check_note(c, "K=%d, tensor %d on device %d: ", k, odd, src[odd].device);
+            check_refused(c, "a broadcast of tensors on several devices",
+                          check_try_broadcast(c, &op), REFUSED);
+            still_works(c);
+        }
+}
+
+/* REPL-17: a module whose parameters are on the host cannot be replicated. */
+void replicate_host_base(struct check *c)
+{
+    const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
+    const double before = 1000, edited = 5;
+    int k;
+
+    for (int i = 1; (k = check_count(c, i)); i++) {
+        const int *ids = primitive_order(c, k);
+        struct impl_model *model = check_parallel(c, k, ids, "", COUNTED);
+        struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = true};
+
+        op.out = check_output(c, IMPL_MAX_IO, ROOM);
+        check_note(c, "K=%d: ", k);
+        check_to(c, model, IMPL_HOST);
+        check_set(c, model, IMPL_GRAD, 0, &before);
+        check_refused(c, "a module on the host", check_try_forward(c, model, &op),
+                      ALLOW(IMPL_EDEVICE));
+        check_grad_is(c, model, 0, before);
+        check_set(c, model, IMPL_VALUE, 0, &edited);
+        check_to(c, model, ids[0]);
+        check_values(c, "output after it was changed there and moved", check_forward(c, model, x),
+                     10, check_sequence(c, 10, 6, 5));
+    }
+}
+
+/* REPL-18 */
+void replicate_nothing(struct check *c)
+{
+    int k;
+
+    for (int i = 0; (k = check_count(c, i)); i++) {
+        const int *devices = primitive_order(c, k);
+        struct impl_broadcast none = broadcasting(c, NULL, 0, devices, k);
+        struct impl_broadcast some =
+            broadcasting(c, tensors(c, devices[0], 3), TENSORS, devices, k);
+
+        check_note(c, "K=%d: ", k);
+        check_int(c, "status of a broadcast of no tensors", check_try_broadcast(c, &none), IMPL_OK);
+        check_broadcast(c, &some);
+        must_be_copies(c, &some);
+    }
+}

@@ -1,0 +1,323 @@
+/* split.c: area SPLIT: how many shards, of how many rows. */
+#include "primitive.h"
+#include "split_cases.h"
+
+#include <stdio.h>
+
+enum { SHOWN = 12 };
+
+/* "3, 3, 3, 1" */
+static const char *sizes_text(struct check *c, const size_t size[], int n)
+{
+    const size_t room = 24 * (SHOWN + 1);
+    char *text = check_memory(c, room);
+    size_t used = 0;
+
+    for (int i = 0; i < n && i < SHOWN; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%zu", i > 0 ? ", " : "", size[i]);
+    if (n > SHOWN)
+        snprintf(text + used, room - used, ", ...");
+    return text;
+}
+
+static void must_be(struct check *c, size_t rows, int devices, const size_t want[], int m)
+{
+    struct impl_split op = {.rows = rows, .devices = devices};
+    bool same;
+
+    check_split(c, &op);
+    same = op.n == m;
+    for (int i = 0; same && i < m; i++)
+        same = op.size[i] == want[i];
+    check_true(c, same, "%zu rows on %d devices: %d shards (%s), must be %d (%s)", rows, devices,
+               op.n, sizes_text(c, op.size, op.n), m, sizes_text(c, want, m));
+}
+
+static void must_be_the_formula(struct check *c, size_t rows, int devices)
+{
+    size_t want[IMPL_MAX_DEVICES];
+    const int m = check_shards(rows, devices, want);
+
+    must_be(c, rows, devices, want, m);
+}
+
+/* ---- SPLIT-01 -------------------------------------------------------------------------------- */
+
+static void sizes_small(struct check *c)
+{
+    for (int devices = 1; devices <= 16; devices++)
+        for (size_t rows = 1; rows <= 72; rows++)
+            must_be_the_formula(c, rows, devices);
+}
+
+static void sizes_large(struct check *c)
+{
+    static const size_t rows[] = {100, 127, 128, 129, 255, 256, 257, 1000, 4097, 65, 1000003};
+    static const int devices[] = {1, 2, 3, 5, 8, 17, 31, 32, 33, 63, 64};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (size_t j = 0; j < sizeof devices / sizeof devices[0]; j++)
+            must_be_the_formula(c, rows[i], devices[j]);
+    for (int k = 2; k <= IMPL_MAX_DEVICES; k++) {
+        const size_t square = (size_t)k * (size_t)k;
+        must_be_the_formula(c, square, k);
+        must_be_the_formula(c, square + 1, k);
+        must_be_the_formula(c, square - 1, k);
+    }
+}
+
+struct known {
+    size_t rows;
+    int devices, m;
+    size_t most, last; /* all but the last have `most` rows */
+};
+
+static void must_be_known(struct check *c, const struct known known[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t want[IMPL_MAX_DEVICES];
+
+        for (int s = 0; s < known[i].m; s++)
+            want[s] = s + 1 < known[i].m ? known[i].most : known[i].last;
+        must_be(c, known[i].rows, known[i].devices, want, known[i].m);
+    }
+}
+
+static void sizes_known(struct check *c)
+{
+    static const struct known known[] = {
+        {30, 2, 2, 15, 15}, {30, 3, 3, 10, 10},  {30, 8, 8, 4, 2}, {10, 2, 2, 5, 5},
+        {10, 3, 3, 4, 2},   {10, 4, 4, 3, 1},    {13, 2, 2, 7, 6}, {7, 3, 3, 3, 1},
+        {100, 8, 8, 13, 9}, {127, 8, 8, 16, 15}, {65, 8, 8, 9, 2}, {1000003, 8, 8, 125001, 124996},
+    };
+
+    must_be_known(c, known, sizeof known / sizeof known[0]);
+}
+
+/* ---- SPLIT-02 .. SPLIT-06 -------------------------------------------------------------------- */
+
+static void fewer_known(struct check *c)
+{
+    static const struct known known[] = {
+        {10, 8, 5, 2, 2}, {9, 8, 5, 2, 1},  {17, 8, 6, 3, 2}, {36, 7, 6, 6, 6},
+        {30, 7, 6, 5, 5}, {16, 7, 6, 3, 1}, {9, 4, 3, 3, 3},  {6, 4, 3, 2, 2},
+        {5, 4, 3, 2, 1},  {4, 3, 2, 2, 2},  {49, 8, 7, 7, 7}, {50, 8, 8, 7, 1},
+    };
+
+    must_be_known(c, known, sizeof known / sizeof known[0]);
+}
+
+/* From the implementation's own answers: nothing here knows the formula of the sizes. */
+static void idle_counted(struct check *c)
+{
+    static const int counts[] = {2, 3, 4, 5, 6, 8, 11};
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const int k = counts[i];
+        const size_t largest = (size_t)(k - 1) * (size_t)(k - 1);
+        size_t last = 0;
+        int idle = 0;
+
+        for (size_t rows = (size_t)k; rows <= largest + (size_t)(2 * k); rows++) {
+            struct impl_split op = {.rows = rows, .devices = k};
+
+            check_split(c, &op);
+            if (op.n < k) {
+                idle++;
+                last = rows;
+            }
+        }
+        check_int(c, check_text(c, "batches of at least %d rows that leave one of %d idle", k, k),
+                  idle, (k - 1) * (k - 2) / 2);
+        check_int(c, check_text(c, "the largest of them for %d devices", k), (long long)last,
+                  k == 2 ? 0 : (long long)largest);
+    }
+}
+
+static void few_sizes(struct check *c)
+{
+    static const struct known known[] = {
+        {1, 8, 1, 1, 1}, {2, 3, 2, 1, 1},  {3, 8, 3, 1, 1},    {1, 2, 1, 1, 1},
+        {7, 8, 7, 1, 1}, {1, 64, 1, 1, 1}, {63, 64, 63, 1, 1}, {1, 1, 1, 1, 1},
+    };
+
+    must_be_known(c, known, sizeof known / sizeof known[0]);
+}
+
+static void no_rows_sizes(struct check *c)
+{
+    static const int counts[] = {8, 4, 1, 3, 2};
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const struct known known = {0, counts[i], counts[i], 0, 0};
+
+        must_be_known(c, &known, 1);
+        must_be_the_formula(c, 2 * (size_t)counts[i] + 1, counts[i]);
+    }
+}
+
+static void no_rows_sizes_refused(struct check *c)
+{
+    for (int k = 1; k <= 8; k++) {
+        struct impl_split op = {.rows = 0, .devices = k};
+
+        check_refused(c, "a split of no rows", check_try_split(c, &op),
+                      ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE));
+        must_be_the_formula(c, 2 * (size_t)k + 1, k);
+    }
+}
+
+/* Pairs where rounding down, an even spread and rounding up differ from each other. */
+static void ceil_sizes(struct check *c)
+{
+    static const struct known known[] = {
+        {10, 4, 4, 3, 1},   {30, 8, 8, 4, 2}, {5, 4, 3, 2, 1},  {7, 3, 3, 3, 1},
+        {100, 8, 8, 13, 9}, {11, 4, 4, 3, 2}, {10, 3, 3, 4, 2}, {20, 6, 5, 4, 4},
+    };
+
+    must_be_known(c, known, sizeof known / sizeof known[0]);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define SPLIT    .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_SPLIT
+#define SCATTER  .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_SCATTER
+#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+
+static const struct check_case cases[] = {
+    {.id = "SPLIT-01.sizes", .rule = "SPLIT-01", SPLIT, .run = sizes_small},
+    {.id = "SPLIT-01.large", .rule = "SPLIT-01", SPLIT, .run = sizes_large},
+    {.id = "SPLIT-01.known", .rule = "SPLIT-01", SPLIT, .run = sizes_known},
+    {.id = "SPLIT-01.order", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = split_scatter_order},
+    {.id = "SPLIT-01.types", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = split_scatter_types},
+    {.id = "SPLIT-01.wide", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = split_scatter_wide},
+    {.id = "SPLIT-01.rows", .rule = "SPLIT-01", PARALLEL, .devices = 1, .run = split_model_rows},
+    {.id = "SPLIT-01.changing",
+     .rule = "SPLIT-01",
+     PARALLEL,
+     .devices = 2,
+     .run = split_model_changing},
+    {.id = "SPLIT-02.fewer", .rule = "SPLIT-02", SPLIT, .run = fewer_known},
+    {.id = "SPLIT-02.idle", .rule = "SPLIT-02", PARALLEL, .devices = 3, .run = split_model_idle},
+    {.id = "SPLIT-02.trace",
+     .rule = "SPLIT-02",
+     .evidence = REPORTED,
+     .profiles = PROFILE_DATAPARALLEL,
+     .needs = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE,
+     .devices = 1,
+     .run = split_model_trace},
+    {.id = "SPLIT-03.count", .rule = "SPLIT-03", SPLIT, .run = idle_counted},
+    {.id = "SPLIT-04.sizes", .rule = "SPLIT-04", SPLIT, .run = few_sizes},
+    {.id = "SPLIT-04.scatter", .rule = "SPLIT-04", SCATTER, .devices = 2, .run = split_scatter_few},
+    {.id = "SPLIT-04.model", .rule = "SPLIT-04", PARALLEL, .devices = 2, .run = split_model_few},
+    {.id = "SPLIT-05.sizes",
+     .rule = "SPLIT-05",
+     SPLIT,
+     .run = no_rows_sizes,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_EMPTY},
+    {.id = "SPLIT-05.scatter",
+     .rule = "SPLIT-05",
+     SCATTER,
+     .devices = 1,
+     .run = split_scatter_no_rows,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_EMPTY},
+    {.id = "SPLIT-05.model",
+     .rule = "SPLIT-05",
+     PARALLEL,
+     .devices = 1,
+     .run = split_model_no_rows,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_EMPTY},
+    {.id = "SPLIT-05.refused",
+     .rule = "SPLIT-05",
+     .obligation = MUST_REFUSE,
+     SPLIT,
+     .run = no_rows_sizes_refused,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_REFUSE},
+    {.id = "SPLIT-05.scatter_refused",
+     .rule = "SPLIT-05",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 1,
+     .run = split_scatter_no_rows_refused,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_REFUSE},
+    {.id = "SPLIT-06.ceil", .rule = "SPLIT-06", SPLIT, .run = ceil_sizes},
+    {.id = "SPLIT-06.scatter",
+     .rule = "SPLIT-06",
+     SCATTER,
+     .devices = 3,
+     .run = split_scatter_ceil},
+    {.id = "SPLIT-07.sizes",
+     .rule = "SPLIT-07",
+     SCATTER,
+     .devices = 2,
+     .run = split_explicit_sizes},
+    {.id = "SPLIT-07.sum",
+     .rule = "SPLIT-07",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 2,
+     .run = split_explicit_sum},
+    {.id = "SPLIT-08.accepted",
+     .rule = "SPLIT-08",
+     SCATTER,
+     .devices = 2,
+     .run = split_zero_size,
+     .dialect = IMPL_ZERO_SIZE,
+     .choice = IMPL_ACCEPT},
+    {.id = "SPLIT-08.refused",
+     .rule = "SPLIT-08",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 2,
+     .run = split_zero_size_refused,
+     .dialect = IMPL_ZERO_SIZE,
+     .choice = IMPL_REFUSE},
+    {.id = "SPLIT-09.scatter",
+     .rule = "SPLIT-09",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 1,
+     .run = split_scalar},
+    {.id = "SPLIT-09.model",
+     .rule = "SPLIT-09",
+     .obligation = MUST_REFUSE,
+     PARALLEL,
+     .devices = 2,
+     .run = split_model_scalar},
+    {.id = "SPLIT-10.negative", .rule = "SPLIT-10", SCATTER, .devices = 1, .run = split_negative},
+    {.id = "SPLIT-10.range",
+     .rule = "SPLIT-10",
+     .obligation = MUST_REFUSE,
+     SCATTER,
+     .devices = 1,
+     .run = split_range},
+    {.id = "SPLIT-12.view",
+     .rule = "SPLIT-12",
+     SCATTER,
+     .devices = 1,
+     .run = split_view,
+     .dialect = IMPL_SHARD_0,
+     .choice = IMPL_VIEW},
+    {.id = "SPLIT-12.copy",
+     .rule = "SPLIT-12",
+     SCATTER,
+     .devices = 1,
+     .run = split_copy,
+     .dialect = IMPL_SHARD_0,
+     .choice = IMPL_COPY},
+    {.id = "SPLIT-12.host", .rule = "SPLIT-12", SCATTER, .devices = 1, .run = split_host_copy},
+};
+
+static const struct check_excuse excuses[] = {
+    {"SPLIT-11", false, "about Python containers: here a scatter always gives a list of arrays"},
+    {"SPLIT-13", false, "about strided memory: arrays of impl.h are row-major and contiguous"},
+};
+
+const struct check_area area_split = {
+    "SPLIT", 13, cases, sizeof cases / sizeof cases[0], excuses, sizeof excuses / sizeof excuses[0],
+};

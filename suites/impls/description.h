@@ -1,0 +1,113 @@
+/* description.h: a model's description (LAYERS.md) from JSON to a tree of plain structs, for
+ * implementations written in C. It knows the grammar and the fields of every kind, and nothing of
+ * how a layer works. */
+#ifndef IMPLS_DESCRIPTION_H
+#define IMPLS_DESCRIPTION_H
+
+#include "impl.h"
+
+enum layer_kind {
+    /* containers */
+    LAYER_SEQUENCE,
+    LAYER_PARALLEL,
+    LAYER_AGAIN,
+    /* with parameters */
+    LAYER_AFFINE,
+    LAYER_LINEAR,
+    LAYER_TIED,
+    LAYER_UNUSED,
+    LAYER_BRANCH,
+    LAYER_CONSTANT,
+    LAYER_EMBEDDING,
+    LAYER_COUNTER,
+    LAYER_BORROW,
+    LAYER_BATCH_NORM,
+    LAYER_GRAD,
+    /* without */
+    LAYER_RELU,
+    LAYER_IDENTITY,
+    LAYER_MULTIPLY,
+    LAYER_SUBTRACT_MEAN,
+    LAYER_DOUBLE_ROWS,
+    LAYER_TAKE,
+    LAYER_FORK,
+    LAYER_SUM,
+    LAYER_MEAN,
+    LAYER_SUM_ROWS,
+    LAYER_WIDEN,
+    LAYER_SCALAR_AT,
+    LAYER_TO,
+    LAYER_ARGUMENT,
+    /* probes */
+    LAYER_TAG_DEVICE,
+    LAYER_TAG_REPLICA,
+    LAYER_TAG_DIM,
+    LAYER_TAG_MODE,
+    LAYER_SLEEP,
+    LAYER_FAIL,
+    LAYER_KINDS
+};
+
+#define LAYER_MAX_PARAMS  5
+#define LAYER_ALL_DEVICES (-1) /* n_ids of `parallel` without device_ids */
+
+struct layer_param {
+    char name[24];
+    int ndim;
+    size_t dim[2];
+    float *initial; /* NULL: zeros */
+    bool frozen, buffer;
+};
+
+struct layer {
+    enum layer_kind kind;
+    char name[32]; /* "" none */
+    int device;    /* where its parameters lie at first: resolved, never IMPL_NOWHERE */
+
+    struct layer_param param[LAYER_MAX_PARAMS];
+    int n_params;
+
+    struct layer *child; /* containers; NULL */
+    int n_children;
+    struct layer *of; /* again, borrow: the layer meant */
+
+    /* parallel */
+    int ids[IMPL_MAX_DEVICES], n_ids; /* LAYER_ALL_DEVICES: all */
+    int output_device;                /* IMPL_NOWHERE: the default */
+    int dim;                          /* also of tag_dim */
+    bool functional;
+
+    size_t in, out;      /* linear; embedding and constant: rows, columns */
+    bool with_bias;      /* affine, linear */
+    float factor;        /* multiply; branch: above */
+    float momentum, eps; /* batch_norm */
+    int index;           /* argument */
+    int target;          /* to */
+
+    /* Numbers per replica, the last one counts for all further ones: take, widen, grad, sleep
+     * (forward). sleep's backward_ms are in second. scalar_at, fail: the replicas listed. */
+    double *number, *second;
+    int n_numbers, n_second;
+
+    bool fail_backward;
+    int fail_status;
+    unsigned fail_at; /* 0: always */
+    char fail_text[128];
+};
+
+/* The model is a LAYER_SEQUENCE. devices: of the session, for the defaults and to check device
+ * numbers (fail: ENODEV). NULL and *err on failure. */
+struct layer *description_read(const char *text, int devices, struct impl_error *err);
+void description_free(struct layer *model);
+
+/* numbers[replica], the last one for all further replicas, 0 without any. */
+double layer_number(const double numbers[], int n, int replica);
+bool layer_listed(const struct layer *layer, int replica); /* scalar_at, fail */
+/* Words of impl.h: "shape" <-> IMPL_ESHAPE; -1 unknown. */
+int impl_status_of(const char *word);
+const char *impl_status_word(int status);
+/* Fills *err, if it holds no error yet, and returns status. */
+int impl_fail(struct impl_error *err, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,130 @@
+/* about.c: what the process says of itself, and traces. */
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void read_devices(struct answer *a, struct impl_about *about)
+{
+    const json_t *list = answer_field(a, a->ok, "", "devices");
+
+    if (list != NULL && (!json_is_array(list) || json_array_size(list) > IMPL_MAX_DEVICES)) {
+        answer_fault(a, "devices is not a list of at most %d names", IMPL_MAX_DEVICES);
+        return;
+    }
+    about->devices = (int)json_array_size(list);
+    for (int i = 0; i < about->devices; i++) {
+        const json_t *name = json_array_get(list, (size_t)i);
+
+        if (!json_is_string(name))
+            answer_fault(a, "devices[%d] is not a text", i);
+        else
+            process_excerpt(json_string_value(name), json_string_length(name),
+                            about->device_name[i], sizeof about->device_name[i]);
+    }
+}
+
+static void read_capabilities(struct answer *a, struct impl_about *about)
+{
+    const json_t *list = answer_field(a, a->ok, "", "capabilities");
+
+    if (list != NULL && !json_is_array(list))
+        answer_fault(a, "capabilities is not a list");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *word = json_string_value(json_array_get(list, i));
+        const uint64_t capability = word == NULL ? 0 : impl_capability_of(word);
+
+        if (capability == 0)
+            answer_fault(a, "capabilities[%zu] '%.40s' is no capability", i,
+                         word == NULL ? "" : word);
+        about->capabilities |= capability;
+    }
+}
+
+static void refuse_choice(struct answer *a, int dialect, const char *word)
+{
+    enum impl_choice choices[IMPL_MAX_CHOICES];
+    const int n = impl_dialect_choices((enum impl_dialect)dialect, choices);
+    char allowed[80] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < n; i++)
+        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "",
+                                 impl_choice_word(choices[i]));
+    answer_fault(a, "dialects.%s '%.24s' is none of: %s",
+                 impl_dialect_word((enum impl_dialect)dialect), word, allowed);
+}
+
+static void read_dialects(struct answer *a, struct impl_about *about)
+{
+    json_t *object = answer_field(a, a->ok, "", "dialects");
+    const char *name;
+    json_t *value;
+
+    if (object != NULL && !json_is_object(object))
+        answer_fault(a, "dialects is not an object");
+    json_object_foreach(object, name, value)
+    {
+        const char *word = json_is_string(value) ? json_string_value(value) : "";
+        const int dialect = impl_dialect_of(name);
+
+        if (dialect < 0)
+            answer_fault(a, "dialects: '%.40s' is no dialect", name);
+        else if (!impl_dialect_allows((enum impl_dialect)dialect, impl_choice_of(word)))
+            refuse_choice(a, dialect, word);
+        else
+            about->dialect[dialect] = impl_choice_of(word);
+    }
+}
+
+void answer_about(struct answer *a, struct impl_about *about)
+{
+    memset(about, 0, sizeof *about);
+    answer_text(a, a->ok, "", "name", about->name, sizeof about->name);
+    answer_text(a, a->ok, "", "version", about->version, sizeof about->version);
+    read_devices(a, about);
+    read_capabilities(a, about);
+    read_dialects(a, about);
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+static void read_replica(struct answer *a, const json_t *object, int i,
+                         struct impl_replica *replica)
+{
+    char where[24];
+
+    snprintf(where, sizeof where, "replicas[%d]", i);
+    if (!json_is_object(object))
+        answer_fault(a, "trace: %s is not an object", where);
+    replica->device = (int)answer_int(a, object, where, "device", IMPL_HOST, IMPL_MAX_DEVICES - 1);
+    replica->calls = (size_t)answer_size(a, object, where, "calls");
+    replica->rows = (size_t)answer_size(a, object, where, "rows");
+    replica->thread = (uint64_t)answer_int(a, object, where, "thread", INT64_MIN, INT64_MAX);
+    replica->grad = answer_flag(a, object, where, "grad");
+    replica->train = answer_flag(a, object, where, "train");
+    replica->bytes_to = answer_size(a, object, where, "bytes_to");
+    replica->bytes_from = answer_size(a, object, where, "bytes_from");
+}
+
+void answer_trace(struct answer *a, struct impl_trace *trace)
+{
+    const json_t *object, *list;
+
+    if (trace == NULL)
+        return;
+    memset(trace, 0, sizeof *trace);
+    object = answer_field(a, a->ok, "", "trace");
+    if (object == NULL || json_is_null(object))
+        return;
+    if (!json_is_object(object)) {
+        answer_fault(a, "trace is not an object");
+        return;
+    }
+    list = answer_list_up_to(a, object, "trace", "replicas", IMPL_MAX_DEVICES);
+    trace->replicas = (int)json_array_size(list);
+    for (int i = 0; i < trace->replicas; i++)
+        read_replica(a, json_array_get(list, (size_t)i), i, &trace->replica[i]);
+    trace->caller = (uint64_t)answer_int(a, object, "trace", "caller", INT64_MIN, INT64_MAX);
+    trace->live_bytes = answer_size(a, object, "trace", "live_bytes");
+}

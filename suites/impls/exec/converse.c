@@ -1,0 +1,326 @@
+/* converse.c: one request and one answer, within a time and a size. */
+#include "process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TICK_MS = 50, PIECE = 65536, EXCERPT = 60, LAST_MOMENTS_MS = 200, GRACE_MS = 500 };
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void process_excerpt(const char *text, size_t length, char *to, size_t bytes)
+{
+    size_t n = 0;
+
+    for (; n < length && n + 1 < bytes; n++) {
+        const unsigned char character = (unsigned char)text[n];
+        to[n] = character >= 0x20 && character <= 0x7e ? (char)character : '?';
+    }
+    to[n] = '\0';
+    if (n < length && n > 3)
+        memcpy(to + n - 3, "...", 3);
+}
+
+/* The last line of standard error before `end`, without the space around it. */
+static size_t last_line(const struct process *p, size_t *end)
+{
+    size_t begin;
+
+    while (*end > 0 && (p->tail[*end - 1] == '\n' || p->tail[*end - 1] == ' '))
+        --*end;
+    for (begin = *end; begin > 0 && p->tail[begin - 1] != '\n'; begin--)
+        ;
+    return begin;
+}
+
+/* "; its last words: ...", or "" where there are none. What the shell says of a command that died
+ * of a signal is no news. */
+static void last_words(const struct process *p, int died_of, char *to, size_t bytes)
+{
+    const char *remark = died_of > 0 ? strsignal(died_of) : "\n";
+    char line[EXCERPT + 40];
+    size_t end = p->tail_length, begin = last_line(p, &end);
+
+    if (end - begin >= strlen(remark) && memcmp(p->tail + begin, remark, strlen(remark)) == 0) {
+        end = begin;
+        begin = last_line(p, &end);
+    }
+    process_excerpt(p->tail + begin, end - begin, line, sizeof line);
+    if (end > begin)
+        snprintf(to, bytes, "; its last words: %s", line);
+    else
+        snprintf(to, bytes, "%s", "");
+}
+
+/* Standard error: only the last bytes matter. */
+static void take_tail(struct process *p)
+{
+    char pieces[8 * PROCESS_TAIL];
+    const ssize_t got = read(p->error, pieces, sizeof pieces);
+    const size_t n = got > PROCESS_TAIL ? PROCESS_TAIL : got > 0 ? (size_t)got : 0;
+    const char *piece = pieces + (got > PROCESS_TAIL ? got - PROCESS_TAIL : 0);
+    const size_t kept = p->tail_length + n > PROCESS_TAIL ? PROCESS_TAIL - n : p->tail_length;
+
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+        close(p->error);
+        p->error = -1;
+        return;
+    }
+    memmove(p->tail, p->tail + p->tail_length - kept, kept);
+    memcpy(p->tail + kept, piece, n);
+    p->tail_length = kept + n;
+}
+
+static void take_rest_of_tail(struct process *p)
+{
+    struct pollfd end = {.fd = p->error, .events = POLLIN};
+
+    for (int i = 0; i < 256 && p->error >= 0 && poll(&end, 1, 0) > 0; i++)
+        take_tail(p);
+}
+
+/* ---- what went wrong ------------------------------------------------------------------------ */
+
+/* The process has closed its output; mostly it is about to end. */
+static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
+{
+    const int64_t end = now_ms() + LAST_MOMENTS_MS;
+    const struct timespec tick = {.tv_nsec = 500000};
+    siginfo_t info = {.si_pid = 0};
+    char words[PROCESS_REASON / 2];
+    int signal_number;
+
+    while (!process_has_ended(p) && now_ms() < end)
+        nanosleep(&tick, NULL);
+    take_rest_of_tail(p);
+    if (!process_has_ended(p) ||
+        waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        last_words(p, 0, words, sizeof words);
+        snprintf(reason, PROCESS_REASON, "the process closed its output without an answer%s",
+                 words);
+        return;
+    }
+    /* A shell in between tells of a signal by 128 and its number. */
+    signal_number = info.si_code != CLD_EXITED ? info.si_status
+                    : info.si_status > 128     ? info.si_status - 128
+                                               : 0;
+    last_words(p, signal_number, words, sizeof words);
+    if (signal_number > 0)
+        snprintf(reason, PROCESS_REASON, "the process died of signal %d (%s)%s", signal_number,
+                 strsignal(signal_number), words);
+    else
+        snprintf(reason, PROCESS_REASON, "the process ended with status %d%s", info.si_status,
+                 words);
+}
+
+static void say_too_late(const struct process *p, int limit_ms, bool sent,
+                         char reason[PROCESS_REASON])
+{
+    char text[EXCERPT];
+
+    process_excerpt(p->line, p->length, text, sizeof text);
+    if (!sent)
+        snprintf(reason, PROCESS_REASON, "the process did not read its request within %g s",
+                 limit_ms / 1000.0);
+    else if (p->length == 0)
+        snprintf(reason, PROCESS_REASON, "no answer within %g s", limit_ms / 1000.0);
+    else
+        snprintf(reason, PROCESS_REASON, "only half a line within %g s: '%s'", limit_ms / 1000.0,
+                 text);
+}
+
+static void say_text(const char *what, const char *text, size_t length, char reason[PROCESS_REASON])
+{
+    char excerpt[EXCERPT];
+
+    process_excerpt(text, length, excerpt, sizeof excerpt);
+    snprintf(reason, PROCESS_REASON, "%s: '%s'", what, excerpt);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+enum got { GOT_NOTHING, GOT_SOME, GOT_END, GOT_TOO_MUCH };
+
+static enum got take(struct process *p, size_t most)
+{
+    ssize_t n;
+
+    if (p->length > most)
+        return GOT_TOO_MUCH;
+    if (p->room - p->length < PIECE + 1) {
+        const size_t room = p->room == 0 ? (size_t)2 * PIECE : 2 * p->room;
+        char *line = realloc(p->line, room);
+
+        if (line == NULL)
+            return GOT_TOO_MUCH;
+        p->line = line;
+        p->room = room;
+    }
+    n = read(p->output, p->line + p->length, PIECE);
+    if (n > 0)
+        p->length += (size_t)n;
+    p->line[p->length] = '\0';
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? GOT_NOTHING : GOT_END;
+    return n == 0 ? GOT_END : GOT_SOME;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* write() to a process that is gone raises SIGPIPE; who is told of it is not ours to change. */
+static ssize_t write_quietly(int to, const char *text, size_t length)
+{
+    const struct timespec at_once = {0};
+    sigset_t pipe_only, before, pending;
+    ssize_t n;
+    int problem;
+
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    n = write(to, text, length);
+    problem = errno;
+    if (n < 0 && problem == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe_only, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = problem;
+    return n;
+}
+
+struct exchange {
+    const char *text;
+    size_t left; /* of the request */
+    struct process_limits limits;
+    int64_t end;
+    bool ended; /* its output */
+};
+
+/* One turn of waiting: up to TICK_MS, for any of the three pipes. False: the output is over, or
+ * too long. */
+static void turn(struct process *p, struct exchange *e, bool *too_long)
+{
+    struct pollfd ends[3] = {{.fd = p->output, .events = POLLIN},
+                             {.fd = p->error, .events = POLLIN},
+                             {.fd = e->left > 0 ? p->input : -1, .events = POLLOUT}};
+    const int64_t left = e->end - now_ms();
+    ssize_t n;
+
+    if (poll(ends, 3, left <= 0 ? 0 : left < TICK_MS ? (int)left : TICK_MS) <= 0) {
+        /* Somebody else may hold the pipe open. */
+        e->ended = process_has_ended(p) && poll(ends, 1, 0) == 0;
+        return;
+    }
+    if (ends[1].revents != 0)
+        take_tail(p);
+    if (ends[0].revents != 0) {
+        const enum got got = take(p, e->limits.bytes);
+
+        e->ended = got == GOT_END;
+        *too_long = got == GOT_TOO_MUCH;
+    }
+    if (ends[2].revents == 0)
+        return;
+    n = write_quietly(p->input, e->text, e->left);
+    if (n > 0) {
+        e->text += n;
+        e->left -= (size_t)n;
+    } else if (n < 0 && errno == EPIPE) {
+        e->left = 0; /* how it ended shows at its output */
+    }
+}
+
+static void say_too_long(const struct process *p, const struct exchange *e,
+                         char reason[PROCESS_REASON])
+{
+    char what[80];
+
+    snprintf(what, sizeof what, "wrote more than the %zu bytes that an answer can have",
+             e->limits.bytes);
+    say_text(what, p->line, p->length, reason);
+}
+
+static void say_end(struct process *p, char reason[PROCESS_REASON])
+{
+    if (p->length > 0)
+        say_text("the process ended in the middle of a line", p->line, p->length, reason);
+    else
+        say_how_it_ended(p, reason);
+}
+
+/* Till the first end of a line, and till the request was sent. */
+static int exchange_lines(struct process *p, struct exchange *e, char reason[PROCESS_REASON])
+{
+    size_t searched = 0;
+    bool too_long = false, whole = false;
+
+    for (;;) {
+        const size_t before = p->length;
+        const int64_t now = now_ms();
+
+        turn(p, e, &too_long);
+        whole = whole || (p->length > searched &&
+                          memchr(p->line + searched, '\n', p->length - searched) != NULL);
+        searched = p->length;
+        if (whole && e->left == 0)
+            return 0;
+        if (too_long || p->length > e->limits.bytes) {
+            say_too_long(p, e, reason);
+            return -1;
+        }
+        if (e->ended) {
+            say_end(p, reason);
+            return -1;
+        }
+        /* We may have been stopped for longer than the limit: what came meanwhile was in time. */
+        if (now >= e->end && (p->length == before || now >= e->end + GRACE_MS)) {
+            say_too_late(p, e->limits.ms, e->left == 0, reason);
+            return -1;
+        }
+    }
+}
+
+/* Between two requests there is nothing to say. */
+static int expect_silence(struct process *p, char reason[PROCESS_REASON])
+{
+    p->length = 0;
+    if (take(p, PIECE) != GOT_SOME)
+        return 0;
+    say_text("wrote without being asked", p->line, p->length, reason);
+    return -1;
+}
+
+int process_ask(struct process *p, const char *line, size_t length, struct process_limits limits,
+                char reason[PROCESS_REASON])
+{
+    struct exchange e = {.text = line, .left = length, .limits = limits};
+    char *newline;
+
+    e.end = now_ms() + limits.ms;
+    if (expect_silence(p, reason) != 0 || exchange_lines(p, &e, reason) != 0)
+        return -1;
+    newline = memchr(p->line, '\n', p->length);
+    if (newline + 1 != p->line + p->length) {
+        say_text("wrote more than one line", newline + 1,
+                 p->length - (size_t)(newline + 1 - p->line), reason);
+        return -1;
+    }
+    *newline = '\0';
+    p->length--;
+    return 0;
+}

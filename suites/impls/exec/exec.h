@@ -1,0 +1,13 @@
+/* exec.h: what the loader needs of an implementation behind a pipe, besides exec_impl (load.h). */
+#ifndef EXEC_EXEC_H
+#define EXEC_EXEC_H
+
+#include "impl.h"
+
+/* Limits of one operation. */
+enum { EXEC_OPEN_MS = 120000, EXEC_MODEL_MS = 60000, EXEC_MS = 10000 };
+
+/* Bytes of memory of the processes of a session. */
+int exec_resident(struct impl_session *session, size_t *bytes);
+
+#endif

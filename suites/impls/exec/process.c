@@ -1,0 +1,211 @@
+/* process.c: starts the command, sees to it that it ends with us, and ends it. */
+#include "process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 1000, TICK_NS = 500000, DESCRIPTORS = 1024 };
+
+/* Pipes of our own must not stay open in others: whoever waits for their end would wait for
+ * strangers. Listed by the system, because the limit of descriptors can be a million. */
+static void close_all_but(int kept)
+{
+    int found[DESCRIPTORS], n = 0;
+    DIR *list = opendir("/proc/self/fd");
+    const struct dirent *entry;
+
+    if (list == NULL)
+        return;
+    while ((entry = readdir(list)) != NULL && n < DESCRIPTORS)
+        if (entry->d_name[0] != '.')
+            found[n++] = (int)strtol(entry->d_name, NULL, 10);
+    closedir(list);
+    for (int i = 0; i < n; i++)
+        if (found[i] > STDERR_FILENO && found[i] != kept)
+            close(found[i]);
+}
+
+static void default_signals(void)
+{
+    const struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    for (int number = 1; number < 32; number++)
+        sigaction(number, &action, NULL); /* fails for SIGKILL and SIGSTOP */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The three ends become 0, 1, 2. They are above 2 already. */
+static void become_command(const char *command, int input, int output, int error)
+{
+    setpgid(0, 0);
+    default_signals();
+    if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(error, STDERR_FILENO) < 0)
+        _exit(126);
+    close_all_but(STDERR_FILENO);
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(127);
+}
+
+/* A process that does nothing but wait for our death, by whatever signal: the pipe then ends. */
+static void become_watch(pid_t group, int our_life)
+{
+    const int nothing = open("/dev/null", O_RDWR);
+    char byte;
+    ssize_t n;
+
+    setpgid(0, 0);
+    default_signals();
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        dup2(nothing, i);
+    close_all_but(our_life);
+    do
+        n = read(our_life, &byte, 1);
+    while (n < 0 && errno == EINTR);
+    if (n == 0)
+        kill(-group, SIGKILL);
+    _exit(0);
+}
+
+/* A pipe whose ends are not 0, 1 or 2 even where those are closed, and that programs we start do
+ * not get. */
+static int make_pipe(int ends[2])
+{
+    int low[2];
+
+    if (pipe(low) != 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(low[i]);
+    }
+    if (ends[0] >= 0 && ends[1] >= 0)
+        return 0;
+    close(ends[0]);
+    close(ends[1]);
+    return -1;
+}
+
+static void close_end(int *end)
+{
+    if (*end >= 0)
+        close(*end);
+    *end = -1;
+}
+
+static void start_watch(struct process *p)
+{
+    int life[2];
+
+    if (make_pipe(life) != 0)
+        return;
+    p->watch = fork();
+    if (p->watch == 0) {
+        close(life[1]);
+        become_watch(p->pid, life[0]);
+    }
+    close(life[0]);
+    p->alive = life[1];
+    if (p->watch < 0)
+        close_end(&p->alive);
+}
+
+int process_start(struct process *p, const char *command, char reason[PROCESS_REASON])
+{
+    int ends[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    int made = 0;
+
+    memset(p, 0, sizeof *p);
+    p->input = p->output = p->error = p->alive = p->watch = -1;
+    while (made < 3 && make_pipe(ends[made]) == 0)
+        made++;
+    p->pid = made == 3 ? fork() : -1;
+    if (p->pid == 0)
+        become_command(command, ends[0][0], ends[1][1], ends[2][1]);
+    if (p->pid < 0)
+        snprintf(reason, PROCESS_REASON, "no process could be started: %s", strerror(errno));
+    close_end(&ends[0][0]);
+    close_end(&ends[1][1]);
+    close_end(&ends[2][1]);
+    p->input = ends[0][1];
+    p->output = ends[1][0];
+    p->error = ends[2][0];
+    if (p->pid < 0) {
+        p->pid = 0;
+        process_end(p, false);
+        return -1;
+    }
+    setpgid(p->pid, p->pid); /* both do it: it holds whoever comes first */
+    fcntl(p->input, F_SETFL, O_NONBLOCK);
+    fcntl(p->output, F_SETFL, O_NONBLOCK);
+    fcntl(p->error, F_SETFL, O_NONBLOCK);
+    start_watch(p);
+    if (p->watch > 0)
+        return 0;
+    snprintf(reason, PROCESS_REASON, "no second process could be started: %s", strerror(errno));
+    process_end(p, false);
+    return -1;
+}
+
+bool process_has_ended(const struct process *p)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return errno == ECHILD; /* where SIGCHLD is ignored */
+    return info.si_pid == p->pid;
+}
+
+/* What it still writes is read, or it could not end. */
+static void wait_for_end(struct process *p)
+{
+    const struct timespec tick = {.tv_nsec = TICK_NS};
+    char rest[4096];
+
+    for (int i = 0; i < PATIENCE_MS * 1000000 / TICK_NS && !process_has_ended(p); i++) {
+        while (read(p->output, rest, sizeof rest) > 0)
+            ;
+        while (read(p->error, rest, sizeof rest) > 0)
+            ;
+        nanosleep(&tick, NULL);
+    }
+}
+
+static void reap(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+void process_end(struct process *p, bool patient)
+{
+    close_end(&p->input);
+    if (p->pid > 0 && patient)
+        wait_for_end(p);
+    if (p->pid > 0) {
+        kill(-p->pid, SIGKILL); /* before it is reaped: till then the number is the group's */
+        reap(p->pid);
+    }
+    if (p->watch > 0) {
+        kill(p->watch, SIGKILL);
+        reap(p->watch);
+    }
+    close_end(&p->alive);
+    close_end(&p->output);
+    close_end(&p->error);
+    free(p->line);
+    p->line = NULL;
+    p->pid = p->watch = 0;
+    p->length = p->room = 0;
+}

@@ -1,0 +1,85 @@
+/* serve.c: lockstep_serve IMPLEMENTATION [MODE [OPERATION]]: answers requests on standard input
+ * with any implementation that --impl knows. MODE: how it behaves at that operation (default:
+ * split), see modes below; without, it is a good process. */
+#include "serve.h"
+#include "serve_modes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *error_of(int status, const struct impl_error *err)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:s}", "status", impl_status_word(status), "replica",
+                     err->replica, "device", err->device, "device_also", err->device_also, "text",
+                     err->text);
+}
+
+static json_t *answer_to(struct serve *s, json_t *request)
+{
+    const char *op = json_string_value(json_object_get(request, "op"));
+    struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
+    json_t *ok = NULL;
+    int status;
+
+    s->request.fault[0] = '\0';
+    s->request.ok = request;
+    status = serve_operation(s, op == NULL ? "" : op, &ok, &err);
+    if (s->request.fault[0] != '\0') {
+        memset(&err, 0, sizeof err);
+        status = impl_fail(&err, IMPL_EBROKEN, "the request: %s", s->request.fault);
+    }
+    serve_forget(s);
+    if (status == IMPL_OK)
+        return json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "ok", ok);
+    json_decref(ok);
+    return json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "error",
+                     error_of(status, &err));
+}
+
+static void answer_all(struct serve *s, const struct serve_mode *mode, const char *at)
+{
+    char *line = NULL;
+    size_t room = 0;
+
+    while (getline(&line, &room, stdin) > 0) {
+        json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        const char *op = json_string_value(json_object_get(request, "op"));
+        json_t *answer = request == NULL ? NULL : answer_to(s, request);
+
+        if (answer == NULL)
+            exit(3); /* not a request */
+        if (mode != NULL && op != NULL && strcmp(op, at) == 0) {
+            mode->misbehave(answer);
+        } else {
+            json_dumpf(answer, stdout, JSON_COMPACT);
+            putchar('\n');
+        }
+        fflush(stdout);
+        json_decref(answer);
+        json_decref(request);
+    }
+    free(line);
+}
+
+int main(int argc, char **argv)
+{
+    struct serve serve;
+    const struct serve_mode *mode = argc > 2 ? serve_mode_of(argv[2]) : NULL;
+    char reason[600];
+
+    memset(&serve, 0, sizeof serve);
+    if (argc < 2 || argc > 4 || (argc > 2 && mode == NULL)) {
+        fprintf(stderr, "usage: lockstep_serve IMPLEMENTATION [MODE [OPERATION]]; modes:");
+        serve_list_modes(stderr);
+        return 2;
+    }
+    if (impl_load(argv[1], "", &serve.source, reason) != 0) {
+        fprintf(stderr, "lockstep_serve: %s\n", reason);
+        return 2;
+    }
+    answer_all(&serve, mode, argc > 3 ? argv[3] : "split");
+    if (serve.session != NULL)
+        serve.source.ops->close(serve.session);
+    return 0;
+}

@@ -1,0 +1,186 @@
+/* load.c: the name of an implementation, as --impl has it, to its table of operations. */
+#include "load.h"
+
+#include "exec/exec.h"
+#include "mutants/mutants.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REASON = 600 };
+
+static int copy_options(struct impl_source *source, const char *options, char reason[REASON])
+{
+    const size_t length = strlen(options);
+
+    if (length >= sizeof source->options) {
+        snprintf(reason, REASON, "the options of the implementation are longer than %zu bytes",
+                 sizeof source->options - 1);
+        return -1;
+    }
+    memcpy(source->options, options, length + 1);
+    return 0;
+}
+
+/* ---- mutants --------------------------------------------------------------------------------- */
+
+/* Besides the bugs there are two without: in one choice of every dialect, and in the other. */
+static void list_mutants(const char *name, char reason[REASON])
+{
+    int used = snprintf(reason, REASON, "unknown mutant '%.40s'; known: none, none-other", name);
+
+    for (int i = 0; i < mutant_n && used < REASON - 100; i++)
+        used += snprintf(reason + used, REASON - (size_t)used, ", %s", mutant_list[i].name);
+    if (used >= REASON - 100)
+        snprintf(reason + used, REASON - (size_t)used, ", ... (lockstep check --mutants: all)");
+}
+
+static bool is_mutant(const char *name)
+{
+    for (int i = 0; i < mutant_n; i++)
+        if (strcmp(mutant_list[i].name, name) == 0)
+            return true;
+    return strcmp(name, "none") == 0 || strcmp(name, "none-other") == 0;
+}
+
+static int load_mutant(const char *name, const char *options, struct impl_source *source,
+                       char reason[REASON])
+{
+    if (!is_mutant(name)) {
+        list_mutants(name, reason);
+        return -1;
+    }
+    if (options[0] != '\0') {
+        snprintf(reason, REASON, "a mutant takes no options, not '%.100s'", options);
+        return -1;
+    }
+    source->ops = mutant_impl();
+    return copy_options(source, name, reason);
+}
+
+/* ---- shared objects -------------------------------------------------------------------------- */
+
+static const char *table_fault(const struct impl_ops *ops, char text[120])
+{
+    if (ops->version != IMPL_VERSION) {
+        snprintf(text, 120, "its table has version %u, this suite %d", ops->version, IMPL_VERSION);
+        return text;
+    }
+    if (ops->bytes != sizeof *ops) {
+        snprintf(text, 120, "its table has %u bytes, version %d has %zu", ops->bytes, IMPL_VERSION,
+                 sizeof *ops);
+        return text;
+    }
+    if (ops->open == NULL || ops->close == NULL || ops->reset == NULL)
+        return "its table lacks open, close or reset";
+    return NULL;
+}
+
+static int load_library(const char *path, const char *options, struct impl_source *source,
+                        char reason[REASON])
+{
+    const struct impl_ops *(*entry)(uint32_t version) = NULL;
+    const char *fault;
+    char text[120];
+    void *symbol;
+
+    source->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (source->library == NULL) {
+        snprintf(reason, REASON, "cannot load: %.500s", dlerror());
+        return -1;
+    }
+    symbol = dlsym(source->library, "lockstep_impl");
+    if (symbol == NULL) {
+        snprintf(reason, REASON, "%.400s has no symbol lockstep_impl", path);
+        return -1;
+    }
+    memcpy(&entry, &symbol, sizeof entry); /* C has no cast from an object to a function */
+    source->ops = entry(IMPL_VERSION);
+    if (source->ops == NULL) {
+        snprintf(reason, REASON, "%.400s does not know version %d of impl.h", path, IMPL_VERSION);
+        return -1;
+    }
+    fault = table_fault(source->ops, text);
+    if (fault == NULL)
+        return copy_options(source, options, reason);
+    source->ops = NULL;
+    snprintf(reason, REASON, "%.400s: %s", path, fault);
+    return -1;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+/* "exec:COMMAND" or "exec@SECONDS:COMMAND"; NULL: neither. */
+static const char *command_of(const char *spec, double *seconds)
+{
+    char *end;
+
+    if (strncmp(spec, "exec:", 5) == 0)
+        return spec + 5;
+    if (strncmp(spec, "exec@", 5) != 0)
+        return NULL;
+    *seconds = strtod(spec + 5, &end);
+    return end > spec + 5 && *end == ':' ? end + 1 : "";
+}
+
+static int load_process(const char *command, double seconds, const char *options,
+                        struct impl_source *source, char reason[REASON])
+{
+    int n;
+
+    if (!(seconds >= 0.001 && seconds <= 86400) || command[strspn(command, " \t")] == '\0' ||
+        strchr(command, '\n') != NULL) {
+        snprintf(reason, REASON,
+                 "an implementation behind a pipe is exec:COMMAND, or "
+                 "exec@SECONDS:COMMAND with the limit of one operation; COMMAND is "
+                 "one line");
+        return -1;
+    }
+    source->limit_ms = (unsigned)(seconds * 1000 + 0.5);
+    source->open_limit_ms =
+        source->limit_ms > EXEC_OPEN_MS ? source->limit_ms : (unsigned)EXEC_OPEN_MS;
+    source->model_limit_ms =
+        source->limit_ms > EXEC_MODEL_MS ? source->limit_ms : (unsigned)EXEC_MODEL_MS;
+    source->process = true;
+    source->resident = exec_resident;
+    source->ops = exec_impl();
+    n = snprintf(source->options, sizeof source->options, "%u\n%s\n%s", source->limit_ms, command,
+                 options);
+    if (n > 0 && (size_t)n < sizeof source->options)
+        return 0;
+    snprintf(reason, REASON, "the command and its options are longer than %zu bytes",
+             sizeof source->options - 16);
+    return -1;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+int impl_load(const char *spec, const char *options, struct impl_source *source, char reason[600])
+{
+    double seconds = EXEC_MS / 1000.0;
+    const char *command = command_of(spec, &seconds);
+
+    memset(source, 0, sizeof *source);
+    if (command != NULL)
+        return load_process(command, seconds, options, source, reason);
+    if (strncmp(spec, "mutant:", 7) == 0)
+        return load_mutant(spec + 7, options, source, reason);
+    if (strchr(spec, '/') != NULL)
+        return load_library(spec, options, source, reason);
+    if (strcmp(spec, "reference") == 0) {
+        source->ops = reference_impl();
+        return copy_options(source, options[0] == '\0' ? "cpu" : options, reason);
+    }
+    snprintf(reason, REASON,
+             "unknown implementation '%.100s': reference, mutant:NAME, a path with a '/' to a "
+             "shared object, exec:COMMAND",
+             spec);
+    return -1;
+}
+
+void impl_unload(struct impl_source *source)
+{
+    memset(source, 0, sizeof *source);
+}

@@ -1,0 +1,282 @@
+/* inside.h: what the files of the second implementation share.
+ *
+ * Devices are simulated: a tensor is memory and a device tag (struct impl_array, whose data the
+ * arena of a tape owns), and every operation checks tags. A forward writes a tape; the backward
+ * runs it in reverse. A replica has a tape, a state and a thread of its own. */
+#ifndef MUTANTS_INSIDE_H
+#define MUTANTS_INSIDE_H
+
+#include "bug.h"
+#include "description.h"
+#include "impl.h"
+
+#include <stdatomic.h>
+
+/* ---- memory and tensors (tensor.c) --------------------------------------------------------- */
+
+struct piece;
+struct arena { /* one thread at a time; freed as a whole */
+    struct impl_session *session;
+    struct piece *pieces;
+};
+void *arena_take(struct arena *arena, size_t bytes); /* zeroed, never NULL */
+void arena_free(struct arena *arena);
+
+struct values { /* what goes from layer to layer */
+    struct impl_array a[IMPL_MAX_IO];
+    int n;
+};
+
+size_t dtype_bytes(enum impl_dtype dtype);
+size_t tensor_count(const struct impl_array *tensor);
+size_t tensor_bytes(const struct impl_array *tensor);
+float *floats(const struct impl_array *tensor);
+bool same_shape(const struct impl_array *a, const struct impl_array *b);
+struct impl_array tensor_none(void);
+struct impl_array tensor_new(struct arena *arena, enum impl_dtype dtype, int ndim,
+                             const size_t dim[], int device);
+struct impl_array tensor_like(struct arena *arena, const struct impl_array *like);
+struct impl_array tensor_copy(struct arena *arena, const struct impl_array *from, int device);
+void tensor_add(struct impl_array *to, const struct impl_array *from); /* any dtype */
+void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim);
+/* count places along dim. The tensors agree in all other dimensions. */
+void slice_copy(struct impl_array *to, size_t to_first, const struct impl_array *from,
+                size_t from_first, size_t count, int dim);
+/* Between the caller's arrays and tensors. */
+int tensor_in(struct arena *arena, const struct impl_array *array, struct impl_array *tensor,
+              struct impl_error *err);
+int tensor_out(const struct impl_array *tensor, struct impl_array *array, struct impl_error *err);
+
+/* ---- sessions (session.c) ------------------------------------------------------------------ */
+
+struct impl_session {
+    int devices;
+    enum bug bug;
+    enum impl_choice dialect[IMPL_DIALECTS];
+    atomic_size_t live;    /* bytes in arenas */
+    atomic_uint clock;     /* jobs finished */
+    atomic_bool cancelled; /* BUG_CANCEL */
+    struct impl_model *models;
+    struct tape *lost; /* BUG_LEAK */
+    unsigned forwards;
+    bool stuck_no_grad, stuck_error; /* bugs of the error path */
+};
+
+static inline bool bug(const struct impl_session *s, enum bug number)
+{
+    return s->bug == number;
+}
+/* 0 or ENODEV */
+int known_device(const struct impl_session *s, int device, struct impl_error *err);
+
+/* ---- split.c, slice.c, coalesce.c ---------------------------------------------------------- */
+
+/* Number of shards; 0 if rows are refused. */
+int split_rows(const struct impl_session *s, size_t rows, int k, size_t size[IMPL_MAX_DEVICES]);
+int op_split(struct impl_session *s, struct impl_split *op, struct impl_error *err);
+int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_error *err);
+int op_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_error *err);
+
+/* dim of a tensor of ndim dimensions, or -1. */
+int wrap_dim(int dim, int ndim);
+int scatter(struct arena *arena, const struct impl_array *x, const int devices[], int k, int dim,
+            const size_t size[], struct impl_array shards[], int *m, struct impl_error *err);
+int gather(struct arena *arena, const struct impl_array parts[], int n, int dim, int device,
+           struct impl_array *out, struct impl_error *err);
+int op_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_error *err);
+int op_gather(struct impl_session *s, struct impl_gather *op, struct impl_error *err);
+
+#define DEFAULT_BUFFER 10485760
+/* Both return the number of groups. copies[i * n + j]; src[i * n + j]. */
+size_t broadcast(struct arena *arena, const struct impl_array src[], int n, const int devices[],
+                 int n_devices, size_t limit, struct impl_array copies[]);
+size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, int device,
+              size_t limit, struct impl_array sums[]);
+int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err);
+int op_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error *err);
+
+/* ---- jobs (jobs.c): one thread each; a single one on the caller's -------------------------- */
+
+struct job {
+    int (*work)(void *context);
+    void *context;
+    struct impl_session *session;
+    int status;
+    unsigned finished; /* place in the order of finishing */
+    uint64_t ns;       /* when */
+    uint64_t thread;
+};
+struct run;
+void jobs_run(struct job jobs[], int n);
+uint64_t this_thread(void);
+/* The jobs' numbers in the order they finished. */
+void jobs_order(const struct job jobs[], int n, int order[]);
+/* The failing job to report, -1: none failed. */
+int jobs_failed(const struct job jobs[], int n);
+int op_apply(struct impl_session *s, struct impl_apply *op, struct impl_error *err);
+
+/* ---- models (model.c) ---------------------------------------------------------------------- */
+
+struct state { /* one value and gradient per parameter; dtype NONE: it has none */
+    struct impl_array *value, *grad;
+};
+
+struct param {
+    const struct layer *layer;
+    const struct layer_param *of;
+    char name[96];
+    float *velocity; /* NULL: none yet */
+};
+
+struct fail_count { /* how often each replica ran a `fail` layer */
+    const struct layer *layer;
+    unsigned forward[IMPL_MAX_DEVICES], backward[IMPL_MAX_DEVICES];
+};
+
+struct wrapper { /* of a `parallel` layer: what only bugs keep between forwards */
+    const struct layer *layer;
+    struct impl_array *kept;
+    bool has_kept;
+    unsigned forwards;
+    size_t sizes[IMPL_MAX_DEVICES];
+};
+
+struct impl_model {
+    struct impl_session *session;
+    struct impl_model *next;
+    struct arena arena;
+    struct layer *root;
+    struct param *param;
+    int n_params;
+    struct state base;
+    struct fail_count *fail;
+    int n_fails;
+    struct wrapper *wrapper;
+    int n_wrappers;
+    struct tape *pending; /* forwards in grad mode without a backward, the last one first */
+    bool inferred;        /* there was a forward without grad mode */
+};
+
+int model_open(struct impl_session *s, const char *text, int ranks, struct impl_model **model,
+               struct impl_error *err);
+void model_close(struct impl_model *model);
+int param_index(const struct impl_model *model, const struct layer *layer, int k);
+bool param_frozen(const struct impl_model *model, int i);
+struct fail_count *model_fail_count(struct impl_model *model, const struct layer *layer);
+struct wrapper *model_wrapper(struct impl_model *model, const struct layer *layer);
+/* Which parameters a tree has. */
+void tree_params(const struct impl_model *model, const struct layer *tree, bool has[]);
+int op_params(struct impl_model *model, int *n, struct impl_error *err);
+int op_param(struct impl_model *model, int i, struct impl_param *param, struct impl_error *err);
+int op_set(struct impl_model *model, int rank, enum impl_what what, int i,
+           const struct impl_array *array, struct impl_error *err);
+int op_get(struct impl_model *model, int rank, enum impl_what what, int i, struct impl_array *array,
+           struct impl_error *err);
+int op_to(struct impl_model *model, int device, struct impl_error *err);
+struct impl_array *grad_of(struct impl_model *model, int i); /* has a value from now on */
+int op_zero_grad(struct impl_model *model, struct impl_error *err);
+int op_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err);
+
+/* ---- running (run.c, layers) --------------------------------------------------------------- */
+
+struct group; /* of a `parallel` layer that ran: its replicas */
+
+struct node { /* a layer that ran */
+    const struct layer *layer;
+    struct values in, out;
+    float factor; /* of `argument` */
+    struct group *group;
+};
+
+struct tape {
+    struct arena arena;
+    struct node *node;
+    int n, room;
+    struct values in, out;
+    struct tape *next;
+};
+void tape_free_inside(struct tape *tape);
+
+struct run {
+    struct impl_session *s;
+    struct impl_model *model;
+    struct state *state; /* whose parameters */
+    struct tape *tape;
+    int replica, device;
+    bool inside; /* a replica; else outside `parallel` */
+    int k;       /* the devices of its wrapper */
+    bool grad, train;
+    const struct impl_array *args;
+    int n_args;
+    const struct group *last; /* the last `parallel` that ran */
+    struct impl_trace *trace; /* or NULL */
+    struct impl_error err;
+};
+
+struct layer_ops {
+    int n_in; /* -1: any */
+    int (*forward)(struct run *run, struct node *node);
+    /* Not called when no output has a gradient. dx holds NONEs. */
+    int (*backward)(struct run *run, const struct node *node, const struct values *g,
+                    struct values *dx);
+};
+extern const struct layer_ops param_layers[LAYER_KINDS];
+extern const struct layer_ops matrix_layers[LAYER_KINDS];
+extern const struct layer_ops plain_layers[LAYER_KINDS];
+extern const struct layer_ops probe_layers[LAYER_KINDS];
+/* Parameter k of a layer, NULL with the error if it is not where x lies. */
+float *param_at(struct run *run, const struct layer *layer, int k, const struct impl_array *x);
+/* Where to add its gradient, NULL if it gets none. */
+float *param_grad(struct run *run, const struct layer *layer, int k);
+/* dx, NULL if (wrongly) thought to end at a frozen weight. */
+struct impl_array *input_grad(struct run *run, const struct node *node, struct values *dx);
+int need_floats(struct run *run, const struct node *node);
+void spoil(const struct run *run, const struct impl_array *y); /* bugs of single bits */
+int pass_back(struct run *run, const struct node *node, const struct values *g, struct values *dx);
+
+/* The error of replica i, which `failed` ran, with its number and device. */
+void replica_error(const struct impl_session *s, const struct run *failed, int i, int first_device,
+                   struct impl_error *err);
+
+int run_layers(struct run *run, const struct layer layers[], int n, struct values *v);
+int run_back(struct run *run, struct values *g); /* the whole tape */
+struct state state_new(struct arena *arena, int n);
+int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_error *err);
+int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_error *err);
+
+/* ---- data parallel (parallel.c, parallel_back.c) ------------------------------------------- */
+
+struct replica {
+    const struct layer *layer;
+    struct run run;
+    struct state state;
+    struct tape tape;
+    struct values in, out, g, dx;
+    struct job job;
+};
+
+struct group {
+    const struct layer *layer;
+    int ids[IMPL_MAX_DEVICES];
+    int k, m, dim;
+    bool direct; /* one device: the module itself runs */
+    bool *has;   /* the parameters that are replicated */
+    struct values in;
+    int finished[IMPL_MAX_DEVICES]; /* replicas in the order in which they last ended */
+    struct replica *replica;        /* m */
+};
+
+int parallel_forward(struct run *run, const struct layer *layer, struct group **group,
+                     struct values *v);
+int parallel_on_host(struct run *run, const struct layer *layer, struct values *v);
+int parallel_back(struct run *run, const struct node *node, const struct values *g,
+                  struct values *dx);
+/* Runs work on every replica, and reports the failing one. */
+int group_run(struct run *run, struct group *group, int (*work)(void *replica));
+uint64_t group_bytes(const struct run *run, const struct group *group, bool gradients);
+/* parallel_slices.c */
+int group_shards(struct run *run, struct group *group);
+int group_outputs(struct run *run, struct group *group, struct values *v);
+void group_order(const struct run *run, const struct group *group, bool by_device, int order[]);
+
+#endif

@@ -1,0 +1,204 @@
+/* jobs.c: work that runs side by side: one thread per job, all joined before anything is judged. */
+#include "inside.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+uint64_t this_thread(void)
+{
+    return (uint64_t)pthread_self();
+}
+
+static void *job_main(void *argument)
+{
+    struct job *job = argument;
+    struct timespec now;
+
+    job->thread = this_thread();
+    job->status = job->work(job->context);
+    if (job->status != 0 && bug(job->session, BUG_CANCEL))
+        atomic_store(&job->session->cancelled, true);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    job->ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    job->finished = atomic_fetch_add(&job->session->clock, 1);
+    return NULL;
+}
+
+void jobs_run(struct job jobs[], int n)
+{
+    const struct impl_session *s = jobs[0].session;
+    const bool threads = n > 1 ? !bug(s, BUG_SERIAL) : bug(s, BUG_THREAD_FOR_ONE);
+    pthread_t thread[IMPL_MAX_DEVICES];
+    bool started[IMPL_MAX_DEVICES];
+
+    atomic_store(&jobs[0].session->cancelled, false);
+    for (int i = 0; i < n; i++) {
+        started[i] = threads && pthread_create(&thread[i], NULL, job_main, &jobs[i]) == 0;
+        if (!started[i])
+            job_main(&jobs[i]);
+    }
+    for (int i = 0; i < n; i++)
+        if (started[i])
+            pthread_join(thread[i], NULL);
+}
+
+void jobs_order(const struct job jobs[], int n, int order[])
+{
+    for (int i = 0; i < n; i++) {
+        int at = i;
+
+        for (; at > 0 && jobs[order[at - 1]].finished > jobs[i].finished; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+int jobs_failed(const struct job jobs[], int n)
+{
+    const struct impl_session *s = jobs[0].session;
+    int order[IMPL_MAX_DEVICES], found = -1;
+
+    jobs_order(jobs, n, order);
+    for (int i = n - 1; i >= 0; i--) {
+        const int job = s->dialect[IMPL_FAILING] == IMPL_FIRST ? order[i] : i;
+
+        if (jobs[job].status != 0 && (found < 0 || !bug(s, BUG_HIGHEST)))
+            found = job;
+    }
+    return found;
+}
+
+/* ---- parallel_apply ------------------------------------------------------------------------ */
+
+struct task {
+    struct impl_model *model;
+    struct run run;
+    struct tape tape;
+    struct values in, out;
+    struct job job;
+};
+
+static int task_work(void *context)
+{
+    struct task *task = context;
+
+    task->out = task->in;
+    return run_layers(&task->run, task->model->root->child, task->model->root->n_children,
+                      &task->out);
+}
+
+static int task_open(struct impl_session *s, const struct impl_apply *op, int i, struct task *task,
+                     struct impl_error *err)
+{
+    const struct impl_call *call = &op->calls[i];
+    int status = known_device(s, call->device, err);
+
+    task->tape.arena.session = s;
+    if (status == 0 && (call->n_in < 0 || call->n_in > IMPL_MAX_IO))
+        status = impl_fail(err, IMPL_EINVAL, "call %d has %d inputs", i, call->n_in);
+    if (status == 0)
+        status = model_open(s, call->description, 1, &task->model, err);
+    if (status == 0 && task->model->n_wrappers > 0)
+        status = impl_fail(err, IMPL_EINVAL, "call %d has a parallel layer", i);
+    if (status == 0)
+        status = op_to(task->model, call->device, err);
+    for (int j = 0; status == 0 && j < call->n_in; j++) {
+        struct impl_array *in = &task->in.a[task->in.n++];
+
+        status = tensor_in(&task->tape.arena, &call->in[j], in, err);
+        if (bug(s, BUG_APPLY_SLICES) && in->ndim > 1) {
+            in->ndim--;
+            memmove(in->dim, in->dim + 1, sizeof in->dim - sizeof *in->dim);
+        }
+    }
+    if (status == 0)
+        task->run = (struct run){.s = s,
+                                 .model = task->model,
+                                 .state = &task->model->base,
+                                 .tape = &task->tape,
+                                 .replica = i,
+                                 .device = call->device,
+                                 .inside = true,
+                                 .grad = op->grad || bug(s, BUG_GRAD_MODE_LOST),
+                                 .train = op->train || bug(s, BUG_TRAIN_LOST)};
+    task->job = (struct job){.work = task_work, .context = task, .session = s};
+    return status;
+}
+
+static void apply_trace(const struct impl_session *s, const struct task tasks[], int n,
+                        struct impl_trace *trace)
+{
+    memset(trace, 0, sizeof *trace);
+    trace->replicas = n;
+    trace->caller = this_thread();
+    trace->live_bytes = atomic_load(&s->live);
+    for (int i = 0; i < n; i++) {
+        const struct impl_array *in = &tasks[i].in.a[0];
+
+        trace->replica[i].device = tasks[i].run.device;
+        trace->replica[i].calls = 1;
+        trace->replica[i].rows = tasks[i].in.n > 0 && in->ndim > 0 ? in->dim[0] : 0;
+        trace->replica[i].thread = tasks[i].job.thread;
+        trace->replica[i].grad = tasks[i].run.grad;
+        trace->replica[i].train = tasks[i].run.train;
+    }
+}
+
+static int apply_results(const struct impl_session *s, const struct impl_apply *op,
+                         const struct task tasks[], const struct job jobs[], struct impl_error *err)
+{
+    int order[IMPL_MAX_DEVICES], status = 0;
+
+    jobs_order(jobs, op->n, order);
+    for (int i = 0; i < op->n; i++) {
+        const struct values *out = &tasks[bug(s, BUG_APPLY_ORDER) ? order[i] : i].out;
+
+        op->calls[i].n_out = out->n;
+        for (int j = 0; status == 0 && j < out->n; j++)
+            status = tensor_out(&out->a[j], &op->calls[i].out[j], err);
+    }
+    return status;
+}
+
+static int apply_run(struct impl_session *s, struct impl_apply *op, struct task tasks[],
+                     struct impl_error *err)
+{
+    struct job jobs[IMPL_MAX_DEVICES];
+    int failed;
+
+    for (int i = 0; i < op->n; i++)
+        jobs[i] = tasks[i].job;
+    jobs_run(jobs, op->n);
+    for (int i = 0; i < op->n; i++)
+        tasks[i].job = jobs[i];
+    failed = jobs_failed(jobs, op->n);
+    if (op->trace != NULL)
+        apply_trace(s, tasks, op->n, op->trace);
+    if (failed < 0)
+        return apply_results(s, op, tasks, jobs, err);
+    replica_error(s, &tasks[failed].run, failed, op->calls[0].device, err);
+    return err->status;
+}
+
+int op_apply(struct impl_session *s, struct impl_apply *op, struct impl_error *err)
+{
+    struct arena arena = {.session = s};
+    struct task *tasks;
+    int status = 0;
+
+    if (op->n < 1 || op->n > IMPL_MAX_DEVICES)
+        return impl_fail(err, IMPL_EINVAL, "%d calls", op->n);
+    tasks = arena_take(&arena, (size_t)op->n * sizeof *tasks);
+    for (int i = 0; status == 0 && i < op->n; i++)
+        status = task_open(s, op, i, &tasks[i], err);
+    if (status == 0)
+        status = apply_run(s, op, tasks, err);
+    for (int i = 0; i < op->n; i++) {
+        tape_free_inside(&tasks[i].tape);
+        if (tasks[i].model != NULL)
+            model_close(tasks[i].model);
+    }
+    arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,144 @@
+/* layers_matrix.c: the layers whose weight is a matrix. */
+#include "inside.h"
+
+#include <string.h>
+
+static int forward_linear(struct run *run, struct node *node)
+{
+    const struct layer *layer = node->layer;
+    const struct impl_array *x = &node->in.a[0];
+    const size_t shape[] = {x->dim[0], layer->out};
+    const float *w = param_at(run, layer, 0, x), *b = NULL;
+
+    if (w == NULL || need_floats(run, node) != 0)
+        return run->err.status;
+    if (layer->with_bias && (b = param_at(run, layer, 1, x)) == NULL)
+        return run->err.status;
+    if (x->ndim != 2 || x->dim[1] != layer->in)
+        return impl_fail(&run->err, IMPL_ESHAPE, "linear of %zu columns", layer->in);
+    node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, 2, shape, x->device);
+    for (size_t i = 0; i < shape[0]; i++)
+        for (size_t o = 0; o < shape[1]; o++) {
+            float sum = 0;
+
+            for (size_t k = 0; k < layer->in; k++)
+                sum += floats(x)[i * layer->in + k] * w[o * layer->in + k];
+            floats(&node->out.a[0])[i * layer->out + o] = b != NULL ? sum + b[o] : sum;
+        }
+    spoil(run, &node->out.a[0]);
+    return 0;
+}
+
+static void linear_grads(const struct layer *layer, const struct impl_array *x, const float *up,
+                         float *dw, float *db)
+{
+    for (size_t o = 0; o < layer->out; o++) {
+        for (size_t k = 0; dw != NULL && k < layer->in; k++) {
+            float sum = 0;
+
+            for (size_t i = 0; i < x->dim[0]; i++)
+                sum += up[i * layer->out + o] * floats(x)[i * layer->in + k];
+            dw[o * layer->in + k] += sum;
+        }
+        for (size_t i = 0; db != NULL && i < x->dim[0]; i++)
+            db[o] += up[i * layer->out + o];
+    }
+}
+
+static int backward_linear(struct run *run, const struct node *node, const struct values *g,
+                           struct values *dx)
+{
+    const struct layer *layer = node->layer;
+    const struct impl_array *x = &node->in.a[0];
+    const float *w = param_at(run, layer, 0, x), *up = floats(&g->a[0]);
+    const bool turned = bug(run->s, BUG_SQUARE_TRANSPOSED) && layer->in == layer->out;
+    const size_t by_out = turned ? 1 : layer->in, by_in = turned ? layer->in : 1;
+    struct impl_array *down = input_grad(run, node, dx);
+    float *db = NULL;
+
+    if (w == NULL)
+        return run->err.status;
+    if (layer->with_bias && !bug(run->s, BUG_NO_BIAS_GRADIENT))
+        db = param_grad(run, layer, 1);
+    linear_grads(layer, x, up, param_grad(run, layer, 0), db);
+    if (bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
+        linear_grads(layer, x, up, NULL, db);
+    for (size_t i = 0; down != NULL && i < x->dim[0]; i++)
+        for (size_t k = 0; k < layer->in; k++) {
+            float sum = 0;
+
+            for (size_t o = 0; o < layer->out; o++)
+                sum += up[i * layer->out + o] * w[o * by_out + k * by_in];
+            floats(down)[i * layer->in + k] = sum;
+        }
+    return 0;
+}
+
+static int forward_constant(struct run *run, struct node *node)
+{
+    const struct impl_array *value = &run->state->value[param_index(run->model, node->layer, 0)];
+
+    node->out.a[0] = tensor_copy(&run->tape->arena, value, value->device);
+    if (bug(run->s, BUG_CONSTANT_ON_0) && value->device > 0)
+        node->out.a[0].device = 0;
+    return 0;
+}
+
+static int backward_constant(struct run *run, const struct node *node, const struct values *g,
+                             struct values *dx)
+{
+    float *dw = param_grad(run, node->layer, 0);
+
+    (void)dx;
+    for (size_t i = 0; dw != NULL && i < tensor_count(&g->a[0]); i++)
+        dw[i] += floats(&g->a[0])[i];
+    return 0;
+}
+
+static int forward_embedding(struct run *run, struct node *node)
+{
+    const struct layer *layer = node->layer;
+    const struct impl_array *x = &node->in.a[0];
+    const size_t shape[] = {x->dim[0], layer->out};
+    const float *w = param_at(run, layer, 0, x);
+
+    if (w == NULL)
+        return run->err.status;
+    if (x->dtype != IMPL_I32 || x->ndim != 1)
+        return impl_fail(&run->err, IMPL_EINVAL, "embedding takes a list of int32");
+    node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, 2, shape, x->device);
+    for (size_t i = 0; i < shape[0]; i++) {
+        const int32_t row = ((const int32_t *)x->data)[i];
+
+        if (row < 0 || (size_t)row >= layer->in)
+            return impl_fail(&run->err, IMPL_EINVAL, "index %d of %zu rows", (int)row, layer->in);
+        memcpy(floats(&node->out.a[0]) + i * layer->out, w + (size_t)row * layer->out,
+               layer->out * sizeof *w);
+    }
+    return 0;
+}
+
+static int backward_embedding(struct run *run, const struct node *node, const struct values *g,
+                              struct values *dx)
+{
+    const size_t columns = node->layer->out;
+    const int32_t *rows = node->in.a[0].data;
+    float *dw = param_grad(run, node->layer, 0);
+
+    (void)dx;
+    for (size_t i = 0; dw != NULL && i < node->in.a[0].dim[0]; i++)
+        for (size_t c = 0; c < columns; c++) {
+            float *to = &dw[(size_t)rows[i] * columns + c];
+
+            if (bug(run->s, BUG_EMBEDDING_DUPLICATES))
+                *to = 0;
+            *to += floats(&g->a[0])[i * columns + c];
+        }
+    return 0;
+}
+
+const struct layer_ops matrix_layers[LAYER_KINDS] = {
+    [LAYER_LINEAR] = {1, forward_linear, backward_linear},
+    [LAYER_CONSTANT] = {-1, forward_constant, backward_constant},
+    [LAYER_EMBEDDING] = {1, forward_embedding, backward_embedding},
+};

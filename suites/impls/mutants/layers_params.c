@@ -1,0 +1,290 @@
+/* layers_params.c: reaching parameters, and the layers that scale by one weight or count. */
+#include "inside.h"
+
+#include <string.h>
+
+/* The parameter where x lies, NULL with the error if one of them is elsewhere. */
+static float *value_at(struct run *run, const struct impl_array *value, const struct impl_array *x)
+{
+    if (value->device == x->device)
+        return value->data;
+    impl_fail(&run->err, IMPL_EDEVICE, "a parameter is on device %d, the input on device %d",
+              value->device, x->device);
+    run->err.device = value->device;
+    run->err.device_also = x->device;
+    return NULL;
+}
+
+float *param_at(struct run *run, const struct layer *layer, int k, const struct impl_array *x)
+{
+    return value_at(run, &run->state->value[param_index(run->model, layer, k)], x);
+}
+
+float *param_grad(struct run *run, const struct layer *layer, int k)
+{
+    const int i = param_index(run->model, layer, k);
+    struct impl_array *grad = &run->state->grad[i];
+
+    if (param_frozen(run->model, i) && !bug(run->s, BUG_FROZEN_GRADIENT))
+        return NULL;
+    if (bug(run->s, BUG_FROZEN_LAYER) && param_frozen(run->model, i - k))
+        return NULL;
+    if (grad->dtype == IMPL_NONE)
+        *grad = tensor_like(&run->tape->arena, &run->state->value[i]);
+    return floats(grad);
+}
+
+/* One input, one output of the same shape. */
+static int begin(struct run *run, struct node *node)
+{
+    node->out.a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
+    return need_floats(run, node);
+}
+
+static void flip_low_bit(float *y)
+{
+    uint32_t bits;
+
+    memcpy(&bits, y, sizeof bits);
+    bits ^= 1u;
+    memcpy(y, &bits, sizeof bits);
+}
+
+void spoil(const struct run *run, const struct impl_array *y)
+{
+    if (tensor_count(y) == 0)
+        return;
+    if (bug(run->s, BUG_LOW_BIT) && y->device == 2)
+        flip_low_bit(floats(y));
+    if (bug(run->s, BUG_JITTER) && run->inside && run->s->forwards % 2 == 1)
+        flip_low_bit(floats(y));
+}
+
+/* ---- affine, tied, branch, borrow: one weight ---------------------------------------------- */
+
+static void scale(const struct run *run, float w, const float *b, const struct impl_array *x,
+                  struct impl_array *y)
+{
+    const bool wide = bug(run->s, BUG_EXTENDED) && x->device % 2 == 1;
+
+    for (size_t i = 0; i < tensor_count(x); i++) {
+        const float v = floats(x)[i];
+
+        if (b == NULL)
+            floats(y)[i] = w * v;
+        else
+            floats(y)[i] = wide ? (float)((double)w * v + *b) : w * v + *b;
+    }
+}
+
+static float dot(const struct impl_array *a, const struct impl_array *b)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < tensor_count(a); i++)
+        sum += floats(a)[i] * floats(b)[i];
+    return sum;
+}
+
+static float total(const struct impl_array *a)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < tensor_count(a); i++)
+        sum += floats(a)[i];
+    return sum;
+}
+
+static int forward_affine(struct run *run, struct node *node)
+{
+    const struct impl_array *x = &node->in.a[0];
+    const struct layer *layer = node->layer;
+    const float *w = param_at(run, layer, 0, x), *b = NULL;
+
+    if (w == NULL || begin(run, node) != 0)
+        return run->err.status;
+    if (layer->with_bias && (b = param_at(run, layer, 1, x)) == NULL)
+        return run->err.status;
+    scale(run, *w, b, x, &node->out.a[0]);
+    spoil(run, &node->out.a[0]);
+    return 0;
+}
+
+struct impl_array *input_grad(struct run *run, const struct node *node, struct values *dx)
+{
+    const bool frozen = param_frozen(run->model, param_index(run->model, node->layer, 0));
+
+    dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
+    if (bug(run->s, BUG_FROZEN_STOPS) && frozen) {
+        dx->a[0] = tensor_none();
+        return NULL;
+    }
+    return &dx->a[0];
+}
+
+static int backward_affine(struct run *run, const struct node *node, const struct values *g,
+                           struct values *dx)
+{
+    const struct impl_array *x = &node->in.a[0], *up = &g->a[0];
+    const struct layer *layer = node->layer;
+    const float *w = param_at(run, layer, 0, x);
+    float *dw = param_grad(run, layer, 0);
+    float *db = layer->with_bias ? param_grad(run, layer, 1) : NULL;
+    struct impl_array *down = input_grad(run, node, dx);
+
+    if (w == NULL)
+        return run->err.status;
+    if (dw != NULL)
+        *dw += dot(up, x);
+    if (db != NULL && !bug(run->s, BUG_NO_BIAS_GRADIENT))
+        *db += total(up);
+    if (db != NULL && bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
+        *db += total(up);
+    if (down != NULL)
+        scale(run, *w, NULL, up, down);
+    return 0;
+}
+
+static int forward_tied(struct run *run, struct node *node)
+{
+    const float *w = param_at(run, node->layer, 0, &node->in.a[0]);
+
+    if (w == NULL || begin(run, node) != 0)
+        return run->err.status;
+    scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
+    scale(run, *w, NULL, &node->out.a[0], &node->out.a[0]);
+    return 0;
+}
+
+static int backward_tied(struct run *run, const struct node *node, const struct values *g,
+                         struct values *dx)
+{
+    const struct impl_array *x = &node->in.a[0], *up = &g->a[0];
+    const float *w = param_at(run, node->layer, 0, x);
+    float *dw = param_grad(run, node->layer, 0);
+    struct impl_array wx = tensor_like(&run->tape->arena, x), wg = wx;
+    const bool once = (bug(run->s, BUG_TIED_ONCE) && run->inside) ||
+                      (bug(run->s, BUG_TIED_K3) && run->inside && run->k >= 3);
+
+    if (w == NULL)
+        return run->err.status;
+    wg = tensor_like(&run->tape->arena, x);
+    scale(run, *w, NULL, x, &wx);
+    scale(run, *w, NULL, up, &wg);
+    if (dw != NULL)
+        *dw += dot(up, &wx) + (once ? 0 : dot(&wg, x));
+    dx->a[0] = tensor_like(&run->tape->arena, x);
+    scale(run, *w, NULL, &wg, &dx->a[0]);
+    return 0;
+}
+
+/* Which parameter a branch uses. */
+static int branch_of(const struct node *node)
+{
+    const struct impl_array *x = &node->in.a[0];
+
+    return tensor_count(x) > 0 && floats(x)[0] > node->layer->factor ? 1 : 0;
+}
+
+static int forward_branch(struct run *run, struct node *node)
+{
+    const float *w;
+
+    if (begin(run, node) != 0)
+        return run->err.status;
+    w = param_at(run, node->layer, branch_of(node), &node->in.a[0]);
+    if (w == NULL)
+        return run->err.status;
+    scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
+    return 0;
+}
+
+static int backward_branch(struct run *run, const struct node *node, const struct values *g,
+                           struct values *dx)
+{
+    const struct impl_array *x = &node->in.a[0], *up = &g->a[0];
+    const int used = branch_of(node);
+    const float *w = param_at(run, node->layer, used, x);
+    float *dw = param_grad(run, node->layer, used);
+
+    if (w == NULL)
+        return run->err.status;
+    if (dw != NULL)
+        *dw += dot(up, x);
+    dx->a[0] = tensor_like(&run->tape->arena, x);
+    scale(run, *w, NULL, up, &dx->a[0]);
+    return 0;
+}
+
+/* The weight of another layer, as the base has it. */
+static const float *borrowed(struct run *run, const struct node *node)
+{
+    const int i = param_index(run->model, node->layer->of, 0);
+    const struct impl_array *value = &run->model->base.value[i];
+
+    if (run->s->dialect[IMPL_BORROWED] == IMPL_BASE)
+        return value->data;
+    return value_at(run, value, &node->in.a[0]);
+}
+
+static int forward_borrow(struct run *run, struct node *node)
+{
+    const float *w = borrowed(run, node);
+
+    if (w == NULL || begin(run, node) != 0)
+        return run->err.status;
+    scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
+    return 0;
+}
+
+static int backward_borrow(struct run *run, const struct node *node, const struct values *g,
+                           struct values *dx)
+{
+    const float *w = borrowed(run, node);
+
+    if (w == NULL)
+        return run->err.status;
+    dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
+    scale(run, *w, NULL, &g->a[0], &dx->a[0]);
+    return 0;
+}
+
+/* ---- y = x --------------------------------------------------------------------------------- */
+
+static int forward_same(struct run *run, struct node *node)
+{
+    (void)run;
+    node->out = node->in;
+    return 0;
+}
+
+static int forward_counter(struct run *run, struct node *node)
+{
+    float *count = param_at(run, node->layer, 0, &node->in.a[0]);
+
+    if (count == NULL)
+        return run->err.status;
+    *count += 1;
+    return forward_same(run, node);
+}
+
+static int backward_grad(struct run *run, const struct node *node, const struct values *g,
+                         struct values *dx)
+{
+    const struct layer *layer = node->layer;
+    float *dw = param_grad(run, layer, 0);
+
+    if (dw != NULL)
+        *dw += (float)layer_number(layer->number, layer->n_numbers, run->replica);
+    return pass_back(run, node, g, dx);
+}
+
+const struct layer_ops param_layers[LAYER_KINDS] = {
+    [LAYER_AFFINE] = {1, forward_affine, backward_affine},
+    [LAYER_TIED] = {1, forward_tied, backward_tied},
+    [LAYER_UNUSED] = {1, forward_same, pass_back},
+    [LAYER_BRANCH] = {1, forward_branch, backward_branch},
+    [LAYER_COUNTER] = {1, forward_counter, pass_back},
+    [LAYER_BORROW] = {1, forward_borrow, backward_borrow},
+    [LAYER_GRAD] = {1, forward_same, backward_grad},
+};

@@ -1,0 +1,298 @@
+/* parallel_back.c: the backward of a `parallel` layer: the output gradients go to the replicas by
+ * the sizes that the forward recorded, input gradients are put together, parameters' are summed. */
+#include "inside.h"
+
+#include <string.h>
+
+/* ---- output gradients ---------------------------------------------------------------------- */
+
+static void recorded_sizes(const struct run *run, const struct group *group, int j, int dim,
+                           size_t size[])
+{
+    for (int i = 0; i < group->m; i++) {
+        const struct impl_array *out = &group->replica[i].out.a[j];
+
+        size[i] = out->ndim == 0 ? 1 : out->dim[wrap_dim(dim, out->ndim)];
+    }
+    if (bug(run->s, BUG_LATEST_SIZES) && j == 0)
+        memcpy(size, model_wrapper(run->model, group->layer)->sizes,
+               (size_t)group->m * sizeof *size);
+}
+
+static int send_gradient(struct run *run, struct group *group, int j, const struct impl_array *g)
+{
+    const bool scalars = group->replica[0].out.a[j].ndim == 0;
+    const int dim = bug(run->s, BUG_DIM_NOT_IN_BACKWARD) || scalars ? 0 : group->dim;
+    struct impl_array pieces[IMPL_MAX_DEVICES];
+    size_t size[IMPL_MAX_DEVICES];
+    int devices[IMPL_MAX_DEVICES], n = 0;
+
+    for (int i = 0; i < group->m; i++)
+        devices[i] = group->replica[i].out.a[j].device;
+    recorded_sizes(run, group, j, dim, size);
+    if (scatter(&run->tape->arena, g, devices, group->m, dim,
+                bug(run->s, BUG_FRESH_CHUNK) ? NULL : size, pieces, &n, &run->err) != 0)
+        return run->err.status;
+    for (int i = 0; i < group->m; i++) {
+        const struct impl_array *out = &group->replica[i].out.a[j];
+        struct impl_array *piece = &group->replica[i].g.a[j];
+
+        *piece = i < n ? pieces[bug(run->s, BUG_SCALAR_GRADIENT) && scalars ? 0 : i]
+                       : tensor_like(&run->tape->arena, out);
+        if (out->ndim == 0)
+            piece->ndim = 0;
+        if (!same_shape(piece, out)) /* only with bugs */
+            return impl_fail(&run->err, IMPL_ESHAPE, "gradient of replica %d", i);
+    }
+    return 0;
+}
+
+static int send_gradients(struct run *run, struct group *group, const struct values *g)
+{
+    int status = 0;
+
+    for (int i = 0; i < group->m; i++) {
+        group->replica[i].g.n = g->n;
+        memset(&group->replica[i].run.err, 0, sizeof group->replica[i].run.err);
+    }
+    for (int j = 0; status == 0 && j < g->n; j++) {
+        struct replica *first = &group->replica[0];
+        const bool lost = bug(run->s, BUG_FIRST_OUTPUT_ONLY) && j > 0;
+
+        for (int i = 0; i < group->m; i++)
+            group->replica[i].g.a[j] = tensor_none();
+        if (g->a[j].dtype == IMPL_NONE || lost)
+            continue;
+        if (group->direct) {
+            first->g.a[j] = tensor_copy(&run->tape->arena, &g->a[j], first->out.a[j].device);
+            first->g.a[j].ndim = first->out.a[j].ndim;
+        } else {
+            status = send_gradient(run, group, j, &g->a[j]);
+        }
+    }
+    return status;
+}
+
+static int replica_backward(void *context)
+{
+    struct replica *r = context;
+
+    r->dx = r->g;
+    return run_back(&r->run, &r->dx);
+}
+
+/* ---- input gradients ----------------------------------------------------------------------- */
+
+static struct impl_array input_gradient(struct run *run, const struct group *group, int j)
+{
+    const struct impl_array *x = &group->in.a[j];
+    const int axis = wrap_dim(group->dim, x->ndim);
+    struct impl_array whole = tensor_none();
+    int order[IMPL_MAX_DEVICES];
+    size_t first = 0;
+
+    group_order(run, group, bug(run->s, BUG_DX_DEVICE_ORDER), order);
+    for (int i = 0; i < group->m; i++) {
+        const struct replica *r = &group->replica[order[i]];
+        const struct impl_array *part = &r->dx.a[j];
+        const size_t rows = r->in.a[j].dim[axis], left = x->dim[axis] - first;
+        const size_t count = rows < left ? rows : left;
+
+        if (part->dtype != IMPL_NONE && whole.dtype == IMPL_NONE)
+            whole = tensor_like(&run->tape->arena, x);
+        if (part->dtype != IMPL_NONE)
+            slice_copy(&whole, bug(run->s, BUG_DX_NO_OFFSET) ? 0 : first, part, 0, count, axis);
+        first += count;
+    }
+    for (size_t e = 0; bug(run->s, BUG_DX_SCALED) && whole.dtype == IMPL_F32; e++) {
+        if (e == tensor_count(&whole))
+            break;
+        floats(&whole)[e] /= (float)group->m;
+    }
+    return whole;
+}
+
+static void input_gradients(struct run *run, const struct node *node, struct values *dx)
+{
+    const struct group *group = node->group;
+    const bool inner = node != run->tape->node;
+
+    for (int j = 0; j < dx->n; j++) {
+        const struct impl_array *x = &group->in.a[j];
+
+        if (group->direct)
+            dx->a[j] = tensor_copy(&run->tape->arena, &group->replica[0].dx.a[j], x->device);
+        else
+            dx->a[j] = input_gradient(run, group, j);
+        if (bug(run->s, BUG_DX_DEVICE) && dx->a[j].dtype != IMPL_NONE)
+            dx->a[j].device = group->ids[0];
+        if (bug(run->s, BUG_PARTIAL_WRAP) && inner && dx->a[j].dtype != IMPL_NONE)
+            dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
+    }
+}
+
+/* ---- parameters' gradients ----------------------------------------------------------------- */
+
+/* Replicas whose sum came between another's reading and writing have lost it. */
+static int without_lost(const struct group *group, int order[])
+{
+    const uint64_t together = 50000;
+    int n = 0;
+
+    for (int i = 0; i < group->m; i++) {
+        const int next = i + 1 < group->m ? group->finished[i + 1] : -1;
+        const uint64_t mine = group->replica[group->finished[i]].job.ns;
+
+        if (next < 0 || group->replica[next].job.ns > mine + together)
+            order[n++] = group->finished[i];
+    }
+    return n;
+}
+
+/* Which replicas are added, in which order. */
+static int summands(const struct run *run, const struct group *group, int order[])
+{
+    const struct impl_session *s = run->s;
+    int n = group->m;
+
+    for (int i = 0; i < n; i++)
+        order[i] = bug(s, BUG_REDUCE_COMPLETION) ? group->finished[i] : i;
+    if (bug(s, BUG_LOST_UPDATE))
+        n = without_lost(group, order);
+    if (bug(s, BUG_LAST_GRADIENT))
+        order[0] = n - 1;
+    if (bug(s, BUG_FIRST_GRADIENT) || bug(s, BUG_LAST_GRADIENT))
+        n = 1;
+    if (bug(s, BUG_ODD_LOST) && n > 1)
+        n -= n % 2;
+    return n;
+}
+
+static float weight_of(const struct run *run, const struct group *group, int i)
+{
+    const struct impl_session *s = run->s;
+    const struct replica *r = &group->replica[i], *first = &group->replica[0];
+
+    if (bug(s, BUG_AVERAGE))
+        return 1.0f / (float)group->m;
+    if (bug(s, BUG_DIVIDE_BY_K))
+        return (float)group->m / (float)group->k;
+    if (bug(s, BUG_WEIGHTED_BY_ROWS) && r->in.n > 0 && tensor_count(&first->in.a[0]) > 0)
+        return (float)tensor_count(&r->in.a[0]) / (float)tensor_count(&first->in.a[0]);
+    return 1;
+}
+
+static bool replaced(const struct run *run, const struct group *group, int i)
+{
+    for (int later = i + 1; bug(run->s, BUG_DUPLICATE_DEVICE) && later < group->m; later++)
+        if (group->ids[later] == group->ids[i])
+            return true;
+    return false;
+}
+
+/* Gradients of parameter p, zeros for replicas without one; false if it is to stay none. */
+static bool collect(struct run *run, const struct group *group, int p, const int order[], int n,
+                    struct impl_array parts[])
+{
+    struct impl_array *base = &run->model->base.grad[p];
+    bool any = false, stopped = false;
+
+    for (int i = 0; i < group->m; i++)
+        any = any || group->replica[i].state.grad[p].dtype != IMPL_NONE;
+    if (!any && (param_frozen(run->model, p) || run->s->dialect[IMPL_UNUSED] == IMPL_ABSENT))
+        return false;
+    if (!any && bug(run->s, BUG_UNUSED_OVERWRITES))
+        base->dtype = IMPL_NONE;
+    for (int i = 0; i < n; i++) {
+        const struct impl_array *grad = &group->replica[order[i]].state.grad[p];
+        const float weight = weight_of(run, group, order[i]);
+
+        stopped = stopped || (grad->dtype == IMPL_NONE && bug(run->s, BUG_STOP_AT_ABSENT));
+        parts[i] = tensor_like(&run->tape->arena, &run->state->value[p]);
+        if (grad->dtype == IMPL_NONE || stopped || replaced(run, group, order[i]))
+            continue;
+        for (size_t e = 0; e < tensor_count(grad); e++)
+            floats(&parts[i])[e] = weight * floats(grad)[e];
+    }
+    return true;
+}
+
+static void reduce_gradients(struct run *run, const struct group *group)
+{
+    struct arena *arena = &run->tape->arena;
+    const struct layer *layer = group->layer;
+    const bool moves = bug(run->s, BUG_GRADIENT_DEVICE) && layer->output_device != IMPL_NOWHERE;
+    const int device = moves ? layer->output_device : group->ids[0];
+    const size_t room = ((size_t)run->model->n_params + 1) * sizeof(struct impl_array);
+    struct impl_array *src = arena_take(arena, IMPL_MAX_DEVICES * room);
+    struct impl_array *sums = arena_take(arena, room), parts[IMPL_MAX_DEVICES];
+    int *number = arena_take(arena, room), order[IMPL_MAX_DEVICES];
+    const int n_parts = summands(run, group, order);
+    int n = 0;
+
+    if (bug(run->s, BUG_FIRST_WRAPPER) && run->model->wrapper[0].layer != layer)
+        return;
+    for (int p = 0; p < run->model->n_params; p++)
+        if (group->has[p] && collect(run, group, p, order, n_parts, parts)) {
+            for (int i = 0; i < n_parts; i++)
+                src[i * run->model->n_params + n] = parts[i];
+            number[n++] = p;
+        }
+    for (int i = 1; i < n_parts; i++)
+        memmove(&src[i * n], &src[i * run->model->n_params], (size_t)n * sizeof *src);
+    reduce(arena, src, n, n_parts, device, 0, sums);
+    for (int i = 0; i < n; i++) {
+        struct impl_array *grad = &run->state->grad[number[i]];
+
+        if (grad->dtype == IMPL_NONE)
+            *grad = sums[i];
+        else
+            tensor_add(grad, &sums[i]);
+    }
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+static void trace_backward(const struct run *run, const struct group *group)
+{
+    struct impl_trace *trace = run->trace;
+
+    if (trace == NULL)
+        return;
+    if (trace->replicas < group->m)
+        trace->replicas = group->m;
+    for (int i = 0; i < group->m; i++) {
+        struct impl_replica *to = &trace->replica[i];
+
+        to->device = group->ids[i];
+        to->thread = group->replica[i].job.thread;
+        to->grad = group->replica[i].run.grad;
+        to->train = group->replica[i].run.train;
+        to->bytes_from += i > 0 ? group_bytes(run, group, true) : 0;
+    }
+}
+
+int parallel_back(struct run *run, const struct node *node, const struct values *g,
+                  struct values *dx)
+{
+    struct group *group = node->group;
+    int status = send_gradients(run, group, g);
+
+    if (status != 0)
+        return status;
+    for (int i = 0; i < group->m; i++) {
+        struct replica *r = &group->replica[i];
+
+        if (group->direct)
+            r->run.state = run->state;
+        else
+            r->state.grad = state_new(&run->tape->arena, run->model->n_params).grad;
+    }
+    status = group_run(run, group, replica_backward);
+    trace_backward(run, group);
+    if (!group->direct && (status == 0 || bug(run->s, BUG_ERROR_GRADIENT)))
+        reduce_gradients(run, group);
+    if (status == 0)
+        input_gradients(run, node, dx);
+    return status;
+}

@@ -1,0 +1,187 @@
+/* parallel_slices.c: what a `parallel` layer cuts and glues in its forward. */
+#include "inside.h"
+
+#include <string.h>
+
+static size_t rows_of(const struct impl_array *x, int dim)
+{
+    const int axis = wrap_dim(dim, x->ndim);
+
+    return axis < 0 ? 0 : x->dim[axis];
+}
+
+/* ---- inputs -------------------------------------------------------------------------------- */
+
+static int check_inputs(struct run *run, const struct group *group)
+{
+    const struct impl_array *first = &group->in.a[0];
+
+    for (int j = 1; j < group->in.n; j++) {
+        const struct impl_array *x = &group->in.a[j];
+
+        if (group->dim < 0 && x->ndim != first->ndim &&
+            run->s->dialect[IMPL_MIXED_RANKS] == IMPL_REFUSE)
+            return impl_fail(&run->err, IMPL_ESHAPE, "dim %d of inputs of %d and %d dimensions",
+                             group->dim, first->ndim, x->ndim);
+        if (rows_of(x, group->dim) != rows_of(first, group->dim) &&
+            run->s->dialect[IMPL_UNEQUAL_ROWS] == IMPL_REFUSE)
+            return impl_fail(&run->err, IMPL_ESHAPE, "input %d has %zu rows, input 0 has %zu", j,
+                             rows_of(x, group->dim), rows_of(first, group->dim));
+    }
+    return 0;
+}
+
+static struct impl_array other_rows(struct run *run, const struct impl_array *x, int dim,
+                                    size_t rows, int device)
+{
+    struct impl_array like = *x, made;
+    const int axis = wrap_dim(dim, x->ndim);
+
+    like.dim[axis] = rows;
+    like.device = device;
+    made = tensor_like(&run->tape->arena, &like);
+    slice_copy(&made, 0, x, 0, rows < x->dim[axis] ? rows : x->dim[axis], axis);
+    return made;
+}
+
+/* How many replicas run when m shards were made. */
+static int how_many(const struct run *run, const struct group *group, int m)
+{
+    const bool surplus =
+        bug(run->s, BUG_ALWAYS_K) || (bug(run->s, BUG_ARGS_SURPLUS) && run->n_args > 0);
+
+    if (group->in.n > 0)
+        return surplus ? group->k : m;
+    if (run->n_args > 0)
+        return bug(run->s, BUG_ARGS_ONE) ? 1 : group->k;
+    return bug(run->s, BUG_NO_INPUTS_K) ? group->k : 1;
+}
+
+static bool ragged(const struct group *group, const struct impl_array shards[], int m)
+{
+    return m > 1 && rows_of(&shards[m - 1], group->dim) < rows_of(&shards[0], group->dim);
+}
+
+/* Cuts every input, and makes a replica for each shard. */
+int group_shards(struct run *run, struct group *group)
+{
+    struct impl_array shards[IMPL_MAX_IO][IMPL_MAX_DEVICES];
+    int m = group->k, made = 0;
+
+    if (check_inputs(run, group) != 0)
+        return run->err.status;
+    for (int j = 0; j < group->in.n; j++) {
+        if (scatter(&run->tape->arena, &group->in.a[j], group->ids, group->k, group->dim, NULL,
+                    shards[j], &made, &run->err) != 0)
+            return run->err.status;
+        m = made < m ? made : m;
+    }
+    if (group->in.n > 0 && bug(run->s, BUG_DROP_RAGGED) && ragged(group, shards[0], m))
+        m--;
+    made = m;
+    group->m = how_many(run, group, m);
+    group->replica = arena_take(&run->tape->arena, (size_t)group->m * sizeof *group->replica);
+    for (int i = 0; i < group->m; i++)
+        for (int j = 0; j < group->in.n; j++) {
+            struct impl_array *in = &group->replica[i].in.a[j];
+
+            group->replica[i].in.n = group->in.n;
+            if (i >= made) /* only with bugs: a replica without rows */
+                *in = other_rows(run, &group->in.a[j], group->dim, 0, group->ids[i]);
+            else if (i == made - 1 && bug(run->s, BUG_PAD_LAST))
+                *in = other_rows(run, &shards[j][i], group->dim, rows_of(&shards[j][0], group->dim),
+                                 group->ids[i]);
+            else
+                *in = shards[j][i];
+        }
+    return 0;
+}
+
+/* ---- outputs ------------------------------------------------------------------------------- */
+
+void group_order(const struct run *run, const struct group *group, bool by_device, int order[])
+{
+    const bool by_time = bug(run->s, BUG_COMPLETION_ORDER) ||
+                         (bug(run->s, BUG_REPLICA_2_FIRST) && group->finished[0] == 2);
+
+    for (int i = 0; i < group->m; i++) {
+        int at = i;
+
+        for (; by_device && at > 0 && group->ids[order[at - 1]] > group->ids[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    if (by_time)
+        memcpy(order, group->finished, (size_t)group->m * sizeof *order);
+}
+
+static int output_device(const struct run *run, const struct group *group)
+{
+    if (bug(run->s, BUG_OUTPUT_ON_LAST))
+        return group->ids[group->k - 1];
+    if (bug(run->s, BUG_OUTPUT_ON_0))
+        return 0;
+    return group->layer->output_device == IMPL_NOWHERE ? group->ids[0]
+                                                       : group->layer->output_device;
+}
+
+/* Output j of replica i, or what a bug makes of it. */
+static struct impl_array output_part(struct run *run, const struct group *group, int i, int j)
+{
+    const struct replica *r = &group->replica[i];
+    struct impl_array part = r->out.a[j];
+    size_t most = rows_of(&part, group->dim);
+
+    if (part.ndim == 0)
+        return part;
+    if (bug(run->s, BUG_OUTPUT_TRIMMED) && r->in.n > 0)
+        most = rows_of(&r->in.a[0], group->dim);
+    if (bug(run->s, BUG_SECOND_OUTPUT) && j > 0)
+        most = rows_of(&r->out.a[0], group->dim);
+    if (most < rows_of(&part, group->dim))
+        part = other_rows(run, &part, group->dim, most, part.device);
+    return part;
+}
+
+/* The module itself ran, or a bug treats it so. */
+static void bare_outputs(struct run *run, const struct group *group, int device, struct values *v)
+{
+    *v = group->replica[0].out;
+    for (int j = 0; j < v->n; j++) {
+        if (device != IMPL_NOWHERE)
+            v->a[j] = tensor_copy(&run->tape->arena, &v->a[j], device);
+        if (bug(run->s, BUG_SINGLE_GATHERS) && v->a[j].ndim == 0)
+            v->a[j].dim[v->a[j].ndim++] = 1;
+    }
+}
+
+int group_outputs(struct run *run, struct group *group, struct values *v)
+{
+    const int device = output_device(run, group);
+    const int dim = bug(run->s, BUG_DIM_SCATTER_ONLY) ? 0 : group->dim;
+    struct wrapper *w = model_wrapper(run->model, group->layer);
+    int order[IMPL_MAX_DEVICES], status = 0;
+
+    if (group->direct || (group->m == 1 && bug(run->s, BUG_ONE_SHARD_BARE))) {
+        const bool honours = run->s->dialect[IMPL_SINGLE_OUTPUT] == IMPL_HONOUR &&
+                             group->layer->output_device != IMPL_NOWHERE;
+
+        bare_outputs(run, group, !group->direct || honours ? device : IMPL_NOWHERE, v);
+        return 0;
+    }
+    group_order(run, group, bug(run->s, BUG_GATHER_DEVICE_ORDER), order);
+    v->n = group->replica[0].out.n;
+    for (int j = 0; status == 0 && j < v->n; j++) {
+        struct impl_array parts[IMPL_MAX_DEVICES];
+        int n = group->m;
+
+        for (int i = 0; i < n; i++) {
+            parts[i] = output_part(run, group, order[i], j);
+            w->sizes[i] = parts[i].ndim > 0 ? rows_of(&parts[i], dim) : 1;
+        }
+        while (bug(run->s, BUG_SCALARS_K) && parts[0].ndim == 0 && n < group->k)
+            parts[n++] = tensor_like(&run->tape->arena, &parts[0]);
+        status = gather(&run->tape->arena, parts, n, dim, device, &v->a[j], &run->err);
+    }
+    return status;
+}

@@ -1,0 +1,139 @@
+/* params.c: reading, writing, moving and training the base's parameters. */
+#include "inside.h"
+
+#include <string.h>
+
+static int check_param(const struct impl_model *model, int rank, int i, struct impl_error *err)
+{
+    if (rank != 0)
+        return impl_fail(err, IMPL_EINVAL, "rank %d of 1", rank);
+    if (i < 0 || i >= model->n_params)
+        return impl_fail(err, IMPL_EINVAL, "parameter %d of %d", i, model->n_params);
+    return 0;
+}
+
+int op_params(struct impl_model *model, int *n, struct impl_error *err)
+{
+    (void)err;
+    *n = model->n_params;
+    return 0;
+}
+
+int op_param(struct impl_model *model, int i, struct impl_param *param, struct impl_error *err)
+{
+    if (check_param(model, 0, i, err) != 0)
+        return err->status;
+    memcpy(param->name, model->param[i].name, sizeof param->name);
+    param->dtype = IMPL_F32;
+    param->ndim = model->base.value[i].ndim;
+    memcpy(param->dim, model->base.value[i].dim, sizeof param->dim);
+    param->device = model->base.value[i].device;
+    param->buffer = model->param[i].of->buffer;
+    param->frozen = model->param[i].of->frozen;
+    return 0;
+}
+
+struct impl_array *grad_of(struct impl_model *model, int i)
+{
+    struct impl_array *grad = &model->base.grad[i];
+
+    if (grad->dtype == IMPL_NONE && grad->data != NULL)
+        grad->dtype = IMPL_F32;
+    else if (grad->dtype == IMPL_NONE)
+        *grad = tensor_like(&model->arena, &model->base.value[i]);
+    grad->device = model->base.value[i].device;
+    return grad;
+}
+
+int op_set(struct impl_model *model, int rank, enum impl_what what, int i,
+           const struct impl_array *array, struct impl_error *err)
+{
+    struct impl_array *to;
+
+    if (check_param(model, rank, i, err) != 0)
+        return err->status;
+    if (what == IMPL_GRAD && array->dtype == IMPL_NONE) {
+        model->base.grad[i].dtype = IMPL_NONE;
+        return 0;
+    }
+    if (array->dtype != IMPL_F32 || !same_shape(array, &model->base.value[i]))
+        return impl_fail(err, IMPL_ESHAPE, "an array of another type or shape than parameter %d",
+                         i);
+    to = what == IMPL_GRAD ? grad_of(model, i) : &model->base.value[i];
+    memcpy(to->data, array->data, to->capacity);
+    return 0;
+}
+
+int op_get(struct impl_model *model, int rank, enum impl_what what, int i, struct impl_array *array,
+           struct impl_error *err)
+{
+    if (check_param(model, rank, i, err) != 0)
+        return err->status;
+    return tensor_out(what == IMPL_GRAD ? &model->base.grad[i] : &model->base.value[i], array, err);
+}
+
+int op_to(struct impl_model *model, int device, struct impl_error *err)
+{
+    if (known_device(model->session, device, err) != 0)
+        return err->status;
+    for (int i = 0; i < model->n_params; i++) {
+        if (bug(model->session, BUG_TO_LEAVES_BUFFERS) && model->param[i].of->buffer)
+            continue;
+        model->base.value[i].device = device;
+        model->base.grad[i].device = device;
+    }
+    return 0;
+}
+
+int op_zero_grad(struct impl_model *model, struct impl_error *err)
+{
+    (void)err;
+    if (bug(model->session, BUG_ZERO_REPLICAS))
+        return 0;
+    for (int i = 0; i < model->n_params; i++) {
+        struct impl_array *grad = &model->base.grad[i];
+
+        if (bug(model->session, BUG_MOMENTUM_LOST))
+            model->param[i].velocity = NULL;
+        if (!bug(model->session, BUG_ZERO_GRAD_ZEROS))
+            grad->dtype = IMPL_NONE;
+        else if (grad->dtype != IMPL_NONE)
+            memset(grad->data, 0, grad->capacity);
+    }
+    return 0;
+}
+
+static void step_param(struct impl_model *model, int i, const struct impl_step *step)
+{
+    const size_t n = tensor_count(&model->base.value[i]);
+    const float *g = floats(&model->base.grad[i]);
+    float *w = floats(&model->base.value[i]), *v = model->param[i].velocity;
+    const bool first = v == NULL;
+
+    if (first)
+        v = model->param[i].velocity = arena_take(&model->arena, n * sizeof *v);
+    for (size_t e = 0; e < n; e++) {
+        v[e] = first ? g[e] : step->momentum * v[e] + g[e];
+        w[e] -= step->lr * v[e];
+    }
+}
+
+int op_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err)
+{
+    const struct impl_session *s = model->session;
+
+    (void)err;
+    for (int i = 0; i < model->n_params; i++) {
+        const struct layer_param *of = model->param[i].of;
+        const char *prefix = strstr(model->param[i].name, "module.");
+
+        if (model->base.grad[i].dtype == IMPL_NONE || of->frozen || of->buffer)
+            continue;
+        if (bug(s, BUG_SKIPS_WRAPPED) && prefix != NULL && model->param[i].name[0] != '0')
+            continue;
+        step_param(model, i, step);
+        if (bug(s, BUG_STEP_CLEARS))
+            model->base.grad[i].dtype = IMPL_NONE;
+    }
+    return 0;
+}

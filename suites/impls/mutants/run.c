@@ -1,0 +1,368 @@
+/* run.c: running layers forwards, the tape backwards, and the two operations around them. */
+#include "inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Kept forwards without a backward; the oldest is dropped then. */
+enum { MOST_PENDING = 32, MOST_ARGS = 16 };
+
+struct state state_new(struct arena *arena, int n)
+{
+    struct state state = {arena_take(arena, ((size_t)n + 1) * sizeof *state.value),
+                          arena_take(arena, ((size_t)n + 1) * sizeof *state.grad)};
+
+    return state;
+}
+
+void tape_free_inside(struct tape *tape)
+{
+    for (int i = 0; i < tape->n; i++)
+        for (int r = 0; tape->node[i].group != NULL && r < tape->node[i].group->m; r++)
+            tape_free_inside(&tape->node[i].group->replica[r].tape);
+    free(tape->node);
+    arena_free(&tape->arena);
+}
+
+/* Ends a tape's life. */
+static void tape_drop(struct tape *tape, bool leak)
+{
+    struct impl_session *s = tape->arena.session;
+
+    if (leak) {
+        tape->next = s->lost;
+        s->lost = tape;
+        return;
+    }
+    tape_free_inside(tape);
+    free(tape);
+}
+
+static struct node *tape_add(struct tape *tape)
+{
+    if (tape->n == tape->room) {
+        tape->room = 2 * tape->room + 8;
+        tape->node = realloc(tape->node, (size_t)tape->room * sizeof *tape->node);
+        if (tape->node == NULL)
+            abort();
+    }
+    memset(&tape->node[tape->n], 0, sizeof *tape->node);
+    return &tape->node[tape->n++];
+}
+
+/* ---- layers -------------------------------------------------------------------------------- */
+
+static const struct layer_ops *ops_of(enum layer_kind kind)
+{
+    const struct layer_ops *const tables[] = {param_layers, matrix_layers, plain_layers};
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (tables[i][kind].forward != NULL)
+            return &tables[i][kind];
+    return &probe_layers[kind];
+}
+
+static int run_plain(struct run *run, const struct layer *layer, struct values *v)
+{
+    const struct layer_ops *ops = ops_of(layer->kind);
+    struct node *node = tape_add(run->tape);
+    int status;
+
+    if (ops->n_in >= 0 && v->n != ops->n_in)
+        return impl_fail(&run->err, IMPL_ESHAPE, "a layer of %d inputs got %d", ops->n_in, v->n);
+    node->layer = layer;
+    node->in = *v;
+    node->out.n = 1;
+    status = ops->forward(run, node);
+    *v = node->out;
+    return status;
+}
+
+static int run_parallel(struct run *run, const struct layer *layer, struct values *v)
+{
+    struct node *node = tape_add(run->tape);
+    int status;
+
+    node->layer = layer;
+    node->in = *v;
+    status = parallel_forward(run, layer, &node->group, v);
+    node->out = *v;
+    return status;
+}
+
+static int run_layer(struct run *run, const struct layer *layer, struct values *v)
+{
+    switch (layer->kind) {
+    case LAYER_SEQUENCE:
+        return run_layers(run, layer->child, layer->n_children, v);
+    case LAYER_AGAIN:
+        return run_layer(run, layer->of, v);
+    case LAYER_PARALLEL:
+        if (run->s->devices == 0)
+            return parallel_on_host(run, layer, v);
+        return run_parallel(run, layer, v);
+    default:
+        return run_plain(run, layer, v);
+    }
+}
+
+int run_layers(struct run *run, const struct layer layers[], int n, struct values *v)
+{
+    int status = 0;
+
+    for (int i = 0; status == 0 && i < n; i++)
+        status = run_layer(run, &layers[i], v);
+    return status;
+}
+
+static bool all_none(const struct values *g)
+{
+    for (int i = 0; i < g->n; i++)
+        if (g->a[i].dtype != IMPL_NONE)
+            return false;
+    return true;
+}
+
+int run_back(struct run *run, struct values *g)
+{
+    int status = 0;
+
+    for (int i = run->tape->n - 1; status == 0 && i >= 0; i--) {
+        const struct node *node = &run->tape->node[i];
+        struct values dx = {.n = node->in.n};
+
+        for (int j = 0; j < dx.n; j++)
+            dx.a[j] = tensor_none();
+        if (!all_none(g) && node->group != NULL)
+            status = parallel_back(run, node, g, &dx);
+        else if (!all_none(g))
+            status = ops_of(node->layer->kind)->backward(run, node, g, &dx);
+        *g = dx;
+    }
+    return status;
+}
+
+/* ---- forward ------------------------------------------------------------------------------- */
+
+static int read_list(struct arena *arena, const struct impl_array arrays[], int n, int most,
+                     struct impl_array list[], struct impl_error *err)
+{
+    int status =
+        n < 0 || n > most ? impl_fail(err, IMPL_EINVAL, "%d tensors, at most %d", n, most) : 0;
+
+    for (int i = 0; status == 0 && i < n; i++)
+        status = tensor_in(arena, &arrays[i], &list[i], err);
+    return status;
+}
+
+static void keep(struct impl_model *model, struct tape *tape)
+{
+    struct tape **link = &model->pending;
+
+    tape->next = model->pending;
+    model->pending = tape;
+    for (int i = 0; i < MOST_PENDING && *link != NULL; i++)
+        link = &(*link)->next;
+    if (*link != NULL) {
+        tape_drop(*link, false);
+        *link = NULL;
+    }
+}
+
+static int forward_outputs(const struct run *run, struct impl_forward *op, struct impl_error *err)
+{
+    const struct values *out = &run->tape->out;
+    int status = 0;
+
+    op->n_out = out->n;
+    for (int j = 0; status == 0 && j < out->n; j++)
+        status = tensor_out(&out->a[j], &op->out[j], err);
+    return status;
+}
+
+/* The modes after errors of earlier forwards. */
+static int forward_mode(struct impl_model *model, const struct impl_forward *op, struct run *run)
+{
+    struct impl_session *s = model->session;
+
+    run->grad = op->grad && !s->stuck_no_grad;
+    run->train = op->train;
+    s->forwards++;
+    if (s->stuck_error) {
+        s->stuck_error = false;
+        return impl_fail(&run->err, IMPL_EFAULT, "a worker is still busy");
+    }
+    return 0;
+}
+
+static void trace_begin(struct impl_trace *trace)
+{
+    if (trace == NULL)
+        return;
+    memset(trace, 0, sizeof *trace);
+    trace->caller = this_thread();
+}
+
+static int forward_run(struct run *run, struct impl_forward *op)
+{
+    struct tape *tape = run->tape;
+    struct impl_array *args = arena_take(&tape->arena, MOST_ARGS * sizeof *args);
+    int status = forward_mode(run->model, op, run);
+
+    run->args = args;
+    run->n_args = op->n_args;
+    if (status == 0)
+        status = read_list(&tape->arena, op->in, op->n_in, IMPL_MAX_IO, tape->in.a, &run->err);
+    if (status == 0)
+        status = read_list(&tape->arena, op->args, op->n_args, MOST_ARGS, args, &run->err);
+    if (status != 0)
+        return status;
+    tape->in.n = op->n_in;
+    tape->out = tape->in;
+    status = run_layers(run, run->model->root->child, run->model->root->n_children, &tape->out);
+    return status != 0 ? status : forward_outputs(run, op, &run->err);
+}
+
+int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_error *err)
+{
+    struct impl_session *s = model->session;
+    struct tape *tape = calloc(1, sizeof *tape);
+    struct run run = {.s = s, .model = model, .state = &model->base, .tape = tape};
+    int status;
+
+    if (tape == NULL)
+        return impl_fail(err, IMPL_EBROKEN, "no memory");
+    tape->arena.session = s;
+    run.trace = op->trace;
+    run.device = s->devices > 0 ? 0 : IMPL_HOST;
+    trace_begin(op->trace);
+    status = forward_run(&run, op);
+    s->stuck_error = status != 0 && run.last != NULL && bug(s, BUG_ERROR_BLOCKS);
+    s->stuck_no_grad = status != 0 && !run.grad && bug(s, BUG_ERROR_NO_GRAD);
+    model->inferred = model->inferred || !op->grad;
+    if (status == 0 && run.grad)
+        keep(model, tape);
+    else
+        tape_drop(tape, bug(s, BUG_LEAK) || (bug(s, BUG_INFER_LEAK) && status == 0));
+    if (op->trace != NULL)
+        op->trace->live_bytes = atomic_load(&s->live);
+    if (status != 0)
+        *err = run.err;
+    return status;
+}
+
+/* ---- backward ------------------------------------------------------------------------------ */
+
+static int read_gradients(struct tape *tape, const struct impl_backward *op, struct values *g,
+                          struct impl_error *err)
+{
+    g->n = tape->out.n;
+    if (op->n_grad_out == 0 && g->n == 1) {
+        g->a[0] = tensor_like(&tape->arena, &tape->out.a[0]);
+        for (size_t i = 0; g->a[0].dtype == IMPL_F32 && i < tensor_count(&g->a[0]); i++)
+            floats(&g->a[0])[i] = 1;
+        return 0;
+    }
+    if (op->n_grad_out != g->n)
+        return impl_fail(err, IMPL_ESHAPE, "%d gradients of %d outputs", op->n_grad_out, g->n);
+    for (int j = 0; j < g->n; j++) {
+        if (tensor_in(&tape->arena, &op->grad_out[j], &g->a[j], err) != 0)
+            return err->status;
+        if (g->a[j].dtype == IMPL_NONE)
+            continue;
+        if (g->a[j].dtype != IMPL_F32 || !same_shape(&g->a[j], &tape->out.a[j]))
+            return impl_fail(err, IMPL_ESHAPE, "gradient %d does not fit its output", j);
+        g->a[j].device = tape->out.a[j].device;
+    }
+    return 0;
+}
+
+static int deliver(const struct run *run, const struct impl_backward *op, const struct values *dx,
+                   struct impl_error *err)
+{
+    const struct impl_array none = tensor_none();
+    bool stopped = false;
+    int status = 0;
+
+    for (int i = 0; status == 0 && i < op->n_in; i++) {
+        const bool wanted = run->tape->in.a[i].needs_grad || bug(run->s, BUG_GRADIENT_UNASKED);
+
+        stopped = stopped || (!wanted && bug(run->s, BUG_DX_STOPS_EARLY));
+        status = tensor_out(wanted && !stopped ? &dx->a[i] : &none, &op->grad_in[i], err);
+    }
+    return status;
+}
+
+/* What a backward found is added to the base's gradients, once nothing can fail any more. */
+static void commit(struct impl_model *model, const struct state *found)
+{
+    const struct impl_session *s = model->session;
+
+    for (int i = 0; i < model->n_params; i++) {
+        struct impl_array *grad = &model->base.grad[i];
+        const bool was = grad->dtype != IMPL_NONE && !bug(s, BUG_OVERWRITE);
+
+        if (found->grad[i].dtype == IMPL_NONE)
+            continue;
+        grad_of(model, i);
+        if (bug(s, BUG_GRADIENT_DEVICE))
+            grad->device = found->grad[i].device;
+        if (was)
+            tensor_add(grad, &found->grad[i]);
+        else
+            memcpy(grad->data, found->grad[i].data, grad->capacity);
+    }
+}
+
+static void forget(struct impl_model *model, const struct tape *tape)
+{
+    struct tape **link = &model->pending;
+
+    while (*link != tape)
+        link = &(*link)->next;
+    *link = tape->next;
+}
+
+static struct tape *which_tape(const struct impl_model *model)
+{
+    struct tape *tape = model->pending;
+
+    while (bug(model->session, BUG_OLDEST_BACKWARD) && tape != NULL && tape->next != NULL)
+        tape = tape->next;
+    return tape;
+}
+
+int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_error *err)
+{
+    struct impl_session *s = model->session;
+    struct tape *tape = which_tape(model);
+    struct values g = {.n = 0};
+    struct state found;
+    struct run run = {.s = s, .model = model, .state = &found, .tape = tape, .grad = true};
+    int status;
+
+    if (tape == NULL)
+        return impl_fail(err, IMPL_EINVAL, "no forward in grad mode is waiting for a backward");
+    if (op->n_in != tape->in.n)
+        return impl_fail(err, IMPL_ESHAPE, "%d input gradients of %d inputs", op->n_in, tape->in.n);
+    found = state_new(&tape->arena, model->n_params);
+    found.value = model->base.value;
+    run.trace = op->trace;
+    trace_begin(op->trace);
+    status = read_gradients(tape, op, &g, &run.err);
+    if (status == 0)
+        status = run_back(&run, &g);
+    if (status == 0)
+        status = deliver(&run, op, &g, &run.err);
+    if (status == 0 || bug(s, BUG_ERROR_GRADIENT))
+        commit(model, &found);
+    if (status == 0) {
+        forget(model, tape);
+        tape_drop(tape, bug(s, BUG_LEAK));
+    }
+    if (op->trace != NULL)
+        op->trace->live_bytes = atomic_load(&s->live);
+    if (status != 0)
+        *err = run.err;
+    return status;
+}

@@ -1,0 +1,205 @@
+/* session.c: the table of operations, sessions, and what they declare. */
+#include "inside.h"
+#include "load.h"
+#include "mutants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const enum impl_choice python[IMPL_DIALECTS] = {
+    [IMPL_REPLICA_0] = IMPL_ALIAS,      [IMPL_UNUSED] = IMPL_ZERO,
+    [IMPL_UNEQUAL_ROWS] = IMPL_REFUSE,  [IMPL_SINGLE_OUTPUT] = IMPL_IGNORE,
+    [IMPL_FAILING] = IMPL_LOWEST,       [IMPL_NO_ROWS] = IMPL_EMPTY,
+    [IMPL_ZERO_SIZE] = IMPL_ACCEPT,     [IMPL_DUPLICATES] = IMPL_ACCEPT,
+    [IMPL_NESTED] = IMPL_REFUSE,        [IMPL_SHARD_0] = IMPL_VIEW,
+    [IMPL_FUNCTIONAL_HOST] = IMPL_CALL, [IMPL_EMPTY_IDS] = IMPL_REFUSE,
+    [IMPL_BORROWED] = IMPL_REFUSE,      [IMPL_MIXED_RANKS] = IMPL_REFUSE,
+};
+
+/* The other choice everywhere, so that the cases about it run as well. */
+static const enum impl_choice other[IMPL_DIALECTS] = {
+    [IMPL_REPLICA_0] = IMPL_CLONE,        [IMPL_UNUSED] = IMPL_ABSENT,
+    [IMPL_UNEQUAL_ROWS] = IMPL_TRUNCATE,  [IMPL_SINGLE_OUTPUT] = IMPL_HONOUR,
+    [IMPL_FAILING] = IMPL_FIRST,          [IMPL_NO_ROWS] = IMPL_REFUSE,
+    [IMPL_ZERO_SIZE] = IMPL_REFUSE,       [IMPL_DUPLICATES] = IMPL_REFUSE,
+    [IMPL_NESTED] = IMPL_REFUSE,          [IMPL_SHARD_0] = IMPL_COPY,
+    [IMPL_FUNCTIONAL_HOST] = IMPL_REFUSE, [IMPL_EMPTY_IDS] = IMPL_ALL,
+    [IMPL_BORROWED] = IMPL_BASE,          [IMPL_MIXED_RANKS] = IMPL_ACCEPT,
+};
+
+/* Bugs that declare one thing and do another. */
+struct lie {
+    enum bug bug;
+    enum impl_dialect dialect;
+    enum impl_choice declared, done;
+};
+static const struct lie lies[] = {
+    {BUG_SAYS_ALIAS, IMPL_REPLICA_0, IMPL_ALIAS, IMPL_CLONE},
+    {BUG_SAYS_CLONE, IMPL_REPLICA_0, IMPL_CLONE, IMPL_ALIAS},
+    {BUG_SAYS_ZERO, IMPL_UNUSED, IMPL_ZERO, IMPL_ABSENT},
+    {BUG_SAYS_REFUSE_UNEQUAL, IMPL_UNEQUAL_ROWS, IMPL_REFUSE, IMPL_TRUNCATE},
+    {BUG_SAYS_IGNORE, IMPL_SINGLE_OUTPUT, IMPL_IGNORE, IMPL_HONOUR},
+    {BUG_SAYS_LOWEST, IMPL_FAILING, IMPL_LOWEST, IMPL_FIRST},
+    {BUG_SAYS_EMPTY, IMPL_NO_ROWS, IMPL_EMPTY, IMPL_REFUSE},
+    {BUG_SAYS_ACCEPT_ZERO, IMPL_ZERO_SIZE, IMPL_ACCEPT, IMPL_REFUSE},
+    {BUG_SAYS_REFUSE_DUPLICATES, IMPL_DUPLICATES, IMPL_REFUSE, IMPL_ACCEPT},
+    {BUG_SAYS_VIEW, IMPL_SHARD_0, IMPL_VIEW, IMPL_COPY},
+    {BUG_SAYS_CALL, IMPL_FUNCTIONAL_HOST, IMPL_CALL, IMPL_REFUSE},
+    {BUG_SAYS_REFUSE_IDS, IMPL_EMPTY_IDS, IMPL_REFUSE, IMPL_ALL},
+    {BUG_SAYS_REFUSE_BORROWED, IMPL_BORROWED, IMPL_REFUSE, IMPL_BASE},
+    {BUG_SAYS_REFUSE_RANKS, IMPL_MIXED_RANKS, IMPL_REFUSE, IMPL_ACCEPT},
+};
+
+int known_device(const struct impl_session *s, int device, struct impl_error *err)
+{
+    if (device >= IMPL_HOST && device < s->devices)
+        return 0;
+    return impl_fail(err, IMPL_ENODEV, "no device %d, there are %d", device, s->devices);
+}
+
+/* "", "8" or "virt:8" */
+static int read_devices(const char *text, int *devices, struct impl_error *err)
+{
+    const char *number = strncmp(text, "virt:", 5) == 0 ? text + 5 : text;
+    char *end;
+    long value;
+
+    *devices = 8;
+    if (text[0] == '\0')
+        return 0;
+    value = strtol(number, &end, 10);
+    if (end == number || *end != '\0' || value < 1 || value > IMPL_MAX_DEVICES)
+        return impl_fail(err, IMPL_EINVAL, "devices '%.40s': must be virt:1 .. virt:%d", text,
+                         IMPL_MAX_DEVICES);
+    *devices = (int)value;
+    return 0;
+}
+
+static int unknown_bug(const char *name, struct impl_error *err)
+{
+    char known[200] = "";
+    size_t at = 0;
+
+    for (int i = 0; i < mutant_n && at < sizeof known - 1; i++) {
+        const int length = snprintf(known + at, sizeof known - at, " %.*s",
+                                    (int)strcspn(mutant_list[i].name, "-"), mutant_list[i].name);
+        at += (size_t)length;
+    }
+    return impl_fail(err, IMPL_EINVAL, "no bug '%.40s'; known: none, none-other, and%s", name,
+                     known);
+}
+
+/* The bug's number, and in *dialect what is declared; lies come later. */
+static int read_bug(const char *name, enum bug *number, const enum impl_choice **dialect,
+                    struct impl_error *err)
+{
+    *number = BUG_NONE;
+    *dialect = strcmp(name, "none-other") == 0 ? other : python;
+    if (name[0] == '\0' || strcmp(name, "none") == 0 || *dialect == other)
+        return 0;
+    for (int i = 0; i < mutant_n; i++)
+        if (strcmp(mutant_list[i].name, name) == 0) {
+            *number = (enum bug)i;
+            return 0;
+        }
+    return unknown_bug(name, err);
+}
+
+static void describe(const struct impl_session *s, const char *options, struct impl_about *about)
+{
+    memset(about, 0, sizeof *about);
+    snprintf(about->name, sizeof about->name, "lockstep mutant");
+    snprintf(about->version, sizeof about->version, "%.60s", options[0] == '\0' ? "none" : options);
+    about->devices = s->devices;
+    for (int i = 0; i < s->devices; i++)
+        snprintf(about->device_name[i], sizeof about->device_name[i], "simulated:%d", i);
+    about->capabilities = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
+                          IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
+                          IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS |
+                          IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC | IMPL_CAP_TRANSFERS | IMPL_CAP_MEMORY;
+    memcpy(about->dialect, s->dialect, sizeof about->dialect);
+}
+
+static int op_open(const struct impl_config *config, struct impl_about *about,
+                   struct impl_session **session, struct impl_error *err)
+{
+    struct impl_session *s = calloc(1, sizeof *s);
+    const enum impl_choice *dialect = python;
+    int status = s == NULL ? impl_fail(err, IMPL_EBROKEN, "no memory")
+                           : read_devices(config->devices, &s->devices, err);
+
+    if (status == 0)
+        status = read_bug(config->options, &s->bug, &dialect, err);
+    if (status != 0) {
+        free(s);
+        return status;
+    }
+    if (config->host_only)
+        s->devices = 0;
+    memcpy(s->dialect, dialect, sizeof s->dialect);
+    describe(s, config->options, about);
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++)
+        if (bug(s, lies[i].bug)) {
+            about->dialect[lies[i].dialect] = lies[i].declared;
+            s->dialect[lies[i].dialect] = lies[i].done;
+        }
+    *session = s;
+    return 0;
+}
+
+static int op_reset(struct impl_session *s, struct impl_error *err)
+{
+    (void)err;
+    while (s->models != NULL)
+        model_close(s->models);
+    s->forwards = 0;
+    s->stuck_no_grad = s->stuck_error = false;
+    atomic_store(&s->cancelled, false);
+    return 0;
+}
+
+static void op_close(struct impl_session *s)
+{
+    op_reset(s, NULL);
+    while (s->lost != NULL) {
+        struct tape *tape = s->lost;
+
+        s->lost = tape->next;
+        tape_free_inside(tape);
+        free(tape);
+    }
+    free(s);
+}
+
+const struct impl_ops *mutant_impl(void)
+{
+    static const struct impl_ops ops = {
+        .version = IMPL_VERSION,
+        .bytes = sizeof ops,
+        .open = op_open,
+        .close = op_close,
+        .reset = op_reset,
+        .split = op_split,
+        .scatter = op_scatter,
+        .gather = op_gather,
+        .broadcast = op_broadcast,
+        .reduce = op_reduce,
+        .apply = op_apply,
+        .buckets = op_buckets,
+        .sampler = op_sampler,
+        .model_open = model_open,
+        .model_close = model_close,
+        .params = op_params,
+        .param = op_param,
+        .set = op_set,
+        .get = op_get,
+        .to = op_to,
+        .zero_grad = op_zero_grad,
+        .forward = op_forward,
+        .backward = op_backward,
+        .step = op_step,
+    };
+
+    return &ops;
+}

@@ -1,0 +1,272 @@
+/* slice.c: scatter and gather. */
+#include "inside.h"
+
+#include <string.h>
+
+int wrap_dim(int dim, int ndim)
+{
+    if (dim < -ndim || dim >= ndim)
+        return -1;
+    return dim < 0 ? dim + ndim : dim;
+}
+
+/* ---- scatter ------------------------------------------------------------------------------- */
+
+static int sizes_fit(const struct impl_session *s, const size_t size[], int k, size_t rows,
+                     struct impl_error *err)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < k; i++) {
+        if (size[i] > rows)
+            return impl_fail(err, IMPL_ESHAPE, "shard %d of %zu rows, there are %zu", i, size[i],
+                             rows);
+        sum += size[i];
+    }
+    if (sum > rows || (sum < rows && !bug(s, BUG_SIZES_UNCHECKED)))
+        return impl_fail(err, IMPL_ESHAPE, "sizes add up to %zu, there are %zu rows", sum, rows);
+    return 0;
+}
+
+/* The values of a shard after they were sent. */
+static void in_transit(const struct arena *arena, struct impl_array *shard, bool moved)
+{
+    const struct impl_session *s = arena->session;
+    const size_t staging = 1024;
+
+    if (bug(s, BUG_INT64_AS_FLOAT) && shard->dtype == IMPL_I64)
+        for (size_t i = 0; i < tensor_count(shard); i++)
+            ((int64_t *)shard->data)[i] = (int64_t)(float)((int64_t *)shard->data)[i];
+    if (bug(s, BUG_STAGING_REUSED) && moved && shard->capacity >= 2 * staging)
+        memcpy(shard->data, (char *)shard->data + staging, staging);
+}
+
+static void cut(struct arena *arena, const struct impl_array *x, size_t first, size_t count,
+                int dim, struct impl_array *shard)
+{
+    struct impl_array like = *x;
+
+    like.dim[dim] = count;
+    like.device = shard->device;
+    *shard = tensor_like(arena, &like);
+    shard->needs_grad = x->needs_grad;
+    slice_copy(shard, 0, x, first, count, dim);
+}
+
+/* Rows i, i + m, i + 2m, ... */
+static void cut_strided(struct arena *arena, const struct impl_array *x, size_t i, size_t m,
+                        size_t count, int dim, struct impl_array *shard)
+{
+    cut(arena, x, 0, count, dim, shard);
+    for (size_t row = 0; row < count; row++)
+        slice_copy(shard, row, x, i + row * m, 1, dim);
+}
+
+static size_t first_row(const struct impl_session *s, const size_t size[], int i, size_t rows)
+{
+    size_t first = 0;
+
+    for (int before = 0; before < i; before++)
+        first += size[before];
+    if (bug(s, BUG_FIRST_SIZE_OFFSET) && (size_t)i * size[0] + size[i] <= rows)
+        first = (size_t)i * size[0];
+    return first;
+}
+
+int scatter(struct arena *arena, const struct impl_array *x, const int devices[], int k, int dim,
+            const size_t size[], struct impl_array shards[], int *m, struct impl_error *err)
+{
+    const struct impl_session *s = arena->session;
+    const int axis = wrap_dim(dim, x->ndim);
+    size_t mine[IMPL_MAX_DEVICES];
+
+    if (k < 1 || k > IMPL_MAX_DEVICES)
+        return impl_fail(err, IMPL_EINVAL, "%d devices to scatter to", k);
+    if (x->ndim == 0)
+        return impl_fail(err, IMPL_ESHAPE, "a tensor to scatter needs at least one dimension");
+    if (axis < 0)
+        return impl_fail(err, IMPL_EINVAL, "dim %d of a tensor of %d dimensions", dim, x->ndim);
+    if (size != NULL && sizes_fit(s, size, k, x->dim[axis], err) != 0)
+        return err->status;
+    *m = size != NULL ? k : split_rows(s, x->dim[axis], k, mine);
+    if (*m == 0)
+        return impl_fail(err, IMPL_ESHAPE, "no rows to split");
+    if (bug(s, BUG_REFUSE_FEW_ROWS) && size == NULL && x->dim[axis] < (size_t)k)
+        return impl_fail(err, IMPL_EINVAL, "fewer rows than devices");
+    if (size == NULL)
+        size = mine;
+    for (int i = 0; i < *m; i++) {
+        shards[i].device = devices[i];
+        if (bug(s, BUG_STRIDED_ROWS) && size == mine)
+            cut_strided(arena, x, (size_t)i, (size_t)*m, size[i], axis, &shards[i]);
+        else
+            cut(arena, x, first_row(s, size, i, x->dim[axis]), size[i], axis, &shards[i]);
+        in_transit(arena, &shards[i], devices[i] != x->device);
+    }
+    return 0;
+}
+
+/* Adds 1 to the shards: one that is a view of the source is written through to it. */
+static void poke_shards(const struct impl_session *s, const struct impl_scatter *op,
+                        struct impl_array *x, const struct impl_array shards[], int m)
+{
+    const int axis = wrap_dim(op->dim, x->ndim);
+    size_t first = 0;
+
+    for (int i = 0; i < m; i++) {
+        const bool there = shards[i].device == x->device;
+
+        if (bug(s, BUG_ALWAYS_VIEW) || (there && s->dialect[IMPL_SHARD_0] == IMPL_VIEW))
+            tensor_poke(x, first, shards[i].dim[axis], axis);
+        first += shards[i].dim[axis];
+    }
+}
+
+int op_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_error *err)
+{
+    struct arena arena = {.session = s};
+    struct impl_array x, shards[IMPL_MAX_DEVICES];
+    int m = 0, status = tensor_in(&arena, op->input, &x, err);
+
+    for (int i = 0; status == 0 && i < op->n; i++)
+        status = known_device(s, op->devices[i], err);
+    for (int i = 0; status == 0 && op->size != NULL && i < op->n; i++)
+        if (op->size[i] == 0 && s->dialect[IMPL_ZERO_SIZE] == IMPL_REFUSE)
+            status = impl_fail(err, IMPL_EINVAL, "shard %d has no rows", i);
+    if (status == 0)
+        status = scatter(&arena, &x, op->devices, op->n, op->dim, op->size, shards, &m, err);
+    op->n_shards = 0;
+    for (int i = 0; status == 0 && i < m; i++)
+        if (!bug(s, BUG_ZERO_SIZE_DROPPED) || op->size == NULL || op->size[i] > 0)
+            status = tensor_out(&shards[i], &op->shards[op->n_shards++], err);
+    if (status == 0 && op->source_after != NULL) {
+        poke_shards(s, op, &x, shards, m);
+        if (bug(s, BUG_INPUT_WRITTEN))
+            memcpy(op->input->data, x.data, x.capacity);
+        status = tensor_out(&x, op->source_after, err);
+    }
+    arena_free(&arena);
+    return status;
+}
+
+/* ---- gather -------------------------------------------------------------------------------- */
+
+/* 0-dim parts become a vector. */
+static int gather_scalars(struct arena *arena, const struct impl_array parts[], int n, int dim,
+                          int device, struct impl_array *out, struct impl_error *err)
+{
+    const struct impl_session *s = arena->session;
+    const size_t length = (size_t)n;
+
+    if (dim != 0 && !bug(s, BUG_SCALAR_ANY_DIM))
+        return impl_fail(err, IMPL_ESHAPE, "0-dim parts can be gathered along dim 0, not %d", dim);
+    *out = tensor_new(arena, parts[0].dtype, 1, &length, device);
+    for (int i = 0; i < n; i++)
+        slice_copy(out, (size_t)i, &parts[i], 0, 1, 0);
+    if (bug(s, BUG_SCALARS_SUMMED)) {
+        struct impl_array sum = tensor_copy(arena, &parts[0], device);
+
+        for (int i = 1; i < n; i++)
+            tensor_add(&sum, &parts[i]);
+        *out = sum;
+    }
+    return 0;
+}
+
+static bool fits(const struct impl_array *part, const struct impl_array *first, int axis)
+{
+    struct impl_array like = *part;
+
+    if (axis >= 0 && part->ndim > axis && first->ndim > axis)
+        like.dim[axis] = first->dim[axis];
+    return part->dtype == first->dtype && same_shape(&like, first);
+}
+
+static int misfit(struct impl_error *err, int i, const struct impl_array *part,
+                  const struct impl_array *first)
+{
+    return impl_fail(err, IMPL_ESHAPE,
+                     "part %d (%d dimensions, %zu elements) does not fit part 0 (%d dimensions, "
+                     "%zu elements)",
+                     i, part->ndim, tensor_count(part), first->ndim, tensor_count(first));
+}
+
+static void through_float(const struct impl_session *s, struct impl_array *out)
+{
+    if (bug(s, BUG_DOUBLE_AS_FLOAT) && out->dtype == IMPL_F64)
+        for (size_t i = 0; i < tensor_count(out); i++)
+            ((double *)out->data)[i] = (float)((double *)out->data)[i];
+}
+
+/* Checks the parts, and gives the result's shape. */
+static int gathered_like(const struct impl_session *s, const struct impl_array parts[], int n,
+                         int axis, struct impl_array *like, struct impl_error *err)
+{
+    const int dim = axis < 0 ? 0 : axis;
+
+    *like = parts[0];
+    like->dim[dim] = 0;
+    for (int i = 0; i < n; i++) {
+        const bool row = bug(s, BUG_MIXED_SCALARS) && parts[i].ndim == 0;
+        const bool unchecked = bug(s, BUG_SHAPES_UNCHECKED) && parts[0].ndim > 0;
+
+        if (parts[i].device == IMPL_HOST)
+            return impl_fail(err, IMPL_EDEVICE, "part %d is on the host", i);
+        if (!fits(&parts[i], &parts[0], axis) && !unchecked && !row)
+            return misfit(err, i, &parts[i], &parts[0]);
+        like->dim[dim] += row ? 1 : parts[i].dim[dim];
+    }
+    return 0;
+}
+
+int gather(struct arena *arena, const struct impl_array parts[], int n, int dim, int device,
+           struct impl_array *out, struct impl_error *err)
+{
+    const struct impl_session *s = arena->session;
+    struct impl_array like;
+    int axis = wrap_dim(dim, parts[0].ndim);
+    size_t first = 0;
+
+    if (parts[0].ndim > 0 && axis < 0)
+        return impl_fail(err, IMPL_EINVAL, "dim %d of parts of %d dimensions", dim, parts[0].ndim);
+    if (bug(s, BUG_NEGATIVE_DIM) && dim < 0)
+        axis = 0;
+    if (gathered_like(s, parts, n, axis, &like, err) != 0)
+        return err->status;
+    if (parts[0].ndim == 0)
+        return gather_scalars(arena, parts, n, dim, device, out, err);
+    like.device = device;
+    *out = tensor_like(arena, &like);
+    for (int i = 0; i < n; i++) {
+        const size_t rows = parts[i].ndim == 0 ? 1 : parts[i].dim[axis];
+
+        if (fits(&parts[i], &parts[0], axis))
+            slice_copy(out, first, &parts[i], 0, rows, axis);
+        first += rows;
+    }
+    through_float(s, out);
+    return 0;
+}
+
+int op_gather(struct impl_session *s, struct impl_gather *op, struct impl_error *err)
+{
+    struct arena arena = {.session = s};
+    struct impl_array parts[IMPL_MAX_DEVICES], out;
+    int status = known_device(s, op->device, err);
+
+    if (status == 0 && (op->n < 1 || op->n > IMPL_MAX_DEVICES))
+        status = impl_fail(err, IMPL_EINVAL, "%d parts to gather", op->n);
+    for (int i = 0; status == 0 && i < op->n; i++)
+        status = tensor_in(&arena, &op->parts[i], &parts[i], err);
+    if (status == 0)
+        status = gather(&arena, parts, op->n, op->dim, op->device, &out, err);
+    if (status == 0)
+        status = tensor_out(&out, op->out, err);
+    if (status == 0 && op->out_after != NULL) {
+        if (bug(s, BUG_GATHER_VIEW) && parts[0].device == op->device && out.ndim > 0)
+            tensor_poke(&out, 0, parts[0].dim[0], 0);
+        status = tensor_out(&out, op->out_after, err);
+    }
+    arena_free(&arena);
+    return status;
+}

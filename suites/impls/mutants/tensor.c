@@ -1,0 +1,220 @@
+/* tensor.c: memory and tensors: plain host memory with a device tag. */
+#include "inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct piece {
+    struct piece *next;
+    size_t bytes;
+    max_align_t data[];
+};
+
+void *arena_take(struct arena *arena, size_t bytes)
+{
+    struct piece *piece = calloc(1, sizeof *piece + bytes);
+
+    if (piece == NULL)
+        abort(); /* a process that dies is reported as such */
+    piece->bytes = bytes;
+    piece->next = arena->pieces;
+    arena->pieces = piece;
+    atomic_fetch_add(&arena->session->live, bytes);
+    return piece->data;
+}
+
+void arena_free(struct arena *arena)
+{
+    while (arena->pieces != NULL) {
+        struct piece *piece = arena->pieces;
+
+        arena->pieces = piece->next;
+        atomic_fetch_sub(&arena->session->live, piece->bytes);
+        free(piece);
+    }
+}
+
+size_t dtype_bytes(enum impl_dtype dtype)
+{
+    if (dtype == IMPL_NONE)
+        return 0;
+    return dtype == IMPL_F32 || dtype == IMPL_I32 ? 4 : 8;
+}
+
+size_t tensor_count(const struct impl_array *tensor)
+{
+    size_t count = 1;
+
+    for (int i = 0; i < tensor->ndim; i++)
+        count *= tensor->dim[i];
+    return count;
+}
+
+size_t tensor_bytes(const struct impl_array *tensor)
+{
+    return tensor_count(tensor) * dtype_bytes(tensor->dtype);
+}
+
+float *floats(const struct impl_array *tensor)
+{
+    return tensor->data;
+}
+
+bool same_shape(const struct impl_array *a, const struct impl_array *b)
+{
+    if (a->ndim != b->ndim)
+        return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->dim[i] != b->dim[i])
+            return false;
+    return true;
+}
+
+struct impl_array tensor_none(void)
+{
+    const struct impl_array none = {.dtype = IMPL_NONE, .device = IMPL_NOWHERE};
+
+    return none;
+}
+
+struct impl_array tensor_new(struct arena *arena, enum impl_dtype dtype, int ndim,
+                             const size_t dim[], int device)
+{
+    struct impl_array tensor = {.dtype = dtype, .ndim = ndim, .device = device};
+
+    for (int i = 0; i < ndim; i++)
+        tensor.dim[i] = dim[i];
+    tensor.capacity = tensor_bytes(&tensor);
+    tensor.data = arena_take(arena, tensor.capacity);
+    return tensor;
+}
+
+struct impl_array tensor_like(struct arena *arena, const struct impl_array *like)
+{
+    return tensor_new(arena, like->dtype, like->ndim, like->dim, like->device);
+}
+
+struct impl_array tensor_copy(struct arena *arena, const struct impl_array *from, int device)
+{
+    struct impl_array tensor;
+
+    if (from->dtype == IMPL_NONE)
+        return tensor_none();
+    tensor = tensor_new(arena, from->dtype, from->ndim, from->dim, device);
+    tensor.needs_grad = from->needs_grad;
+    memcpy(tensor.data, from->data, tensor.capacity);
+    return tensor;
+}
+
+/* to[i] += from[i], or 1 without from. */
+static void add_elements(struct impl_array *to, size_t first, size_t count, const void *from)
+{
+    for (size_t i = 0; i < count; i++)
+        switch (to->dtype) {
+        case IMPL_F32:
+            ((float *)to->data)[first + i] += from != NULL ? ((const float *)from)[i] : 1;
+            break;
+        case IMPL_F64:
+            ((double *)to->data)[first + i] += from != NULL ? ((const double *)from)[i] : 1;
+            break;
+        case IMPL_I32:
+            ((int32_t *)to->data)[first + i] += from != NULL ? ((const int32_t *)from)[i] : 1;
+            break;
+        case IMPL_I64:
+            ((int64_t *)to->data)[first + i] += from != NULL ? ((const int64_t *)from)[i] : 1;
+            break;
+        case IMPL_NONE:
+            break;
+        }
+}
+
+void tensor_add(struct impl_array *to, const struct impl_array *from)
+{
+    add_elements(to, 0, tensor_count(to), from->data);
+}
+
+/* Products of the dimensions before and behind dim. */
+static size_t outer_of(const struct impl_array *tensor, int dim)
+{
+    size_t outer = 1;
+
+    for (int i = 0; i < dim; i++)
+        outer *= tensor->dim[i];
+    return outer;
+}
+
+static size_t inner_of(const struct impl_array *tensor, int dim)
+{
+    size_t inner = 1;
+
+    for (int i = dim + 1; i < tensor->ndim; i++)
+        inner *= tensor->dim[i];
+    return inner;
+}
+
+void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim)
+{
+    const size_t outer = outer_of(tensor, dim), inner = inner_of(tensor, dim);
+
+    for (size_t o = 0; o < outer; o++)
+        add_elements(tensor, (o * tensor->dim[dim] + first) * inner, count * inner, NULL);
+}
+
+void slice_copy(struct impl_array *to, size_t to_first, const struct impl_array *from,
+                size_t from_first, size_t count, int dim)
+{
+    const size_t outer = outer_of(from, dim);
+    const size_t inner = inner_of(from, dim) * dtype_bytes(from->dtype);
+
+    if (count * inner == 0)
+        return;
+    for (size_t o = 0; o < outer; o++)
+        memcpy((char *)to->data + (o * to->dim[dim] + to_first) * inner,
+               (const char *)from->data + (o * from->dim[dim] + from_first) * inner, count * inner);
+}
+
+/* ---- the caller's arrays ------------------------------------------------------------------- */
+
+int tensor_in(struct arena *arena, const struct impl_array *array, struct impl_array *tensor,
+              struct impl_error *err)
+{
+    size_t count = 1;
+
+    if (array->ndim < 0 || array->ndim > IMPL_MAX_DIMS)
+        return impl_fail(err, IMPL_EINVAL, "an array of %d dimensions", array->ndim);
+    if ((int)array->dtype < IMPL_NONE || (int)array->dtype > IMPL_I64)
+        return impl_fail(err, IMPL_EINVAL, "an array of the unknown type %d", (int)array->dtype);
+    *tensor = tensor_none();
+    if (array->dtype == IMPL_NONE)
+        return 0;
+    for (int i = 0; i < array->ndim; i++) {
+        if (array->dim[i] > 0 && count > ((size_t)1 << 32) / array->dim[i])
+            return impl_fail(err, IMPL_EINVAL, "an array of too many elements");
+        count *= array->dim[i];
+    }
+    if (count > 0 && array->data == NULL)
+        return impl_fail(err, IMPL_EINVAL, "an array without data");
+    if (known_device(arena->session, array->device, err) != 0)
+        return err->status;
+    *tensor = tensor_new(arena, array->dtype, array->ndim, array->dim, array->device);
+    tensor->needs_grad = array->needs_grad;
+    if (count > 0)
+        memcpy(tensor->data, array->data, tensor->capacity);
+    return 0;
+}
+
+int tensor_out(const struct impl_array *tensor, struct impl_array *array, struct impl_error *err)
+{
+    const size_t bytes = tensor->dtype == IMPL_NONE ? 0 : tensor_bytes(tensor);
+
+    if (bytes > array->capacity)
+        return impl_fail(err, IMPL_EROOM, "a result of %zu bytes, room for %zu", bytes,
+                         array->capacity);
+    array->dtype = tensor->dtype;
+    array->ndim = tensor->ndim;
+    memcpy(array->dim, tensor->dim, sizeof array->dim);
+    array->device = tensor->device;
+    if (bytes > 0)
+        memcpy(array->data, tensor->data, bytes);
+    return 0;
+}

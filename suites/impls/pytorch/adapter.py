@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""adapter.py: PyTorch as an implementation under test (exec/PROTOCOL.md).
+
+    lockstep check --impl exec:'python3 suites/impls/pytorch/adapter.py'
+
+Without a GPU it offers what PyTorch does on a CPU: chunk, the bucket assignment, the sampler and
+DistributedDataParallel over gloo. With GPUs also DataParallel and its primitives; that part
+(cuda.py) has not been run yet. --impl-options: find_unused_parameters, divide_by_active.
+
+Only answers go to standard output: everything PyTorch or a library prints goes to standard error.
+"""
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import TextIO
+
+OPERATIONS = ("open", "close", "reset", "split", "scatter", "gather", "broadcast", "reduce", "apply",
+              "buckets", "sampler", "model_open", "model_close", "params", "param", "set", "get",
+              "to", "zero_grad", "forward", "backward", "step")
+
+
+def answers_only() -> TextIO:
+    """Keeps standard output for the answers, also from C code and child processes. No files are
+    left beside the sources either."""
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return answers
+
+
+def serve(answers: TextIO) -> None:
+    """One line in, one line out."""
+    import torch
+
+    from errors import Refusal, report_of
+    from protocol import Request, error_json, read_request, write_line
+    from session import Session
+
+    torch.set_num_threads(1)
+    session = Session()
+    for line in sys.stdin:
+        number = None
+        try:
+            fields = read_request(line)
+            number = fields.get("id")
+            if fields["op"] not in OPERATIONS:
+                raise Refusal("notsup", f"no operation '{fields['op'][:40]}'")
+            answer = {"id": number, "ok": getattr(session, fields["op"])(Request(fields))}
+        except Exception as error:
+            answer = {"id": number, "error": error_json(report_of(error))}
+            fields = {}
+        write_line(answers, answer)
+        if fields.get("op") == "close":
+            return
+    session.close(Request({}))
+
+
+def main() -> int:
+    """Never ends without a word on standard error."""
+    answers = answers_only()
+    try:
+        serve(answers)
+    except KeyboardInterrupt:
+        return 130
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""arrays.py: arrays of the protocol to tensors and back, without a detour through numbers."""
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+import torch
+
+from errors import HOST, Refusal
+
+DTYPES = {
+    "f32": torch.float32,
+    "f64": torch.float64,
+    "i32": torch.int32,
+    "i64": torch.int64,
+}
+WORDS = {dtype: word for word, dtype in DTYPES.items()}
+
+
+@dataclass
+class Array:
+    """struct impl_array. None stands for an array of dtype IMPL_NONE."""
+
+    dtype: str
+    dims: list[int]
+    device: int
+    needs_grad: bool
+    data: bytes
+
+
+def device_of(number: int) -> torch.device:
+    """The suite's device numbers are CUDA's; -1 is the CPU."""
+    return torch.device("cpu") if number == HOST else torch.device("cuda", number)
+
+
+def number_of(device: torch.device) -> int:
+    """The reverse."""
+    return HOST if device.type == "cpu" else device.index
+
+
+def tensor_of(array: Array) -> torch.Tensor:
+    """A new tensor, on the device where the array lies."""
+    dtype = DTYPES.get(array.dtype)
+    if dtype is None:
+        raise Refusal("inval", f"unknown type of array '{array.dtype}'")
+    if array.data:
+        tensor = torch.frombuffer(bytearray(array.data), dtype=dtype).reshape(array.dims)
+    else:
+        tensor = torch.empty(array.dims, dtype=dtype)
+    return tensor.to(device_of(array.device))
+
+
+def array_of(tensor: torch.Tensor | None) -> Array | None:
+    """What a tensor holds now, and where it lies."""
+    if tensor is None:
+        return None
+    if tensor.is_sparse:
+        tensor = tensor.to_dense()
+    if tensor.dtype not in WORDS:
+        raise Refusal("notsup", f"a result of type {tensor.dtype}")
+    here = tensor.detach().to("cpu").contiguous()
+    data = ctypes.string_at(here.data_ptr(), here.numel() * here.element_size())
+    return Array(WORDS[here.dtype], list(here.shape), number_of(tensor.device),
+                 tensor.requires_grad, data if here.numel() else b"")
+
+
+def arrays_of(tensors) -> list[Array | None]:
+    """One for each."""
+    return [array_of(tensor) for tensor in tensors]

@@ -1,0 +1,213 @@
+"""description.py: a model's JSON text to a tree of modules.
+
+`parallel` is torch.nn.DataParallel (or torch.nn.parallel.data_parallel) around a Block. Without a
+GPU DataParallel is transparent; that is PyTorch's doing, not this file's.
+"""
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+
+from arrays import number_of
+from errors import HOST, Refusal
+from layers import LAYERS, Affine, Borrow, Layer, Tensors
+from place import Log, here
+from probes import PROBES
+from spec import Spec
+
+KINDS = {layer.kind: layer for layer in LAYERS + PROBES}
+MAX_LAYERS = 256
+MAX_DEPTH = 16
+
+
+class Sequence(torch.nn.Module):
+    """Runs its layers in order."""
+
+    def __init__(self, layers: list[torch.nn.Module]):
+        super().__init__()
+        for i, layer in enumerate(layers):
+            self.add_module(str(i), layer)
+        self.length = len(layers)
+
+    def forward(self, tensors: Tensors, arguments: list[list[float]]) -> Tensors:
+        """A layer gets what the one before it put out."""
+        for i in range(self.length):
+            tensors = getattr(self, str(i))(tensors, arguments)
+        return tensors
+
+
+class Block(Sequence):
+    """What PyTorch wraps: called as any module is, with tensors, and, where there are arguments,
+    with a list after them."""
+
+    number: int | None = None
+    ids: tuple[int, ...] = ()
+    dim = 0
+    recorded = True
+
+    def __init__(self, layers: list[torch.nn.Module], log: Log):
+        super().__init__(layers)
+        self.log = log
+
+    def replica(self) -> int:
+        """The number that Wrapper gave, or the current device's place in the list."""
+        if self.number is not None:
+            return self.number
+        if len(self.ids) > 1:
+            return self.ids.index(torch.cuda.current_device())
+        return here.replica
+
+    def forward(self, *values):
+        arguments = values[-1] if values and isinstance(values[-1], list) else []
+        tensors = values[:-1] if arguments else values
+        outer, here.replica = here.replica, self.replica()
+        try:
+            if self.recorded:
+                self.log.add(self.device(tensors), self.rows(tensors), self.training)
+            return super().forward(tensors, arguments)
+        finally:
+            here.replica = outer
+
+    def device(self, tensors: Tensors) -> int:
+        """Where it runs: with its first input, or with the current device."""
+        if tensors:
+            return number_of(tensors[0].device)
+        return torch.cuda.current_device() if torch.cuda.is_available() else HOST
+
+    def rows(self, tensors: Tensors) -> int:
+        """Of the first input."""
+        first = tensors[0] if tensors else None
+        if first is None or not -first.dim() <= self.dim < first.dim():
+            return 0
+        return first.shape[self.dim]
+
+
+def values_of(tensors: Tensors, arguments: list[list[float]]) -> tuple:
+    """What a Block is called with."""
+    return (*tensors, arguments) if arguments else tuple(tensors)
+
+
+class Parallel(torch.nn.DataParallel):
+    """DataParallel itself, called as a layer; it only tells each replica its number."""
+
+    def forward(self, tensors, arguments):
+        return super().forward(*values_of(tensors, arguments))
+
+    def replicate(self, module, device_ids):
+        replicas = super().replicate(module, device_ids)
+        for i, replica in enumerate(replicas):
+            replica.number = i
+        return replicas
+
+
+class Functional(torch.nn.Module):
+    """`parallel` with "functional": the function form, which wraps nothing."""
+
+    def __init__(self, block: Block, ids: list[int] | None, output: int | None, dim: int):
+        super().__init__()
+        self.module = block
+        block.ids = tuple(ids if ids is not None else range(torch.cuda.device_count()))
+        self.options = (ids, output, dim)
+
+    def forward(self, tensors: Tensors, arguments: list[list[float]]) -> Tensors:
+        values = values_of(tensors, arguments)
+        return torch.nn.parallel.data_parallel(self.module, values, *self.options)
+
+
+class Reader:
+    """One description."""
+
+    def __init__(self, devices: int, log: Log):
+        self.devices = devices
+        self.log = log
+        self.named: dict[str, torch.nn.Module] = {}
+        self.borrowers: list[Borrow] = []
+
+    def model(self, text: str, device: int) -> Block:
+        """The whole."""
+        try:
+            fields = json.loads(text)
+        except ValueError as error:
+            raise Refusal("inval", f"not JSON: {error}") from None
+        if not isinstance(fields, dict):
+            raise Refusal("inval", "a model must be a JSON object with 'layers'")
+        spec = Spec({**fields, "kind": "model"}, device, self.devices)
+        block = Block(self.layers(spec, 0), self.log)
+        spec.finish()
+        for borrower in self.borrowers:
+            lender = self.named.get(borrower.of)
+            if not isinstance(lender, Affine):
+                raise Refusal("inval", "'of' of a 'borrow' layer must name an affine layer")
+            borrower.lender.append(lender)
+        return block
+
+    def layers(self, spec: Spec, depth: int) -> list[torch.nn.Module]:
+        """The list of a container."""
+        found: Any = spec.get("layers")
+        if not isinstance(found, list) or len(found) > MAX_LAYERS or depth > MAX_DEPTH:
+            raise Refusal("inval", f"'layers' must be a list of at most {MAX_LAYERS} layers, not "
+                                   f"deeper than {MAX_DEPTH}")
+        return [self.layer(fields, spec.device, depth + 1) for fields in found]
+
+    def layer(self, fields: Any, device: int, depth: int) -> torch.nn.Module:
+        """One layer of any kind."""
+        spec = Spec(fields, device, self.devices)
+        if spec.name in self.named:
+            raise Refusal("inval", f"two layers have the name '{spec.name}'")
+        if spec.kind == "again":
+            module = self.named.get(spec.text("of", ""))
+            if module is None:
+                raise Refusal("inval", "'of' of an 'again' layer must name a layer before it")
+        elif spec.kind == "sequence":
+            module = Sequence(self.layers(spec, depth))
+        elif spec.kind == "parallel":
+            module = self.parallel(spec, depth)
+        elif spec.kind in KINDS:
+            module = self.plain(KINDS[spec.kind], spec)
+        else:
+            raise Refusal("notsup", f"unknown kind of layer '{spec.kind[:40]}'")
+        spec.finish()
+        if spec.name:
+            self.named[spec.name] = module
+        return module
+
+    def plain(self, kind: type[Layer], spec: Spec) -> Layer:
+        """A layer that is no container."""
+        layer = kind(spec)
+        if isinstance(layer, Borrow):
+            self.borrowers.append(layer)
+        return layer
+
+    def parallel(self, spec: Spec, depth: int) -> torch.nn.Module:
+        """DataParallel."""
+        ids = spec.integers("device_ids") if "device_ids" in spec.fields else None
+        output = spec.integer("output_device", 0) if "output_device" in spec.fields else None
+        spec.used.add("device_ids")
+        if self.devices:
+            for device in ids or []:
+                if not HOST <= device < self.devices:
+                    raise Refusal("nodev", f"field 'device_ids': no device {device}, there are "
+                                           f"{self.devices}")
+            if "device" not in spec.fields:
+                spec.device = ids[0] if ids else 0
+        kind = Functional if spec.flag("functional", False) else Parallel
+        dim = spec.integer("dim", 0)
+        block = Block(self.layers(spec, depth), self.log)
+        block.dim = dim
+        return kind(block, ids, output, dim)
+
+
+def has_parallel(module: torch.nn.Module) -> bool:
+    """Whether there is a `parallel` layer in it."""
+    return any(isinstance(part, (Parallel, Functional)) for part in module.modules())
+
+
+def read_model(text: str, devices: int, log: Log, device: int | None = None) -> Block:
+    """The model. `device`: where what names no device lies; the first one unless it is given."""
+    if device is None:
+        device = 0 if devices else HOST
+    block = Reader(devices, log).model(text, device)
+    block.recorded = not has_parallel(block)
+    return block

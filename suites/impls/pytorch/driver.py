@@ -1,0 +1,117 @@
+"""driver.py: asks an adapter by the protocol, for test.py and for trying things out by hand."""
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ADAPTER = Path(__file__).with_name("adapter.py")
+
+
+class Refused(Exception):
+    """The adapter's answer was an error."""
+
+    def __init__(self, error: dict[str, Any]):
+        super().__init__(f"{error['status']}: {error['text']}")
+        self.error = error
+
+
+def array(values: list[float], dims: list[int] | None = None, needs_grad: bool = False) -> dict:
+    """An f32 array on the CPU."""
+    return {"dtype": "f32", "dims": [len(values)] if dims is None else dims, "device": -1,
+            "needs_grad": needs_grad, "data": struct.pack(f"<{len(values)}f", *values).hex()}
+
+
+def values(answer: dict | None) -> list[float] | None:
+    """The reverse."""
+    if answer is None:
+        return None
+    data = bytes.fromhex(answer["data"])
+    return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+
+class Driver:
+    """One adapter process, opened."""
+
+    def __init__(self, options: str = ""):
+        self.process = subprocess.Popen([sys.executable, str(ADAPTER)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.number = 0
+        self.about = self.ask("open", version=1, devices="host", options=options, host_only=False,
+                              seed=0)
+
+    def ask(self, op: str, **fields: Any) -> dict[str, Any]:
+        """One operation."""
+        self.number += 1
+        return self.line(json.dumps({"id": self.number, "op": op, **fields}))
+
+    def line(self, text: str) -> dict[str, Any]:
+        """One line as it is."""
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        if "error" in answer:
+            raise Refused(answer["error"])
+        return answer["ok"]
+
+    def close(self) -> int:
+        """The end of its input; its exit status."""
+        self.process.stdin.close()
+        status = self.process.wait(timeout=10)
+        self.process.stdout.close()
+        return status
+
+    def model(self, *layers: dict[str, Any], ranks: int = 1) -> Model:
+        """A model of these layers."""
+        text = json.dumps({"layers": layers})
+        return Model(self, self.ask("model_open", description=text, ranks=ranks)["model"], ranks)
+
+
+class Model:
+    """A model in the adapter."""
+
+    def __init__(self, driver: Driver, number: int, ranks: int):
+        self.driver, self.number, self.ranks = driver, number, ranks
+
+    def ask(self, op: str, **fields: Any) -> dict[str, Any]:
+        """One operation on it."""
+        return self.driver.ask(op, model=self.number, **fields)
+
+    def forward(self, *inputs: list[float] | None, needs_grad: bool = True,
+                **options: Any) -> list[list[float] | None]:
+        """One input for each rank; the outputs, flat."""
+        fields = {"args": [], "grad": True, "train": True, "active": None, "no_sync": False,
+                  "trace": False, **options}
+        arrays = [None if own is None else array(own, needs_grad=needs_grad) for own in inputs]
+        answer = self.ask("forward", n_in=1, **{"in": arrays}, **fields)
+        return [values(out) for out in answer["out"]]
+
+    def backward(self, *gradients: float | list[float]) -> list[list[float] | None]:
+        """Without gradients: ones; a number for an output without dimensions."""
+        given = [array(own) if isinstance(own, list) else array([own], []) for own in gradients]
+        answer = self.ask("backward", grad_out=given, n_grad_out=1 if given else 0,
+                          n_in=self.ranks, trace=False)
+        return [values(own) for own in answer["grad_in"]]
+
+    def get(self, what: str, i: int, rank: int = 0) -> list[float] | None:
+        """A value or a gradient."""
+        return values(self.ask("get", rank=rank, what=what, i=i)["array"])
+
+    def every(self, what: str, i: int) -> list[list[float] | None]:
+        """The same of all ranks."""
+        return [self.get(what, i, rank) for rank in range(self.ranks)]
+
+    def set(self, what: str, i: int, new: list[float] | None, rank: int = 0) -> None:
+        """Sets one."""
+        self.ask("set", rank=rank, what=what, i=i, array=None if new is None else array(new))
+
+    def step(self, lr: float = 1.0, momentum: float = 0.0) -> None:
+        """SGD."""
+        self.ask("step", lr=lr, momentum=momentum)
+
+    def zero_grad(self) -> None:
+        """All gradients become none."""
+        self.ask("zero_grad")

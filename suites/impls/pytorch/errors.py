@@ -1,0 +1,122 @@
+"""errors.py: what PyTorch raises, in the words of impl_status.
+
+A Refusal is the adapter's own. Everything else is sorted by its type and text: first by the
+patterns below, then by its class. The replica and the devices are read from the text, because
+PyTorch puts them there ("Caught RuntimeError in replica 1 on device 1.").
+"""
+from __future__ import annotations
+
+import re
+import traceback
+from dataclasses import dataclass
+
+NO_REPLICA = -1
+HOST = -1
+NOWHERE = -2
+
+STATUSES = ("inval", "shape", "device", "fault", "nodev", "notsup", "room", "broken")
+
+
+@dataclass
+class Report:
+    """An error as the protocol carries it."""
+
+    status: str
+    text: str
+    replica: int = NO_REPLICA
+    device: int = NOWHERE
+    device_also: int = NOWHERE
+
+
+class Refusal(Exception):
+    """Something the adapter itself refuses."""
+
+    def __init__(self, status: str, text: str, device: int = NOWHERE, also: int = NOWHERE):
+        super().__init__(text)
+        self.report = Report(status, text, device=device, device_also=also)
+
+
+class Reported(Exception):
+    """An error that ranks have reported already; `partly`: others had none."""
+
+    def __init__(self, report: Report, partly: bool = False):
+        super().__init__(report.text)
+        self.report, self.partly = report, partly
+
+
+class LayerFault(Exception):
+    """What a `fail` layer raises; one class for each status, so that DataParallel, which makes a
+    new exception of the same class from a text, keeps it."""
+
+    status = "fault"
+
+
+FAULTS: dict[str, type[LayerFault]] = {
+    word: type(f"LayerFault_{word}", (LayerFault,), {"status": word}) for word in STATUSES
+}
+
+# The first that matches the text gives the status.
+PATTERNS = (
+    ("notsup", r"not implemented for|not supported"),
+    ("nodev", r"invalid device (id|ordinal)|no such device|No CUDA|CUDA driver|num_gpus"),
+    ("device", r"same device|on device .* \(device_ids\[0\]\)|expects all inputs to be on GPUs"
+               r"|for CPU tensors|destination to be on the same GPU|must be on the first"
+               r"|first device|Expected all tensors"),
+    ("shape", r"size of tensor|shape|sizes|dimension|invalid size|number of keys|chunk_sizes"
+              r"|same number|must match|output of size"),
+    ("inval", r"expected to have finished reduction|not needed when a module|has been marked as"
+              r" ready twice|greater than 0|Invalid rank"),
+)
+
+# Where no pattern matches.
+CLASSES: tuple[tuple[type[BaseException], str], ...] = (
+    (IndexError, "inval"),
+    (KeyError, "shape"),
+    (ValueError, "shape"),
+    (AssertionError, "shape"),
+    (TypeError, "inval"),
+    (RuntimeError, "fault"),
+)
+
+REPLICA = re.compile(r"in replica (\d+) on device (-?\d+)")
+DEVICES = re.compile(r"\b(?:cuda:(\d+)|(cpu))\b")
+
+
+def one_line(text: str) -> str:
+    """The first and the last line: PyTorch puts a traceback between them."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].startswith("Caught"):
+        lines = [lines[0].rstrip("."), lines[-1]]
+    return ": ".join(lines[:2])[:250] if lines else "no text"
+
+
+def status_of(error: BaseException, text: str) -> str:
+    """The word for an exception."""
+    if isinstance(error, LayerFault):
+        return error.status
+    for word, pattern in PATTERNS:
+        if re.search(pattern, text, re.IGNORECASE):
+            return word
+    for kind, word in CLASSES:
+        if isinstance(error, kind):
+            return word
+    return "broken"
+
+
+def report_of(error: BaseException) -> Report:
+    """An exception as the protocol carries it."""
+    if isinstance(error, (Refusal, Reported)):
+        return error.report
+    text = str(error) or type(error).__name__
+    report = Report(status_of(error, text), one_line(text))
+    devices = [HOST if cpu else int(number) for number, cpu in DEVICES.findall(text)]
+    found = REPLICA.search(text)
+    if found:
+        report.replica, report.device = int(found[1]), int(found[2])
+    elif devices:
+        report.device = devices[0]
+        others = [device for device in devices[1:] if device != devices[0]]
+        report.device_also = others[0] if others else NOWHERE
+    if report.status == "broken":
+        traceback.print_exception(error)
+    return report

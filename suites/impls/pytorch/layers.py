@@ -1,0 +1,320 @@
+"""layers.py: the layers of LAYERS.md as modules: those with parameters and those without.
+
+Every layer is called with a tuple of tensors and the list of arguments, and returns a tuple.
+Backward is PyTorch's own; only probes (probes.py) and `borrow` have more to it.
+"""
+from __future__ import annotations
+
+import torch
+from torch.nn import functional
+
+from errors import Refusal
+from place import here
+from spec import Spec
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+class Layer(torch.nn.Module):
+    """Reads its fields in __init__; forward gets all tensors, `one` exactly one."""
+
+    kind = ""
+    inputs = 1
+
+    def __init__(self, spec: Spec):
+        super().__init__()
+        self.read(spec)
+
+    def read(self, spec: Spec) -> None:
+        """The fields and parameters."""
+
+    def parameter(self, spec: Spec, name: str, *dims: int) -> None:
+        """Registers a parameter with its initial values."""
+        values = torch.nn.Parameter(spec.values(name, dims))
+        values.requires_grad_(not spec.frozen(name))
+        self.register_parameter(name, values)
+
+    def buffer(self, spec: Spec, name: str, *dims: int) -> None:
+        """Registers a buffer."""
+        self.register_buffer(name, spec.values(name, dims))
+
+    def forward(self, inputs: Tensors, arguments: list[list[float]]) -> Tensors:
+        """Checks the number of inputs and calls `run`."""
+        if len(inputs) != self.inputs:
+            raise Refusal("shape", f"a '{self.kind}' layer takes {self.inputs} tensors, "
+                                   f"not {len(inputs)}")
+        result = self.run(*inputs) if self.kind != "argument" else self.run(*inputs, arguments)
+        return result if isinstance(result, tuple) else (result,)
+
+    def run(self, *inputs):
+        """What the layer computes."""
+        raise NotImplementedError
+
+
+def per_replica(numbers: list) -> float:
+    """The replica's own number; the last one counts for all further replicas."""
+    return numbers[min(here.replica, len(numbers) - 1)] if numbers else 0
+
+
+def matrix(x: torch.Tensor) -> torch.Tensor:
+    """x, which must have rows."""
+    if x.dim() == 0:
+        raise Refusal("shape", "an input without dimensions has no rows")
+    return x
+
+
+# ---- with parameters ---------------------------------------------------------------------------
+
+
+class Affine(Layer):
+    kind = "affine"
+
+    def read(self, spec: Spec) -> None:
+        self.parameter(spec, "weight", 1)
+        self.register_parameter("bias", None)
+        if spec.flag("with_bias", True):
+            self.parameter(spec, "bias", 1)
+
+    def run(self, x):
+        y = self.weight * x
+        return y if self.bias is None else y + self.bias
+
+
+class Linear(Layer):
+    kind = "linear"
+
+    def read(self, spec: Spec) -> None:
+        columns, rows = spec.size("in"), spec.size("out")
+        self.parameter(spec, "weight", rows, columns)
+        self.register_parameter("bias", None)
+        if spec.flag("with_bias", True):
+            self.parameter(spec, "bias", rows)
+
+    def run(self, x):
+        return functional.linear(x, self.weight, self.bias)
+
+
+class Tied(Layer):
+    kind = "tied"
+
+    def read(self, spec: Spec) -> None:
+        self.parameter(spec, "weight", 1)
+
+    def run(self, x):
+        return self.weight * (self.weight * x)
+
+
+class Unused(Layer):
+    kind = "unused"
+
+    def read(self, spec: Spec) -> None:
+        self.parameter(spec, "weight", spec.size("size", 1))
+
+    def run(self, x):
+        return x
+
+
+class Branch(Layer):
+    kind = "branch"
+
+    def read(self, spec: Spec) -> None:
+        self.above = spec.number("above", 0.0)
+        self.parameter(spec, "low", 1)
+        self.parameter(spec, "high", 1)
+
+    def run(self, x):
+        if x.numel() and x.reshape(-1)[0].item() > self.above:
+            return self.high * x
+        return self.low * x
+
+
+class Constant(Layer):
+    kind = "constant"
+    inputs = 0
+
+    def read(self, spec: Spec) -> None:
+        self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
+
+    def run(self):
+        return self.weight * 1.0
+
+
+class Embedding(Layer):
+    kind = "embedding"
+
+    def read(self, spec: Spec) -> None:
+        self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
+
+    def run(self, x):
+        return functional.embedding(x, self.weight)
+
+
+class Counter(Layer):
+    kind = "counter"
+
+    def read(self, spec: Spec) -> None:
+        self.buffer(spec, "count", 1)
+
+    def run(self, x):
+        self.count.add_(1)
+        return x
+
+
+class Borrow(Layer):
+    """The layer it borrows from is kept outside the registry, as code does that caches a weight in
+    a list: DataParallel neither moves nor refreshes it."""
+
+    kind = "borrow"
+
+    def read(self, spec: Spec) -> None:
+        self.of = spec.text("of", "")
+        self.lender: list[Affine] = []
+
+    def run(self, x):
+        return self.lender[0].weight.detach() * x
+
+
+class BatchNorm(Layer):
+    kind = "batch_norm"
+
+    def read(self, spec: Spec) -> None:
+        features = spec.size("features", 1)
+        self.momentum, self.eps = spec.number("momentum", 0.1), spec.number("eps", 1e-5)
+        self.parameter(spec, "weight", features)
+        self.parameter(spec, "bias", features)
+        self.buffer(spec, "running_mean", features)
+        self.buffer(spec, "running_var", features)
+        self.buffer(spec, "batches", 1)
+
+    def run(self, x):
+        if self.training:
+            self.batches.add_(1)
+        return functional.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias,
+                                     self.training, self.momentum, self.eps)
+
+
+# ---- without ------------------------------------------------------------------------------------
+
+
+class Relu(Layer):
+    kind = "relu"
+
+    def run(self, x):
+        return torch.relu(x)
+
+
+class Identity(Layer):
+    kind = "identity"
+
+    def run(self, x):
+        return x
+
+
+class Multiply(Layer):
+    kind = "multiply"
+    inputs = 2
+
+    def read(self, spec: Spec) -> None:
+        self.factor = spec.number("factor", 1.0)
+
+    def run(self, a, b):
+        if a.shape != b.shape:
+            raise Refusal("shape", f"multiply: shapes {list(a.shape)} and {list(b.shape)}")
+        return self.factor * (a * b)
+
+
+class SubtractMean(Layer):
+    kind = "subtract_mean"
+
+    def run(self, x):
+        return x - matrix(x).sum(0, keepdim=True) / x.shape[0]
+
+
+class DoubleRows(Layer):
+    kind = "double_rows"
+
+    def run(self, x):
+        return matrix(x).repeat_interleave(2, dim=0)
+
+
+class Take(Layer):
+    kind = "take"
+
+    def read(self, spec: Spec) -> None:
+        self.rows = spec.integers("rows")
+
+    def run(self, x):
+        rows = int(per_replica(self.rows))
+        if not 0 <= rows <= matrix(x).shape[0]:
+            raise Refusal("shape", f"take: {rows} of {x.shape[0]} rows")
+        return x[:rows]
+
+
+class Fork(Layer):
+    kind = "fork"
+
+    def run(self, x):
+        return x * 1.0, matrix(x).repeat_interleave(2, dim=0)
+
+
+class Sum(Layer):
+    kind = "sum"
+
+    def run(self, x):
+        return x.sum()
+
+
+class Mean(Layer):
+    kind = "mean"
+
+    def run(self, x):
+        return x.sum() / x.numel()
+
+
+class SumRows(Layer):
+    kind = "sum_rows"
+
+    def run(self, x):
+        return matrix(x).sum(0, keepdim=True)
+
+
+class Widen(Layer):
+    kind = "widen"
+
+    def read(self, spec: Spec) -> None:
+        self.columns = spec.integers("columns")
+
+    def run(self, x):
+        if x.dim() != 2 or x.shape[1] != 1:
+            raise Refusal("shape", f"widen: the input is {list(x.shape)}, not [n, 1]")
+        return x.repeat(1, int(per_replica(self.columns)))
+
+
+class ScalarAt(Layer):
+    kind = "scalar_at"
+
+    def read(self, spec: Spec) -> None:
+        self.replicas = spec.integers("replicas")
+
+    def run(self, x):
+        return x.sum() if here.replica in self.replicas else x
+
+
+class Argument(Layer):
+    kind = "argument"
+
+    def read(self, spec: Spec) -> None:
+        self.index = spec.integer("index", 0, 0)
+
+    def run(self, x, arguments):
+        if self.index >= len(arguments) or not arguments[self.index]:
+            raise Refusal("inval", f"there is no argument {self.index}")
+        values = arguments[self.index]
+        return x * values[0] + 1000.0 * len(values)
+
+
+LAYERS: tuple[type[Layer], ...] = (
+    Affine, Linear, Tied, Unused, Branch, Constant, Embedding, Counter, Borrow, BatchNorm, Relu,
+    Identity, Multiply, SubtractMean, DoubleRows, Take, Fork, Sum, Mean, SumRows, Widen, ScalarAt,
+    Argument,
+)

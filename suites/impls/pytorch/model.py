@@ -1,0 +1,192 @@
+"""model.py: one model in one process: its parameters, forward, backward and SGD step.
+
+A rank of DistributedDataParallel is such a model too, with another `runner` (rank.py).
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+import torch
+
+from arrays import Array, array_of, arrays_of, device_of, number_of, tensor_of
+from description import read_model, values_of
+from errors import Refusal
+from place import Log, Visit
+
+
+@dataclass
+class Slot:
+    """A parameter or buffer and its name."""
+
+    name: str
+    owner: torch.nn.Module
+    key: str
+    buffer: bool
+
+    @property
+    def tensor(self) -> torch.Tensor:
+        """As it is now: `to` may replace it."""
+        return getattr(self.owner, self.key)
+
+
+@dataclass
+class Param:
+    """struct impl_param."""
+
+    name: str
+    dtype: str
+    dims: list[int]
+    device: int
+    buffer: bool
+    frozen: bool
+
+
+@dataclass
+class Forward:
+    """The part of struct impl_forward that one rank needs."""
+
+    inputs: list[Array | None]
+    arguments: list[Array]
+    grad: bool
+    train: bool
+    active: bool | None = None
+    any_active: bool = True
+    no_sync: bool = False
+
+
+@dataclass
+class Result:
+    """What a forward or backward gives: outputs, or gradients of the inputs."""
+
+    arrays: list[Array | None] = field(default_factory=list)
+    visits: list[Visit] = field(default_factory=list)
+    joined: bool = False
+
+
+def slots_of(module: torch.nn.Module) -> list[Slot]:
+    """Tree pre-order, parameters before buffers, each once."""
+    slots, seen = [], set()
+    for prefix, part in module.named_modules():
+        for table, buffer in ((part._parameters, False), (part._buffers, True)):
+            for key, tensor in table.items():
+                if tensor is not None and id(tensor) not in seen:
+                    seen.add(id(tensor))
+                    slots.append(Slot(f"{prefix}.{key}".lstrip("."), part, key, buffer))
+    return slots
+
+
+class Model:
+    """impl_model of one process."""
+
+    def __init__(self, description: str, devices: int):
+        self.log = Log()
+        self.block = read_model(description, devices, self.log)
+        self.runner: Callable[..., tuple[torch.Tensor, ...]] = self.block
+        self.slots = slots_of(self.block)
+        self.pending: list[tuple[list[torch.Tensor], tuple[torch.Tensor, ...]]] = []
+        self.optimizer: torch.optim.SGD | None = None
+
+    def params(self) -> int:
+        """How many parameters and buffers."""
+        return len(self.slots)
+
+    def slot(self, i: int) -> Slot:
+        """Number i."""
+        if not 0 <= i < len(self.slots):
+            raise Refusal("inval", f"no parameter {i}, there are {len(self.slots)}")
+        return self.slots[i]
+
+    def param(self, i: int) -> Param:
+        """Describes number i."""
+        slot = self.slot(i)
+        tensor = slot.tensor
+        return Param(slot.name, "f32", list(tensor.shape), number_of(tensor.device), slot.buffer,
+                     not slot.buffer and not tensor.requires_grad)
+
+    def set(self, what: str, i: int, array: Array | None) -> None:
+        """Sets a value or a gradient."""
+        tensor = self.slot(i).tensor
+        if array is None:
+            if what != "grad":
+                raise Refusal("inval", "only a gradient can be none")
+            tensor.grad = None
+            return
+        values = tensor_of(array).to(tensor.device)
+        if values.shape != tensor.shape or values.dtype != tensor.dtype:
+            raise Refusal("shape", f"{self.slot(i).name} is {list(tensor.shape)}, the array "
+                                   f"{list(values.shape)}")
+        if what == "grad":
+            tensor.grad = values
+        else:
+            with torch.no_grad():
+                tensor.copy_(values)
+
+    def get(self, what: str, i: int) -> Array | None:
+        """A value or a gradient."""
+        tensor = self.slot(i).tensor
+        return array_of(tensor.grad if what == "grad" else tensor.detach())
+
+    def to(self, device: int) -> None:
+        """Moves everything."""
+        self.block.to(device_of(device))
+
+    def zero_grad(self) -> None:
+        """All gradients become none."""
+        self.block.zero_grad(set_to_none=True)
+
+    def step(self, lr: float, momentum: float) -> None:
+        """torch.optim.SGD, made by the first step: its state lasts as long as the model."""
+        if self.optimizer is None:
+            tensors = [slot.tensor for slot in self.slots if not slot.buffer]
+            if not tensors:
+                return
+            self.optimizer = torch.optim.SGD(tensors, lr=lr, momentum=momentum)
+        self.optimizer.param_groups[0].update(lr=lr, momentum=momentum)
+        self.optimizer.step()
+
+    def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:
+        """The forward itself."""
+        arguments = [tensor_of(array).tolist() for array in op.arguments]
+        self.block.train(op.train)
+        with torch.set_grad_enabled(op.grad):
+            outputs = self.runner(*values_of(tuple(inputs), arguments))
+        if isinstance(outputs, torch.Tensor):
+            return (outputs,)
+        return tuple(outputs)
+
+    def forward(self, op: Forward) -> Result:
+        """One forward; in grad mode it waits for its backward."""
+        inputs = []
+        for array in op.inputs:
+            if array is None:
+                raise Refusal("inval", "an input is none")
+            inputs.append(tensor_of(array).requires_grad_(array.needs_grad))
+        self.log.clear()
+        outputs = self.run(inputs, op)
+        if op.grad:
+            self.pending.append((inputs, outputs))
+        return Result(arrays_of(outputs), self.log.in_order())
+
+    def backward(self, gradients: list[Array | None]) -> Result:
+        """Of the last forward in grad mode that had none."""
+        if not self.pending:
+            raise Refusal("inval", "no forward in grad mode waits for a backward")
+        inputs, outputs = self.pending.pop()
+        if not gradients:
+            if len(outputs) != 1:
+                raise Refusal("inval", f"no gradient given for {len(outputs)} outputs")
+            given = [torch.ones_like(outputs[0])]
+        elif len(gradients) != len(outputs):
+            raise Refusal("shape", f"{len(gradients)} gradients for {len(outputs)} outputs")
+        else:
+            given = [None if array is None else tensor_of(array) for array in gradients]
+        pairs = [(output, gradient.to(output.device)) for output, gradient in zip(outputs, given)
+                 if gradient is not None and output.requires_grad]
+        for output, gradient in pairs:
+            if output.shape != gradient.shape:
+                raise Refusal("shape", f"the gradient is {list(gradient.shape)}, the output "
+                                       f"{list(output.shape)}")
+        if pairs:
+            torch.autograd.backward([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+        return Result([array_of(tensor.grad) for tensor in inputs], [])

@@ -1,0 +1,44 @@
+"""primitives.py: the operations that PyTorch has without a GPU."""
+from __future__ import annotations
+
+import torch
+import torch.distributed
+from torch.utils.data import DistributedSampler
+
+from arrays import DTYPES
+from errors import Refusal
+
+
+def split(rows: int, devices: int) -> list[int]:
+    """torch.chunk, which DataParallel's scatter uses. The rows have no elements."""
+    if rows < 0:
+        raise Refusal("inval", f"{rows} rows")
+    return [chunk.shape[0] for chunk in torch.chunk(torch.empty((rows, 0)), devices)]
+
+
+def buckets(sizes: list[int], dtypes: list[str], limits: list[int]) -> tuple[list[int], list[int]]:
+    """DistributedDataParallel's assignment: the bucket of each tensor, the limit of each bucket."""
+    tensors = []
+    for size, word in zip(sizes, dtypes, strict=True):
+        if word not in DTYPES:
+            raise Refusal("inval", f"unknown type '{word}'")
+        element = torch.empty((), dtype=DTYPES[word]).element_size()
+        if size % element:
+            raise Refusal("inval", f"{size} bytes are no whole number of '{word}'")
+        tensors.append(torch.empty(size // element, dtype=DTYPES[word], device="meta"))
+    if not limits:
+        raise Refusal("inval", "no limits")
+    found, limit_of = torch.distributed._compute_bucket_assignment_by_size(tensors, limits)
+    bucket_of = [-1] * len(sizes)
+    for bucket, indices in enumerate(found):
+        for index in indices:
+            bucket_of[index] = bucket
+    return bucket_of, limit_of
+
+
+def sampler(items: int, ranks: int, rank: int, drop_last: bool) -> list[int]:
+    """DistributedSampler without shuffling."""
+    if ranks < 1:
+        raise Refusal("inval", f"{ranks} ranks")
+    return list(DistributedSampler(range(items), num_replicas=ranks, rank=rank, shuffle=False,
+                                   drop_last=drop_last))

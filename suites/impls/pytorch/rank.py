@@ -1,0 +1,147 @@
+"""rank.py: one rank of DistributedDataParallel, a process of its own with one thread.
+
+It does what ranks.py asks for, one operation at a time. Only a rank that has joined has a second
+thread: PyTorch's join context shadows the collectives of the others there until all have joined.
+"""
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import shutil
+import threading
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+from errors import Refusal, report_of
+from model import Forward, Model, Result
+from place import here
+
+COLLECTIVE_LIMIT = datetime.timedelta(seconds=60)
+
+
+class RankModel(Model):
+    """A model whose forward goes through DistributedDataParallel."""
+
+    def __init__(self, description: str, options: dict[str, bool]):
+        super().__init__(description, 0)
+        self.ddp = DistributedDataParallel(
+            self.block, find_unused_parameters=options["find_unused_parameters"])
+        self.runner = self.ddp
+        self.by_initial = not options["divide_by_active"]
+        self.context: Any = None
+        self.shadow: threading.Thread | None = None
+        self.shadow_error: BaseException | None = None
+
+    def forward(self, op: Forward) -> Result:
+        """Inside `join` where the ranks say who is active; a joined rank has nothing to do."""
+        if op.active is None or not op.any_active:
+            self.end_join()
+        if op.active is None:
+            return super().forward(op)
+        if op.any_active and self.context is None:
+            self.context = self.ddp.join(divide_by_initial_world_size=self.by_initial)
+            self.context.__enter__()
+        if op.active and self.shadow is not None:
+            raise Refusal("inval", "a rank that has joined cannot come back before all have")
+        if op.active:
+            return super().forward(op)
+        if op.any_active and self.shadow is None:
+            self.shadow = threading.Thread(target=self.leave, daemon=True)
+            self.shadow.start()
+        return Result(joined=True)
+
+    def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:
+        self.ddp.train(op.train)
+        with self.ddp.no_sync() if op.no_sync else contextlib.nullcontext():
+            return super().run(inputs, op)
+
+    def backward(self, gradients):
+        return Result(joined=True) if self.shadow is not None else super().backward(gradients)
+
+    def step(self, lr: float, momentum: float) -> None:
+        """A joined rank's loop has ended: it makes no more steps."""
+        if self.shadow is None:
+            super().step(lr, momentum)
+
+    def leave(self) -> None:
+        """Leaves the join context: returns when all ranks have."""
+        here.replica = dist.get_rank()
+        try:
+            self.context.__exit__(None, None, None)
+        except BaseException as error:  # handed over to end_join
+            self.shadow_error = error
+
+    def end_join(self) -> None:
+        """The end of the training loop for all ranks that are still in it."""
+        if self.context is None:
+            return
+        if self.shadow is None:
+            self.leave()
+        else:
+            self.shadow.join()
+        self.context = self.shadow = None
+        error, self.shadow_error = self.shadow_error, None
+        if error is not None:
+            raise error
+
+
+class Rank:
+    """The operations of one rank."""
+
+    def __init__(self, options: dict[str, bool]):
+        self.options = options
+        self.models: dict[int, RankModel] = {}
+
+    def model_open(self, number: int, description: str) -> list[str]:
+        """The construction is collective."""
+        self.models[number] = RankModel(description, self.options)
+        return [slot.name for slot in self.models[number].slots]
+
+    def model_close(self, number: int) -> None:
+        """Without a word if it was never opened here."""
+        self.models.pop(number, None)
+
+    def call(self, number: int, method: str, *arguments: Any) -> Any:
+        """A method of a model."""
+        if number not in self.models:
+            raise Refusal("inval", f"no model {number}")
+        return getattr(self.models[number], method)(*arguments)
+
+
+def die_with_parent(alive: Connection, store: str) -> None:
+    """The other end is closed when the adapter ends, however it ends."""
+    with contextlib.suppress(EOFError, OSError):
+        alive.recv()
+    shutil.rmtree(os.path.dirname(store), ignore_errors=True)
+    os._exit(0)
+
+
+def main(connection: Connection, alive: Connection, rank: int, ranks: int, store: str,
+         options: dict[str, bool]) -> None:
+    """The process: answers ("ok", value) or ("error", report)."""
+    threading.Thread(target=die_with_parent, args=(alive, store), daemon=True).start()
+    torch.set_num_threads(1)
+    here.replica = rank
+    worker = Rank(options)
+    try:
+        dist.init_process_group("gloo", store=dist.FileStore(store, ranks), rank=rank,
+                                world_size=ranks, timeout=COLLECTIVE_LIMIT)
+        connection.send(("ok", None))
+    except Exception as error:
+        connection.send(("error", report_of(error)))
+        return
+    with contextlib.suppress(EOFError):
+        while True:
+            method, arguments = connection.recv()
+            try:
+                answer = ("ok", getattr(worker, method)(*arguments))
+            except Exception as error:
+                answer = ("error", report_of(error))
+            connection.send(answer)
+    shutil.rmtree(os.path.dirname(store), ignore_errors=True)
+    os._exit(0)

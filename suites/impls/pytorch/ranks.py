@@ -1,0 +1,169 @@
+"""ranks.py: the ranks of DistributedDataParallel, seen from the adapter: started, asked, ended.
+
+A pool of processes serves all models of one number of ranks. When a rank fails while others wait
+for it in a collective, they get a moment to end; then the pool is ended, and its models with it:
+PyTorch has no way on from there either.
+"""
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import shutil
+import tempfile
+import time
+from typing import Any
+
+import rank
+from arrays import Array
+from errors import Refusal, Report, Reported
+from model import Forward, Result
+
+START_LIMIT = 50.0
+CALL_LIMIT = 8.0  # the suite's own limit is 10 s
+AFTER_AN_ERROR = 1.0
+
+
+class Pool:
+    """`ranks` processes."""
+
+    def __init__(self, ranks: int, options: dict[str, bool]):
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["rank"])
+        self.folder = tempfile.mkdtemp(prefix="lockstep-ddp-")
+        self.alive, ends = context.Pipe(), []
+        self.connections, self.processes = [], []
+        for number in range(ranks):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=rank.main, daemon=True, args=(
+                theirs, self.alive[0], number, ranks, os.path.join(self.folder, "store"), options))
+            process.start()
+            ends.append(theirs)
+            self.connections.append(ours)
+            self.processes.append(process)
+        for end in ends:
+            end.close()
+        self.alive[0].close()
+        self.broken = False
+        self.collect(START_LIMIT)
+
+    def call(self, method: str, arguments: list[tuple], limit: float = CALL_LIMIT) -> list[Any]:
+        """Asks every rank at once."""
+        if self.broken:
+            raise Refusal("fault", "the ranks were ended after an earlier error")
+        for connection, own in zip(self.connections, arguments, strict=True):
+            connection.send((method, own))
+        return self.collect(limit)
+
+    def call_one(self, number: int, method: str, *arguments: Any) -> Any:
+        """Asks one rank; never for something collective."""
+        if self.broken:
+            raise Refusal("fault", "the ranks were ended after an earlier error")
+        if not 0 <= number < len(self.connections):
+            raise Refusal("inval", f"no rank {number}, there are {len(self.connections)}")
+        self.connections[number].send((method, arguments))
+        kind, value = self.connections[number].recv()
+        if kind == "error":
+            raise Reported(value)
+        return value
+
+    def collect(self, limit: float) -> list[Any]:
+        """One answer from each rank; the error of the lowest rank if there is one."""
+        waiting = dict(enumerate(self.connections))
+        answers: dict[int, tuple[str, Any]] = {}
+        deadline = time.monotonic() + limit
+        while waiting and time.monotonic() < deadline:
+            left = max(0.0, deadline - time.monotonic())
+            ready = multiprocessing.connection.wait(list(waiting.values()), left)
+            for number in [n for n, connection in waiting.items() if connection in ready]:
+                try:
+                    answers[number] = waiting.pop(number).recv()
+                except (EOFError, OSError):
+                    answers[number] = ("error", Report("broken", f"rank {number} died", number))
+                if answers[number][0] == "error":
+                    deadline = min(deadline, time.monotonic() + AFTER_AN_ERROR)
+        errors = [answers[n][1] for n in sorted(answers) if answers[n][0] == "error"]
+        if waiting or any(report.status == "broken" for report in errors):
+            self.end()
+        if errors:
+            raise Reported(errors[0], partly=len(errors) < len(answers))
+        if waiting:
+            raise Refusal("fault", f"ranks {sorted(waiting)} did not answer in {limit:.0f} s")
+        return [answers[number][1] for number in sorted(answers)]
+
+    def end(self) -> None:
+        """Ends the processes, whatever they do."""
+        self.broken = True
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.join()
+        for connection in (*self.connections, self.alive[1]):
+            connection.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class DistributedModel:
+    """impl_model of several ranks."""
+
+    def __init__(self, pool: Pool, number: int, ranks: int, description: str):
+        self.pool, self.number, self.ranks = pool, number, ranks
+        pool.call("model_open", [(number, description)] * ranks)
+
+    def close(self) -> None:
+        """In the ranks too."""
+        if not self.pool.broken:
+            self.pool.call("model_close", [(self.number,)] * self.ranks)
+
+    def all(self, method: str, arguments: list[tuple]) -> list[Any]:
+        """A method of the model on every rank."""
+        return self.pool.call("call", [(self.number, method, *own) for own in arguments])
+
+    def one(self, number: int, method: str, *arguments: Any) -> Any:
+        """On one rank."""
+        return self.pool.call_one(number, "call", self.number, method, *arguments)
+
+    def to(self, device: int) -> None:
+        """All ranks stay on the CPU."""
+        if device != -1:
+            raise Refusal("nodev", f"no device {device}")
+
+    def zero_grad(self) -> None:
+        self.all("zero_grad", [()] * self.ranks)
+
+    def step(self, lr: float, momentum: float) -> None:
+        self.all("step", [(lr, momentum)] * self.ranks)
+
+    def share(self, arrays: list[Any], what: str) -> list[list[Any]]:
+        """A list, rank by rank, cut in equal parts."""
+        if len(arrays) % self.ranks:
+            raise Refusal("shape", f"{len(arrays)} {what} for {self.ranks} ranks")
+        each = len(arrays) // self.ranks
+        return [arrays[i * each:(i + 1) * each] for i in range(self.ranks)]
+
+    def forward(self, inputs: list[Array | None], op: Forward,
+                active: list[bool] | None) -> list[Result]:
+        """Of all ranks at once."""
+        if active is not None and len(active) != self.ranks:
+            raise Refusal("shape", f"'active' has {len(active)} entries, not {self.ranks}")
+        calls = []
+        for number, own in enumerate(self.share(inputs, "inputs")):
+            calls.append((Forward(own, op.arguments, op.grad, op.train,
+                                  None if active is None else active[number],
+                                  active is None or any(active), op.no_sync),))
+        return self.together("forward", calls)
+
+    def backward(self, gradients: list[Array | None]) -> list[Result]:
+        """Of all ranks at once."""
+        return self.together("backward", [(own,) for own in self.share(gradients, "gradients")])
+
+    def together(self, method: str, arguments: list[tuple]) -> list[Result]:
+        """Something collective. When it fails in some ranks only, they no longer agree on what
+        comes next: the pool ends."""
+        try:
+            return self.all(method, arguments)
+        except Reported as error:
+            if error.partly and not self.pool.broken:
+                self.pool.end()
+            raise

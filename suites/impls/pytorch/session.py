@@ -1,0 +1,292 @@
+"""session.py: the operations of the protocol. Requests and answers are plain JSON values whose
+fields have the names of impl.h; arrays are read and written by protocol.py."""
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import torch
+
+import cuda
+import primitives
+from arrays import Array
+from errors import HOST, Refusal
+from model import Forward, Model, Result
+from place import Visit
+from protocol import Request, array_json
+from ranks import DistributedModel, Pool
+
+VERSION = 1
+MAX_DEVICES = 64
+ON_CPU = ("split", "buckets", "sampler", "ddp", "batch_norm", "trace", "arguments")
+ON_CUDA = ("scatter", "gather", "broadcast", "reduce", "apply", "parallel", "functional")
+
+# What PyTorch's Python side does where the rules leave a choice (suites/RULES.md).
+DIALECTS = {
+    "replica_0": "alias",
+    "unused": "zero",
+    "unequal_rows": "truncate",
+    "single_output": "ignore",
+    "failing": "lowest",
+    "no_rows": "empty",
+    "zero_size": "accept",
+    "duplicates": "accept",
+    "nested": "refuse",
+    "shard_0": "view",
+    "functional_host": "refuse",
+    "empty_ids": "refuse",
+    "borrowed": "refuse",
+    "mixed_ranks": "accept",
+}
+VISIT_FIELDS = ("device", "calls", "rows", "thread", "grad", "train", "bytes_to", "bytes_from")
+OPTIONS = ("find_unused_parameters", "divide_by_active")
+
+
+def choose_devices(words: str, host_only: bool) -> int:
+    """--devices: "" or "cuda:all", "cuda:0,2", "host". CUDA looks at the environment once, before
+    its first use, so that the suite's device i is the i-th of those named."""
+    if host_only or words == "host":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        return 0
+    numbers = words.removeprefix("cuda:")
+    if words in ("", "cuda:all"):
+        return min(torch.cuda.device_count(), MAX_DEVICES)
+    if not words.startswith("cuda:") or not numbers.replace(",", "").isdigit():
+        raise Refusal("nodev", f"devices '{words[:40]}': PyTorch has 'cuda:all', 'cuda:0,1' and "
+                               "'host'")
+    os.environ["CUDA_VISIBLE_DEVICES"] = numbers
+    found, wanted = torch.cuda.device_count(), len(numbers.split(","))
+    if found != wanted:
+        raise Refusal("nodev", f"devices '{words[:40]}': {found} of {wanted} are there")
+    return found
+
+
+def choose_options(words: str) -> dict[str, bool]:
+    """--impl-options: names of OPTIONS, separated by commas or blanks."""
+    given = words.replace(",", " ").split()
+    unknown = [word for word in given if word not in OPTIONS]
+    if unknown:
+        raise Refusal("inval", f"unknown option '{unknown[0][:40]}'; there are "
+                               + ", ".join(OPTIONS))
+    return {option: option in given for option in OPTIONS}
+
+
+class Session:
+    """One impl_session. `operations` has a method for each operation of the protocol."""
+
+    def __init__(self) -> None:
+        self.devices = 0
+        self.options = choose_options("")
+        self.models: dict[int, Model | DistributedModel] = {}
+        self.opened = 0
+        self.pools: dict[int, Pool] = {}
+
+    # ---- sessions
+
+    def open(self, request: Request) -> dict[str, Any]:
+        """What this PyTorch can do on this machine."""
+        if request.integer("version") != VERSION:
+            raise Refusal("notsup", f"version {request.integer('version')}, not {VERSION}")
+        self.devices = choose_devices(request.text("devices", ""), request.flag("host_only"))
+        self.options = choose_options(request.text("options", ""))
+        torch.manual_seed(request.integer("seed", 0))
+        return {
+            "name": "PyTorch",
+            "version": torch.__version__,
+            "devices": [torch.cuda.get_device_name(i)[:47] for i in range(self.devices)],
+            "capabilities": [*ON_CPU, *(ON_CUDA if self.devices else ())],
+            "dialects": DIALECTS,
+        }
+
+    def reset(self, _request: Request) -> dict[str, Any]:
+        """Closes all models. Pools whose ranks were ended are made anew when they are needed."""
+        for number in list(self.models):
+            self.forget(number)
+        return {}
+
+    def close(self, request: Request) -> dict[str, Any]:
+        """Ends the ranks too."""
+        try:
+            self.reset(request)
+        finally:
+            for pool in self.pools.values():
+                if not pool.broken:
+                    pool.end()
+            self.pools.clear()
+        return {}
+
+    # ---- primitives
+
+    def split(self, request: Request) -> dict[str, Any]:
+        sizes = primitives.split(request.integer("rows"), request.integer("devices"))
+        return {"size": sizes}
+
+    def buckets(self, request: Request) -> dict[str, Any]:
+        bucket, limit_of = primitives.buckets(request.integers("bytes"), request.words("dtype"),
+                                              request.integers("limits"))
+        return {"bucket": bucket, "limit_of": limit_of}
+
+    def sampler(self, request: Request) -> dict[str, Any]:
+        return {"index": primitives.sampler(request.integer("items"), request.integer("ranks"),
+                                            request.integer("rank"), request.flag("drop_last"))}
+
+    def scatter(self, request: Request) -> dict[str, Any]:
+        self.need_devices()
+        shards, after = cuda.scatter(
+            request.array("input"), request.integers("devices"), request.integer("dim"),
+            request.integers("size") if request.has("size") else None, request.flag("source_after"))
+        return {"shards": [array_json(shard) for shard in shards],
+                "source_after": array_json(after)}
+
+    def gather(self, request: Request) -> dict[str, Any]:
+        self.need_devices()
+        out, after = cuda.gather(request.arrays("parts"), request.integer("dim"),
+                                 request.integer("device"), request.flag("out_after"))
+        return {"out": array_json(out), "out_after": array_json(after)}
+
+    def broadcast(self, request: Request) -> dict[str, Any]:
+        self.need_devices()
+        copies, after = cuda.broadcast(request.arrays("src"), request.integers("devices"),
+                                       request.integer("buffer_bytes", 0),
+                                       request.integer("poke", -1))
+        return {"copies": [array_json(copy) for copy in copies],
+                "src_after": [array_json(array) for array in after],
+                "default_bytes": cuda.BUFFER}
+
+    def reduce(self, request: Request) -> dict[str, Any]:
+        self.need_devices()
+        arrays, n = request.arrays("src"), request.integer("n")
+        lists = [arrays[i * n:(i + 1) * n] for i in range(request.integer("k"))]
+        sums = cuda.reduce(lists, request.integer("device"), request.integer("buffer_bytes", 0),
+                           request.integer("poke", -1))
+        return {"sums": [array_json(array) for array in sums], "default_bytes": cuda.BUFFER}
+
+    def apply(self, request: Request) -> dict[str, Any]:
+        self.need_devices()
+        calls = [cuda.Call(call.text("description"), call.integer("device"), call.arrays("in"))
+                 for call in request.requests("calls")]
+        applied = cuda.apply(calls, self.devices, request.flag("grad"), request.flag("train"))
+        return {"calls": [{"out": [array_json(array) for array in own]}
+                          for own in applied.outputs],
+                "trace": trace_json(applied.visits)}
+
+    def need_devices(self) -> None:
+        """Refuses what PyTorch cannot do without a GPU."""
+        if self.devices == 0:
+            raise Refusal("notsup", "PyTorch has this operation only with GPUs")
+
+    # ---- models
+
+    def model_open(self, request: Request) -> dict[str, Any]:
+        description, ranks = request.text("description"), request.integer("ranks", 1)
+        if not 1 <= ranks <= MAX_DEVICES:
+            raise Refusal("inval", f"{ranks} ranks")
+        number = self.opened + 1
+        if ranks == 1:
+            model: Model | DistributedModel = Model(description, self.devices)
+        else:
+            Model(description, 0)  # refuses here what every rank would refuse
+            model = DistributedModel(self.pool(ranks), number, ranks, description)
+        self.opened, self.models[number] = number, model
+        return {"model": number}
+
+    def pool(self, ranks: int) -> Pool:
+        """The processes of so many ranks, started by the first model that needs them."""
+        pool = self.pools.get(ranks)
+        if pool is None or pool.broken:
+            pool = self.pools[ranks] = Pool(ranks, self.options)
+        return pool
+
+    def model_close(self, request: Request) -> dict[str, Any]:
+        self.forget(request.integer("model"))
+        return {}
+
+    def forget(self, number: int) -> None:
+        """Closes a model, if there is one."""
+        model = self.models.pop(number, None)
+        if isinstance(model, DistributedModel):
+            model.close()
+
+    def model(self, request: Request) -> Model | DistributedModel:
+        """The one that the request is about."""
+        model = self.models.get(request.integer("model"))
+        if model is None:
+            raise Refusal("inval", f"no model {request.integer('model')}")
+        return model
+
+    def of_rank(self, request: Request, method: str, *arguments: Any) -> Any:
+        """A method of the model in one rank, 0 unless the request names one."""
+        model, rank = self.model(request), request.integer("rank", 0)
+        if isinstance(model, DistributedModel):
+            return model.one(rank, method, *arguments)
+        if rank != 0:
+            raise Refusal("inval", f"no rank {rank}, there is one")
+        return getattr(model, method)(*arguments)
+
+    def params(self, request: Request) -> dict[str, Any]:
+        return {"n": self.of_rank(request, "params")}
+
+    def param(self, request: Request) -> dict[str, Any]:
+        param = self.of_rank(request, "param", request.integer("i"))
+        return {"name": param.name, "dtype": param.dtype, "dims": param.dims,
+                "device": param.device, "buffer": param.buffer, "frozen": param.frozen}
+
+    def set(self, request: Request) -> dict[str, Any]:
+        self.of_rank(request, "set", request.text("what"), request.integer("i"),
+                     request.array_or_none("array"))
+        return {}
+
+    def get(self, request: Request) -> dict[str, Any]:
+        array = self.of_rank(request, "get", request.text("what"), request.integer("i"))
+        return {"array": array_json(array)}
+
+    def to(self, request: Request) -> dict[str, Any]:
+        device = request.integer("device")
+        if not HOST <= device < self.devices:
+            raise Refusal("nodev", f"no device {device}, there are {self.devices}")
+        self.model(request).to(device)
+        return {}
+
+    def zero_grad(self, request: Request) -> dict[str, Any]:
+        self.model(request).zero_grad()
+        return {}
+
+    def step(self, request: Request) -> dict[str, Any]:
+        self.model(request).step(request.number("lr"), request.number("momentum", 0.0))
+        return {}
+
+    def forward(self, request: Request) -> dict[str, Any]:
+        model, inputs = self.model(request), request.arrays_or_none("in")
+        op = Forward(inputs, request.arrays("args"), request.flag("grad"), request.flag("train"),
+                     no_sync=request.flag("no_sync"))
+        if isinstance(model, DistributedModel):
+            results = model.forward(
+                inputs, op, request.flags("active") if request.has("active") else None)
+        else:
+            results = [model.forward(op)]
+        n = max(len(result.arrays) for result in results)
+        return {"out": [array_json(array) for array in padded(results, n)], "n_out": n,
+                "trace": trace_json([visit for result in results for visit in result.visits])}
+
+    def backward(self, request: Request) -> dict[str, Any]:
+        model, gradients = self.model(request), request.arrays_or_none("grad_out")
+        if isinstance(model, DistributedModel):
+            results = model.backward(gradients)
+        else:
+            results = [model.backward(gradients)]
+        n = request.integer("n_in") // len(results)
+        return {"grad_in": [array_json(array) for array in padded(results, n)],
+                "trace": trace_json([])}
+
+
+def padded(results: list[Result], n: int) -> list[Array | None]:
+    """Rank by rank, n each: a rank that has joined has none."""
+    return [array for result in results
+            for array in (*result.arrays, *[None] * (n - len(result.arrays)))]
+
+
+def trace_json(visits: list[Visit]) -> dict[str, Any]:
+    """struct impl_trace. The main thread makes all calls."""
+    return {"caller": threading.get_ident(), "live_bytes": 0,
+            "replicas": [{key: getattr(visit, key) for key in VISIT_FIELDS} for visit in visits]}

@@ -1,0 +1,252 @@
+/* build.c: a description to a tree of modules. */
+#include "containers.h"
+#include "layer.h"
+
+#include <stdlib.h>
+
+struct built {
+    const struct layer *layer;
+    struct dp_module *module;
+    struct node *node; /* NULL: a module of core */
+};
+
+struct builder {
+    struct world *world;
+    struct built *list; /* all layers so far, in the order they were finished */
+    int n;
+    struct dp_error *err;
+};
+
+static int count_layers(const struct layer *layer)
+{
+    int n = 1;
+
+    for (int i = 0; i < layer->n_children; i++)
+        n += count_layers(&layer->child[i]);
+    return n;
+}
+
+static const struct built *find(const struct builder *b, const struct layer *layer)
+{
+    for (int i = 0; i < b->n; i++)
+        if (b->list[i].layer == layer)
+            return &b->list[i];
+    return NULL;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static int set_params(struct builder *b, const struct layer *layer, struct dp_module *module)
+{
+    struct dp_param *list[LAYER_MAX_PARAMS];
+    const int n = layer->n_params > 0 ? dp_module_params(module, list, LAYER_MAX_PARAMS) : 0;
+    int status = 0;
+
+    if (n != layer->n_params)
+        return dp_fail(b->err, OWN_STATUS(IMPL_EBROKEN), "%d parameters where %d are described", n,
+                       layer->n_params);
+    for (int i = 0; status == 0 && i < n; i++) {
+        list[i]->frozen = layer->param[i].frozen;
+        list[i]->buffer = layer->param[i].buffer;
+        if (layer->param[i].initial != NULL)
+            status = dp_tensor_write(&list[i]->value, layer->param[i].initial, b->err);
+    }
+    return status;
+}
+
+static bool all_on(const struct layer *layer, int device)
+{
+    bool same = layer->kind != LAYER_PARALLEL && layer->kind != LAYER_AGAIN &&
+                (layer->n_params == 0 || layer->device == device);
+
+    for (int i = 0; same && i < layer->n_children; i++)
+        same = all_on(&layer->child[i], device);
+    return same;
+}
+
+/* Each layer's parameters to its device; all of a container at once where they go together, so
+ * that they are neighbours in memory. What is inside a `parallel` was placed before it was wrapped,
+ * and `again` has nothing of its own. */
+static int place(struct builder *b, const struct layer *layer, struct dp_module *module)
+{
+    struct dp_slot *slot = slot_of(b->world->group, layer->device, b->err);
+    int status = 0;
+
+    if (slot == NULL)
+        return DP_ENODEV;
+    if (all_on(layer, layer->device))
+        return dp_module_to(module, slot, b->err);
+    for (int i = 0; status == 0 && i < layer->n_children; i++)
+        if (layer->child[i].kind != LAYER_PARALLEL && layer->child[i].kind != LAYER_AGAIN)
+            status = place(b, &layer->child[i], dp_module_child(module, i));
+    return status;
+}
+
+/* As `place`, for the inside of a `parallel`. */
+static int place_inside(struct builder *b, const struct layer *parallel, struct dp_module *inside)
+{
+    struct layer sequence = *parallel;
+
+    sequence.kind = LAYER_SEQUENCE;
+    return place(b, &sequence, inside);
+}
+
+/* ---- layers ---------------------------------------------------------------------------------- */
+
+static int build(struct builder *b, const struct layer *layer, struct dp_module **module);
+
+/* The children of a container, in a passage. */
+static int build_inside(struct builder *b, const struct layer *layer, bool watched,
+                        struct dp_module **module)
+{
+    struct dp_module **child = calloc((size_t)layer->n_children + 1, sizeof *child);
+    int n = 0, status = 0;
+
+    if (child == NULL)
+        return dp_fail(b->err, DP_ENOMEM, "no memory for a container");
+    while (status == 0 && n < layer->n_children) {
+        status = build(b, &layer->child[n], &child[n]);
+        n += status == 0;
+    }
+    if (status == 0)
+        status = passage_open(b->world, child, n, watched, layer->dim, module, b->err);
+    for (int i = 0; i < n; i++)
+        dp_module_close(child[i]);
+    free(child);
+    return status;
+}
+
+/* Without devices there are no slots that device_ids could name. */
+static int configure(struct builder *b, const struct layer *layer, struct dp_slot *slots[],
+                     struct dp_parallel_config *config)
+{
+    struct dp_group *group = b->world->group;
+
+    *config = (struct dp_parallel_config){.dim = layer->dim};
+    if (layer->output_device != IMPL_NOWHERE) {
+        config->output_device = slot_of(group, layer->output_device, b->err);
+        if (config->output_device == NULL)
+            return DP_ENODEV;
+    }
+    if (layer->n_ids == LAYER_ALL_DEVICES || dp_group_size(group) == 0)
+        return 0;
+    config->device_ids = slots;
+    config->n_device_ids = layer->n_ids;
+    for (int i = 0; i < layer->n_ids; i++) {
+        slots[i] = slot_of(group, layer->ids[i], b->err);
+        if (slots[i] == NULL)
+            return DP_ENODEV;
+    }
+    return 0;
+}
+
+static int build_parallel(struct builder *b, const struct layer *layer, struct dp_module **module)
+{
+    struct dp_slot *slots[IMPL_MAX_DEVICES];
+    struct dp_parallel_config config;
+    struct dp_module *inside = NULL;
+    int status = build_inside(b, layer, true, &inside);
+
+    if (status != 0)
+        return status;
+    status = place_inside(b, layer, inside);
+    if (status == 0)
+        status = configure(b, layer, slots, &config);
+    if (status == 0)
+        status = layer->functional ? functional_open(b->world, inside, &config, module, b->err)
+                                   : dp_parallel(inside, &config, module, b->err);
+    dp_module_close(inside);
+    return status;
+}
+
+static int build_again(struct builder *b, const struct layer *layer, struct dp_module **module)
+{
+    const struct built *first = find(b, layer->of);
+
+    if (first == NULL)
+        return dp_fail(b->err, DP_EINVAL, "'again' of '%s' before that layer", layer->of->name);
+    *module = dp_module_retain(first->module);
+    return 0;
+}
+
+static int build_kind(struct builder *b, const struct layer *layer, struct dp_module **module,
+                      struct node **node)
+{
+    struct dp_group *group = b->world->group;
+
+    switch (layer->kind) {
+    case LAYER_SEQUENCE:
+        return build_inside(b, layer, false, module);
+    case LAYER_PARALLEL:
+        return build_parallel(b, layer, module);
+    case LAYER_AGAIN:
+        return build_again(b, layer, module);
+    case LAYER_LINEAR:
+        return dp_linear(group, layer->in, layer->out, layer->with_bias, module, b->err);
+    case LAYER_RELU:
+        return dp_relu(group, module, b->err);
+    default:
+        return node_open(b->world, layer, module, node, b->err);
+    }
+}
+
+static int build(struct builder *b, const struct layer *layer, struct dp_module **module)
+{
+    struct dp_module *made = NULL;
+    struct node *node = NULL;
+    int status = build_kind(b, layer, &made, &node);
+
+    if (status != 0)
+        return status;
+    if (layer->n_params > 0)
+        status = set_params(b, layer, made);
+    if (status != 0) {
+        dp_module_close(made);
+        return status;
+    }
+    b->list[b->n++] = (struct built){layer, made, node};
+    *module = made;
+    return 0;
+}
+
+/* Whom a `borrow` means may come after it. */
+static void lend(const struct builder *b)
+{
+    for (int i = 0; i < b->n; i++)
+        if (b->list[i].layer->kind == LAYER_BORROW)
+            b->list[i].node->param[0] = find(b, b->list[i].layer->of)->node->param[0];
+}
+
+int model_build(struct world *world, const struct layer *model, bool watched,
+                struct dp_module **module, struct dp_error *err)
+{
+    struct builder b = {.world = world, .err = err};
+    struct dp_module *root = NULL;
+    int status;
+
+    b.list = calloc((size_t)count_layers(model), sizeof *b.list);
+    if (b.list == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a model");
+    status = build_inside(&b, model, watched, &root);
+    if (status == 0)
+        status = place(&b, model, root);
+    if (status == 0)
+        lend(&b);
+    free(b.list);
+    if (status != 0) {
+        dp_module_close(root);
+        return status;
+    }
+    *module = root;
+    return 0;
+}
+
+struct layer *model_read(struct dp_group *group, const char *description, struct dp_error *err)
+{
+    struct impl_error why = {0};
+    struct layer *model = description_read(description, dp_group_size(group), &why);
+
+    if (model == NULL)
+        dp_fail(err, dp_status_of(why.status), "%s", why.text);
+    return model;
+}

@@ -1,0 +1,207 @@
+/* containers.c: see containers.h. */
+#include "containers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- passage --------------------------------------------------------------------------------- */
+
+struct passage {
+    struct world *world;
+    struct dp_module *inner; /* the same children in a dp_sequential; NULL without any */
+    bool watched;
+    int dim;
+};
+
+static size_t rows_of(const struct dp_tensor *in, int dim)
+{
+    const int d = dim < 0 ? dim + in->ndim : dim;
+
+    return d >= 0 && d < in->ndim ? in->dim[d] : 0;
+}
+
+/* Each replica has an entry of its own, written on its worker. */
+static struct impl_replica *look(const struct passage *p, const struct dp_run *run)
+{
+    const int replica = dp_run_replica(run);
+    const int i = p->world->first_replica + (replica < 0 ? 0 : replica);
+    struct impl_replica *seen;
+
+    if (!p->watched || p->world->trace == NULL)
+        return NULL;
+    seen = &p->world->trace->replica[i];
+    seen->device = device_of(dp_run_slot(run));
+    seen->thread = thread_number();
+    seen->grad = dp_run_has_grad(run);
+    seen->train = dp_run_is_training(run);
+    return seen;
+}
+
+static int passage_forward(struct dp_module *module, struct dp_run *run,
+                           const struct dp_tensor in[], int n_in, struct dp_tensor out[],
+                           int *n_out, struct dp_error *err)
+{
+    const struct passage *p = dp_module_self(module);
+    struct impl_replica *seen = look(p, run);
+
+    if (seen != NULL) {
+        seen->calls++;
+        seen->rows = n_in > 0 ? rows_of(&in[0], p->dim) : 0;
+    }
+    if (p->inner != NULL)
+        return dp_forward(p->inner, run, in, n_in, out, n_out, err);
+    memcpy(out, in, (size_t)n_in * sizeof *out);
+    *n_out = n_in;
+    return 0;
+}
+
+static int passage_backward(struct dp_module *module, struct dp_run *run,
+                            const struct dp_tensor grad_out[], int n_out,
+                            struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    const struct passage *p = dp_module_self(module);
+
+    look(p, run);
+    if (p->inner != NULL)
+        return dp_backward(p->inner, run, grad_out, n_out, grad_in, n_in, err);
+    memcpy(grad_in, grad_out, (size_t)n_in * sizeof *grad_in);
+    return 0;
+}
+
+static void passage_close(void *self)
+{
+    struct passage *p = self;
+
+    dp_module_close(p->inner);
+    free(p);
+}
+
+int passage_open(struct world *world, struct dp_module *const children[], int n, bool watched,
+                 int dim, struct dp_module **module, struct dp_error *err)
+{
+    static const struct dp_module_ops ops = {"sequence", passage_forward, passage_backward,
+                                             passage_close};
+    struct passage *p = calloc(1, sizeof *p);
+    int status = 0;
+
+    if (p == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a container");
+    *p = (struct passage){world, NULL, watched, dim};
+    if (n > 0)
+        status = dp_sequential(world->group, children, n, &p->inner, err);
+    if (status == 0)
+        status = dp_module_open(world->group, &ops, p, children, n, module, err);
+    if (status != 0)
+        passage_close(p);
+    return status;
+}
+
+/* ---- functional ------------------------------------------------------------------------------ */
+
+struct functional {
+    struct world *world;
+    struct dp_slot *slot[DP_MAX_SLOTS];
+    struct dp_parallel_config config;
+};
+
+static int calls_grow(struct world *world, struct dp_error *err)
+{
+    const int capacity = world->calls_capacity > 0 ? 2 * world->calls_capacity : 8;
+    struct dp_module **grown;
+
+    if (world->n_calls < world->calls_capacity)
+        return 0;
+    grown = realloc(world->call, (size_t)capacity * sizeof *grown);
+    if (grown == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a list of calls");
+    world->call = grown;
+    world->calls_capacity = capacity;
+    return 0;
+}
+
+void world_close_calls(struct world *world)
+{
+    for (int i = 0; i < world->n_calls; i++)
+        dp_module_close(world->call[i]);
+    free(world->call);
+    world->call = NULL;
+    world->n_calls = world->calls_capacity = 0;
+}
+
+/* Backwards come in reverse order, so the call is the last one; those behind it had none. */
+static void close_call(struct world *world, const struct dp_module *call)
+{
+    bool closed = false;
+
+    while (!closed && world->n_calls > 0) {
+        closed = world->call[world->n_calls - 1] == call;
+        dp_module_close(world->call[--world->n_calls]);
+    }
+}
+
+/* Inside a replica core refuses before anything is made, so only the caller's thread keeps calls.
+ */
+static int functional_forward(struct dp_module *module, struct dp_run *run,
+                              const struct dp_tensor in[], int n_in, struct dp_tensor out[],
+                              int *n_out, struct dp_error *err)
+{
+    const struct functional *f = dp_module_self(module);
+    struct dp_module *call = NULL;
+    int status = dp_data_parallel(dp_module_child(module, 0), run, f->config.device_ids,
+                                  f->config.n_device_ids, f->config.output_device, f->config.dim,
+                                  in, n_in, out, n_out, &call, err);
+
+    if (status != 0)
+        return status;
+    if (dp_run_has_grad(run)) {
+        status = calls_grow(f->world, err);
+        if (status == 0)
+            status = dp_run_save(run, module, &call, sizeof call, err);
+    }
+    if (status != 0 || !dp_run_has_grad(run))
+        dp_module_close(call);
+    else
+        f->world->call[f->world->n_calls++] = call;
+    return status;
+}
+
+static int functional_backward(struct dp_module *module, struct dp_run *run,
+                               const struct dp_tensor grad_out[], int n_out,
+                               struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    const struct functional *f = dp_module_self(module);
+    struct dp_module *call = NULL;
+    int status = dp_run_restore(run, module, &call, sizeof call, err);
+
+    if (status == 0)
+        status = dp_backward(call, run, grad_out, n_out, grad_in, n_in, err);
+    if (status == 0)
+        close_call(f->world, call);
+    return status;
+}
+
+/* Its kind is the wrapper's of core: parameter names then have the wrapper's level. */
+int functional_open(struct world *world, struct dp_module *child,
+                    const struct dp_parallel_config *config, struct dp_module **module,
+                    struct dp_error *err)
+{
+    static const struct dp_module_ops ops = {"data_parallel", functional_forward,
+                                             functional_backward, free};
+    struct functional *f = calloc(1, sizeof *f);
+    int status;
+
+    if (f == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a container");
+    f->world = world;
+    f->config = *config;
+    f->config.device_ids = f->slot;
+    if (config->device_ids == NULL)
+        f->config.n_device_ids = dp_group_size(world->group);
+    for (int i = 0; i < f->config.n_device_ids; i++)
+        f->slot[i] =
+            config->device_ids != NULL ? config->device_ids[i] : dp_group_slot(world->group, i);
+    status = dp_module_open(world->group, &ops, f, &child, 1, module, err);
+    if (status != 0)
+        free(f);
+    return status;
+}

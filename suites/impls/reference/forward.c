@@ -1,0 +1,192 @@
+/* forward.c: forward and backward of a model.
+ *
+ * Several forwards may come before their backwards, in reverse order: a run is reset, and what
+ * the forwards left is freed, only when none is pending. */
+#include "reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void model_drop(struct impl_model *model)
+{
+    dp_run_reset(model->run);
+    world_close_calls(&model->world);
+    tensors_free(&model->kept);
+    model->pending = 0;
+    model->failed = false;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static int keep_argument(const struct impl_array *from, struct argument *to, struct dp_error *err)
+{
+    *to = (struct argument){NULL, 0};
+    if (from->dtype != IMPL_F32 || from->ndim != 1)
+        return 0;
+    to->value = malloc((from->dim[0] + 1) * sizeof *to->value);
+    if (to->value == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for an argument");
+    to->n = from->dim[0];
+    if (to->n > 0)
+        memcpy(to->value, from->data, to->n * sizeof *to->value);
+    return 0;
+}
+
+/* One copy in host memory, the same for all replicas. */
+static int keep_arguments(struct world *world, const struct impl_forward *op, struct dp_error *err)
+{
+    int status = 0;
+
+    for (int i = 0; i < world->n_arguments; i++)
+        free(world->argument[i].value);
+    free(world->argument);
+    world->n_arguments = 0;
+    world->argument = NULL;
+    if (op->n_args <= 0)
+        return 0;
+    world->argument = calloc((size_t)op->n_args, sizeof *world->argument);
+    if (world->argument == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for arguments");
+    world->n_arguments = op->n_args;
+    for (int i = 0; status == 0 && i < op->n_args; i++)
+        status = keep_argument(&op->args[i], &world->argument[i], err);
+    return status;
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+static int put_all(struct impl_model *model, const struct impl_array arrays[], int n,
+                   struct tensors *list, struct dp_tensor tensors[], struct dp_error *err)
+{
+    int status = 0;
+
+    if (n < 0 || n > IMPL_MAX_IO)
+        return dp_fail(err, DP_EINVAL, "%d tensors: 0 to %d", n, IMPL_MAX_IO);
+    for (int i = 0; status == 0 && i < n; i++)
+        status = tensor_put(model->session->group, &arrays[i], list, &tensors[i], err);
+    return status;
+}
+
+static int make_room(struct impl_model *model, struct dp_error *err)
+{
+    const int capacity = model->capacity > 0 ? 2 * model->capacity : 8;
+    struct outputs *grown;
+
+    if (model->pending < model->capacity)
+        return 0;
+    grown = realloc(model->outputs, (size_t)capacity * sizeof *grown);
+    if (grown == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a list of forwards");
+    model->outputs = grown;
+    model->capacity = capacity;
+    return 0;
+}
+
+static void remember(struct impl_model *model, const struct dp_tensor out[], int n_out)
+{
+    struct outputs *outputs = &model->outputs[model->pending++];
+
+    outputs->n = n_out;
+    for (int k = 0; k < n_out; k++)
+        outputs->device[k] = device_of(out[k].slot);
+}
+
+static int forward(struct impl_model *model, struct impl_forward *op, struct dp_error *err)
+{
+    struct dp_tensor in[IMPL_MAX_IO], out[DP_MAX_IO];
+    int n_out = 0, status;
+
+    if (model->pending == 0 || model->failed)
+        model_drop(model);
+    status = put_all(model, op->in, op->n_in, &model->kept, in, err);
+    if (status == 0)
+        status = keep_arguments(&model->world, op, err);
+    if (status == 0)
+        status = make_room(model, err);
+    if (status != 0)
+        return status;
+    dp_run_grad_mode(model->run, op->grad);
+    dp_run_train_mode(model->run, op->train);
+    trace_begin(model->session, op->trace);
+    model->world.trace = op->trace;
+    status = dp_forward(model->root, model->run, in, op->n_in, out, &n_out, err);
+    model->world.trace = NULL;
+    trace_end(model->session, op->trace);
+    if (status != 0)
+        return status;
+    if (op->grad)
+        remember(model, out, n_out);
+    op->n_out = n_out;
+    for (int k = 0; status == 0 && k < n_out; k++)
+        status = tensor_get(&out[k], &op->out[k], err);
+    return status;
+}
+
+static int ended(struct impl_model *model, int status, struct dp_error *error,
+                 struct impl_error *err)
+{
+    struct dp_group *group = model->session->group;
+    const int waited = dp_group_wait(group, error);
+
+    return error_of(group, status != 0 ? status : waited, error, err);
+}
+
+int reference_forward(struct impl_model *model, struct impl_forward *op, struct impl_error *err)
+{
+    struct dp_error error = {0};
+
+    return ended(model, forward(model, op, &error), &error, err);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* A gradient that lies on the host is carried to the output that it belongs to: the caller of an
+ * implementation has it in plain memory. On a device it stays where it is, right or wrong. */
+static int put_gradients(struct impl_model *model, const struct impl_backward *op,
+                         struct tensors *made, struct dp_tensor grad_out[], struct dp_error *err)
+{
+    const struct outputs *outputs = model->pending > 0 ? &model->outputs[model->pending - 1] : NULL;
+    struct impl_array arrays[IMPL_MAX_IO];
+
+    for (int k = 0; k < op->n_grad_out && k < IMPL_MAX_IO; k++) {
+        arrays[k] = op->grad_out[k];
+        if (arrays[k].device == IMPL_HOST && outputs != NULL && k < outputs->n)
+            arrays[k].device = outputs->device[k];
+    }
+    return put_all(model, arrays, op->n_grad_out, made, grad_out, err);
+}
+
+static int backward(struct impl_model *model, struct impl_backward *op, struct tensors *made,
+                    struct dp_error *err)
+{
+    struct dp_tensor grad_out[IMPL_MAX_IO], grad_in[IMPL_MAX_IO];
+    int status = put_gradients(model, op, made, grad_out, err);
+
+    if (status == 0 && (op->n_in < 0 || op->n_in > IMPL_MAX_IO))
+        status = dp_fail(err, DP_EINVAL, "%d inputs: 0 to %d", op->n_in, IMPL_MAX_IO);
+    if (status != 0)
+        return status;
+    trace_begin(model->session, op->trace);
+    model->world.trace = op->trace;
+    status = dp_backward(model->root, model->run, grad_out, op->n_grad_out, grad_in, op->n_in, err);
+    model->world.trace = NULL;
+    trace_end(model->session, op->trace);
+    model->failed = status != 0;
+    if (status != 0)
+        return status;
+    if (model->pending > 0)
+        model->pending--;
+    for (int k = 0; status == 0 && k < op->n_in; k++)
+        status = tensor_get(&grad_in[k], &op->grad_in[k], err);
+    return status;
+}
+
+int reference_backward(struct impl_model *model, struct impl_backward *op, struct impl_error *err)
+{
+    struct dp_error error = {0};
+    struct tensors made = {0};
+    const int status = ended(model, backward(model, op, &made, &error), &error, err);
+
+    tensors_free(&made);
+    return status;
+}

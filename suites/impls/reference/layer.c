@@ -1,0 +1,266 @@
+/* layer.c: what is common to the layers of the adapter's own. */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct layer_type *const types[LAYER_KINDS] = {
+    [LAYER_AFFINE] = &type_affine,
+    [LAYER_TIED] = &type_tied,
+    [LAYER_UNUSED] = &type_unused,
+    [LAYER_BRANCH] = &type_branch,
+    [LAYER_CONSTANT] = &type_constant,
+    [LAYER_EMBEDDING] = &type_embedding,
+    [LAYER_COUNTER] = &type_counter,
+    [LAYER_BORROW] = &type_borrow,
+    [LAYER_GRAD] = &type_grad,
+    [LAYER_IDENTITY] = &type_identity,
+    [LAYER_MULTIPLY] = &type_multiply,
+    [LAYER_SUBTRACT_MEAN] = &type_subtract_mean,
+    [LAYER_DOUBLE_ROWS] = &type_double_rows,
+    [LAYER_TAKE] = &type_take,
+    [LAYER_FORK] = &type_fork,
+    [LAYER_SUM] = &type_sum,
+    [LAYER_MEAN] = &type_mean,
+    [LAYER_SUM_ROWS] = &type_sum_rows,
+    [LAYER_WIDEN] = &type_widen,
+    [LAYER_SCALAR_AT] = &type_scalar_at,
+    [LAYER_TO] = &type_to,
+    [LAYER_ARGUMENT] = &type_argument,
+    [LAYER_TAG_DEVICE] = &type_tag_device,
+    [LAYER_TAG_REPLICA] = &type_tag_replica,
+    [LAYER_TAG_DIM] = &type_tag_dim,
+    [LAYER_TAG_MODE] = &type_tag_mode,
+    [LAYER_SLEEP] = &type_sleep,
+    [LAYER_FAIL] = &type_fail,
+};
+
+/* What the tape keeps of a forward. */
+struct kept {
+    struct dp_tensor in[LAYER_INPUTS];
+    struct dp_slot *slot;
+    struct memo memo;
+};
+
+static struct call begin_call(struct dp_module *module, struct dp_run *run, struct dp_error *err)
+{
+    struct node *node = dp_module_self(module);
+    const int replica = dp_run_replica(run);
+
+    return (struct call){.node = node,
+                         .layer = node->layer,
+                         .run = run,
+                         .replica = replica < 0 ? 0 : replica,
+                         .n_in = node->type->inputs,
+                         .n_out = 1,
+                         .err = err};
+}
+
+static int elsewhere(struct dp_error *err, const char *what, const struct dp_tensor *tensor,
+                     const struct dp_slot *slot)
+{
+    return dp_fail(err, DP_EDEVICE, "%s is on %s, the input is on %s", what,
+                   dp_slot_name(tensor->slot), dp_slot_name(slot));
+}
+
+static int check_inputs(struct call *c, int n_in)
+{
+    const struct layer_type *type = c->node->type;
+
+    if (n_in != type->inputs)
+        return dp_fail(c->err, DP_EINVAL, "a layer that takes %d tensors got %d", type->inputs,
+                       n_in);
+    for (int k = 0; k < n_in; k++) {
+        if (c->in[k].slot != c->in[0].slot)
+            return elsewhere(c->err, "another input", &c->in[k], c->in[0].slot);
+        if (!type->any_dtype && c->in[k].dtype != DP_F32)
+            return dp_fail(c->err, DP_ESHAPE, "a layer that takes float32 got another type");
+    }
+    return 0;
+}
+
+/* Without inputs it runs where its parameter is. */
+static int check_places(struct call *c)
+{
+    c->slot = c->n_in > 0 ? c->in[0].slot : param_value(c, 0)->slot;
+    for (int i = 0; i < c->layer->n_params; i++) {
+        const struct dp_tensor *value = param_value(c, i);
+        char what[64] = "parameter ";
+
+        strncat(what, c->layer->param[i].name, 32);
+        if (value->slot != c->slot)
+            return elsewhere(c->err, what, value, c->slot);
+    }
+    return 0;
+}
+
+static bool needs_backward(const struct call *c)
+{
+    const struct layer_type *type = c->node->type;
+    bool needs = type->always;
+
+    for (int k = 0; k < c->n_in; k++)
+        needs = needs || c->in[k].needs_grad;
+    for (int i = 0; i < c->layer->n_params; i++)
+        needs = needs || (!type->untrained && is_trained(c, i));
+    return needs && dp_run_has_grad(c->run);
+}
+
+static int node_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    struct call c = begin_call(module, run, err);
+    struct kept kept = {0};
+    int status;
+
+    c.in = in;
+    c.out = out;
+    status = check_inputs(&c, n_in);
+    if (status == 0)
+        status = check_places(&c);
+    if (status == 0)
+        status = c.node->type->forward(&c);
+    for (int k = 0; status == 0 && k < c.n_in; k++)
+        kept.in[k] = in[k];
+    kept.slot = c.slot;
+    kept.memo = c.memo;
+    if (status == 0 && dp_run_has_grad(run))
+        status = dp_run_save(run, module, &kept, sizeof kept, err);
+    if (status != 0)
+        return status;
+    for (int k = 0; k < c.n_out; k++)
+        out[k].needs_grad = needs_backward(&c);
+    *n_out = c.n_out;
+    return 0;
+}
+
+static int node_backward(struct dp_module *module, struct dp_run *run,
+                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
+                         int n_in, struct dp_error *err)
+{
+    struct call c = begin_call(module, run, err);
+    struct kept kept;
+    bool wanted = false;
+    const int status = dp_run_restore(run, module, &kept, sizeof kept, err);
+
+    for (int k = 0; k < n_in; k++)
+        grad_in[k] = (struct dp_tensor){0};
+    for (int k = 0; k < n_out; k++)
+        wanted = wanted || grad_out[k].slot != NULL;
+    if (status != 0 || !wanted)
+        return status;
+    c.in = kept.in;
+    c.slot = kept.slot;
+    c.memo = kept.memo;
+    c.grad_out = grad_out;
+    c.grad_in = grad_in;
+    c.n_out = n_out;
+    return c.node->type->backward(&c);
+}
+
+int node_open(struct world *world, const struct layer *layer, struct dp_module **module,
+              struct node **node, struct dp_error *err)
+{
+    static const struct dp_module_ops ops = {"layer", node_forward, node_backward, free};
+    struct node *n = calloc(1, sizeof *n);
+    struct dp_module *m = NULL;
+    int status = 0;
+
+    if (n == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a layer");
+    n->layer = layer;
+    n->world = world;
+    n->type = types[layer->kind];
+    if (n->type == NULL)
+        status = dp_fail(err, DP_ENOTSUP, "the reference has no such layer");
+    if (status == 0)
+        status = dp_module_open(world->group, &ops, n, NULL, 0, &m, err);
+    if (status != 0) {
+        free(n);
+        return status;
+    }
+    for (int i = 0; status == 0 && i < layer->n_params; i++)
+        status = dp_module_add_param(m, layer->param[i].name, DP_F32, layer->param[i].ndim,
+                                     layer->param[i].dim, &n->param[i], err);
+    if (status != 0) {
+        dp_module_close(m);
+        return status;
+    }
+    *module = m;
+    *node = n;
+    return 0;
+}
+
+/* ---- for the layers -------------------------------------------------------------------------- */
+
+int pass_forward(struct call *c)
+{
+    c->out[0] = c->in[0];
+    return 0;
+}
+
+int pass_backward(struct call *c)
+{
+    if (c->in[0].needs_grad)
+        c->grad_in[0] = c->grad_out[0];
+    return 0;
+}
+
+int make_output(struct call *c, int k, int ndim, const size_t dim[])
+{
+    return dp_run_tensor(c->run, c->slot, DP_F32, ndim, dim, &c->out[k], c->err);
+}
+
+int make_output_like(struct call *c, int k, const struct dp_tensor *like)
+{
+    return make_output(c, k, like->ndim, like->dim);
+}
+
+int make_input_grad(struct call *c, int k)
+{
+    const struct dp_tensor *in = &c->in[k];
+
+    return dp_run_tensor(c->run, in->slot, DP_F32, in->ndim, in->dim, &c->grad_in[k], c->err);
+}
+
+const struct dp_tensor *param_value(const struct call *c, int i)
+{
+    return dp_run_value(c->run, c->node->param[i]);
+}
+
+size_t row_width(const struct dp_tensor *tensor)
+{
+    size_t width = 1;
+
+    for (int d = 1; d < tensor->ndim; d++)
+        width *= tensor->dim[d];
+    return width;
+}
+
+int need_rows(const struct call *c)
+{
+    if (c->in[0].ndim < 1)
+        return dp_fail(c->err, DP_ESHAPE, "a layer that takes rows got a tensor of shape ()");
+    return 0;
+}
+
+int queue_math(struct call *c, void (*loop)(const void *args), const struct math *math)
+{
+    return dp_run_call(c->run, c->slot, loop, math, sizeof *math, c->err);
+}
+
+bool is_trained(const struct call *c, int i)
+{
+    const struct dp_param *param = c->node->param[i];
+
+    return !param->frozen && !param->buffer;
+}
+
+int queue_param_grad(struct call *c, int i, void (*loop)(const void *args), struct math math)
+{
+    struct dp_tensor grad;
+
+    dp_run_grad(c->run, c->node->param[i], &grad, &math.accumulate);
+    math.y = grad.data;
+    return queue_math(c, loop, &math);
+}

@@ -1,0 +1,73 @@
+/* layers_table.c: layers that give rows of a matrix: constant, embedding. */
+#include "layer.h"
+#include "maths.h"
+
+#include <stdlib.h>
+
+static int constant_forward(struct call *c)
+{
+    const struct dp_tensor *weight = param_value(c, 0);
+    const int status = make_output_like(c, 0, weight);
+
+    return status != 0 ? status : dp_tensor_copy(&c->out[0], weight, c->err);
+}
+
+static int constant_backward(struct call *c)
+{
+    const struct math m = {.x = c->grad_out[0].data, .n = dp_tensor_count(&c->grad_out[0])};
+
+    return is_trained(c, 0) ? queue_param_grad(c, 0, loop_add, m) : 0;
+}
+
+const struct layer_type type_constant = {
+    .inputs = 0, .forward = constant_forward, .backward = constant_backward};
+
+/* The numbers are looked at here, not where they are used: an error belongs to the forward. */
+static int check_indices(struct call *c)
+{
+    const size_t n = dp_tensor_count(&c->in[0]);
+    int32_t *index = malloc((n + 1) * sizeof *index);
+    int status;
+
+    if (index == NULL)
+        return dp_fail(c->err, DP_ENOMEM, "no memory for %zu indices", n);
+    status = n > 0 ? dp_tensor_read(index, &c->in[0], c->err) : 0;
+    for (size_t i = 0; status == 0 && i < n; i++)
+        if (index[i] < 0 || (size_t)index[i] >= c->layer->in)
+            status = dp_fail(c->err, DP_EINVAL, "index %zu is %d, the table has %zu rows", i,
+                             (int)index[i], c->layer->in);
+    free(index);
+    return status;
+}
+
+static int embedding_forward(struct call *c)
+{
+    const size_t dim[] = {c->in[0].dim[0], c->layer->out};
+    struct math m = {.x = param_value(c, 0)->data, .rows = dim[0], .columns = dim[1]};
+    int status;
+
+    if (c->in[0].dtype != DP_I32 || c->in[0].ndim != 1)
+        return dp_fail(c->err, DP_ESHAPE, "an embedding takes a list of int32");
+    status = check_indices(c);
+    if (status == 0)
+        status = make_output(c, 0, 2, dim);
+    if (status != 0)
+        return status;
+    m.index = c->in[0].data;
+    m.y = c->out[0].data;
+    return queue_math(c, loop_look_up, &m);
+}
+
+static int embedding_backward(struct call *c)
+{
+    const struct math m = {.x = c->grad_out[0].data,
+                           .index = c->in[0].data,
+                           .n = c->in[0].dim[0],
+                           .rows = c->layer->in,
+                           .columns = c->layer->out};
+
+    return is_trained(c, 0) ? queue_param_grad(c, 0, loop_look_up_back, m) : 0;
+}
+
+const struct layer_type type_embedding = {
+    .inputs = 1, .any_dtype = true, .forward = embedding_forward, .backward = embedding_backward};

@@ -1,0 +1,227 @@
+/* maths.c: see maths.h. */
+#include "maths.h"
+
+#include "layer.h"
+
+void loop_affine(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->n; i++) {
+        const float product = m->a[0] * m->x[i];
+        m->y[i] = m->b != NULL ? product + m->b[0] : product;
+    }
+}
+
+void loop_scale_twice(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->n; i++)
+        m->y[i] = m->a[0] * (m->a[0] * m->x[i]);
+}
+
+void loop_shift(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->n; i++)
+        m->y[i] = m->x[i] * m->factor + m->first + m->second;
+}
+
+void loop_multiply(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->n; i++)
+        m->y[i] = m->factor * (m->x[i] * m->a[i]);
+}
+
+void loop_multiply_back(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->n; i++)
+        m->y[i] = (m->factor * m->x[i]) * m->a[i];
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void put(const struct math *m, size_t i, float value)
+{
+    m->y[i] = m->accumulate ? m->y[i] + value : value;
+}
+
+static float sum_of(const float *x, size_t n)
+{
+    float sum = 0.0f;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+
+void loop_sum(const void *args)
+{
+    const struct math *m = args;
+
+    put(m, 0, sum_of(m->x, m->n));
+}
+
+void loop_mean(const void *args)
+{
+    const struct math *m = args;
+
+    put(m, 0, sum_of(m->x, m->n) / (float)m->n);
+}
+
+void loop_dot(const void *args)
+{
+    const struct math *m = args;
+    float sum = 0.0f;
+
+    for (size_t i = 0; i < m->n; i++)
+        sum += m->x[i] * m->a[i];
+    put(m, 0, sum);
+}
+
+void loop_tied_grad(const void *args)
+{
+    const struct math *m = args;
+    float outer = 0.0f, inner = 0.0f;
+
+    for (size_t i = 0; i < m->n; i++) {
+        outer += m->x[i] * (m->b[0] * m->a[i]);
+        inner += (m->x[i] * m->b[0]) * m->a[i];
+    }
+    put(m, 0, outer + inner);
+}
+
+void loop_number(const void *args)
+{
+    const struct math *m = args;
+
+    put(m, 0, m->first);
+}
+
+void loop_spread(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->n; i++)
+        m->y[i] = m->x[0] / m->factor;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+void loop_centre(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t j = 0; j < m->columns; j++) {
+        float sum = 0.0f;
+
+        for (size_t i = 0; i < m->rows; i++)
+            sum += m->x[i * m->columns + j];
+        for (size_t i = 0; i < m->rows; i++)
+            m->y[i * m->columns + j] = m->x[i * m->columns + j] - sum / (float)m->rows;
+    }
+}
+
+void loop_double_rows(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->rows; i++)
+        for (size_t j = 0; j < m->columns; j++)
+            m->y[i * m->columns + j] = m->x[i / 2 * m->columns + j];
+}
+
+void loop_fold_rows(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->rows; i++)
+        for (size_t j = 0; j < m->columns; j++) {
+            const size_t at = i * m->columns + j, two = 2 * i * m->columns + j;
+            const float both = m->a != NULL ? m->a[two] + m->a[two + m->columns] : 0.0f;
+
+            m->y[at] = m->x != NULL ? m->x[at] + both : both;
+        }
+}
+
+void loop_pad_rows(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->rows * m->columns; i++)
+        m->y[i] = i < m->n ? m->x[i] : 0.0f;
+}
+
+void loop_sum_rows(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t j = 0; j < m->columns; j++) {
+        float sum = 0.0f;
+
+        for (size_t i = 0; i < m->rows; i++)
+            sum += m->x[i * m->columns + j];
+        m->y[j] = sum;
+    }
+}
+
+void loop_spread_rows(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->rows * m->columns; i++)
+        m->y[i] = m->x[i % m->columns];
+}
+
+void loop_widen(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->rows * m->columns; i++)
+        m->y[i] = m->x[i / m->columns];
+}
+
+void loop_widen_back(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->rows; i++)
+        m->y[i] = sum_of(m->x + i * m->columns, m->columns);
+}
+
+void loop_look_up(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->rows; i++)
+        for (size_t j = 0; j < m->columns; j++)
+            m->y[i * m->columns + j] = m->x[(size_t)m->index[i] * m->columns + j];
+}
+
+void loop_look_up_back(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t at = 0; at < m->rows * m->columns; at++) {
+        float sum = 0.0f;
+
+        for (size_t i = 0; i < m->n; i++)
+            if ((size_t)m->index[i] == at / m->columns)
+                sum += m->x[i * m->columns + at % m->columns];
+        put(m, at, sum);
+    }
+}
+
+void loop_add(const void *args)
+{
+    const struct math *m = args;
+
+    for (size_t i = 0; i < m->n; i++)
+        put(m, i, m->x[i]);
+}

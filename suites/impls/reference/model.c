@@ -1,0 +1,270 @@
+/* model.c: models: opening, parameters, the step. */
+#include "reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int list_params(struct impl_model *model, struct dp_error *err)
+{
+    model->n_params = dp_module_params(model->root, NULL, 0);
+    model->param = calloc((size_t)model->n_params + 1, sizeof *model->param);
+    if (model->param == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a list of parameters");
+    dp_module_params(model->root, model->param, model->n_params);
+    return 0;
+}
+
+static int open_parts(struct impl_model *model, const char *description, struct dp_error *err)
+{
+    struct dp_group *group = model->session->group;
+    int status;
+
+    model->world.group = group;
+    model->description = model_read(group, description, err);
+    if (model->description == NULL)
+        return err->status;
+    status = model_build(&model->world, model->description, false, &model->root, err);
+    if (status == 0)
+        status = list_params(model, err);
+    return status != 0 ? status : dp_run_open(group, &model->run, err);
+}
+
+int reference_model_open(struct impl_session *session, const char *description, int ranks,
+                         struct impl_model **model, struct impl_error *err)
+{
+    struct impl_model *m;
+    struct dp_error error = {0};
+    int status;
+
+    if (ranks != 1)
+        return impl_fail(err, IMPL_ENOTSUP, "%d ranks: the reference has one process only", ranks);
+    m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return impl_fail(err, IMPL_EBROKEN, "no memory for a model");
+    m->session = session;
+    m->next = session->models;
+    session->models = m;
+    status = open_parts(m, description, &error);
+    if (status != 0) {
+        status = error_of(session->group, status, &error, err);
+        reference_model_close(m);
+        return status;
+    }
+    *model = m;
+    return 0;
+}
+
+static void free_arguments(struct world *world)
+{
+    for (int i = 0; i < world->n_arguments; i++)
+        free(world->argument[i].value);
+    free(world->argument);
+}
+
+void reference_model_close(struct impl_model *model)
+{
+    struct impl_model **link = &model->session->models;
+
+    while (*link != NULL && *link != model)
+        link = &(*link)->next;
+    if (*link == model)
+        *link = model->next;
+    if (model->run != NULL)
+        model_drop(model);
+    dp_run_close(model->run);
+    dp_sgd_close(model->sgd);
+    dp_module_close(model->root);
+    free_arguments(&model->world);
+    description_free(model->description);
+    free(model->outputs);
+    free(model->param);
+    free(model);
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+int reference_params(struct impl_model *model, int *n, struct impl_error *err)
+{
+    (void)err;
+    *n = model->n_params;
+    return 0;
+}
+
+static int check_number(const struct impl_model *model, int rank, int i, struct dp_error *err)
+{
+    if (rank != 0)
+        return dp_fail(err, DP_EINVAL, "rank %d of 1", rank);
+    if (i < 0 || i >= model->n_params)
+        return dp_fail(err, DP_EINVAL, "parameter %d of %d", i, model->n_params);
+    return 0;
+}
+
+static int describe_param(struct impl_model *model, int i, struct impl_param *to,
+                          struct dp_error *err)
+{
+    const int status = check_number(model, 0, i, err);
+    const struct dp_param *param;
+
+    if (status != 0)
+        return status;
+    param = model->param[i];
+    memset(to, 0, sizeof *to);
+    if (dp_module_param_name(model->root, i, to->name, sizeof to->name) != 0)
+        return dp_fail(err, OWN_STATUS(IMPL_EBROKEN), "parameter %d has no name", i);
+    to->dtype = IMPL_F32; /* there are no others in LAYERS.md */
+    to->ndim = param->value.ndim;
+    for (int d = 0; d < to->ndim; d++)
+        to->dim[d] = param->value.dim[d];
+    to->device = device_of(param->value.slot);
+    to->buffer = param->buffer;
+    to->frozen = param->frozen;
+    return 0;
+}
+
+int reference_param(struct impl_model *model, int i, struct impl_param *param,
+                    struct impl_error *err)
+{
+    struct dp_error error = {0};
+
+    return error_of(model->session->group, describe_param(model, i, param, &error), &error, err);
+}
+
+static int check_fits(const struct impl_array *array, const struct dp_tensor *tensor,
+                      struct dp_error *err)
+{
+    bool fits = array->dtype != IMPL_NONE && dtype_of(array->dtype) == tensor->dtype &&
+                array->ndim == tensor->ndim;
+
+    for (int d = 0; fits && d < tensor->ndim; d++)
+        fits = array->dim[d] == tensor->dim[d];
+    return fits ? 0 : dp_fail(err, DP_ESHAPE, "an array that is not of the parameter's shape");
+}
+
+static int mark_gradient(struct impl_model *model, int i, const void *values, struct dp_error *err)
+{
+    struct dp_tensor grad;
+    bool accumulate;
+
+    dp_run_grad(model->run, model->param[i], &grad, &accumulate);
+    return dp_tensor_write(&grad, values, err);
+}
+
+/* core takes gradients away all at once: the others are read, one a call, and put back on the way
+ * out. */
+static int drop_gradient(struct impl_model *model, int dropped, int i, struct dp_error *err)
+{
+    const struct dp_param *param = i < model->n_params ? model->param[i] : NULL;
+    void *values;
+    int status;
+
+    if (param == NULL) {
+        dp_zero_grad(model->root);
+        return 0;
+    }
+    if (i == dropped || !param->has_grad)
+        return drop_gradient(model, dropped, i + 1, err);
+    values = malloc(dp_tensor_bytes(&param->grad) + 1);
+    if (values == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a gradient");
+    status = dp_tensor_read(values, &param->grad, err);
+    if (status == 0)
+        status = drop_gradient(model, dropped, i + 1, err);
+    if (status == 0)
+        status = mark_gradient(model, i, values, err);
+    free(values);
+    return status;
+}
+
+static int set(struct impl_model *model, int rank, enum impl_what what, int i,
+               const struct impl_array *array, struct dp_error *err)
+{
+    int status = check_number(model, rank, i, err);
+
+    if (status != 0)
+        return status;
+    if (what == IMPL_GRAD && array->dtype == IMPL_NONE)
+        return drop_gradient(model, i, 0, err);
+    status = check_fits(array, &model->param[i]->value, err);
+    if (status == 0 && what == IMPL_VALUE)
+        return dp_tensor_write(&model->param[i]->value, array->data, err);
+    return status != 0 ? status : mark_gradient(model, i, array->data, err);
+}
+
+int reference_set(struct impl_model *model, int rank, enum impl_what what, int i,
+                  const struct impl_array *array, struct impl_error *err)
+{
+    struct dp_error error = {0};
+
+    return error_of(model->session->group, set(model, rank, what, i, array, &error), &error, err);
+}
+
+static int get(struct impl_model *model, int rank, enum impl_what what, int i,
+               struct impl_array *array, struct dp_error *err)
+{
+    const struct dp_tensor none = {0};
+    const int status = check_number(model, rank, i, err);
+    const struct dp_param *param;
+
+    if (status != 0)
+        return status;
+    param = model->param[i];
+    if (what == IMPL_VALUE)
+        return tensor_get(&param->value, array, err);
+    return tensor_get(param->has_grad ? &param->grad : &none, array, err);
+}
+
+int reference_get(struct impl_model *model, int rank, enum impl_what what, int i,
+                  struct impl_array *array, struct impl_error *err)
+{
+    struct dp_error error = {0};
+
+    return error_of(model->session->group, get(model, rank, what, i, array, &error), &error, err);
+}
+
+int reference_to(struct impl_model *model, int device, struct impl_error *err)
+{
+    struct dp_error error = {0};
+    struct dp_slot *slot = slot_of(model->session->group, device, &error);
+    const int status = slot == NULL ? error.status : dp_module_to(model->root, slot, &error);
+
+    return error_of(model->session->group, status, &error, err);
+}
+
+int reference_zero_grad(struct impl_model *model, struct impl_error *err)
+{
+    (void)err;
+    dp_zero_grad(model->root);
+    return 0;
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* core fixes an optimizer's numbers when it is opened; its state belongs to them. */
+static int open_sgd(struct impl_model *model, const struct impl_step *step, struct dp_error *err)
+{
+    const bool same = model->settings.lr == step->lr && model->settings.momentum == step->momentum;
+
+    if (model->sgd != NULL && same)
+        return 0;
+    if (model->sgd != NULL && model->settings.momentum > 0.0f)
+        return dp_fail(err, DP_ENOTSUP,
+                       "lr or momentum that change between two steps with momentum");
+    dp_sgd_close(model->sgd);
+    model->sgd = NULL;
+    model->settings = *step;
+    return dp_sgd_open(model->root, step->lr, step->momentum, 0.0f, &model->sgd, err);
+}
+
+int reference_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err)
+{
+    struct dp_group *group = model->session->group;
+    struct dp_error error = {0};
+    int status = open_sgd(model, step, &error);
+
+    if (status == 0)
+        status = dp_sgd_step(model->sgd, &error);
+    if (status == 0)
+        status = dp_group_wait(group, &error);
+    return error_of(group, status, &error, err);
+}

@@ -1,0 +1,161 @@
+/* reference.h: what the files of the reference's adapter share. The reference is core/, seen
+ * through dp.h only: results come from there, the adapter carries arrays, builds models and
+ * translates errors.
+ *
+ * Inside the adapter every function returns 0 or a status and fills a struct dp_error; statuses of
+ * impl.h that core does not have are OWN_STATUS(..). The operations of the table translate at the
+ * end. */
+#ifndef REFERENCE_REFERENCE_H
+#define REFERENCE_REFERENCE_H
+
+#include "description.h"
+#include "dp.h"
+
+#define OWN_STATUS(status) (-100 - (status)) /* an impl_status among the dp_status */
+
+/* ---- tensors and arrays ----------------------------------------------------------------------
+ */
+
+/* Tensors of the adapter's own, freed together. */
+struct tensors {
+    struct dp_tensor *item;
+    int n, capacity;
+};
+void tensors_free(struct tensors *list);
+
+struct dp_slot *slot_of(struct dp_group *group, int device, struct dp_error *err); /* NULL: none */
+int device_of(const struct dp_slot *slot);
+enum dp_dtype dtype_of(enum impl_dtype dtype); /* of one that exists */
+
+/* A tensor with the array's contents, where the array says it lies. NONE: slot NULL. */
+int tensor_put(struct dp_group *group, const struct impl_array *array, struct tensors *list,
+               struct dp_tensor *tensor, struct dp_error *err);
+/* The other way; a tensor without a slot becomes dtype NONE. */
+int tensor_get(const struct dp_tensor *tensor, struct impl_array *array, struct dp_error *err);
+/* In the tensor's own memory: 1 is added to every element; every element becomes 0. */
+int slot_tensor_add_one(const struct dp_tensor *tensor, struct dp_error *err);
+int tensor_clear(const struct dp_tensor *tensor, struct dp_error *err);
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+int error_of(struct dp_group *group, int status, const struct dp_error *from,
+             struct impl_error *to);
+int dp_status_of(int impl_status);
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+struct impl_session {
+    struct dp_group *group;
+    struct dp_run *run; /* of the primitives */
+    struct impl_model *models;
+    struct dp_trace trace;
+};
+
+/* One operation on a session: what it made, and what went wrong. */
+struct work {
+    struct impl_session *session;
+    struct tensors made;
+    struct memory *memory;
+    struct dp_error error;
+};
+void work_begin(struct work *work, struct impl_session *session);
+void *work_memory(struct work *work, size_t count, size_t bytes); /* zeroed; NULL: error filled */
+/* Waits for all devices, frees, and translates the error. */
+int work_end(struct work *work, int status, struct impl_error *err);
+int work_put(struct work *work, const struct impl_array *array, struct dp_tensor *tensor);
+/* n arrays, and n slots for device numbers. */
+int work_put_all(struct work *work, const struct impl_array arrays[], int n,
+                 struct dp_tensor tensors[]);
+int work_slots(struct work *work, const int devices[], int n, struct dp_slot *slots[]);
+
+void trace_begin(struct impl_session *session, struct impl_trace *trace); /* NULL: nothing */
+void trace_end(struct impl_session *session, struct impl_trace *trace);
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+struct argument {
+    float *value; /* NULL: not a list of floats */
+    size_t n;
+};
+
+/* What the layers of a model share, by reference: all replicas see the same. */
+struct world {
+    struct dp_group *group;
+    struct argument *argument;
+    int n_arguments;
+    struct impl_trace *trace;    /* NULL: nobody looks */
+    int first_replica;           /* the number in it of replica 0 */
+    struct dp_module **call;     /* functional forwards without a backward yet */
+    int n_calls, calls_capacity; /* of call */
+};
+void world_close_calls(struct world *world);
+uint64_t thread_number(void);
+
+/* A model's modules. watched: the outermost container writes the world's trace. The description
+ * and the world live as long as the module. */
+int model_build(struct world *world, const struct layer *model, bool watched,
+                struct dp_module **module, struct dp_error *err);
+struct layer *model_read(struct dp_group *group, const char *description, struct dp_error *err);
+
+/* Where a forward's outputs lie. */
+struct outputs {
+    int n;
+    int device[IMPL_MAX_IO];
+};
+
+struct impl_model {
+    struct impl_session *session;
+    struct impl_model *next;
+    struct layer *description;
+    struct world world;
+    struct dp_module *root;
+    struct dp_param **param;
+    int n_params;
+    struct dp_run *run;
+    struct outputs *outputs; /* of the forwards in grad mode without a backward, in order */
+    int pending, capacity;   /* how many there are, room */
+    bool failed;             /* the last backward did: what is pending may be of no use */
+    struct tensors kept;
+    struct dp_sgd *sgd; /* NULL before the first step */
+    struct impl_step settings;
+};
+/* Forgets pending forwards and everything they left. */
+void model_drop(struct impl_model *model);
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+int reference_open(const struct impl_config *config, struct impl_about *about,
+                   struct impl_session **session, struct impl_error *err);
+void reference_close(struct impl_session *session);
+int reference_reset(struct impl_session *session, struct impl_error *err);
+
+int reference_split(struct impl_session *session, struct impl_split *op, struct impl_error *err);
+int reference_scatter(struct impl_session *session, struct impl_scatter *op,
+                      struct impl_error *err);
+int reference_gather(struct impl_session *session, struct impl_gather *op, struct impl_error *err);
+int reference_broadcast(struct impl_session *session, struct impl_broadcast *op,
+                        struct impl_error *err);
+int reference_reduce(struct impl_session *session, struct impl_reduce *op, struct impl_error *err);
+int reference_apply(struct impl_session *session, struct impl_apply *op, struct impl_error *err);
+int reference_buckets(struct impl_session *session, struct impl_buckets *op,
+                      struct impl_error *err);
+int reference_sampler(struct impl_session *session, struct impl_sampler *op,
+                      struct impl_error *err);
+
+int reference_model_open(struct impl_session *session, const char *description, int ranks,
+                         struct impl_model **model, struct impl_error *err);
+void reference_model_close(struct impl_model *model);
+int reference_params(struct impl_model *model, int *n, struct impl_error *err);
+int reference_param(struct impl_model *model, int i, struct impl_param *param,
+                    struct impl_error *err);
+int reference_set(struct impl_model *model, int rank, enum impl_what what, int i,
+                  const struct impl_array *array, struct impl_error *err);
+int reference_get(struct impl_model *model, int rank, enum impl_what what, int i,
+                  struct impl_array *array, struct impl_error *err);
+int reference_to(struct impl_model *model, int device, struct impl_error *err);
+int reference_zero_grad(struct impl_model *model, struct impl_error *err);
+int reference_forward(struct impl_model *model, struct impl_forward *op, struct impl_error *err);
+int reference_backward(struct impl_model *model, struct impl_backward *op, struct impl_error *err);
+int reference_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err);
+
+#endif

@@ -1,0 +1,90 @@
+/* session.c: a session is a group of slots; what the reference says of itself. */
+#include "reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Not here: transfers and memory, which core does not count, batch norm and DDP. */
+enum {
+    CAPABILITIES = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
+                   IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
+                   IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS | IMPL_CAP_TRACE |
+                   IMPL_CAP_TRAFFIC
+};
+
+static const enum impl_choice dialect[IMPL_DIALECTS] = {
+    [IMPL_REPLICA_0] = IMPL_ALIAS,      [IMPL_UNUSED] = IMPL_ZERO,
+    [IMPL_UNEQUAL_ROWS] = IMPL_REFUSE,  [IMPL_SINGLE_OUTPUT] = IMPL_IGNORE,
+    [IMPL_FAILING] = IMPL_LOWEST,       [IMPL_NO_ROWS] = IMPL_EMPTY,
+    [IMPL_ZERO_SIZE] = IMPL_ACCEPT,     [IMPL_DUPLICATES] = IMPL_REFUSE,
+    [IMPL_NESTED] = IMPL_REFUSE,        [IMPL_SHARD_0] = IMPL_VIEW,
+    [IMPL_FUNCTIONAL_HOST] = IMPL_CALL, [IMPL_EMPTY_IDS] = IMPL_REFUSE,
+    [IMPL_BORROWED] = IMPL_REFUSE,      [IMPL_MIXED_RANKS] = IMPL_ACCEPT,
+};
+
+static void describe(struct dp_group *group, struct impl_about *about)
+{
+    memset(about, 0, sizeof *about);
+    snprintf(about->name, sizeof about->name, "reference (%s kernels, %s communicator)",
+             dp_group_backend(group), dp_group_communicator(group));
+    snprintf(about->version, sizeof about->version, "%s", REFERENCE_VERSION);
+    about->devices = dp_group_size(group);
+    for (int i = 0; i < about->devices; i++)
+        snprintf(about->device_name[i], sizeof about->device_name[i], "%s",
+                 dp_slot_name(dp_group_slot(group, i)));
+    about->capabilities = CAPABILITIES;
+    memcpy(about->dialect, dialect, sizeof dialect);
+}
+
+int reference_open(const struct impl_config *config, struct impl_about *about,
+                   struct impl_session **session, struct impl_error *err)
+{
+    const char *devices = config->devices[0] != '\0' ? config->devices : "virt:8";
+    const struct dp_group_config group = {
+        .devices = config->host_only ? "host" : devices,
+        .backend = config->options[0] != '\0' ? config->options : "cpu",
+        .lag_seed = config->seed,
+    };
+    struct dp_error error = {0};
+    struct impl_session *s = calloc(1, sizeof *s);
+    int status = 0;
+
+    if (s == NULL)
+        return impl_fail(err, IMPL_EBROKEN, "no memory for a session");
+    status = dp_group_open(&group, &s->group, &error);
+    if (status == 0)
+        status = dp_run_open(s->group, &s->run, &error);
+    if (status != 0) {
+        status = error_of(NULL, status, &error, err);
+        reference_close(s);
+        return status;
+    }
+    describe(s->group, about);
+    *session = s;
+    return 0;
+}
+
+static void close_models(struct impl_session *session)
+{
+    while (session->models != NULL)
+        reference_model_close(session->models);
+}
+
+void reference_close(struct impl_session *session)
+{
+    if (session == NULL)
+        return;
+    close_models(session);
+    dp_run_close(session->run);
+    dp_group_close(session->group);
+    free(session);
+}
+
+int reference_reset(struct impl_session *session, struct impl_error *err)
+{
+    (void)err;
+    close_models(session);
+    dp_run_reset(session->run);
+    return 0;
+}

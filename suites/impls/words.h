@@ -1,0 +1,29 @@
+/* words.h: the words of impl.h as text: capabilities, dialects with the choices each allows, types
+ * of elements. Statuses are in description.h. What JSON, messages and documents use. */
+#ifndef IMPLS_WORDS_H
+#define IMPLS_WORDS_H
+
+#include "impl.h"
+
+#define IMPL_CAPABILITIES 17 /* bits of enum impl_capability */
+#define IMPL_MAX_CHOICES  3
+
+/* A single bit; "unknown" for anything else. 0: no such word. */
+const char *impl_capability_word(uint64_t capability);
+uint64_t impl_capability_of(const char *word);
+
+/* -1: no such word. */
+const char *impl_dialect_word(enum impl_dialect dialect);
+int impl_dialect_of(const char *word);
+/* The choices a dialect has, the rest of the list IMPL_UNDECLARED; returns how many. */
+int impl_dialect_choices(enum impl_dialect dialect, enum impl_choice choices[IMPL_MAX_CHOICES]);
+bool impl_dialect_allows(enum impl_dialect dialect, enum impl_choice choice);
+
+const char *impl_choice_word(enum impl_choice choice);
+enum impl_choice impl_choice_of(const char *word); /* IMPL_UNDECLARED: no such word */
+
+const char *impl_dtype_word(enum impl_dtype dtype);
+enum impl_dtype impl_dtype_of(const char *word); /* IMPL_NONE: no such word */
+size_t impl_dtype_bytes(enum impl_dtype dtype);
+
+#endif

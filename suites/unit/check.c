@@ -1,0 +1,290 @@
+/* check.c: tests of what a conformance case stands on: what is compared must be able to fail, and
+ * what an implementation does to the suite's memory must be seen. The implementation here is a
+ * split and a gather that misbehave as told. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+
+enum misdeed {
+    GOOD,
+    WRITES_BEHIND,
+    WRITES_BEFORE,
+    WRITES_INPUT,
+    FILLS_NOTHING,
+    BAD_TYPE,
+    BAD_SHAPE,
+    BAD_DEVICE,
+    UNKNOWN_STATUS,
+    ERROR_WITHOUT_TEXT,
+    SUCCESS_WITH_ERROR,
+    BREAKS,
+    REFUSES
+};
+
+struct impl_session {
+    enum misdeed misdeed;
+};
+
+static int fake_open(const struct impl_config *config, struct impl_about *about,
+                     struct impl_session **session, struct impl_error *err)
+{
+    static struct impl_session only; /* one at a time */
+
+    (void)err;
+    only.misdeed = (enum misdeed)config->seed;
+    *session = &only;
+    strcpy(about->name, "fake");
+    about->devices = config->host_only ? 0 : 2;
+    about->capabilities = IMPL_CAP_GATHER;
+    about->dialect[IMPL_REPLICA_0] = IMPL_ALIAS;
+    return IMPL_OK;
+}
+
+static void fake_close(struct impl_session *session)
+{
+    (void)session;
+}
+
+static int fake_reset(struct impl_session *session, struct impl_error *err)
+{
+    (void)session;
+    (void)err;
+    return IMPL_OK;
+}
+
+static int misbehave(const struct impl_session *session, struct impl_gather *op,
+                     struct impl_error *err)
+{
+    float *data = op->out->data;
+
+    switch (session->misdeed) {
+    case WRITES_BEHIND:
+        ((char *)data)[op->out->capacity] = 0;
+        break;
+    case WRITES_BEFORE:
+        ((char *)data)[-1] = 0;
+        break;
+    case WRITES_INPUT:
+        ((float *)op->parts[0].data)[0] = 9;
+        break;
+    case FILLS_NOTHING:
+        data[1] = NAN;
+        break;
+    case BAD_TYPE:
+        op->out->dtype = (enum impl_dtype)77;
+        break;
+    case BAD_SHAPE:
+        op->out->dim[0] = SIZE_MAX;
+        break;
+    case BAD_DEVICE:
+        op->out->device = 2;
+        break;
+    case UNKNOWN_STATUS:
+        return 1000;
+    case ERROR_WITHOUT_TEXT:
+        return IMPL_EINVAL;
+    case SUCCESS_WITH_ERROR:
+        err->status = IMPL_EFAULT;
+        break;
+    case BREAKS:
+    case REFUSES:
+        err->status = session->misdeed == BREAKS ? IMPL_EBROKEN : IMPL_ESHAPE;
+        strcpy(err->text, "so \x1b[31mit is");
+        return err->status;
+    default:
+        break;
+    }
+    return IMPL_OK;
+}
+
+static int fake_gather(struct impl_session *session, struct impl_gather *op, struct impl_error *err)
+{
+    struct impl_array *out = op->out;
+
+    out->dtype = IMPL_F32;
+    out->ndim = 1;
+    out->dim[0] = 2;
+    out->device = 0;
+    memcpy(out->data, op->parts[0].data, 2 * sizeof(float));
+    return misbehave(session, op, err);
+}
+
+static const struct impl_ops fake = {.version = IMPL_VERSION,
+                                     .bytes = sizeof(struct impl_ops),
+                                     .open = fake_open,
+                                     .close = fake_close,
+                                     .reset = fake_reset,
+                                     .gather = fake_gather};
+
+/* ---- cases ---------------------------------------------------------------------------------- */
+
+static const double one_two[] = {1, 2};
+
+static struct impl_array *gathered(struct check *c)
+{
+    struct impl_gather op = {.parts = check_vector(c, 2, one_two), .n = 1, .out = NULL};
+
+    op.out = check_output(c, 1, 8);
+    check_gather(c, &op);
+    return op.out;
+}
+
+static void compares(struct check *c)
+{
+    check_values(c, "result", gathered(c), 2, one_two);
+}
+
+static void compares_nothing(struct check *c)
+{
+    gathered(c);
+}
+
+static void expects_another(struct check *c)
+{
+    const double want[] = {1, 3};
+
+    check_note(c, "K=2: ");
+    check_values(c, "result", gathered(c), 2, want);
+}
+
+static void expects_nan(struct check *c)
+{
+    const double want[] = {1, NAN};
+
+    check_values(c, "result", gathered(c), 2, want);
+}
+
+static void expects_refusal(struct check *c)
+{
+    struct impl_gather op = {.parts = check_vector(c, 2, one_two), .n = 1, .out = NULL};
+
+    op.out = check_output(c, 1, 8);
+    check_refused(c, "this", check_try_gather(c, &op), ALLOW(IMPL_ESHAPE));
+}
+
+static void expects_other_refusal(struct check *c)
+{
+    struct impl_gather op = {.parts = check_vector(c, 2, one_two), .n = 1, .out = NULL};
+
+    op.out = check_output(c, 1, 8);
+    check_refused(c, "this", check_try_gather(c, &op), ALLOW(IMPL_EDEVICE));
+}
+
+static void wants_split(struct check *c)
+{
+    struct impl_split op = {.rows = 3, .devices = 1};
+
+    check_split(c, &op);
+    check_int(c, "shards", op.n, 1);
+}
+
+static void without_devices(struct check *c)
+{
+    check_use(c, check_host_session(c));
+    check_int(c, "devices", check_devices(c), 0);
+}
+
+static struct check_outcome outcome_of(enum misdeed misdeed, const struct check_case *test)
+{
+    const struct check_settings settings = {.devices = "", .options = "", .seed = misdeed};
+    struct check_outcome outcome;
+    struct check_session session;
+    char reason[600];
+
+    cr_assert(check_session_open(&session, &fake, &settings, reason) == 0, "%s", reason);
+    check_run(test, &session, &settings, &outcome);
+    check_session_close(&session);
+    return outcome;
+}
+
+static void expect(enum misdeed misdeed, void (*run)(struct check *), enum check_verdict verdict,
+                   const char *says)
+{
+    const struct check_case test = {.id = "X-01.x", .rule = "X-01", .run = run};
+    const struct check_outcome outcome = outcome_of(misdeed, &test);
+
+    cr_assert(outcome.verdict == verdict && strstr(outcome.reason, says) != NULL,
+              "misdeed %d: verdict %d, '%s'", (int)misdeed, (int)outcome.verdict, outcome.reason);
+}
+
+Test(check, verdicts)
+{
+    expect(GOOD, compares, CHECK_PASS, "");
+    expect(GOOD, compares_nothing, CHECK_FAIL, "compared nothing");
+    expect(GOOD, expects_another, CHECK_FAIL,
+           "K=2: result: element 1 is 2 (0x40000000), must be 3 (0x40400000); 1 of 2 differ");
+    expect(GOOD, expects_nan, CHECK_FAIL, "element 1");
+    expect(GOOD, wants_split, CHECK_FAIL, "no operation split");
+    expect(GOOD, without_devices, CHECK_PASS, "");
+}
+
+Test(check, what_an_implementation_must_not_do)
+{
+    expect(WRITES_BEHIND, compares, CHECK_FAIL, "outside an output's room of 8 bytes");
+    expect(WRITES_BEFORE, compares, CHECK_FAIL, "outside an output's room");
+    expect(WRITES_INPUT, compares, CHECK_FAIL, "into an input");
+    expect(FILLS_NOTHING, compares, CHECK_FAIL, "element 1 is");
+    expect(BAD_TYPE, compares, CHECK_FAIL, "unknown type 77");
+    expect(BAD_SHAPE, compares, CHECK_FAIL, "does not fit");
+    expect(BAD_DEVICE, compares, CHECK_FAIL, "on device 2; there are 2");
+    expect(UNKNOWN_STATUS, compares, CHECK_FAIL, "status 1000");
+    expect(ERROR_WITHOUT_TEXT, compares, CHECK_FAIL, "its error says");
+    expect(SUCCESS_WITH_ERROR, compares, CHECK_FAIL, "filled an error");
+    expect(BREAKS, compares, CHECK_BROKEN, "so ?[31mit is");
+}
+
+Test(check, refusals)
+{
+    expect(REFUSES, expects_refusal, CHECK_PASS, "");
+    expect(REFUSES, expects_other_refusal, CHECK_FAIL, "wrong reason");
+    expect(REFUSES, compares, CHECK_FAIL, "so ?[31mit is");
+    expect(GOOD, expects_refusal, CHECK_FAIL, "was accepted");
+    expect(BREAKS, expects_refusal, CHECK_BROKEN, "");
+}
+
+Test(check, requirements)
+{
+    struct check_case test = {.id = "X-01.x", .rule = "X-01", .run = compares};
+
+    test.needs = IMPL_CAP_SPLIT;
+    cr_assert(outcome_of(GOOD, &test).verdict == CHECK_FAIL, "a MUST without its capability");
+    test.obligation = MAY;
+    cr_assert(outcome_of(GOOD, &test).verdict == CHECK_SKIP);
+    test.needs = 0;
+    cr_assert(outcome_of(GOOD, &test).verdict == CHECK_PASS);
+    test.devices = 3;
+    cr_assert(outcome_of(GOOD, &test).verdict == CHECK_SKIP);
+    test.devices = 2;
+    test.dialect = IMPL_REPLICA_0;
+    test.choice = IMPL_CLONE;
+    cr_assert(outcome_of(GOOD, &test).verdict == CHECK_SKIP, "another dialect");
+    test.choice = IMPL_ALIAS;
+    cr_assert(outcome_of(GOOD, &test).verdict == CHECK_PASS);
+    test.dialect = IMPL_UNUSED;
+    cr_assert(outcome_of(GOOD, &test).verdict == CHECK_FAIL, "undeclared");
+}
+
+Test(check, a_claim_without_an_operation_is_refused)
+{
+    const struct check_settings settings = {.devices = "", .options = ""};
+    struct impl_ops ops = fake;
+    struct check_session session;
+    char reason[600] = "";
+
+    ops.gather = NULL;
+    cr_assert(check_session_open(&session, &ops, &settings, reason) == -1);
+    cr_assert_not_null(strstr(reason, "claims a capability"), "%s", reason);
+}
+
+Test(check, shards_in_closed_form)
+{
+    size_t size[IMPL_MAX_DEVICES];
+
+    cr_assert(check_shards(30, 2, size) == 2 && size[0] == 15 && size[1] == 15);
+    cr_assert(check_shards(10, 3, size) == 3 && size[0] == 4 && size[2] == 2);
+    cr_assert(check_shards(10, 8, size) == 5 && size[4] == 2);
+    cr_assert(check_shards(0, 4, size) == 4 && size[3] == 0);
+    cr_assert(check_shards(1, 8, size) == 1 && size[0] == 1);
+}
