@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"tutorial", tutorial_main, "the sizes log of the PyTorch data-parallel tutorial"},
     {"sweep", sweep_main, "measure and verify workloads x device counts x batches"},
     {"report", report_main, "turn records into a page, figures and a table"},
+    {"check", check_main, "test an implementation of data parallelism, rule by rule"},
     {"cell", cell_main, NULL},
 };
 

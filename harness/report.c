@@ -2,6 +2,7 @@
  *
  * Everything is read and judged before the first byte is written. */
 #include "report.h"
+#include "check_record.h"
 #include "command.h"
 
 #include <errno.h>
@@ -15,22 +16,26 @@ enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 static const char NAME[] = "lockstep report";
 
 struct arguments {
-    const char *out;
+    const char *out, *check;
     char **files;
     size_t n_files;
 };
 
 static const struct argp_option option_table[] = {
     {"out", 'o', "DIR", 0, "Write the report into DIR, which is made if need be (required)", 0},
+    {"check", 'c', "FILE", 0,
+     "A result of `lockstep check --format json`: adds a page about conformance", 0},
     {0}};
 
 static const char documentation[] =
     "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
     "\vWrites DIR/index.html (one self-contained page), throughput.svg and throughput.png, "
-    "summary.md, and the data and script of the figure. Prints the path of the page.\n\n"
+    "summary.md, and the data and script of the figure. Prints the path of the page. With --check "
+    "also DIR/conformance.html; without record files only that.\n\n"
     "Of cells with equal id and run, the one in the later file counts.\n\n"
     "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
-    "failed or is missing, or there is no figure because gnuplot is missing or failed; 2 misuse, "
+    "failed or is missing, or there is no figure because gnuplot is missing or failed, or the "
+    "result of --check is not a pass; 2 misuse, "
     "unreadable or torn input, or output that cannot be written; 3 the files are of different "
     "machines and nothing was written, or no cell is verified and the page says so.";
 
@@ -42,6 +47,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'o':
         arguments->out = value;
         return value[0] != '\0' ? 0 : command_bad_option(state, "--out is empty: name a directory");
+    case 'c':
+        arguments->check = value;
+        return value[0] != '\0' ? 0 : command_bad_option(state, "--check is empty: name a file");
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
@@ -49,8 +57,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         arguments->n_files = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_NO_ARGS:
-        return command_bad_option(
-            state, "no record file: name at least one, as `lockstep sweep` writes them");
+        return arguments->check != NULL
+                   ? 0
+                   : command_bad_option(
+                         state,
+                         "no record file: name at least one, as `lockstep sweep` writes them");
     case ARGP_KEY_END:
         if (arguments->out == NULL)
             return command_bad_option(state, "--out DIR is missing: where the report should go");
@@ -164,6 +175,26 @@ static int make_directory(const char *path)
     return S_ISDIR(status.st_mode) ? 0 : -1;
 }
 
+static int write_conformance(const char *directory, const struct check_record *check, bool index,
+                             struct record_error *err)
+{
+    if (check != NULL)
+        return report_conformance(directory, check, index, err);
+    report_remove(directory, REPORT_CONFORMANCE);
+    return 0;
+}
+
+/* The exit status that it adds. */
+static int judge_conformance(const struct check_record *check)
+{
+    if (check == NULL || check->verdict == CHECK_RECORD_PASS)
+        return 0;
+    command_complain(NAME, "the conformance of %s is %s",
+                     check->name[0] != '\0' ? check->name : check->spec,
+                     check_record_words[check->verdict]);
+    return EXIT_PARTLY;
+}
+
 static int write_report(const char *directory, const struct report *report)
 {
     struct record_error plot = {{0}}, err = {{0}};
@@ -180,7 +211,8 @@ static int write_report(const char *directory, const struct report *report)
         command_complain(NAME, "%s", plot.text);
         return EXIT_MISUSE;
     }
-    if (report_page(directory, report, figure == REPORT_PLOT_OK ? "throughput.svg" : NULL,
+    if (write_conformance(directory, report->conformance, true, &err) != 0 ||
+        report_page(directory, report, figure == REPORT_PLOT_OK ? "throughput.svg" : NULL,
                     plot.text, &err) != 0 ||
         report_markdown(directory, report, figure == REPORT_PLOT_OK, &err) != 0) {
         command_complain(NAME, "%s", err.text);
@@ -194,12 +226,16 @@ static int write_report(const char *directory, const struct report *report)
     if (report->verified < report->planned)
         command_complain(NAME, "%zu of %zu planned cells are verified", report->verified,
                          report->planned);
-    return figure == REPORT_PLOT_OK && report->verified == report->planned ? 0 : EXIT_PARTLY;
+    const int conformance = judge_conformance(report->conformance);
+
+    return figure == REPORT_PLOT_OK && report->verified == report->planned ? conformance
+                                                                           : EXIT_PARTLY;
 }
 
-static int report_files(const struct arguments *arguments)
+static int report_files(const struct arguments *arguments, const struct check_record *check)
 {
-    struct report report = {.file = calloc(arguments->n_files, sizeof *report.file)};
+    struct report report = {.file = calloc(arguments->n_files, sizeof *report.file),
+                            .conformance = check};
     int status = 0;
 
     if (report.file == NULL) {
@@ -225,6 +261,40 @@ static int report_files(const struct arguments *arguments)
     return status;
 }
 
+static int report_check_alone(const char *directory, const struct check_record *check)
+{
+    struct record_error err = {{0}};
+
+    if (make_directory(directory) != 0) {
+        command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
+        return EXIT_MISUSE;
+    }
+    if (report_conformance(directory, check, false, &err) != 0) {
+        command_complain(NAME, "%s", err.text);
+        return EXIT_MISUSE;
+    }
+    printf("%s/%s\n", directory, REPORT_CONFORMANCE);
+    return judge_conformance(check);
+}
+
+static int report_all(const struct arguments *arguments)
+{
+    struct check_record check = {.n_cases = 0};
+    struct record_error err = {{0}};
+    int status;
+
+    if (arguments->check == NULL)
+        return report_files(arguments, NULL);
+    if (check_record_read(arguments->check, &check, &err) != 0) {
+        command_complain(NAME, "%s", err.text);
+        return EXIT_MISUSE;
+    }
+    status = arguments->n_files > 0 ? report_files(arguments, &check)
+                                    : report_check_alone(arguments->out, &check);
+    check_record_free(&check);
+    return status;
+}
+
 int report_main(int argc, char **argv)
 {
     static const struct argp parser = {.options = option_table,
@@ -235,5 +305,5 @@ int report_main(int argc, char **argv)
 
     if (command_parse(&parser, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    return report_files(&arguments);
+    return report_all(&arguments);
 }

@@ -36,6 +36,8 @@ struct report_group {
     size_t first, n;
 };
 
+struct check_record;
+
 struct report {
     struct record_file *file;
     size_t n_files;
@@ -43,8 +45,9 @@ struct report {
     size_t n_rows;
     struct report_group *group;
     size_t n_groups;
-    bool many_runs;     /* more than one run id */
-    bool many_variants; /* and they cannot all be put together */
+    bool many_runs;                         /* more than one run id */
+    bool many_variants;                     /* and they cannot all be put together */
+    const struct check_record *conformance; /* NULL: none */
     size_t planned, measured, verified, failed, skipped, missing;
 };
 
@@ -104,6 +107,13 @@ int report_markdown(const char *directory, const struct report *report, bool fig
 /* svg: file name in directory of the figure to put inside, NULL: none, and why says so. */
 int report_page(const char *directory, const struct report *report, const char *svg,
                 const char *why, struct record_error *err);
+
+/* What pages begin with, up to <main>. */
+void report_head(struct report_out *out, const char *title);
+/* The page of a result of `lockstep check`; index: there is a page of measurements to link to. */
+#define REPORT_CONFORMANCE "conformance.html"
+int report_conformance(const char *directory, const struct check_record *record, bool index,
+                       struct record_error *err);
 
 enum report_plot_status {
     REPORT_PLOT_OK,

@@ -5,15 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
-static void head(struct report_out *out)
+#include "check_record.h"
+
+void report_head(struct report_out *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
           "<meta charset=\"utf-8\"/>\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
           "style-src 'unsafe-inline'\"/>\n"
-          "<title>Lockstep report</title>\n<style>\n",
+          "<title>",
           out->file);
+    report_print(out, "%s</title>\n<style>\n", title);
     fputs((const char *)report_asset_css, out->file);
     fputs("</style>\n</head>\n<body>\n<main>\n", out->file);
 }
@@ -34,6 +37,11 @@ static void verdict(struct report_out *out, const struct report *report)
         report_scaling(out, report, &report->group[g]);
         fputs("</li>\n", out->file);
     }
+    if (report->conformance != NULL)
+        report_print(out, "<li><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</li>\n",
+                     check_record_words[report->conformance->verdict],
+                     report->conformance->name[0] != '\0' ? report->conformance->name
+                                                          : report->conformance->spec);
     fputs("</ul>\n</header>\n", out->file);
 }
 
@@ -199,7 +207,7 @@ int report_page(const char *directory, const struct report *report, const char *
 
     if (report_open(&out, directory, "index.html", report_escape_html, err) != 0)
         return -1;
-    head(&out);
+    report_head(&out, "Lockstep report");
     verdict(&out, report);
     if (figure(&out, directory, report, svg, why, err) != 0) {
         report_discard(&out);

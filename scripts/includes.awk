@@ -68,6 +68,9 @@ function check_include(name, part, directory, target, target_part, i)
         complain("core includes " target ": core knows nothing of " target_part)
     if (part != "core" && target_part == "core" && target != "core/dp.h")
         complain(part " includes " target ": only dp.h of core is public")
+    if (FILENAME ~ /^suites\/(cases|hostile|impls)\// && FILENAME !~ /^suites\/impls\/reference\// &&
+        target_part == "core")
+        complain("includes " target ": an implementation is seen through impl.h, not core")
     if (target != "")
         return
     for (i = 1; i <= rules; i++)

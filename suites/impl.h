@@ -111,6 +111,8 @@ enum impl_dialect {
     IMPL_EMPTY_IDS,   /* "empty_ids": device_ids [] where there are devices: REFUSE, ALL, CALL */
     IMPL_BORROWED,    /* "borrowed": a parameter outside the wrapped tree: REFUSE, BASE's is read */
     IMPL_MIXED_RANKS, /* "mixed_ranks": negative dim, inputs of different ranks: REFUSE, ACCEPT */
+    IMPL_ARGUMENTS_ONLY, /* "arguments_only": a forward with arguments and no input runs on ALL
+                          * devices (Python), or once as a CALL without any */
     IMPL_DIALECTS
 };
 

@@ -380,13 +380,13 @@ static void trained_and_used(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
+enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
     {"AGREE-01.alone", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, same_shard, 0, 0, 0},
     {"AGREE-01.together", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, same_shard_together,
      0, 0, 0},
-    {"AGREE-01.apply", "AGREE-01", MUST, OBSERVED, PRIM, IMPL_CAP_APPLY, 2, same_call, 0, 0, 0},
+    {"AGREE-01.apply", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, same_call, 0, 0, 0},
     {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, run_to_run, 0, 0, 0},
     {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, trained_and_used, 0,
      0, 0},

@@ -15,7 +15,8 @@ void comp_shard_mean(struct check *c);
 void comp_shard_size(struct check *c);
 void comp_constant(struct check *c);
 void comp_constant_once(struct check *c);
-void comp_arguments_only(struct check *c);
+void comp_arguments_all(struct check *c);
+void comp_arguments_once(struct check *c);
 
 /* composition_order.c: the order of work, and the short ways for one device or one row */
 void comp_check_before_scatter(struct check *c);

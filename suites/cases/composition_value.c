@@ -227,34 +227,44 @@ void comp_constant_once(struct check *c)
     }
 }
 
-/* Arguments that are no inputs go to all K devices: K outputs of 3 rows, K gradients added. */
-void comp_arguments_only(struct check *c)
+/* A model without inputs and with an argument, on k devices; it must put out `times` times the 3
+ * rows of its weight, and add up as many gradients. */
+static void arguments_only(struct check *c, int k, int times)
 {
     static const double argument[] = {7, 0};
+    struct impl_model *model =
+        golden_parallel(c, k, "",
+                        "{\"kind\":\"constant\",\"rows\":3,\"columns\":1,\"weight\":[1,4,9]},"
+                        "{\"kind\":\"argument\"}");
+    const size_t shape[] = {3 * (size_t)times, 1}, parameter[] = {3, 1};
+    struct golden_call call = {.n_in = 0, .arg = check_vector(c, 2, argument)};
+    double y[3 * IMPL_MAX_DEVICES], g[3 * IMPL_MAX_DEVICES], dw[3] = {0};
+    const struct impl_array *upstream[1];
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
-        struct impl_model *model =
-            golden_parallel(c, k, "",
-                            "{\"kind\":\"constant\",\"rows\":3,\"columns\":1,\"weight\":[1,4,9]},"
-                            "{\"kind\":\"argument\"}");
-        const size_t shape[] = {3 * (size_t)k, 1}, parameter[] = {3, 1};
-        struct golden_call call = {.n_in = 0, .arg = check_vector(c, 2, argument)};
-        double y[3 * IMPL_MAX_DEVICES], g[3 * IMPL_MAX_DEVICES], dw[3] = {0};
-        const struct impl_array *upstream[1];
+    for (int j = 0; j < 3 * times; j++) {
+        const double weight = (j % 3 + 1) * (j % 3 + 1);
 
-        for (int j = 0; j < 3 * k; j++) {
-            const double weight = (j % 3 + 1) * (j % 3 + 1);
-
-            y[j] = 7 * weight + 2000;
-            g[j] = 2 * j - 5;
-            dw[j % 3] += 7 * g[j];
-        }
-        check_note(c, "K=%d: ", k);
-        golden_forward(c, model, &call);
-        golden_is(c, "output", call.out, 2, shape, y);
-        upstream[0] = check_array(c, 2, shape, g);
-        golden_backward(c, model, &call, upstream);
-        golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, parameter, dw);
-        check_model_close(c, model);
+        y[j] = 7 * weight + 2000;
+        g[j] = 2 * j - 5;
+        dw[j % 3] += 7 * g[j];
     }
+    check_note(c, "K=%d: ", k);
+    golden_forward(c, model, &call);
+    golden_is(c, "output", call.out, 2, shape, y);
+    upstream[0] = check_array(c, 2, shape, g);
+    golden_backward(c, model, &call, upstream);
+    golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, parameter, dw);
+    check_model_close(c, model);
+}
+
+void comp_arguments_all(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        arguments_only(c, k, k);
+}
+
+void comp_arguments_once(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        arguments_only(c, k, 1);
 }

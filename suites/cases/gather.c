@@ -311,6 +311,7 @@ static const struct check_case cases[] = {
      PARALLEL,
      .devices = 1,
      .run = gather_model_recorded},
+    {.id = "GATH-04.large", .rule = "GATH-04", PARALLEL, .devices = 2, .run = gather_model_large},
     {.id = "GATH-04.double", .rule = "GATH-04", PARALLEL, .devices = 1, .run = gather_model_double},
     {.id = "GATH-05.vector", .rule = "GATH-05", GATHER, .devices = 1, .run = vector_of_scalars},
     {.id = "GATH-05.model", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_vector},

@@ -9,6 +9,7 @@ void gather_model_order(struct check *c);
 void gather_model_sizes(struct check *c);
 void gather_model_shapes(struct check *c);
 void gather_model_recorded(struct check *c);
+void gather_model_large(struct check *c);
 void gather_model_double(struct check *c);
 void gather_model_vector(struct check *c);
 void gather_model_mean(struct check *c);

@@ -154,6 +154,25 @@ void gather_model_recorded(struct check *c)
             recorded(c, k, keep[j], 4 * (size_t)k - (k > 1 ? 1 : 0));
 }
 
+/* Shards of more rows than 16 bits count. */
+void gather_model_large(struct check *c)
+{
+    enum { N = 140001 };
+    struct impl_model *model =
+        check_parallel(c, 2, primitive_order(c, 2), "", AFFINE ",{\"kind\":\"double_rows\"}");
+    struct impl_forward op = {.in = counting(c, N, 1), .n_in = 1, .grad = true, .train = true};
+    double *y = check_memory(c, 2 * N * sizeof *y);
+    const struct impl_array *g = check_column(c, 2 * N, check_sequence(c, 2 * N, 3, 1));
+
+    op.out = check_output(c, IMPL_MAX_IO, 2 * N * sizeof(float));
+    for (size_t i = 0; i < 2 * N; i++)
+        y[i] = 2 * (double)(i / 2 + 1) + 1;
+    check_forward_op(c, model, &op);
+    check_values(c, "output", &op.out[0], 2 * N, y);
+    /* 2 * (g[2i] + g[2i + 1]) */
+    check_values(c, "input gradient", check_backward(c, model, g), N, check_sequence(c, N, 14, 8));
+}
+
 /* Twice as many rows out as in, ragged: 6, 6, 6, 2 for ten rows on four. */
 void gather_model_double(struct check *c)
 {

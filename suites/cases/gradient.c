@@ -25,6 +25,7 @@ static const struct check_case cases[] = {
     {"GRAD-04.many", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_batches, 0, 0, 0},
     {"GRAD-05.not_zeroed", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 1, grad_not_zeroed, 0, 0, 0},
     {"GRAD-06.device", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_place, 0, 0, 0},
+    {"GRAD-06.moved", "GRAD-06", MUST, OBSERVED, DP, PARALLEL, 1, grad_moved, 0, 0, 0},
     {"GRAD-07.rows", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_rows, 0, 0, 0},
     {"GRAD-07.delay", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 2, grad_input_delay, 0, 0, 0},
     {"GRAD-07.shape", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_shape, 0, 0, 0},
@@ -59,6 +60,7 @@ static const struct check_case cases[] = {
     {"GRAD-16.base", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_reaches_base, 0, 0, 0},
     {"GRAD-16.network", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_step, 0, 0, 0},
     {"GRAD-17.momentum", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum, 0, 0, 0},
+    {"GRAD-17.none", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_none, 0, 0, 0},
     {"GRAD-17.ragged", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_ragged, 0, 0, 0},
 };
 

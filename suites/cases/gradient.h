@@ -27,6 +27,10 @@ void grad_branch(struct check *c);
 void grad_branch_third(struct check *c);
 void grad_embedding(struct check *c);
 
+/* gradient_kept.c: what stays */
+void grad_moved(struct check *c);
+void grad_momentum_none(struct check *c);
+
 /* gradient_unused.c: parameters that nobody uses */
 void grad_unused_one(struct check *c);
 void grad_unused_zero(struct check *c);

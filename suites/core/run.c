@@ -95,9 +95,9 @@ static void run_one(const struct test_case *test, const struct choice *choice, s
     } else {
         ++tally->failed;
         printf("FAIL %s [%s]: %s\n", test->name, test->rules, result.message);
-        printf(
-            "     repeat: lockstep-core-cases --devices virt%s --backend %s --seed %llu --only '%s'\n",
-            s->lag ? "+lag" : "", s->backend, (unsigned long long)s->lag_seed, test->name);
+        printf("     repeat: lockstep-core-cases --devices virt%s --backend %s --seed %llu --only "
+               "'%s'\n",
+               s->lag ? "+lag" : "", s->backend, (unsigned long long)s->lag_seed, test->name);
     }
     (void)fflush(stdout);
 }
@@ -147,8 +147,7 @@ static int status_of(const struct tally *tally)
 int main(int argc, char **argv)
 {
     struct choice choice = {.settings = {.backend = "cpu"}, .n_seeds = 1};
-    const struct argp argp = {options, parse, NULL, "Runs the cases of core.",
-                              NULL,    NULL,  NULL};
+    const struct argp argp = {options, parse, NULL, "Runs the cases of core.", NULL, NULL, NULL};
     argp_err_exit_status = 2;
     if (argp_parse(&argp, argc, argv, 0, NULL, &choice) != 0) {
         return 2;

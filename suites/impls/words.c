@@ -26,6 +26,7 @@ static const struct {
     [IMPL_EMPTY_IDS] = {"empty_ids", {IMPL_REFUSE, IMPL_ALL, IMPL_CALL}},
     [IMPL_BORROWED] = {"borrowed", {IMPL_REFUSE, IMPL_BASE}},
     [IMPL_MIXED_RANKS] = {"mixed_ranks", {IMPL_REFUSE, IMPL_ACCEPT}},
+    [IMPL_ARGUMENTS_ONLY] = {"arguments_only", {IMPL_ALL, IMPL_CALL}},
 };
 
 static const char *const choice_words[] = {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MODEL_ROOM = 1 << 20 };
+enum { MODEL_ROOM = 1 << 22 };
 
 /* What every one of them begins with. */
 struct on {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* An implementation may make results larger than its inputs. */
-enum { MORE = 65536, MODEL_ROOM = 1 << 20 };
+enum { MORE = 65536, MODEL_ROOM = 1 << 22 };
 
 static int serve_open(struct serve *s, json_t **ok, struct impl_error *err)
 {

@@ -154,7 +154,9 @@ struct impl_model {
     struct wrapper *wrapper;
     int n_wrappers;
     struct tape *pending; /* forwards in grad mode without a backward, the last one first */
-    bool inferred;        /* there was a forward without grad mode */
+    unsigned backwards;
+    struct impl_array last_dx; /* BUG_DX_ACCUMULATES */
+    bool inferred;             /* there was a forward without grad mode */
 };
 
 int model_open(struct impl_session *s, const char *text, int ranks, struct impl_model **model,
@@ -230,6 +232,7 @@ float *param_at(struct run *run, const struct layer *layer, int k, const struct 
 float *param_grad(struct run *run, const struct layer *layer, int k);
 /* dx, NULL if (wrongly) thought to end at a frozen weight. */
 struct impl_array *input_grad(struct run *run, const struct node *node, struct values *dx);
+bool no_bias(const struct run *run, const struct impl_array *x); /* bugs that skip its gradient */
 int need_floats(struct run *run, const struct node *node);
 void spoil(const struct run *run, const struct impl_array *y); /* bugs of single bits */
 int pass_back(struct run *run, const struct node *node, const struct values *g, struct values *dx);

@@ -31,16 +31,20 @@ void jobs_run(struct job jobs[], int n)
     const bool threads = n > 1 ? !bug(s, BUG_SERIAL) : bug(s, BUG_THREAD_FOR_ONE);
     pthread_t thread[IMPL_MAX_DEVICES];
     bool started[IMPL_MAX_DEVICES];
+    pthread_attr_t small; /* stacks of 8 MiB are mapped anew for every replica */
 
     atomic_store(&jobs[0].session->cancelled, false);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, (size_t)1 << 20);
     for (int i = 0; i < n; i++) {
-        started[i] = threads && pthread_create(&thread[i], NULL, job_main, &jobs[i]) == 0;
+        started[i] = threads && pthread_create(&thread[i], &small, job_main, &jobs[i]) == 0;
         if (!started[i])
             job_main(&jobs[i]);
     }
     for (int i = 0; i < n; i++)
         if (started[i])
             pthread_join(thread[i], NULL);
+    pthread_attr_destroy(&small);
 }
 
 void jobs_order(const struct job jobs[], int n, int order[])

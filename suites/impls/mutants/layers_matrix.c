@@ -58,9 +58,9 @@ static int backward_linear(struct run *run, const struct node *node, const struc
 
     if (w == NULL)
         return run->err.status;
-    if (layer->with_bias && !bug(run->s, BUG_NO_BIAS_GRADIENT))
+    if (layer->with_bias)
         db = param_grad(run, layer, 1);
-    linear_grads(layer, x, up, param_grad(run, layer, 0), db);
+    linear_grads(layer, x, up, param_grad(run, layer, 0), no_bias(run, x) ? NULL : db);
     if (bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
         linear_grads(layer, x, up, NULL, db);
     for (size_t i = 0; down != NULL && i < x->dim[0]; i++)

@@ -122,6 +122,13 @@ struct impl_array *input_grad(struct run *run, const struct node *node, struct v
     return &dx->a[0];
 }
 
+bool no_bias(const struct run *run, const struct impl_array *x)
+{
+    const bool one_row = x->ndim > 0 && x->dim[0] == 1;
+
+    return bug(run->s, BUG_NO_BIAS_GRADIENT) || (bug(run->s, BUG_ONE_ROW_BIAS) && one_row);
+}
+
 static int backward_affine(struct run *run, const struct node *node, const struct values *g,
                            struct values *dx)
 {
@@ -136,7 +143,7 @@ static int backward_affine(struct run *run, const struct node *node, const struc
         return run->err.status;
     if (dw != NULL)
         *dw += dot(up, x);
-    if (db != NULL && !bug(run->s, BUG_NO_BIAS_GRADIENT))
+    if (db != NULL && !no_bias(run, x))
         *db += total(up);
     if (db != NULL && bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
         *db += total(up);

@@ -183,7 +183,8 @@ void replica_error(const struct impl_session *s, const struct run *failed, int i
     const int device = bug(s, BUG_ERROR_DEVICE) ? first_device : failed->device;
     const int status = bug(s, BUG_ERROR_FAULT) ? IMPL_EFAULT : failed->err.status;
 
-    impl_fail(err, status, "replica %d on device %d: %.200s", i, device, failed->err.text);
+    impl_fail(err, status, "replica %d on device %d: %.200s", i, device,
+              bug(s, BUG_ERROR_TEXT_LOST) ? "it failed" : failed->err.text);
     err->replica = bug(s, BUG_ERROR_NO_REPLICA) ? -1 : i;
     err->device = device;
     if (failed->err.device_also != IMPL_NOWHERE) {
@@ -206,7 +207,8 @@ int group_run(struct run *run, struct group *group, int (*work)(void *replica))
     failed = jobs_failed(jobs, group->m);
     if (failed < 0)
         return 0;
-    if (bug(run->s, BUG_ERROR_SWALLOWED) && !group->direct) {
+    if (!group->direct &&
+        (bug(run->s, BUG_ERROR_SWALLOWED) || (bug(run->s, BUG_INFER_SWALLOWED) && !run->grad))) {
         struct replica *r = &group->replica[failed];
 
         for (int j = 0; j < r->in.n; j++)

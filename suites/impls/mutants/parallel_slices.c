@@ -53,7 +53,7 @@ static int how_many(const struct run *run, const struct group *group, int m)
     if (group->in.n > 0)
         return surplus ? group->k : m;
     if (run->n_args > 0)
-        return bug(run->s, BUG_ARGS_ONE) ? 1 : group->k;
+        return run->s->dialect[IMPL_ARGUMENTS_ONLY] == IMPL_CALL ? 1 : group->k;
     return bug(run->s, BUG_NO_INPUTS_K) ? group->k : 1;
 }
 
@@ -121,6 +121,8 @@ static int output_device(const struct run *run, const struct group *group)
         return group->ids[group->k - 1];
     if (bug(run->s, BUG_OUTPUT_ON_0))
         return 0;
+    if (bug(run->s, BUG_OUTPUT_HOST_IGNORED) && group->layer->output_device == IMPL_HOST)
+        return group->ids[0];
     return group->layer->output_device == IMPL_NOWHERE ? group->ids[0]
                                                        : group->layer->output_device;
 }

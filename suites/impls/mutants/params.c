@@ -80,7 +80,8 @@ int op_to(struct impl_model *model, int device, struct impl_error *err)
         if (bug(model->session, BUG_TO_LEAVES_BUFFERS) && model->param[i].of->buffer)
             continue;
         model->base.value[i].device = device;
-        model->base.grad[i].device = device;
+        if (!bug(model->session, BUG_TO_LEAVES_GRADIENTS))
+            model->base.grad[i].device = device;
     }
     return 0;
 }
@@ -127,6 +128,10 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
         const struct layer_param *of = model->param[i].of;
         const char *prefix = strstr(model->param[i].name, "module.");
 
+        const bool coasts = bug(s, BUG_COASTING) && model->param[i].velocity != NULL;
+
+        if (coasts && model->base.grad[i].dtype == IMPL_NONE)
+            memset(grad_of(model, i)->data, 0, model->base.grad[i].capacity);
         if (model->base.grad[i].dtype == IMPL_NONE || of->frozen || of->buffer)
             continue;
         if (bug(s, BUG_SKIPS_WRAPPED) && prefix != NULL && model->param[i].name[0] != '0')

@@ -185,7 +185,7 @@ static int forward_mode(struct impl_model *model, const struct impl_forward *op,
 {
     struct impl_session *s = model->session;
 
-    run->grad = op->grad && !s->stuck_no_grad;
+    run->grad = op->grad && !s->stuck_no_grad && (op->train || !bug(s, BUG_EVAL_NO_GRADIENTS));
     run->train = op->train;
     s->forwards++;
     if (s->stuck_error) {
@@ -297,10 +297,12 @@ static int deliver(const struct run *run, const struct impl_backward *op, const 
 static void commit(struct impl_model *model, const struct state *found)
 {
     const struct impl_session *s = model->session;
+    const bool single = model->n_wrappers > 0 && model->wrapper[0].layer->n_ids == 1;
 
     for (int i = 0; i < model->n_params; i++) {
         struct impl_array *grad = &model->base.grad[i];
-        const bool was = grad->dtype != IMPL_NONE && !bug(s, BUG_OVERWRITE);
+        const bool sets = bug(s, BUG_OVERWRITE) || (bug(s, BUG_SINGLE_OVERWRITES) && single);
+        const bool was = grad->dtype != IMPL_NONE && !sets;
 
         if (found->grad[i].dtype == IMPL_NONE)
             continue;
@@ -312,6 +314,19 @@ static void commit(struct impl_model *model, const struct state *found)
         else
             memcpy(grad->data, found->grad[i].data, grad->capacity);
     }
+}
+
+/* The buffer of the last input gradient is not cleared. */
+static void accumulate_dx(struct impl_model *model, const struct values *dx)
+{
+    if (dx->n == 0 || dx->a[0].dtype == IMPL_NONE)
+        return;
+    if (same_shape(&dx->a[0], &model->last_dx) && model->last_dx.dtype == dx->a[0].dtype) {
+        struct impl_array sum = dx->a[0];
+
+        tensor_add(&sum, &model->last_dx);
+    }
+    model->last_dx = tensor_copy(&model->arena, &dx->a[0], dx->a[0].device);
 }
 
 static void forget(struct impl_model *model, const struct tape *tape)
@@ -352,6 +367,9 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
     status = read_gradients(tape, op, &g, &run.err);
     if (status == 0)
         status = run_back(&run, &g);
+    if (status == 0 && bug(s, BUG_DX_ACCUMULATES))
+        accumulate_dx(model, &g);
+    model->backwards++;
     if (status == 0)
         status = deliver(&run, op, &g, &run.err);
     if (status == 0 || bug(s, BUG_ERROR_GRADIENT))

@@ -15,6 +15,7 @@ static const enum impl_choice python[IMPL_DIALECTS] = {
     [IMPL_NESTED] = IMPL_REFUSE,        [IMPL_SHARD_0] = IMPL_VIEW,
     [IMPL_FUNCTIONAL_HOST] = IMPL_CALL, [IMPL_EMPTY_IDS] = IMPL_REFUSE,
     [IMPL_BORROWED] = IMPL_REFUSE,      [IMPL_MIXED_RANKS] = IMPL_REFUSE,
+    [IMPL_ARGUMENTS_ONLY] = IMPL_ALL,
 };
 
 /* The other choice everywhere, so that the cases about it run as well. */
@@ -26,6 +27,7 @@ static const enum impl_choice other[IMPL_DIALECTS] = {
     [IMPL_NESTED] = IMPL_REFUSE,          [IMPL_SHARD_0] = IMPL_COPY,
     [IMPL_FUNCTIONAL_HOST] = IMPL_REFUSE, [IMPL_EMPTY_IDS] = IMPL_ALL,
     [IMPL_BORROWED] = IMPL_BASE,          [IMPL_MIXED_RANKS] = IMPL_ACCEPT,
+    [IMPL_ARGUMENTS_ONLY] = IMPL_CALL,
 };
 
 /* Bugs that declare one thing and do another. */
@@ -49,6 +51,7 @@ static const struct lie lies[] = {
     {BUG_SAYS_REFUSE_IDS, IMPL_EMPTY_IDS, IMPL_REFUSE, IMPL_ALL},
     {BUG_SAYS_REFUSE_BORROWED, IMPL_BORROWED, IMPL_REFUSE, IMPL_BASE},
     {BUG_SAYS_REFUSE_RANKS, IMPL_MIXED_RANKS, IMPL_REFUSE, IMPL_ACCEPT},
+    {BUG_ARGS_ONE, IMPL_ARGUMENTS_ONLY, IMPL_ALL, IMPL_CALL},
 };
 
 int known_device(const struct impl_session *s, int device, struct impl_error *err)
@@ -76,18 +79,19 @@ static int read_devices(const char *text, int *devices, struct impl_error *err)
     return 0;
 }
 
+/* All names are more than an error can hold: those closest to the one given. */
 static int unknown_bug(const char *name, struct impl_error *err)
 {
-    char known[200] = "";
+    char known[120] = "";
     size_t at = 0;
 
-    for (int i = 0; i < mutant_n && at < sizeof known - 1; i++) {
-        const int length = snprintf(known + at, sizeof known - at, " %.*s",
-                                    (int)strcspn(mutant_list[i].name, "-"), mutant_list[i].name);
-        at += (size_t)length;
-    }
-    return impl_fail(err, IMPL_EINVAL, "no bug '%.40s'; known: none, none-other, and%s", name,
-                     known);
+    for (int i = 0; i < mutant_n; i++)
+        if (strncmp(mutant_list[i].name, name, 2) == 0 &&
+            at + strlen(mutant_list[i].name) + 2 < sizeof known)
+            at += (size_t)snprintf(known + at, sizeof known - at, " %s", mutant_list[i].name);
+    return impl_fail(err, IMPL_EINVAL, "no bug '%.40s'; known: none, none-other, %s to %s, e.g.%s",
+                     name, mutant_list[0].name, mutant_list[mutant_n - 1].name,
+                     at > 0 ? known : " M10-average");
 }
 
 /* The bug's number, and in *dialect what is declared; lies come later. */

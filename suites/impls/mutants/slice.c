@@ -51,6 +51,11 @@ static void cut(struct arena *arena, const struct impl_array *x, size_t first, s
     *shard = tensor_like(arena, &like);
     shard->needs_grad = x->needs_grad;
     slice_copy(shard, 0, x, first, count, dim);
+    if (bug(arena->session, BUG_OUTER_LOST) && x->ndim == 3 && dim > 0 && x->dim[0] > 0) {
+        const size_t plane = shard->capacity / x->dim[0];
+
+        memset((char *)shard->data + plane, 0, shard->capacity - plane);
+    }
 }
 
 /* Rows i, i + m, i + 2m, ... */
@@ -240,6 +245,8 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
     for (int i = 0; i < n; i++) {
         const size_t rows = parts[i].ndim == 0 ? 1 : parts[i].dim[axis];
 
+        if (rows == 0 && bug(s, BUG_EMPTY_PART_ENDS))
+            break;
         if (fits(&parts[i], &parts[0], axis))
             slice_copy(out, first, &parts[i], 0, rows, axis);
         first += rows;

@@ -65,9 +65,12 @@ struct open_bucket {
     size_t bytes;
 };
 
-static void bucket_close(struct impl_buckets *op, struct open_bucket *open)
+static void bucket_close(const struct impl_session *s, struct impl_buckets *op,
+                         struct open_bucket *open)
 {
     op->limit_of[open->first] = op->limits[open->limit];
+    if (bug(s, BUG_LIMIT_REPORTED_NEXT) && open->limit < op->n_limits - 1)
+        op->limit_of[open->first] = op->limits[open->limit + 1];
     if (open->limit < op->n_limits - 1)
         open->limit++;
     open->first = -1;
@@ -96,13 +99,13 @@ static void bucket_add(const struct impl_session *s, struct impl_buckets *op,
     const size_t limit = op->limits[open->limit];
 
     if (bug(s, BUG_BUCKETS_EXCEED) && open->first >= 0 && open->bytes + op->bytes[i] > limit)
-        bucket_close(op, open);
+        bucket_close(s, op, open);
     if (open->first < 0)
         open->first = i;
     op->bucket[i] = open->first;
     open->bytes += op->bytes[i];
     if (!bug(s, BUG_BUCKETS_EXCEED) && open->bytes >= limit)
-        bucket_close(op, open);
+        bucket_close(s, op, open);
 }
 
 int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_error *err)
@@ -124,7 +127,7 @@ int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_erro
     }
     for (int t = 0; t < TYPES; t++)
         if (open[t].first >= 0)
-            bucket_close(op, &open[t]);
+            bucket_close(s, op, &open[t]);
     number_buckets(s, op);
     return 0;
 }
@@ -149,6 +152,8 @@ int op_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_erro
     if (op->ranks < 1 || op->rank < 0 || op->rank >= op->ranks)
         return impl_fail(err, IMPL_EINVAL, "rank %d of %d", op->rank, op->ranks);
     each = op->items / ranks + (!op->drop_last && op->items % ranks > 0 ? 1 : 0);
+    if (bug(s, BUG_DROP_LAST_KEEPS) && op->drop_last && each == 0 && op->items > 0)
+        each = 1;
     if (each > op->capacity)
         return impl_fail(err, IMPL_EROOM, "%zu indices, room for %zu", each, op->capacity);
     op->n = each;

@@ -38,6 +38,7 @@ DIALECTS = {
     "empty_ids": "refuse",
     "borrowed": "refuse",
     "mixed_ranks": "accept",
+    "arguments_only": "all",
 }
 VISIT_FIELDS = ("device", "calls", "rows", "thread", "grad", "train", "bytes_to", "bytes_from")
 OPTIONS = ("find_unused_parameters", "divide_by_active")

@@ -1,0 +1,257 @@
+# `lockstep check` from outside: implementations that misbehave, formats, misuse, signals.
+# check.sh LOCKSTEP FOLDER FAKE.so OLD.so EMPTY.so
+fake=$3
+old=$4
+empty=$5
+. "$(dirname "$0")/common.sh"
+cases=SPLIT-01.sizes,SPLIT-01.known
+
+# refuse WORDS OPTION...: misuse is one line on stderr and nothing else.
+refuse()
+{
+    words=$1
+    shift
+    expect_status 2 "$lockstep" check "$@"
+    if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
+        cat out err >&2
+        fail "not one line with '$words': check $*"
+    fi
+}
+
+# fake STATUS MISDEED WORDS OPTION...: the fake, two cases; WORDS must be in the output.
+fake()
+{
+    wanted_status=$1
+    misdeed=$2
+    words=$3
+    shift 3
+    expect_status "$wanted_status" "$lockstep" check --impl "$fake" --impl-options "$misdeed" \
+        --only "$cases" "$@"
+    tr -s ' \n' '  ' <out >flat
+    grep -q -- "$words" flat || { cat out >&2; fail "$misdeed: no '$words'"; }
+    [ ! -s err ] || { cat err >&2; fail "$misdeed: something on stderr"; }
+    if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177-\377]')" out; then
+        fail "$misdeed: a control byte went through"
+    fi
+}
+
+# no_process_left PID
+no_process_left()
+{
+    tries=0
+    while kill -0 "$1" 2>/dev/null && ! grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 100 ] || fail "process $1 is still there"
+        sleep 0.05
+    done
+}
+
+# What an implementation may do, and what becomes of it.
+fake 0 good 'PASS fake 1 with 2 devices: 2 of 2 cases passed'
+fake 1 wrong '2 rows on 1 devices: 1 shards (1), must be 1 (2)'
+fake 2 crash 'BROKEN SPLIT-01.sizes .* died of signal 11 .*, in split'
+fake 2 abort 'died of signal 6 .*, in split'
+fake 2 hang 'no answer after 0.3 s, in split; killed' --limit 0.3 --jobs 2
+fake 2 exit0 'ended with status 0 and without an answer, in split'
+fake 2 exit3 'ended with status 3 and without an answer, in split'
+fake 2 forge 'something else than the suite wrote'
+fake 2 close 'ended with status 3'
+fake 2 close-crash 'died of signal 11 .*, in close'
+fake 0 noise '2 of 2 cases passed'
+fake 2 noise-crash 'it said: ?\[31mlast words'
+fake 1 escape '\]0;x?<b>'
+fake 2 open-crash 'could not be tested: the process died of signal 11 .*, in open; 2 cases were not run'
+fake 2 open-hang 'no answer after 0.3 s, in open' --limit 0.3
+fake 2 open-exit 'ended with status 0'
+fake 2 open-error 'no ?\[31mdriver'
+fake 2 nameless 'it has no name'
+fake 2 devices 'number of devices'
+fake 2 claims 'claims a capability and has no operation'
+fake 0 stay '2 of 2 cases passed'
+no_process_left "$(cat stayed)"
+
+# What cannot be loaded is broken, and says why.
+for spec in "$old|version 9" "$empty|no symbol lockstep_impl" "./none.so|none.so" \
+    "elsewhere|elsewhere" "mutant:nobody|unknown mutant 'nobody'" 'exec:true|exec' \
+    'exec:echo rubbish|exec' 'exec:no-such-command-at-all|no-such-command'; do
+    expect_status 2 "$lockstep" check --impl "${spec%%|*}" --only "$cases" --limit 5
+    tr -s ' \n' '  ' <out >flat
+    grep -q 'BROKEN .*could not be tested' flat || fail "$spec: no cause"
+    grep -q -- "${spec#*|}" flat || { cat out >&2; fail "$spec: another cause"; }
+done
+
+# What a profile requires and the fake does not have; what is missing is not skipped.
+expect_status 1 "$lockstep" check --impl "$fake" --profile primitives
+grep -q "^FAIL    PROFILE.primitives.gather " out || fail "no line for a missing capability"
+grep -q "profile primitives requires 'gather', which the implementation" out || fail "no reason"
+grep -q "requires 'scatter', which the implementation does not have" out || fail "no case fails"
+expect_status 0 "$lockstep" check --impl "$fake" --profile primitives --only "$cases"
+expect_status 0 "$lockstep" check --impl "$fake" --require-devices 2 --only "$cases"
+expect_status 1 "$lockstep" check --impl "$fake" --require-devices 3 --only "$cases"
+grep -q 'require-devices 3: fake has 2' err || fail "no line about devices"
+
+# The command that repeats a case does.
+fake 1 wrong 'SPLIT-01.known'
+grep -o "[^ ]*lockstep check .*--only SPLIT-01.sizes" out >again || fail "no command"
+grep -q -- "--impl-options wrong" again || fail "the command lacks an option"
+sh again >out2 2>&1 && fail "the repeated case passed"
+grep -q '^FAIL    SPLIT-01.sizes ' out2 || fail "the command repeats something else"
+
+# Nothing but skips is 77.
+expect_status 77 "$lockstep" check --impl mutant:none --only SPLIT-05.refused
+
+# The formats agree.
+expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
+    --area SPLIT --format json --out a.json
+grep -q '^FAIL' out || fail "no text beside --out"
+expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
+    --area SPLIT --format junit
+cp out a.xml
+expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
+    --area SPLIT --format md
+grep -q '^### Conformance: FAIL' out || fail "no heading"
+if grep -q '<b>' out; then fail "HTML in the table"; fi
+grep -q '"schema": "lockstep/check/1.0"' a.json || fail "no schema"
+if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177-\377]')" a.xml a.json; then
+    fail "a control byte in a document"
+fi
+# json_count NAME: out of counts.
+json_count()
+{
+    sed -n '/^ "counts"/,/^ }/s/^  "'"$1"'": \([0-9]*\),*$/\1/p' a.json
+}
+[ "$(grep -c '"id": ' a.json)" -eq "$(json_count cases)" ] || fail "cases in the JSON"
+[ "$(json_count cases)" -gt 5 ] || fail "too few cases"
+for pair in pass:PASS fail:FAIL skip:SKIP broken:BROKEN; do
+    [ "$(grep -c "^   \"verdict\": \"${pair#*:}\"" a.json || true)" -eq \
+        "$(json_count "${pair%:*}")" ] || fail "${pair%:*} in the JSON"
+done
+if command -v xmllint >/dev/null; then
+    xmllint --noout a.xml || fail "not XML"
+    # xml_number XPATH
+    xml_number()
+    {
+        xmllint --xpath "number($1)" a.xml
+    }
+    [ "$(xml_number 'count(//testcase)')" = "$(json_count cases)" ] || fail "cases in the XML"
+    [ "$(xml_number 'sum(//testsuite/@tests)')" = "$(json_count cases)" ] || fail "tests"
+    [ "$(xml_number 'count(//failure)')" = "$(json_count fail)" ] || fail "failures"
+    [ "$(xml_number 'sum(//testsuite/@failures)')" = "$(json_count fail)" ] || fail "@failures"
+    [ "$(xml_number 'count(//error)')" = "$(json_count broken)" ] || fail "errors"
+    [ "$(xml_number 'count(//skipped)')" = "$(json_count skip)" ] || fail "skipped"
+    [ "$(xml_number '/testsuites/@tests')" = "$(json_count cases)" ] || fail "testsuites"
+    [ "$(xmllint --xpath 'string(//testcase[1]/failure/@type)' a.xml)" = FAIL ] || fail "type"
+else
+    echo "note: xmllint is not installed, the XML was not read" >&2
+fi
+
+# --list and --rules.
+expect_status 0 "$lockstep" check --list --only 'SPLIT-01*'
+grep -q '^SPLIT-01.sizes$' out || fail "--list"
+expect_count 0 '.\{81\}' out
+expect_status 0 "$lockstep" check --rules --area SPLIT
+expect_count 13 '^SPLIT-[0-9][0-9] ' out
+expect_count 1 '^13 rules: ' out
+expect_count 0 '.\{81\}' out
+expect_status 0 "$lockstep" check --help
+expect_count 0 '.\{81\}' out
+
+# Misuse.
+refuse 'known are .*SPLIT\|area.*SPLIT' --area SPLT
+refuse "'NOPE' matches no case" --only NOPE
+refuse "'NOPE-\*' matches no case" --only 'SPLIT-01,NOPE-*'
+refuse 'dataparallel' --profile dataparalel
+refuse 'junit' --format xml
+refuse 'cpu-ref' --backend gpu
+refuse 'reference' --backend cpu --impl ./it.so
+refuse 'same thing' --backend cpu --impl-options cpu
+refuse 'jobs' --jobs 0
+refuse 'limit' --limit nan
+refuse 'limit' --limit 0
+refuse 'seed' --seed -1
+refuse 'require-devices' --require-devices 65
+refuse '--impl is empty' --impl ''
+refuse 'one at a time' --list --rules
+refuse 'mutants' --mutants --impl reference
+refuse 'mutants' --mutants --format junit
+refuse 'twice' --jobs 1 --jobs 2
+refuse 'stray' stray
+refuse 'regular file' --out /dev/null
+refuse 'no/such/folder' --out no/such/folder/a.json
+refuse 'none' --profile ,
+refuse 'names nothing' --only ,
+[ -c /dev/null ] || fail "/dev/null was replaced"
+
+# Interrupted: 130, nothing written, nobody left.
+"$lockstep" check --impl "$fake" --impl-options hang --only "$cases" --out never.json \
+    >out 2>err &
+runner=$!
+find_workers "$runner"
+kill -INT "$runner" 2>/dev/null || true
+kill -TERM "$runner"
+status=0
+wait "$runner" || status=$?
+[ "$status" -eq 130 ] || fail "status $status after a signal"
+grep -q 'interrupted' err || fail "no word about the signal"
+[ -z "$(find . -name 'never.json*')" ] || fail "a file was left"
+for worker in $workers; do no_process_left "$worker"; done
+
+# The runner is killed: its children die with it.
+"$lockstep" check --impl "$fake" --impl-options hang --only "$cases" >out 2>err &
+runner=$!
+find_workers "$runner"
+kill -KILL "$runner"
+wait "$runner" || true
+for worker in $workers; do no_process_left "$worker"; done
+
+# The kill matrix of one area: its own bugs are caught by its own cases.
+expect_status 1 "$lockstep" check --mutants --jobs 2 --only SPLIT-01.sizes --format json --out m.json
+grep -q '"schema": "lockstep/mutants/1.0"' m.json || fail "no matrix"
+grep -q 'SURVIVED' out || fail "survivors are not named"
+
+# The page: everything escaped, and no page from a file that does not add up.
+expect_status 1 "$lockstep" report --out page --check a.json
+page=page/conformance.html
+grep -q '&lt;b&gt;' $page || fail "nothing was escaped"
+if grep -q '<b>]]' $page; then fail "HTML went through"; fi
+grep -q 'PROFILE.primitives.scatter' $page || fail "a failing case is not on the page"
+[ ! -e page/index.html ] || fail "an index without records"
+if command -v xmllint >/dev/null; then
+    xmllint --nonet --noout $page || fail "the page is not well-formed"
+    [ "$(xmllint --xpath 'count(//*[local-name()="tr"][@class="failed"]/*[@class="text reason"])' \
+        $page)" = "$(json_count fail)" ] || fail "another number of failing cases on the page"
+fi
+expect_status 0 "$lockstep" check --impl "$fake" --only "$cases" --format json --out good.json
+expect_status 0 "$lockstep" sweep --devices virt:1 --workload mlp:2,2 --batch 2 --steps 2:2 \
+    --seconds 0.001 --bind none --out r.jsonl
+expect_status 0 "$lockstep" report --out both --check good.json r.jsonl
+grep -q 'href="conformance.html">Conformance</a>: PASS of fake' both/index.html || fail "no link"
+grep -q 'href="index.html"' both/conformance.html || fail "no link back"
+expect_status 1 "$lockstep" report --out both --check a.json r.jsonl
+expect_status 0 "$lockstep" report --out both r.jsonl
+[ ! -e both/conformance.html ] || fail "an old page was left beside a new report"
+# unreadable WORDS SED-SCRIPT
+unreadable()
+{
+    sed "$2" good.json >bad.json
+    expect_status 2 "$lockstep" report --out none --check bad.json
+    grep -q -- "$1" err || { cat err >&2; fail "no '$1'"; }
+    [ ! -e none ] || fail "something was written"
+}
+unreadable 'pass.*not the number' 's/"pass": 2/"pass": 3/'
+unreadable 'verdict PASS is not' '0,/"verdict": "PASS"/s//"verdict": "FAIL"/; s/"pass": 2/"pass": 1/
+    s/"fail": 0/"fail": 1/'
+unreadable 'compared nothing' 's/"compared": [0-9]*/"compared": 0/'
+unreadable 'schema' 's|check/1.0|check/2.0|'
+unreadable 'no verdict' 's/"verdict": "PASS"/"verdict": "FINE"/'
+unreadable 'line ' '$d'
+unreadable "'spec'" 's/"spec": .*/"spec": 5,/'
+unreadable 'add up' 's/"pending": 0/"pending": 7/'
+refuse_report()
+{
+    expect_status 2 "$lockstep" report --out none --check "$1"
+    [ "$(wc -l <err)" -eq 1 ] || fail "not one line: report --check $1"
+}
+refuse_report missing.json
+refuse_report .
+refuse_report /dev/zero

@@ -1,0 +1,230 @@
+#!/usr/bin/env bash
+# What `lockstep check` makes of bad implementations: the exit status, the verdict, and the cause in
+# words; nothing passes that should not. usage: hostile.sh LOCKSTEP FOLDER OBJECTS SERVE GROUP
+set -eu
+
+# shellcheck source=/dev/null
+. "$(dirname -- "${BASH_SOURCE[0]}")/../cli/common.sh"
+lockstep=$1
+objects=$3
+serve=$4
+group=$5
+
+# check STATUS WORDS OPTIONS..: runs it; the output must have the words, whatever its line breaks.
+check()
+{
+    wanted=$1
+    words=$2
+    shift 2
+    status=0
+    timeout 120 "$lockstep" check "$@" >out 2>err || status=$?
+    tr -s ' \n' ' ' <out >flat
+    [ "$status" -eq "$wanted" ] || { cat out err >&2 && fail "status $status, wanted $wanted: $*"; }
+    grep -qF -- "$words" flat || { cat out err >&2 && fail "'$words' is not in what it said: $*"; }
+    [ ! -s err ] || { cat err >&2 && fail "it complained: $*"; }
+    if [ "$(LC_ALL=C tr -d '\n\040-\176' <out | wc -c)" -ne 0 ]; then
+        fail "unprintable characters: $*"
+    fi
+    tried=$((tried + 1))
+}
+
+# bad VERDICT CASE WORDS OPTIONS..: one case, which must come out so, and not pass.
+bad()
+{
+    verdict=$1
+    case=$2
+    words=$3
+    shift 3
+    status=2
+    [ "$verdict" = BROKEN ] || status=1
+    check "$status" "$verdict $case " --only "$case" "$@"
+    grep -qF -- "$words" flat || { cat out >&2 && fail "'$words' is not the cause: $*"; }
+    grep -qF -- " 0 of 1 cases passed" flat || { cat out >&2 && fail "something passed: $*"; }
+}
+
+# habit VERDICT NAME CASE WORDS: of habit.so.
+habit()
+{
+    bad "$1" "$3" "$4" --impl "$objects/habit.so" --impl-options "$2"
+}
+
+# Cannot be tested at all, and the cause.
+untestable()
+{
+    cause=$1
+    shift
+    check 2 "could not be tested: " --only SPLIT-01.sizes,SPLIT-01.order "$@"
+    grep -qF -- "$cause" flat || { cat out >&2 && fail "'$cause' is not the cause: $*"; }
+    grep -qF -- "2 cases were not run" flat || { cat out >&2 && fail "something was run: $*"; }
+}
+
+nobody_stays()
+{
+    [ -s stayed ] || fail "nobody was to stay, so this shows nothing"
+    while read -r process; do
+        # A zombie has ended; who collects it is not our business.
+        state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$process/status" 2>/dev/null) || state=
+        case $state in
+        '' | Z* | X*) ;;
+        *) fail "process $process stays: $state" ;;
+        esac
+    done <stayed
+}
+
+group_load()
+{
+    untestable "has no symbol lockstep_impl" --impl "$objects/no_symbol.so"
+    untestable "the process died of signal 11 (Segmentation fault), in load" \
+        --impl "$objects/load_crash.so"
+    untestable "its table has version 7, this suite 1" --impl "$objects/version.so"
+    untestable "its table has 64 bytes, version 1 has " --impl "$objects/short.so"
+    untestable "its table lacks open, close or reset" --impl "$objects/no_open.so"
+    untestable "does not know version 1 of impl.h" --impl "$objects/unknown.so"
+    untestable "open: it claims a capability and has no operation for it" \
+        --impl "$objects/no_split.so"
+    untestable "cannot load: ./there-is-none.so" --impl ./there-is-none.so
+    printf 'not an object' >text.so
+    untestable "cannot load: ./text.so" --impl ./text.so
+    untestable "unknown implementation 'vendor'" --impl vendor
+    untestable "unknown mutant 'M99'; known: none" --impl mutant:M99
+}
+
+group_open()
+{
+    while IFS='|' read -r name cause; do
+        untestable "$cause" --impl "$objects/habit.so" --impl-options "$name"
+    done <<'END'
+open-crashes|the process died of signal 11 (Segmentation fault), in open
+open-exits|the process ended with status 0 and without an answer, in open
+open-forgets|open failed (status 0)
+open-no-name|open: it has no name
+open-many-devices|open: its number of devices is not 0..64
+open-negative-devices|open: its number of devices is not 0..64
+open-rubbish-dialect|open: a declared dialect is no word of impl.h
+close-crashes|the process died of signal 11 (Segmentation fault), in close
+no-such-habit|open failed (status 1): no habit 'no-such-habit'
+END
+    habit FAIL open-host-devices CPU-01.values "a session with host_only has devices"
+    # What is no fault must not become one.
+    check 0 "1 of 1 cases passed" --only SPLIT-01.order --impl "$objects/habit.so"
+    check 0 "1 of 1 cases passed" --only SPLIT-01.order --impl "$objects/habit.so" \
+        --impl-options open-noise
+}
+
+group_scatter()
+{
+    while IFS='|' read -r verdict name cause; do
+        habit "$verdict" "$name" SPLIT-01.order "$cause"
+    done <<'END'
+BROKEN|scatter-crashes|the process died of signal 11 (Segmentation fault), in scatter
+BROKEN|scatter-aborts|the process died of signal 6 (Aborted), in scatter
+BROKEN|scatter-exits|the process ended with status 0 and without an answer, in scatter
+BROKEN|scatter-recurses|the process died of signal 
+BROKEN|scatter-closes|and without an answer
+BROKEN|scatter-forges|something else than the suite wrote into the pipe of the results
+BROKEN|scatter-broken|scatter: the adapter lost its licence server
+BROKEN|reset-fails|reset failed (status 4): somebody still holds device 2
+FAIL|scatter-behind|scatter wrote outside an output's room of
+FAIL|scatter-before|scatter wrote outside an output's room of
+FAIL|scatter-input|scatter wrote into an input array of the caller
+FAIL|scatter-nan|is nan (0x7fc00000), must be 3 (0x40400000)
+FAIL|scatter-device|its device: 0, must be 2
+FAIL|scatter-unfilled|there is none
+FAIL|scatter-no-count|scatter: -7 shards on 1 devices
+FAIL|scatter-ndim|scatter: an output has 1048576 dimensions
+FAIL|scatter-dtype|scatter: an output has the unknown type 77
+FAIL|scatter-dim|scatter: an output's shape does not fit its room of
+FAIL|scatter-status|scatter returned the status 4711, which impl.h does not know
+FAIL|scatter-no-reason|scatter returned the status 1, its error says 1 ''
+FAIL|scatter-lies|scatter returned 0 and filled an error: in fact it did not work
+FAIL|scatter-raw-reason|scatter failed (status 1): ????????
+END
+    habit FAIL never-refuses SPLIT-09.scatter "must be refused and was accepted"
+    bad BROKEN SPLIT-01.order "no answer after 0.5 s, in scatter; killed" \
+        --impl "$objects/habit.so" --impl-options scatter-stops --limit 0.5
+    rm -f stayed
+    check 0 "1 of 1 cases passed" --only SPLIT-09.scatter \
+        --impl "$objects/habit.so" --impl-options scatter-forks
+    nobody_stays
+    check 0 "1 of 1 cases passed" --only SPLIT-08.accepted \
+        --impl "$objects/habit.so" --impl-options scatter-noise
+}
+
+group_models()
+{
+    bad BROKEN GRAD-01.ones "no answer after 0.5 s, in forward; killed" \
+        --impl "$objects/habit.so" --impl-options forward-hangs --limit 0.5
+    habit BROKEN backward-crashes GRAD-01.ones \
+        "the process died of signal 11 (Segmentation fault), in backward"
+    habit FAIL get-nan GRAD-01.ones "gradient of parameter 0: element 0 is nan (0x7fc00000)"
+    habit FAIL forward-leaks COMP-12.resident "bytes that every 16 steps add to the process"
+}
+
+group_exec()
+{
+    untestable "open: the process ended with status 3" --impl "exec:exit 3"
+    untestable "open: the process ended with status 127; its last words: " \
+        --impl "exec:there-is-no-such-command"
+    untestable "open: the process died of signal 9 (Killed)" --impl 'exec:kill -KILL $$'
+    while IFS='|' read -r verdict mode cause; do
+        bad "$verdict" SPLIT-01.sizes "$cause" --impl "exec@0.5:exec '$serve' mutant:none $mode"
+    done <<'END'
+BROKEN|rubbish|split: the answer is not a JSON object: 'Loading weights?[31m... done'
+BROKEN|half|split: only half a line within 0.5 s: '{"id":3,"ok":
+BROKEN|half-and-die|split: the process ended in the middle of a line
+BROKEN|gigabyte|split: wrote more than the 1048576 bytes that an answer can have
+BROKEN|wrong-id|split: the answer has not the id 3 of the request: '{"id":4,
+BROKEN|no-ok|split: the answer must have one of 'ok' and 'error'
+BROKEN|twice|split: wrote more than one line
+BROKEN|nan|split: the answer is not a JSON object
+BROKEN|overflow|split: the answer is not a JSON object
+BROKEN|negative|split: size is not an integer of 0 or more
+BROKEN|silent|split: no answer within 0.5 s
+BROKEN|close|split: the process closed its output without an answer
+BROKEN|leave|split: the process ended with status 0
+BROKEN|crash|its last words: RuntimeError: device 3 fell off the bus
+BROKEN|orphan|split: the process ended with status 5
+BROKEN|no-status|split: error.status 'sorry' is no status
+FAIL|many|split: the answer has more than there is room for
+END
+    while IFS='|' read -r verdict mode cause; do
+        bad "$verdict" SPLIT-01.order "$cause" \
+            --impl "exec:exec '$serve' mutant:none $mode scatter"
+    done <<'END'
+BROKEN|wrong-sizes|scatter: shards[0].data has 24 digits, the dims and dtype need 2 times 252
+BROKEN|no-device|scatter: shards[0].device is 4294967296, it must be -1..63
+FAIL|large|scatter: the answer has more than there is room for
+END
+    # A bad implementation behind a pipe that is sound: the causes are the same.
+    bad BROKEN SPLIT-01.order "scatter: the process died of signal 11 (Segmentation fault)" \
+        --impl "exec:exec '$serve' '$objects/habit.so'" --impl-options scatter-crashes
+    bad FAIL SPLIT-01.order "is nan (0x7fc00000), must be 3 (0x40400000)" \
+        --impl "exec:exec '$serve' '$objects/habit.so'" --impl-options scatter-nan
+    bad FAIL COMP-12.resident "bytes that every 16 steps add to the process" \
+        --impl "exec:exec '$serve' '$objects/habit.so'" --impl-options forward-leaks
+    # After a death the next case finds another process.
+    check 2 "2 of 3 cases passed" --only SPLIT-01.order,SPLIT-03.count,SPLIT-04.sizes \
+        --impl "exec:exec '$serve' mutant:none crash scatter"
+    # Neither who stays behind nor who writes much where it may is a fault.
+    check 0 "1 of 1 cases passed" --only SPLIT-03.count \
+        --impl "exec:exec '$serve' mutant:none background"
+    check 0 "1 of 1 cases passed" --only SPLIT-03.count \
+        --impl "exec:exec '$serve' mutant:none talkative"
+}
+
+# What passes in this process passes behind a pipe, case by case.
+group_pipe()
+{
+    check 0 " cases passed" --jobs 2 --impl mutant:none --format json --out here.json
+    check 0 " cases passed" --jobs 2 --impl "exec:exec '$serve' mutant:none" \
+        --format json --out there.json
+    grep -oE '"(id|verdict)": *"[^"]*"' here.json >here
+    grep -oE '"(id|verdict)": *"[^"]*"' there.json >there
+    [ "$(wc -l <here)" -gt 400 ] || fail "too few verdicts"
+    cmp here there || fail "a pipe makes a difference: $(diff here there | head -5)"
+}
+
+tried=0
+"group_$group"
+[ "$tried" -gt 0 ] || fail "nothing was tried"
+echo "hostile.sh $group: $tried commands"

@@ -1,0 +1,263 @@
+/* hostile_acts.c: the bad habits of hostile.h, one each. */
+#include "hostile.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const words[HABITS] = {
+    [HABIT_NONE] = "none",
+    [OPEN_CRASHES] = "open-crashes",
+    [OPEN_EXITS] = "open-exits",
+    [OPEN_FORGETS] = "open-forgets",
+    [OPEN_NO_NAME] = "open-no-name",
+    [OPEN_MANY_DEVICES] = "open-many-devices",
+    [OPEN_NEGATIVE_DEVICES] = "open-negative-devices",
+    [OPEN_RUBBISH_DIALECT] = "open-rubbish-dialect",
+    [OPEN_NOISE] = "open-noise",
+    [OPEN_HOST_DEVICES] = "open-host-devices",
+    [SCATTER_CRASHES] = "scatter-crashes",
+    [SCATTER_ABORTS] = "scatter-aborts",
+    [SCATTER_EXITS] = "scatter-exits",
+    [SCATTER_RECURSES] = "scatter-recurses",
+    [SCATTER_STOPS] = "scatter-stops",
+    [SCATTER_BEHIND] = "scatter-behind",
+    [SCATTER_BEFORE] = "scatter-before",
+    [SCATTER_INPUT] = "scatter-input",
+    [SCATTER_NAN] = "scatter-nan",
+    [SCATTER_DEVICE] = "scatter-device",
+    [SCATTER_UNFILLED] = "scatter-unfilled",
+    [SCATTER_NO_COUNT] = "scatter-no-count",
+    [SCATTER_NDIM] = "scatter-ndim",
+    [SCATTER_DTYPE] = "scatter-dtype",
+    [SCATTER_DIM] = "scatter-dim",
+    [SCATTER_STATUS] = "scatter-status",
+    [SCATTER_NO_REASON] = "scatter-no-reason",
+    [SCATTER_LIES] = "scatter-lies",
+    [SCATTER_RAW_REASON] = "scatter-raw-reason",
+    [SCATTER_NOISE] = "scatter-noise",
+    [SCATTER_FORKS] = "scatter-forks",
+    [SCATTER_CLOSES] = "scatter-closes",
+    [SCATTER_FORGES] = "scatter-forges",
+    [SCATTER_BROKEN] = "scatter-broken",
+    [NEVER_REFUSES] = "never-refuses",
+    [FORWARD_HANGS] = "forward-hangs",
+    [FORWARD_LEAKS] = "forward-leaks",
+    [BACKWARD_CRASHES] = "backward-crashes",
+    [GET_NAN] = "get-nan",
+    [CLOSE_CRASHES] = "close-crashes",
+    [RESET_FAILS] = "reset-fails",
+};
+
+enum habit habit_of(const char *word)
+{
+    enum habit habit = HABIT_NONE;
+
+    if (word[0] == '\0')
+        return habit;
+    while (habit < HABITS && strcmp(words[habit], word) != 0)
+        habit++;
+    return habit;
+}
+
+/* ---- on its own ------------------------------------------------------------------------------ */
+
+void act_crash(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+_Noreturn void act_hang(void)
+{
+    for (;;)
+        pause();
+}
+
+void act_noise(void)
+{
+    char block[65536];
+
+    memset(block, 'n', sizeof block);
+    block[sizeof block - 1] = '\n';
+    for (int i = 0; i < 128; i++)
+        fwrite(block, 1, sizeof block, i % 2 == 0 ? stdout : stderr);
+    fflush(NULL);
+}
+
+/* Holds what is open, among it perhaps what others wait for to end. The number is for the test. */
+void act_fork(void)
+{
+    const pid_t pid = fork();
+    FILE *file;
+
+    if (pid == 0)
+        act_hang();
+    file = fopen("stayed", "a");
+    if (file == NULL)
+        return;
+    fprintf(file, "%ld\n", (long)pid);
+    fclose(file);
+}
+
+static void act_close(void)
+{
+    for (int file = 0; file < 1024; file++)
+        close(file);
+}
+
+static void act_forge(void)
+{
+    char bytes[4096];
+    size_t written = 0;
+
+    memset(bytes, 1, sizeof bytes);
+    for (int file = 3; file < 1024; file++) {
+        const ssize_t n = write(file, bytes, sizeof bytes);
+        written += n > 0 ? (size_t)n : 0;
+    }
+    fprintf(stderr, "wrote %zu bytes where nothing is\n", written);
+}
+
+/* Deeper than any stack. The volatile byte keeps it from becoming a loop. */
+static size_t recurse(const char *above, size_t depth)
+{
+    char here[4096];
+
+    memset(here, (int)depth, sizeof here);
+    if (depth == SIZE_MAX)
+        return 0;
+    here[depth % sizeof here] ^= above[depth % sizeof here];
+    return recurse(here, depth + 1) + (size_t)here[0];
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+static size_t count_of(const struct impl_array *array)
+{
+    size_t count = 1;
+
+    for (int i = 0; i < array->ndim; i++)
+        count *= array->dim[i];
+    return count;
+}
+
+void act_nan(struct impl_array *array)
+{
+    const float not_a_number = NAN;
+
+    if (array->dtype == IMPL_F32 && count_of(array) > 0)
+        memcpy((char *)array->data + 4 * (count_of(array) - 1), &not_a_number, 4);
+}
+
+/* The address as a number, so that no compiler sees where it leads. */
+static void write_at(const void *data, size_t forward, size_t back)
+{
+    volatile unsigned char *byte =
+        (volatile unsigned char *)((uintptr_t)data + (uintptr_t)forward - (uintptr_t)back);
+
+    *byte = (unsigned char)(*byte + 1);
+}
+
+/* ---- scatter --------------------------------------------------------------------------------- */
+
+void act_before_scatter(enum habit habit, struct impl_scatter *op)
+{
+    if (habit == SCATTER_CRASHES)
+        act_crash();
+    if (habit == SCATTER_ABORTS)
+        abort();
+    if (habit == SCATTER_EXITS)
+        exit(0);
+    if (habit == SCATTER_RECURSES)
+        fprintf(stderr, "%zu\n", recurse("\0\0\0\0\0\0\0\0", 0));
+    if (habit == SCATTER_STOPS)
+        raise(SIGSTOP);
+    if (habit == SCATTER_NOISE)
+        act_noise();
+    if (habit == SCATTER_FORKS)
+        act_fork();
+    if (habit == SCATTER_CLOSES)
+        act_close();
+    if (habit == SCATTER_FORGES)
+        act_forge();
+    if (habit == SCATTER_INPUT && op->input->data != NULL && count_of(op->input) > 0)
+        write_at(op->input->data, 0, 0);
+}
+
+static int refuse(struct impl_error *err, int status, const char *text)
+{
+    memset(err, 0, sizeof *err);
+    err->status = status;
+    err->replica = -1;
+    err->device = err->device_also = IMPL_NOWHERE;
+    snprintf(err->text, sizeof err->text, "%s", text);
+    return status;
+}
+
+static int spoil_status(enum habit habit, struct impl_scatter *op, int status,
+                        struct impl_error *err)
+{
+    switch (habit) {
+    case SCATTER_NO_COUNT:
+        op->n_shards = -7;
+        return status;
+    case SCATTER_STATUS:
+        return refuse(err, 4711, "a status of its own");
+    case SCATTER_NO_REASON:
+        return refuse(err, IMPL_EINVAL, "");
+    case SCATTER_LIES:
+        refuse(err, IMPL_EINVAL, "in fact it did not work");
+        return IMPL_OK;
+    case SCATTER_RAW_REASON:
+        refuse(err, IMPL_EINVAL, "");
+        memset(err->text, '\x1b', sizeof err->text);
+        return IMPL_EINVAL;
+    case SCATTER_BROKEN:
+        return refuse(err, IMPL_EBROKEN, "the adapter lost its licence server");
+    case NEVER_REFUSES:
+        memset(err, 0, sizeof *err);
+        return IMPL_OK;
+    default:
+        return status;
+    }
+}
+
+static void spoil_shard(enum habit habit, struct impl_array *shard)
+{
+    switch (habit) {
+    case SCATTER_BEHIND:
+        write_at(shard->data, shard->capacity, 0);
+        break;
+    case SCATTER_BEFORE:
+        write_at(shard->data, 0, 1);
+        break;
+    case SCATTER_NAN:
+        act_nan(shard);
+        break;
+    case SCATTER_DEVICE:
+        shard->device = shard->device == 0 ? 1 : 0;
+        break;
+    case SCATTER_NDIM:
+        shard->ndim = 1 << 20;
+        break;
+    case SCATTER_DTYPE:
+        shard->dtype = (enum impl_dtype)77;
+        break;
+    case SCATTER_DIM:
+        shard->dim[0] = SIZE_MAX / 2;
+        break;
+    default:
+        break;
+    }
+}
+
+int act_after_scatter(enum habit habit, struct impl_scatter *op, int status, struct impl_error *err)
+{
+    if (status == IMPL_OK && op->n_shards > 0)
+        spoil_shard(habit, &op->shards[op->n_shards - 1]);
+    return spoil_status(habit, op, status, err);
+}
