@@ -100,7 +100,7 @@ static void together(struct check *c)
     const int ms = 120 / k;
     uint64_t best = UINT64_MAX;
 
-    for (int attempt = 0; attempt < 10 && best >= (uint64_t)(k * ms); attempt++) {
+    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)ms; attempt++) {
         struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 1);
         uint64_t began;
 

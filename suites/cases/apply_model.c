@@ -97,7 +97,7 @@ void apply_model_together(struct check *c)
                        check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":[%d]}", each));
     uint64_t best = UINT64_MAX;
 
-    for (int attempt = 0; attempt < 10 && best >= (uint64_t)(k * each); attempt++) {
+    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)each; attempt++) {
         const uint64_t began = check_now_ms();
         uint64_t ms;
 

@@ -165,8 +165,8 @@ void gather_model_large(struct check *c)
     const struct impl_array *g = check_column(c, 2 * N, check_sequence(c, 2 * N, 3, 1));
 
     op.out = check_output(c, IMPL_MAX_IO, 2 * N * sizeof(float));
-    for (size_t i = 0; i < 2 * N; i++)
-        y[i] = 2 * (double)(i / 2 + 1) + 1;
+    for (size_t i = 0; i < N; i++)
+        y[2 * i] = y[2 * i + 1] = 3 + 2 * (double)i;
     check_forward_op(c, model, &op);
     check_values(c, "output", &op.out[0], 2 * N, y);
     /* 2 * (g[2i] + g[2i + 1]) */
