@@ -79,6 +79,13 @@ static void enter_step(struct dp_parallel_self *p, const struct dp_run *run)
     p->step = run->step;
 }
 
+/* How far each replica has saved: what backward, or a failure of this forward, goes back to. */
+static void mark_tapes(const struct dp_parallel_self *p, struct dp_parallel_call *call)
+{
+    for (int i = 0; i < p->n; ++i)
+        call->tape[i] = dp_replicas_run(p->replicas, i)->tape_used;
+}
+
 /* Scatter, replicate, apply, gather. */
 static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p,
                             struct dp_run *run, struct dp_parallel_call *call,
@@ -105,8 +112,8 @@ static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p
         status = check_outputs(&f, err);
     for (int k = 0; status == 0 && k < call->n_out; ++k)
         status = dp_gather(run, call->out[k], call->m, p->dim, p->output, &out[k], err);
-    for (int i = 0; i < call->m; ++i)
-        call->tape[i] = dp_replicas_run(p->replicas, i)->tape_used;
+    if (status == 0)
+        mark_tapes(p, call);
     return status;
 }
 
@@ -161,15 +168,16 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
         call->in[k] = in[k];
     if (p->n > 1) {
         enter_step(p, run);
+        mark_tapes(p, call);
         status = forward_replicas(module, p, run, call, out, err);
     } else {
         status = forward_direct(module, p, run, call, out, err);
     }
     if (status == 0 && run->grad)
         status = dp_run_save(run, module, &call, sizeof call, err);
-    /* Some replicas may have saved a forward that will have no backward. */
-    if (status && p->n > 1)
-        p->in_step = false;
+    /* Some replicas may have saved a forward that will have no backward; earlier ones wait. */
+    for (int i = 0; status && p->n > 1 && i < p->n; ++i)
+        dp_replicas_run(p->replicas, i)->tape_used = call->tape[i];
     if (status == 0)
         *n_out = call->n_out;
     return status;

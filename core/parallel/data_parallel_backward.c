@@ -164,7 +164,7 @@ int dp_parallel_backward(struct dp_module *module, struct dp_run *run,
     if (!p->in_step || p->run != run->serial || p->step != run->step)
         return dp_fail(err, DP_EINVAL,
                        "backward of a data_parallel that another run, or a failed "
-                       "call, has used since");
+                       "backward, has used since");
     status = rewind_replicas(p, call, err);
     if (status == 0)
         status = backward_replicas(module, p, run, call, grad_out, grad_in, err);
