@@ -10,10 +10,11 @@ enum { CANARY_BYTES = 64, CANARY = 0xA5, POISON = 0xFF };
 
 /* Around a call only the newest arrays are looked at, so that long cases take linear time; the
  * canaries of all of them are looked at when the case ends. */
-enum { GUARDED = 64 };
+enum { GUARDED = 64, SEARCHED = 4096 };
 
 struct memory {
     struct memory *next;
+    size_t bytes;
     max_align_t data[];
 };
 
@@ -32,9 +33,24 @@ void *check_memory(struct check *c, size_t bytes)
 
     if (piece == NULL)
         check_broken(c, "no memory for %zu bytes", bytes);
+    piece->bytes = bytes;
     piece->next = c->memory;
     c->memory = piece;
     return piece->data;
+}
+
+size_t guard_room(const struct check *c, const void *pointer)
+{
+    const uintptr_t at = (uintptr_t)pointer;
+    int left = SEARCHED;
+
+    for (const struct memory *piece = c->memory; piece != NULL && left > 0;
+         piece = piece->next, left--) {
+        const uintptr_t begin = (uintptr_t)piece->data;
+        if (at >= begin && at - begin <= piece->bytes)
+            return piece->bytes - (at - begin);
+    }
+    return SIZE_MAX;
 }
 
 void check_free_memory(struct check *c)

@@ -33,6 +33,9 @@ void guard_before(struct check *c);                     /* a call: remembers all
 void guard_after(struct check *c, const char *what);    /* it: inputs unchanged, canaries whole */
 void guard_poison(struct impl_array *arrays, size_t n); /* outputs, before a call */
 void guard_end(struct check *c);                        /* the case: all canaries whole */
+/* Bytes from pointer to the end of the piece of case memory it points into; SIZE_MAX: it points
+ * into no recent one. */
+size_t guard_room(const struct check *c, const void *pointer);
 /* An output after a successful call: a legal type and shape within its room. */
 void guard_output(struct check *c, const char *what, const struct impl_array *array);
 void check_free_memory(struct check *c);

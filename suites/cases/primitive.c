@@ -61,6 +61,8 @@ const double *primitive_slice(struct check *c, const struct impl_array *whole, i
     size_t outer = 1, inner = 1, n = 0;
     double *values;
 
+    if (dim >= whole->ndim || first > size || count > size - first)
+        check_fail(c, "an array has %zu rows, must have %zu more than %zu", size, count, first);
     for (int i = 0; i < dim; i++)
         outer *= whole->dim[i];
     for (int i = dim + 1; i < whole->ndim; i++)

@@ -197,6 +197,20 @@ static int resolve(const struct reader *r, struct layer *model, struct layer *la
     return status;
 }
 
+/* Two containers may each contain `again` of the other: a tree without end. */
+static int count_layers(const struct reader *r, const struct layer *layer, int depth, int *left)
+{
+    int status = 0;
+
+    if (depth > 64 || --*left < 0)
+        return impl_fail(r->err, IMPL_EINVAL, "layers that contain each other by 'again'");
+    if (layer->kind == LAYER_AGAIN)
+        status = count_layers(r, layer->of, depth + 1, left);
+    for (int i = 0; status == 0 && i < layer->n_children; i++)
+        status = count_layers(r, &layer->child[i], depth + 1, left);
+    return status;
+}
+
 /* ---- whole models --------------------------------------------------------------------------- */
 
 static void free_inside(struct layer *layer)
@@ -219,7 +233,7 @@ void description_free(struct layer *model)
 
 static int read_model(const struct reader *r, json_t *object, struct layer *model)
 {
-    int status;
+    int status, left = 10000;
 
     model->kind = LAYER_SEQUENCE;
     model->device = r->devices > 0 ? 0 : IMPL_HOST;
@@ -228,7 +242,9 @@ static int read_model(const struct reader *r, json_t *object, struct layer *mode
     status = read_device(r, object, "device", &model->device);
     if (status == 0)
         status = read_children(r, object, model->device, 0, model);
-    return status != 0 ? status : resolve(r, model, model, object);
+    if (status == 0)
+        status = resolve(r, model, model, object);
+    return status != 0 ? status : count_layers(r, model, 0, &left);
 }
 
 struct layer *description_read(const char *text, int devices, struct impl_error *err)

@@ -118,6 +118,11 @@ static const struct refused refused[] = {
      "\"s\"}]}]}",
      "'of'"},
     {IMPL_EINVAL,
+     "{\"layers\":[{\"kind\":\"sequence\",\"name\":\"a\",\"layers\":[{\"kind\":\"again\",\"of\":"
+     "\"b\"}]},{\"kind\":\"sequence\",\"name\":\"b\",\"layers\":[{\"kind\":\"again\",\"of\":"
+     "\"a\"}]}]}",
+     "contain each other"},
+    {IMPL_EINVAL,
      "{\"layers\":[{\"kind\":\"relu\",\"name\":\"r\"},{\"kind\":\"borrow\",\"of\":\"r\"}]}",
      "affine"},
     {IMPL_EINVAL,
