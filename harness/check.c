@@ -77,6 +77,7 @@ static size_t make_jobs(const struct runner_run *run, struct runner_job jobs[],
                                             .seed = run->options->seed,
                                             .mode = together ? RUNNER_SHARED : RUNNER_EACH,
                                             .process = run->is.process,
+                                            .expected = &run->is.about,
                                             .limit_s = run->options->limit_s,
                                             .result = results + used};
         results[used++] = &run->result[i];

@@ -75,12 +75,33 @@ static _Noreturn void leave(void)
     _exit(EXIT_SUCCESS);
 }
 
+/* Cases are chosen, skipped and counted by what the probe said. */
+static const char *changed(const struct impl_about *now, const struct impl_about *expected)
+{
+    if (expected == NULL)
+        return NULL;
+    if (now->devices != expected->devices)
+        return "open says another number of devices than at first";
+    if (now->capabilities != expected->capabilities)
+        return "open says other capabilities than at first";
+    for (int i = 0; i < IMPL_DIALECTS; i++)
+        if (now->dialect[i] != expected->dialect[i])
+            return "open declares another dialect than at first";
+    return NULL;
+}
+
 static void open_session(struct server *server)
 {
     char reason[600] = "";
+    const char *change;
 
     if (check_session_open(&server->session, server->source.ops, &server->settings, reason)) {
         tell_kind(server, RUNNER_NO_SESSION, reason);
+        leave();
+    }
+    change = changed(&server->session.about, server->job->expected);
+    if (change != NULL) {
+        tell_kind(server, RUNNER_NO_SESSION, change);
         leave();
     }
     tell_kind(server, RUNNER_OPENED, "");
@@ -105,6 +126,7 @@ static void load(struct server *server)
                                                .options = server->source.options,
                                                .seed = server->job->seed,
                                                .resident = server->source.resident,
+                                               .dead = server->source.dead,
                                                .doing = server->shared->doing};
 }
 

@@ -200,7 +200,7 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'f':
         return parse_format(state, arg, options);
     case 's':
-        rc = parse_number(state, "--seed", arg, 0, SIZE_MAX - 1, &number);
+        rc = parse_number(state, "--seed", arg, 0, INT64_MAX, &number);
         options->seed = number;
         options->has_seed = true;
         return rc;
@@ -282,7 +282,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         .parser = parse_option,
         .doc = "Tests an implementation of data parallelism, rule by rule, each case in a process "
                "of its own.\vA missing capability that a profile requires is a failure, so exit "
-               "status 0 means that all of it was tested. Exit status: 0 all passed (some may be "
+               "status 0 means that all of it was tested, as far as there are devices for it "
+               "(--require-devices). Exit status: 0 all passed (some may be "
                "skipped), 1 a case failed, 2 misuse, nothing selected, or a case is broken: no "
                "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
 

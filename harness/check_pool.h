@@ -21,6 +21,8 @@ struct runner_job {
     enum runner_mode mode;
     bool process;   /* out of process, where everything takes longer */
     double limit_s; /* of each case, 0: its own */
+    /* What the probe said: a session that says otherwise is BROKEN. NULL: there was no probe. */
+    const struct impl_about *expected;
     struct runner_result **result;
     size_t n, next;          /* next: the first without a verdict */
     size_t hangs;            /* cases in a row that gave no verdict in time */

@@ -34,7 +34,8 @@ struct check_record_excuse {
 
 struct check_record {
     char name[96], version[96], spec[1100], options[1100], device_list[300];
-    char devices[1024], capabilities[1024], dialects[2048], profiles[128]; /* as lists of words */
+    char devices[64 * 52], capabilities[1024], dialects[2048],
+        profiles[128]; /* as lists of words */
     size_t n_devices, seed;
     bool partial; /* --only or --area: not the whole profile */
     enum check_record_verdict verdict;

@@ -220,11 +220,21 @@ int runner_exit(const struct runner_run *run)
     return total.verdict[CHECK_SKIP] == total.cases ? EXIT_SKIPPED : EXIT_PASSED;
 }
 
+static size_t for_want_of_devices(const struct runner_run *run)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->n; i++)
+        n += run->result[i].verdict == CHECK_SKIP && run->result[i].test != NULL &&
+             run->result[i].test->devices > run->is.about.devices;
+    return n;
+}
+
 const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TEXT])
 {
     const struct impl_about *about = &run->is.about;
     struct runner_area_sums total;
-    size_t used;
+    size_t used, few;
 
     if (run->cause[0] != '\0') {
         snprintf(sentence, RUNNER_TEXT, "%.500s could not be tested: %.500s", run->options->impl,
@@ -245,6 +255,9 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
             used += (size_t)snprintf(sentence + used, RUNNER_TEXT - used, ", %zu %s",
                                      total.verdict[i], words[i]);
     }
+    few = for_want_of_devices(run);
+    if (few > 0)
+        snprintf(sentence + used, RUNNER_TEXT - used, " (%zu for want of devices)", few);
     switch (runner_exit(run)) {
     case EXIT_PASSED:
         return "PASS";

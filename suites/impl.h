@@ -292,10 +292,14 @@ struct impl_forward {
     int n_in;
     const struct impl_array *args; /* arguments that are no inputs: given whole to every replica */
     int n_args;
-    struct impl_array *out; /* IMPL_MAX_IO for each rank, rank by rank; n_out are filled */
-    int n_out;              /* out, of each rank */
+    struct impl_array
+        *out;  /* out[rank * IMPL_MAX_IO + j], of which n_out of each rank are filled */
+    int n_out; /* out, of each rank */
     bool grad, train;
-    const bool *active;       /* DDP: NULL, or per rank: false has no batch any more (join) */
+    /* DDP: NULL, or per rank: false has no batch any more (join). Once false, a rank stays so, its
+     * inputs are ignored and a step leaves it alone, until a forward in which nobody is active, or
+     * with NULL, ends the join and gives all ranks the model of the last one. */
+    const bool *active;
     bool no_sync;             /* DDP */
     struct impl_trace *trace; /* NULL, or out */
 };

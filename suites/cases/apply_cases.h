@@ -8,10 +8,15 @@
 void apply_model_order(struct check *c);
 void apply_model_backward_order(struct check *c);
 void apply_model_together(struct check *c);
+void apply_model_backward_together(struct check *c);
+void apply_model_eight(struct check *c);
 void apply_model_threads(struct check *c);
 void apply_model_modes(struct check *c);
 void apply_modes_after_failure(struct check *c);
 void apply_model_devices(struct check *c);
+
+/* apply_several.c: several inputs and outputs. */
+void apply_several(struct check *c);
 
 /* apply_fault.c: replicas that fail. */
 void apply_joined(struct check *c);

@@ -111,6 +111,56 @@ void apply_model_together(struct check *c)
                   (long long)best, k * each - 1);
 }
 
+/* The same in the backward. */
+void apply_model_backward_together(struct check *c)
+{
+    const int k = primitive_some(c);
+    const int each = 120 / k;
+    const size_t n = rows_for(k);
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "",
+                       check_text(c, "{\"kind\":\"sleep\",\"backward_ms\":[%d]}", each));
+    uint64_t best = UINT64_MAX;
+
+    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)each; attempt++) {
+        const double *g = check_sequence(c, n, 3, 2);
+        const struct impl_array *y = check_forward(
+            c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
+        const struct impl_array *upstream = primitive_upstream(c, y, g);
+        const uint64_t began = check_now_ms();
+        const struct impl_array *dx = check_backward(c, model, upstream);
+        const uint64_t ms = check_now_ms() - began;
+
+        best = ms < best ? ms : best;
+        check_values(c, "input gradient", dx, n, g);
+    }
+    check_at_most(c, check_text(c, "the shortest ms for %d backwards that sleep %d ms", k, each),
+                  (long long)best, k * each - 1);
+}
+
+/* All eight at once: a pool of fewer threads needs two turns, of `each` ms at least. */
+void apply_model_eight(struct check *c)
+{
+    enum { EACH = 60, MOST = 8 };
+    const size_t n = rows_for(MOST);
+    struct impl_model *model =
+        check_parallel(c, MOST, primitive_order(c, MOST), "",
+                       check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":[%d]}", EACH));
+    uint64_t best = UINT64_MAX;
+
+    for (int attempt = 0; attempt < 10 && best >= 2 * EACH; attempt++) {
+        const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+        const uint64_t began = check_now_ms();
+        const struct impl_array *y = check_forward(c, model, x);
+        const uint64_t ms = check_now_ms() - began;
+
+        best = ms < best ? ms : best;
+        check_values(c, "output", y, n, check_sequence(c, n, 1, 1));
+    }
+    check_at_most(c, check_text(c, "the shortest ms for eight replicas that sleep %d ms", EACH),
+                  (long long)best, 2 * EACH - 1);
+}
+
 /* A forward of `rows` rows has m replicas, each in a thread of its own, one in the caller's. */
 static void threads_of(struct check *c, struct impl_model *model, size_t rows, int m)
 {

@@ -1,6 +1,8 @@
 /* check.c: running one case: session, verdict, what a case can say. */
 #include "inside.h"
 
+#include "impls/words.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -196,8 +198,9 @@ static const char *about_fault(const struct impl_ops *ops, struct impl_about *ab
     for (int i = 0; i < about->devices; i++)
         check_clean(about->device_name[i], sizeof about->device_name[i]);
     for (int i = 0; i < IMPL_DIALECTS; i++)
-        if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_BASE)
-            return "a declared dialect is no word of impl.h";
+        if (about->dialect[i] != IMPL_UNDECLARED &&
+            !impl_dialect_allows((enum impl_dialect)i, about->dialect[i]))
+            return "a dialect is declared with a choice that it does not have";
     if (!operations_match(ops, about->capabilities))
         return "it claims a capability and has no operation for it";
     return NULL;
@@ -309,6 +312,17 @@ static void run_to_its_end(struct check *c)
     c->outcome->verdict = CHECK_PASS;
 }
 
+static void judge_death(struct check *c, const struct check_session *s)
+{
+    const char *why = c->settings->dead == NULL ? NULL : c->settings->dead(s->session);
+
+    if (why == NULL || c->outcome->verdict == CHECK_BROKEN)
+        return;
+    c->outcome->verdict = CHECK_BROKEN;
+    snprintf(c->outcome->reason, sizeof c->outcome->reason, "when the case had ended: %s", why);
+    check_clean(c->outcome->reason, sizeof c->outcome->reason);
+}
+
 void check_run(const struct check_case *test, struct check_session *s,
                const struct check_settings *settings, struct check_outcome *outcome)
 {
@@ -318,6 +332,7 @@ void check_run(const struct check_case *test, struct check_session *s,
     outcome->verdict = CHECK_BROKEN;
     run_to_its_end(&c);
     check_close_models(&c);
+    judge_death(&c, s);
     if (c.host_only.ops != NULL)
         check_session_close(&c.host_only);
     check_free_memory(&c);

@@ -81,6 +81,9 @@ struct check_settings {
     uint64_t seed;
     /* Resident memory of the implementation's process; NULL: it is this one. */
     int (*resident)(struct impl_session *session, size_t *bytes);
+    /* Why the session can do nothing any more, e.g. that its process has died; NULL: it can. Asked
+     * when a case has ended, since closing its models says nothing. NULL: never. */
+    const char *(*dead)(struct impl_session *session);
     /* What is going on, for the runner to tell when the process dies: written at every operation
      * into memory that survives it; NULL: nowhere. At most 64 bytes. */
     char *doing;

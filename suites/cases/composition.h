@@ -13,6 +13,8 @@ void comp_large(struct check *c);
 void comp_shapes(struct check *c);
 void comp_shard_mean(struct check *c);
 void comp_shard_size(struct check *c);
+void comp_special(struct check *c);
+void comp_wide_rows(struct check *c);
 void comp_constant(struct check *c);
 void comp_constant_once(struct check *c);
 void comp_arguments_all(struct check *c);
@@ -32,14 +34,19 @@ void comp_wrapper_moves(struct check *c);
 void comp_wrapper_keeps(struct check *c);
 void comp_functional(struct check *c);
 void comp_functional_keeps(struct check *c);
+void comp_functional_dim(struct check *c);
+void comp_functional_output(struct check *c);
 
 /* composition_repeat.c: several forwards, and what is left behind */
 void comp_two_forwards(struct check *c);
 void comp_interleaved(struct check *c);
 void comp_two_models(struct check *c);
 void comp_once_each(struct check *c);
+void comp_deep(struct check *c);
+void comp_input_kept(struct check *c);
 void comp_resident(struct check *c);
 void comp_resident_inference(struct check *c);
+void comp_resident_idle(struct check *c);
 void comp_live(struct check *c);
 void comp_live_errors(struct check *c);
 

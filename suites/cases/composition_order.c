@@ -275,3 +275,43 @@ void comp_functional_keeps(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* It cuts and glues along dim: each element has 1000 * the columns of its shard added. */
+void comp_functional_dim(struct check *c)
+{
+    enum { ROWS = 2, COLUMNS = 10 };
+    const size_t dim[] = {ROWS, COLUMNS};
+
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            golden_parallel(c, k, "\"functional\":true,\"dim\":1,\"output_device\":0,",
+                            "{\"kind\":\"tag_dim\",\"dim\":1}");
+        size_t size[IMPL_MAX_DEVICES], column = 0;
+        const int m = check_shards(COLUMNS, k, size);
+        double want[ROWS * COLUMNS];
+
+        check_note(c, "K=%d: ", k);
+        for (int s = 0; s < m; s++)
+            for (size_t end = column + size[s]; column < end; column++)
+                for (size_t r = 0; r < ROWS; r++)
+                    want[r * COLUMNS + column] =
+                        (double)(r * COLUMNS + column + 1) + 1000 * (double)size[s];
+        golden_is(c, "output", check_forward(c, model, golden_matrix(c, ROWS, COLUMNS, 1, 1)), 2,
+                  dim, want);
+        check_model_close(c, model);
+    }
+}
+
+void comp_functional_output(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++)
+        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+            struct impl_model *model = golden_parallel(
+                c, k, check_text(c, "\"functional\":true,\"output_device\":%d,", device),
+                GOLDEN_AFFINE);
+
+            check_note(c, "K=%d, output_device %d: ", k, device);
+            check_device(c, "output", check_forward(c, model, golden_rows(c, 10)), device);
+            check_model_close(c, model);
+        }
+}

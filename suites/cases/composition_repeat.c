@@ -2,10 +2,10 @@
 #include "composition.h"
 #include "golden.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KEEPS_FREED_MEMORY 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define KEEPS_FREED_MEMORY 1
 #endif
 #endif
@@ -120,9 +120,58 @@ void comp_once_each(struct check *c)
     }
 }
 
+/* Nine forwards, each of another size, before the first of their backwards. */
+void comp_deep(struct check *c)
+{
+    enum { LEAST = 3, MOST = 11 };
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+        double sum = 0;
+
+        check_note(c, "K=%d: ", k);
+        for (size_t n = LEAST; n <= MOST; n++)
+            check_forward(c, model, golden_rows(c, n));
+        for (size_t n = MOST; n >= LEAST; n--) {
+            check_note(c, "K=%d, backward of %zu rows: ", k, n);
+            golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1,
+                               &n, 2, 2);
+            sum += golden_squares(n);
+            check_grad_is(c, model, 0, sum);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* After a forward the caller may write to the memory of its input: backward must not read it. */
+void comp_input_kept(struct check *c)
+{
+    const size_t n = 10;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (int before = 0; before < 2; before++) {
+            const int device = golden_ids(c, k)[0];
+            struct impl_model *model =
+                check_model(c,
+                            "{\"device\":%d,\"layers\":[%s{\"kind\":\"parallel\",\"device_ids\":%s,"
+                            "\"layers\":[%s]}]}",
+                            device, before ? GOLDEN_AFFINE "," : "",
+                            check_list(c, golden_ids(c, k), k), GOLDEN_AFFINE);
+            struct impl_array *x = check_on(golden_rows(c, n), device);
+
+            check_note(c, "K=%d, %s: ", k, before ? "a layer before the wrapper" : "wrapper only");
+            check_forward(c, model, x);
+            for (size_t e = 0; e < n; e++)
+                ((float *)x->data)[e] = 77;
+            check_backward(c, model, golden_rows(c, n));
+            check_grad_is(c, model, 0, before ? 2 * 385 : 385);
+            check_model_close(c, model);
+        }
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-enum { ROWS = 8192, PARAMETERS = 8192, ROUND = 16, ROUNDS = 3, WARM_UP = 10 };
+enum { ROWS = 8192, PARAMETERS = 8192, ROUND = 16, ROUNDS = 5, WARM_UP = 10, IDLE_ROWS = 9 };
 
 /* A step whose inputs and outputs are made once, so that the suite's own memory stays. */
 struct repeated {
@@ -154,29 +203,35 @@ static void repeated_steps(struct check *c, struct repeated *r, int times)
     }
 }
 
-/* A leak grows in every round; what is only kept for reuse does not. A shard here has 16 KiB or
- * more, a replica 32 KiB. */
+/* A leak grows in every round; what is only kept for reuse does not. */
+static void must_not_grow(struct check *c, struct repeated *r, long long most)
+{
+    long long least = -1;
+
+    repeated_steps(c, r, WARM_UP);
+    for (int round = 0; round < ROUNDS; round++) {
+        const size_t before = check_resident(c);
+        long long grown;
+
+        repeated_steps(c, r, ROUND);
+        grown = (long long)check_resident(c) - (long long)before;
+        if (least < 0 || grown < least)
+            least = grown;
+    }
+    check_at_most(c, "bytes that every 16 steps add to the process", least, most);
+}
+
+/* A shard here has 16 KiB or more, a replica 32 KiB. */
 static void resident(struct check *c, bool grad)
 {
     struct repeated r;
-    long long least = -1;
 
     if (KEEPS_FREED_MEMORY)
         check_skip(c, "built with a sanitizer that keeps freed memory");
     repeated_open(c, &r, golden_most(c, 2), ROWS,
                   check_text(c, "{\"kind\":\"unused\",\"size\":%d}," GOLDEN_AFFINE, PARAMETERS));
     r.forward.grad = grad;
-    repeated_steps(c, &r, WARM_UP);
-    for (int round = 0; round < ROUNDS; round++) {
-        const size_t before = check_resident(c);
-        long long grown;
-
-        repeated_steps(c, &r, ROUND);
-        grown = (long long)check_resident(c) - (long long)before;
-        if (least < 0 || grown < least)
-            least = grown;
-    }
-    check_at_most(c, "bytes that every 16 steps add to the process", least, 128 * 1024);
+    must_not_grow(c, &r, 128 * 1024);
 }
 
 void comp_resident(struct check *c)
@@ -187,6 +242,20 @@ void comp_resident(struct check *c)
 void comp_resident_inference(struct check *c)
 {
     resident(c, false);
+}
+
+/* Rows for fewer replicas than there are devices: nothing is left behind then either.
+ * A shard has 48 KiB: 16 steps that leave one each leave 768. */
+void comp_resident_idle(struct check *c)
+{
+    enum { COLUMNS = 4096 };
+    struct repeated r;
+
+    if (KEEPS_FREED_MEMORY)
+        check_skip(c, "built with a sanitizer that keeps freed memory");
+    repeated_open(c, &r, golden_most(c, 4), (size_t)IDLE_ROWS * COLUMNS, GOLDEN_AFFINE);
+    r.forward.in = golden_matrix(c, IDLE_ROWS, COLUMNS, 1, 0);
+    must_not_grow(c, &r, 512 * 1024);
 }
 
 /* What the implementation says it holds is the same after 3 and after 23 steps, and after another

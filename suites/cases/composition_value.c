@@ -3,6 +3,9 @@
 #include "composition.h"
 #include "golden.h"
 
+#include <math.h>
+#include <string.h>
+
 static const size_t batches[] = {10, 1, 9, 3, 17};
 enum { BATCHES = sizeof batches / sizeof batches[0] };
 
@@ -267,4 +270,47 @@ void comp_arguments_once(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
         arguments_only(c, k, 1);
+}
+
+/* Infinities, NaN, the largest and the smallest numbers come through bit for bit. */
+void comp_special(struct check *c)
+{
+    static const float values[] = {INFINITY, -INFINITY, 1e-40F,   -1e-44F, NAN,
+                                   3.4e38F,  -1e-40F,   INFINITY, 1e-39F};
+    const size_t n = sizeof values / sizeof values[0];
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"identity\"}");
+        struct impl_array *x = check_vector(c, n, check_sequence(c, n, 1, 1));
+        const struct impl_array *y;
+
+        memcpy(x->data, values, sizeof values);
+        check_note(c, "K=%d: ", k);
+        y = check_infer(c, model, x);
+        check_shape(c, "output", y, 1, &n);
+        check_true(c, memcmp(y->data, values, sizeof values) == 0,
+                   "the bits of infinite, NaN or very small values changed");
+        check_model_close(c, model);
+    }
+}
+
+/* Rows of 32 KiB: a shard has more than 64 KiB, in both directions. */
+void comp_wide_rows(struct check *c)
+{
+    enum { ROWS = 10, COLUMNS = 8192 };
+    const size_t dim[] = {ROWS, COLUMNS}, count = (size_t)ROWS * COLUMNS;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0 && k <= 4; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        check_note(c, "K=%d: ", k);
+        golden_is_sequence(c, "output",
+                           check_forward(c, model, golden_matrix(c, ROWS, COLUMNS, 1, 1)), 2, dim,
+                           3, 2);
+        golden_is_sequence(
+            c, "input gradient",
+            check_backward(c, model, check_array(c, 2, dim, check_sequence(c, count, 5, 3))), 2,
+            dim, 10, 6);
+        check_model_close(c, model);
+    }
 }

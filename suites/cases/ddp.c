@@ -1,6 +1,6 @@
-/* ddp.c: area DDP: the bucket assignment and the sampler as pure functions. The other rules wait
- * for DistributedDataParallel. */
-#include "check.h"
+/* ddp.c: area DDP: the table; the bucket assignment and the sampler as pure functions. The training
+ * of several ranks is in ddp_training.c, ddp_loss.c, ddp_sync.c and ddp_join.c. */
+#include "ddp.h"
 
 /* ---- DDP-10: buckets ------------------------------------------------------------------------- */
 
@@ -235,25 +235,47 @@ static void any_share(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { BOTH = PROFILE_PRIMITIVES | PROFILE_DDP };
+enum { BOTH = PROFILE_PRIMITIVES | PROFILE_DDP, DDP = PROFILE_DDP };
 
 static const struct check_case cases[] = {
+    {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known, 0, 0, 0},
+    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_steps, 0, 0, 0},
+    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_network, 0, 0, 0},
+    {"DDP-01.large", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_large, 0, 0, 0},
+    {"DDP-02.unequal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean, 0, 0, 0},
+    {"DDP-02.equal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean_equal, 0, 0, 0},
+    {"DDP-03.sum", "DDP-03", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_sum, 0, 0, 0},
+    {"DDP-04.scaled", "DDP-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_scaled, 0, 0, 0},
+    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_exact, 0, 0, 0},
+    {"DDP-05.range", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_range, 0, 0, 0},
+    {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same, 0, 0, 0},
+    {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_not_sent, 0, 0,
+     0},
     {"DDP-10.known", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, known_buckets, 0, 0, 0},
     {"DDP-10.any", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, any_buckets, 0, 0, 0},
+    {"DDP-16.known", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_known, 0, 0, 0},
+    {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_several, 0, 0,
+     0},
+    {"DDP-16.prefilled", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_prefilled, 0,
+     0, 0},
+    {"DDP-17.each", "DDP-17", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_each, 0, 0, 0},
+    {"DDP-19.divisor", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor, 0, 0, 0},
+    {"DDP-19.many", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor_many, 0, 0, 0},
+    {"DDP-20.last", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_last, 0, 0, 0},
+    {"DDP-20.tie", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_tie, 0, 0, 0},
+    {"DDP-27.own", "DDP-27", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_own, 0, 0, 0},
     {"DDP-28.known", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, known_shares, 0, 0, 0},
     {"DDP-28.any", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, any_share, 0, 0, 0},
+    {"DDP-29.nothing", "DDP-29", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_nothing_to_train,
+     0, 0, 0},
 };
 
 static const char waits[] = "needs DistributedDataParallel in one process";
+static const char unasked[] = "the interface cannot ask for the search for unused parameters";
+static const char alike[] = "the interface builds all ranks from one description";
 
 static const struct check_excuse excuses[] = {
-    {"DDP-01", true, waits},
-    {"DDP-02", true, waits},
-    {"DDP-03", true, waits},
-    {"DDP-04", true, waits},
-    {"DDP-05", true, waits},
     {"DDP-06", false, "communication hooks are not in the interface"},
-    {"DDP-07", true, waits},
     {"DDP-08", true, waits},
     {"DDP-09", true, waits},
     {"DDP-11", true, waits},
@@ -261,19 +283,13 @@ static const struct check_excuse excuses[] = {
     {"DDP-13", false, "depends on the version of PyTorch, and the cap is not in the interface"},
     {"DDP-14", true, waits},
     {"DDP-15", true, waits},
-    {"DDP-16", true, waits},
-    {"DDP-17", true, waits},
     {"DDP-18", true, waits},
-    {"DDP-19", true, waits},
-    {"DDP-20", true, waits},
-    {"DDP-21", true, waits},
-    {"DDP-22", true, waits},
+    {"DDP-21", true, unasked},
+    {"DDP-22", true, unasked},
     {"DDP-23", true, waits},
     {"DDP-24", true, waits},
-    {"DDP-25", true, waits},
-    {"DDP-26", true, waits},
-    {"DDP-27", true, waits},
-    {"DDP-29", true, waits},
+    {"DDP-25", true, alike},
+    {"DDP-26", true, alike},
     {"DDP-30", false, "second-order gradients are not in the interface"},
 };
 

@@ -1,5 +1,6 @@
 /* determinism.c: area DET: the order of sums, and time, which must not show. */
 #include "check.h"
+#include "ddp.h"
 #include "ids.h"
 
 #include <float.h>
@@ -117,6 +118,23 @@ static void gradients_in_order(struct check *c)
                 check_on(check_column(c, n, check_sequence(c, n, 1, 1)), mixed_ids(k)[0]));
             check_grad_is(c, model, 0, (double)in_order(value, m));
         }
+}
+
+/* Eight replicas: pairs added first would give another sum. The values of a list's end repeat. */
+static void gradients_of_eight(struct check *c)
+{
+    static const float value[8] = {1e8F, 1, -1e8F, 1, 1, 1, 1, 1};
+
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"grad\",\"values\":[1e8,1,-1e8,1]}");
+        const size_t n = 3 * (size_t)k;
+
+        check_note(c, "K=%d: ", k);
+        check_forward(c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
+        check_backward(c, model, NULL);
+        check_grad_is(c, model, 0, (double)in_order(value, k));
+    }
 }
 
 enum { IN = 5, OUT = 3, ROWS = 11, WEIGHTS = IN * OUT };
@@ -338,6 +356,8 @@ static const struct check_case cases[] = {
     {"DET-01.many", "DET-01", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, order_of_many, 0, 0, 0},
     {"DET-01.gradients", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_in_order, 0,
      0, 0},
+    {"DET-01.eight", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_of_eight, 0, 0,
+     0},
     {"DET-01.shards", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_of_shards, 0, 0,
      0},
     {"DET-04.delays", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, time_does_not_show, 0, 0,
@@ -347,12 +367,13 @@ static const struct check_case cases[] = {
      0},
     {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, reals_are_near, 0, 0, 0},
     {"DET-06.rows", "DET-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, rows_in_place, 0, 0, 0},
+    {"DET-07.bits", "DET-07", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, ddp_gradients_same, 0,
+     0, 0},
 };
 
 static const struct check_excuse excuses[] = {
     {"DET-02", false, "differs from DET-01 in the sign of zero alone, and both are allowed"},
     {"DET-03", false, "leaves the order of a collective library free: nothing to hold it to"},
-    {"DET-07", true, "needs DistributedDataParallel in one process"},
 };
 
 const struct check_area area_determinism = {

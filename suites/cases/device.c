@@ -30,6 +30,7 @@ static const struct check_case cases[] = {
     {"DEV-03.permutations", "DEV-03", MUST, REPORTED, DP, PARALLEL, 3, dev_permutations, 0, 0, 0},
     {"DEV-04.anywhere", "DEV-04", MUST, OBSERVED, DP, PARALLEL, 1, dev_inputs, 0, 0, 0},
     {"DEV-04.apart", "DEV-04", MUST, OBSERVED, DP, PARALLEL, 1, dev_inputs_apart, 0, 0, 0},
+    {"DEV-04.integers", "DEV-04", MUST, OBSERVED, DP, PARALLEL, 1, dev_integers, 0, 0, 0},
     {"DEV-05.all", "DEV-05", MUST, OBSERVED, DP, PARALLEL, 1, dev_all, 0, 0, 0},
     {"DEV-05.order", "DEV-05", MUST, REPORTED, DP, PARALLEL, 1, dev_all_order, 0, 0, 0},
     {"DEV-07.refused", "DEV-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, dev_duplicates_refused, 0,

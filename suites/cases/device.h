@@ -27,6 +27,7 @@ void dev_order_rows(struct check *c);
 void dev_permutations(struct check *c);
 void dev_inputs(struct check *c);
 void dev_inputs_apart(struct check *c);
+void dev_integers(struct check *c);
 void dev_all(struct check *c);
 void dev_all_order(struct check *c);
 void dev_duplicates_refused(struct check *c);

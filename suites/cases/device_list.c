@@ -262,3 +262,27 @@ void dev_duplicates_right(struct check *c)
         check_model_close(c, model);
     }
 }
+
+/* Indices from anywhere as well: rows of a table. */
+void dev_integers(struct check *c)
+{
+    static const double index[] = {3, 1, 2, 0, 1, 3, 3, 2, 1, 0}, weight[] = {5, 7, 11, 13};
+    const size_t n = sizeof index / sizeof index[0], dim[] = {n, 1};
+    double want[sizeof index / sizeof index[0]];
+
+    for (size_t e = 0; e < n; e++)
+        want[e] = weight[(int)index[e]];
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (int place = IMPL_HOST; place < golden_places(c); place++) {
+            struct impl_model *model = golden_parallel(
+                c, k, "",
+                "{\"kind\":\"embedding\",\"rows\":4,\"columns\":1,\"weight\":[5,7,11,13]}");
+
+            check_note(c, "K=%d, indices on %d: ", k, place);
+            golden_is(
+                c, "output",
+                check_forward(c, model, check_on(check_typed(c, IMPL_I32, 1, &n, index), place)), 2,
+                dim, want);
+            check_model_close(c, model);
+        }
+}

@@ -13,6 +13,7 @@ void error_backward_leaves(struct check *c);
 void error_gather_leaves(struct check *c);
 void error_modes_leave(struct check *c);
 void error_other_model(struct check *c);
+void error_waiting_stays(struct check *c);
 void error_primitive_leaves(struct check *c);
 
 #endif

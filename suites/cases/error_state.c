@@ -1,6 +1,7 @@
 /* error_state.c: area ERR: what an error must leave as it was. */
 #include "error.h"
 
+#include "golden.h"
 #include "ids.h"
 
 enum { N = 10, ROOM = 16384 };
@@ -227,5 +228,29 @@ void error_primitive_leaves(struct check *c)
             check_reduce(c, &reduce);
             check_values(c, "sum afterwards", reduce.sums, 2, sum);
         }
+    }
+}
+
+/* A forward waits for its backward while another one fails: it goes on waiting. */
+void error_waiting_stays(struct check *c)
+{
+    const size_t n = 10;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            golden_parallel(c, k, "",
+                            GOLDEN_AFFINE ",{\"kind\":\"fail\",\"replicas\":[0],"
+                                          "\"when\":\"forward\",\"status\":\"fault\","
+                                          "\"text\":\"the second\",\"at\":2}");
+
+        check_note(c, "K=%d: ", k);
+        check_forward(c, model, golden_rows(c, n));
+        check_refused(c, "a second forward that fails", golden_try_one(c, model, golden_rows(c, 7)),
+                      ALLOW(IMPL_EFAULT));
+        golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n,
+                           2, 2);
+        check_grad_is(c, model, 0, 385);
+        check_grad_is(c, model, 1, 55);
+        check_model_close(c, model);
     }
 }

@@ -31,6 +31,13 @@ void grad_embedding(struct check *c);
 void grad_moved(struct check *c);
 void grad_momentum_none(struct check *c);
 
+/* gradient_more.c: sizes, and what lies outside or between */
+void grad_large(struct check *c);
+void grad_many(struct check *c);
+void grad_cleared_outside(struct check *c);
+void grad_inputs_apart(struct check *c);
+void grad_momentum_between(struct check *c);
+
 /* gradient_unused.c: parameters that nobody uses */
 void grad_unused_one(struct check *c);
 void grad_unused_zero(struct check *c);

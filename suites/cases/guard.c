@@ -25,6 +25,7 @@ struct guard {
     unsigned char *fenced; /* outputs: the canaries in front; NULL: an input */
     size_t bytes;          /* of each array's data */
     void *copy;            /* inputs: as it was before the call */
+    struct impl_array was; /* inputs: the description of the array */
 };
 
 void *check_memory(struct check *c, size_t bytes)
@@ -156,11 +157,14 @@ void guard_poison(struct impl_array *arrays, size_t n)
 
 void guard_before(struct check *c)
 {
-    int left = GUARDED;
+    int left = c->guarded > GUARDED ? c->guarded : GUARDED;
 
     for (struct guard *guard = c->guards; guard != NULL && left > 0; guard = guard->next, left--)
-        if (guard->fenced == NULL && guard->bytes > 0)
-            memcpy(guard->copy, guard->first->data, guard->bytes);
+        if (guard->fenced == NULL) {
+            guard->was = *guard->first;
+            if (guard->bytes > 0)
+                memcpy(guard->copy, guard->first->data, guard->bytes);
+        }
 }
 
 static bool canaries_whole(const struct guard *guard)
@@ -179,13 +183,37 @@ static bool canaries_whole(const struct guard *guard)
     return true;
 }
 
+static bool same_array(const struct impl_array *a, const struct impl_array *b)
+{
+    return a->data == b->data && a->capacity == b->capacity && a->dtype == b->dtype &&
+           a->ndim == b->ndim && memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
+           a->device == b->device && a->needs_grad == b->needs_grad;
+}
+
+/* Where outputs are and how large they may be is the suite's to say. */
+static bool in_place(const struct guard *guard)
+{
+    const size_t each = (guard->bytes + 15) / 16 * 16 + CANARY_BYTES;
+
+    for (int i = 0; i < guard->n; i++)
+        if (guard->first[i].data != guard->fenced + CANARY_BYTES + (size_t)i * each ||
+            guard->first[i].capacity != guard->bytes)
+            return false;
+    return true;
+}
+
 void guard_after(struct check *c, const char *what)
 {
-    int left = GUARDED;
+    int left = c->guarded > GUARDED ? c->guarded : GUARDED;
 
     for (struct guard *guard = c->guards; guard != NULL && left > 0; guard = guard->next, left--) {
+        if (guard->fenced != NULL && !in_place(guard))
+            check_fail(c, "%s changed where an output is, or its room of %zu bytes", what,
+                       guard->bytes);
         if (guard->fenced != NULL && !canaries_whole(guard))
             check_fail(c, "%s wrote outside an output's room of %zu bytes", what, guard->bytes);
+        if (guard->fenced == NULL && !same_array(guard->first, &guard->was))
+            check_fail(c, "%s changed the caller's description of an input array", what);
         if (guard->fenced == NULL && guard->bytes > 0 &&
             memcmp(guard->copy, guard->first->data, guard->bytes) != 0)
             check_fail(c, "%s wrote into an input array of the caller", what);

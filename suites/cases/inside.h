@@ -15,6 +15,7 @@ struct check {
     struct impl_error error;        /* of the last call */
     struct memory *memory;
     struct guard *guards;
+    int guarded; /* arrays of the call at work, where they are many */
     struct open_model *models;
     char note[100];
     struct check_outcome *outcome;

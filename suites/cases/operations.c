@@ -121,6 +121,7 @@ int check_try_broadcast(struct check *c, struct impl_broadcast *op)
     if (op->src_after != NULL)
         guard_poison(op->src_after, (size_t)op->n);
     op->transfers = op->default_bytes = 0;
+    c->guarded = 2 * (n + op->n);
     call_begin(c, "broadcast");
     status =
         call_end(c, "broadcast", c->session->ops->broadcast(c->session->session, op, &c->error));
@@ -139,6 +140,7 @@ int check_try_reduce(struct check *c, struct impl_reduce *op)
     must_have(c, c->session->ops->reduce != NULL, "reduce");
     guard_poison(op->sums, (size_t)op->n);
     op->transfers = op->default_bytes = 0;
+    c->guarded = 2 * op->n * (op->k + 1);
     call_begin(c, "reduce");
     status = call_end(c, "reduce", c->session->ops->reduce(c->session->session, op, &c->error));
     if (status == IMPL_OK)

@@ -168,13 +168,13 @@ static void single_honoured(struct check *c)
 /* ---- OUT-05: what comes after it ------------------------------------------------------------- */
 
 /* 2x + 1 in parallel, and behind it a layer that changes nothing, with parameters on `device`. */
-static struct impl_model *followed(struct check *c, int k, int output, int device)
+static struct impl_model *followed(struct check *c, int k, int output, const char *next, int device)
 {
     return check_model(c,
                        "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,%s\"layers\":[%s]},"
-                       "{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0],\"device\":%d}]}",
+                       "{%s,\"weight\":[1],\"bias\":[0],\"device\":%d}]}",
                        check_list(c, golden_ids(c, k), k), output_device(c, output), GOLDEN_AFFINE,
-                       device);
+                       next, device);
 }
 
 /* The caller put it where the output is. */
@@ -182,7 +182,7 @@ static void put_there(struct check *c)
 {
     for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
         for (int device = IMPL_HOST; device < golden_places(c); device++) {
-            struct impl_model *model = followed(c, k, device, device);
+            struct impl_model *model = followed(c, k, device, "\"kind\":\"affine\"", device);
 
             check_note(c, "K=%d, output and next layer on %d: ", k, device);
             golden_prefill(c, model);
@@ -197,6 +197,7 @@ static void put_there(struct check *c)
 /* The caller did not: nobody carries the output there. */
 static void put_elsewhere(struct check *c)
 {
+    static const char linear[] = "\"kind\":\"linear\",\"in\":1,\"out\":1";
     const int k = golden_most(c, 4), last = golden_places(c);
 
     for (int output = IMPL_HOST; output < last; output++) {
@@ -205,11 +206,12 @@ static void put_elsewhere(struct check *c)
 
             if (device == output)
                 continue;
-            model = followed(c, k, output, device);
+            model = followed(c, k, output, linear, device);
             check_note(c, "K=%d, output on %d, next layer on %d: ", k, output, device);
             golden_prefill(c, model);
             check_refused(c, "a layer that is not where the output is",
-                          golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
+                          golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)),
+                          ALLOW(IMPL_EDEVICE));
             check_grad_is(c, model, 0, 1000);
             check_grad_is(c, model, 1, 123);
             check_grad_none(c, model, 2);

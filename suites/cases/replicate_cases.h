@@ -39,4 +39,10 @@ void replicate_frozen(struct check *c);
 void replicate_borrowed_base(struct check *c);
 void replicate_borrowed_refused(struct check *c);
 
+/* replicate_more.c: two uses of one thing, and a frozen bias. */
+void replicate_second_wrapper(struct check *c);
+void replicate_wrapper_twice(struct check *c);
+void replicate_used_outside(struct check *c);
+void replicate_frozen_bias(struct check *c);
+
 #endif

@@ -178,6 +178,29 @@ static void ceil_sizes(struct check *c)
     must_be_known(c, known, sizeof known / sizeof known[0]);
 }
 
+/* The middle one of three dimensions, for types of 4 and of 8 bytes. */
+static void types_along_dim(struct check *c)
+{
+    static const enum impl_dtype types[] = {IMPL_F64, IMPL_I64, IMPL_I32};
+    const size_t dim[] = {3, 10, 2};
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+            const int *devices = primitive_order(c, k);
+            const struct impl_array *x =
+                check_typed(c, types[t], 3, dim, check_sequence(c, 60, 16777217, 1));
+            size_t size[IMPL_MAX_DEVICES];
+            const int want = check_shards(dim[1], k, size);
+            const struct impl_array *shards;
+            int m;
+
+            check_note(c, "K=%d, type %d: ", k, (int)types[t]);
+            shards = primitive_scatter(c, x, devices, k, 1, &m);
+            check_int(c, "number of shards", m, want);
+            primitive_check_shards(c, x, 1, shards, m, size, devices);
+        }
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define SPLIT    .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_SPLIT
@@ -185,7 +208,7 @@ static void ceil_sizes(struct check *c)
 #define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
 
 static const struct check_case cases[] = {
-    {.id = "SPLIT-01.sizes", .rule = "SPLIT-01", SPLIT, .run = sizes_small},
+    {.id = "SPLIT-01.sizes", .rule = "SPLIT-01", SPLIT, .run = sizes_small, .limit_ms = 60000},
     {.id = "SPLIT-01.large", .rule = "SPLIT-01", SPLIT, .run = sizes_large},
     {.id = "SPLIT-01.known", .rule = "SPLIT-01", SPLIT, .run = sizes_known},
     {.id = "SPLIT-01.order", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = split_scatter_order},
@@ -197,6 +220,7 @@ static const struct check_case cases[] = {
      PARALLEL,
      .devices = 2,
      .run = split_model_changing},
+    {.id = "SPLIT-01.types_dim", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = types_along_dim},
     {.id = "SPLIT-02.fewer", .rule = "SPLIT-02", SPLIT, .run = fewer_known},
     {.id = "SPLIT-02.idle", .rule = "SPLIT-02", PARALLEL, .devices = 3, .run = split_model_idle},
     {.id = "SPLIT-02.trace",
@@ -228,6 +252,13 @@ static const struct check_case cases[] = {
      PARALLEL,
      .devices = 1,
      .run = split_model_no_rows,
+     .dialect = IMPL_NO_ROWS,
+     .choice = IMPL_EMPTY},
+    {.id = "SPLIT-05.kept",
+     .rule = "SPLIT-05",
+     PARALLEL,
+     .devices = 1,
+     .run = split_model_no_rows_kept,
      .dialect = IMPL_NO_ROWS,
      .choice = IMPL_EMPTY},
     {.id = "SPLIT-05.refused",

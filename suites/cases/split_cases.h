@@ -29,6 +29,7 @@ void split_model_idle(struct check *c);
 void split_model_trace(struct check *c);
 void split_model_few(struct check *c);
 void split_model_no_rows(struct check *c);
+void split_model_no_rows_kept(struct check *c);
 void split_model_scalar(struct check *c);
 void split_model_changing(struct check *c);
 

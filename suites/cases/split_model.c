@@ -1,4 +1,5 @@
 /* split_model.c: area SPLIT, in models: which replica gets which rows. */
+#include "golden.h"
 #include "primitive.h"
 #include "split_cases.h"
 
@@ -205,5 +206,22 @@ void split_model_scalar(struct check *c)
         check_values(c, "a batch of 10 afterwards",
                      check_forward(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1))), 10,
                      check_sequence(c, 10, 3, 2));
+    }
+}
+
+/* A batch of no rows adds nothing to gradients that are there, and spoils nothing. */
+void split_model_no_rows_kept(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_affine(c, k);
+
+        check_note(c, "K=%d N=0: ", k);
+        golden_prefill(c, model);
+        check_forward(c, model, golden_rows(c, 0));
+        check_backward(c, model, NULL);
+        check_grad_is(c, model, 0, 1000);
+        check_grad_is(c, model, 1, 123);
+        golden_unharmed(c, model);
+        check_model_close(c, model);
     }
 }

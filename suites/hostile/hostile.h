@@ -15,6 +15,7 @@ enum habit {
     OPEN_MANY_DEVICES,
     OPEN_NEGATIVE_DEVICES,
     OPEN_RUBBISH_DIALECT,
+    OPEN_SHRINKS,      /* has eight devices when it is opened first, then one */
     OPEN_NOISE,        /* megabytes on standard output and error, then all is well */
     OPEN_HOST_DEVICES, /* has devices in a session without */
     /* scatter */

@@ -100,10 +100,12 @@ open-forgets|open failed (status 0)
 open-no-name|open: it has no name
 open-many-devices|open: its number of devices is not 0..64
 open-negative-devices|open: its number of devices is not 0..64
-open-rubbish-dialect|open: a declared dialect is no word of impl.h
+open-rubbish-dialect|open: a dialect is declared with a choice that it does not have
 close-crashes|the process died of signal 11 (Segmentation fault), in close
 no-such-habit|open failed (status 1): no habit 'no-such-habit'
 END
+    rm -f opened
+    habit BROKEN open-shrinks SPLIT-02.idle "open says another number of devices than at first"
     habit FAIL open-host-devices CPU-01.values "a session with host_only has devices"
     # What is no fault must not become one.
     check 0 "1 of 1 cases passed" --only SPLIT-01.order --impl "$objects/habit.so"

@@ -17,6 +17,7 @@ static const char *const words[HABITS] = {
     [OPEN_MANY_DEVICES] = "open-many-devices",
     [OPEN_NEGATIVE_DEVICES] = "open-negative-devices",
     [OPEN_RUBBISH_DIALECT] = "open-rubbish-dialect",
+    [OPEN_SHRINKS] = "open-shrinks",
     [OPEN_NOISE] = "open-noise",
     [OPEN_HOST_DEVICES] = "open-host-devices",
     [SCATTER_CRASHES] = "scatter-crashes",

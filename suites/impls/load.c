@@ -145,6 +145,7 @@ static int load_process(const char *command, double seconds, const char *options
         source->limit_ms > EXEC_MODEL_MS ? source->limit_ms : (unsigned)EXEC_MODEL_MS;
     source->process = true;
     source->resident = exec_resident;
+    source->dead = exec_dead;
     source->ops = exec_impl();
     n = snprintf(source->options, sizeof source->options, "%u\n%s\n%s", source->limit_ms, command,
                  options);

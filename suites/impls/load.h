@@ -14,6 +14,8 @@ struct impl_source {
     unsigned limit_ms, open_limit_ms, model_limit_ms;
     /* Resident memory of the implementation's own process; NULL: it is ours. */
     int (*resident)(struct impl_session *session, size_t *bytes);
+    /* Why its process can answer no more, NULL: it can. NULL: it has none. */
+    const char *(*dead)(struct impl_session *session);
 };
 
 /* spec: "reference" (options: the backend, "cpu" if ""), "mutant:NAME", a path with a '/' to a

@@ -20,7 +20,11 @@ enum misdeed {
     ERROR_WITHOUT_TEXT,
     SUCCESS_WITH_ERROR,
     BREAKS,
-    REFUSES
+    REFUSES,
+    MOVES_OUTPUT,
+    RAISES_ROOM,
+    CHANGES_INPUT,
+    BAD_DIALECT
 };
 
 struct impl_session {
@@ -38,7 +42,7 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
     strcpy(about->name, "fake");
     about->devices = config->host_only ? 0 : 2;
     about->capabilities = IMPL_CAP_GATHER;
-    about->dialect[IMPL_REPLICA_0] = IMPL_ALIAS;
+    about->dialect[IMPL_REPLICA_0] = only.misdeed == BAD_DIALECT ? IMPL_ZERO : IMPL_ALIAS;
     return IMPL_OK;
 }
 
@@ -85,6 +89,15 @@ static int misbehave(const struct impl_session *session, struct impl_gather *op,
         return 1000;
     case ERROR_WITHOUT_TEXT:
         return IMPL_EINVAL;
+    case MOVES_OUTPUT:
+        op->out->data = data + 1;
+        break;
+    case RAISES_ROOM:
+        op->out->capacity = SIZE_MAX;
+        break;
+    case CHANGES_INPUT:
+        ((struct impl_array *)op->parts)->device = 1;
+        break;
     case SUCCESS_WITH_ERROR:
         err->status = IMPL_EFAULT;
         break;
@@ -229,6 +242,9 @@ Test(check, what_an_implementation_must_not_do)
     expect(BAD_TYPE, compares, CHECK_FAIL, "unknown type 77");
     expect(BAD_SHAPE, compares, CHECK_FAIL, "does not fit");
     expect(BAD_DEVICE, compares, CHECK_FAIL, "on device 2; there are 2");
+    expect(MOVES_OUTPUT, compares, CHECK_FAIL, "changed where an output is");
+    expect(RAISES_ROOM, compares, CHECK_FAIL, "its room of 8 bytes");
+    expect(CHANGES_INPUT, compares, CHECK_FAIL, "description of an input");
     expect(UNKNOWN_STATUS, compares, CHECK_FAIL, "status 1000");
     expect(ERROR_WITHOUT_TEXT, compares, CHECK_FAIL, "its error says");
     expect(SUCCESS_WITH_ERROR, compares, CHECK_FAIL, "filled an error");
@@ -276,6 +292,38 @@ Test(check, a_claim_without_an_operation_is_refused)
     ops.gather = NULL;
     cr_assert(check_session_open(&session, &ops, &settings, reason) == -1);
     cr_assert_not_null(strstr(reason, "claims a capability"), "%s", reason);
+}
+
+Test(check, a_choice_of_another_dialect_is_refused)
+{
+    const struct check_settings settings = {.devices = "", .options = "", .seed = BAD_DIALECT};
+    struct check_session session;
+    char reason[600] = "";
+
+    cr_assert(check_session_open(&session, &fake, &settings, reason) == -1);
+    cr_assert_not_null(strstr(reason, "a choice that it does not have"), "%s", reason);
+}
+
+/* A session whose process has gone when the models were closed gives no verdict. */
+static const char *always_dead(struct impl_session *session)
+{
+    (void)session;
+    return "the process died";
+}
+
+Test(check, death_at_the_end_is_no_pass)
+{
+    const struct check_case test = {.id = "X-01.x", .rule = "X-01", .run = compares};
+    const struct check_settings settings = {.devices = "", .options = "", .dead = always_dead};
+    struct check_outcome outcome;
+    struct check_session session;
+    char reason[600];
+
+    cr_assert(check_session_open(&session, &fake, &settings, reason) == 0, "%s", reason);
+    check_run(&test, &session, &settings, &outcome);
+    check_session_close(&session);
+    cr_assert(outcome.verdict == CHECK_BROKEN && strstr(outcome.reason, "process died") != NULL,
+              "verdict %d, '%s'", (int)outcome.verdict, outcome.reason);
 }
 
 Test(check, shards_in_closed_form)

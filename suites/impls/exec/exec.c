@@ -97,6 +97,11 @@ static int exec_reset(struct impl_session *session, struct impl_error *err)
     return status;
 }
 
+const char *exec_dead(struct impl_session *session)
+{
+    return session->dead[0] != '\0' ? session->dead : NULL;
+}
+
 int exec_resident(struct impl_session *session, size_t *bytes)
 {
     return process_resident(&session->process, bytes);

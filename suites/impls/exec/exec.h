@@ -9,5 +9,7 @@ enum { EXEC_OPEN_MS = 120000, EXEC_MODEL_MS = 60000, EXEC_MS = 10000 };
 
 /* Bytes of memory of the processes of a session. */
 int exec_resident(struct impl_session *session, size_t *bytes);
+/* Why every operation fails from now on; NULL: the process is there. */
+const char *exec_dead(struct impl_session *session);
 
 #endif

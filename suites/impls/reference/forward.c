@@ -32,7 +32,9 @@ static int keep_argument(const struct impl_array *from, struct argument *to, str
     return 0;
 }
 
-/* One copy in host memory, the same for all replicas. */
+/* One copy in host memory, the same for all replicas: core's way of passing what is no tensor is a
+ * module's own data, which its replicas share. That they are whole and one is therefore core's tree
+ * shared by all replicas; that they need no devices of their own is its count of replicas. */
 static int keep_arguments(struct world *world, const struct impl_forward *op, struct dp_error *err)
 {
     int status = 0;

@@ -1,0 +1,145 @@
+/* ddp_join.c: cases of area DDP: ranks with fewer batches join. A forward in which nobody is active
+ * is the end. */
+#include "ddp.h"
+
+static const char affine[] = DDP_MODEL(DDP_AFFINE);
+static const float rate = 0.0625F;
+
+struct loop {
+    int ranks;
+    int batches[DDP_MOST];
+    double x[DDP_MOST];
+    int last; /* the highest of those with the most batches */
+};
+
+static const struct loop two = {2, {3, 5}, {50, 50}, 1};
+
+static const struct loop many[] = {
+    {2, {3, 5}, {30, 70}, 1},
+    {2, {4, 2}, {30, 70}, 0},
+    {4, {1, 4, 2, 3}, {30, 70, -10, 6}, 1},
+    {4, {3, 2, 3, 1}, {30, 70, -10, 6}, 2},
+    {4, {2, 2, 2, 2}, {30, 70, -10, 6}, 3},
+};
+enum { MANY = sizeof many / sizeof many[0] };
+
+/* Iteration i. The ranks that have a batch hold the sum of theirs, divided by R. false: nobody had
+ * one. */
+static bool iterate(struct check *c, struct impl_model *model, const struct loop *loop, int i,
+                    double mean[2])
+{
+    struct ddp_call call = ddp_rows(c, loop->ranks, loop->x);
+    bool active[DDP_MOST], any = false;
+
+    mean[0] = mean[1] = 0;
+    for (int r = 0; r < loop->ranks; r++) {
+        active[r] = i < loop->batches[r];
+        any = any || active[r];
+        call.in[r] = active[r] ? call.in[r] : NULL;
+        mean[0] += active[r] ? loop->x[r] / loop->ranks : 0;
+        mean[1] += active[r] ? 1.0 / loop->ranks : 0;
+    }
+    call.active = active;
+    ddp_forward(c, model, &call);
+    if (!any)
+        return false;
+    ddp_backward(c, model, &call);
+    for (int r = 0; r < loop->ranks; r++)
+        for (int p = 0; active[r] && p < 2; p++)
+            ddp_rank_is(c, model, r, IMPL_GRAD, p, mean[p]);
+    return true;
+}
+
+/* The whole loop with a step after each backward; sum: of the means. */
+static void train(struct check *c, struct impl_model *model, const struct loop *loop,
+                  const char *name, double sum[2])
+{
+    double mean[2];
+
+    sum[0] = sum[1] = 0;
+    check_note(c, "%s, iteration 0: ", name);
+    for (int i = 0; iterate(c, model, loop, i, mean); i++) {
+        check_step(c, model, rate, 0);
+        check_zero_grad(c, model);
+        sum[0] += mean[0];
+        sum[1] += mean[1];
+        check_note(c, "%s, iteration %d: ", name, i + 1);
+    }
+    check_note(c, "%s, after the end: ", name);
+}
+
+static const char *name_of(struct check *c, int row)
+{
+    return check_text(c, "row %d, R=%d", row, many[row].ranks);
+}
+
+/* ---- DDP-19: the divisor --------------------------------------------------------------------- */
+
+void ddp_join_divisor(struct check *c)
+{
+    static const double want[] = {50, 50, 50, 25, 25};
+    struct impl_model *model = check_ddp_model(c, two.ranks, affine);
+    double mean[2];
+
+    for (int i = 0; i < 5; i++) {
+        check_note(c, "iteration %d: ", i);
+        check_true(c, iterate(c, model, &two, i, mean), "nobody is active");
+        ddp_rank_is(c, model, 1, IMPL_GRAD, 0, want[i]);
+        check_step(c, model, rate, 0);
+        check_zero_grad(c, model);
+    }
+    check_note(c, "the end: ");
+    check_true(c, !iterate(c, model, &two, 5, mean), "somebody is active");
+}
+
+/* Other ranks first, several at once, and an ordinary step after it: all are back. */
+void ddp_join_divisor_many(struct check *c)
+{
+    for (int row = 0; row < MANY; row++) {
+        const struct loop *loop = &many[row];
+        struct impl_model *model = check_ddp_model(c, loop->ranks, affine);
+        struct ddp_call call = ddp_rows(c, loop->ranks, loop->x);
+        double sum[2], mean = 0;
+
+        train(c, model, loop, name_of(c, row), sum);
+        for (int r = 0; r < loop->ranks; r++)
+            mean += loop->x[r] / loop->ranks;
+        check_zero_grad(c, model);
+        ddp_pass(c, model, &call);
+        ddp_all_is(c, model, loop->ranks, IMPL_GRAD, 0, mean);
+        ddp_all_is(c, model, loop->ranks, IMPL_GRAD, 1, 1);
+        check_model_close(c, model);
+    }
+}
+
+/* ---- DDP-20: the model of the last one ------------------------------------------------------- */
+
+/* `apart`: what the weights of two ranks that follow each other differ by. */
+static void last_one_wins(struct check *c, int row, double apart)
+{
+    const struct loop *loop = &many[row];
+    struct impl_model *model = check_ddp_model(c, loop->ranks, affine);
+    double sum[2];
+
+    for (int r = 0; r < loop->ranks; r++)
+        ddp_set(c, model, r, IMPL_VALUE, 0, (const double[]){2 + apart * r});
+    train(c, model, loop, name_of(c, row), sum);
+    ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 0,
+               2 + apart * loop->last - (double)rate * sum[0]);
+    ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 1, 1 - (double)rate * sum[1]);
+    check_model_close(c, model);
+}
+
+/* The ranks were equal, and those that ended earlier missed steps. */
+void ddp_join_last(struct check *c)
+{
+    for (int row = 0; row < MANY; row++)
+        last_one_wins(c, row, 0);
+}
+
+/* Whose it is shows where no two ranks are equal. */
+void ddp_join_tie(struct check *c)
+{
+    for (int row = 0; row < MANY; row++)
+        last_one_wins(c, row, 100);
+}

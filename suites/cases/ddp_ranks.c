@@ -1,0 +1,170 @@
+/* ddp_ranks.c: calls of models of several ranks, and what all ranks must hold. */
+#include "ddp.h"
+/* Rank by rank is nothing that check.h offers for `set` and for the outputs of a forward. */
+#include "inside.h"
+
+#include <string.h>
+
+int ddp_ranks(int i)
+{
+    return i < 2 ? 2 << i : 0;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static size_t count(int n)
+{
+    return (size_t)n;
+}
+
+/* The arrays side by side, as the interface wants them; their data stay where they are guarded. */
+static struct impl_array *in_a_row(struct check *c, int ranks, const struct impl_array *const one[])
+{
+    struct impl_array *row = check_memory(c, count(ranks) * sizeof *row);
+
+    for (int r = 0; r < ranks; r++)
+        row[r] = one[r] != NULL ? *one[r] : *check_none(c);
+    return row;
+}
+
+static size_t room_for(const struct ddp_call *call)
+{
+    size_t most = 0;
+
+    for (int r = 0; r < call->ranks; r++)
+        if (call->in[r] != NULL && check_elements(call->in[r]) > most)
+            most = check_elements(call->in[r]);
+    return 4 * 8 * most + 65536;
+}
+
+void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *call)
+{
+    struct impl_array *out = check_output(c, call->ranks * IMPL_MAX_IO, room_for(call));
+    struct impl_forward op = {.in = in_a_row(c, call->ranks, call->in),
+                              .n_in = 1,
+                              .out = out,
+                              .grad = true,
+                              .train = true,
+                              .active = call->active,
+                              .no_sync = call->no_sync};
+    bool anyone = call->active == NULL;
+
+    check_forward_op(c, model, &op);
+    for (int r = 0; r < call->ranks; r++) {
+        const bool active = call->active == NULL || call->active[r];
+        anyone = anyone || active;
+        call->out[r] = &out[r * IMPL_MAX_IO];
+        for (int i = 0; active && i < op.n_out; i++)
+            guard_output(c, "forward", &call->out[r][i]);
+    }
+    if (anyone && op.n_out != 1)
+        check_fail(c, "forward: %d outputs of each rank, must be 1", op.n_out);
+}
+
+void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *call)
+{
+    struct impl_array *grad_in = check_output(c, call->ranks, room_for(call));
+    bool given = false;
+
+    for (int r = 0; r < call->ranks; r++) {
+        given = given || call->g[r] != NULL;
+        call->grad_in[r] = &grad_in[r];
+    }
+    check_backward_op(c, model,
+                      &(struct impl_backward){.grad_out = in_a_row(c, call->ranks, call->g),
+                                              .n_grad_out = given ? 1 : 0,
+                                              .grad_in = grad_in,
+                                              .n_in = call->ranks});
+}
+
+void ddp_pass(struct check *c, struct impl_model *model, struct ddp_call *call)
+{
+    ddp_forward(c, model, call);
+    ddp_backward(c, model, call);
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+void ddp_set(struct check *c, struct impl_model *model, int rank, enum impl_what what, int i,
+             const double values[])
+{
+    const struct impl_array *array = check_none(c);
+    struct impl_param param;
+    int status;
+
+    check_param(c, model, i, &param);
+    if (values != NULL)
+        array = check_typed(c, param.dtype, param.ndim, param.dim, values);
+    call_begin(c, "set");
+    status = call_end(c, "set", c->session->ops->set(model, rank, what, i, array, &c->error));
+    if (status != IMPL_OK)
+        call_failed(c, "set", status);
+}
+
+static const char *word(enum impl_what what)
+{
+    return what == IMPL_GRAD ? "gradient" : "value";
+}
+
+void ddp_all_are(struct check *c, struct impl_model *model, int ranks, enum impl_what what, int i,
+                 size_t n, const double want[])
+{
+    for (int r = 0; r < ranks; r++)
+        check_values(c, check_text(c, "rank %d of %d: %s of parameter %d", r, ranks, word(what), i),
+                     check_get_rank(c, model, r, what, i), n, want);
+}
+
+void ddp_all_is(struct check *c, struct impl_model *model, int ranks, enum impl_what what, int i,
+                double want)
+{
+    ddp_all_are(c, model, ranks, what, i, 1, &want);
+}
+
+void ddp_rank_is(struct check *c, struct impl_model *model, int rank, enum impl_what what, int i,
+                 double want)
+{
+    check_values(c, check_text(c, "rank %d: %s of parameter %d", rank, word(what), i),
+                 check_get_rank(c, model, rank, what, i), 1, &want);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+void ddp_batches(struct check *c, int ranks, uint64_t turn, struct ddp_batch batch[DDP_MOST])
+{
+    for (int r = 0; r < ranks; r++) {
+        const uint64_t rank = (uint64_t)r, seed = check_seed(c) + 64 * turn + 2 * rank;
+        struct ddp_batch *own = &batch[r];
+        double *x;
+
+        own->n = (size_t)(1 + (3 * rank + turn) % DDP_MOST);
+        own->g = check_integers(c, own->n, seed);
+        own->x = x = check_memory(c, own->n * sizeof *x);
+        memcpy(x, check_integers(c, own->n, seed + 1), own->n * sizeof *x);
+        own->weight = own->bias = 0;
+        for (size_t i = 0; i < own->n; i++) {
+            x[i] += 16 * r; /* no two ranks have the same */
+            own->weight += own->g[i] * x[i];
+            own->bias += own->g[i];
+        }
+    }
+}
+
+struct ddp_call ddp_call_of(struct check *c, int ranks, const struct ddp_batch batch[])
+{
+    struct ddp_call call = {.ranks = ranks};
+
+    for (int r = 0; r < ranks; r++) {
+        call.in[r] = check_needs_grad(check_vector(c, batch[r].n, batch[r].x));
+        call.g[r] = check_vector(c, batch[r].n, batch[r].g);
+    }
+    return call;
+}
+
+struct ddp_call ddp_rows(struct check *c, int ranks, const double x[])
+{
+    struct ddp_call call = {.ranks = ranks};
+
+    for (int r = 0; r < ranks; r++)
+        call.in[r] = check_needs_grad(check_vector(c, 1, &x[r]));
+    return call;
+}

@@ -1,0 +1,152 @@
+/* ddp_sync.c: cases of area DDP: gradients that add up on the ranks before they are sent. */
+#include "ddp.h"
+
+static const char affine[] = DDP_MODEL(DDP_AFFINE);
+
+/* Two micro-steps; the numbers of the ranks, and the means of the first and of both. */
+static const struct micro {
+    int ranks;
+    double first[DDP_MOST], second[DDP_MOST];
+    double mean, both;
+} known[] = {
+    {2, {1, 10}, {2, 20}, 5.5, 16.5},
+    {4, {1, 10, 100, 1000}, {2, 20, 200, 2000}, 277.75, 833.25},
+    {4, {3, -5, 2, 9}, {-6, 1, 1, 8}, 2.25, 3.25},
+};
+enum { KNOWN = sizeof known / sizeof known[0] };
+
+static void micro_step(struct check *c, struct impl_model *model, int ranks, const double x[],
+                       bool no_sync)
+{
+    struct ddp_call call = ddp_rows(c, ranks, x);
+
+    call.no_sync = no_sync;
+    ddp_pass(c, model, &call);
+}
+
+/* ---- DDP-16: no_sync ------------------------------------------------------------------------- */
+
+void ddp_no_sync_known(struct check *c)
+{
+    for (int k = 0; k < KNOWN; k++) {
+        const struct micro *m = &known[k];
+        struct impl_model *model = check_ddp_model(c, m->ranks, affine);
+
+        for (int turn = 0; turn < 2; turn++) {
+            check_note(c, "row %d, turn %d, first: ", k, turn);
+            check_zero_grad(c, model);
+            micro_step(c, model, m->ranks, m->first, true);
+            for (int r = 0; r < m->ranks; r++) {
+                ddp_rank_is(c, model, r, IMPL_GRAD, 0, m->first[r]);
+                ddp_rank_is(c, model, r, IMPL_GRAD, 1, 1);
+            }
+            check_note(c, "row %d, turn %d, second: ", k, turn);
+            micro_step(c, model, m->ranks, m->second, false);
+            ddp_all_is(c, model, m->ranks, IMPL_GRAD, 0, m->both);
+            ddp_all_is(c, model, m->ranks, IMPL_GRAD, 1, 2);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* Three micro-steps on the ranks, the fourth sends; then a step, and all of it again. */
+static void cycle(struct check *c, struct impl_model *model, int ranks, int turn, double mean[2])
+{
+    double local[DDP_MOST][2] = {{0}};
+
+    for (int micro = 0; micro < 4; micro++) {
+        struct ddp_batch batch[DDP_MOST];
+        struct ddp_call call;
+
+        check_note(c, "R=%d, turn %d, micro-step %d: ", ranks, turn, micro);
+        ddp_batches(c, ranks, 4 * (uint64_t)turn + (uint64_t)micro, batch);
+        call = ddp_call_of(c, ranks, batch);
+        call.no_sync = micro < 3;
+        ddp_pass(c, model, &call);
+        for (int r = 0; r < ranks; r++) {
+            local[r][0] += batch[r].weight;
+            local[r][1] += batch[r].bias;
+            for (int p = 0; call.no_sync && p < 2; p++)
+                ddp_rank_is(c, model, r, IMPL_GRAD, p, local[r][p]);
+        }
+    }
+    for (int p = 0; p < 2; p++) {
+        mean[p] = 0;
+        for (int r = 0; r < ranks; r++)
+            mean[p] += local[r][p] / ranks;
+        ddp_all_is(c, model, ranks, IMPL_GRAD, p, mean[p]);
+    }
+}
+
+void ddp_no_sync_several(struct check *c)
+{
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+        struct impl_model *model = check_ddp_model(c, ranks, affine);
+        double value[2] = {2, 1}, mean[2];
+
+        for (int turn = 0; turn < 2; turn++) {
+            check_zero_grad(c, model);
+            cycle(c, model, ranks, turn, mean);
+            check_step(c, model, 0.125F, 0);
+            for (int p = 0; p < 2; p++) {
+                value[p] -= 0.125 * mean[p];
+                ddp_all_is(c, model, ranks, IMPL_VALUE, p, value[p]);
+            }
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* What a rank had before is reduced as well, whether the others had anything or not. */
+void ddp_no_sync_prefilled(struct check *c)
+{
+    static const double x[DDP_MOST] = {1, 10, -4, 6};
+
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+        struct impl_model *model = check_ddp_model(c, ranks, affine);
+
+        for (int turn = 0; turn < 3; turn++) {
+            double mean[2] = {0, 0};
+
+            check_note(c, "R=%d, turn %d: ", ranks, turn);
+            for (int r = 0; r < ranks; r++) {
+                const double filled[2] = {100 * (r + 1), 40 * (r + turn)};
+                const bool has[2] = {r != turn % 2, true};
+
+                for (int p = 0; p < 2; p++) {
+                    ddp_set(c, model, r, IMPL_GRAD, p, has[p] ? &filled[p] : NULL);
+                    mean[p] += (has[p] ? filled[p] : 0) / ranks;
+                }
+                mean[0] += x[r] / ranks;
+                mean[1] += 1.0 / ranks;
+            }
+            micro_step(c, model, ranks, x, false);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[0]);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 1, mean[1]);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- DDP-17: sent each time, never zeroed ---------------------------------------------------- */
+
+void ddp_sync_each(struct check *c)
+{
+    for (int k = 0; k < KNOWN; k++) {
+        const struct micro *m = &known[k];
+        struct impl_model *model = check_ddp_model(c, m->ranks, affine);
+
+        for (int turn = 0; turn < 2; turn++) {
+            check_note(c, "row %d, turn %d, first: ", k, turn);
+            check_zero_grad(c, model);
+            micro_step(c, model, m->ranks, m->first, false);
+            ddp_all_is(c, model, m->ranks, IMPL_GRAD, 0, m->mean);
+            ddp_all_is(c, model, m->ranks, IMPL_GRAD, 1, 1);
+            check_note(c, "row %d, turn %d, second: ", k, turn);
+            micro_step(c, model, m->ranks, m->second, false);
+            ddp_all_is(c, model, m->ranks, IMPL_GRAD, 0, m->both);
+            ddp_all_is(c, model, m->ranks, IMPL_GRAD, 1, 2);
+        }
+        check_model_close(c, model);
+    }
+}

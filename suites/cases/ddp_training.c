@@ -1,0 +1,357 @@
+/* ddp_training.c: cases of area DDP: the mean over the ranks, how exact it is, equal parameters. */
+#include "ddp.h"
+#include "golden.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char affine[] = DDP_MODEL(DDP_AFFINE);
+
+/* ---- DDP-01: the mean ------------------------------------------------------------------------ */
+
+void ddp_mean_known(struct check *c)
+{
+    static const struct {
+        int ranks;
+        double x[DDP_MOST], mean;
+    } known[] = {{4, {0, 1, 2, 3}, 1.5}, {2, {1, 10}, 5.5}, {4, {-7, 5, 100, 3}, 25.25}};
+
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+        struct impl_model *model = check_ddp_model(c, known[k].ranks, affine);
+
+        for (int turn = 1; turn <= 3; turn++) {
+            struct ddp_call call = ddp_rows(c, known[k].ranks, known[k].x);
+
+            check_note(c, "row %zu, turn %d: ", k, turn);
+            for (int r = 0; r < call.ranks; r++)
+                call.g[r] = check_vector(c, 1, (const double[]){turn});
+            check_zero_grad(c, model);
+            ddp_pass(c, model, &call);
+            ddp_all_is(c, model, call.ranks, IMPL_GRAD, 0, turn * known[k].mean);
+            ddp_all_is(c, model, call.ranks, IMPL_GRAD, 1, turn);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* Output and input gradient of each rank are its own: y = weight x + bias. */
+static void own_output(struct check *c, const struct ddp_call *call, const struct ddp_batch batch[],
+                       double weight, double bias)
+{
+    for (int r = 0; r < call->ranks; r++) {
+        const size_t n = batch[r].n;
+        double y[DDP_MOST], dx[DDP_MOST];
+
+        for (size_t i = 0; i < n; i++) {
+            y[i] = weight * batch[r].x[i] + bias;
+            dx[i] = weight * batch[r].g[i];
+        }
+        check_values(c, check_text(c, "output of rank %d", r), call->out[r], n, y);
+        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r], n, dx);
+    }
+}
+
+void ddp_mean_steps(struct check *c)
+{
+    const double lr = 0.125;
+
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+        struct impl_model *model = check_ddp_model(c, ranks, affine);
+        double weight = 2, bias = 1;
+
+        for (uint64_t turn = 0; turn < 3; turn++) {
+            struct ddp_batch batch[DDP_MOST];
+            struct ddp_call call;
+            double sum[2] = {0, 0};
+
+            check_note(c, "R=%d, step %d: ", ranks, (int)turn);
+            ddp_batches(c, ranks, turn, batch);
+            call = ddp_call_of(c, ranks, batch);
+            for (int r = 0; r < ranks; r++) {
+                sum[0] += batch[r].weight;
+                sum[1] += batch[r].bias;
+            }
+            check_zero_grad(c, model);
+            ddp_pass(c, model, &call);
+            own_output(c, &call, batch, weight, bias);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, sum[0] / ranks);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 1, sum[1] / ranks);
+            check_step(c, model, (float)lr, 0);
+            weight -= lr * sum[0] / ranks;
+            bias -= lr * sum[1] / ranks;
+            ddp_all_is(c, model, ranks, IMPL_VALUE, 0, weight);
+            ddp_all_is(c, model, ranks, IMPL_VALUE, 1, bias);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* One turn of the network: batches of their own, the weights are those of seed 7. */
+static void network_turn(struct check *c, struct impl_model *model, int ranks, uint64_t turn)
+{
+    struct ddp_call call = {.ranks = ranks};
+    struct golden_net net[DDP_MOST];
+
+    for (int r = 0; r < ranks; r++) {
+        const size_t n = (size_t)(1 + (3 * r + (int)turn) % DDP_MOST);
+
+        golden_net_batch(c, &net[r], n, 7, check_seed(c) + 16 * turn + (uint64_t)r + 100);
+        call.in[r] = check_needs_grad(check_array(c, 2, (const size_t[]){n, NET_IN}, net[r].x));
+        call.g[r] = check_array(c, 2, (const size_t[]){n, NET_OUT}, net[r].g);
+    }
+    check_zero_grad(c, model);
+    ddp_pass(c, model, &call);
+    for (int p = 0; p < NET_PARAMS; p++) {
+        double mean[NET_IN * NET_MID + NET_MID * NET_OUT] = {0};
+
+        for (int r = 0; r < ranks; r++)
+            for (size_t e = 0; e < golden_net_size[p]; e++)
+                mean[e] += net[r].grad[p][e] / ranks;
+        ddp_all_are(c, model, ranks, IMPL_GRAD, p, golden_net_size[p], mean);
+    }
+    for (int r = 0; r < ranks; r++) {
+        check_values(c, check_text(c, "output of rank %d", r), call.out[r], net[r].n * NET_OUT,
+                     net[r].y);
+        check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r],
+                     net[r].n * NET_IN, net[r].dx);
+    }
+}
+
+void ddp_mean_network(struct check *c)
+{
+    struct golden_net net;
+
+    golden_net_batch(c, &net, 1, 7, 1);
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+        struct impl_model *model =
+            check_ddp_model(c, ranks, check_text(c, DDP_MODEL("%s"), golden_net_layers(c, &net)));
+
+        for (uint64_t turn = 0; turn < 3; turn++) {
+            check_note(c, "R=%d, turn %d: ", ranks, (int)turn);
+            network_turn(c, model, ranks, turn);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* More than one bucket once they are formed anew: the second weight is as large as the first limit,
+ * the parameters before it come after that. Ones: every gradient has one value. */
+void ddp_mean_large(struct check *c)
+{
+    enum { WIDTH = 512, RANKS = 2 };
+    static const double x[RANKS] = {3, 8};
+    struct impl_model *model =
+        check_ddp_model(c, RANKS,
+                        DDP_MODEL("{\"kind\":\"linear\",\"in\":1,\"out\":512},"
+                                  "{\"kind\":\"linear\",\"in\":512,\"out\":512}"));
+    const double *ones = check_sequence(c, (size_t)WIDTH * WIDTH, 1, 0);
+
+    for (int r = 0; r < RANKS; r++) {
+        ddp_set(c, model, r, IMPL_VALUE, 0, ones);
+        ddp_set(c, model, r, IMPL_VALUE, 2, ones);
+    }
+    for (int turn = 1; turn <= 3; turn++) {
+        struct ddp_call call = {.ranks = RANKS};
+        double sum[RANKS], mean[2] = {0, 0}; /* of the inputs' sums, and of the rows */
+
+        check_note(c, "turn %d: ", turn);
+        for (int r = 0; r < RANKS; r++) {
+            const size_t n = (size_t)turn + (size_t)r;
+
+            sum[r] = (double)n * x[r];
+            mean[0] += sum[r] / RANKS;
+            mean[1] += (double)n / RANKS;
+            call.in[r] = check_column(c, n, check_sequence(c, n, x[r], 0));
+        }
+        check_zero_grad(c, model);
+        ddp_pass(c, model, &call);
+        ddp_all_are(c, model, RANKS, IMPL_GRAD, 0, WIDTH,
+                    check_sequence(c, WIDTH, WIDTH * mean[0], 0));
+        ddp_all_are(c, model, RANKS, IMPL_GRAD, 1, WIDTH,
+                    check_sequence(c, WIDTH, WIDTH * mean[1], 0));
+        ddp_all_are(c, model, RANKS, IMPL_GRAD, 2, (size_t)WIDTH * WIDTH,
+                    check_sequence(c, (size_t)WIDTH * WIDTH, mean[0], 0));
+        ddp_all_are(c, model, RANKS, IMPL_GRAD, 3, WIDTH, check_sequence(c, WIDTH, mean[1], 0));
+    }
+}
+
+/* ---- DDP-05: each rank multiplies by 1/R first ----------------------------------------------- */
+
+/* Gradients of so many bits that the mean of equal ones is exact; none is lost on the way. */
+void ddp_mean_exact(struct check *c)
+{
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+        const double most = ranks == 2 ? 16777215 : 4194303; /* 24 and 22 bits */
+        const double equal[] = {1, 2, 3, 7, most, -most, most * ldexp(1, -40)};
+        struct impl_model *model = check_ddp_model(c, ranks, affine);
+
+        for (size_t k = 0; k < sizeof equal / sizeof equal[0]; k++) {
+            double x[DDP_MOST];
+            struct ddp_call call;
+
+            check_note(c, "R=%d, %.9g everywhere: ", ranks, equal[k]);
+            for (int r = 0; r < ranks; r++)
+                x[r] = equal[k];
+            call = ddp_rows(c, ranks, x);
+            check_zero_grad(c, model);
+            ddp_pass(c, model, &call);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, equal[k]);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* The mean is a float, the sum is none. */
+void ddp_mean_range(struct check *c)
+{
+    const double top = ldexp(1, 127);
+    const struct {
+        int ranks;
+        double x[DDP_MOST], mean;
+    } rows[] = {
+        {2, {top, top}, top},
+        {2, {top, 1.5 * top}, 1.25 * top},
+        {4, {top, top, top, top}, top},
+        {4, {-top, -top, -top, 1}, -0.75 * top},
+        {4, {top, 1, 2, 1.5 * top}, 0.625 * top},
+    };
+
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        struct impl_model *model = check_ddp_model(
+            c, rows[k].ranks, DDP_MODEL("{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}"));
+
+        for (int turn = 0; turn < 2; turn++) {
+            struct ddp_call call = ddp_rows(c, rows[k].ranks, rows[k].x);
+
+            check_note(c, "row %zu, turn %d: ", k, turn);
+            check_zero_grad(c, model);
+            ddp_pass(c, model, &call);
+            ddp_all_is(c, model, call.ranks, IMPL_GRAD, 0, rows[k].mean);
+            ddp_all_is(c, model, call.ranks, IMPL_GRAD, 1, 1);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- DDP-07, DET-07: all ranks hold the same bits -------------------------------------------- */
+
+enum { REAL_WEIGHTS = NET_IN * NET_MID + NET_MID + NET_MID * NET_OUT + NET_OUT };
+
+static const char *numbers(struct check *c, const double values[], size_t n)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < n; i++)
+        text = check_text(c, "%s%s%.9g", text, i > 0 ? "," : "", values[i]);
+    return text;
+}
+
+static struct impl_model *real_model(struct check *c, int ranks, const double weights[])
+{
+    const size_t second = NET_IN * NET_MID + NET_MID;
+
+    return check_ddp_model(
+        c, ranks,
+        check_text(c,
+                   DDP_MODEL("{\"kind\":\"linear\",\"in\":3,\"out\":4,\"weight\":[%s],"
+                             "\"bias\":[%s]},{\"kind\":\"relu\"},"
+                             "{\"kind\":\"linear\",\"in\":4,\"out\":2,\"weight\":[%s],"
+                             "\"bias\":[%s]}"),
+                   numbers(c, weights, NET_IN * NET_MID),
+                   numbers(c, weights + NET_IN * NET_MID, NET_MID),
+                   numbers(c, weights + second, NET_MID * NET_OUT),
+                   numbers(c, weights + second + NET_MID * NET_OUT, NET_OUT)));
+}
+
+static void real_step(struct check *c, struct impl_model *model, int ranks, uint64_t turn)
+{
+    struct ddp_call call = {.ranks = ranks};
+
+    for (int r = 0; r < ranks; r++) {
+        const uint64_t seed = check_seed(c) + 16 * turn + (uint64_t)r;
+        const size_t n = (size_t)(1 + (3 * r + (int)turn) % DDP_MOST);
+
+        call.in[r] = check_array(c, 2, (const size_t[]){n, NET_IN},
+                                 check_randoms(c, n * NET_IN, 1000 + seed));
+        call.g[r] = check_array(c, 2, (const size_t[]){n, NET_OUT},
+                                check_randoms(c, n * NET_OUT, 2000 + seed));
+    }
+    check_zero_grad(c, model);
+    ddp_pass(c, model, &call);
+    check_step(c, model, 0.05F, 0.9F);
+}
+
+static void same_on_all(struct check *c, struct impl_model *model, int ranks, enum impl_what what)
+{
+    for (int p = 0; p < NET_PARAMS; p++)
+        for (int r = 1; r < ranks; r++)
+            check_same(c, check_text(c, "parameter %d of rank %d, compared with rank 0", p, r),
+                       check_get_rank(c, model, r, what, p), check_get(c, model, what, p));
+}
+
+/* Ten steps on data whose sums are not exact. */
+static void train(struct check *c, enum impl_what what)
+{
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+        const double *weights = check_randoms(c, REAL_WEIGHTS, check_seed(c) + 11);
+        struct impl_model *model = real_model(c, ranks, weights);
+
+        check_note(c, "R=%d, new: ", ranks);
+        ddp_all_are(c, model, ranks, IMPL_VALUE, 0, NET_IN * NET_MID, weights);
+        for (uint64_t turn = 0; turn < 10; turn++) {
+            check_note(c, "R=%d, step %d: ", ranks, (int)turn);
+            real_step(c, model, ranks, turn);
+            same_on_all(c, model, ranks, what);
+        }
+        /* The last bias always has a gradient: no relu comes after it. */
+        check_true(c,
+                   check_element(check_get(c, model, IMPL_VALUE, 3), 0) !=
+                       weights[REAL_WEIGHTS - NET_OUT],
+                   "ten steps left a bias as it was");
+        check_model_close(c, model);
+    }
+}
+
+void ddp_values_same(struct check *c)
+{
+    train(c, IMPL_VALUE);
+}
+
+void ddp_gradients_same(struct check *c)
+{
+    train(c, IMPL_GRAD);
+}
+
+/* What one rank changes stays its own: only gradients are sent. */
+void ddp_values_not_sent(struct check *c)
+{
+    static const double x[DDP_MOST] = {1, 10, -4, 6};
+
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+        struct impl_model *model = check_ddp_model(c, ranks, affine);
+        double mean = 0, weight[DDP_MOST];
+
+        for (int r = 0; r < ranks; r++) {
+            mean += x[r] / ranks;
+            weight[r] = 3 + 5 * r;
+            ddp_set(c, model, r, IMPL_VALUE, 0, &weight[r]);
+        }
+        for (int turn = 0; turn < 3; turn++) {
+            struct ddp_call call = ddp_rows(c, ranks, x);
+
+            check_note(c, "R=%d, step %d: ", ranks, turn);
+            check_zero_grad(c, model);
+            ddp_pass(c, model, &call);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
+            check_step(c, model, 0.5F, 0);
+            for (int r = 0; r < ranks; r++) {
+                const double y = weight[r] * x[r] + 1 - 0.5 * turn;
+
+                check_values(c, check_text(c, "output of rank %d", r), call.out[r], 1, &y);
+                weight[r] -= 0.5 * mean;
+                ddp_rank_is(c, model, r, IMPL_VALUE, 0, weight[r]);
+            }
+        }
+        check_model_close(c, model);
+    }
+}

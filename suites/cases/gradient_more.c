@@ -1,0 +1,169 @@
+/* gradient_more.c: area GRAD: many and large parameters, those outside the wrapper, momentum, and
+ * inputs that lie on different devices. */
+#include "golden.h"
+#include "gradient.h"
+
+/* ---- GRAD-03 --------------------------------------------------------------------------------- */
+
+enum { IN = 200, OUT = 150, N = 5, WEIGHTS = IN * OUT };
+
+/* y = W x for N rows, and dW for the output gradient g; small integers, all sums are exact. */
+struct product {
+    const double *x, *g, *w;
+    double *y, *dw;
+};
+
+static void product_make(struct check *c, struct product *p)
+{
+    p->x = check_integers(c, (size_t)N * IN, check_seed(c) + 1);
+    p->g = check_integers(c, (size_t)N * OUT, check_seed(c) + 2);
+    p->w = check_integers(c, WEIGHTS, check_seed(c) + 3);
+    p->y = check_memory(c, (size_t)N * OUT * sizeof *p->y);
+    p->dw = check_memory(c, WEIGHTS * sizeof *p->dw);
+    for (int row = 0; row < N; row++)
+        for (int o = 0; o < OUT; o++)
+            for (int i = 0; i < IN; i++) {
+                p->y[row * OUT + o] += p->w[o * IN + i] * p->x[row * IN + i];
+                p->dw[o * IN + i] += p->g[row * OUT + o] * p->x[row * IN + i];
+            }
+}
+
+/* A weight of 120000 bytes: all of it reaches the replicas, and all of its gradient comes back. */
+void grad_large(struct check *c)
+{
+    const size_t in[] = {N, IN}, out[] = {N, OUT};
+    struct product p;
+
+    product_make(c, &p);
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model =
+            golden_parallel(c, k, "", "{\"kind\":\"linear\",\"in\":200,\"out\":150}");
+        struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
+
+        check_note(c, "K=%d: ", k);
+        check_set(c, model, IMPL_VALUE, 0, p.w);
+        op.in = check_needs_grad(check_array(c, 2, in, p.x));
+        op.out = check_output(c, IMPL_MAX_IO, (size_t)N * OUT * sizeof(float) + 64);
+        check_forward_op(c, model, &op);
+        check_values(c, "output", op.out, (size_t)N * OUT, p.y);
+        check_backward(c, model, check_array(c, 2, out, p.g));
+        check_values(c, "gradient", check_get(c, model, IMPL_GRAD, 0), WEIGHTS, p.dw);
+        check_model_close(c, model);
+    }
+}
+
+/* Forty layers: 2x + 1, and 39 times 1 * x + 0. */
+void grad_many(struct check *c)
+{
+    enum { LAYERS = 40 };
+    const char *layers = GOLDEN_AFFINE;
+
+    for (int layer = 1; layer < LAYERS; layer++)
+        layers = check_text(c, "%s,{\"kind\":\"affine\",\"weight\":[1]}", layers);
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(c, k, "", layers);
+
+        check_note(c, "K=%d: ", k);
+        check_forward(c, model, golden_rows(c, 10));
+        check_backward(c, model, golden_rows(c, 10));
+        check_grad_is(c, model, 0, 385);
+        check_grad_is(c, model, 1, 55);
+        for (int layer = 1; layer < LAYERS; layer++) {
+            check_grad_is(c, model, 2 * layer, 2 * 385 + 55);
+            check_grad_is(c, model, 2 * layer + 1, 55);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- GRAD-05 --------------------------------------------------------------------------------- */
+
+/* Parameters before the wrapper, in it and behind it, the last one frozen: all are cleared, and
+ * what is frozen stays what it is. */
+void grad_cleared_outside(struct check *c)
+{
+    const double before = 5;
+
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = check_model(
+            c,
+            "{\"layers\":[%s,{\"kind\":\"parallel\",\"device_ids\":%s,\"output_device\":0,"
+            "\"layers\":[%s]},{\"kind\":\"affine\",\"weight\":[3],\"frozen\":true}]}",
+            GOLDEN_AFFINE, check_list(c, golden_ids(c, k), k), GOLDEN_AFFINE);
+
+        check_note(c, "K=%d: ", k);
+        check_set(c, model, IMPL_GRAD, 4, &before);
+        check_forward(c, model, check_on(golden_rows(c, 10), 0));
+        check_backward(c, model, NULL);
+        check_grad_is(c, model, 4, before);
+        check_step(c, model, 1.0F / 4, 0);
+        check_value_is(c, model, 4, 3);
+        check_zero_grad(c, model);
+        for (int p = 0; p < 6; p++)
+            check_grad_none(c, model, p);
+        check_model_close(c, model);
+    }
+}
+
+/* ---- GRAD-07 --------------------------------------------------------------------------------- */
+
+/* Two inputs on different devices: each gradient goes where its own input lies. */
+void grad_inputs_apart(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++)
+        for (int first = IMPL_HOST; first < 2; first++) {
+            const int second = first == 1 ? 0 : 1;
+            struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"multiply\"}");
+            struct golden_call call = {
+                .in = {check_on(golden_rows(c, 10), first), check_on(golden_rows(c, 10), second)},
+                .n_in = 2};
+            const struct impl_array *g[] = {golden_rows(c, 10)};
+            const struct impl_array *dx;
+
+            check_note(c, "K=%d, inputs on %d and %d: ", k, first, second);
+            golden_forward(c, model, &call);
+            dx = golden_backward(c, model, &call, g);
+            check_device(c, "gradient of the first input", &dx[0], first);
+            check_device(c, "gradient of the second input", &dx[1], second);
+            check_model_close(c, model);
+        }
+}
+
+/* ---- GRAD-17 --------------------------------------------------------------------------------- */
+
+enum between { NOTHING, MOVES, INFERS, CHOICES };
+static const char *const between_text[CHOICES] = {"nothing", "the model moves",
+                                                  "a forward without gradients"};
+
+static void three_steps(struct check *c, int k, enum between between)
+{
+    const int *ids = golden_ids(c, k);
+    struct impl_model *model = golden_affine(c, k);
+    double weight = 2, velocity = 0;
+
+    for (int step = 1; step <= 3; step++) {
+        check_note(c, "K=%d, between the steps %s, step %d: ", k, between_text[between], step);
+        check_forward(c, model, golden_rows(c, 10));
+        check_backward(c, model, NULL);
+        check_step(c, model, 1.0F / 512, 0.5F);
+        velocity = 0.5 * velocity + 55;
+        weight -= velocity / 512;
+        check_value_is(c, model, 0, weight);
+        check_zero_grad(c, model);
+        if (between == MOVES) {
+            check_to(c, model, ids[1]);
+            check_to(c, model, ids[0]);
+        }
+        if (between == INFERS)
+            check_infer(c, model, golden_rows(c, 7));
+    }
+    check_model_close(c, model);
+}
+
+/* Momentum survives what happens between the steps. */
+void grad_momentum_between(struct check *c)
+{
+    for (int i = 1, k; (k = check_count(c, i)) != 0; i++)
+        for (int between = 0; between < CHOICES; between++)
+            three_steps(c, k, (enum between)between);
+}

@@ -1,0 +1,98 @@
+/* replicate_more.c: area REPL: wrappers that run twice, weights used on both sides of one, biases.
+ */
+#include "golden.h"
+#include "replicate_cases.h"
+
+/* ---- REPL-02 --------------------------------------------------------------------------------- */
+
+/* A weight of the second of two wrappers is written between two forwards. */
+void replicate_second_wrapper(struct check *c)
+{
+    const size_t n = 10;
+    const double five = 5;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        const char *ids = check_list(c, golden_ids(c, k), k);
+        struct impl_model *model =
+            check_model(c,
+                        "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]},"
+                        "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]}]}",
+                        ids, GOLDEN_AFFINE, ids, GOLDEN_AFFINE);
+
+        check_note(c, "K=%d: ", k);
+        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 7, 4);
+        check_set(c, model, IMPL_VALUE, 2, &five);
+        golden_is_sequence(c, "output with the new weight",
+                           check_forward(c, model, golden_rows(c, n)), 1, &n, 16, 10);
+        check_model_close(c, model);
+    }
+}
+
+/* ---- REPL-09: one weight, two uses ----------------------------------------------------------- */
+
+/* 2 * (2x + 1) + 1 on x = 1..10 with one weight and one bias: 4x + 3. */
+static void used_twice(struct check *c, const char *what, int k, const char *layers)
+{
+    const size_t n = 10;
+    struct impl_model *model =
+        check_model(c, "{\"device\":%d,\"layers\":[%s]}", golden_ids(c, k)[0], layers);
+
+    check_note(c, "K=%d, %s: ", k, what);
+    check_int(c, "number of parameters", check_params(c, model), 2);
+    golden_is_sequence(c, "output",
+                       check_forward(c, model, check_on(golden_rows(c, n), golden_ids(c, k)[0])), 1,
+                       &n, 7, 4);
+    golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n, 4,
+                       4);
+    check_grad_is(c, model, 0, 2 * 385 + 2 * 385 + 55);
+    check_grad_is(c, model, 1, 3 * 55);
+    check_model_close(c, model);
+}
+
+/* The wrapper itself runs twice in a forward. */
+void replicate_wrapper_twice(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+        used_twice(
+            c, "the wrapper twice", k,
+            check_text(c,
+                       "{\"kind\":\"parallel\",\"name\":\"p\",\"device_ids\":%s,\"layers\":[%s]},"
+                       "{\"kind\":\"again\",\"of\":\"p\"}",
+                       check_list(c, golden_ids(c, k), k), GOLDEN_AFFINE));
+}
+
+/* Inside the wrapper and outside, after it or before it. */
+void replicate_used_outside(struct check *c)
+{
+    static const char named[] = "{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]}";
+    static const char again[] = "{\"kind\":\"again\",\"of\":\"a\"}";
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        const char *ids = check_list(c, golden_ids(c, k), k);
+
+        used_twice(c, "again behind the wrapper", k,
+                   check_text(c, "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]},%s",
+                              ids, named, again));
+        used_twice(c, "again inside the wrapper", k,
+                   check_text(c, "%s,{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]}",
+                              named, ids, again));
+    }
+}
+
+/* ---- REPL-13 --------------------------------------------------------------------------------- */
+
+/* A bias that is frozen takes nothing from the weight of its layer. */
+void replicate_frozen_bias(struct check *c)
+{
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        struct impl_model *model = golden_parallel(
+            c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"bias\"]}");
+
+        check_note(c, "K=%d: ", k);
+        check_forward(c, model, golden_rows(c, 10));
+        check_backward(c, model, golden_rows(c, 10));
+        check_grad_is(c, model, 0, 385);
+        check_grad_none(c, model, 1);
+        check_model_close(c, model);
+    }
+}
