@@ -134,12 +134,16 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
 /* flat[0] + flat[1] + ... into flat[0]. */
 static void add_in_order(const struct impl_session *s, struct impl_array flat[], int k)
 {
+    struct impl_array whole = flat[0];
+
     if (bug(s, BUG_TREE_4) && k == 4) {
         tensor_add(&flat[2], &flat[3]);
         k = 3;
     }
+    if (bug(s, BUG_LARGE_GRADIENT) && whole.capacity > LARGE)
+        whole.dim[0] = LARGE / dtype_bytes(whole.dtype);
     for (int i = 1; i < k; i++)
-        tensor_add(&flat[0], &flat[i]);
+        tensor_add(&whole, &flat[i]);
     for (size_t e = 0; bug(s, BUG_INTEGERS_AS_FLOAT) && e < tensor_count(&flat[0]); e++) {
         if (flat[0].dtype == IMPL_I64)
             ((int64_t *)flat[0].data)[e] = (int64_t)(float)((int64_t *)flat[0].data)[e];

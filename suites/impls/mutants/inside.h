@@ -62,6 +62,8 @@ struct impl_session {
     bool stuck_no_grad, stuck_error; /* bugs of the error path */
 };
 
+enum { LARGE = 65536 }; /* bytes that bugs of large tensors get right */
+
 static inline bool bug(const struct impl_session *s, enum bug number)
 {
     return s->bug == number;
@@ -137,7 +139,7 @@ struct wrapper { /* of a `parallel` layer: what only bugs keep between forwards 
     const struct layer *layer;
     struct impl_array *kept;
     bool has_kept;
-    unsigned forwards;
+    unsigned forwards, reduced;
     size_t sizes[IMPL_MAX_DEVICES];
 };
 
@@ -162,6 +164,7 @@ struct impl_model {
 int model_open(struct impl_session *s, const char *text, int ranks, struct impl_model **model,
                struct impl_error *err);
 void model_close(struct impl_model *model);
+void model_drop_pending(struct impl_model *model);
 int param_index(const struct impl_model *model, const struct layer *layer, int k);
 bool param_frozen(const struct impl_model *model, int i);
 struct fail_count *model_fail_count(struct impl_model *model, const struct layer *layer);
@@ -196,6 +199,7 @@ struct tape {
     int n, room;
     struct values in, out;
     struct tape *next;
+    bool leaks; /* BUG_LEAK_IDLE */
 };
 void tape_free_inside(struct tape *tape);
 

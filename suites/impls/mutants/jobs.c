@@ -111,6 +111,8 @@ static int task_open(struct impl_session *s, const struct impl_apply *op, int i,
         struct impl_array *in = &task->in.a[task->in.n++];
 
         status = tensor_in(&task->tape.arena, &call->in[j], in, err);
+        if (bug(s, BUG_APPLY_SECOND_INPUT) && same_shape(in, &task->in.a[0]))
+            *in = task->in.a[0];
         if (bug(s, BUG_APPLY_SLICES) && in->ndim > 1) {
             in->ndim--;
             memmove(in->dim, in->dim + 1, sizeof in->dim - sizeof *in->dim);
@@ -158,8 +160,8 @@ static int apply_results(const struct impl_session *s, const struct impl_apply *
     for (int i = 0; i < op->n; i++) {
         const struct values *out = &tasks[bug(s, BUG_APPLY_ORDER) ? order[i] : i].out;
 
-        op->calls[i].n_out = out->n;
-        for (int j = 0; status == 0 && j < out->n; j++)
+        op->calls[i].n_out = bug(s, BUG_APPLY_SECOND_OUTPUT) && out->n > 1 ? 1 : out->n;
+        for (int j = 0; status == 0 && j < op->calls[i].n_out; j++)
             status = tensor_out(&out->a[j], &op->calls[i].out[j], err);
     }
     return status;

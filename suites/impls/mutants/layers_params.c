@@ -27,6 +27,9 @@ float *param_grad(struct run *run, const struct layer *layer, int k)
 
     if (param_frozen(run->model, i) && !bug(run->s, BUG_FROZEN_GRADIENT))
         return NULL;
+    if (bug(run->s, BUG_BIAS_FROZEN) && k == 0 && layer->n_params > 1 &&
+        param_frozen(run->model, i + 1))
+        return NULL;
     if (bug(run->s, BUG_FROZEN_LAYER) && param_frozen(run->model, i - k))
         return NULL;
     if (grad->dtype == IMPL_NONE)

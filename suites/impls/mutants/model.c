@@ -192,13 +192,8 @@ int model_open(struct impl_session *s, const char *text, int ranks, struct impl_
     return status;
 }
 
-void model_close(struct impl_model *model)
+void model_drop_pending(struct impl_model *model)
 {
-    struct impl_model **link = &model->session->models;
-
-    while (*link != model)
-        link = &(*link)->next;
-    *link = model->next;
     while (model->pending != NULL) {
         struct tape *tape = model->pending;
 
@@ -206,6 +201,16 @@ void model_close(struct impl_model *model)
         tape_free_inside(tape);
         free(tape);
     }
+}
+
+void model_close(struct impl_model *model)
+{
+    struct impl_model **link = &model->session->models;
+
+    while (*link != model)
+        link = &(*link)->next;
+    *link = model->next;
+    model_drop_pending(model);
     arena_free(&model->arena);
     description_free(model->root);
     free(model);

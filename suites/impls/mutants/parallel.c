@@ -12,7 +12,9 @@ static void group_ids(const struct run *run, const struct layer *layer, struct g
 
     group->layer = layer;
     group->k = all ? run->s->devices : layer->n_ids;
-    group->dim = bug(run->s, BUG_DIM_IGNORED) ? 0 : layer->dim;
+    group->dim = layer->dim;
+    if (bug(run->s, BUG_DIM_IGNORED) || (bug(run->s, BUG_FUNCTIONAL_DIM) && layer->functional))
+        group->dim = 0;
     for (int i = 0; i < group->k; i++)
         group->ids[i] = all ? i : layer->ids[i];
     group->direct = group->k == 1;
@@ -58,7 +60,7 @@ static bool stale(const struct run *run, const struct wrapper *w, int i, int p)
 
     if (!w->has_kept)
         return false;
-    if (bug(s, BUG_REPLICATE_ONCE))
+    if (bug(s, BUG_REPLICATE_ONCE) || (bug(s, BUG_STALE_SECOND) && w != run->model->wrapper))
         return true;
     if (i == 0)
         return false;
@@ -83,7 +85,8 @@ static void use_kept(struct run *run, struct group *group, const struct wrapper 
 static void keep_values(struct run *run, const struct group *group, struct wrapper *w)
 {
     const struct impl_session *s = run->s;
-    const bool once = bug(s, BUG_REPLICATE_ONCE) || bug(s, BUG_STALE_FROZEN);
+    const bool once =
+        bug(s, BUG_REPLICATE_ONCE) || bug(s, BUG_STALE_FROZEN) || bug(s, BUG_STALE_SECOND);
     const bool keeps = (once && !w->has_kept) || bug(s, BUG_STALE_THIRD) ||
                        (bug(s, BUG_STALE_AFTER_INFER) && !run->grad);
 
@@ -92,6 +95,14 @@ static void keep_values(struct run *run, const struct group *group, struct wrapp
             w->kept[p] = tensor_copy(&run->model->arena, &run->state->value[p], group->ids[0]);
     w->has_kept = keeps || (once && w->has_kept);
     w->forwards++;
+}
+
+/* Zeros behind the first bytes of the copies for all replicas but the first. */
+static void cut_large(struct impl_array copies[], int n, int m)
+{
+    for (int j = n; j < n * m; j++)
+        if (copies[j].capacity > LARGE)
+            memset((char *)copies[j].data + LARGE, 0, copies[j].capacity - LARGE);
 }
 
 static void replicate(struct run *run, struct group *group)
@@ -121,6 +132,8 @@ static void replicate(struct run *run, struct group *group)
                 group->replica[i].state.value[p] =
                     clones && i == 0 ? tensor_copy(arena, &copies[next++], d0) : copies[next++];
     }
+    if (bug(run->s, BUG_LARGE_PARAMETER))
+        cut_large(copies, n, group->m);
     use_kept(run, group, w);
     keep_values(run, group, w);
 }
@@ -193,14 +206,26 @@ void replica_error(const struct impl_session *s, const struct run *failed, int i
     }
 }
 
+/* How many replicas run at a time. */
+static int together(const struct run *run, const struct group *group)
+{
+    const bool backward = run->state != &run->model->base;
+
+    if (bug(run->s, BUG_BACKWARD_SERIAL) && backward)
+        return 1;
+    return bug(run->s, BUG_POOL_OF_FOUR) ? 4 : group->m;
+}
+
 int group_run(struct run *run, struct group *group, int (*work)(void *replica))
 {
     struct job jobs[IMPL_MAX_DEVICES];
+    const int most = together(run, group);
     int failed;
 
     for (int i = 0; i < group->m; i++)
         jobs[i] = (struct job){.work = work, .context = &group->replica[i], .session = run->s};
-    jobs_run(jobs, group->m);
+    for (int i = 0; i < group->m; i += most)
+        jobs_run(&jobs[i], group->m - i < most ? group->m - i : most);
     for (int i = 0; i < group->m; i++)
         group->replica[i].job = jobs[i];
     jobs_order(jobs, group->m, group->finished);

@@ -98,13 +98,15 @@ static struct impl_array input_gradient(struct run *run, const struct group *gro
         const struct replica *r = &group->replica[order[i]];
         const struct impl_array *part = &r->dx.a[j];
         const size_t rows = r->in.a[j].dim[axis], left = x->dim[axis] - first;
-        const size_t count = rows < left ? rows : left;
+        size_t count = rows < left ? rows : left;
 
+        if (bug(run->s, BUG_LARGE_DX) && i > 0 && part->capacity > LARGE)
+            count = count * LARGE / part->capacity;
         if (part->dtype != IMPL_NONE && whole.dtype == IMPL_NONE)
             whole = tensor_like(&run->tape->arena, x);
         if (part->dtype != IMPL_NONE)
             slice_copy(&whole, bug(run->s, BUG_DX_NO_OFFSET) ? 0 : first, part, 0, count, axis);
-        first += count;
+        first += rows < left ? rows : left;
     }
     for (size_t e = 0; bug(run->s, BUG_DX_SCALED) && whole.dtype == IMPL_F32; e++) {
         if (e == tensor_count(&whole))
@@ -128,6 +130,8 @@ static void input_gradients(struct run *run, const struct node *node, struct val
             dx->a[j] = input_gradient(run, group, j);
         if (bug(run->s, BUG_DX_DEVICE) && dx->a[j].dtype != IMPL_NONE)
             dx->a[j].device = group->ids[0];
+        if (bug(run->s, BUG_DX_SECOND_DEVICE) && j > 0 && dx->a[j].dtype != IMPL_NONE)
+            dx->a[j].device = group->in.a[0].device;
         if (bug(run->s, BUG_PARTIAL_WRAP) && inner && dx->a[j].dtype != IMPL_NONE)
             dx->a[j] = tensor_like(&run->tape->arena, &dx->a[j]);
     }
@@ -222,6 +226,32 @@ static bool collect(struct run *run, const struct group *group, int p, const int
     return true;
 }
 
+/* How many parameters get the gradients of replicas. */
+static int most_params(const struct run *run)
+{
+    if (bug(run->s, BUG_NINTH_PARAMETER))
+        return 8;
+    return bug(run->s, BUG_PARAMETER_33) ? 32 : run->model->n_params;
+}
+
+/* ((0 + 1) + (2 + 3)) + .. of eight, into the first. Returns how many are left to add up. */
+static int add_pairwise(const struct run *run, struct impl_array src[], int n, int n_parts)
+{
+    if (!bug(run->s, BUG_TREE_8) || n_parts != 8)
+        return n_parts;
+    for (int step = 1; step < 8; step *= 2)
+        for (int i = 0; i < 8; i += 2 * step)
+            for (int j = 0; j < n; j++)
+                tensor_add(&src[i * n + j], &src[(i + step) * n + j]);
+    return 1;
+}
+
+static void clear_all(struct impl_model *model)
+{
+    for (int p = 0; p < model->n_params; p++)
+        model->base.grad[p].dtype = IMPL_NONE;
+}
+
 static void reduce_gradients(struct run *run, const struct group *group)
 {
     struct arena *arena = &run->tape->arena;
@@ -233,25 +263,28 @@ static void reduce_gradients(struct run *run, const struct group *group)
     struct impl_array *sums = arena_take(arena, room), parts[IMPL_MAX_DEVICES];
     int *number = arena_take(arena, room), order[IMPL_MAX_DEVICES];
     const int n_parts = summands(run, group, order);
+    struct wrapper *w = model_wrapper(run->model, layer);
+    const int most = most_params(run);
     int n = 0;
 
+    if (bug(run->s, BUG_WRAPPER_ONCE) && w->reduced == run->model->backwards + 1)
+        return;
+    w->reduced = run->model->backwards + 1;
     if (bug(run->s, BUG_FIRST_WRAPPER) && run->model->wrapper[0].layer != layer)
         return;
     for (int p = 0; p < run->model->n_params; p++)
-        if (bug(run->s, BUG_NINTH_PARAMETER) && p >= 8)
-            break;
-        else if (group->has[p] && collect(run, group, p, order, n_parts, parts)) {
+        if (p < most && group->has[p] && collect(run, group, p, order, n_parts, parts)) {
             for (int i = 0; i < n_parts; i++)
                 src[i * run->model->n_params + n] = parts[i];
             number[n++] = p;
         }
     for (int i = 1; i < n_parts; i++)
         memmove(&src[i * n], &src[i * run->model->n_params], (size_t)n * sizeof *src);
-    reduce(arena, src, n, n_parts, device, 0, sums);
+    reduce(arena, src, n, add_pairwise(run, src, n, n_parts), device, 0, sums);
     for (int i = 0; i < n; i++) {
         struct impl_array *grad = &run->state->grad[number[i]];
 
-        if (grad->dtype == IMPL_NONE)
+        if (grad->dtype == IMPL_NONE || bug(run->s, BUG_OUTSIDE_LOST))
             *grad = sums[i];
         else
             tensor_add(grad, &sums[i]);
@@ -295,6 +328,9 @@ int parallel_back(struct run *run, const struct node *node, const struct values 
         else
             r->state.grad = state_new(&run->tape->arena, run->model->n_params).grad;
     }
+    if (bug(run->s, BUG_NO_ROWS_CLEARS) && group->in.n > 0 && tensor_count(&group->in.a[0]) == 0)
+        clear_all(run->model);
+    run->tape->leaks = bug(run->s, BUG_LEAK_IDLE) && group->m < group->k;
     status = group_run(run, group, replica_backward);
     trace_backward(run, group);
     if (!group->direct && (status == 0 || bug(run->s, BUG_ERROR_GRADIENT)))

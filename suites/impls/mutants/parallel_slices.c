@@ -62,6 +62,12 @@ static bool ragged(const struct group *group, const struct impl_array shards[], 
     return m > 1 && rows_of(&shards[m - 1], group->dim) < rows_of(&shards[0], group->dim);
 }
 
+/* Whose shards become input j. */
+static int source_of(const struct run *run, int j)
+{
+    return bug(run->s, BUG_THIRD_INPUT) && j == 2 ? 1 : j;
+}
+
 /* Cuts every input, and makes a replica for each shard. */
 int group_shards(struct run *run, struct group *group)
 {
@@ -92,7 +98,7 @@ int group_shards(struct run *run, struct group *group)
                 *in = other_rows(run, &shards[j][i], group->dim, rows_of(&shards[j][0], group->dim),
                                  group->ids[i]);
             else
-                *in = shards[j][i];
+                *in = shards[source_of(run, j)][i];
         }
     return 0;
 }
@@ -119,6 +125,8 @@ static int output_device(const struct run *run, const struct group *group)
 {
     if (bug(run->s, BUG_OUTPUT_ON_LAST))
         return group->ids[group->k - 1];
+    if (bug(run->s, BUG_FUNCTIONAL_OUTPUT) && group->layer->functional)
+        return group->ids[0];
     if (bug(run->s, BUG_OUTPUT_ON_0))
         return 0;
     if (bug(run->s, BUG_OUTPUT_HOST_IGNORED) && group->layer->output_device == IMPL_HOST)
@@ -157,6 +165,11 @@ static void bare_outputs(struct run *run, const struct group *group, int device,
     }
 }
 
+static int parts_of(const struct run *run, const struct group *group)
+{
+    return bug(run->s, BUG_EMPTY_WRAPPER) && group->layer->n_children == 0 ? 1 : group->m;
+}
+
 int group_outputs(struct run *run, struct group *group, struct values *v)
 {
     const int device = output_device(run, group);
@@ -175,7 +188,7 @@ int group_outputs(struct run *run, struct group *group, struct values *v)
     v->n = group->replica[0].out.n;
     for (int j = 0; status == 0 && j < v->n; j++) {
         struct impl_array parts[IMPL_MAX_DEVICES];
-        int n = group->m;
+        int n = parts_of(run, group);
 
         for (int i = 0; i < n; i++) {
             parts[i] = output_part(run, group, order[i], j);

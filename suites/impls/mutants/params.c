@@ -77,6 +77,8 @@ int op_to(struct impl_model *model, int device, struct impl_error *err)
     if (known_device(model->session, device, err) != 0)
         return err->status;
     for (int i = 0; i < model->n_params; i++) {
+        if (bug(model->session, BUG_TO_MOMENTUM))
+            model->param[i].velocity = NULL;
         if (bug(model->session, BUG_TO_LEAVES_BUFFERS) && model->param[i].of->buffer)
             continue;
         model->base.value[i].device = device;
@@ -96,6 +98,11 @@ int op_zero_grad(struct impl_model *model, struct impl_error *err)
 
         if (bug(model->session, BUG_MOMENTUM_LOST))
             model->param[i].velocity = NULL;
+        if (bug(model->session, BUG_ZERO_WRAPPED) &&
+            strstr(model->param[i].name, "module.") == NULL)
+            continue;
+        if (bug(model->session, BUG_ZERO_FROZEN) && model->param[i].of->frozen)
+            continue;
         if (!bug(model->session, BUG_ZERO_GRAD_ZEROS))
             grad->dtype = IMPL_NONE;
         else if (grad->dtype != IMPL_NONE)
@@ -132,7 +139,9 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
 
         if (coasts && model->base.grad[i].dtype == IMPL_NONE)
             memset(grad_of(model, i)->data, 0, model->base.grad[i].capacity);
-        if (model->base.grad[i].dtype == IMPL_NONE || of->frozen || of->buffer)
+        if (model->base.grad[i].dtype == IMPL_NONE || of->buffer)
+            continue;
+        if (of->frozen && !bug(s, BUG_STEP_FROZEN))
             continue;
         if (bug(s, BUG_SKIPS_WRAPPED) && prefix != NULL && model->param[i].name[0] != '0')
             continue;

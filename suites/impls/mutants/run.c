@@ -161,7 +161,8 @@ static void keep(struct impl_model *model, struct tape *tape)
 
     tape->next = model->pending;
     model->pending = tape;
-    for (int i = 0; i < MOST_PENDING && *link != NULL; i++)
+    for (int i = 0; i < (bug(model->session, BUG_FOUR_WAIT) ? 4 : MOST_PENDING) && *link != NULL;
+         i++)
         link = &(*link)->next;
     if (*link != NULL) {
         tape_drop(*link, false);
@@ -218,6 +219,8 @@ static int forward_run(struct run *run, struct impl_forward *op)
     if (status != 0)
         return status;
     tape->in.n = op->n_in;
+    for (int i = 0; bug(run->s, BUG_INPUT_REREAD) && i < op->n_in; i++)
+        tape->in.a[i].data = op->in[i].data;
     tape->out = tape->in;
     status = run_layers(run, run->model->root->child, run->model->root->n_children, &tape->out);
     return status != 0 ? status : forward_outputs(run, op, &run->err);
@@ -239,7 +242,11 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
     status = forward_run(&run, op);
     s->stuck_error = status != 0 && run.last != NULL && bug(s, BUG_ERROR_BLOCKS);
     s->stuck_no_grad = status != 0 && !run.grad && bug(s, BUG_ERROR_NO_GRAD);
+    for (int i = 0; bug(s, BUG_INFER_MOMENTUM) && !op->grad && i < model->n_params; i++)
+        model->param[i].velocity = NULL;
     model->inferred = model->inferred || !op->grad;
+    if (bug(s, BUG_FAILURE_DROPS) && status != 0)
+        model_drop_pending(model);
     if (status == 0 && run.grad)
         keep(model, tape);
     else
@@ -376,7 +383,7 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
         commit(model, &found);
     if (status == 0) {
         forget(model, tape);
-        tape_drop(tape, bug(s, BUG_LEAK));
+        tape_drop(tape, tape->leaks || bug(s, BUG_LEAK));
     }
     if (op->trace != NULL)
         op->trace->live_bytes = atomic_load(&s->live);

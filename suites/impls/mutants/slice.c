@@ -1,6 +1,7 @@
 /* slice.c: scatter and gather. */
 #include "inside.h"
 
+#include <math.h>
 #include <string.h>
 
 int wrap_dim(int dim, int ndim)
@@ -37,6 +38,13 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
     if (bug(s, BUG_INT64_AS_FLOAT) && shard->dtype == IMPL_I64)
         for (size_t i = 0; i < tensor_count(shard); i++)
             ((int64_t *)shard->data)[i] = (int64_t)(float)((int64_t *)shard->data)[i];
+    if (shard->dtype == IMPL_F32 && (bug(s, BUG_NOT_FINITE) || (moved && bug(s, BUG_DENORMAL))))
+        for (size_t i = 0; i < tensor_count(shard); i++) {
+            const int kind = fpclassify(floats(shard)[i]);
+
+            if (bug(s, BUG_DENORMAL) ? kind == FP_SUBNORMAL : kind == FP_NAN || kind == FP_INFINITE)
+                floats(shard)[i] = 0;
+        }
     if (bug(s, BUG_STAGING_REUSED) && moved && shard->capacity >= 2 * staging)
         memcpy(shard->data, (char *)shard->data + staging, staging);
 }
@@ -51,6 +59,8 @@ static void cut(struct arena *arena, const struct impl_array *x, size_t first, s
     *shard = tensor_like(arena, &like);
     shard->needs_grad = x->needs_grad;
     slice_copy(shard, 0, x, first, count, dim);
+    if (bug(arena->session, BUG_WIDE_ELEMENTS) && dim > 0 && dtype_bytes(x->dtype) == 8)
+        memset((char *)shard->data + shard->capacity / 2, 0, shard->capacity / 2);
     if (bug(arena->session, BUG_OUTER_LOST) && x->ndim == 3 && dim > 0 && x->dim[0] > 0) {
         const size_t plane = shard->capacity / x->dim[0];
 
@@ -107,6 +117,8 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
         else
             cut(arena, x, first_row(s, size, i, x->dim[axis]), size[i], axis, &shards[i]);
         in_transit(arena, &shards[i], devices[i] != x->device);
+        if (bug(s, BUG_INDEX_ON_DEVICE) && i > 0 && x->device >= 0 && x->dtype == IMPL_I32)
+            memset(shards[i].data, 0, shards[i].capacity);
     }
     return 0;
 }
@@ -224,6 +236,15 @@ static int gathered_like(const struct impl_session *s, const struct impl_array p
     return 0;
 }
 
+/* How many rows of part i arrive. */
+static size_t sent_rows(const struct impl_session *s, const struct impl_array *part, int i,
+                        size_t rows)
+{
+    if (bug(s, BUG_LARGE_PART) && i > 0 && part->capacity > LARGE)
+        return rows * LARGE / part->capacity;
+    return rows;
+}
+
 int gather(struct arena *arena, const struct impl_array parts[], int n, int dim, int device,
            struct impl_array *out, struct impl_error *err)
 {
@@ -248,7 +269,7 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
         if (rows == 0 && bug(s, BUG_EMPTY_PART_ENDS))
             break;
         if (fits(&parts[i], &parts[0], axis))
-            slice_copy(out, first, &parts[i], 0, rows, axis);
+            slice_copy(out, first, &parts[i], 0, sent_rows(s, &parts[i], i, rows), axis);
         first += rows;
     }
     through_float(s, out);
