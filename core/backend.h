@@ -166,6 +166,8 @@ void dp_topology_unbind(struct dp_topology *topology);
 uint64_t dp_trace_begin(const struct dp_group *group);
 void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint64_t begin,
                   size_t bytes);
+/* A matrix product that the slot's worker has done. */
+void dp_trace_matmul(const struct dp_slot *slot, uint64_t begin);
 /* Bytes of a transfer that cross slots; those of a sum, added to every replica's trace. */
 size_t dp_move_traffic(const struct dp_move *move);
 void dp_trace_sums(const struct dp_team *team, const struct dp_slot *dst_slot,

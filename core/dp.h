@@ -477,6 +477,9 @@ struct dp_trace {
         uint64_t ns[DP_PHASES];    /* time the replica's worker spent */
         uint64_t bytes[DP_PHASES]; /* bytes that crossed slots on its behalf */
     } replica[DP_MAX_SLOTS];
+    /* By slot of the group: time in matrix products, a part of forward and backward. 0 where the
+     * issuing thread does not run them: late devices. */
+    uint64_t matmul_ns[DP_MAX_SLOTS];
 };
 /* trace is written by the workers during calls; NULL switches it off (the default). The caller
  * owns and clears it, between calls. */

@@ -29,6 +29,12 @@ void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint
     group->trace->replica[replica].bytes[phase] += bytes;
 }
 
+void dp_trace_matmul(const struct dp_slot *slot, uint64_t begin)
+{
+    if (slot->group->trace && !dp_is_host(slot))
+        slot->group->trace->matmul_ns[slot->info.index] += now_ns() - begin;
+}
+
 size_t dp_move_traffic(const struct dp_move *move)
 {
     return move->src_slot == move->dst_slot ? 0 : move->copy.width * move->copy.height;

@@ -5,6 +5,7 @@
  * sum in another order shows, and the timed steps are the verified ones. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -69,6 +70,8 @@ static void note_times(struct measure *m, size_t step, const struct session_time
         for (int r = 0; r < cell->n_ranks; r++)
             cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
                 m->session.trace.replica[r].ns[phase];
+    for (int r = 0; r < cell->n_ranks; r++)
+        cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r];
 }
 
 /* The first step of a set: every value against the reference. */
@@ -187,13 +190,19 @@ static int measured_steps(struct measure *m)
     return 0;
 }
 
+static void trim_ranks(const struct record_cell *cell, uint64_t *times, size_t steps)
+{
+    for (int r = 1; r < cell->n_ranks; r++)
+        memmove(times + (size_t)r * steps, times + (size_t)r * cell->n_samples,
+                steps * sizeof(uint64_t));
+}
+
 /* The arrays were made for the most steps there can be: keeps those that were run. */
 static void trim_samples(struct record_cell *cell, size_t steps)
 {
     for (int phase = 0; phase < RECORD_PHASES; phase++)
-        for (int r = 1; r < cell->n_ranks; r++)
-            memmove(cell->phase_ns[phase] + (size_t)r * steps,
-                    cell->phase_ns[phase] + (size_t)r * cell->n_samples, steps * sizeof(uint64_t));
+        trim_ranks(cell, cell->phase_ns[phase], steps);
+    trim_ranks(cell, cell->matmul_ns, steps);
     cell->n_samples = steps;
     if (steps > 0)
         cell->t_start_ns[0] = 0;
@@ -212,6 +221,19 @@ static int open_references(struct measure *m, int devices)
             return fail_cell(m->cell, RECORD_BROKEN, why.text);
     }
     return 0;
+}
+
+/* Devices that run their queues later cannot tell; zeros would say that there was none. */
+static void drop_unmeasured(struct record_cell *cell)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; i++)
+        all |= cell->matmul_ns[i];
+    if (all != 0)
+        return;
+    free(cell->matmul_ns);
+    cell->matmul_ns = NULL;
 }
 
 /* Nothing failed; that something was done must show, too. */
@@ -262,6 +284,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         cell->warmup_steps = m->steps;
     session_close(&m->session);
     trim_samples(cell, m->steps);
+    drop_unmeasured(cell);
     if (record_derive(cell) != 0 && rc == 0)
         rc = fail_cell(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (rc != 0)

@@ -70,6 +70,8 @@ int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
             n_ranks == 0 ? NULL : calloc(n * (size_t)n_ranks, sizeof cell->phase_ns[p][0]);
         complete = complete && (n_ranks == 0 || cell->phase_ns[p] != NULL);
     }
+    cell->matmul_ns = n_ranks == 0 ? NULL : calloc(n * (size_t)n_ranks, sizeof cell->matmul_ns[0]);
+    complete = complete && (n_ranks == 0 || cell->matmul_ns != NULL);
     if (!complete) {
         record_cell_free(cell);
         return -1;
@@ -82,6 +84,8 @@ void record_cell_free(struct record_cell *cell)
     free(cell->t_start_ns);
     free(cell->t_step_ns);
     free(cell->flags);
+    free(cell->matmul_ns);
+    cell->matmul_ns = NULL;
     cell->t_start_ns = NULL;
     cell->t_step_ns = NULL;
     cell->flags = NULL;
@@ -115,6 +119,22 @@ static double phase_median(const struct record_cell *cell, enum record_phase pha
         }
     }
     return n == 0 || cell->n_ranks == 0 ? NAN : stats_summarise(x, n, scratch).median;
+}
+
+/* The mean over the ranks with rows: what one of them waits for the others is outside, too. */
+static double outside_median(const struct record_cell *cell, double x[], double scratch[])
+{
+    size_t n = 0;
+    for (size_t i = 0; cell->matmul_ns != NULL && cell->n_shards > 0 && i < cell->n_samples; ++i) {
+        double inside = 0;
+        for (int rank = 0; rank < cell->n_shards && rank < cell->n_ranks; ++rank) {
+            inside += (double)cell->matmul_ns[(size_t)rank * cell->n_samples + i];
+        }
+        if (counts(cell, i)) {
+            x[n++] = 1 - inside / cell->n_shards / (double)cell->t_step_ns[i];
+        }
+    }
+    return n == 0 ? NAN : stats_summarise(x, n, scratch).median;
 }
 
 static void flag_samples(struct record_cell *cell, const struct stats_summary *s)
@@ -194,6 +214,7 @@ int record_derive(struct record_cell *cell)
     for (int p = 0; p < RECORD_PHASES; ++p) {
         cell->phase_median_ns[p] = phase_median(cell, (enum record_phase)p, x, scratch);
     }
+    cell->outside_frac = outside_median(cell, x, scratch);
     free(x);
     free(scratch);
     return 0;

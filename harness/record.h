@@ -1,7 +1,7 @@
 /* record.h: records of a sweep as C structs, and as JSON Lines in a file.
  *
- * The only part of the harness that knows jansson. A file is: one "lockstep/run/1.0" line, then
- * one "lockstep/cell/1.0" line per finished cell, then at most one "lockstep/end/1.0" line per
+ * The only part of the harness that knows jansson. A file is: one "lockstep/run/1.1" line, then
+ * one "lockstep/cell/1.1" line per finished cell, then at most one "lockstep/end/1.1" line per
  * sitting. Readers reject other majors and other schemas, and ignore unknown fields.
  * Field names, types and units: results/README.md. */
 #ifndef HARNESS_RECORD_H
@@ -66,6 +66,8 @@ struct record_run {
     char source[16];   /* "measured" or "simulated" */
     char command[512]; /* the options, as one line */
     size_t planned;    /* cells */
+    char scaling[8];   /* "strong": --batch is the global batch; "weak": rows per device */
+    int launches;      /* of every cell, each by a fresh process */
     int n_slots;
     struct record_slot slot[RECORD_MAX_SLOTS];
 };
@@ -73,7 +75,7 @@ struct record_run {
 /* What identifies a cell. */
 struct record_key {
     char workload[96]; /* "mlp:1024,1024" */
-    char mode[8];      /* "dp" */
+    char mode[8];      /* "dp", or "plain": the model alone on one device, without the wrapper */
     char devices[64];  /* "virt:2" */
     int n_devices;
     size_t global_batch; /* rows */
@@ -106,6 +108,8 @@ struct record_cell {
     uint64_t *t_step_ns;               /* [n_samples] */
     unsigned *flags;                   /* [n_samples] */
     uint64_t *phase_ns[RECORD_PHASES]; /* [rank * n_samples + step]; NULL: not measured */
+    uint64_t *matmul_ns; /* [rank * n_samples + step], inside forward and backward; NULL: not
+                            measured */
     /* Derived from the raw samples by record_derive. */
     size_t n_valid;
     double median_ns, mean_ns, min_ns, max_ns, p05_ns, p25_ns, p75_ns, p95_ns;
@@ -114,6 +118,8 @@ struct record_cell {
     double cv, rho1, n_eff;
     double throughput_samples_per_s;       /* rows * steps / total time of the valid steps */
     double phase_median_ns[RECORD_PHASES]; /* slowest rank per step, then the median */
+    double outside_frac; /* part of a step not spent in matrix products: 1 - mean over the ranks
+                            with rows of matmul / step, per step, then the median; NaN: unknown */
     uint64_t start_epoch_ns, setup_ns, wall_ns;
 };
 

@@ -125,6 +125,7 @@ static bool same_summary(const struct record_cell *a, const struct record_cell *
         {a->rho1, b->rho1},
         {a->n_eff, b->n_eff},
         {a->throughput_samples_per_s, b->throughput_samples_per_s},
+        {a->outside_frac, b->outside_frac},
         {(double)a->n_valid, (double)b->n_valid},
     };
     bool equal = true;

@@ -13,43 +13,55 @@ const char *const record_type_names[RECORD_TYPES] = {"run", "cell", "end"};
 #define PLACE(type, member) offsetof(struct type, member), sizeof(((struct type *)0)->member)
 #define TEXT(type, member)                                                                         \
     {                                                                                              \
-#member, RECORD_TEXT, PLACE(type, member), 0, 0                                            \
+#member, RECORD_TEXT, PLACE(type, member), 0, 0, false                                     \
     }
 #define HASH(type, member)                                                                         \
     {                                                                                              \
-#member, RECORD_HASH, PLACE(type, member), 0, 0                                            \
+#member, RECORD_HASH, PLACE(type, member), 0, 0, false                                     \
     }
 #define BOOL(type, member)                                                                         \
     {                                                                                              \
-#member, RECORD_BOOL, PLACE(type, member), 0, 0                                            \
+#member, RECORD_BOOL, PLACE(type, member), 0, 0, false                                     \
     }
 #define INT(type, member, min, max)                                                                \
     {                                                                                              \
-#member, RECORD_INT, PLACE(type, member), min, max                                         \
+#member, RECORD_INT, PLACE(type, member), min, max, false                                  \
     }
 #define LONG(type, member, min)                                                                    \
     {                                                                                              \
-#member, RECORD_LONG, PLACE(type, member), min, LONG_MAX                                   \
+#member, RECORD_LONG, PLACE(type, member), min, LONG_MAX, false                            \
     }
 #define COUNT(type, member)                                                                        \
     {                                                                                              \
-#member, RECORD_COUNT, PLACE(type, member), 0, RECORD_EXACT_MAX                            \
+#member, RECORD_COUNT, PLACE(type, member), 0, RECORD_EXACT_MAX, false                     \
     }
 #define U64(type, member)                                                                          \
     {                                                                                              \
-#member, RECORD_U64, PLACE(type, member), 0, RECORD_EXACT_MAX                              \
+#member, RECORD_U64, PLACE(type, member), 0, RECORD_EXACT_MAX, false                       \
     }
 #define BIG(type, member)                                                                          \
     {                                                                                              \
-#member, RECORD_BIG, PLACE(type, member), 0, 0                                             \
+#member, RECORD_BIG, PLACE(type, member), 0, 0, false                                      \
     }
 #define REAL(type, member)                                                                         \
     {                                                                                              \
-#member, RECORD_REAL, PLACE(type, member), 0, 0                                            \
+#member, RECORD_REAL, PLACE(type, member), 0, 0, false                                     \
+    }
+#define LATER_TEXT(type, member)                                                                   \
+    {                                                                                              \
+#member, RECORD_TEXT, PLACE(type, member), 0, 0, true                                      \
+    }
+#define LATER_INT(type, member, min, max)                                                          \
+    {                                                                                              \
+#member, RECORD_INT, PLACE(type, member), min, max, true                                   \
+    }
+#define LATER_REAL(type, member)                                                                   \
+    {                                                                                              \
+#member, RECORD_REAL, PLACE(type, member), 0, 0, true                                      \
     }
 #define END                                                                                        \
     {                                                                                              \
-        NULL, RECORD_TEXT, 0, 0, 0, 0                                                              \
+        NULL, RECORD_TEXT, 0, 0, 0, 0, false                                                       \
     }
 
 const struct record_field record_run_fields[] = {
@@ -58,6 +70,8 @@ const struct record_field record_run_fields[] = {
     TEXT(record_run, source),
     BIG(record_run, seed),
     COUNT(record_run, planned),
+    LATER_TEXT(record_run, scaling),
+    LATER_INT(record_run, launches, 1, INT_MAX),
     TEXT(record_run, command),
     TEXT(record_run, devices),
     TEXT(record_run, backend),
@@ -141,6 +155,7 @@ const struct record_field record_cell_fields[] = {
     REAL(record_cell, rho1),
     REAL(record_cell, n_eff),
     REAL(record_cell, throughput_samples_per_s),
+    LATER_REAL(record_cell, outside_frac),
     BIG(record_cell, start_epoch_ns),
     U64(record_cell, setup_ns),
     U64(record_cell, wall_ns),

@@ -163,7 +163,8 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
                        struct record_error *err)
 {
     for (; field->name != NULL; ++field) {
-        if (read_field(json_object_get(object, field->name), field, to, err) != 0) {
+        const json_t *value = json_object_get(object, field->name);
+        if ((value != NULL || !field->later) && read_field(value, field, to, err) != 0) {
             return -1;
         }
     }

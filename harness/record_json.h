@@ -29,6 +29,7 @@ struct record_field {
     enum record_kind kind;
     size_t offset, bytes;
     json_int_t min, max; /* of integers */
+    bool later;          /* records of minor 0 do not have it: it stays as it is */
 };
 
 extern const struct record_field record_run_fields[], record_slot_fields[];
@@ -41,7 +42,7 @@ struct record_end {
     bool interrupted;
 };
 
-/* "run" of "lockstep/run/1.0". */
+/* "run" of "lockstep/run/1.1". */
 enum record_type { RECORD_IS_RUN, RECORD_IS_CELL, RECORD_IS_END, RECORD_TYPES };
 extern const char *const record_type_names[RECORD_TYPES];
 

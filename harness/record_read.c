@@ -1,5 +1,6 @@
 /* record_read.c: JSON to records. The input is untrusted: every length is checked before it is
  * used, and memory is taken only for elements that are there. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,11 +69,10 @@ static int read_flags(const json_t *raw, struct record_cell *cell, struct record
     return array == NULL ? -1 : 0;
 }
 
-/* One phase: null, or n_ranks arrays of n_samples. Lengths first, then memory. */
-static int read_phase(const json_t *phases, enum record_phase phase, struct record_cell *cell,
-                      struct record_error *err)
+/* Null, or n_ranks arrays of n_samples. Lengths first, then memory. */
+static int read_ranks(const json_t *phases, const char *name, const struct record_cell *cell,
+                      uint64_t **times, struct record_error *err)
 {
-    const char *name = record_phase_names[phase];
     if (json_is_null(json_object_get(phases, name))) {
         return 0;
     }
@@ -89,13 +89,12 @@ static int read_phase(const json_t *phases, enum record_phase phase, struct reco
         return -1;
     }
     /* Cannot overflow: the elements were counted. One more, because NULL means not measured. */
-    cell->phase_ns[phase] = calloc(n_ranks * n_samples + 1, sizeof cell->phase_ns[phase][0]);
-    if (cell->phase_ns[phase] == NULL) {
+    *times = calloc(n_ranks * n_samples + 1, sizeof **times);
+    if (*times == NULL) {
         return record_fail(err, "no memory for %zu times", n_ranks * n_samples);
     }
     for (size_t rank = 0; rank < n_ranks; ++rank) {
-        if (read_u64s(json_array_get(ranks, rank), name, cell->phase_ns[phase] + rank * n_samples,
-                      err) != 0) {
+        if (read_u64s(json_array_get(ranks, rank), name, *times + rank * n_samples, err) != 0) {
             return -1;
         }
     }
@@ -122,11 +121,13 @@ static int read_raw(const json_t *root, struct record_cell *cell, struct record_
         return -1;
     }
     for (int p = 0; p < RECORD_PHASES; ++p) {
-        if (read_phase(phases, (enum record_phase)p, cell, err) != 0) {
+        if (read_ranks(phases, record_phase_names[p], cell, &cell->phase_ns[p], err) != 0) {
             return -1;
         }
     }
-    return 0;
+    return json_object_get(raw, "matmul_ns") == NULL
+               ? 0
+               : read_ranks(raw, "matmul_ns", cell, &cell->matmul_ns, err);
 }
 
 static int read_shards(const json_t *root, struct record_cell *cell, struct record_error *err)
@@ -184,6 +185,7 @@ static int check_cell(const struct record_cell *cell, struct record_error *err)
 int record_cell_from_json(const json_t *root, struct record_cell *cell, struct record_error *err)
 {
     memset(cell, 0, sizeof *cell);
+    cell->outside_frac = NAN;
     const json_t *key = find_object(root, "cell", err);
     const json_t *medians = key == NULL ? NULL : find_object(root, "phase_median_ns", err);
     int status = medians == NULL ? -1 : record_json_fields(key, record_key_fields, &cell->key, err);
@@ -221,6 +223,8 @@ static int read_slots(const json_t *root, struct record_run *run, struct record_
 int record_run_from_json(const json_t *root, struct record_run *run, struct record_error *err)
 {
     memset(run, 0, sizeof *run);
+    snprintf(run->scaling, sizeof run->scaling, "strong");
+    run->launches = 1;
     if (record_json_fields(root, record_run_fields, run, err) != 0 ||
         read_slots(root, run, err) != 0) {
         return -1;
@@ -230,6 +234,9 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct reco
         if (record_json_real(json_array_get(load, i), "load_avg", &run->load_avg[i], err) != 0) {
             return -1;
         }
+    }
+    if (strcmp(run->scaling, "strong") != 0 && strcmp(run->scaling, "weak") != 0) {
+        return record_fail(err, "\"scaling\" is \"%s\", neither strong nor weak", run->scaling);
     }
     if (load != NULL && strcmp(run->source, "measured") != 0 &&
         strcmp(run->source, "simulated") != 0) {

@@ -152,15 +152,16 @@ static json_t *shard_rows(const struct record_cell *cell)
     return array_of_u64(rows, (size_t)cell->n_shards);
 }
 
-static json_t *phase_ranks(const struct record_cell *cell, enum record_phase phase)
+/* An array per rank; null when it was not measured. */
+static json_t *rank_times(const struct record_cell *cell, const uint64_t *ns)
 {
-    if (cell->phase_ns[phase] == NULL) {
+    if (ns == NULL) {
         return json_null();
     }
     json_t *ranks = json_array();
     int status = 0;
     for (int rank = 0; rank < cell->n_ranks; ++rank) {
-        const uint64_t *steps = cell->phase_ns[phase] + (size_t)rank * cell->n_samples;
+        const uint64_t *steps = ns + (size_t)rank * cell->n_samples;
         status |= json_array_append_new(ranks, array_of_u64(steps, cell->n_samples));
     }
     if (status != 0) {
@@ -175,8 +176,8 @@ static json_t *phases(const struct record_cell *cell)
     json_t *object = json_object();
     int status = 0;
     for (int p = 0; p < RECORD_PHASES; ++p) {
-        status |= json_object_set_new(object, record_phase_names[p],
-                                      phase_ranks(cell, (enum record_phase)p));
+        status |=
+            json_object_set_new(object, record_phase_names[p], rank_times(cell, cell->phase_ns[p]));
     }
     if (status != 0) {
         json_decref(object);
@@ -209,6 +210,7 @@ static json_t *raw(const struct record_cell *cell)
         json_object_set_new(object, "t_step_ns", array_of_u64(cell->t_step_ns, cell->n_samples));
     status |= json_object_set_new(object, "flags", array_of_flags(cell->flags, cell->n_samples));
     status |= json_object_set_new(object, "phase_ns", phases(cell));
+    status |= json_object_set_new(object, "matmul_ns", rank_times(cell, cell->matmul_ns));
     if (status != 0) {
         json_decref(object);
         return NULL;
@@ -219,7 +221,7 @@ static json_t *raw(const struct record_cell *cell)
 static json_t *begin(enum record_type type)
 {
     char schema[40];
-    snprintf(schema, sizeof schema, "lockstep/%s/1.0", record_type_names[type]);
+    snprintf(schema, sizeof schema, "lockstep/%s/1.1", record_type_names[type]);
     json_t *root = json_object();
     if (json_object_set_new(root, "schema", json_string(schema)) != 0) {
         json_decref(root);

@@ -75,6 +75,8 @@ static int describe_plan(struct sweep *sweep)
 
     sweep->run.seed = plan->seed;
     sweep->run.planned = plan_cells(plan);
+    snprintf(sweep->run.scaling, sizeof sweep->run.scaling, "strong");
+    sweep->run.launches = 1;
     memcpy(sweep->run.devices, plan->devices, sizeof sweep->run.devices);
     return plan_command(plan, sweep->run.command, sizeof sweep->run.command, &why)
                ? complain(sweep, why.text)

@@ -37,7 +37,7 @@ count_lines()
 wait_for_cells()
 {
     tries=0
-    while [ "$(count_lines '"schema":"lockstep/cell/1.0"' "$2")" -lt "$1" ]; do
+    while [ "$(count_lines '"schema":"lockstep/cell/1.1"' "$2")" -lt "$1" ]; do
         tries=$((tries + 1))
         [ "$tries" -lt 1200 ] || fail "no $1 cells after 60 seconds"
         kill -0 "$3" 2>/dev/null || fail "the sweep ended early: $(cat err)"

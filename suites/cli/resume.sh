@@ -2,7 +2,7 @@
 . "$(dirname "$0")/common.sh"
 
 grid='--bind none --devices virt:2 --batch 10,30,64,100 --workload tutorial --workload mlp:16,8,4'
-cell='"schema":"lockstep/cell/1.0"'
+cell='"schema":"lockstep/cell/1.1"'
 planned=16
 
 expect_status 0 "$lockstep" sweep $grid --seed 11 --seconds 0.001 --steps 1:2 --out whole.jsonl
@@ -24,7 +24,7 @@ for worker in $workers; do
 done
 kept=$(count_lines "$cell" cut.jsonl)
 [ "$kept" -lt "$planned" ] || fail "the sweep was complete before it was killed"
-expect_count 0 '"schema":"lockstep/end/1.0"' cut.jsonl
+expect_count 0 '"schema":"lockstep/end/1.1"' cut.jsonl
 cp cut.jsonl before.jsonl
 
 # Without --resume, and with other options, nothing is touched.
@@ -35,7 +35,7 @@ expect_count 1 'seed 12.*seed 11' err
 cmp before.jsonl cut.jsonl || fail "a refused sweep changed the file"
 
 # Nor with a torn line, which is cut off only when the sweep goes on.
-printf '{"schema":"lockstep/cell/1.0","run_id":"12' >>cut.jsonl
+printf '{"schema":"lockstep/cell/1.1","run_id":"12' >>cut.jsonl
 cp cut.jsonl torn.jsonl
 expect_status 2 "$lockstep" sweep $grid --seconds 0.2 --steps 1:100000 --resume --out cut.jsonl
 expect_count 1 'cannot resume' err
@@ -59,7 +59,7 @@ expect_count "$planned" '"status":"ok"' start.jsonl
 head -c 300 end.jsonl >start.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out start.jsonl
 expect_count "$planned" '"status":"ok"' start.jsonl
-expect_count 1 '"schema":"lockstep/run/1.0"' start.jsonl
+expect_count 1 '"schema":"lockstep/run/1.1"' start.jsonl
 printf 'my thesis' >start.jsonl
 expect_status 2 "$lockstep" sweep $grid --resume --out start.jsonl
 [ "$(cat start.jsonl)" = 'my thesis' ] || fail "a foreign file was changed"
@@ -88,14 +88,14 @@ elsewhere cpu_model '"a\\u001b[31m\\nb\\u009bc"' 'the processor here'
 ! grep -q "$(printf '[\001-\011\013-\037\177-\237]')" err || fail "a control byte was shown"
 
 # A torn line is cut off; the options, and the seed from the file, are those of the first sitting.
-printf '{"schema":"lockstep/cell/1.0","run_id":"12' >>cut.jsonl
+printf '{"schema":"lockstep/cell/1.1","run_id":"12' >>cut.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
 head -c "$(wc -c <before.jsonl)" cut.jsonl | cmp - before.jsonl || fail "earlier records changed"
 cell_ids cut.jsonl >found
 diff wanted found || fail "not the cells of an undisturbed sweep"
 expect_count "$planned" '"status":"ok"' cut.jsonl
-expect_count 1 '"schema":"lockstep/run/1.0"' cut.jsonl
-expect_count 1 '"schema":"lockstep/end/1.0"' cut.jsonl
+expect_count 1 '"schema":"lockstep/run/1.1"' cut.jsonl
+expect_count 1 '"schema":"lockstep/end/1.1"' cut.jsonl
 
 # A second resume has nothing to do and says so by its status.
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl

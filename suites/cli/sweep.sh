@@ -13,11 +13,11 @@ sweep()
 # check FILE CELLS
 check()
 {
-    expect_count 1 '"schema":"lockstep/run/1.0"' "$1"
-    expect_count "$2" '"schema":"lockstep/cell/1.0"' "$1"
+    expect_count 1 '"schema":"lockstep/run/1.1"' "$1"
+    expect_count "$2" '"schema":"lockstep/cell/1.1"' "$1"
     expect_count "$2" '"status":"ok"' "$1"
     expect_count "$2" '"validated":true' "$1"
-    expect_count 1 '"schema":"lockstep/end/1.0"' "$1"
+    expect_count 1 '"schema":"lockstep/end/1.1"' "$1"
     [ "$(cell_ids "$1" | uniq | wc -l)" -eq "$2" ] || fail "cells are doubled in $1"
 }
 

@@ -89,6 +89,8 @@ static void fill_run(const struct kind *kind, struct record_run *run)
                                .backend = "cpu",
                                .communicator = "threads",
                                .source = "measured",
+                               .scaling = "strong",
+                               .launches = kind->launches > 0 ? kind->launches : 1,
                                .command =
                                    "--devices virt:8 --counts 1,2,3,8 --batch 10,30,32:4096:x2"};
     if (kind->run_id != NULL)

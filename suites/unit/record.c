@@ -15,7 +15,7 @@ Test(record, run_round_trip)
     const struct record_run run = example_run();
     char *text = record_run_text(&run);
     cr_assert(text != NULL && strchr(text, '\n') == NULL);
-    cr_assert(strstr(text, "{\"schema\":\"lockstep/run/1.0\",\"run_id\":\"0123456789abcdef\"") ==
+    cr_assert(strstr(text, "{\"schema\":\"lockstep/run/1.1\",\"run_id\":\"0123456789abcdef\"") ==
               text);
     cr_assert(strstr(text, "\"seed\":\"18446744073709551615\"") != NULL, "seeds are text");
     struct record_run back;
@@ -55,6 +55,39 @@ Test(record, cell_round_trip)
     free(again);
     record_cell_free(&cell);
     record_cell_free(&back);
+}
+
+/* Cuts ,"NAME":VALUE out; value is how it is written. */
+static char *without(char *text, const char *member)
+{
+    char *rest = example_edit(text, member, "");
+    free(text);
+    return rest;
+}
+
+/* Files of minor 0 have no such members: they were strong sweeps of one launch. */
+Test(record, earlier_minor_is_read)
+{
+    const struct record_run run = example_run();
+    struct record_run back;
+    struct record_error err = {""};
+    char *text = without(record_run_text(&run), ",\"scaling\":\"weak\",\"launches\":7");
+    cr_assert(record_run_parse(text, &back, &err) == 0, "%s", err.text);
+    cr_assert(strcmp(back.scaling, "strong") == 0 && back.launches == 1);
+    free(text);
+
+    struct record_cell cell = example_cell(0), old;
+    cr_assert(cell.outside_frac == 0.25, "%g", cell.outside_frac);
+    free(cell.matmul_ns);
+    cell.matmul_ns = NULL;
+    cr_assert(record_derive(&cell) == 0 && isnan(cell.outside_frac));
+    text =
+        without(without(record_cell_text(&cell), ",\"outside_frac\":null"), ",\"matmul_ns\":null");
+    cr_assert(record_cell_parse(text, &old, &err) == 0, "%s", err.text);
+    cr_assert(isnan(old.outside_frac) && old.matmul_ns == NULL);
+    free(text);
+    record_cell_free(&cell);
+    record_cell_free(&old);
 }
 
 /* Names that would do harm in HTML, gnuplot, a shell, CSV or a terminal are just data here. */
@@ -187,11 +220,11 @@ static void check_edits(const char *text, const struct edit list[], size_t n)
 }
 
 static const struct edit edits[] = {
-    {"cell/1.0", "cell/2.0", "lockstep/cell/2.0"},
-    {"cell/1.0", "cell/1.", "not known"},
-    {"cell/1.0", "cell/1.0x", "not known"},
-    {"cell/1.0", "run/1.0", "expected lockstep/cell"},
-    {"\"lockstep/cell/1.0\"", "7", "schema"},
+    {"cell/1.1", "cell/2.0", "lockstep/cell/2.0"},
+    {"cell/1.1", "cell/1.", "not known"},
+    {"cell/1.1", "cell/1.0x", "not known"},
+    {"cell/1.1", "run/1.1", "expected lockstep/cell"},
+    {"\"lockstep/cell/1.1\"", "7", "schema"},
     {"\"n_samples\":8", "\"n_samples\":9", "t_step_ns"},
     {"\"n_samples\":8", "\"n_samples\":-1", "n_samples"},
     {"\"n_samples\":8", "\"n_samples\":9223372036854775807", "n_samples"},
@@ -283,8 +316,8 @@ Test(record, not_json_is_refused)
         "{}",
         "{\"schema\":null}",
         "\xff\xfe{}",
-        "{\"schema\":\"lockstep/cell/1.0\"}",
-        "{\"schema\":\"lockstep/cell/1.0\"} x",
+        "{\"schema\":\"lockstep/cell/1.1\"}",
+        "{\"schema\":\"lockstep/cell/1.1\"} x",
         "{\"schema\":\"nvbench/1.0\"}",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i) {
@@ -309,7 +342,7 @@ Test(record, unknown_fields_and_minors_are_ignored)
 {
     struct record_cell cell = example_cell(0), back;
     char *text = record_cell_text(&cell);
-    char *newer = example_edit(text, "cell/1.0\"", "cell/1.23\",\"later\":[1,{\"x\":null}]");
+    char *newer = example_edit(text, "cell/1.1\"", "cell/1.23\",\"later\":[1,{\"x\":null}]");
     struct record_error err = {""};
     cr_assert(record_cell_parse(newer, &back, &err) == 0, "%s", err.text);
     cr_assert(back.median_ns == 125);

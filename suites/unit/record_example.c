@@ -41,6 +41,8 @@ struct record_run example_run(void)
         .source = "measured",
         .command = "sweep --devices virt:2",
         .planned = 12,
+        .scaling = "weak",
+        .launches = 7,
         .n_slots = 2,
         .slot = {{"virt:0", "virt", "0", 0, true}, {"virt:1", "virt", "", -1, false}},
     };
@@ -78,6 +80,10 @@ struct record_cell example_cell(int launch)
             cell.phase_ns[p][i] = 10 * i;
             cell.phase_ns[p][8 + i] = 25;
         }
+    }
+    for (size_t i = 0; i < 8; ++i) {
+        cell.matmul_ns[i] = steps[i] / 2;
+        cell.matmul_ns[8 + i] = steps[i];
     }
     free(cell.phase_ns[RECORD_GATHER]);
     cell.phase_ns[RECORD_GATHER] = NULL;

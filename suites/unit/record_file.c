@@ -210,7 +210,7 @@ Test(record_file, empty_incomplete_missing)
     struct scratch at = open_scratch();
     check_unreadable(&at, ":1: ", "empty");
     at = open_scratch();
-    append(&at, "{\"schema\":\"lockstep/run/1.0\"");
+    append(&at, "{\"schema\":\"lockstep/run/1.1\"");
     check_unreadable(&at, ":1: ", "incomplete");
     struct record_file file;
     struct record_error err = {""};
