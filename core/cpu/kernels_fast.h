@@ -1,0 +1,10 @@
+/* kernels_fast.h: the kernels of kernels_fast.c by name, for tables of kernels. */
+#ifndef DP_KERNELS_FAST_H
+#define DP_KERNELS_FAST_H
+
+#include "kernels_ref.h"
+
+dp_kernel_fn dp_fast_add_bias, dp_fast_sum_rows, dp_fast_relu_grad, dp_fast_loss, dp_fast_sgd,
+    dp_fast_reduce;
+
+#endif

@@ -1,0 +1,287 @@
+/* kernel.c: the kernels that a backend may write in another way than their definition, against
+ * plain loops in the promised order: the same bits on random data, for odd sizes, for views that
+ * begin anywhere, with NaN, infinities, denormals and zeros of both signs. */
+#include "list.h"
+
+#include <math.h>
+#include <string.h>
+
+static const float specials[] = {0.0f,      -0.0f,           NAN,        INFINITY,
+                                 -INFINITY, 0x1p-149f,       -0x3p-149f, 0x1p-126f,
+                                 -0x1p127f, 0x1.fffffep127f, 1.0f,       -1.0f};
+
+enum { SPECIALS = sizeof specials / sizeof specials[0] };
+
+/* Uniform in -1..1 times 2^-20..2^20, so that every order of a sum has other bits; every step-th
+ * is special. Step 0: none. */
+static float *mixed(struct context *c, size_t n, uint64_t seed, size_t step)
+{
+    float *list = case_memory(c, n * sizeof *list);
+    const float *values = randoms(c, n, seed);
+    const double *powers = integers(c, n, seed + 1000);
+    for (size_t i = 0; i < n; ++i) {
+        list[i] = ldexpf(values[i], (int)(2.5 * powers[i]));
+        if (step > 0 && i % step == seed % step)
+            list[i] = specials[(i / step + seed) % SPECIALS];
+    }
+    return list;
+}
+
+/* A tensor that begins shift floats behind what the device allocates. */
+static struct dp_tensor shifted(struct context *c, struct dp_slot *slot, size_t rows, size_t cols,
+                                const float values[], size_t shift)
+{
+    const size_t n = rows * cols + shift;
+    struct dp_tensor whole = make_tensor(c, slot, DP_F32, 1, &n, NULL);
+    struct dp_tensor view = whole;
+    view.ndim = 2;
+    view.dim[0] = rows;
+    view.dim[1] = cols;
+    view.data = (float *)whole.data + shift;
+    write_floats(c, &view, values);
+    return view;
+}
+
+/* Which of two NaNs an operation passes on is not defined: any NaN is as good as another. */
+static void expect_same(struct context *c, const char *what, const struct dp_tensor *tensor,
+                        const float want[])
+{
+    const size_t n = dp_tensor_count(tensor);
+    const float *got = read_floats(c, tensor);
+    for (size_t i = 0; i < n; ++i) {
+        expect(c, memcmp(&got[i], &want[i], sizeof *got) == 0 || (isnan(got[i]) && isnan(want[i])),
+               "%s: index %zu of %zu: got %a, want %a", what, i, n, (double)got[i],
+               (double)want[i]);
+    }
+}
+
+static const size_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 100, 1023, 1025};
+
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+struct place {
+    struct dp_group *group;
+    struct dp_slot *slot;
+    struct dp_run *run;
+    size_t n, shift;
+    uint64_t seed;
+};
+
+/* Row i of a table of all sizes at all shifts, with or without specials in the data. */
+enum { PLACES = SIZES * 4 };
+
+static void open_place(struct context *c, struct place *p, size_t i)
+{
+    case_release(c);
+    *p = (struct place){.n = sizes[i / 4], .shift = i % 4, .seed = i};
+    case_note(c, "n=%zu shift=%zu", p->n, p->shift);
+    p->group = open_group(c, 1);
+    p->slot = dp_group_slot(p->group, 0);
+    p->run = open_run(c, p->group);
+}
+
+static void relu(struct context *c)
+{
+    for (size_t i = 0; i < PLACES; ++i) {
+        struct place p;
+        open_place(c, &p, i);
+        const float *x = mixed(c, p.n, p.seed, 3), *dy = mixed(c, p.n, p.seed + 7, 4);
+        float *y = case_memory(c, p.n * sizeof *y), *dx = case_memory(c, p.n * sizeof *dx);
+        for (size_t e = 0; e < p.n; ++e) {
+            y[e] = x[e] <= 0.0f ? 0.0f : x[e];
+            dx[e] = y[e] <= 0.0f ? 0.0f : dy[e];
+        }
+        struct dp_tensor in = shifted(c, p.slot, p.n, 1, x, p.shift);
+        in.needs_grad = true;
+        const struct dp_tensor upstream = shifted(c, p.slot, p.n, 1, dy, 3 - p.shift);
+        struct dp_module *module = make_relu(c, p.group);
+        const struct dp_tensor out = forward(c, module, p.run, &in);
+        const struct dp_tensor grad = backward(c, module, p.run, &upstream);
+        expect_same(c, "output", &out, y);
+        expect_same(c, "input gradient", &grad, dx);
+    }
+}
+
+/* Columns of one input and a weight of ones: the product is exact, the bias is what is tested. */
+static void bias(struct context *c)
+{
+    for (size_t i = 0; i < PLACES; ++i) {
+        static const size_t cols[] = {1, 2, 3, 5, 8, 17};
+        struct place p;
+        open_place(c, &p, i);
+        for (size_t k = 0; k < sizeof cols / sizeof cols[0]; ++k) {
+            const size_t rows = p.n % 101, d = cols[k];
+            const float *x = mixed(c, rows, p.seed, 0), *b = mixed(c, d, p.seed + k, 2);
+            const float *dy = mixed(c, rows * d, p.seed + 9, 29);
+            const double *ones = sequence(c, d, 1.0, 0.0);
+            float *y = case_memory(c, rows * d * sizeof *y), *db = case_memory(c, d * sizeof *db);
+            struct dp_module *linear = make_linear(c, p.group, 1, d, true);
+            struct dp_param *weight = param_at(c, linear, 0), *shift = param_at(c, linear, 1);
+            write_values(c, &weight->value, ones);
+            write_floats(c, &shift->value, b);
+            move_module(c, linear, p.slot);
+            for (int pass = 0; pass < 2; ++pass) {
+                for (size_t r = 0; r < rows; ++r) {
+                    for (size_t u = 0; u < d; ++u) {
+                        y[r * d + u] = x[r] + b[u];
+                        db[u] += dy[r * d + u];
+                    }
+                }
+                const struct dp_tensor in = shifted(c, p.slot, rows, 1, x, p.shift);
+                const struct dp_tensor upstream = shifted(c, p.slot, rows, d, dy, p.shift);
+                const struct dp_tensor out = forward(c, linear, p.run, &in);
+                (void)backward(c, linear, p.run, &upstream);
+                expect_same(c, "output", &out, y);
+                expect_same(c, "bias gradient", &shift->grad, db);
+            }
+        }
+    }
+}
+
+struct loss_row {
+    enum dp_loss_kind kind;
+    bool target;
+    size_t step; /* of specials */
+};
+
+/* The bits tell the order of the additions: the second half takes the first half back. */
+static void loss_values(struct context *c, const struct place *p, size_t step, float y[], float t[])
+{
+    memcpy(y, mixed(c, p->n, p->seed, step), p->n * sizeof *y);
+    memcpy(t, mixed(c, p->n, p->seed + 5, step), p->n * sizeof *t);
+    for (size_t e = 0; step == 0 && e < p->n / 2; ++e) {
+        y[p->n - 1 - e] = y[e];
+        t[p->n - 1 - e] = -t[e];
+    }
+}
+
+static double term(const struct loss_row *row, float y, float t)
+{
+    const double difference = (double)y - (double)t;
+    if (row->kind == DP_LOSS_MSE)
+        return difference * difference;
+    return row->target ? (double)y * (double)t : (double)y;
+}
+
+static double loss_slope(const struct loss_row *row, float y, float t)
+{
+    if (row->kind == DP_LOSS_MSE)
+        return 0.75 * 2.0 * ((double)y - (double)t);
+    return row->target ? 0.75 * (double)t : 0.75;
+}
+
+static void one_loss(struct context *c, const struct place *p, const struct loss_row *row)
+{
+    float *y = case_memory(c, p->n * sizeof *y), *t = case_memory(c, p->n * sizeof *t);
+    float *slope = case_memory(c, p->n * sizeof *slope);
+    double sum = 0.0;
+    loss_values(c, p, row->step, y, t);
+    for (size_t e = 0; e < p->n; ++e) {
+        sum += term(row, y[e], t[e]);
+        slope[e] = (float)loss_slope(row, y[e], t[e]);
+    }
+    const float want = (float)(0.75 * sum);
+    struct dp_module *loss = make_loss(c, p->group, row->kind, 0.75f, false);
+    struct dp_tensor in[2] = {shifted(c, p->slot, p->n, 1, y, p->shift),
+                              shifted(c, p->slot, p->n, 1, t, 3 - p->shift)};
+    struct dp_tensor out[DP_MAX_IO], grad[2];
+    struct dp_error err = {0};
+    const int n_in = row->target ? 2 : 1;
+    int n_out = 0;
+    in[0].needs_grad = true;
+    expect_ok(c, dp_forward(loss, p->run, in, n_in, out, &n_out, &err), &err, "loss");
+    expect_ok(c, dp_backward(loss, p->run, NULL, 0, grad, n_in, &err), &err, "loss backward");
+    expect_same(c, "loss", &out[0], &want);
+    expect_same(c, "gradient", &grad[0], slope);
+}
+
+static void loss(struct context *c)
+{
+    static const struct loss_row rows[] = {
+        {DP_LOSS_SUM, true, 0},  {DP_LOSS_SUM, false, 0},  {DP_LOSS_MSE, true, 0},
+        {DP_LOSS_SUM, true, 11}, {DP_LOSS_SUM, false, 11}, {DP_LOSS_MSE, true, 11},
+    };
+    for (size_t i = 0; i < PLACES; ++i) {
+        struct place p;
+        open_place(c, &p, i);
+        for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r)
+            one_loss(c, &p, &rows[r]);
+    }
+}
+
+/* Parameters of n x 1 and of n elements; a new gradient every step. */
+static void sgd_steps(struct context *c, const struct place *p, float momentum, float decay)
+{
+    struct dp_module *linear = make_linear(c, p->group, 1, p->n, true);
+    float *value[2], *velocity[2];
+    move_module(c, linear, p->slot);
+    for (int q = 0; q < 2; ++q) {
+        value[q] = mixed(c, p->n, p->seed + (unsigned)q, 13);
+        velocity[q] = case_memory(c, p->n * sizeof *velocity[q]);
+        write_floats(c, &param_at(c, linear, q)->value, value[q]);
+    }
+    struct dp_sgd *sgd = open_sgd(c, linear, 0.3f, momentum, decay);
+    for (unsigned step = 0; step < 3; ++step) {
+        for (int q = 0; q < 2; ++q) {
+            struct dp_param *param = param_at(c, linear, q);
+            const float *grad = mixed(c, p->n, p->seed + 2 * step + (unsigned)q, 17);
+            write_floats(c, &param->grad, grad);
+            param->has_grad = true;
+            for (size_t e = 0; e < p->n; ++e) {
+                float g = grad[e] + decay * value[q][e];
+                if (momentum > 0.0f && step > 0)
+                    g = momentum * velocity[q][e] + g;
+                velocity[q][e] = g;
+                value[q][e] -= 0.3f * g;
+            }
+        }
+        struct dp_error err = {0};
+        expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+        expect_same(c, "weight", &param_at(c, linear, 0)->value, value[0]);
+        expect_same(c, "bias", &param_at(c, linear, 1)->value, value[1]);
+    }
+}
+
+static void sgd(struct context *c)
+{
+    for (size_t i = 4; i < PLACES; ++i) {
+        struct place p;
+        open_place(c, &p, i);
+        sgd_steps(c, &p, i % 2 == 0 ? 0.9f : 0.0f, i % 4 < 2 ? 0.01f : 0.0f);
+    }
+}
+
+/* Without this the other cases could not tell one order from another. */
+static void data(struct context *c)
+{
+    const size_t n = 1023, cols = 17;
+    struct place p = {.n = n, .seed = 3};
+    const struct loss_row row = {DP_LOSS_SUM, true, 0};
+    float y[1023], t[1023];
+    double forwards = 0.0, lanes[4] = {0.0};
+    loss_values(c, &p, 0, y, t);
+    for (size_t e = 0; e < n; ++e) {
+        forwards += term(&row, y[e], t[e]);
+        lanes[e % 4] += term(&row, y[e], t[e]);
+    }
+    const double other = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    expect(c, (float)forwards != (float)other, "a loss in four lanes has the same bits");
+    const float *x = mixed(c, 100 * cols, 9, 0);
+    size_t differ = 0;
+    for (size_t u = 0; u < cols; ++u) {
+        float down = 0.0f, pairs = 0.0f;
+        for (size_t r = 0; r < 100; ++r)
+            down += x[r * cols + u];
+        for (size_t r = 0; r < 100; r += 2)
+            pairs += x[r * cols + u] + x[(r + 1) * cols + u];
+        differ += down != pairs;
+    }
+    expect(c, differ > 0, "sums of rows in pairs have the same bits");
+}
+
+static const struct test_case cases[] = {
+    {"kernel/data", "DET-01", data}, {"kernel/relu", "DET-01", relu},
+    {"kernel/bias", "DET-01", bias}, {"kernel/loss", "DET-01 LOSS-01", loss},
+    {"kernel/sgd", "GRAD-17", sgd},
+};
+const struct case_table kernel_cases = {cases, sizeof cases / sizeof cases[0]};
