@@ -195,40 +195,48 @@ static int judge_conformance(const struct check_record *check)
     return EXIT_PARTLY;
 }
 
+/* The page, the table and what belongs to them. 0, or -1. */
+static int write_pages(const char *directory, const struct report *report,
+                       const struct report_figures *figures)
+{
+    struct record_error err = {{0}};
+
+    if (write_conformance(directory, report->conformance, true, &err) == 0 &&
+        report_page(directory, report, figures, &err) == 0 &&
+        report_markdown(directory, report, figures, &err) == 0)
+        return 0;
+    command_complain(NAME, "%s", err.text);
+    return -1;
+}
+
 static int write_report(const char *directory, const struct report *report)
 {
-    struct record_error plot = {{0}}, err = {{0}};
-    enum report_plot_status figure;
+    struct report_figures figures;
+    struct record_error err = {{0}};
+    enum report_plot_status status;
 
     if (make_directory(directory) != 0) {
         command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
         return EXIT_MISUSE;
     }
-    figure = report_plot(directory, report, &plot);
-    if (figure == REPORT_PLOT_NONE)
-        snprintf(plot.text, sizeof plot.text, "no cell is verified, so nothing can be plotted");
-    if (figure == REPORT_PLOT_WRITE) {
-        command_complain(NAME, "%s", plot.text);
-        return EXIT_MISUSE;
-    }
-    if (write_conformance(directory, report->conformance, true, &err) != 0 ||
-        report_page(directory, report, figure == REPORT_PLOT_OK ? "throughput.svg" : NULL,
-                    plot.text, &err) != 0 ||
-        report_markdown(directory, report, figure == REPORT_PLOT_OK, &err) != 0) {
+    status = report_plot(directory, report, &figures, &err);
+    if (status == REPORT_PLOT_WRITE) {
         command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
     }
+    if (write_pages(directory, report, &figures) != 0)
+        return EXIT_MISUSE;
     printf("%s/index.html\n", directory);
-    if (figure != REPORT_PLOT_OK)
-        command_complain(NAME, "no figure: %s", plot.text);
-    if (figure == REPORT_PLOT_NONE)
+    if (status != REPORT_PLOT_OK)
+        command_complain(NAME, "no figure: %s", err.text);
+    if (status == REPORT_PLOT_NONE)
         return EXIT_INVALID;
     if (report->verified < report->planned)
         command_complain(NAME, "%zu of %zu planned cells are verified", report->verified,
                          report->planned);
     const int conformance = judge_conformance(report->conformance);
 
-    return figure == REPORT_PLOT_OK && report->verified == report->planned ? conformance
+    return status == REPORT_PLOT_OK && report->verified == report->planned ? conformance
                                                                            : EXIT_PARTLY;
 }
 

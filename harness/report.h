@@ -1,9 +1,9 @@
 /* report.h: `lockstep report`, from record files to a page, a figure and a table.
  *
  * The main program needs report_main only; the rest is shared by the report*.c files. The way of
- * the data: report.c reads the files, report_rows.c sorts cells into rows and groups,
- * report_table.c words them, report_html.c and report_plot.c write them. Text from records is
- * cleaned when it is read (report_clean) and escaped when it is written (report_print). */
+ * the data: report.c reads the files, report_rows.c sorts cells into rows, report_points.c sums
+ * them up, report_table.c words them, report_html.c and report_plot.c write them. Text from records
+ * is cleaned when it is read (report_clean) and escaped when it is written (report_print). */
 #ifndef HARNESS_REPORT_H
 #define HARNESS_REPORT_H
 
@@ -16,58 +16,130 @@
 /* The subcommand; argv[0] is "lockstep report". Returns the exit status, see --help. */
 int report_main(int argc, char **argv);
 
-/* ---- rows --------------------------------------------------------------------------------- */
+/* ---- rows and points ---------------------------------------------------------------------- */
 
 /* One launch of one cell. */
 struct report_row {
     const struct record_run *run;
     const struct record_cell *cell;
-    int variant;                   /* rows of different variants were not built or run alike */
-    char kind[64];                 /* kind of devices, "virt" of "virt:2" */
-    bool verified;                 /* only these are plotted and compared */
-    const char *state;             /* "verified", or how it failed */
-    const struct report_row *base; /* one device, same batch; NULL: no verified one */
-    double speedup, efficiency;    /* NaN without a base */
-    double bound;                  /* N / (K ceil(N/K)): what unequal shards leave of efficiency */
+    size_t file;       /* index of the file it is from */
+    int variant;       /* rows of different variants were not built or run alike */
+    char kind[64];     /* kind of devices, "virt" of "virt:2" */
+    bool verified;     /* only these are plotted and compared */
+    const char *state; /* "verified", or how it failed */
 };
 
-/* Rows first..first+n: one workload in one setting, ordered by devices, batch, launch. */
+/* What lo and hi of a value are. */
+enum report_range {
+    REPORT_NONE,     /* nothing: both NaN */
+    REPORT_STEPS,    /* 5th and 95th percentile of the n steps of the only launch */
+    REPORT_LAUNCHES, /* smallest and largest of n launches, too few for an interval */
+    REPORT_INTERVAL  /* of the median over n launches, 95 % or more by order statistics */
+};
+
+/* A number over the launches of a point: their median. */
+struct report_value {
+    double middle; /* NaN: unknown */
+    double lo, hi;
+    enum report_range range;
+    size_t n;        /* launches, steps with REPORT_STEPS; of a ratio: pairs, 0: not paired */
+    double coverage; /* of the interval, NaN without one */
+};
+
+/* All launches of one cell. The ratios are made launch by launch, with the same launch of the same
+ * run in the base; if no launch is in both, they are ratios of the medians and have no range. */
+struct report_point {
+    size_t first, n;                 /* its rows, ordered by launch */
+    size_t verified;                 /* launches; only these are in the numbers */
+    const struct report_row *row;    /* the first row: what all of them share */
+    const struct report_row *middle; /* launch of the (lower) median step, NULL: none verified */
+    struct report_value step_ns;     /* per launch the median step */
+    struct report_value throughput;  /* per launch all rows over all time, in rows per second */
+    struct report_value speedup, efficiency;   /* against base; efficiency is per device */
+    double phase_ns[RECORD_PHASES];            /* NaN: unknown */
+    double outside;                            /* share outside matrix products, NaN: unknown */
+    const struct report_point *plain, *single; /* verified base cases, NULL: none */
+    const struct report_point *base;           /* plain, else single, else NULL */
+    double bound; /* N / (K ceil(N/K)): what unequal shards leave of efficiency */
+};
+
+/* Points first..first+n: one workload in one setting, ordered by mode (plain, dp, others), devices
+ * and batch. */
 struct report_group {
     size_t first, n;
+    const char *scaling; /* "strong": batch is that of all devices; "weak": rows per device */
 };
 
 struct check_record;
+struct peer_record;
 
 struct report {
     struct record_file *file;
     size_t n_files;
     struct report_row *row;
     size_t n_rows;
+    struct report_point *point;
+    size_t n_points;
     struct report_group *group;
     size_t n_groups;
     bool many_runs;                         /* more than one run id */
     bool many_variants;                     /* and they cannot all be put together */
     const struct check_record *conformance; /* NULL: none */
-    size_t planned, measured, verified, failed, skipped, missing;
-};
-
-/* Launches of the same cell, summed up: the launch of the (lower) median throughput, and the range
- * of the steps of all of them. */
-struct report_point {
-    const struct report_row *middle; /* NULL: no verified launch */
-    size_t launches;
-    double lo, hi; /* rows / p95 and rows / p05 of step time: samples per second */
+    const struct peer_record *peer;         /* NULL: none */
+    size_t planned, measured, verified, failed, skipped, missing; /* cells, launch by launch */
 };
 
 /* Fills everything behind file and n_files. 0, or -1 when memory is short. */
 int report_rows_make(struct report *report);
 void report_rows_free(struct report *report);
 
-/* The point at row first, which ends before row end; *n rows belong to it. */
-struct report_point report_point_at(const struct report *report, size_t first, size_t end,
-                                    size_t *n);
+/* Rows in the order of points; and whether two of them are of one group, of one point. */
+int report_row_order(const void *left, const void *right);
+int report_launch_order(const struct report_row *a, const struct report_row *b); /* in a point */
+bool report_same_group(const struct report_row *a, const struct report_row *b);
+bool report_same_point(const struct report_row *a, const struct report_row *b);
+/* Points and groups from sorted rows; point and group have room for n_rows. 0, or -1 when memory
+ * is short. */
+int report_points_make(struct report *report);
+/* Median and range of n values of as many launches, which it sorts. */
+struct report_value report_value_of(double values[], size_t n);
+
+bool report_is_plain(const struct report_point *point);
 bool report_oversubscribed(const struct report_row *row);
 bool report_simulated(const struct report_row *row);
+
+/* ---- figures ------------------------------------------------------------------------------ */
+
+enum report_figure {
+    REPORT_FIGURE_THROUGHPUT,   /* against batch, a line per number of devices */
+    REPORT_FIGURE_SCALING,      /* step time, speed-up and efficiency against devices */
+    REPORT_FIGURE_PHASES,       /* stacked */
+    REPORT_FIGURE_SHARDS,       /* which rows went to which device */
+    REPORT_FIGURE_DISTRIBUTION, /* of step times */
+    REPORT_FIGURE_PEER,         /* side by side with another program */
+    REPORT_FIGURES
+};
+/* "throughput": NAME.svg, NAME.png, NAME.gp and its data. */
+extern const char *const report_figure_names[REPORT_FIGURES];
+
+enum report_plot_status {
+    REPORT_PLOT_OK,
+    REPORT_PLOT_NONE,   /* the data have nothing for it */
+    REPORT_PLOT_FAILED, /* gnuplot is missing or failed */
+    REPORT_PLOT_WRITE   /* a file could not be written */
+};
+
+/* Each is OK, NONE or FAILED, and but for OK says why. */
+struct report_figures {
+    enum report_plot_status status[REPORT_FIGURES];
+    char why[REPORT_FIGURES][192];
+};
+
+/* Draws all figures. WRITE: err says what; FAILED: one figure at least has failed, and err is the
+ * first reason; NONE: no verified point; OK: all that the data have. Removes what an earlier report
+ * left of figures that are not made. */
+enum report_plot_status report_plot(const char *directory, const struct report *report,
+                                    struct report_figures *made, struct record_error *err);
 
 /* ---- words -------------------------------------------------------------------------------- */
 
@@ -75,38 +147,58 @@ enum report_column {
     REPORT_DEVICES,
     REPORT_BATCH,
     REPORT_SHARDS,
-    REPORT_STATUS,
-    REPORT_MEDIAN,
-    REPORT_SPREAD,
-    REPORT_STEPS,
+    REPORT_LAUNCHES_DONE,
+    REPORT_STEP,
+    REPORT_STEP_RANGE,
     REPORT_THROUGHPUT,
-    REPORT_BASE,
     REPORT_SPEEDUP,
+    REPORT_SPEEDUP_RANGE,
     REPORT_EFFICIENCY,
+    REPORT_OUTSIDE,
     REPORT_PHASES,
+    REPORT_STATUS,
     REPORT_COLUMNS
 };
 extern const char *const report_column_names[REPORT_COLUMNS];
 
 struct report_out;
 
-void report_cell_words(const struct report *report, const struct report_row *row,
-                       enum report_column column, char text[REPORT_CELL_TEXT]);
+/* Appends to text of that capacity; what does not fit is cut, and never inside a character. */
+void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Appends "1.86", with two digits at least: a speed-up of 0.004 is not none. "-" when not finite.
+ */
+void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio);
+/* Appends "93 %", "<1 %"; "-" when not finite. */
+void report_add_share(char text[REPORT_CELL_TEXT], double share);
+/* Appends "[1.21, 1.25] ms", an interval, or "1.21..1.25 ms", a range; "-" without either. */
+typedef void report_number_fn(double value, char text[32]);
+void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
+                      report_number_fn *number);
+
+void report_point_words(const struct report *report, const struct report_point *point,
+                        enum report_column column, char text[REPORT_CELL_TEXT]);
+/* Whether a launch failed; a skipped one did not. */
+bool report_point_failed(const struct report_point *point);
 void report_group_words(const struct report *report, const struct report_group *group,
                         char text[REPORT_CELL_TEXT]);
+/* "FAILED (crashed): why" of a launch that is not verified. */
+void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
+/* What was verified. */
 void report_verdict(struct report_out *out, const struct report *report);
-/* One sentence: the best throughput of a group, and how it scales at its largest batch. */
+/* How a group scales, and what limits it. */
 void report_scaling(struct report_out *out, const struct report *report,
                     const struct report_group *group);
-void report_caption(struct report_out *out, const struct report *report);
-int report_markdown(const char *directory, const struct report *report, bool figure,
-                    struct record_error *err);
+/* What is drawn, and what points, bars and n are. */
+void report_caption(struct report_out *out, const struct report *report, enum report_figure figure);
+int report_markdown(const char *directory, const struct report *report,
+                    const struct report_figures *figures, struct record_error *err);
 
-/* ---- page and figure ---------------------------------------------------------------------- */
+/* ---- page --------------------------------------------------------------------------------- */
 
-/* svg: file name in directory of the figure to put inside, NULL: none, and why says so. */
-int report_page(const char *directory, const struct report *report, const char *svg,
-                const char *why, struct record_error *err);
+/* Puts the figures that were made inside. */
+int report_page(const char *directory, const struct report *report,
+                const struct report_figures *figures, struct record_error *err);
 
 /* What pages begin with, up to <main>. */
 void report_head(struct report_out *out, const char *title);
@@ -115,17 +207,11 @@ void report_head(struct report_out *out, const char *title);
 int report_conformance(const char *directory, const struct check_record *record, bool index,
                        struct record_error *err);
 
-enum report_plot_status {
-    REPORT_PLOT_OK,
-    REPORT_PLOT_NONE,   /* no verified cell */
-    REPORT_PLOT_FAILED, /* gnuplot is missing or failed */
-    REPORT_PLOT_WRITE   /* a file could not be written */
-};
+/* ---- gnuplot ------------------------------------------------------------------------------ */
+
 #define REPORT_MAX_PANELS 16
 #define REPORT_MAX_SERIES 6 /* lines in a panel: more cannot be told apart in grey */
 size_t report_panels(const struct report *report);
-enum report_plot_status report_plot(const char *directory, const struct report *report,
-                                    struct record_error *err);
 
 /* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
  * most. 0, or -1. */
@@ -168,6 +254,8 @@ void report_print(struct report_out *out, const char *format, ...)
 void report_time(double ns, char text[32]);
 /* "1.23 M", "845": three digits. */
 void report_rate(double per_second, char text[32]);
+/* "1.86": two digits at least. */
+void report_ratio(double ratio, char text[32]);
 
 /* Embedded by plots/Embed.cmake; zero-terminated. */
 extern const unsigned char report_asset_css[], report_asset_reading[], report_asset_gnuplot[];

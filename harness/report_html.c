@@ -71,20 +71,28 @@ static int inline_svg(struct report_out *out, const char *directory, const char 
 }
 
 static int figure(struct report_out *out, const char *directory, const struct report *report,
-                  const char *svg, const char *why, struct record_error *err)
+                  const struct report_figures *figures, enum report_figure which,
+                  struct record_error *err)
 {
-    if (svg == NULL) {
-        report_print(out, "<p class=\"note\">No figure: %s.</p>\n", why);
+    const char *name = report_figure_names[which];
+    char file[32];
+
+    if (figures->status[which] != REPORT_PLOT_OK) {
+        if (figures->why[which][0] != '\0')
+            report_print(out, "<p class=\"note\">No figure of %s: %s.</p>\n", name,
+                         figures->why[which]);
         return 0;
     }
-    fputs("<figure>\n<div class=\"scroll\" tabindex=\"0\"><div class=\"drawing\" role=\"img\" "
-          "aria-label=\"Throughput against global batch, a line per number of devices; the table "
-          "below has the numbers\">\n",
-          out->file);
-    if (inline_svg(out, directory, svg, err) != 0)
+    snprintf(file, sizeof file, "%s.svg", name);
+    report_print(out,
+                 "<figure id=\"figure-%s\">\n<div class=\"scroll\" tabindex=\"0\">"
+                 "<div class=\"drawing\" role=\"img\" aria-label=\"Figure of %s; the tables below "
+                 "have the numbers\">\n",
+                 name, name);
+    if (inline_svg(out, directory, file, err) != 0)
         return -1;
     fputs("</div></div>\n<figcaption>", out->file);
-    report_caption(out, report);
+    report_caption(out, report, which);
     fputs("</figcaption>\n</figure>\n", out->file);
     return 0;
 }
@@ -104,14 +112,13 @@ static const char *column_class(int column)
 }
 
 static void table_row(struct report_out *out, const struct report *report,
-                      const struct report_row *row)
+                      const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT];
-    bool skipped = row->cell->status == RECORD_SKIPPED;
 
-    report_print(out, "<tr class=\"%s\">", row->verified || skipped ? "good" : "failed");
+    report_print(out, "<tr class=\"%s\">", report_point_failed(point) ? "failed" : "good");
     for (int c = 0; c < REPORT_COLUMNS; c++) {
-        report_cell_words(report, row, (enum report_column)c, text);
+        report_point_words(report, point, (enum report_column)c, text);
         report_print(out, "<td class=\"%s\">%s</td>", column_class(c), text);
     }
     fputs("</tr>\n", out->file);
@@ -137,10 +144,10 @@ static void table(struct report_out *out, const struct report *report)
                      "<span>%s</span></th></tr>\n",
                      REPORT_COLUMNS, text);
         for (size_t i = group->first; i < group->first + group->n; i++) {
-            if (i > group->first &&
-                report->row[i].cell->key.n_devices != report->row[i - 1].cell->key.n_devices)
+            if (i > group->first && report->point[i].row->cell->key.n_devices !=
+                                        report->point[i - 1].row->cell->key.n_devices)
                 fputs("</tbody>\n<tbody>\n", out->file);
-            table_row(out, report, &report->row[i]);
+            table_row(out, report, &report->point[i]);
         }
         fputs("</tbody>\n", out->file);
     }
@@ -200,8 +207,8 @@ static void provenance(struct report_out *out, const struct record_run *run)
     fputs("</dl>\n", out->file);
 }
 
-int report_page(const char *directory, const struct report *report, const char *svg,
-                const char *why, struct record_error *err)
+int report_page(const char *directory, const struct report *report,
+                const struct report_figures *figures, struct record_error *err)
 {
     struct report_out out;
 
@@ -209,10 +216,11 @@ int report_page(const char *directory, const struct report *report, const char *
         return -1;
     report_head(&out, "Lockstep report");
     verdict(&out, report);
-    if (figure(&out, directory, report, svg, why, err) != 0) {
-        report_discard(&out);
-        return -1;
-    }
+    for (int f = 0; f < REPORT_FIGURES; f++)
+        if (figure(&out, directory, report, figures, (enum report_figure)f, err) != 0) {
+            report_discard(&out);
+            return -1;
+        }
     table(&out, report);
     fputs((const char *)report_asset_reading, out.file);
     fputs("<footer>\n<h2>Provenance</h2>\n", out.file);

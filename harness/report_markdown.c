@@ -19,10 +19,10 @@ static void table(struct report_out *out, const struct report *report)
     char text[REPORT_CELL_TEXT];
 
     header(out);
-    for (size_t i = 0; i < report->n_rows; i++) {
-        report_print(out, "| %s |", report->row[i].cell->key.workload);
+    for (size_t i = 0; i < report->n_points; i++) {
+        report_print(out, "| %s |", report->point[i].row->cell->key.workload);
         for (int c = 0; c < REPORT_COLUMNS; c++) {
-            report_cell_words(report, &report->row[i], (enum report_column)c, text);
+            report_point_words(report, &report->point[i], (enum report_column)c, text);
             report_print(out, " %s |", text);
         }
         fputs("\n", out->file);
@@ -43,8 +43,8 @@ static void provenance(struct report_out *out, const struct report *report)
     }
 }
 
-int report_markdown(const char *directory, const struct report *report, bool figure,
-                    struct record_error *err)
+int report_markdown(const char *directory, const struct report *report,
+                    const struct report_figures *figures, struct record_error *err)
 {
     struct report_out out;
     char text[REPORT_CELL_TEXT];
@@ -60,9 +60,9 @@ int report_markdown(const char *directory, const struct report *report, bool fig
         report_scaling(&out, report, &report->group[g]);
         fputs("\n", out.file);
     }
-    if (figure) {
+    if (figures->status[REPORT_FIGURE_THROUGHPUT] == REPORT_PLOT_OK) {
         fputs("\n![Throughput against global batch](throughput.png)\n\n", out.file);
-        report_caption(&out, report);
+        report_caption(&out, report, REPORT_FIGURE_THROUGHPUT);
         fputs("\n", out.file);
     }
     fputs("\n", out.file);

@@ -10,7 +10,7 @@
 
 #define MAX_TICKS 64
 
-/* Rows first..end of one group, at most REPORT_MAX_SERIES device counts. */
+/* Points first..end of one group, at most REPORT_MAX_SERIES lines. */
 struct panel {
     size_t first, end;
     int n_series;
@@ -22,28 +22,32 @@ struct panel {
 
 /* The end of a line, where its label belongs. */
 struct series_end {
-    int devices;
+    const struct report_point *point;
     bool hollow, drawn;
     double x, y, label; /* label: log10 of its y */
 };
 
-/* The row after the series (device count) that begins at row i. */
-static size_t series_end_row(const struct report *report, size_t i, size_t end)
+/* The point after the series (mode and device count) that begins at point i. */
+static size_t series_end_point(const struct report *report, size_t i, size_t end)
 {
-    int devices = report->row[i].cell->key.n_devices;
+    const struct record_key *first = &report->point[i].row->cell->key;
 
-    while (i < end && report->row[i].cell->key.n_devices == devices)
-        i++;
+    for (; i < end; i++) {
+        const struct record_key *key = &report->point[i].row->cell->key;
+
+        if (key->n_devices != first->n_devices || strcmp(key->mode, first->mode) != 0)
+            break;
+    }
     return i;
 }
 
-/* The panel that begins at row first of a group that ends before group_end. */
+/* The panel that begins at point first of a group that ends before group_end. */
 static struct panel panel_at(const struct report *report, size_t first, size_t group_end)
 {
     struct panel panel = {.first = first, .end = first};
 
     while (panel.end < group_end && panel.n_series < REPORT_MAX_SERIES) {
-        panel.end = series_end_row(report, panel.end, group_end);
+        panel.end = series_end_point(report, panel.end, group_end);
         panel.n_series++;
     }
     return panel;
@@ -67,23 +71,21 @@ static void add_tick(struct panel *panel, size_t batch)
 /* Ranges and ticks; false when there is nothing to draw. */
 static bool panel_measure(const struct report *report, struct panel *panel)
 {
-    size_t n = 0;
-
     panel->x_lo = panel->y_lo = INFINITY;
-    for (size_t i = panel->first; i < panel->end; i += n) {
-        struct report_point point = report_point_at(report, i, panel->end, &n);
-        double x, y;
+    for (size_t i = panel->first; i < panel->end; i++) {
+        const struct report_point *point = &report->point[i];
+        const struct report_value *y = &point->throughput;
+        double x;
 
-        if (point.middle == NULL)
+        if (point->middle == NULL)
             continue;
-        x = (double)point.middle->cell->key.global_batch;
-        y = point.middle->cell->throughput_samples_per_s;
+        x = (double)point->row->cell->key.global_batch;
         panel->x_lo = fmin(panel->x_lo, x);
         panel->x_hi = fmax(panel->x_hi, x);
-        panel->y_lo = fmin(panel->y_lo, fmin(y, point.lo));
-        panel->y_hi = fmax(panel->y_hi, fmax(y, point.hi));
-        panel->hollow = panel->hollow || report_oversubscribed(point.middle);
-        add_tick(panel, point.middle->cell->key.global_batch);
+        panel->y_lo = fmin(panel->y_lo, fmin(y->middle, y->lo)); /* fmin and fmax skip NaN */
+        panel->y_hi = fmax(panel->y_hi, fmax(y->middle, y->hi));
+        panel->hollow = panel->hollow || report_oversubscribed(point->middle);
+        add_tick(panel, point->row->cell->key.global_batch);
     }
     return panel->x_hi > 0.0;
 }
@@ -120,31 +122,30 @@ size_t report_panels(const struct report *report)
 static struct series_end write_series(FILE *file, const struct report *report,
                                       const struct panel *panel, size_t first, size_t end)
 {
-    struct series_end last = {.devices = report->row[first].cell->key.n_devices};
+    struct series_end last = {.point = &report->point[first]};
     int tick = 0;
-    size_t n = 0;
 
-    for (size_t i = first; i < end; i += n) {
-        struct report_point point = report_point_at(report, i, end, &n);
-        size_t batch = report->row[i].cell->key.global_batch;
-        bool gap = point.middle == NULL;
+    for (size_t i = first; i < end; i++) {
+        const struct report_point *point = &report->point[i];
+        size_t batch = point->row->cell->key.global_batch;
+        bool gap = point->middle == NULL, hollow;
 
         for (; tick < panel->n_ticks && panel->tick[tick] < batch; tick++)
             gap = true;
         if (gap && last.drawn)
             fputs("\n", file);
         tick += tick < panel->n_ticks && panel->tick[tick] == batch;
-        if (point.middle == NULL)
+        if (point->middle == NULL)
             continue;
         last.x = (double)batch;
-        last.y = point.middle->cell->throughput_samples_per_s;
+        last.y = point->throughput.middle;
         last.drawn = true;
-        bool hollow = report_oversubscribed(point.middle) || report_simulated(point.middle);
+        hollow = report_oversubscribed(point->middle) || report_simulated(point->middle);
         last.hollow = last.hollow || hollow;
         fprintf(file,
                 hollow ? "%zu\t%.9g\t%.9g\t%.9g\tnan\t%.9g\n"
                        : "%zu\t%.9g\t%.9g\t%.9g\t%.9g\tnan\n",
-                batch, last.y, point.lo, point.hi, last.y);
+                batch, last.y, point->throughput.lo, point->throughput.hi, last.y);
     }
     if (!last.drawn)
         fprintf(file, "1\tnan\tnan\tnan\tnan\tnan\n");
@@ -247,10 +248,14 @@ static void write_layout(FILE *file, FILE *variables, const struct panel *panel,
             continue;
         }
         double y = pow(10.0, end[s].label);
+        int devices = end[s].point->row->cell->key.n_devices;
+        const char *unit = report_is_plain(end[s].point) ? "plain"
+                           : devices == 1                ? "device"
+                                                         : "devices";
         fprintf(file,
-                end[s].hollow ? "%.9g\t%.9g\t%.9g\t%.9g\tnan\t%.9g\t%d device%s\n"
-                              : "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\tnan\t%d device%s\n",
-                end[s].x, end[s].y, x_label, y, y, end[s].devices, end[s].devices == 1 ? "" : "s");
+                end[s].hollow ? "%.9g\t%.9g\t%.9g\t%.9g\tnan\t%.9g\t%d %s\n"
+                              : "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\tnan\t%d %s\n",
+                end[s].x, end[s].y, x_label, y, y, devices, unit);
     }
 }
 
@@ -267,11 +272,12 @@ static int write_panel(const char *directory, const struct report *report,
     if (report_open(&out, directory, name, report_escape_none, err) != 0)
         return -1;
     for (size_t i = panel->first, next; i < panel->end; i = next, s++) {
-        next = series_end_row(report, i, panel->end);
+        next = series_end_point(report, i, panel->end);
         fprintf(out.file, "%s", s > 0 ? "\n\n" : "");
         end[s] = write_series(out.file, report, panel, i, next);
     }
-    write_layout(out.file, variables, panel, p, end, report_simulated(&report->row[panel->first]));
+    write_layout(out.file, variables, panel, p, end,
+                 report_simulated(report->point[panel->first].row));
     return report_close(&out, err);
 }
 
@@ -353,23 +359,45 @@ static int write_inputs(const char *directory, const struct report *report,
     return result;
 }
 
-enum report_plot_status report_plot(const char *directory, const struct report *report,
-                                    struct record_error *err)
+const char *const report_figure_names[REPORT_FIGURES] = {
+    [REPORT_FIGURE_THROUGHPUT] = "throughput",
+    [REPORT_FIGURE_SCALING] = "scaling",
+    [REPORT_FIGURE_PHASES] = "phases",
+    [REPORT_FIGURE_SHARDS] = "shards",
+    [REPORT_FIGURE_DISTRIBUTION] = "distribution",
+    [REPORT_FIGURE_PEER] = "peer",
+};
+
+static enum report_plot_status draw_throughput(const char *directory, const struct report *report,
+                                               struct record_error *err)
 {
     struct panel panels[REPORT_MAX_PANELS];
     size_t n = find_panels(report, panels, REPORT_MAX_PANELS);
     char *variables = NULL;
     enum report_plot_status status = REPORT_PLOT_OK;
 
-    report_remove(directory, "throughput.svg");
-    report_remove(directory, "throughput.png");
     n = n < REPORT_MAX_PANELS ? n : REPORT_MAX_PANELS;
-    if (n == 0)
+    if (n == 0) {
+        snprintf(err->text, sizeof err->text, "no cell is verified, so nothing can be plotted");
         return REPORT_PLOT_NONE;
+    }
     if (write_inputs(directory, report, panels, n, &variables, err) != 0)
         status = REPORT_PLOT_WRITE;
     else if (report_draw(directory, variables, err) != 0)
         status = REPORT_PLOT_FAILED;
     free(variables);
     return status;
+}
+
+enum report_plot_status report_plot(const char *directory, const struct report *report,
+                                    struct report_figures *made, struct record_error *err)
+{
+    report_remove(directory, "throughput.svg");
+    report_remove(directory, "throughput.png");
+    *made = (struct report_figures){.status = {REPORT_PLOT_OK}};
+    for (int f = 0; f < REPORT_FIGURES; f++)
+        made->status[f] = REPORT_PLOT_NONE;
+    made->status[REPORT_FIGURE_THROUGHPUT] = draw_throughput(directory, report, err);
+    snprintf(made->why[REPORT_FIGURE_THROUGHPUT], sizeof made->why[0], "%.190s", err->text);
+    return made->status[REPORT_FIGURE_THROUGHPUT];
 }

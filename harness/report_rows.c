@@ -59,6 +59,12 @@ static int variant_of(const struct report *report, size_t file)
     return (int)file;
 }
 
+/* plain, dp, then others. */
+static int mode_rank(const char *mode)
+{
+    return strcmp(mode, "plain") == 0 ? 0 : strcmp(mode, "dp") == 0 ? 1 : 2;
+}
+
 /* Everything that a group has in common. */
 static int compare_setting(const struct report_row *a, const struct report_row *b)
 {
@@ -66,7 +72,7 @@ static int compare_setting(const struct report_row *a, const struct report_row *
     int order = strcmp(x->workload, y->workload);
 
     if (order == 0)
-        order = strcmp(x->mode, y->mode);
+        order = strcmp(a->run->scaling, b->run->scaling);
     if (order == 0)
         order = strcmp(x->dtype, y->dtype);
     if (order == 0)
@@ -81,13 +87,18 @@ static int compare_setting(const struct report_row *a, const struct report_row *
 static int compare_point(const struct report_row *a, const struct report_row *b)
 {
     const struct record_key *x = &a->cell->key, *y = &b->cell->key;
+    int order = mode_rank(x->mode) - mode_rank(y->mode);
 
+    if (order == 0)
+        order = strcmp(x->mode, y->mode);
+    if (order != 0)
+        return order;
     if (x->n_devices != y->n_devices)
         return x->n_devices < y->n_devices ? -1 : 1;
     return (x->global_batch > y->global_batch) - (x->global_batch < y->global_batch);
 }
 
-static int compare_rows(const void *left, const void *right)
+int report_row_order(const void *left, const void *right)
 {
     const struct report_row *a = left, *b = right;
     int order = compare_setting(a, b);
@@ -95,34 +106,52 @@ static int compare_rows(const void *left, const void *right)
     if (order == 0)
         order = compare_point(a, b);
     if (order == 0)
-        order = (a->cell->key.launch > b->cell->key.launch) -
-                (a->cell->key.launch < b->cell->key.launch);
-    return order != 0 ? order : strcmp(a->run->run_id, b->run->run_id);
+        order = report_launch_order(a, b);
+    return order;
+}
+
+int report_launch_order(const struct report_row *a, const struct report_row *b)
+{
+    const int x = a->cell->key.launch, y = b->cell->key.launch;
+
+    return x != y ? (x > y) - (x < y) : strcmp(a->run->run_id, b->run->run_id);
+}
+
+bool report_same_group(const struct report_row *a, const struct report_row *b)
+{
+    return compare_setting(a, b) == 0;
+}
+
+bool report_same_point(const struct report_row *a, const struct report_row *b)
+{
+    return report_same_group(a, b) && compare_point(a, b) == 0;
+}
+
+/* By run and cell, then by file. */
+static int compare_identity(const void *left, const void *right)
+{
+    const struct report_row *a = left, *b = right;
+    int order = strcmp(a->run->run_id, b->run->run_id);
+
+    if (order == 0)
+        order = strcmp(a->cell->cell_id, b->cell->cell_id);
+    return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
 }
 
 /* A later file's cell of the same id and run replaces an earlier one's. */
-static bool is_replaced(const struct report *report, size_t file, const char *cell_id)
+static void drop_replaced(struct report *report)
 {
-    for (size_t f = file + 1; f < report->n_files; f++) {
-        const struct record_file *later = &report->file[f];
+    size_t kept = 0;
 
-        if (strcmp(later->run.run_id, report->file[file].run.run_id) != 0)
-            continue;
-        for (size_t c = 0; c < later->n_cells; c++)
-            if (strcmp(later->cell[c].cell_id, cell_id) == 0)
-                return true;
+    qsort(report->row, report->n_rows, sizeof *report->row, compare_identity);
+    for (size_t i = 0; i < report->n_rows; i++) {
+        const struct report_row *row = &report->row[i], *next = row + 1;
+
+        if (i + 1 == report->n_rows || strcmp(row->run->run_id, next->run->run_id) != 0 ||
+            strcmp(row->cell->cell_id, next->cell->cell_id) != 0)
+            report->row[kept++] = *row;
     }
-    return false;
-}
-
-static double bound_of(size_t rows, int devices)
-{
-    size_t shard, k = devices > 0 ? (size_t)devices : 1;
-
-    if (rows == 0)
-        return NAN;
-    shard = rows / k + (rows % k != 0);
-    return (double)rows / ((double)k * (double)shard);
+    report->n_rows = kept;
 }
 
 static void collect(struct report *report)
@@ -135,18 +164,12 @@ static void collect(struct report *report)
             const struct record_cell *cell = &file->cell[c];
             struct report_row *row = &report->row[report->n_rows];
 
-            if (is_replaced(report, f, cell->cell_id))
-                continue;
-            *row =
-                (struct report_row){.run = &file->run,
-                                    .cell = cell,
-                                    .variant = variant,
-                                    .state = row_state(cell),
-                                    .speedup = NAN,
-                                    .efficiency = NAN,
-                                    .bound = bound_of(cell->key.global_batch, cell->key.n_devices)};
+            *row = (struct report_row){.run = &file->run,
+                                       .cell = cell,
+                                       .file = f,
+                                       .variant = variant,
+                                       .state = row_state(cell)};
             row->verified = strcmp(row->state, "verified") == 0;
-            report->many_variants = report->many_variants || variant > 0;
             device_kind(cell->key.devices, row->kind);
             report->n_rows++;
         }
@@ -168,6 +191,7 @@ static void count(struct report *report)
     for (size_t i = 0; i < report->n_rows; i++) {
         const struct report_row *row = &report->row[i];
 
+        report->many_variants = report->many_variants || row->variant > 0;
         report->measured += row->cell->n_samples > 0;
         if (row->verified)
             report->verified++;
@@ -181,84 +205,6 @@ static void count(struct report *report)
     report->missing = report->planned - report->n_rows;
 }
 
-static void make_groups(struct report *report)
-{
-    for (size_t i = 0; i < report->n_rows; i++) {
-        if (i == 0 || compare_setting(&report->row[i - 1], &report->row[i]) != 0)
-            report->group[report->n_groups++] = (struct report_group){.first = i};
-        report->group[report->n_groups - 1].n++;
-    }
-}
-
-/* The launch that has (launches - 1) / 2 verified ones below it. */
-static const struct report_row *middle_launch(const struct report_row row[], size_t rows,
-                                              size_t launches)
-{
-    for (size_t i = 0; i < rows && launches > 0; i++) {
-        double mine = row[i].cell->throughput_samples_per_s;
-        size_t below = 0;
-
-        for (size_t j = 0; j < rows; j++) {
-            double other = row[j].cell->throughput_samples_per_s;
-            below += row[j].verified && (other < mine || (other <= mine && j < i));
-        }
-        if (row[i].verified && below == (launches - 1) / 2)
-            return &row[i];
-    }
-    return NULL;
-}
-
-struct report_point report_point_at(const struct report *report, size_t first, size_t end,
-                                    size_t *n)
-{
-    struct report_point point = {.lo = INFINITY};
-    const struct report_row *row = &report->row[first];
-    size_t rows = 1;
-
-    while (first + rows < end && compare_setting(&row[0], &row[rows]) == 0 &&
-           compare_point(&row[0], &row[rows]) == 0)
-        rows++;
-    *n = rows;
-    for (size_t i = 0; i < rows; i++) {
-        const struct record_cell *cell = row[i].cell;
-        double samples = 1e9 * (double)cell->key.global_batch;
-
-        if (!row[i].verified)
-            continue;
-        point.launches++;
-        point.lo = fmin(point.lo, samples / cell->p95_ns);
-        point.hi = fmax(point.hi, samples / cell->p05_ns);
-    }
-    point.middle = middle_launch(row, rows, point.launches);
-    return point;
-}
-
-static void compare_with_base(struct report_row *row, const struct report_row *base)
-{
-    row->base = base;
-    if (base == NULL || !row->verified)
-        return;
-    row->speedup = row->cell->throughput_samples_per_s / base->cell->throughput_samples_per_s;
-    row->efficiency = row->speedup / (double)row->cell->key.n_devices;
-}
-
-static void find_bases(struct report *report, const struct report_group *group)
-{
-    size_t end = group->first + group->n, n = 0;
-
-    for (size_t i = group->first; i < end; i++) {
-        const struct report_row *base = NULL;
-
-        for (size_t j = group->first; j < end && report->row[j].cell->key.n_devices == 1; j += n) {
-            struct report_point point = report_point_at(report, j, end, &n);
-
-            if (report->row[j].cell->key.global_batch == report->row[i].cell->key.global_batch)
-                base = point.middle;
-        }
-        compare_with_base(&report->row[i], base);
-    }
-}
-
 int report_rows_make(struct report *report)
 {
     size_t cells = 0;
@@ -266,23 +212,24 @@ int report_rows_make(struct report *report)
     for (size_t f = 0; f < report->n_files; f++)
         cells += report->file[f].n_cells;
     report->row = calloc(cells + 1, sizeof *report->row);
+    report->point = calloc(cells + 1, sizeof *report->point);
     report->group = calloc(cells + 1, sizeof *report->group);
-    if (report->row == NULL || report->group == NULL)
+    if (report->row == NULL || report->point == NULL || report->group == NULL)
         return -1;
     collect(report);
-    qsort(report->row, report->n_rows, sizeof *report->row, compare_rows);
+    drop_replaced(report);
+    qsort(report->row, report->n_rows, sizeof *report->row, report_row_order);
     count(report);
-    make_groups(report);
-    for (size_t g = 0; g < report->n_groups; g++)
-        find_bases(report, &report->group[g]);
-    return 0;
+    return report_points_make(report);
 }
 
 void report_rows_free(struct report *report)
 {
     free(report->row);
+    free(report->point);
     free(report->group);
     report->row = NULL;
+    report->point = NULL;
     report->group = NULL;
 }
 

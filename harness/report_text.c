@@ -219,3 +219,11 @@ void report_rate(double per_second, char text[32])
         i++;
     three_digits(per_second / units[i].size, units[i].unit, text);
 }
+
+void report_ratio(double ratio, char text[32])
+{
+    if (isfinite(ratio))
+        snprintf(text, 32, "%.*f", ratio >= 0.095 ? 2 : ratio >= 0.0095 ? 3 : 4, ratio);
+    else
+        snprintf(text, 32, "-");
+}

@@ -102,7 +102,7 @@ test_figure() {
     no_leftovers
     cd page/of/good || fail "no directory"
     has index.html 'All 80 planned cells were measured and verified.'
-    has index.html 'speed-up 1.99× on 2'
+    has index.html '<td class="number">1.99</td>'
     has index.html 'best 164'
     has index.html 'Run feedface00000001'
     for fact in 'CLOCK_EXAMPLE, tick 1 ns' 'a made-up barrier' 'slowest of the made-up'; do
@@ -154,8 +154,8 @@ test_hostile() {
     has out/throughput.svg '2026-11-2?, commit 3f2a9c1d5b7?'
     # shellcheck disable=SC2016 # meant as it stands
     has out/summary.md '\`touch pwned\`'
-    # 80 rows, a header and a rule, each of 13 columns: 14 bars that are not escaped.
-    bars=$(sed 's/\\|//g' out/summary.md | awk -F '|' '/^\|/ && NF != 15' | wc -l)
+    # 80 rows, a header and a rule, each of 14 columns: 15 bars that are not escaped.
+    bars=$(sed 's/\\|//g' out/summary.md | awk -F '|' '/^\|/ && NF != 16' | wc -l)
     [ "$bars" -eq 0 ] || fail "$bars rows of the summary have a wrong number of columns"
     [ "$(grep -c '^|' out/summary.md)" -eq 82 ] || fail "not 82 lines in the table"
     [ -z "$(find . -name 'pwned*')" ] || fail "text of a record was executed"
@@ -175,7 +175,7 @@ test_repeated() {
     records launches
     report 0 launches.jsonl --out out
     has out/index.html 'All 240 planned cells'
-    has out/index.html 'Up to 3 launches per point'
+    count_is out/index.html '<td class="number">3</td><td class="number">' 80
     [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
 }
 
@@ -204,7 +204,7 @@ test_bindings() {
     has out/index.html 'Of 160 planned cells, 140 were measured and 140 verified; 20 not run.'
     one_line '140 of 160 planned cells are verified'
     # The cells of several devices that ran bound have no base; the others have theirs.
-    none=$(grep -c 'run feedface</td>.*>none</td>' out/index.html || true)
+    none=$(grep -c '<td class="number">- of' out/index.html || true)
     [ "$none" -eq 60 ] || fail "$none rows without a base, not 60"
     report 0 good.jsonl unbound.jsonl --out whole
     has whole/index.html 'All 160 planned cells'
@@ -276,7 +276,7 @@ test_unverified() {
     report 3 all-failing.jsonl --out out
     one_line 'no cell is verified'
     has out/index.html '80 FAILED'
-    has out/index.html 'No figure: no cell is verified'
+    has out/index.html 'No figure of throughput: no cell is verified'
     has_not out/index.html '<svg'
     not_written out/throughput.svg
     has_not out/summary.md throughput.png
@@ -292,7 +292,7 @@ test_no_gnuplot() {
     PATH=$work/bin "$lockstep_path" report good.jsonl --out out >out.txt 2>err.txt || status=$?
     [ "$status" -eq 1 ] || fail "exit status $status, not 1, without gnuplot"
     one_line 'gnuplot was not found'
-    has out/index.html 'No figure: gnuplot was not found'
+    has out/index.html 'No figure of throughput: gnuplot was not found'
     has out/index.html 'All 80 planned cells'
     has out/summary.md 'All 80 planned cells'
     not_written out/throughput.svg

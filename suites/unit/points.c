@@ -1,0 +1,273 @@
+/* points.c: launches summed up on hand-made rows: intervals, ranges, pairs, base cases. */
+#include "report.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY 64
+
+/* Rows as report_rows.c makes them, and room for what comes of them. */
+struct bench {
+    struct record_run run, other_run;
+    struct record_cell cell[CAPACITY];
+    struct report_row row[CAPACITY];
+    struct report_point point[CAPACITY];
+    struct report_group group[CAPACITY];
+    struct report report;
+};
+
+static struct bench *open_bench(const char *scaling)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    cr_assert(bench != NULL);
+    snprintf(bench->run.run_id, sizeof bench->run.run_id, "a");
+    snprintf(bench->run.source, sizeof bench->run.source, "measured");
+    snprintf(bench->run.scaling, sizeof bench->run.scaling, "%s", scaling);
+    bench->other_run = bench->run;
+    snprintf(bench->other_run.run_id, sizeof bench->other_run.run_id, "b");
+    bench->report =
+        (struct report){.row = bench->row, .point = bench->point, .group = bench->group};
+    return bench;
+}
+
+/* One verified launch; its throughput follows from the mean, made 2 ns more than the median. */
+static struct report_row *add(struct bench *bench, const char *mode, int devices, size_t batch,
+                              int launch, double median_ns)
+{
+    const size_t i = bench->report.n_rows++;
+    cr_assert(i < CAPACITY);
+    struct record_cell *cell = &bench->cell[i];
+    struct report_row *row = &bench->row[i];
+    snprintf(cell->key.workload, sizeof cell->key.workload, "tutorial");
+    snprintf(cell->key.mode, sizeof cell->key.mode, "%s", mode);
+    cell->key.n_devices = devices;
+    cell->key.global_batch = batch;
+    cell->key.launch = launch;
+    cell->n_valid = 40;
+    cell->median_ns = median_ns;
+    cell->p05_ns = median_ns - 1;
+    cell->p95_ns = median_ns + 1;
+    cell->throughput_samples_per_s = 1e9 * (double)batch / (median_ns + 2);
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        cell->phase_median_ns[p] = NAN;
+    }
+    cell->outside_frac = NAN;
+    *row = (struct report_row){
+        .run = &bench->run, .cell = cell, .kind = "virt", .verified = true, .state = "verified"};
+    return row;
+}
+
+static void fail(struct report_row *row)
+{
+    row->verified = false;
+    row->state = "failed";
+}
+
+static void make(struct bench *bench)
+{
+    qsort(bench->row, bench->report.n_rows, sizeof bench->row[0], report_row_order);
+    cr_assert(report_points_make(&bench->report) == 0);
+}
+
+static bool near(double got, double want)
+{
+    return fabs(got - want) <= 1e-12 * fabs(want);
+}
+
+static void check_value(const struct report_value *got, double middle, double lo, double hi,
+                        enum report_range range, size_t n)
+{
+    cr_assert(near(got->middle, middle), "middle %.17g, not %.17g", got->middle, middle);
+    cr_assert(range == REPORT_NONE ? isnan(got->lo) && isnan(got->hi)
+                                   : near(got->lo, lo) && near(got->hi, hi),
+              "%.17g..%.17g, not %.17g..%.17g", got->lo, got->hi, lo, hi);
+    cr_assert(got->range == range && got->n == n, "range %d of %zu", (int)got->range, got->n);
+    cr_assert(isnan(got->coverage) == (range != REPORT_INTERVAL));
+}
+
+Test(points, six_launches_give_an_interval)
+{
+    static const double steps[] = {60, 20, 50, 10, 30, 40};
+    struct bench *bench = open_bench("strong");
+    for (int l = 0; l < 6; ++l) {
+        add(bench, "dp", 1, 30, l, steps[l]);
+    }
+    make(bench);
+    cr_assert(bench->report.n_points == 1 && bench->report.n_groups == 1);
+    const struct report_point *point = &bench->point[0];
+    check_value(&point->step_ns, 35, 10, 60, REPORT_INTERVAL, 6);
+    cr_assert(near(point->step_ns.coverage, 0.96875), "%.17g", point->step_ns.coverage);
+    cr_assert(point->throughput.range == REPORT_INTERVAL);
+    cr_assert(near(point->throughput.lo, 30e9 / 62) && near(point->throughput.hi, 30e9 / 12));
+    cr_assert(point->middle->cell->key.launch == 4, "launch %d", point->middle->cell->key.launch);
+    free(bench);
+}
+
+Test(points, ten_launches_give_a_narrower_interval)
+{
+    struct bench *bench = open_bench("strong");
+    for (int l = 0; l < 10; ++l) {
+        add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
+    }
+    make(bench);
+    check_value(&bench->point[0].step_ns, 55, 20, 90, REPORT_INTERVAL, 10);
+    cr_assert(near(bench->point[0].step_ns.coverage, 1002.0 / 1024));
+    free(bench);
+}
+
+Test(points, five_launches_give_a_range)
+{
+    struct bench *bench = open_bench("strong");
+    for (int l = 0; l < 5; ++l) {
+        add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
+    }
+    make(bench);
+    check_value(&bench->point[0].step_ns, 30, 10, 50, REPORT_LAUNCHES, 5);
+    check_value(&bench->point[0].speedup, 1, 1, 1, REPORT_LAUNCHES, 5);
+    free(bench);
+}
+
+Test(points, one_launch_shows_its_steps)
+{
+    struct bench *bench = open_bench("strong");
+    add(bench, "dp", 1, 30, 0, 100);
+    add(bench, "dp", 2, 30, 0, 60);
+    make(bench);
+    check_value(&bench->point[0].step_ns, 100, 99, 101, REPORT_STEPS, 40);
+    check_value(&bench->point[0].throughput, 30e9 / 102, 30e9 / 101, 30e9 / 99, REPORT_STEPS, 40);
+    check_value(&bench->point[1].speedup, 100.0 / 60, 0, 0, REPORT_NONE, 1);
+    check_value(&bench->point[1].efficiency, 50.0 / 60, 0, 0, REPORT_NONE, 1);
+    free(bench);
+}
+
+Test(points, failed_launches_are_left_out)
+{
+    struct bench *bench = open_bench("strong");
+    for (int l = 0; l < 6; ++l) {
+        struct report_row *row = add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
+        if (l == 5) {
+            fail(row);
+        }
+    }
+    fail(add(bench, "dp", 2, 30, 0, 1));
+    make(bench);
+    const struct report_point *point = &bench->point[0], *none = &bench->point[1];
+    cr_assert(point->n == 6 && point->verified == 5);
+    check_value(&point->step_ns, 30, 10, 50, REPORT_LAUNCHES, 5);
+    cr_assert(report_point_failed(point) && report_point_failed(none));
+    cr_assert(none->verified == 0 && none->middle == NULL && isnan(none->step_ns.middle));
+    cr_assert(isnan(none->speedup.middle) && none->speedup.range == REPORT_NONE);
+    char text[REPORT_CELL_TEXT] = "";
+    report_point_words(&bench->report, point, REPORT_STATUS, text);
+    cr_assert(strcmp(text, "verified, 1 of 6 launches FAILED") == 0, "%s", text);
+    free(bench);
+}
+
+Test(points, a_launch_missing_in_the_base_drops_the_pair)
+{
+    struct bench *bench = open_bench("strong");
+    add(bench, "plain", 1, 30, 0, 100);
+    fail(add(bench, "plain", 1, 30, 1, 100));
+    add(bench, "plain", 1, 30, 3, 130);
+    for (int l = 0; l < 4; ++l) {
+        add(bench, "dp", 2, 30, l, 50.0 + 10 * l);
+    }
+    make(bench);
+    const struct report_point *point = &bench->point[1];
+    cr_assert(point->base == &bench->point[0] && report_is_plain(point->base));
+    /* Launch 0: 100 / 50; launch 3: 130 / 80. The medians alone would say 115 / 65. */
+    check_value(&point->speedup, (2 + 1.625) / 2, 1.625, 2, REPORT_LAUNCHES, 2);
+    check_value(&point->efficiency, (2 + 1.625) / 4, 1.625 / 2, 1, REPORT_LAUNCHES, 2);
+    free(bench);
+}
+
+Test(points, runs_are_paired_with_themselves)
+{
+    struct bench *bench = open_bench("strong");
+    add(bench, "dp", 1, 30, 0, 100);
+    add(bench, "dp", 1, 30, 0, 300)->run = &bench->other_run;
+    add(bench, "dp", 2, 30, 0, 50);
+    add(bench, "dp", 2, 30, 0, 100)->run = &bench->other_run;
+    add(bench, "dp", 3, 30, 7, 40);
+    make(bench);
+    cr_assert(bench->report.n_points == 3);
+    check_value(&bench->point[1].speedup, 2.5, 2, 3, REPORT_LAUNCHES, 2);
+    /* No launch in common: the ratio of the medians, without a range and as of no pair. */
+    check_value(&bench->point[2].speedup, 5, 0, 0, REPORT_NONE, 0);
+    free(bench);
+}
+
+Test(points, weak_scaling_compares_rows_per_device)
+{
+    struct bench *bench = open_bench("weak");
+    add(bench, "dp", 1, 30, 0, 98);
+    add(bench, "dp", 1, 60, 0, 198);
+    add(bench, "dp", 2, 60, 0, 118);
+    make(bench);
+    const struct report_point *point = &bench->point[2];
+    cr_assert(point->single == &bench->point[0] && point->base == point->single);
+    cr_assert(point->plain == NULL);
+    check_value(&point->speedup, 2 * 100.0 / 120, 0, 0, REPORT_NONE, 1);
+    check_value(&point->efficiency, 100.0 / 120, 0, 0, REPORT_NONE, 1);
+    cr_assert(near(point->bound, 1));
+    free(bench);
+}
+
+Test(points, plain_comes_before_one_device)
+{
+    struct bench *bench = open_bench("strong");
+    add(bench, "dp", 1, 10, 0, 100);
+    add(bench, "dp", 8, 10, 0, 40);
+    add(bench, "dp", 1, 30, 0, 100);
+    add(bench, "plain", 1, 10, 0, 80);
+    fail(add(bench, "plain", 1, 30, 0, 80));
+    add(bench, "dp", 2, 64, 0, 80);
+    make(bench);
+    const struct report_point *p = bench->point;
+    cr_assert(bench->report.n_groups == 1 && bench->group[0].n == 6);
+    cr_assert(report_is_plain(&p[0]) && report_is_plain(&p[1]) && !report_is_plain(&p[2]));
+    cr_assert(p[2].base == &p[0] && p[2].single == &p[2]);
+    check_value(&p[2].speedup, 0.8, 0, 0, REPORT_NONE, 1);
+    cr_assert(p[3].plain == NULL && p[3].base == &p[3], "a failed base case was used");
+    cr_assert(p[4].base == NULL && isnan(p[4].speedup.middle), "no base at that batch");
+    cr_assert(p[5].row->cell->key.n_devices == 8 && near(p[5].bound, 10.0 / 16));
+    check_value(&p[5].speedup, 2, 0, 0, REPORT_NONE, 1);
+    free(bench);
+}
+
+Test(points, settings_are_not_compared)
+{
+    struct bench *bench = open_bench("strong");
+    struct report_row *row = add(bench, "dp", 1, 30, 0, 100);
+    row->variant = 1;
+    add(bench, "dp", 2, 30, 0, 50);
+    make(bench);
+    cr_assert(bench->report.n_groups == 2);
+    cr_assert(bench->point[0].base == NULL);
+    free(bench);
+}
+
+Test(points, phases_are_medians_of_the_launches_that_know_them)
+{
+    uint64_t measured = 0;
+    struct bench *bench = open_bench("strong");
+    for (int l = 0; l < 4; ++l) {
+        struct record_cell *cell = &bench->cell[bench->report.n_rows];
+        struct report_row *row = add(bench, "dp", 1, 30, l, 100);
+        cell->phase_ns[RECORD_REDUCE] = l == 3 ? NULL : &measured;
+        cell->phase_median_ns[RECORD_REDUCE] = 10.0 * l;
+        cell->outside_frac = l == 0 ? NAN : 0.1 * l;
+        cell->phase_ns[RECORD_LOSS] = &measured;
+        if (l == 2) {
+            fail(row);
+        }
+    }
+    make(bench);
+    cr_assert(near(bench->point[0].phase_ns[RECORD_REDUCE], 5));
+    cr_assert(isnan(bench->point[0].phase_ns[RECORD_LOSS]));
+    cr_assert(isnan(bench->point[0].phase_ns[RECORD_SCATTER]));
+    cr_assert(near(bench->point[0].outside, 0.2), "%g", bench->point[0].outside);
+    free(bench);
+}
