@@ -3,6 +3,7 @@
  * Everything that can go wrong in a cell is in its record; the exit status is 0 whenever a record
  * was written. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,10 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     memcpy(key->devices, config->devices, sizeof key->devices);
     memcpy(key->backend, config->backend, sizeof key->backend);
     memcpy(key->communicator, config->communicator, sizeof key->communicator);
-    snprintf(key->mode, sizeof key->mode, "dp");
+    snprintf(key->mode, sizeof key->mode, config->plain ? "plain" : "dp");
     snprintf(key->dtype, sizeof key->dtype, "f32");
     key->n_devices = config->n_devices;
+    key->launch = config->launch;
     key->global_batch = config->rows;
     record_cell_id(key, cell->cell_id);
 }
@@ -80,6 +82,10 @@ static int parse_text(struct cell_config *config, int key, const char *arg)
         rc = parse_number(arg, DP_MAX_SLOTS, &value);
         config->n_devices = (int)value;
         return rc;
+    case 'l':
+        rc = parse_number(arg, INT_MAX, &value);
+        config->launch = (int)value;
+        return rc;
     case 's':
         rc = parse_number(arg, SIZE_MAX, &value);
         config->seed = value;
@@ -96,11 +102,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     size_t *number = number_field(config, key);
     int rc;
 
-    if (key == 'c') {
-        config->bind = true;
+    if (key == 'c' || key == 'p') {
+        *(key == 'c' ? &config->bind : &config->plain) = true;
         return 0;
     }
-    if (number == NULL && (key < 1 || key > 127 || strchr("wdbCrkst", key) == NULL))
+    if (number == NULL && (key < 1 || key > 127 || strchr("wdbCrklst", key) == NULL))
         return command_key(key, arg, state);
     rc = number != NULL ? parse_number(arg, SIZE_MAX / 4, number) : parse_text(config, key, arg);
     return rc == 0 ? 0 : command_bad_option(state, "cannot use '%.60s'", arg);
@@ -119,6 +125,8 @@ int cell_main(int argc, char **argv)
                                                {.name = "min-steps", .key = 'm', .arg = "N"},
                                                {.name = "max-steps", .key = 'M', .arg = "N"},
                                                {.name = "bind-cores", .key = 'c'},
+                                               {.name = "plain", .key = 'p'},
+                                               {.name = "launch", .key = 'l', .arg = "L"},
                                                {.name = "order", .key = 'o', .arg = "I"},
                                                {.name = "run-id", .key = 'r', .arg = "ID"},
                                                {0}};

@@ -14,6 +14,8 @@ struct cell_config {
     struct workload workload;
     char devices[64]; /* "virt:2" */
     int n_devices;
+    bool plain; /* the model alone, without data_parallel */
+    int launch; /* of the same cell: the number of its block */
     char backend[32], communicator[32];
     size_t rows; /* global batch */
     uint64_t seed;

@@ -54,7 +54,7 @@ void launch_watch_signals(void)
 struct command_line {
     char *argument[ARGUMENTS];
     char count[NUMBER_BYTES], rows[NUMBER_BYTES], seed[NUMBER_BYTES], seconds[NUMBER_BYTES],
-        order[NUMBER_BYTES];
+        order[NUMBER_BYTES], launch[NUMBER_BYTES];
     char min_steps[NUMBER_BYTES], max_steps[NUMBER_BYTES];
     struct cell_config config;
 };
@@ -70,6 +70,7 @@ static void write_command(const struct cell_config *config, struct command_line 
     snprintf(line->seed, sizeof line->seed, "%" PRIu64, c->seed);
     snprintf(line->seconds, sizeof line->seconds, "%g", c->limits.seconds);
     snprintf(line->order, sizeof line->order, "%zu", c->order_index);
+    snprintf(line->launch, sizeof line->launch, "%d", c->launch);
     snprintf(line->min_steps, sizeof line->min_steps, "%zu", c->limits.min_steps);
     snprintf(line->max_steps, sizeof line->max_steps, "%zu", c->limits.max_steps);
 
@@ -79,12 +80,14 @@ static void write_command(const struct cell_config *config, struct command_line 
                          "--rows",         line->rows,      "--seed",      line->seed,
                          "--seconds",      line->seconds,   "--min-steps", line->min_steps,
                          "--max-steps",    line->max_steps, "--order",     line->order,
-                         "--run-id",       c->run_id};
+                         "--launch",       line->launch,    "--run-id",    c->run_id};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         line->argument[n++] = all[i];
     if (c->bind)
         line->argument[n++] = "--bind-cores";
+    if (c->plain)
+        line->argument[n++] = "--plain";
     line->argument[n] = NULL;
 }
 

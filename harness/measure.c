@@ -51,12 +51,30 @@ static int bad_step(struct measure *m, size_t step, const char *reason)
     return fail_cell(m->cell, RECORD_FAILED, reason);
 }
 
+static const int phase_of[DP_PHASES] = {
+    [DP_PHASE_SCATTER] = RECORD_SCATTER,   [DP_PHASE_REPLICATE] = RECORD_REPLICATE,
+    [DP_PHASE_FORWARD] = RECORD_FORWARD,   [DP_PHASE_GATHER] = RECORD_GATHER,
+    [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE};
+
+/* Without the wrapper nobody writes the phases of its replicas. */
+static void note_plain(struct record_cell *cell, size_t step, const struct session_times *times)
+{
+    cell->phase_ns[RECORD_FORWARD][step] = times->forward_ns;
+    cell->phase_ns[RECORD_BACKWARD][step] = times->backward_ns;
+}
+
+static void note_replicas(struct measure *m, size_t step)
+{
+    struct record_cell *cell = m->cell;
+
+    for (int phase = 0; phase < DP_PHASES; phase++)
+        for (int r = 0; r < cell->n_ranks; r++)
+            cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
+                m->session.trace.replica[r].ns[phase];
+}
+
 static void note_times(struct measure *m, size_t step, const struct session_times *times)
 {
-    static const int phase_of[DP_PHASES] = {
-        [DP_PHASE_SCATTER] = RECORD_SCATTER,   [DP_PHASE_REPLICATE] = RECORD_REPLICATE,
-        [DP_PHASE_FORWARD] = RECORD_FORWARD,   [DP_PHASE_GATHER] = RECORD_GATHER,
-        [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE};
     struct record_cell *cell = m->cell;
 
     if (step == 0)
@@ -66,10 +84,10 @@ static void note_times(struct measure *m, size_t step, const struct session_time
     cell->t_step_ns[step] = times->step_ns;
     cell->phase_ns[RECORD_LOSS][step] = times->loss_ns;
     cell->phase_ns[RECORD_UPDATE][step] = times->update_ns;
-    for (int phase = 0; phase < DP_PHASES; phase++)
-        for (int r = 0; r < cell->n_ranks; r++)
-            cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
-                m->session.trace.replica[r].ns[phase];
+    if (m->config->plain)
+        note_plain(cell, step, times);
+    else
+        note_replicas(m, step);
     for (int r = 0; r < cell->n_ranks; r++)
         cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r];
 }
@@ -223,17 +241,27 @@ static int open_references(struct measure *m, int devices)
     return 0;
 }
 
-/* Devices that run their queues later cannot tell; zeros would say that there was none. */
-static void drop_unmeasured(struct record_cell *cell)
+static void drop(uint64_t **times)
 {
+    free(*times);
+    *times = NULL;
+}
+
+/* What nobody can tell, or what there is not, must not look like a time of 0: devices that run
+ * their queues later do not know their matrix products, and the model alone has nothing to
+ * scatter, replicate, gather or reduce. */
+static void drop_unmeasured(const struct cell_config *config, struct record_cell *cell)
+{
+    static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
+                                                   RECORD_REDUCE};
     uint64_t all = 0;
 
     for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; i++)
         all |= cell->matmul_ns[i];
-    if (all != 0)
-        return;
-    free(cell->matmul_ns);
-    cell->matmul_ns = NULL;
+    if (all == 0)
+        drop(&cell->matmul_ns);
+    for (size_t i = 0; config->plain && i < sizeof of_wrapper / sizeof of_wrapper[0]; i++)
+        drop(&cell->phase_ns[of_wrapper[i]]);
 }
 
 /* Nothing failed; that something was done must show, too. */
@@ -264,6 +292,10 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
     const size_t most = WARMUP_STEPS_MAX + m->config->limits.max_steps;
+    const struct session_config session = {.workload = &m->config->workload,
+                                           .seed = m->config->seed,
+                                           .rows = m->config->rows,
+                                           .plain = m->config->plain};
 
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, most, cell->n_ranks)) {
@@ -272,8 +304,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     }
     int rc = open_references(m, cell->n_ranks);
 
-    if (rc == 0 && session_open(&m->session, group, &m->config->workload, m->config->seed,
-                                m->config->rows, &err))
+    if (rc == 0 && session_open(&m->session, group, &session, &err))
         rc = fail_cell(cell, RECORD_BROKEN, err.text);
     cell->setup_ns = session_clock_ns() - start_ns;
     if (rc == 0)
@@ -284,7 +315,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         cell->warmup_steps = m->steps;
     session_close(&m->session);
     trim_samples(cell, m->steps);
-    drop_unmeasured(cell);
+    drop_unmeasured(m->config, cell);
     if (record_derive(cell) != 0 && rc == 0)
         rc = fail_cell(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (rc != 0)

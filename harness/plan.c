@@ -1,10 +1,9 @@
 /* plan.c: from the options of a sweep to its list of cells.
  *
- * The order is a function of seed and grid only, so that a resumed sweep has the same one. */
+ * The order is a function of seed and grid only, so that a resumed sweep has the same one. Launches
+ * are blocks: what drifts over the time of a sweep meets all cells alike. */
 #include "plan.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +41,12 @@ static int default_workloads(struct plan_options *options)
 }
 
 /* The most steps whose record is surely short enough, on so many devices. Of a step it has two
- * times and a flag, and a time per phase and device; no time is longer than a day. */
+ * times and a flag, and per device a time of each phase and of matrix products; no time is longer
+ * than a day. */
 static size_t steps_that_fit(size_t n_devices)
 {
     const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
-    const size_t step = number * (3 + RECORD_PHASES * n_devices);
+    const size_t step = number * (3 + (RECORD_PHASES + 1) * n_devices);
 
     return (RECORD_LINE_BYTES - others) / step - WARMUP_STEPS;
 }
@@ -68,19 +68,21 @@ static int check_steps(const struct plan_options *options, struct plan_text *why
     return 0;
 }
 
-int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why)
+/* The model alone is on one device: it must not look as if more were asked for in vain. */
+static int plain_counts(struct plan_options *options, struct plan_text *why)
 {
-    if (n_devices < 1) {
-        snprintf(why->text, sizeof why->text,
-                 "--devices %s has no devices to run on in parallel; use virt:N", options->devices);
-        return -1;
-    }
-    if (options->n_workloads == 0)
-        default_workloads(options);
-    if (options->n_batches == 0)
-        default_batches(options);
     if (options->n_counts == 0)
-        default_counts(options, n_devices);
+        options->count[options->n_counts++] = 1;
+    if (options->n_counts == 1 && options->count[0] == 1)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--counts has %zu, but --mode plain is the model alone on one device",
+             options->count[options->n_counts - 1]);
+    return -1;
+}
+
+static int check_counts(const struct plan_options *options, int n_devices, struct plan_text *why)
+{
     for (size_t i = 0; i < options->n_counts; i++) {
         if (options->count[i] > (size_t)n_devices) {
             snprintf(why->text, sizeof why->text,
@@ -89,12 +91,73 @@ int plan_defaults(struct plan_options *options, int n_devices, struct plan_text 
             return -1;
         }
     }
-    return check_steps(options, why);
+    return 0;
+}
+
+/* Both lists are ascending. */
+static int check_rows(const struct plan_options *options, struct plan_text *why)
+{
+    const size_t rows = options->batch[options->n_batches - 1];
+    const size_t count = options->count[options->n_counts - 1];
+
+    if (!options->weak || rows * count <= PLAN_MAX_ROWS)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--batch has %zu: with --scaling weak that is %zu rows on %zu devices; at most %d "
+             "are allowed",
+             rows, rows * count, count, PLAN_MAX_ROWS);
+    return -1;
+}
+
+static int check_cells(const struct plan_options *options, struct plan_text *why)
+{
+    if (plan_cells(options) <= PLAN_MAX_CELLS)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--launches %zu of %zu cells are %zu; at most %d are allowed", options->launches,
+             plan_block(options), plan_cells(options), PLAN_MAX_CELLS);
+    return -1;
+}
+
+int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why)
+{
+    if (n_devices < 1) {
+        snprintf(why->text, sizeof why->text,
+                 "--devices %s has no devices to run on in parallel; use virt:N", options->devices);
+        return -1;
+    }
+    if (!options->plain && !options->dp)
+        options->plain = options->dp = true;
+    if (options->launches == 0)
+        options->launches = 1;
+    if (options->n_workloads == 0)
+        default_workloads(options);
+    if (options->n_batches == 0)
+        default_batches(options);
+    if (!options->dp && plain_counts(options, why))
+        return -1;
+    if (options->n_counts == 0)
+        default_counts(options, n_devices);
+    return check_counts(options, n_devices, why) || check_rows(options, why) ||
+                   check_cells(options, why) || check_steps(options, why)
+               ? -1
+               : 0;
+}
+
+/* Of one workload and batch: the numbers of devices, and the model alone. */
+static size_t settings(const struct plan_options *options)
+{
+    return (options->dp ? options->n_counts : 0) + options->plain;
+}
+
+size_t plan_block(const struct plan_options *options)
+{
+    return options->n_workloads * options->n_batches * settings(options);
 }
 
 size_t plan_cells(const struct plan_options *options)
 {
-    return options->n_workloads * options->n_counts * options->n_batches;
+    return options->launches * plan_block(options);
 }
 
 /* "virt:8+lag" and 3: "virt:3+lag", the first three of the list. */
@@ -126,107 +189,42 @@ static void shuffle(struct cell_config *cells, size_t n, uint64_t seed)
     }
 }
 
+/* Cell i of a block, before it is shuffled. */
+static void make_cell(const struct plan_options *options, size_t i, struct cell_config *cell)
+{
+    const size_t setting = i / options->n_batches % settings(options);
+    const bool plain = options->plain && setting == 0;
+    const size_t count = plain ? 1 : options->count[setting - options->plain];
+
+    cell->workload = options->workload[i / options->n_batches / settings(options)];
+    cell->rows = options->batch[i % options->n_batches] * (options->weak ? count : 1);
+    cell->plain = plain;
+    cell->n_devices = (int)count;
+    first_devices(options->devices, count, cell->devices, sizeof cell->devices);
+    memcpy(cell->backend, options->backend, sizeof cell->backend);
+    cell->seed = options->seed;
+    cell->bind = options->bind;
+    cell->limits = options->limits;
+}
+
 struct cell_config *plan_make(const struct plan_options *options, const char *communicator,
                               const char *run_id)
 {
-    const size_t n = plan_cells(options);
+    const size_t n = plan_cells(options), block = plan_block(options);
     struct cell_config *cells = calloc(n, sizeof *cells);
+    uint64_t state = options->seed;
 
     if (cells == NULL)
         return NULL;
     for (size_t i = 0; i < n; i++) {
-        struct cell_config *cell = &cells[i];
-        const size_t count = i / options->n_batches % options->n_counts;
-
-        cell->workload = options->workload[i / options->n_batches / options->n_counts];
-        cell->rows = options->batch[i % options->n_batches];
-        first_devices(options->devices, options->count[count], cell->devices, sizeof cell->devices);
-        memcpy(cell->backend, options->backend, sizeof cell->backend);
-        cell->n_devices = (int)options->count[count];
-        snprintf(cell->communicator, sizeof cell->communicator, "%s", communicator);
-        snprintf(cell->run_id, sizeof cell->run_id, "%s", run_id);
-        cell->seed = options->seed;
-        cell->bind = options->bind;
-        cell->limits = options->limits;
+        make_cell(options, i % block, &cells[i]);
+        cells[i].launch = (int)(i / block);
+        snprintf(cells[i].communicator, sizeof cells[i].communicator, "%s", communicator);
+        snprintf(cells[i].run_id, sizeof cells[i].run_id, "%s", run_id);
     }
-    shuffle(cells, n, options->seed);
+    for (size_t first = 0; first < n; first += block)
+        shuffle(cells + first, block, next_random(&state));
     for (size_t i = 0; i < n; i++)
         cells[i].order_index = i;
     return cells;
-}
-
-/* A text that grows in a fixed buffer; full: something did not fit. */
-struct line {
-    char *text;
-    size_t bytes, used;
-    bool full;
-};
-
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct line *line, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    const int n = vsnprintf(line->text + line->used, line->bytes - line->used, format, args);
-    va_end(args);
-    if (n < 0 || (size_t)n >= line->bytes - line->used)
-        line->full = true;
-    else
-        line->used += (size_t)n;
-}
-
-static void add_list(struct line *line, const char *name, const size_t list[], size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0)
-            add(line, " %s %zu", name, list[i]);
-        else
-            add(line, ",%zu", list[i]);
-    }
-}
-
-int plan_command(const struct plan_options *options, char *text, size_t bytes,
-                 struct plan_text *why)
-{
-    struct line line = {.text = text, .bytes = bytes};
-
-    add(&line, "--devices %s --backend %s", options->devices, options->backend);
-    add_list(&line, "--counts", options->count, options->n_counts);
-    add_list(&line, "--batch", options->batch, options->n_batches);
-    for (size_t i = 0; i < options->n_workloads; i++)
-        add(&line, " --workload %s", options->workload[i].name);
-    add(&line, " --seed %" PRIu64 " --seconds %g --steps %zu:%zu --bind %s", options->seed,
-        options->limits.seconds, options->limits.min_steps, options->limits.max_steps,
-        options->bind ? "cores" : "none");
-    if (!line.full)
-        return 0;
-    snprintf(why->text, sizeof why->text,
-             "the grid is too long to be recorded (%zu characters): use fewer values", bytes - 1);
-    return -1;
-}
-
-/* Length of the "--name value" at the start of text, without the blank after it. */
-static size_t option_length(const char *text)
-{
-    const char *next = strstr(text, " --");
-
-    return next != NULL ? (size_t)(next - text) : strlen(text);
-}
-
-int plan_compare(const char *here, const char *there, struct plan_text *why)
-{
-    while (*here != '\0' || *there != '\0') {
-        const size_t a = option_length(here), b = option_length(there);
-
-        if (a != b || memcmp(here, there, a) != 0) {
-            snprintf(why->text, sizeof why->text, "here it is \"%.*s\", in the file \"%.*s\"",
-                     (int)(a < 100 ? a : 100), here, (int)(b < 100 ? b : 100), there);
-            return -1;
-        }
-        here += a + (here[a] == ' ');
-        there += b + (there[b] == ' ');
-    }
-    return 0;
 }

@@ -8,6 +8,8 @@
 #define PLAN_MAX_BATCHES   64
 #define PLAN_MAX_COUNTS    RECORD_MAX_SLOTS
 #define PLAN_MAX_ROWS      1048576
+#define PLAN_MAX_LAUNCHES  1000
+#define PLAN_MAX_CELLS     100000 /* of all launches */
 
 struct plan_options {
     char devices[64], backend[32];
@@ -17,6 +19,9 @@ struct plan_options {
     size_t n_counts;
     size_t batch[PLAN_MAX_BATCHES]; /* rows */
     size_t n_batches;
+    bool plain, dp;  /* modes; neither: both */
+    bool weak;       /* batches are rows per device */
+    size_t launches; /* of every cell; 0: 1 */
     uint64_t seed;
     bool has_seed;
     bool bind;
@@ -27,12 +32,18 @@ struct plan_text {
     char text[320];
 };
 
-/* Fills what was not asked for, for a list of n_devices, and checks that the records of all cells
- * can be read again. 0, or -1 and why. */
+/* Fills what was not asked for, for a list of n_devices, and checks that the cells can be run and
+ * their records be read again. 0, or -1 and why. */
 int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why);
 
+/* Of one launch: every workload with every batch, on every number of devices and, in plain mode,
+ * once without the wrapper. */
+size_t plan_block(const struct plan_options *options);
+/* Of all launches. */
 size_t plan_cells(const struct plan_options *options);
-/* All cells in the order of the seed; order_index is set. NULL: memory is short. Caller frees. */
+/* All cells, block after block; every block holds each cell once, in an order of its own that
+ * follows from the seed and the block's number. launch and order_index are set. NULL: memory is
+ * short. Caller frees. */
 struct cell_config *plan_make(const struct plan_options *options, const char *communicator,
                               const char *run_id);
 

@@ -9,6 +9,8 @@
 
 #include "command.h"
 
+enum { NAME_MIN = 8, NAME_MAX_SHOWN = 40 };
+
 static double now(void)
 {
     struct timespec time;
@@ -17,13 +19,21 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-void progress_open(struct progress *progress, size_t done, size_t total, int name_width)
+void progress_open(struct progress *progress, const struct plan_options *plan, size_t done)
 {
-    *progress = (struct progress){.terminal = isatty(STDERR_FILENO),
-                                  .name_width = name_width,
-                                  .done = done,
-                                  .total = total,
-                                  .started = now()};
+    size_t width = 0;
+
+    for (size_t i = 0; i < plan->n_workloads; i++)
+        if (strlen(plan->workload[i].name) > width)
+            width = strlen(plan->workload[i].name);
+    *progress =
+        (struct progress){.terminal = isatty(STDERR_FILENO),
+                          .name_width = width < NAME_MAX_SHOWN ? (int)width : NAME_MAX_SHOWN,
+                          .done = done,
+                          .total = plan_cells(plan),
+                          .launches = plan->launches,
+                          .weak = plan->weak,
+                          .started = now()};
 }
 
 static const char *time_text(double ns, char *text, size_t bytes)
@@ -83,24 +93,58 @@ static void cut_name(const char *name, size_t room, char *text, size_t bytes)
         snprintf(text, bytes, "%.*s...", room > 3 ? (int)room - 3 : 0, name);
 }
 
+static int digits(size_t number)
+{
+    return snprintf(NULL, 0, "%zu", number);
+}
+
+/* "[ 3/48] launch 1/3"; without the word when there is little room. */
+static void head_text(const struct progress *p, size_t number, const struct record_key *key,
+                      const char *word, char *text, size_t bytes)
+{
+    const int n = snprintf(text, bytes, "[%*zu/%zu]", digits(p->total), number, p->total);
+
+    if (p->launches > 1 && n > 0)
+        snprintf(text + n, bytes - (size_t)n, " %s%*d/%zu", word, digits(p->launches),
+                 key->launch + 1, p->launches);
+}
+
+/* "plain batch   30", " 2 dev batch   30", or weak " 2 dev x   15 rows". */
+static void setting_text(const struct progress *p, const struct record_key *key, char *text,
+                         size_t bytes)
+{
+    const size_t share = key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices : 0;
+    char mode[16];
+
+    if (strcmp(key->mode, "plain") == 0)
+        snprintf(mode, sizeof mode, "plain ");
+    else
+        snprintf(mode, sizeof mode, "%2d dev", key->n_devices);
+    if (p->weak)
+        snprintf(text, bytes, "%s x %4zu rows", mode, share);
+    else
+        snprintf(text, bytes, "%s batch %4zu", mode, key->global_batch);
+}
+
 /* "[ 3/16] mlp:16,8 2 dev batch   30" and rest, within the width of the terminal, without newline.
  * Its last column stays free: some terminals go on to the next line after it. */
-static void print_line(const struct progress *p, size_t number, const char *workload, int n_devices,
-                       size_t rows, const char *rest)
+static void print_line(const struct progress *p, size_t number, const struct record_key *key,
+                       const char *rest)
 {
-    enum { NAME_MIN = 10 };
-    const int width = p->total < 10 ? 1 : p->total < 100 ? 2 : p->total < 1000 ? 3 : 4;
     const size_t room = columns() - 1;
-    char head[64], name[128], tail[192], line[400], shown[400];
+    char head[128], name[128], setting[64], tail[256], line[500], shown[500];
 
-    snprintf(head, sizeof head, "[%*zu/%zu]", width, number, p->total);
-    snprintf(tail, sizeof tail, "%2d dev batch %4zu %s", n_devices, rows, rest);
+    setting_text(p, key, setting, sizeof setting);
+    snprintf(tail, sizeof tail, "%s %s", setting, rest);
+    head_text(p, number, key, "launch ", head, sizeof head);
+    if (strlen(head) + strlen(tail) + 2 + NAME_MIN > room)
+        head_text(p, number, key, "", head, sizeof head);
 
     const size_t others = strlen(head) + strlen(tail) + 2;
     const size_t left = room > others + NAME_MIN ? room - others : NAME_MIN;
     const size_t name_width = (size_t)p->name_width;
 
-    cut_name(workload, left < name_width ? left : name_width, name, sizeof name);
+    cut_name(key->workload, left < name_width ? left : name_width, name, sizeof name);
     snprintf(line, sizeof line, "%s %-*s %s", head, (int)(left < name_width ? left : name_width),
              name, tail);
     cut_name(line, room, shown, sizeof shown);
@@ -109,14 +153,15 @@ static void print_line(const struct progress *p, size_t number, const char *work
 
 void progress_begin(struct progress *progress, const struct cell_config *config)
 {
+    struct record_cell cell;
     char left[32], rest[48];
 
     if (!progress->terminal)
         return;
+    cell_identify(config, &cell);
     snprintf(rest, sizeof rest, "%s left", left_text(progress, left, sizeof left));
     fputs("\r\033[K", stderr);
-    print_line(progress, progress->done + 1, config->workload.name, config->n_devices, config->rows,
-               rest);
+    print_line(progress, progress->done + 1, &cell.key, rest);
     fflush(stderr);
 }
 
@@ -136,8 +181,7 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
                  rate_text(cell->throughput_samples_per_s, rate, sizeof rate));
     else
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
-    print_line(progress, progress->done, cell->key.workload, cell->key.n_devices,
-               cell->key.global_batch, rest);
+    print_line(progress, progress->done, &cell->key, rest);
     fputc('\n', stderr);
     if (cell->status == RECORD_OK)
         return;

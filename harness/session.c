@@ -26,20 +26,29 @@ static float *floats(size_t n)
     return n <= SIZE_MAX / sizeof(float) ? malloc(n * sizeof(float)) : NULL;
 }
 
-static int open_modules(struct session *s, struct dp_error *err)
+static int open_top(struct session *s, bool plain, struct dp_error *err)
 {
     const struct dp_parallel_config config = {0};
+
+    if (!plain)
+        return dp_parallel(s->probed, &config, &s->top, err);
+    s->top = dp_module_retain(s->probed);
+    return 0;
+}
+
+static int open_modules(struct session *s, bool plain, struct dp_error *err)
+{
     int rc;
 
     if ((rc = workload_open(s->workload, s->group, &s->model, err)) ||
         (rc = probe_open(s->group, s->model, &s->probe, &s->probed, err)) ||
         (rc = dp_module_to(s->probed, dp_group_slot(s->group, 0), err)) ||
-        (rc = dp_parallel(s->probed, &config, &s->wrapper, err)) ||
+        (rc = open_top(s, plain, err)) ||
         (rc = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)) ||
         (rc = dp_run_open(s->group, &s->run, err)) ||
-        (rc = dp_sgd_open(s->wrapper, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
+        (rc = dp_sgd_open(s->top, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
         return rc;
-    s->n_params = dp_module_params(s->wrapper, s->param, SESSION_PARAMS);
+    s->n_params = dp_module_params(s->top, s->param, SESSION_PARAMS);
     if (s->n_params != 2 * (int)workload_layers(s->workload))
         return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu", s->workload->name,
                        s->n_params, 2 * workload_layers(s->workload));
@@ -92,19 +101,20 @@ static int open_batch(struct session *s, const struct workload_set *set, size_t 
     return rc;
 }
 
-int session_open(struct session *session, struct dp_group *group, const struct workload *workload,
-                 uint64_t seed, size_t rows, struct dp_error *err)
+int session_open(struct session *session, struct dp_group *group,
+                 const struct session_config *config, struct dp_error *err)
 {
+    const struct workload *workload = config->workload;
     struct workload_set set[WORKLOAD_SETS];
     int rc;
 
     memset(session, 0, sizeof *session);
     session->workload = workload;
-    session->rows = rows;
+    session->rows = config->rows;
     session->group = group;
     for (int k = 0; k < WORKLOAD_SETS; k++)
-        set[k] = workload_set(seed, k);
-    if ((rc = open_modules(session, err)) || (rc = open_params(session, set, err)))
+        set[k] = workload_set(config->seed, k);
+    if ((rc = open_modules(session, config->plain, err)) || (rc = open_params(session, set, err)))
         return rc;
     for (int k = 0; k < WORKLOAD_SETS; k++) {
         if ((rc = open_batch(session, &set[k], workload->size[0], workload_fill_inputs,
@@ -114,7 +124,7 @@ int session_open(struct session *session, struct dp_group *group, const struct w
             return rc;
     }
     if ((session->outputs = floats(output_count(session))) == NULL)
-        return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", rows);
+        return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", config->rows);
     dp_group_trace(group, &session->trace);
     return 0;
 }
@@ -140,7 +150,7 @@ void session_close(struct session *session)
     }
     free(session->outputs);
     dp_module_close(session->loss_module);
-    dp_module_close(session->wrapper);
+    dp_module_close(session->top);
     dp_module_close(session->probed);
     dp_module_close(session->model);
     memset(session, 0, sizeof *session);
@@ -155,7 +165,7 @@ int session_prepare(struct session *session, int k, struct dp_error *err)
         if (rc)
             return rc;
     }
-    dp_zero_grad(session->wrapper);
+    dp_zero_grad(session->top);
     probe_clear(&session->probe);
     memset(&session->trace, 0, sizeof session->trace);
     dp_group_barrier(session->group);
@@ -168,7 +178,7 @@ int session_step(struct session *session, int k, struct session_times *times, st
     int n_out = 0, n_loss = 0, rc;
 
     times->start_ns = session_clock_ns();
-    if ((rc = dp_forward(session->wrapper, session->run, &session->input[k], 1, out, &n_out, err)))
+    if ((rc = dp_forward(session->top, session->run, &session->input[k], 1, out, &n_out, err)))
         return rc;
 
     const uint64_t forward_end = session_clock_ns();
@@ -181,7 +191,7 @@ int session_step(struct session *session, int k, struct session_times *times, st
 
     const uint64_t loss_end = session_clock_ns();
 
-    if ((rc = dp_backward(session->wrapper, session->run, grad, 1, NULL, 0, err)))
+    if ((rc = dp_backward(session->top, session->run, grad, 1, NULL, 0, err)))
         return rc;
 
     const uint64_t backward_end = session_clock_ns();
@@ -194,7 +204,9 @@ int session_step(struct session *session, int k, struct session_times *times, st
     if ((rc = dp_group_wait(session->group, err)))
         return rc;
     times->step_ns = session_clock_ns() - times->start_ns;
+    times->forward_ns = forward_end - times->start_ns;
     times->loss_ns = loss_end - forward_end;
+    times->backward_ns = backward_end - loss_end;
     times->update_ns = update_end - backward_end;
     session->output = out[0];
     session->loss = loss[0];

@@ -15,7 +15,8 @@
 /* Times of a step on the monotonic clock; the replicas' phases are in the trace. */
 struct session_times {
     uint64_t start_ns, step_ns;
-    uint64_t loss_ns, update_ns; /* on the first device */
+    uint64_t forward_ns, backward_ns; /* as the calling thread sees them */
+    uint64_t loss_ns, update_ns;      /* on the first device */
 };
 
 /* Plain data; fill with session_open, empty with session_close. */
@@ -23,7 +24,8 @@ struct session {
     const struct workload *workload;
     size_t rows;
     struct dp_group *group;
-    struct dp_module *model, *probed, *wrapper, *loss_module;
+    struct dp_module *model, *probed, *loss_module;
+    struct dp_module *top; /* what is trained: the wrapper, or the probed model itself */
     struct dp_run *run;
     struct dp_sgd *sgd;
     struct probe probe;
@@ -40,9 +42,16 @@ struct session {
 
 uint64_t session_clock_ns(void);
 
+struct session_config {
+    const struct workload *workload;
+    uint64_t seed;
+    size_t rows; /* of a whole batch */
+    bool plain;  /* the model alone on the first device, without data_parallel */
+};
+
 /* Opens everything on group; the caller closes the session in any case. */
-int session_open(struct session *session, struct dp_group *group, const struct workload *workload,
-                 uint64_t seed, size_t rows, struct dp_error *err);
+int session_open(struct session *session, struct dp_group *group,
+                 const struct session_config *config, struct dp_error *err);
 void session_close(struct session *session); /* not the group */
 
 /* Puts parameter set k in place, clears gradients, probe and trace, and aligns the workers. */

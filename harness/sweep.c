@@ -75,8 +75,8 @@ static int describe_plan(struct sweep *sweep)
 
     sweep->run.seed = plan->seed;
     sweep->run.planned = plan_cells(plan);
-    snprintf(sweep->run.scaling, sizeof sweep->run.scaling, "strong");
-    sweep->run.launches = 1;
+    snprintf(sweep->run.scaling, sizeof sweep->run.scaling, "%s", plan->weak ? "weak" : "strong");
+    sweep->run.launches = (int)plan->launches;
     memcpy(sweep->run.devices, plan->devices, sizeof sweep->run.devices);
     return plan_command(plan, sweep->run.command, sizeof sweep->run.command, &why)
                ? complain(sweep, why.text)
@@ -214,14 +214,10 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 
 static int run_cells(struct sweep *sweep)
 {
-    const struct plan_options *plan = &sweep->options.plan;
     struct progress progress;
-    int status = 0, width = 0;
+    int status = 0;
 
-    for (size_t i = 0; i < plan->n_workloads; i++)
-        if (strlen(plan->workload[i].name) > (size_t)width)
-            width = (int)strlen(plan->workload[i].name);
-    progress_open(&progress, count_true(sweep->done, sweep->n), sweep->n, width < 40 ? width : 40);
+    progress_open(&progress, &sweep->options.plan, count_true(sweep->done, sweep->n));
     for (size_t i = 0; i < sweep->n && status == 0; i++)
         if (!sweep->done[i])
             status = run_cell(sweep, i, &progress);
@@ -233,9 +229,13 @@ static void print_summary(const struct sweep *sweep, int status)
 {
     const bool named = sweep->options.out[0] != '\0';
     const size_t measured = count_true(sweep->measured, sweep->n);
+    const size_t launches = sweep->options.plan.launches;
 
-    fprintf(stderr, "\n  planned   %5zu cells\n  measured  %5zu\n  verified  %5zu\n", sweep->n,
-            measured, count_status(sweep, RECORD_OK));
+    fprintf(stderr, "\n  planned   %5zu cells", sweep->n);
+    if (launches > 1)
+        fprintf(stderr, ", %zu launches of %zu", launches, sweep->n / launches);
+    fprintf(stderr, "\n  measured  %5zu\n  verified  %5zu\n", measured,
+            count_status(sweep, RECORD_OK));
     for (int s = RECORD_FAILED; s < RECORD_STATUSES; s++) {
         const size_t count = count_status(sweep, (enum record_status)s);
 

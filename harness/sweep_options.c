@@ -89,6 +89,39 @@ static error_t parse_choice(const struct argp_state *state, const char *option, 
     return command_bad_option(state, "%s: %s", option, why.text);
 }
 
+/* "plain", "dp" or both, in any order. */
+static error_t parse_modes(const struct argp_state *state, const char *arg,
+                           struct plan_options *plan)
+{
+    static const char *const modes[] = {"plain", "dp"};
+    const char *p = arg;
+
+    for (;;) {
+        const size_t length = strcspn(p, ",");
+        char name[64];
+        size_t index = 0;
+        error_t rc;
+
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
+                 p);
+        if ((rc = parse_choice(state, "--mode", "mode", name, modes, 2, &index)))
+            return rc;
+        *(index == 0 ? &plan->plain : &plan->dp) = true;
+        p += length;
+        if (*p++ == '\0')
+            return 0;
+    }
+}
+
+static error_t parse_launches(const struct argp_state *state, const char *arg, size_t *launches)
+{
+    struct option_text why;
+
+    if (option_size(arg, 1, PLAN_MAX_LAUNCHES, launches, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--launches: %s", why.text);
+}
+
 static error_t parse_seed(const struct argp_state *state, const char *arg,
                           struct plan_options *plan)
 {
@@ -110,22 +143,49 @@ static error_t parse_out(const struct argp_state *state, const char *arg,
     return copy_text(state, "--out", options->out, sizeof options->out, arg);
 }
 
-static error_t parse_value(int key, char *arg, struct argp_state *state)
+/* The options that are one of two names. */
+static error_t parse_names(int key, const char *arg, const struct argp_state *state,
+                           struct plan_options *plan)
 {
     static const char *const binds[] = {"none", "cores"};
     static const char *const backends[] = {"cpu", "cpu-ref"};
-    struct sweep_options *options = state->input;
-    struct plan_options *plan = &options->plan;
+    static const char *const scalings[] = {"strong", "weak"};
     size_t index = 0;
     error_t rc;
+
+    switch (key) {
+    case 'b':
+        rc = parse_choice(state, "--backend", "backend", arg, backends, 2, &index);
+        return rc ? rc
+                  : copy_text(state, "--backend", plan->backend, sizeof plan->backend,
+                              backends[index]);
+    case 'S':
+        rc = parse_choice(state, "--scaling", "scaling", arg, scalings, 2, &index);
+        plan->weak = index == 1;
+        return rc;
+    default:
+        rc = parse_choice(state, "--bind", "binding", arg, binds, 2, &index);
+        plan->bind = index == 1;
+        return rc;
+    }
+}
+
+static error_t parse_value(int key, char *arg, struct argp_state *state)
+{
+    struct sweep_options *options = state->input;
+    struct plan_options *plan = &options->plan;
 
     switch (key) {
     case 'd':
         return copy_text(state, "--devices", plan->devices, sizeof plan->devices, arg);
     case 'b':
-        if ((rc = parse_choice(state, "--backend", "backend", arg, backends, 2, &index)))
-            return rc;
-        return copy_text(state, "--backend", plan->backend, sizeof plan->backend, backends[index]);
+    case 'S':
+    case 'B':
+        return parse_names(key, arg, state, plan);
+    case 'M':
+        return parse_modes(state, arg, plan);
+    case 'l':
+        return parse_launches(state, arg, &plan->launches);
     case 'c':
         return parse_list(state, "--counts", arg, PLAN_MAX_COUNTS, plan->count, PLAN_MAX_COUNTS,
                           &plan->n_counts);
@@ -145,11 +205,6 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return parse_seconds(state, "--seconds", arg, 0.001, SECONDS_MAX, &plan->limits.seconds);
     case 'm':
         return parse_steps(state, arg, &plan->limits);
-    case 'B':
-        if ((rc = parse_choice(state, "--bind", "binding", arg, binds, 2, &index)))
-            return rc;
-        plan->bind = index == 1;
-        return 0;
     case 'T':
         return parse_seconds(state, "--timeout", arg, 0.1, TIMEOUT_MAX, &options->timeout);
     default:
@@ -163,14 +218,23 @@ static const struct argp_option option_table[] = {
      .arg = "LIST",
      .doc = "virt:N or virt:N+lag (default: one virtual device per core)"},
     {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+    {.name = "mode",
+     .key = 'M',
+     .arg = "LIST",
+     .doc = "dp: the data-parallel wrapper; plain: the model alone on the first device, the base "
+            "case (default: plain,dp)"},
     {.name = "counts",
      .key = 'c',
      .arg = "LIST",
      .doc = "numbers of devices (default: powers of two up to all, and all)"},
+    {.name = "scaling",
+     .key = 'S',
+     .arg = "KIND",
+     .doc = "strong (default): --batch is the global batch; weak: rows per device"},
     {.name = "batch",
      .key = 'n',
      .arg = "LIST",
-     .doc = "global batches in rows, like 10,30,32:4096:x2 (the default)"},
+     .doc = "batches in rows, like 10,30,32:4096:x2 (the default)"},
     {.name = "workload",
      .key = 'w',
      .arg = "NAME",
@@ -180,6 +244,11 @@ static const struct argp_option option_table[] = {
      .key = 'o',
      .arg = "FILE",
      .doc = "JSON Lines (default: results/local/sweep-UTC.jsonl)"},
+    {.name = "launches",
+     .key = 'l',
+     .arg = "L",
+     .doc = "runs every cell L times, each time in a new process: L rounds over all cells, each in "
+            "an order of its own (default 1; intervals need 6)"},
     {.name = "resume", .key = 'r', .doc = "run what --out FILE does not have verified yet"},
     {.name = "seed", .key = 's', .arg = "S", .doc = "of the order of cells and of the data"},
     {.name = "seconds", .key = 't', .arg = "T", .doc = "measured seconds per cell (default 1)"},

@@ -34,6 +34,17 @@ refuse '2 to 16' "$lockstep" sweep --workload mlp:4
 refuse '2 to 16' "$lockstep" sweep --workload mlp:1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
 refuse 'twice' "$lockstep" sweep --workload mlp:4,04 --workload mlp:04,4
 refuse 'gpu' "$lockstep" sweep --backend gpu
+refuse 'mode.*"ddp"; known: dp, plain' "$lockstep" sweep --mode plain,ddp
+refuse 'mode.*""' "$lockstep" sweep --mode ''
+refuse 'mode.*""' "$lockstep" sweep --mode dp,
+refuse 'counts has 2.*plain.*one device' "$lockstep" sweep --devices virt:2 --mode plain --counts 1,2
+refuse 'scaling.*"medium"' "$lockstep" sweep --scaling medium
+refuse '524289.*1048578 rows on 2 devices; at most 1048576' "$lockstep" sweep --devices virt:2 \
+    --scaling weak --batch 10,524289
+refuse 'launches: "0" is outside 1 to 1000' "$lockstep" sweep --launches 0
+refuse 'launches: "1001" is outside 1 to 1000' "$lockstep" sweep --launches 1001
+refuse 'launches 1000 of 180 cells are 180000; at most 100000' "$lockstep" sweep --devices virt:2 \
+    --launches 1000 --batch 1:60:+1 --workload mlp:2,2
 refuse 'socket' "$lockstep" sweep --bind socket
 refuse 'nan' "$lockstep" sweep --seconds nan
 refuse '5:2\|5 is more than 2' "$lockstep" sweep --steps 5:2
@@ -58,7 +69,8 @@ refuse 'is missing' "$lockstep" sweep --devices virt:+lag
 
 # An option counts once; only workloads add up.
 for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--out a.jsonl' \
-    '--resume' '--seed 1' '--seconds 1' '--steps 1:2' '--bind none' '--timeout 99'; do
+    '--resume' '--seed 1' '--seconds 1' '--steps 1:2' '--bind none' '--timeout 99' \
+    '--mode dp' '--scaling weak' '--launches 2'; do
     refuse "${option%% *} is there twice" "$lockstep" sweep $option $option
 done
 refuse '--backend is there twice' "$lockstep" devices --backend cpu --backend cpu-ref

@@ -1,16 +1,16 @@
 # kill -9 loses at most the cell under way; --resume finishes the rest, nothing lost or doubled.
 . "$(dirname "$0")/common.sh"
 
-grid='--bind none --devices virt:2 --batch 10,30,64,100 --workload tutorial --workload mlp:16,8,4'
+grid='--bind none --devices virt:2 --batch 10,64 --workload tutorial --workload mlp:16,8,4 --launches 2'
 cell='"schema":"lockstep/cell/1.1"'
-planned=16
+planned=24
 
 expect_status 0 "$lockstep" sweep $grid --seed 11 --seconds 0.001 --steps 1:2 --out whole.jsonl
 cell_ids whole.jsonl >wanted
 
 "$lockstep" sweep $grid --seed 11 --seconds 0.1 --steps 1:100000 --out cut.jsonl >out 2>err &
 sweep=$!
-wait_for_cells 2 cut.jsonl "$sweep"
+wait_for_cells 15 cut.jsonl "$sweep" # in the middle of the second block
 find_workers "$sweep"
 kill -9 "$sweep"
 wait "$sweep" 2>/dev/null || true
@@ -32,6 +32,13 @@ expect_status 2 "$lockstep" sweep $grid --seed 11 --out cut.jsonl
 expect_status 2 "$lockstep" sweep $grid --seed 12 --seconds 0.1 --steps 1:100000 --resume \
     --out cut.jsonl
 expect_count 1 'seed 12.*seed 11' err
+for other in '--scaling weak:--scaling strong' '--mode dp:--mode plain,dp'; do
+    expect_status 2 "$lockstep" sweep $grid ${other%%:*} --seconds 0.1 --steps 1:100000 --resume \
+        --out cut.jsonl
+    expect_count 1 "here it is \"${other%%:*}\", in the file \"${other#*:}\"" err
+done
+expect_status 2 "$lockstep" sweep ${grid%2}3 --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
+expect_count 1 'here it is "--launches 3", in the file "--launches 2"' err
 cmp before.jsonl cut.jsonl || fail "a refused sweep changed the file"
 
 # Nor with a torn line, which is cut off only when the sweep goes on.
@@ -44,7 +51,7 @@ cp before.jsonl cut.jsonl
 
 # A whole record without its newline is a record.
 expect_status 0 "$lockstep" sweep $grid --seed 11 --seconds 0.001 --steps 1:2 --out end.jsonl
-for lines in 17 18; do # the last cell's record, then the end record
+for lines in 25 26; do # the last cell's record, then the end record
     head -n "$lines" end.jsonl | head -c -1 >bare.jsonl
     expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out bare.jsonl
     head -n "$lines" end.jsonl >wanted_lines
@@ -87,12 +94,30 @@ elsewhere bound true 'device 0 here.*not bound.*in the file.*bound'
 elsewhere cpu_model '"a\\u001b[31m\\nb\\u009bc"' 'the processor here'
 ! grep -q "$(printf '[\001-\011\013-\037\177-\237]')" err || fail "a control byte was shown"
 
+# What an older version wrote has fewer options: the line names the first of them, either way.
+sed '1s/ --mode plain,dp//;1s/ --scaling strong//;1s/ --launches 2//' end.jsonl >other.jsonl
+expect_status 2 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out other.jsonl
+expect_count 1 'here it is "--mode plain,dp", the file has no such option' err
+[ "$(wc -l <err)" -eq 1 ] || fail "not one line"
+sed '1s/ --launches 2/ --zeal 9&/' end.jsonl >other.jsonl
+expect_status 2 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out other.jsonl
+expect_count 1 'the file has "--zeal 9", here there is no such option' err
+
+# Cells that are missing here and there are run in the order of the whole.
+sed '4d;9d;20d' end.jsonl >gaps.jsonl
+expect_status 0 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume --out gaps.jsonl
+sed -n '4p;9p;20p' end.jsonl | grep -o '"cell_id":"[0-9a-f]*"' >wanted_lines
+sed -n '24,26p' gaps.jsonl | grep -o '"cell_id":"[0-9a-f]*"' | cmp - wanted_lines ||
+    fail "not the missing cells in their order"
+
 # A torn line is cut off; the options, and the seed from the file, are those of the first sitting.
 printf '{"schema":"lockstep/cell/1.1","run_id":"12' >>cut.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out cut.jsonl
 head -c "$(wc -c <before.jsonl)" cut.jsonl | cmp - before.jsonl || fail "earlier records changed"
 cell_ids cut.jsonl >found
 diff wanted found || fail "not the cells of an undisturbed sweep"
+grep -o '"cell_id":"[0-9a-f]*"' whole.jsonl >wanted_order
+grep -o '"cell_id":"[0-9a-f]*"' cut.jsonl | cmp - wanted_order || fail "another order"
 expect_count "$planned" '"status":"ok"' cut.jsonl
 expect_count 1 '"schema":"lockstep/run/1.1"' cut.jsonl
 expect_count 1 '"schema":"lockstep/end/1.1"' cut.jsonl

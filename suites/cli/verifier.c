@@ -138,7 +138,9 @@ int main(void)
     if (workload_parse("mlp:4,6,3", &f.workload, why, sizeof why))
         return fail("workload", why);
     if (dp_group_open(&config, &group, &err) ||
-        session_open(&f.session, group, &f.workload, 5, ROWS, &err))
+        session_open(&f.session, group,
+                     &(struct session_config){.workload = &f.workload, .seed = 5, .rows = ROWS},
+                     &err))
         rc = fail("session", err.text);
     for (int k = 0; k < WORKLOAD_SETS && rc == 0; k++)
         rc = try_set(&f, k, 5);

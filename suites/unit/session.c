@@ -11,23 +11,29 @@ struct fixture {
     struct workload workload;
     struct dp_group *group;
     struct session session;
+    struct session_times times;
 };
 
-/* One right step of set 0 on two devices. */
-static void open_step(struct fixture *f)
+/* One right step of set 0 on two devices, or of the model alone. */
+static void open_mode(struct fixture *f, bool plain)
 {
     const struct dp_group_config config = {.devices = "virt:2", .backend = "cpu-ref"};
-    struct session_times times;
     struct dp_error err = {0};
     char why[200] = "";
     cr_assert(workload_parse("mlp:4,6,3", &f->workload, why, sizeof why) == 0, "%s", why);
     cr_assert(dp_group_open(&config, &f->group, &err) == 0, "%s", err.text);
-    cr_assert(session_open(&f->session, f->group, &f->workload, 5, ROWS, &err) == 0, "%s",
-              err.text);
+    const struct session_config session = {
+        .workload = &f->workload, .seed = 5, .rows = ROWS, .plain = plain};
+    cr_assert(session_open(&f->session, f->group, &session, &err) == 0, "%s", err.text);
     cr_assert(session_prepare(&f->session, 0, &err) == 0 &&
-                  session_step(&f->session, 0, &times, &err) == 0 &&
+                  session_step(&f->session, 0, &f->times, &err) == 0 &&
                   session_read(&f->session, &err) == 0,
               "%s", err.text);
+}
+
+static void open_step(struct fixture *f)
+{
+    open_mode(f, false);
 }
 
 static void close_step(struct fixture *f)
@@ -98,4 +104,36 @@ Test(session, results_of_another_size_are_refused)
     }
     cr_assert(session_read(s, &err) == 0, "%s", err.text);
     close_step(&f);
+}
+
+/* The model alone leaves the same bits, without any of what the wrapper does. */
+Test(session, plain_is_the_model_alone)
+{
+    struct fixture plain = {0}, dp = {0};
+    size_t rows[DP_MAX_SLOTS];
+    open_mode(&plain, true);
+    open_mode(&dp, false);
+    const struct session *a = &plain.session, *b = &dp.session;
+    cr_assert(probe_rows(&a->probe, rows) == 1 && rows[0] == ROWS);
+    cr_assert(a->top == a->probed && b->top != b->probed);
+    for (int phase = 0; phase < DP_PHASES; ++phase) {
+        cr_assert(a->trace.replica[0].ns[phase] == 0, "phase %d of the wrapper", phase);
+    }
+    cr_assert(b->trace.replica[0].ns[DP_PHASE_FORWARD] > 0, "the wrapper is not traced");
+    cr_assert(plain.times.forward_ns > 0 && plain.times.backward_ns > 0);
+    cr_assert(plain.times.forward_ns + plain.times.loss_ns + plain.times.backward_ns +
+                  plain.times.update_ns <=
+              plain.times.step_ns);
+
+    cr_assert(a->n_params == 4 && b->n_params == 4);
+    cr_assert(memcmp(a->outputs, b->outputs, (size_t)ROWS * 3 * sizeof(float)) == 0);
+    cr_assert(memcmp(&a->loss_value, &b->loss_value, sizeof a->loss_value) == 0);
+    for (int p = 0; p < a->n_params; ++p) {
+        const size_t bytes = dp_tensor_bytes(&a->param[p]->value);
+        cr_assert(memcmp(a->gradient[p], b->gradient[p], bytes) == 0, "gradient %d", p);
+        cr_assert(memcmp(a->updated[p], b->updated[p], bytes) == 0, "parameter %d", p);
+        cr_assert(memcmp(a->updated[p], a->value[0][p], bytes) != 0, "no update of %d", p);
+    }
+    close_step(&plain);
+    close_step(&dp);
 }
