@@ -1,0 +1,353 @@
+/* kill_round.c: kill -9 at a random moment of a sweep, then resume, until it is finished.
+ *
+ * Whatever was killed: complete lines stay as they are, nobody is left behind, and in the end the
+ * file holds what an undisturbed sweep's holds. */
+#include "kill.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process.h"
+
+enum { SITTINGS_MAX = 4, ARGUMENTS = 24, REPORT_FILES = 64, PATH_BYTES = 700 };
+
+static const double SITTING_SECONDS = 120, LEFTOVER_SECONDS = 10;
+
+const char *const kill_whom_names[KILL_WHOMS] = {
+    "the sweep", "the sweep of a worker that is stopped", "sweep and worker", "the worker",
+    "the sweep, and a line torn"};
+
+struct round {
+    struct kill_torture *torture;
+    uint64_t random; /* state of the generator */
+    char folder[PATH_BYTES - 100], file[PATH_BYTES], log[PATH_BYTES];
+    size_t sittings, not_verified;
+    struct records before; /* the file after the last sitting */
+};
+
+static int say(struct record_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int say(struct record_error *err, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return -1;
+}
+
+/* splitmix64 */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15U;
+
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    return z ^ (z >> 31);
+}
+
+/* 0 <= x < 1 */
+static double next_fraction(uint64_t *state)
+{
+    return (double)(next_random(state) >> 11) / 9007199254740992.0;
+}
+
+static pid_t start_sweep(struct round *round, bool resume)
+{
+    char seed[32];
+    char *const argv[ARGUMENTS] = {(char *)round->torture->lockstep,
+                                   "sweep",
+                                   "--bind=none",
+                                   "--devices=virt:2",
+                                   "--counts=1,2",
+                                   "--batch=10,30,64",
+                                   "--workload=tutorial",
+                                   "--seconds=0.01",
+                                   "--steps=2:3",
+                                   "--seed",
+                                   seed,
+                                   "--out",
+                                   round->file,
+                                   resume ? "--resume" : NULL};
+
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)(round->torture->seed % 1000000));
+    snprintf(round->log, sizeof round->log, "%s/log-%zu", round->folder, round->sittings++);
+    return process_start(argv, round->log);
+}
+
+static void open_round(struct round *round, struct kill_torture *torture, const char *name,
+                       size_t number)
+{
+    *round = (struct round){.torture = torture, .random = torture->seed};
+    for (int i = 0; i < 2; i++) /* neighbouring seeds and numbers have nothing in common */
+        round->random = next_random(&round->random) + number;
+    snprintf(round->folder, sizeof round->folder, "%.500s/%s-%zu", torture->folder, name, number);
+    snprintf(round->file, sizeof round->file, "%s/sweep.jsonl", round->folder);
+    mkdir(round->folder, 0777);
+}
+
+static int check_leftover(struct record_error *err)
+{
+    const pid_t pid = process_leftover(LEFTOVER_SECONDS);
+
+    return pid == 0 ? 0 : say(err, "process %ld outlived its sweep", (long)pid);
+}
+
+/* Reads the file anew: what was whole before must be there as it was. */
+static int look(struct round *round, struct record_error *err)
+{
+    struct records now;
+
+    if (records_load(round->file, &now, err))
+        return -1;
+    if (!records_continue(&round->before, &now)) {
+        records_free(&now);
+        return say(err, "lines that were complete have changed or are gone");
+    }
+    records_free(&round->before);
+    round->before = now;
+    return 0;
+}
+
+static void count_stage(struct kill_counts *counts, const struct records *records)
+{
+    counts->torn += records->whole < records->bytes && records->n_headers > 0;
+    if (records->bytes == 0 && records->text != NULL && records->n_headers == 0)
+        counts->no_file++;
+    else if (records->n_headers == 0)
+        counts->no_header++;
+    else if (records->n_ends > 0)
+        counts->ended++;
+    else
+        counts->cells[records->n_cells < KILL_MAX_CELLS ? records->n_cells : KILL_MAX_CELLS]++;
+}
+
+/* As a power cut would leave it: the last line ends somewhere. */
+static int tear(struct round *round, struct record_error *err)
+{
+    const struct records *records = &round->before;
+    const char *line = records->text + records->whole;
+
+    while (line > records->text && line[-2] != '\n' && line - 1 > records->text)
+        line--;
+    const size_t start = (size_t)(line - records->text) - (records->whole > 0);
+    const size_t length = records->bytes - start;
+    const size_t keep = start + (size_t)(next_fraction(&round->random) * (double)length);
+
+    if (records->bytes == 0)
+        return 0;
+    if (truncate(round->file, (off_t)keep))
+        return say(err, "cannot cut %.100s", round->file);
+    records_free(&round->before); /* what was cut off is not missed */
+    return look(round, err);
+}
+
+/* A stopped worker cannot end by itself: if it is gone, it died with its sweep. */
+static void kill_whom(enum kill_whom whom, pid_t sweep)
+{
+    pid_t worker[16];
+    size_t n = 0;
+
+    if (whom == KILL_BOTH || whom == KILL_WORKER || whom == KILL_STOPPED)
+        n = process_children(sweep, worker, sizeof worker / sizeof worker[0]);
+    for (size_t i = 0; i < n && whom == KILL_STOPPED; i++)
+        if (process_is_worker(worker[i]))
+            kill(worker[i], SIGSTOP);
+    if (whom != KILL_WORKER)
+        kill(sweep, SIGKILL);
+    for (size_t i = 0; i < n && whom != KILL_STOPPED; i++)
+        kill(worker[i], SIGKILL);
+}
+
+/* A cell that the sweep has announced as finished is in the file. */
+static int check_announced(const struct round *round, size_t cells_before, struct record_error *err)
+{
+    FILE *log = fopen(round->log, "r");
+    size_t announced = 0;
+    char line[512];
+
+    if (log == NULL)
+        return say(err, "there is no %.160s", round->log);
+    while (fgets(line, sizeof line, log) != NULL)
+        announced += line[0] == '[' && strchr(line, '\n') != NULL;
+    fclose(log);
+    return round->before.n_cells >= cells_before + announced
+               ? 0
+               : say(err, "%zu cells were announced, %zu are in the file", announced,
+                     round->before.n_cells - cells_before);
+}
+
+/* That an undisturbed sitting would take now: a tenth is for the start. */
+static double seconds_left(const struct round *round)
+{
+    const size_t planned = round->torture->undisturbed.run.planned;
+    const size_t done = round->before.n_cells < planned ? round->before.n_cells : planned;
+
+    return round->torture->seconds * (1 - 0.9 * (double)done / (double)planned);
+}
+
+/* A sitting that is disturbed. *ended: it came to its end all the same. */
+static int sit_disturbed(struct round *round, bool resume, bool *ended, struct record_error *err)
+{
+    struct kill_counts *counts = &round->torture->counts;
+    static const enum kill_whom whoms[] = {KILL_SWEEP, KILL_SWEEP, KILL_STOPPED, KILL_STOPPED,
+                                           KILL_BOTH,  KILL_BOTH,  KILL_WORKER,  KILL_CUT};
+    const enum kill_whom whom = whoms[next_random(&round->random) % 8];
+    const double delay = 1.02 * seconds_left(round) * next_fraction(&round->random);
+    const bool in_a_hurry = next_random(&round->random) % 2 == 0;
+    const double begin = process_now();
+    const size_t cells_before = round->before.n_cells;
+    const pid_t pid = start_sweep(round, resume);
+    int status = 0;
+
+    if (pid < 0)
+        return say(err, "no sweep could be started");
+    process_sleep_until(begin + delay);
+    kill_whom(whom, pid);
+    if (!process_wait(pid, SITTING_SECONDS, &status))
+        return say(err, "the sweep hangs after a kill");
+    /* Half of the time it is resumed at once, as a script would. */
+    if (!in_a_hurry && check_leftover(err))
+        return -1;
+    *ended = !WIFSIGNALED(status);
+    if (*ended && WEXITSTATUS(status) > (whom == KILL_WORKER ? 1 : 0))
+        return say(err, "status %d of a sweep, see %.120s", WEXITSTATUS(status), round->log);
+    counts->kills[whom]++;
+    counts->after_end += *ended && WEXITSTATUS(status) == 0;
+    round->not_verified += *ended && WEXITSTATUS(status) == 1;
+    if (look(round, err) || check_announced(round, cells_before, err))
+        return -1;
+    count_stage(counts, &round->before);
+    return whom == KILL_CUT ? tear(round, err) : 0;
+}
+
+/* The last sitting; nobody disturbs it. */
+static int sit(struct round *round, bool resume, int *status, struct record_error *err)
+{
+    const pid_t pid = start_sweep(round, resume);
+
+    if (pid < 0)
+        return say(err, "no sweep could be started");
+    if (!process_wait(pid, SITTING_SECONDS, status))
+        return say(err, "the sweep hangs");
+    if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0)
+        return say(err, "a sweep ended with wait status %d, see %.120s", *status, round->log);
+    return look(round, err) ? -1 : check_leftover(err);
+}
+
+/* Without a file there is nothing to resume, and the program says so. */
+static int check_nothing(struct round *round, struct record_error *err)
+{
+    const pid_t pid = start_sweep(round, true);
+    int status = 0;
+
+    if (pid < 0 || !process_wait(pid, SITTING_SECONDS, &status))
+        return say(err, "a resume of nothing hangs");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 2 || access(round->file, F_OK) == 0)
+        return say(err, "a resume of nothing ended with wait status %d", status);
+    return 0;
+}
+
+static int disturb(struct round *round, struct record_error *err)
+{
+    bool again = true;
+
+    for (int i = 0; i < SITTINGS_MAX - 1 && again; i++) {
+        const bool resume = access(round->file, F_OK) == 0;
+        bool ended = false;
+
+        if (sit_disturbed(round, resume, &ended, err))
+            return -1;
+        again = next_random(&round->random) % 3 == 0;
+    }
+    return 0;
+}
+
+static int run_round(struct round *round, struct record_error *err)
+{
+    int status = 0;
+
+    if (disturb(round, err))
+        return -1;
+    const bool resume = access(round->file, F_OK) == 0;
+    const size_t ends = round->before.n_ends;
+
+    if (!resume && check_nothing(round, err))
+        return -1;
+    if (sit(round, resume, &status, err))
+        return -1;
+    if (round->before.n_ends != ends + 1)
+        return say(err, "%zu end lines, wanted %zu", round->before.n_ends, ends + 1);
+    return records_compare(&round->torture->undisturbed, &round->before, round->not_verified, err);
+}
+
+int kill_round(struct kill_torture *torture, size_t number, struct record_error *err)
+{
+    struct round round;
+
+    open_round(&round, torture, "round", number);
+    const int rc = run_round(&round, err);
+
+    process_leftover(rc ? 0 : LEFTOVER_SECONDS);
+    records_free(&round.before);
+    return rc;
+}
+
+int kill_prepare(struct kill_torture *torture, struct record_error *err)
+{
+    double seconds[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        struct round round;
+        int status = 0;
+
+        open_round(&round, torture, "whole", i);
+        const double begin = process_now();
+
+        if (sit(&round, false, &status, err) ||
+            records_compare(&round.before, &round.before, 0, err)) {
+            records_free(&round.before);
+            return -1;
+        }
+        seconds[i] = process_now() - begin;
+        records_free(&torture->undisturbed);
+        torture->undisturbed = round.before;
+    }
+    for (size_t i = 0; i < 3; i++) /* the median */
+        if ((seconds[i] >= seconds[(i + 1) % 3]) + (seconds[i] >= seconds[(i + 2) % 3]) == 1 ||
+            i == 2)
+            torture->seconds = seconds[i];
+    return 0;
+}
+
+int kill_report(struct kill_torture *torture, size_t first, size_t last, struct record_error *err)
+{
+    char file[REPORT_FILES][PATH_BYTES], folder[PATH_BYTES], log[PATH_BYTES];
+    char *argv[REPORT_FILES + 5] = {(char *)torture->lockstep, "report", "--out", folder};
+    int status = 0;
+
+    if (last - first >= REPORT_FILES)
+        return say(err, "%zu files are too many", last - first + 1);
+    for (size_t i = first; i <= last; i++) {
+        snprintf(file[i - first], PATH_BYTES, "%s/round-%zu/sweep.jsonl", torture->folder, i);
+        argv[4 + i - first] = file[i - first];
+    }
+    snprintf(folder, sizeof folder, "%s/report", torture->folder);
+    snprintf(log, sizeof log, "%s/report.log", torture->folder);
+    const pid_t pid = process_start(argv, log);
+
+    if (pid < 0 || !process_wait(pid, SITTING_SECONDS, &status))
+        return say(err, "the report hangs");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return say(err, "the report of rounds %zu to %zu ended with wait status %d, see %.100s",
+                   first, last, status, log);
+    return 0;
+}
