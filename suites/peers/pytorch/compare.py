@@ -1,0 +1,291 @@
+"""compare.py: lockstep's training step and PyTorch's on this machine, interleaved.
+
+The entry point of scripts/compare-pytorch, which finds the Python that has PyTorch.
+"""
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from typing import Any, NoReturn
+
+import document
+import limits
+import printed
+import reference
+from data import sizes_of
+from launch import Arm, Cell, Plan, arms_of, launch
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+PASSED, MISSED, MISUSE, INTERRUPTED = 0, 1, 2, 130
+DEFAULT_BATCHES = {limits.MLP: [256, 2048], "tutorial": [30]}
+QUICK_WORKLOAD = "mlp:64,64,64"
+# What was fastest of what PyTorch's documentation recommends: results/README.md.
+SETTINGS = {"ddp": {"gradient_as_bucket_view": True}, "sgd": {}}
+ENVIRONMENT: dict[str, str] = {}
+
+
+class Misuse(Exception):
+    pass
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Misuse(message)
+
+
+def number(low: float, high: float, kind: type = int):
+    def parse(text: str):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not low <= value <= high:
+            raise argparse.ArgumentTypeError(
+                f"'{text[:40]}' is not a{' whole' if kind is int else ''} number of {low:g} to {high:g}")
+        return value
+    return parse
+
+
+def numbers(text: str) -> list[int]:
+    found = [number(1, 1 << 24)(part) for part in text.split(",")]
+    if len(set(found)) != len(found):
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' has a number twice")
+    return found
+
+
+def workload(text: str) -> str:
+    try:
+        sizes = sizes_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text if text == "tutorial" else "mlp:" + ",".join(map(str, sizes))
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(
+        prog="compare-pytorch", allow_abbrev=False, formatter_class=argparse.RawTextHelpFormatter,
+        description="Measures lockstep's training step and PyTorch's (DistributedDataParallel over "
+                    "gloo, and the\nplain program) on this machine, interleaved, every step "
+                    "checked, and prints ratios.",
+        epilog="exit status: 0 all was measured and checked, and limits are met; 1 an arm failed or "
+               "a limit is\nmissed; 2 misuse; 77 there is no PyTorch; 130 interrupted, what was "
+               "measured is in the file")
+    add = parser.add_argument
+    add("--workload", metavar="W", type=workload, action="append",
+        help="tutorial or mlp:SIZES, can be repeated\n(default: tutorial and mlp:1024,1024,1024,1024)")
+    add("--batch", metavar="LIST", type=numbers,
+        help="global batches (default: tutorial 30; others 256,2048)")
+    add("--devices", metavar="K", type=number(1, 64), default=2, help="devices, processes (default 2)")
+    add("--launches", metavar="L", type=number(1, 1000), help="rounds (default 6: fewer give no interval)")
+    add("--seconds", metavar="S", type=number(0.001, 3600, float), help="measured, per launch (default 1)")
+    add("--seed", metavar="S", type=number(0, 2**64 - 2), help="of the order and of the data")
+    add("--timeout", metavar="S", type=number(1, 86400, float),
+        help="a launch that takes longer is ended (default 300, or 60 and\nten times --seconds)")
+    add("--out", metavar="FILE", help="the record (default: results/local/peer-UTC.json)")
+    add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
+    add("--limits", action="store_true",
+        help="a line per limit of the speed promised: met or missed")
+    add("--quick", action="store_true",
+        help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s")
+    options = parser.parse_args(arguments)
+    quick = options.quick
+    options.workload = options.workload or ([QUICK_WORKLOAD] if quick else ["tutorial", limits.MLP])
+    options.batch = options.batch or ([32] if quick else None)
+    options.launches = options.launches or (1 if quick else 6)
+    options.seconds = options.seconds or (0.05 if quick else 1.0)
+    options.steps = (2, 20) if quick else (10, 2000)
+    options.timeout = options.timeout or max(300.0, 60 + 10 * options.seconds)
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(10**9)
+    return options
+
+
+def cells_of(options: argparse.Namespace) -> list[Cell]:
+    cells = [Cell(name, batch) for name in dict.fromkeys(options.workload)
+             for batch in options.batch or DEFAULT_BATCHES.get(name, [256, 2048])]
+    known = {(limit.workload, limit.batch) for limit in limits.LIMITS}
+    if options.limits and not known & set(cells):
+        raise Misuse("--limits: no limit is about these workloads and batches; there are: "
+                     + "; ".join(f"{name} {batch}" for name, batch in sorted(known)))
+    return cells
+
+
+# ---- what is here ----------------------------------------------------------------------------
+
+def find_lockstep(path: str | None) -> str:
+    found = path or os.path.join(ROOT, "build/release/harness/lockstep")
+    if not (os.path.isfile(found) and os.access(found, os.X_OK)):
+        found = shutil.which(found if path else "lockstep") or ""
+    if not found:
+        raise Misuse(f"--lockstep: no program '{path}'" if path else
+                     "no lockstep: build it (scripts/build release), or name it with --lockstep")
+    return found
+
+
+def ask(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["nothing"]
+        raise Misuse(f"{' '.join(command[1:4])}: exit status {done.returncode}: {said[-1]}")
+    return done.stdout
+
+
+def cores_of(lockstep: str, devices: int) -> list[list[int]]:
+    """The processing units that lockstep binds each device's worker to."""
+    answer = json.loads(ask([lockstep, "devices", "--devices", f"virt:{devices}",
+                             "--format", "json"]))
+    found = []
+    for slot in answer["slots"]:
+        cores: list[int] = []
+        for part in slot["cores"].split(","):
+            first, _, last = part.partition("-")
+            cores += range(int(first), int(last or first) + 1)
+        found.append(cores)
+    return found
+
+
+def make_plan(options: argparse.Namespace) -> tuple[Plan, list[Arm]]:
+    lockstep = find_lockstep(options.lockstep)
+    cores = {count: cores_of(lockstep, count) for count in {1, options.devices}}
+    has_plain = "--mode" in ask([lockstep, "sweep", "--help"])
+    if not has_plain:
+        complain("note: this lockstep has no sweep --mode plain, so that arm is left out")
+    plan = Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
+                options.seed, options.timeout, cores, SETTINGS, ENVIRONMENT)
+    return plan, arms_of(options.devices, has_plain)
+
+
+def look_around(plan: Plan) -> tuple[dict, dict]:
+    """A small launch of each program: do they run at all, and what are they."""
+    short = plan._replace(seconds=0.001, steps=(2, 2))
+    cell, found = Cell("tutorial", 2), []
+    for arm in (Arm("lockstep", "dp", plan.devices), Arm("pytorch", "matmul", 1)):
+        one = launch(short, cell, arm, "")
+        if one["status"] != "ok":
+            raise Misuse(f"{arm.program} does not run here: {one['reason']}")
+        found.append(one)
+    header, about = found[0]["header"], found[1]["about"]
+    if about["blas"] == "":
+        raise Misuse("PyTorch would multiply with the reference BLAS, which is no comparison: "
+                     "install libopenblas0-pthread")
+    return header, about
+
+
+# ---- the rounds ------------------------------------------------------------------------------
+
+class Run:
+    """The rounds, and the record of them."""
+
+    def __init__(self, plan: Plan, cells: list[Cell], arms: list[Arm], launches: int, out: str):
+        self.plan, self.cells, self.arms, self.launches, self.out = plan, cells, arms, launches, out
+        header, about = look_around(plan)
+        self.document = document.new(plan, cells, arms, launches, header, about)
+        self.order = random.Random(plan.seed)
+        self.done = 0
+        document.save(out, self.document)
+
+    def all_rounds(self, folder: str) -> None:
+        references = []
+        for number, cell in enumerate(self.cells):
+            references.append(f"{folder}/{number}.npz")
+            progress(f"reference of {cell.workload[:40]}, batch {cell.batch}")
+            reference.write(references[-1], cell.workload, cell.batch, self.plan.seed,
+                            self.plan.devices)
+        for number in range(self.launches):
+            for cell in self.order.sample(range(len(self.cells)), len(self.cells)):
+                self.one_cell(number, cell, references[cell])
+                document.save(self.out, self.document)
+        self.document["complete"] = True
+        document.save(self.out, self.document)
+
+    def one_cell(self, number: int, cell: int, expected: str) -> None:
+        """Every arm once, one after the other: what is compared is close in time."""
+        for at in self.order.sample(range(len(self.arms)), len(self.arms)):
+            arm, of = self.arms[at], self.cells[cell]
+            all_of_them = self.launches * len(self.cells) * len(self.arms)
+            progress(f"{self.done + 1}/{all_of_them}  round {number + 1}/{self.launches}  "
+                     f"{of.workload[:24]} {of.batch}  {arm.program} {arm.mode} {arm.devices}")
+            found = launch(self.plan, of, arm, expected)
+            found.pop("header", None)
+            found.pop("about", None)
+            self.document["cells"][cell]["arms"][at]["launches"].append(
+                {"round": number, "order": self.done, **found})
+            self.done += 1
+
+
+def progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text[:78]}", end="", file=sys.stderr, flush=True)
+
+
+def complain(text: str) -> None:
+    print(f"compare-pytorch: {text}", file=sys.stderr)
+
+
+def print_all(run: Run, with_limits: bool) -> int:
+    made, good = run.document, True
+    print(f"lockstep {made['versions']['lockstep']} and PyTorch {made['versions']['torch']}, "
+          f"{made['devices']} devices, {made['launches']} launches, seed {made['seed']}")
+    print(f"{made['machine']['cpu_model'].strip()[:40]}, load {made['machine']['load_start'][0]:.1f} "
+          f"at the start, {made['machine']['load_end'][0]:.1f} at the end\n")
+    for cell in made["cells"]:
+        print("\n".join(printed.cell_lines(cell, made["devices"])) + "\n")
+        good = good and all(launch["status"] == "ok" for arm in cell["arms"]
+                            for launch in arm["launches"])
+    if with_limits:
+        lines, met = limits.judge(made["cells"])
+        print("\n".join(lines) + "\n")
+        good = good and met
+    print(run.out)
+    return PASSED if good else MISSED
+
+
+def main(arguments: list[str]) -> int:
+    def stop(number: int, frame: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    try:
+        options = parse(arguments)
+        cells = cells_of(options)
+        plan, arms = make_plan(options)
+        name = datetime.datetime.now(datetime.timezone.utc).strftime("peer-%Y%m%dT%H%M%SZ.json")
+        out = options.out or os.path.join(ROOT, "results/local", name)
+        if os.path.exists(out):
+            raise Misuse(f"--out: '{out}' is there already")
+        os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
+        run = Run(plan, cells, arms, options.launches, out)
+    except (Misuse, OSError, subprocess.TimeoutExpired) as error:
+        complain(str(error))
+        return MISUSE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    interrupted = False
+    with tempfile.TemporaryDirectory(prefix="lockstep-peer-") as folder:
+        try:
+            run.all_rounds(folder)
+        except KeyboardInterrupt:
+            interrupted = run.document["interrupted"] = True
+            document.save(out, run.document)
+        except (ValueError, OSError) as error:
+            progress("")
+            complain(str(error))
+            return MISUSE
+    progress("")
+    status = print_all(run, options.limits)
+    if interrupted:
+        complain(f"interrupted after {run.done} launches; they are in {out}")
+    return INTERRUPTED if interrupted else status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

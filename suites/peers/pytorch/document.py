@@ -1,0 +1,69 @@
+"""document.py: the record of a comparison, lockstep/peer/1.0 (results/README.md has the fields).
+
+Written anew after every cell of every round, under another name first: whatever happens, the file
+is whole and has all that was measured until then.
+"""
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from typing import Any
+
+from launch import Arm, Cell, Plan
+
+MACHINE = ("node_hash", "cpu_model", "packages", "cores", "pus", "usable_pus", "mem_bytes",
+           "kernel", "libc", "governor")
+STEP_TIME = ("slowest rank's end minus the last rank's start; all start from one barrier in shared "
+             "memory, and the closing barrier is not counted; lockstep: see its records")
+WARMUP = "last 10 steps: slope < 0.5%, each within 5% of the mean; at most 200 steps, 10 s"
+
+
+def new(plan: Plan, cells: list[Cell], arms: list[Arm], launches: int, header: dict,
+        about: dict) -> dict[str, Any]:
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {
+        "schema": "lockstep/peer/1.0",
+        "created_utc": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "git_sha": header["git_sha"], "git_dirty": header["git_dirty"],
+        "seed": str(plan.seed),
+        "devices": plan.devices,
+        "launches": launches,
+        "seconds": plan.seconds,
+        "steps": list(plan.steps),
+        "interrupted": False,
+        "complete": False,
+        "machine": {**{name: header[name] for name in MACHINE}, "load_start": list(os.getloadavg()),
+                    "load_end": None},
+        "versions": {"lockstep": header["program_version"], "lockstep_blas": header["blas"],
+                     "compiler": header["compiler"], "build_type": header["build_type"],
+                     "python": about["python"], "torch": about["torch"], "torch_blas": about["blas"],
+                     "gloo": about["gloo"], "torch_build": about["build"]},
+        "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME, "warmup_rule": WARMUP,
+                     "ddp": words(plan.settings["ddp"]), "sgd": words(plan.settings["sgd"]),
+                     "environment": words(plan.environment), "threads_per_process": 1,
+                     "cores": [",".join(map(str, cores)) for cores in plan.cores[plan.devices]]},
+        "cells": [{"workload": cell.workload, "batch": cell.batch,
+                   "arms": [{"program": arm.program, "mode": arm.mode, "devices": arm.devices,
+                             "launches": []} for arm in arms]} for cell in cells],
+    }
+
+
+def words(settings: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def save(path: str, document: dict[str, Any]) -> None:
+    document["machine"]["load_end"] = list(os.getloadavg())
+    temporary = f"{path}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            json.dump(document, file, allow_nan=False, separators=(",", ":"))
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,104 @@
+"""figures.py: medians, intervals and ratios of a comparison, from its launches.
+
+The launch is what is repeated: steps of one launch depend on each other. Ratios are paired by
+round, because the arms of a round ran one after the other. harness/peer_*.c does the same sums.
+"""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, NamedTuple
+
+LEVEL = 0.95
+
+
+class Figure(NamedTuple):
+    """A median over launches, and what it varies in: an interval of order statistics from 6
+    launches on, else the smallest and largest. NaN where there is nothing."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    coverage: float  # 0: it is a range
+
+
+NOTHING = Figure(math.nan, math.nan, math.nan, 0, 0.0)
+
+
+def median(values: list[float]) -> float:
+    ordered, half = sorted(values), len(values) // 2
+    if not ordered:
+        return math.nan
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def interval_rank(n: int) -> tuple[int, float]:
+    """The k-th smallest and k-th largest of n cover the median with that probability; k 0: none."""
+    below, best = 0.0, (0, 0.0)
+    for k in range(1, n // 2 + 1):
+        below += math.comb(n, k - 1) / 2.0**n
+        if 1 - 2 * below < LEVEL:
+            break
+        best = (k, 1 - 2 * below)
+    return best
+
+
+def figure_of(values: list[float]) -> Figure:
+    if not values or not all(math.isfinite(value) for value in values):
+        return NOTHING
+    ordered, n = sorted(values), len(values)
+    k, coverage = interval_rank(n)
+    return Figure(median(ordered), ordered[max(k, 1) - 1], ordered[n - max(k, 1)], n, coverage)
+
+
+def arm_of(cell: dict, program: str, mode: str, devices: int) -> dict | None:
+    for arm in cell["arms"]:
+        if (arm["program"], arm["mode"], arm["devices"]) == (program, mode, devices):
+            return arm
+    return None
+
+
+def is_wrong(arm: dict) -> bool:
+    return any(launch["status"] == "wrong" for launch in arm["launches"])
+
+
+def by_round(arm: dict | None, value: Callable[[dict], float]) -> dict[int, float]:
+    """Nothing at all of an arm that left wrong numbers in any launch."""
+    if arm is None or is_wrong(arm):
+        return {}
+    return {launch["round"]: value(launch) for launch in arm["launches"] if launch["status"] == "ok"}
+
+
+def step_of(launch: dict) -> float:
+    return median(launch["step_ns"])
+
+
+def outside_of(launch: dict) -> float:
+    return launch.get("outside_frac", math.nan)
+
+
+def time_figure(arm: dict | None) -> Figure:
+    return figure_of(list(by_round(arm, step_of).values()))
+
+
+def outside_figure(arm: dict | None) -> Figure:
+    return figure_of(list(by_round(arm, outside_of).values()))
+
+
+def ratio_figure(above: dict | None, under: dict | None) -> Figure:
+    a, b = by_round(above, step_of), by_round(under, step_of)
+    return figure_of([a[number] / b[number] for number in sorted(a) if number in b])
+
+
+def ratios_of(devices: int) -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
+    """Name, what is above the line, what is under it. For the last two more is better."""
+    ours, ddp = ("lockstep", "dp", devices), ("pytorch", "ddp", devices)
+    one, plain, bare = ("lockstep", "dp", 1), ("pytorch", "plain", 1), ("lockstep", "plain", 1)
+    found = [(f"lockstep {devices} / PyTorch DDP {devices}", ours, ddp),
+             (f"lockstep {devices} / PyTorch plain", ours, plain),
+             ("lockstep 1 / PyTorch plain", one, plain),
+             ("lockstep plain / PyTorch plain", bare, plain),
+             (f"speed-up: lockstep 1 / lockstep {devices}", one, ours),
+             (f"speed-up: PyTorch plain / DDP {devices}", plain, ddp)]
+    return [ratio for ratio in found if ratio[1] != ratio[2]
+            and not (devices == 1 and ratio[0] == "lockstep 1 / PyTorch plain")]

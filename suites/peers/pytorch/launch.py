@@ -1,0 +1,220 @@
+"""launch.py: one launch of one arm: fresh processes, their answers put together, or why not.
+
+A launch counts only if every step of it was checked and right: lockstep's by its own verifier (the
+record says so), PyTorch's by programs.py.
+"""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from typing import Any, NamedTuple
+
+WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
+WARMUP_OR_BAD = 1 | 16  # flags of a sample in a record of lockstep sweep
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+              "GLOO_SOCKET_IFNAME": "lo"}
+
+
+class Arm(NamedTuple):
+    """Something that is measured: a program in a mode, on so many devices."""
+
+    program: str  # lockstep, pytorch
+    mode: str  # dp, ddp, plain, matmul
+    devices: int
+
+
+class Cell(NamedTuple):
+    """What all arms of a comparison share."""
+
+    workload: str
+    batch: int
+
+
+class Plan(NamedTuple):
+    """What all launches of a run share."""
+
+    lockstep: str
+    python: str
+    devices: int
+    seconds: float
+    steps: tuple[int, int]
+    seed: int
+    timeout: float
+    cores: dict[int, list[list[int]]]  # by number of devices: of each device
+    settings: dict[str, Any]
+    environment: dict[str, str]
+
+
+class Failed(Exception):
+    """`wrong`: it ran and left wrong numbers; else it could not be run to its end."""
+
+    def __init__(self, reason: str, wrong: bool = False):
+        super().__init__(" ".join(reason.split())[:200])
+        self.wrong = wrong
+
+
+def arms_of(devices: int, has_plain: bool) -> list[Arm]:
+    arms = [Arm("lockstep", "dp", devices), Arm("pytorch", "ddp", devices),
+            Arm("pytorch", "plain", 1), Arm("pytorch", "matmul", devices)]
+    if devices > 1:
+        arms += [Arm("lockstep", "dp", 1), Arm("pytorch", "matmul", 1)]
+    if has_plain:
+        arms.append(Arm("lockstep", "plain", 1))
+    return arms
+
+
+def run_together(commands: list[list[str]], timeout: float, folder: str,
+                 environment: dict[str, str]) -> list[tuple[int, str, str]]:
+    """Status, standard output and last words of each. They end with us, whatever happens, and with
+    the first of them that fails: the others would wait for it."""
+    processes: list[subprocess.Popen] = []
+    deadline = time.monotonic() + timeout
+    try:
+        for number, command in enumerate(commands):
+            with open(f"{folder}/{number}.out", "w") as out, open(f"{folder}/{number}.err", "w") as err:
+                processes.append(subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                    start_new_session=True, env={**os.environ, **environment}))
+        while any(process.poll() is None for process in processes):
+            if any(process.poll() for process in processes):
+                time.sleep(0.5)  # for the others to say the same
+                break
+            if time.monotonic() > deadline:
+                raise Failed(f"it took more than {timeout:g} s")
+            time.sleep(0.02)
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    answers = []
+    for number, process in enumerate(processes):
+        with open(f"{folder}/{number}.out", encoding="utf-8", errors="replace") as file:
+            out = file.read()
+        with open(f"{folder}/{number}.err", encoding="utf-8", errors="replace") as file:
+            words = file.read().strip().splitlines()
+        answers.append((process.returncode, out, words[-1] if words else ""))
+    return answers
+
+
+# ---- lockstep --------------------------------------------------------------------------------
+
+def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
+    command = [plan.lockstep, "sweep", "--devices", f"virt:{arm.devices}", "--counts",
+               str(arm.devices), "--batch", str(cell.batch), "--workload", cell.workload,
+               "--seed", str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
+               f"{plan.steps[0]}:{plan.steps[1]}", "--bind", "cores", "--timeout",
+               repr(plan.timeout), "--out", out]
+    return command + (["--mode", "plain"] if arm.mode == "plain" else [])
+
+
+def read_sweep(path: str) -> tuple[dict, dict]:
+    """The header and the one cell."""
+    with open(path, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    cells = [line for line in lines if line["schema"].startswith("lockstep/cell/")]
+    if len(cells) != 1 or not lines[0]["schema"].startswith("lockstep/run/"):
+        raise Failed(f"the sweep left {len(cells)} cells, not 1")
+    return lines[0], cells[0]
+
+
+def matmul_of(cell: dict, good: list[int]) -> list[int] | None:
+    """Of each step: the time in matrix products, mean over the replicas with rows."""
+    times = cell["raw"].get("matmul_ns")
+    if times is None:
+        return None
+    busy = [times[rank] for rank, rows in enumerate(cell["shard_rows"]) if rows > 0]
+    return [round(sum(rank[step] for rank in busy) / len(busy)) for step in good]
+
+
+def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, Any]:
+    out = f"{folder}/sweep.jsonl"
+    status, _, words = run_together([lockstep_command(plan, cell, arm, out)], plan.timeout + 30,
+                                    folder, {})[0]
+    if not os.path.exists(out):
+        raise Failed(f"lockstep sweep: exit status {status}: {words}")
+    header, record = read_sweep(out)
+    if record["status"] != "ok" or not record["validated"]:
+        raise Failed(record["reason"] or record["status"], record["status"] == "failed")
+    key = record["cell"]
+    if (key["workload"], key["global_batch"], key["n_devices"], key["mode"]) != (
+            cell.workload, cell.batch, arm.devices, arm.mode):
+        raise Failed("the sweep measured another cell than it was asked for")
+    raw = record["raw"]
+    good = [i for i, flags in enumerate(raw["flags"]) if not flags & WARMUP_OR_BAD]
+    found = {"step_ns": [raw["t_step_ns"][i] for i in good], "warmup_steps": record["warmup_steps"],
+             "steady": record["steady_state"], "values_checked": record["values_checked"],
+             "steps_checked": record["steps_checked"], "header": header}
+    matmul = matmul_of(record, good)
+    if matmul is not None:
+        found["matmul_ns"] = matmul
+    if record.get("outside_frac") is not None:
+        found["outside_frac"] = record["outside_frac"]
+    return found
+
+
+# ---- PyTorch ---------------------------------------------------------------------------------
+
+def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
+                    reference: str) -> list[str]:
+    ranks = arm.devices if arm.mode == "ddp" else 1
+    cores = plan.cores[ranks]
+    job = {"mode": arm.mode, "workload": cell.workload, "rows": cell.batch, "seed": plan.seed,
+           "devices": arm.devices, "rank": rank, "cores": cores[rank], "reference": reference,
+           "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
+           "steps": plan.steps, "settings": plan.settings,
+           "spin": len({core for device in cores for core in device}) >= ranks}
+    return [plan.python, "-B", WORKER, json.dumps(job)]
+
+
+def answer_of(status: int, out: str, words: str) -> dict[str, Any]:
+    try:
+        answer = json.loads(out)
+    except ValueError:
+        raise Failed(f"a PyTorch process ended with status {status}: {words}") from None
+    if "error" in answer:
+        raise Failed(answer["error"], answer["error"].startswith("Wrong"))
+    return answer
+
+
+def blame(ended: tuple[int, str, str]) -> int:
+    """Who says what was wrong comes first; those that run_together ended say least."""
+    status, out, _ = ended
+    return 0 if '"error"' in out else 3 if out else 2 if status == -signal.SIGKILL else 1
+
+
+def launch_pytorch(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: str) -> dict[str, Any]:
+    ranks = arm.devices if arm.mode == "ddp" else 1
+    commands = [pytorch_command(plan, cell, arm, rank, folder, reference) for rank in range(ranks)]
+    ended = run_together(commands, plan.timeout, folder, {**ONE_THREAD, **plan.environment})
+    ended.sort(key=blame)
+    answers = [answer_of(*one) for one in ended]
+    first = next(answer for answer in answers if "warmup" in answer)
+    steps = len(first["starts"])
+    if any(len(answer["starts"]) != steps or answer["steps_checked"] != steps or
+           answer["values_checked"] <= 0 for answer in answers):
+        raise Failed("not every rank ran and checked every step", wrong=True)
+    times = [max(a["ends"][i] for a in answers) - max(a["starts"][i] for a in answers)
+             for i in range(steps)]
+    return {"step_ns": times[first["warmup"]:], "warmup_steps": first["warmup"],
+            "steady": first["steady"], "steps_checked": steps, "about": first["about"],
+            "values_checked": sum(answer["values_checked"] for answer in answers)}
+
+
+def launch(plan: Plan, cell: Cell, arm: Arm, reference: str) -> dict[str, Any]:
+    """`status` is ok, wrong (left wrong numbers) or broken; then what was measured, or the reason."""
+    with tempfile.TemporaryDirectory(prefix="lockstep-peer-") as folder:
+        try:
+            found = (launch_lockstep(plan, cell, arm, folder) if arm.program == "lockstep"
+                     else launch_pytorch(plan, cell, arm, folder, reference))
+            if not found["step_ns"] or min(found["step_ns"]) <= 0:
+                raise Failed("a step without a time")
+            return {"status": "ok", **found}
+        except Failed as failure:
+            return {"status": "wrong" if failure.wrong else "broken", "reason": str(failure)}
+        except (OSError, ValueError, KeyError, StopIteration) as error:
+            return {"status": "broken", "reason": f"{type(error).__name__}: {error}"[:200]}

@@ -1,0 +1,198 @@
+"""programs.py: the PyTorch programs that are measured, as their users would write them.
+
+Model: Linear with bias, ReLU between; loss: sum(outputs * c); update: SGD without momentum.
+Before every step, outside the time: parameters of that step's set, no gradients (set to None).
+"""
+from __future__ import annotations
+
+import datetime
+import os
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from data import LEARNING_RATE, SETS, Data, shards_of, sizes_of
+
+
+class Wrong(Exception):
+    """A step left something else than it must."""
+
+
+def sequential(sizes: list[int]) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for inside, outside in zip(sizes, sizes[1:]):
+        layers += [nn.Linear(inside, outside), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def wrap(model: nn.Module, settings: dict[str, Any]) -> nn.Module:
+    """The wrapper as a user would tune it for a static model on CPUs."""
+    return DistributedDataParallel(model, **settings)
+
+
+def bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().contiguous().view(torch.int32)
+
+
+class Expected:
+    """What one set must give on the rows of this rank."""
+
+    def __init__(self, saved: Any, index: int, part: slice, ranks: int):
+        def get(name: str) -> np.ndarray:
+            return saved[f"set{index}.{name}"]
+
+        count = sum(name.startswith(f"set{index}.grad") for name in saved.files)
+        self.outputs = torch.from_numpy(get("outputs")[part].copy())
+        self.loss = float(get("row_loss")[part].sum())
+        self.grads = [torch.from_numpy(get(f"grad{i}")) for i in range(count)]
+        self.updated = [torch.from_numpy(get(f"updated{i}")) for i in range(count)]
+        self.sizes = None
+        if ranks & (ranks - 1):
+            self.sizes = [torch.from_numpy(get(f"size{i}")) for i in range(count)]
+
+
+class Training:
+    """One rank of DistributedDataParallel, or the plain program."""
+
+    def __init__(self, job: dict, ranks: int):
+        rank, rows, sizes = job["rank"], job["rows"], sizes_of(job["workload"])
+        self.ranks = ranks
+        # DistributedDataParallel averages, so the upstream is scaled where that is exact: then the
+        # average over the ranks is the sum that lockstep has. Else the bound of near() is used.
+        self.scale = ranks if ranks & (ranks - 1) == 0 else 1
+        shards = shards_of(rows, ranks)
+        part = slice(sum(shards[:rank]), sum(shards[:rank + 1]))
+        saved = np.load(job["reference"])
+        self.values_of, self.inputs, self.upstream, self.expected = [], [], [], []
+        for index in range(SETS):
+            data = Data(job["workload"], job["seed"], index)
+            self.values_of.append([torch.from_numpy(v) for v in data.parameters()])
+            self.inputs.append(torch.from_numpy(data.inputs(rows)[part].copy()))
+            self.upstream.append(torch.from_numpy(data.upstream(rows)[part] * self.scale))
+            self.expected.append(Expected(saved, index, part, ranks))
+        self.model: nn.Module = sequential(sizes)
+        if job["mode"] == "ddp":
+            dist.init_process_group("gloo", init_method=f"file://{job['store']}", rank=rank,
+                                    world_size=ranks, timeout=datetime.timedelta(seconds=60))
+            self.model = wrap(self.model, job["settings"]["ddp"])
+        self.parameters = list(self.model.parameters())
+        self.optimiser = torch.optim.SGD(self.parameters, LEARNING_RATE,
+                                         **job["settings"]["sgd"])
+        self.values = self.steps = 0
+        self.seen = [False] * SETS
+
+    def prepare(self, index: int) -> None:
+        with torch.no_grad():
+            for parameter, value in zip(self.parameters, self.values_of[index]):
+                parameter.copy_(value)
+        self.optimiser.zero_grad(set_to_none=True)
+
+    def step(self, index: int) -> None:
+        outputs = self.model(self.inputs[index])
+        loss = (outputs * self.upstream[index]).sum()
+        loss.backward()
+        self.optimiser.step()
+        self.outputs, self.loss = outputs, loss
+
+    def check(self, index: int, step: int) -> None:
+        """Every value of every step."""
+        expected, found = self.expected[index], 0
+        found += self.same("output", self.outputs, expected.outputs, step)
+        if float(self.loss.detach()) != expected.loss * self.scale:
+            raise Wrong(f"step {step}: loss {float(self.loss.detach())!r}, must be "
+                        f"{expected.loss * self.scale!r}")
+        for i, parameter in enumerate(self.parameters):
+            if parameter.grad is None:
+                raise Wrong(f"step {step}: parameter {i} has no gradient")
+            if expected.sizes is None:
+                found += self.same(f"gradient {i}", parameter.grad, expected.grads[i], step)
+                found += self.same(f"parameter {i}", parameter, expected.updated[i], step)
+            else:
+                found += self.near(i, parameter, expected, self.values_of[index][i], step)
+        self.steps += 1
+        if not self.seen[index]:
+            self.seen[index] = True
+            self.values += found + 1
+        self.outputs = self.loss = None
+
+    @staticmethod
+    def same(what: str, got: torch.Tensor, want: torch.Tensor, step: int) -> int:
+        """Bit for bit."""
+        if got.shape != want.shape or not torch.equal(bits(got), bits(want)):
+            raise Wrong(f"step {step}: {what} {first_difference(got, want)}")
+        return want.numel()
+
+    def near(self, i: int, parameter: torch.Tensor, expected: Expected, before: torch.Tensor,
+             step: int) -> int:
+        """1 / ranks is not exact. u = 2^-24: each rank's gradient is multiplied by the rounded
+        1 / ranks (two roundings), ranks - 1 additions follow: an error of at most
+        (ranks + 1) u (1 + small) times the sum of |gradient| / ranks. The update rounds twice."""
+        unit, grad = 2.0**-24, parameter.grad.detach().double()
+        want = expected.grads[i].double() / self.ranks
+        bound = 1.01 * (self.ranks + 1) * unit * expected.sizes[i] / self.ranks
+        after = before.double() - LEARNING_RATE * want
+        room = LEARNING_RATE * bound + 1.01 * 2 * unit * (before.double().abs() + after.abs())
+        if not bool(((grad - want).abs() <= bound).all()):
+            raise Wrong(f"step {step}: gradient {i} is beyond its error bound")
+        if not bool(((parameter.detach().double() - after).abs() <= room).all()):
+            raise Wrong(f"step {step}: parameter {i} is beyond its error bound")
+        return 2 * want.numel()
+
+
+def first_difference(got: torch.Tensor, want: torch.Tensor) -> str:
+    if got.shape != want.shape:
+        return f"has shape {list(got.shape)}, must have {list(want.shape)}"
+    at = int((bits(got) != bits(want)).flatten().nonzero()[0])
+    return f"[{at}] is {float(got.flatten()[at])!r}, must be {float(want.flatten()[at])!r}"
+
+
+class Products:
+    """The matrix products of a step on so many rows, forward and backward, into ready memory."""
+
+    def __init__(self, job: dict, ranks: int):
+        data = Data(job["workload"], job["seed"], 0)
+        rows = shards_of(job["rows"], job["devices"])[0]
+        weights = [torch.from_numpy(data.weight(i)) for i in range(len(data.sizes) - 1)]
+        chain, self.calls, self.want = [torch.from_numpy(data.inputs(rows))], [], []
+        for weight in weights:
+            chain.append(self.add(chain[-1], weight.t()))
+        grad = torch.from_numpy(data.upstream(rows))
+        for layer in reversed(range(len(weights))):
+            self.add(grad.t(), chain[layer])
+            if layer > 0:
+                grad = self.add(grad, weights[layer])
+        self.values = self.steps = 0
+
+    def add(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """The product that the timed one must equal is made by numpy in float64."""
+        exact = a.numpy().astype(np.float64) @ b.numpy().astype(np.float64)
+        want = torch.from_numpy(exact.astype(np.float32))
+        if not np.array_equal(want.numpy().astype(np.float64), exact):
+            raise Wrong("the reference of a matrix product is not exact in float")
+        self.calls.append((a, b, torch.empty_like(want)))
+        self.want.append(want)
+        return want
+
+    def prepare(self, index: int) -> None:
+        for _, _, out in self.calls:
+            out.fill_(float("nan"))
+
+    def step(self, index: int) -> None:
+        for a, b, out in self.calls:
+            torch.mm(a, b, out=out)
+
+    def check(self, index: int, step: int) -> None:
+        found = sum(Training.same(f"product {i}", call[2], want, step)
+                    for i, (call, want) in enumerate(zip(self.calls, self.want)))
+        self.steps += 1
+        self.values = self.values or found
+
+
+def make(job: dict, ranks: int) -> Any:
+    if job["mode"] == "ddp":
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    return Products(job, ranks) if job["mode"] == "matmul" else Training(job, ranks)

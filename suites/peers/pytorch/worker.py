@@ -1,0 +1,119 @@
+"""worker.py: one process of one launch of a PyTorch arm: a rank of DistributedDataParallel, the
+plain program, or the bare matrix products.
+
+    worker.py '{"mode": "ddp", "workload": ..., "rank": 0, ...}'    (launch.py has the fields)
+
+Every step is checked, outside the time that is measured. One line of JSON on standard output.
+"""
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import signal
+import sys
+import traceback
+
+
+def prepare_process(cores: list[int]) -> None:
+    """Ends with its parent; runs where lockstep's worker of that device would."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    os.sched_setaffinity(0, cores)
+
+
+def measure(program, pace, meeting) -> tuple[list[int], list[int]]:
+    """Start and end of every step. The barriers are before the start and after the end."""
+    from meeting import now
+    from steady import END
+
+    starts, ends = [], []
+    while True:
+        index = len(starts) % 2
+        word = pace.next() if pace is not None else 0
+        if word != END:
+            program.prepare(index)
+        if meeting is not None:
+            word = meeting.meet(word)
+        if word == END:
+            return starts, ends
+        start = now()
+        program.step(index)
+        end = now()
+        if meeting is not None:
+            meeting.meet()
+        starts.append(start)
+        ends.append(end)
+        if pace is not None:
+            pace.times.append(end - start)
+        program.check(index, len(starts) - 1)
+
+
+def libraries() -> dict[str, str]:
+    """What is loaded into this process, after it has multiplied something."""
+    found: dict[str, str] = {}
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            name = line.split()[-1]
+            for kind in ("openblas", "mkl", "blis", "atlas", "armpl", "libblas", "gloo", "gomp", "iomp"):
+                if kind in os.path.basename(name):
+                    found[kind] = name
+    return found
+
+
+def describe() -> dict[str, object]:
+    import torch
+
+    loaded = libraries()
+    fast = [loaded[kind] for kind in ("openblas", "mkl", "blis", "atlas", "armpl") if kind in loaded]
+    if not fast and torch.backends.mkl.is_available():
+        fast = ["MKL inside libtorch"]
+    return {"torch": torch.__version__, "python": sys.version.split()[0],
+            "blas": os.path.basename(fast[0]) if fast else "",
+            "gloo": os.path.basename(loaded.get("gloo", "inside libtorch")),
+            "build": " ".join(torch.__config__.show().split())[:1000]}
+
+
+def run(job: dict) -> dict[str, object]:
+    prepare_process(job["cores"])
+    import torch
+
+    from meeting import Meeting
+    from programs import make
+    from steady import Pace
+
+    torch.set_num_threads(1)
+    ranks = job["devices"] if job["mode"] == "ddp" else 1
+    program = make(job, ranks)
+    meeting = None
+    if ranks > 1:
+        meeting = Meeting(job["meeting"], job["rank"], ranks, job["spin"])
+    pace = None
+    if job["rank"] == 0:
+        pace = Pace(job["seconds"], tuple(job["steps"]))
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    starts, ends = measure(program, pace, meeting)
+    found = {"starts": starts, "ends": ends, "values_checked": program.values,
+             "steps_checked": program.steps, "about": describe()}
+    if pace is not None:
+        found.update(warmup=pace.warmup, steady=pace.steady)
+    return found
+
+
+def main() -> int:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    try:
+        answer = run(json.loads(sys.argv[1]))
+    except Exception as error:
+        traceback.print_exc()
+        answer = {"error": f"{type(error).__name__}: {error}"[:200]}
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
+    os._exit(0 if "error" not in answer else 1)  # the others may wait for us in a collective
+
+
+if __name__ == "__main__":
+    sys.exit(main())
