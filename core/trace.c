@@ -1,4 +1,5 @@
-/* trace.c: where time and traffic go. Each worker writes its own replica's entry. */
+/* trace.c: where time and traffic go. A replica's entry is written by its worker, or
+ * by the calling thread while the workers are idle. */
 #include "backend.h"
 
 #include <time.h>

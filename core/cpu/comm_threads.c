@@ -1,14 +1,16 @@
 /* comm_threads.c: transfers and sums by the workers, in shared memory.
  *
- * A transfer belongs to a replica and runs on its worker; a sum is cut into slices, one per
- * worker, each added in replica order: the same bits as staged. Order on the devices: every slot
- * touched records "ready" behind its compute work; the comm queues wait for it, record "done", and
- * the compute queues of the slots touched wait for that. The host cannot put its wait off, so a
- * call that touches host memory has finished with it when it returns. */
+ * A transfer belongs to a replica and runs on its worker, unless all of them are small; a sum is
+ * cut into slices, one per worker, each added in replica order: the same bits as staged. Order on
+ * the devices: every slot touched records "ready" behind its compute work; the comm queues wait for
+ * it, record "done", and the compute queues of the slots touched wait for that. The host cannot put
+ * its wait off, so a call that touches host memory has finished with it when it returns. */
 #include "../backend.h"
 
-/* Below this a hand-off to other workers costs more than the additions. */
+/* Up to here a hand-off to other workers costs more than the work: the calling thread does it, in
+ * the same queues. */
 #define SLICE_ELEMENTS 8192
+#define CALLER_BYTES   16384
 
 struct job {
     const struct dp_team *team;
@@ -79,18 +81,19 @@ static int threads_move(const struct dp_team *team, const struct dp_moves moves[
 {
     struct dp_error errors[DP_MAX_SLOTS];
     struct job job = {.team = team, .moves = moves, .phase = phase, .errors = errors};
-    int busy = 0;
+    size_t bytes = 0;
     for (int i = 0; i < team->n; ++i) {
         errors[i].status = 0;
-        busy += moves[i].n > 0;
         for (int k = 0; k < moves[i].n; ++k) {
             ready_record(moves[i].move[k].src_slot);
             ready_record(moves[i].move[k].dst_slot);
+            bytes += moves[i].move[k].copy.width * moves[i].move[k].copy.height;
         }
     }
-    if (busy == 0)
-        return 0;
-    dp_team_run(team, move_for_replica, &job);
+    if (bytes > CALLER_BYTES)
+        dp_team_run(team, move_for_replica, &job);
+    for (int i = 0; bytes <= CALLER_BYTES && i < team->n; ++i)
+        move_for_replica(i, &job);
     int status = collect(errors, team->n, err);
     for (int i = 0; status == 0 && i < team->n; ++i) {
         for (int k = 0; status == 0 && k < moves[i].n; ++k) {

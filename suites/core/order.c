@@ -4,6 +4,8 @@
 #include "list.h"
 #include "probes.h"
 
+#include <string.h>
+
 static void call_mark(const void *args)
 {
     ++**(int *const *)args;
@@ -309,7 +311,68 @@ static void failing_call_drains(struct context *c)
     }
 }
 
+/* y = x w^T and both gradients; the results are zeros before. */
+static void plain_linear(size_t rows, size_t wide, const double x[], const double w[],
+                         const double dy[], double y[], double dx[], double dw[])
+{
+    for (size_t r = 0; r < rows; ++r) {
+        for (size_t u = 0; u < wide; ++u) {
+            for (size_t i = 0; i < wide; ++i) {
+                y[r * wide + u] += w[u * wide + i] * x[r * wide + i];
+                dx[r * wide + i] += w[u * wide + i] * dy[r * wide + u];
+                dw[u * wide + i] += x[r * wide + i] * dy[r * wide + u];
+            }
+        }
+    }
+}
+
+/* Transfers of more bytes than the calling thread carries alone, twice, with an update between:
+ * what the workers share out is in the same order as what they do not. */
+static void large_transfers(struct context *c)
+{
+    enum { rows = 97, wide = 130 };
+    for (int k = 2; k <= 4; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_module *linear = make_linear(c, group, wide, wide, false);
+        struct dp_param *weight = param_at(c, linear, 0);
+        const double *x = integers(c, rows * wide, 1), *dy = integers(c, rows * wide, 2);
+        double *w = case_memory(c, wide * wide * sizeof *w);
+        memcpy(w, integers(c, wide * wide, 3), wide * wide * sizeof *w);
+        write_values(c, &weight->value, w);
+        move_module(c, linear, slot);
+        struct dp_module *wrapper = make_parallel(c, linear, &(struct dp_parallel_config){0});
+        struct dp_run *run = open_run(c, group);
+        struct dp_sgd *sgd = open_sgd(c, wrapper, 0.25f, 0.0f, 0.0f);
+        struct dp_tensor in = make_matrix(c, slot, rows, wide, x);
+        in.needs_grad = true;
+        const struct dp_tensor upstream = make_matrix(c, slot, rows, wide, dy);
+        for (int step = 0; step < 2; ++step) {
+            double *y = case_memory(c, rows * wide * sizeof *y);
+            double *dx = case_memory(c, rows * wide * sizeof *dx);
+            double *dw = case_memory(c, wide * wide * sizeof *dw);
+            plain_linear(rows, wide, x, w, dy, y, dx, dw);
+            dp_run_reset(run);
+            dp_zero_grad(linear);
+            const struct dp_tensor out = forward(c, wrapper, run, &in);
+            const struct dp_tensor grad = backward(c, wrapper, run, &upstream);
+            struct dp_error err = {0};
+            expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+            expect_matrix(c, "output", &out, slot, rows, wide, y);
+            expect_matrix(c, "input gradient", &grad, slot, rows, wide, dx);
+            expect_grad(c, "weight", weight, dw);
+            for (size_t e = 0; e < (size_t)wide * wide; ++e) {
+                w[e] -= 0.25 * dw[e];
+            }
+            expect_values(c, "updated weight", &weight->value, w);
+        }
+    }
+}
+
 static const struct test_case cases[] = {
+    {"order/large-transfers", "DET-04 DET-01", large_transfers},
     {"order/overwritten-input", "DET-04", overwritten_input},
     {"order/overwritten-summand", "DET-04 GRAD-15", overwritten_summand},
     {"order/reused-memory", "DET-04 COMP-12", reused_memory},
