@@ -209,16 +209,12 @@ int report_conformance(const char *directory, const struct check_record *record,
 
 /* ---- gnuplot ------------------------------------------------------------------------------ */
 
-#define REPORT_MAX_PANELS 16
-#define REPORT_MAX_SERIES 6 /* lines in a panel: more cannot be told apart in grey */
-size_t report_panels(const struct report *report);
-
 /* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
  * most. 0, or -1. */
 int report_gnuplot(const char *directory, const char *variables, const char *script,
                    unsigned seconds, struct record_error *err);
-/* Both pictures, from the script and the data in directory. 0, or -1. */
-int report_draw(const char *directory, const char *variables, struct record_error *err);
+/* Both pictures of a figure, from the scripts and the data in directory. 0, or -1 and neither. */
+int report_draw(const char *directory, const char *name, struct record_error *err);
 /* What an earlier report left must not stand beside a new one. */
 void report_remove(const char *directory, const char *name);
 
@@ -258,6 +254,9 @@ void report_rate(double per_second, char text[32]);
 void report_ratio(double ratio, char text[32]);
 
 /* Embedded by plots/Embed.cmake; zero-terminated. */
-extern const unsigned char report_asset_css[], report_asset_reading[], report_asset_gnuplot[];
+extern const unsigned char report_asset_css[], report_asset_reading[];
+extern const unsigned char report_asset_draw[], report_asset_frame[], report_asset_lines[],
+    report_asset_throughput[], report_asset_scaling[], report_asset_phases[], report_asset_shards[],
+    report_asset_distribution[];
 
 #endif

@@ -113,33 +113,82 @@ static int accept_file(const char *directory, const char *temporary, const char 
     return -1;
 }
 
-static int draw(const char *directory, const char *variables, const char *terminal,
-                const char *name, const char *begin, struct record_error *err)
+/* Ids of one picture must not be those of another on the same page: each gets the figure's name.
+ * gnuplot escapes text, so that what looks like a tag is one. */
+static void prefix_ids(FILE *in, FILE *out, const char *name)
 {
-    char temporary[48], *all = malloc(strlen(variables) + 128);
-    int result = -1;
+    static const char *const before[] = {" id='", " id=\"", "href='#", "url(#"};
+    char recent[8] = "";
+    bool tag = false;
 
-    snprintf(err->text, sizeof err->text, "no memory for the figure");
-    snprintf(temporary, sizeof temporary, "%s.tmp", name);
-    if (all != NULL) {
-        sprintf(all, "terminal='%s';out='%s'%s", terminal, temporary, variables);
-        result = report_gnuplot(directory, all, "throughput.gp", TIME_LIMIT_SECONDS, err);
+    for (int c = getc(in); c != EOF; c = getc(in)) {
+        putc(c, out);
+        tag = c == '<' || (tag && c != '>');
+        memmove(recent, recent + 1, sizeof recent - 2);
+        recent[sizeof recent - 2] = (char)c;
+        for (size_t i = 0; tag && i < sizeof before / sizeof before[0]; i++) {
+            const size_t length = strlen(before[i]);
+
+            if (memcmp(recent + sizeof recent - 1 - length, before[i], length) == 0)
+                fprintf(out, "%s_", name);
+        }
     }
-    free(all);
-    if (result == 0)
-        return accept_file(directory, temporary, name, begin, strlen(begin), err);
-    report_remove(directory, temporary);
-    return -1;
 }
 
-int report_draw(const char *directory, const char *variables, struct record_error *err)
+static int finish_svg(const char *directory, const char *name, struct record_error *err)
 {
-    struct record_error ignored;
-    const char *terminal = "pngcairo";
+    char path[1088], file[64];
+    struct report_out out;
+    FILE *in = NULL;
 
-    if (draw(directory, variables, "svg", "throughput.svg", "<?xml", err) != 0)
+    snprintf(file, sizeof file, "%s.svg", name);
+    if (snprintf(path, sizeof path, "%s/%s", directory, file) < (int)sizeof path)
+        in = fopen(path, "r");
+    if (in == NULL) {
+        snprintf(err->text, sizeof err->text, "cannot read '%s' again", file);
         return -1;
-    if (report_gnuplot(directory, "set terminal pngcairo", NULL, TIME_LIMIT_SECONDS, &ignored) != 0)
-        terminal = "png";
-    return draw(directory, variables, terminal, "throughput.png", "\x89PNG\r\n\x1a\n", err);
+    }
+    if (report_open(&out, directory, file, report_escape_none, err) != 0) {
+        fclose(in);
+        return -1;
+    }
+    prefix_ids(in, out.file, name);
+    fclose(in);
+    return report_close(&out, err);
+}
+
+static int accept_pictures(const char *directory, const char *name, struct record_error *err)
+{
+    static const struct {
+        const char *ending, *begin;
+    } formats[] = {{"svg", "<?xml"}, {"png", "\x89PNG\r\n\x1a\n"}};
+    int result = 0;
+
+    for (size_t i = 0; i < 2 && result == 0; i++) {
+        char temporary[80], final[64];
+
+        snprintf(final, sizeof final, "%s.%s", name, formats[i].ending);
+        snprintf(temporary, sizeof temporary, "%s.tmp", final);
+        result = accept_file(directory, temporary, final, formats[i].begin,
+                             strlen(formats[i].begin), err);
+    }
+    return result == 0 ? finish_svg(directory, name, err) : result;
+}
+
+int report_draw(const char *directory, const char *name, struct record_error *err)
+{
+    static const char *const files[] = {"svg.tmp", "png.tmp", "svg", "png"};
+    char variables[96], file[64];
+    int result;
+
+    snprintf(variables, sizeof variables, "figure='%s';ending='.tmp'", name);
+    result = report_gnuplot(directory, variables, "draw.gp", TIME_LIMIT_SECONDS, err);
+    if (result == 0)
+        result = accept_pictures(directory, name, err);
+    /* One of two is no figure. */
+    for (size_t i = 0; result != 0 && i < sizeof files / sizeof files[0]; i++) {
+        snprintf(file, sizeof file, "%s.%s", name, files[i]);
+        report_remove(directory, file);
+    }
+    return result;
 }

@@ -1,403 +1,331 @@
-/* report_plot.c: the figure of throughput against batch, a panel per workload.
+/* report_plot.c: all figures, one after the other, and what their writers share.
  *
- * gnuplot gets a static script, numbers made here, and data files. Text from records is only ever
- * data, in the last column of a file. Ranges, ticks and places of labels are computed here. */
-#include "report.h"
+ * gnuplot gets static scripts, numbers made here, and data files. Text from records is only ever
+ * data, in the last column of a file. */
+#include "report_plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TICKS 64
+const char *const report_figure_names[REPORT_FIGURES] = {"throughput", "scaling",      "phases",
+                                                         "shards",     "distribution", "peer"};
 
-/* Points first..end of one group, at most REPORT_MAX_SERIES lines. */
-struct panel {
-    size_t first, end;
-    int n_series;
-    size_t tick[MAX_TICKS]; /* batches, ascending */
-    int n_ticks;
-    bool hollow;
-    double x_lo, x_hi, y_lo, y_hi; /* of the points */
-};
+/* ---- what writers share ------------------------------------------------------------------- */
 
-/* The end of a line, where its label belongs. */
-struct series_end {
-    const struct report_point *point;
-    bool hollow, drawn;
-    double x, y, label; /* label: log10 of its y */
-};
-
-/* The point after the series (mode and device count) that begins at point i. */
-static size_t series_end_point(const struct report *report, size_t i, size_t end)
+void plot_plain_text(char *text)
 {
-    const struct record_key *first = &report->point[i].row->cell->key;
-
-    for (; i < end; i++) {
-        const struct record_key *key = &report->point[i].row->cell->key;
-
-        if (key->n_devices != first->n_devices || strcmp(key->mode, first->mode) != 0)
-            break;
-    }
-    return i;
+    for (; *text != '\0'; text++)
+        *text = *text == '"' ? '\'' : *text == '\\' ? '/' : *text;
 }
 
-/* The panel that begins at point first of a group that ends before group_end. */
-static struct panel panel_at(const struct report *report, size_t first, size_t group_end)
+static void add_text(struct plot *plot, const char *text)
 {
-    struct panel panel = {.first = first, .end = first};
+    char words[REPORT_CELL_TEXT];
 
-    while (panel.end < group_end && panel.n_series < REPORT_MAX_SERIES) {
-        panel.end = series_end_point(report, panel.end, group_end);
-        panel.n_series++;
-    }
-    return panel;
+    snprintf(words, sizeof words, "%s", text[0] != '\0' ? text : " ");
+    report_clean(words); /* a text cut short may end inside a character */
+    plot_plain_text(words);
+    report_print(&plot->text, "%d\t%s\n", plot->texts++, words);
 }
 
-static void add_tick(struct panel *panel, size_t batch)
+void plot_number(struct plot *plot, const char *name, double value)
 {
-    int i = panel->n_ticks;
-
-    for (int j = 0; j < panel->n_ticks; j++)
-        if (panel->tick[j] == batch)
-            return;
-    if (i == MAX_TICKS)
-        return;
-    for (; i > 0 && panel->tick[i - 1] > batch; i--)
-        panel->tick[i] = panel->tick[i - 1];
-    panel->tick[i] = batch;
-    panel->n_ticks++;
+    fprintf(plot->layout.file, "%s_%d = %.9g\n", name, plot->panels, value);
 }
 
-/* Ranges and ticks; false when there is nothing to draw. */
-static bool panel_measure(const struct report *report, struct panel *panel)
+static void write_axis(struct plot *plot, char letter, const struct plot_axis *axis)
 {
-    panel->x_lo = panel->y_lo = INFINITY;
-    for (size_t i = panel->first; i < panel->end; i++) {
-        const struct report_point *point = &report->point[i];
-        const struct report_value *y = &point->throughput;
-        double x;
+    const int p = plot->panels;
+    FILE *file = plot->layout.file;
 
-        if (point->middle == NULL)
-            continue;
-        x = (double)point->row->cell->key.global_batch;
-        panel->x_lo = fmin(panel->x_lo, x);
-        panel->x_hi = fmax(panel->x_hi, x);
-        panel->y_lo = fmin(panel->y_lo, fmin(y->middle, y->lo)); /* fmin and fmax skip NaN */
-        panel->y_hi = fmax(panel->y_hi, fmax(y->middle, y->hi));
-        panel->hollow = panel->hollow || report_oversubscribed(point->middle);
-        add_tick(panel, point->row->cell->key.global_batch);
-    }
-    return panel->x_hi > 0.0;
-}
-
-/* All panels that have something in them; fills at most capacity. */
-static size_t find_panels(const struct report *report, struct panel panels[], size_t capacity)
-{
-    size_t count = 0;
-
-    for (size_t g = 0; g < report->n_groups; g++) {
-        size_t end = report->group[g].first + report->group[g].n;
-
-        for (size_t i = report->group[g].first; i < end;) {
-            struct panel panel = panel_at(report, i, end);
-
-            i = panel.end;
-            if (!panel_measure(report, &panel))
-                continue;
-            if (count < capacity)
-                panels[count] = panel;
-            count++;
-        }
-    }
-    return count;
-}
-
-size_t report_panels(const struct report *report)
-{
-    return find_panels(report, NULL, 0);
-}
-
-/* One line of the figure: batch, throughput, range, and the same throughput as filled or hollow
- * marker. An empty line where a cell of the panel's batches is missing breaks the line. */
-static struct series_end write_series(FILE *file, const struct report *report,
-                                      const struct panel *panel, size_t first, size_t end)
-{
-    struct series_end last = {.point = &report->point[first]};
-    int tick = 0;
-
-    for (size_t i = first; i < end; i++) {
-        const struct report_point *point = &report->point[i];
-        size_t batch = point->row->cell->key.global_batch;
-        bool gap = point->middle == NULL, hollow;
-
-        for (; tick < panel->n_ticks && panel->tick[tick] < batch; tick++)
-            gap = true;
-        if (gap && last.drawn)
-            fputs("\n", file);
-        tick += tick < panel->n_ticks && panel->tick[tick] == batch;
-        if (point->middle == NULL)
-            continue;
-        last.x = (double)batch;
-        last.y = point->throughput.middle;
-        last.drawn = true;
-        hollow = report_oversubscribed(point->middle) || report_simulated(point->middle);
-        last.hollow = last.hollow || hollow;
-        fprintf(file,
-                hollow ? "%zu\t%.9g\t%.9g\t%.9g\tnan\t%.9g\n"
-                       : "%zu\t%.9g\t%.9g\t%.9g\t%.9g\tnan\n",
-                batch, last.y, point->throughput.lo, point->throughput.hi, last.y);
-    }
-    if (!last.drawn)
-        fprintf(file, "1\tnan\tnan\tnan\tnan\tnan\n");
-    return last;
-}
-
-static int by_height(const void *left, const void *right)
-{
-    const struct series_end *const *a = left, *const *b = right;
-
-    return ((*a)->y > (*b)->y) - ((*a)->y < (*b)->y);
-}
-
-/* Moves labels that are closer than step apart, around where they belong, inside lo..hi. */
-static void spread_labels(struct series_end end[], int n, double step, double lo, double hi)
-{
-    struct series_end *order[REPORT_MAX_SERIES];
-
-    for (int i = 0; i < n; i++) {
-        order[i] = &end[i];
-        end[i].label = end[i].drawn ? log10(end[i].y) : lo;
-    }
-    qsort(order, (size_t)n, sizeof order[0], by_height);
-    for (int round = 0; round < 200; round++) {
-        for (int i = 1; i < n; i++) {
-            double lack = step - (order[i]->label - order[i - 1]->label);
-
-            if (lack > 0.0 && order[i - 1]->drawn) {
-                order[i - 1]->label -= lack / 2;
-                order[i]->label += lack / 2;
-            }
-        }
-        for (int i = 0; i < n; i++)
-            order[i]->label = fmin(fmax(order[i]->label, lo), hi);
-    }
-}
-
-/* Batches with their names, except where names would overlap: those get a bare tick. */
-static void write_ticks(FILE *variables, const struct panel *panel, int p, double span)
-{
-    double last = -INFINITY;
-
+    fprintf(file, "%cbase_%d = %g; %clo_%d = %.9g; %chi_%d = %.9g\n", letter, p, axis->base, letter,
+            p, axis->lo, letter, p, axis->hi);
     for (int bare = 0; bare < 2; bare++) {
-        last = -INFINITY;
-        fprintf(variables, ";%s_%d='", bare ? "xbare" : "xticks", p);
-        for (int i = 0; i < panel->n_ticks; i++) {
-            double at = log2((double)panel->tick[i]);
-            bool fits = at - last >= 0.045 * span;
-
-            last = fits ? at : last;
-            if (fits != (bare != 0))
-                fprintf(variables, "%zu ", panel->tick[i]);
-        }
-        fputs("'", variables);
+        fprintf(file, "%c%s_%d = '", letter, bare ? "bare" : "ticks", p);
+        for (int i = 0; i < axis->n; i++)
+            if (axis->bare[i] == (bare != 0))
+                fprintf(file, "%.9g ", axis->tick[i]);
+        fprintf(file, "'\n");
     }
 }
 
-/* 1, 2 and 5 of each decade, or only 1 when there are many decades. */
-static void write_rates(FILE *variables, int p, double lo, double hi)
+void plot_frame_write(struct plot *plot, const struct plot_frame *frame)
 {
-    static const double digits[] = {1, 2, 5};
-    size_t n = hi - lo > 2.5 ? 1 : 3;
-
-    fprintf(variables, ";yticks_%d='", p);
-    for (int decade = (int)floor(lo); decade <= (int)ceil(hi); decade++) {
-        for (size_t i = 0; i < n; i++) {
-            double value = digits[i] * pow(10.0, decade);
-
-            if (log10(value) >= lo && log10(value) <= hi)
-                fprintf(variables, "%.9g ", value);
-        }
-    }
-    fputs("'", variables);
+    plot->panels++;
+    plot_number(plot, "left", frame->left);
+    plot_number(plot, "right", frame->right);
+    plot_number(plot, "top", frame->top);
+    plot_number(plot, "bottom", frame->bottom);
+    plot_number(plot, "at", frame->at);
+    plot_number(plot, "title", frame->title);
+    plot_number(plot, "note", frame->note);
+    plot_number(plot, "text", plot->texts);
+    for (int w = 0; w < PLOT_WORDS; w++)
+        add_text(plot, frame->words[w]);
+    write_axis(plot, 'x', &frame->x);
+    write_axis(plot, 'y', &frame->y);
 }
 
-/* The numbers of panel p (1-based), and its labels at the end of its data file. */
-static void write_layout(FILE *file, FILE *variables, const struct panel *panel, int p,
-                         struct series_end end[], bool simulated)
+int plot_data_open(struct plot *plot, struct report_out *out)
 {
-    double octaves = fmax(log2(panel->x_hi / panel->x_lo), 1.0);
-    double y_lo = log10(panel->y_lo), y_hi = log10(panel->y_hi);
-    double pad = fmax(0.06 * (y_hi - y_lo), (0.7 - (y_hi - y_lo)) / 2);
-    double x_label = panel->x_hi * exp2(0.045 * octaves);
-    double x_lo = panel->x_lo * exp2(-0.04 * octaves), x_hi = panel->x_hi * exp2(0.24 * octaves);
+    char name[64];
 
-    y_lo -= pad;
-    y_hi += pad;
-    fprintf(variables, ";series_%d=%d;hollow_%d=%d;simulated_%d=%d", p, panel->n_series, p,
-            panel->hollow, p, simulated);
-    fprintf(variables, ";xlo_%d=%.9g;xhi_%d=%.9g;ylo_%d=%.9g;yhi_%d=%.9g", p, x_lo, p, x_hi, p,
-            pow(10.0, y_lo), p, pow(10.0, y_hi));
-    write_ticks(variables, panel, p, log2(x_hi / x_lo));
-    write_rates(variables, p, y_lo, y_hi);
-    spread_labels(end, panel->n_series, 0.075 * (y_hi - y_lo), y_lo + 0.03 * (y_hi - y_lo),
-                  y_hi - 0.01 * (y_hi - y_lo));
-    for (int s = 0; s < panel->n_series; s++) {
-        fprintf(file, "\n\n");
-        if (!end[s].drawn) {
-            fprintf(file, "1\tnan\tnan\tnan\tnan\tnan\t-\n");
+    snprintf(name, sizeof name, "%s-%d.tsv", plot->name, plot->panels);
+    return report_open(out, plot->directory, name, report_escape_none, plot->err);
+}
+
+/* A font's letters are about 0.62 of its size wide; those of east Asia are twice that. */
+void plot_fit(char text[REPORT_CELL_TEXT], double pixels, double font)
+{
+    double used = 0.0;
+    size_t end = 0; /* where the ellipsis still fits */
+
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        if (((unsigned char)text[i] & 0xc0) == 0x80)
             continue;
-        }
-        double y = pow(10.0, end[s].label);
-        int devices = end[s].point->row->cell->key.n_devices;
-        const char *unit = report_is_plain(end[s].point) ? "plain"
-                           : devices == 1                ? "device"
-                                                         : "devices";
-        fprintf(file,
-                end[s].hollow ? "%.9g\t%.9g\t%.9g\t%.9g\tnan\t%.9g\t%d %s\n"
-                              : "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\tnan\t%d %s\n",
-                end[s].x, end[s].y, x_label, y, y, devices, unit);
+        if (used + 1.2 * font <= pixels && i + 4 < REPORT_CELL_TEXT)
+            end = i;
+        used += ((unsigned char)text[i] >= 0xe1 ? 1.24 : 0.62) * font;
+    }
+    if (used > pixels)
+        memcpy(text + end, "\u2026", sizeof "\u2026");
+}
+
+void plot_title(const struct plot *plot, const struct report_group *group, double pixels,
+                char text[REPORT_CELL_TEXT])
+{
+    report_group_words(plot->report, group, text);
+    plot_fit(text, pixels, 17);
+}
+
+bool plot_is_weak(const struct report_group *group)
+{
+    return strcmp(group->scaling, "weak") == 0;
+}
+
+size_t plot_batch(const struct report_group *group, const struct report_point *point)
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    return plot_is_weak(group) && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
+                                                     : key->global_batch;
+}
+
+bool plot_hollow(const struct report_point *point)
+{
+    return report_oversubscribed(point->middle) || report_simulated(point->middle);
+}
+
+static size_t add_number(size_t list[], size_t n, size_t capacity, size_t number)
+{
+    size_t i = n;
+
+    for (size_t j = 0; j < n; j++)
+        if (list[j] == number)
+            return n;
+    if (n == capacity)
+        return n;
+    for (; i > 0 && list[i - 1] > number; i--)
+        list[i] = list[i - 1];
+    list[i] = number;
+    return n + 1;
+}
+
+size_t plot_batches(const struct plot *plot, const struct report_group *group, size_t list[],
+                    size_t capacity)
+{
+    size_t n = 0;
+
+    for (size_t i = group->first; i < group->first + group->n; i++) {
+        const struct report_point *point = &plot->report->point[i];
+
+        if (point->verified > 0)
+            n = add_number(list, n, capacity, plot_batch(group, point));
+    }
+    return n;
+}
+
+size_t plot_counts(const struct plot *plot, const struct report_group *group, size_t list[],
+                   size_t capacity)
+{
+    size_t n = 0;
+
+    for (size_t i = group->first; i < group->first + group->n; i++) {
+        const struct report_point *point = &plot->report->point[i];
+
+        if (point->verified > 0 && !report_is_plain(point))
+            n = add_number(list, n, capacity, (size_t)point->row->cell->key.n_devices);
+    }
+    return n;
+}
+
+const struct report_point *plot_find(const struct plot *plot, const struct report_group *group,
+                                     size_t devices, size_t batch)
+{
+    for (size_t i = group->first; i < group->first + group->n; i++) {
+        const struct report_point *point = &plot->report->point[i];
+        const bool plain = report_is_plain(point);
+
+        if (point->verified > 0 && plot_batch(group, point) == batch &&
+            (devices == 0 ? plain : !plain && (size_t)point->row->cell->key.n_devices == devices))
+            return point;
+    }
+    return NULL;
+}
+
+double plot_unit(double max_ns, const char **name)
+{
+    *name = max_ns >= 1e9 ? "s" : max_ns >= 1e6 ? "ms" : "\u00b5s";
+    return max_ns >= 1e9 ? 1e9 : max_ns >= 1e6 ? 1e6 : 1e3;
+}
+
+/* ---- a figure ----------------------------------------------------------------------------- */
+
+/* The last text, at the foot. */
+static void add_footer(struct plot *plot)
+{
+    const struct record_run *run = &plot->report->file[0].run;
+    char text[REPORT_CELL_TEXT], more[64] = "";
+
+    if (plot->left_out > 0)
+        snprintf(more, sizeof more, "%zu more workload%s or setting%s not drawn; ", plot->left_out,
+                 plot->left_out == 1 ? "" : "s", plot->left_out == 1 ? "" : "s");
+
+    snprintf(text, sizeof text,
+             "%srun %.8s%s, %.80s, %.10s, commit %.12s%s; base case: the plain program on one "
+             "device, else DataParallel on one",
+             more, run->run_id, plot->report->many_runs ? " and others" : "", run->cpu_model,
+             run->created_utc, run->git_sha[0] != '\0' ? run->git_sha : "unknown",
+             run->git_dirty ? " (modified)" : "");
+    plot_fit(text, plot->width - 30, 11);
+    add_text(plot, text);
+}
+
+static int close_inputs(struct plot *plot, int result)
+{
+    add_footer(plot);
+    fprintf(plot->layout.file, "panels = %d; texts = %d; width = %.1f; height = %.1f\n",
+            plot->panels, plot->texts, plot->width, plot->height);
+    if (result != 1) {
+        report_discard(&plot->layout);
+        report_discard(&plot->text);
+        return result;
+    }
+    if (report_close(&plot->layout, plot->err) != 0) {
+        report_discard(&plot->text);
+        return -1;
+    }
+    return report_close(&plot->text, plot->err) == 0 ? 1 : -1;
+}
+
+/* Layout, text and data of one figure: 1 when there is something to draw, 0 when not, or -1. */
+static int write_inputs(struct plot *plot, plot_writer_fn *write)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s-layout.gp", plot->name);
+    if (report_open(&plot->layout, plot->directory, name, report_escape_none, plot->err) != 0)
+        return -1;
+    fprintf(plot->layout.file, "# %s: numbers for %s.gp, made by `lockstep report`.\n", name,
+            plot->name);
+    snprintf(name, sizeof name, "%s-text.tsv", plot->name);
+    if (report_open(&plot->text, plot->directory, name, report_escape_none, plot->err) != 0) {
+        report_discard(&plot->layout);
+        return -1;
+    }
+    return close_inputs(plot, write(plot));
+}
+
+/* What the pictures are made from; those of another report have other numbers of panels. */
+static void remove_figure(const char *directory, const char *name)
+{
+    static const char *const endings[] = {".svg", ".png", ".gp", "-layout.gp", "-text.tsv"};
+    char file[64];
+
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        snprintf(file, sizeof file, "%s%s", name, endings[i]);
+        report_remove(directory, file);
+    }
+    for (int p = 1; p <= PLOT_MAX_PANELS; p++) {
+        snprintf(file, sizeof file, "%s-%d.tsv", name, p);
+        report_remove(directory, file);
     }
 }
 
-/* Data file of panel p: a block per series, then a block per label. */
-static int write_panel(const char *directory, const struct report *report,
-                       const struct panel *panel, int p, FILE *variables, struct record_error *err)
+static int write_text_file(const char *directory, const char *name, const unsigned char *text,
+                           struct record_error *err)
 {
-    struct series_end end[REPORT_MAX_SERIES] = {{0}};
     struct report_out out;
-    char name[48];
-    int s = 0;
 
-    snprintf(name, sizeof name, "throughput-%d.tsv", p);
     if (report_open(&out, directory, name, report_escape_none, err) != 0)
         return -1;
-    for (size_t i = panel->first, next; i < panel->end; i = next, s++) {
-        next = series_end_point(report, i, panel->end);
-        fprintf(out.file, "%s", s > 0 ? "\n\n" : "");
-        end[s] = write_series(out.file, report, panel, i, next);
-    }
-    write_layout(out.file, variables, panel, p, end,
-                 report_simulated(report->point[panel->first].row));
+    fputs((const char *)text, out.file);
     return report_close(&out, err);
 }
 
-/* gnuplot's labels know two special characters in data, the double quote and the backslash. */
-static void write_label(struct report_out *out, size_t number, char text[REPORT_CELL_TEXT])
+static enum report_plot_status make_figure(struct plot *plot, const unsigned char *script,
+                                           plot_writer_fn *write)
 {
-    for (char *at = strchr(text, '"'); at != NULL; at = strchr(at, '"'))
-        *at = '\'';
-    for (char *at = strchr(text, '\\'); at != NULL; at = strchr(at, '\\'))
-        *at = '/';
-    report_print(out, "%zu\t%s\n", number, text);
+    char name[64];
+    const int inputs = write_inputs(plot, write);
+
+    if (inputs == 0)
+        remove_figure(plot->directory, plot->name);
+    if (inputs <= 0)
+        return inputs == 0 ? REPORT_PLOT_NONE : REPORT_PLOT_WRITE;
+    snprintf(name, sizeof name, "%s.gp", plot->name);
+    if (write_text_file(plot->directory, name, script, plot->err) != 0)
+        return REPORT_PLOT_WRITE;
+    return report_draw(plot->directory, plot->name, plot->err) == 0 ? REPORT_PLOT_OK
+                                                                    : REPORT_PLOT_FAILED;
 }
 
-static const struct report_group *group_of(const struct report *report, const struct panel *panel)
-{
-    const struct report_group *group = report->group;
-
-    while (panel->first >= group->first + group->n)
-        group++;
-    return group;
-}
-
-/* The footer, number 0, and the titles. */
-static int write_text(const char *directory, const struct report *report,
-                      const struct panel panels[], size_t n, struct record_error *err)
-{
-    const struct record_run *run = &report->file[0].run;
-    char text[REPORT_CELL_TEXT];
-    struct report_out out;
-
-    if (report_open(&out, directory, "throughput-text.tsv", report_escape_none, err) != 0)
-        return -1;
-    snprintf(text, sizeof text, "run %.8s%s, %s, %.10s, commit %.12s%s; base: one device",
-             run->run_id, report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,
-             run->git_sha[0] != '\0' ? run->git_sha : "unknown",
-             run->git_dirty ? " (modified)" : "");
-    report_clean(text); /* a text cut short may end inside a character */
-    write_label(&out, 0, text);
-    for (size_t p = 0; p < n; p++) {
-        report_group_words(report, group_of(report, &panels[p]), text);
-        write_label(&out, p + 1, text);
-    }
-    return report_close(&out, err);
-}
-
-static int write_script(const char *directory, struct record_error *err)
-{
-    struct report_out out;
-
-    if (report_open(&out, directory, "throughput.gp", report_escape_none, err) != 0)
-        return -1;
-    fputs((const char *)report_asset_gnuplot, out.file);
-    return report_close(&out, err);
-}
-
-/* Script, text and data files; *variables is what gnuplot needs to know. Caller frees. */
-static int write_inputs(const char *directory, const struct report *report,
-                        const struct panel panels[], size_t n, char **variables,
-                        struct record_error *err)
-{
-    size_t bytes = 0;
-    FILE *stream = open_memstream(variables, &bytes);
-    int result;
-
-    if (stream == NULL) {
-        snprintf(err->text, sizeof err->text, "no memory for the figure");
-        return -1;
-    }
-    fprintf(stream, ";panels=%zu", n);
-    result = write_script(directory, err);
-    if (result == 0)
-        result = write_text(directory, report, panels, n, err);
-    for (size_t p = 0; p < n && result == 0; p++)
-        result = write_panel(directory, report, &panels[p], (int)p + 1, stream, err);
-    if (fclose(stream) != 0 && result == 0) {
-        snprintf(err->text, sizeof err->text, "no memory for the figure");
-        result = -1;
-    }
-    return result;
-}
-
-const char *const report_figure_names[REPORT_FIGURES] = {
-    [REPORT_FIGURE_THROUGHPUT] = "throughput",
-    [REPORT_FIGURE_SCALING] = "scaling",
-    [REPORT_FIGURE_PHASES] = "phases",
-    [REPORT_FIGURE_SHARDS] = "shards",
-    [REPORT_FIGURE_DISTRIBUTION] = "distribution",
-    [REPORT_FIGURE_PEER] = "peer",
+static const struct {
+    const unsigned char *script;
+    plot_writer_fn *write;
+} figures[REPORT_FIGURES] = {
+    [REPORT_FIGURE_THROUGHPUT] = {report_asset_throughput, report_plot_throughput},
+    [REPORT_FIGURE_SCALING] = {report_asset_scaling, report_plot_scaling},
+    [REPORT_FIGURE_PHASES] = {report_asset_phases, report_plot_phases},
+    [REPORT_FIGURE_SHARDS] = {report_asset_shards, report_plot_shards},
+    [REPORT_FIGURE_DISTRIBUTION] = {report_asset_distribution, report_plot_distribution},
 };
 
-static enum report_plot_status draw_throughput(const char *directory, const struct report *report,
-                                               struct record_error *err)
+/* The worst of what happened so far and now; the first reason of a failure stays. */
+static enum report_plot_status worse(enum report_plot_status sofar, enum report_plot_status now,
+                                     const struct record_error *why, struct record_error *err)
 {
-    struct panel panels[REPORT_MAX_PANELS];
-    size_t n = find_panels(report, panels, REPORT_MAX_PANELS);
-    char *variables = NULL;
-    enum report_plot_status status = REPORT_PLOT_OK;
-
-    n = n < REPORT_MAX_PANELS ? n : REPORT_MAX_PANELS;
-    if (n == 0) {
-        snprintf(err->text, sizeof err->text, "no cell is verified, so nothing can be plotted");
-        return REPORT_PLOT_NONE;
-    }
-    if (write_inputs(directory, report, panels, n, &variables, err) != 0)
-        status = REPORT_PLOT_WRITE;
-    else if (report_draw(directory, variables, err) != 0)
-        status = REPORT_PLOT_FAILED;
-    free(variables);
-    return status;
+    if (now != REPORT_PLOT_WRITE && (now != REPORT_PLOT_FAILED || sofar == REPORT_PLOT_FAILED))
+        return sofar;
+    *err = *why;
+    return now;
 }
 
 enum report_plot_status report_plot(const char *directory, const struct report *report,
                                     struct report_figures *made, struct record_error *err)
 {
-    report_remove(directory, "throughput.svg");
-    report_remove(directory, "throughput.png");
-    *made = (struct report_figures){.status = {REPORT_PLOT_OK}};
-    for (int f = 0; f < REPORT_FIGURES; f++)
+    enum report_plot_status status = REPORT_PLOT_OK;
+
+    if (write_text_file(directory, "draw.gp", report_asset_draw, err) != 0 ||
+        write_text_file(directory, "frame.gp", report_asset_frame, err) != 0 ||
+        write_text_file(directory, "lines.gp", report_asset_lines, err) != 0)
+        return REPORT_PLOT_WRITE;
+    for (int f = 0; f < REPORT_FIGURES && status != REPORT_PLOT_WRITE; f++) {
+        struct record_error why = {{0}};
+        struct plot plot = {
+            .report = report, .directory = directory, .name = report_figure_names[f], .err = &why};
+
+        remove_figure(directory, plot.name);
         made->status[f] = REPORT_PLOT_NONE;
-    made->status[REPORT_FIGURE_THROUGHPUT] = draw_throughput(directory, report, err);
-    snprintf(made->why[REPORT_FIGURE_THROUGHPUT], sizeof made->why[0], "%.190s", err->text);
-    return made->status[REPORT_FIGURE_THROUGHPUT];
+        if (figures[f].write != NULL)
+            made->status[f] = make_figure(&plot, figures[f].script, figures[f].write);
+        snprintf(made->why[f], sizeof made->why[f], "%s",
+                 made->status[f] == REPORT_PLOT_NONE ? plot.why : why.text);
+        status = worse(status, made->status[f], &why, err);
+    }
+    if (status != REPORT_PLOT_OK || made->status[REPORT_FIGURE_THROUGHPUT] != REPORT_PLOT_NONE)
+        return status;
+    snprintf(err->text, sizeof err->text, "%s", made->why[REPORT_FIGURE_THROUGHPUT]);
+    return REPORT_PLOT_NONE;
 }

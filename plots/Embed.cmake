@@ -41,5 +41,12 @@ function(embed_report target)
     embed_text(${target}
         report_asset_css=${plots}/report.css
         report_asset_reading=${plots}/reading.html
-        report_asset_gnuplot=${plots}/throughput.gp)
+        report_asset_draw=${plots}/draw.gp
+        report_asset_frame=${plots}/frame.gp
+        report_asset_lines=${plots}/lines.gp
+        report_asset_throughput=${plots}/throughput.gp
+        report_asset_scaling=${plots}/scaling.gp
+        report_asset_phases=${plots}/phases.gp
+        report_asset_shards=${plots}/shards.gp
+        report_asset_distribution=${plots}/distribution.gp)
 endfunction()

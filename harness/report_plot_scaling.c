@@ -1,0 +1,237 @@
+/* report_plot_scaling.c: step time, speed-up and efficiency against the number of devices: a row of
+ * three panels per group, a line per batch.
+ *
+ * With each line its ideal, and the bound that unequal shards set: N rows on K devices take as long
+ * as ceil(N/K) rows, which is a speed-up of N / ceil(N/K). */
+#include "report_plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { WIDTH = 1200, ROW = 450, PANEL_WIDTH = 312, PANEL_STRIDE = 394 };
+
+enum kind { STEP, SPEEDUP, EFFICIENCY, KINDS };
+
+struct row {
+    const struct report_group *group;
+    size_t batch[PLOT_MAX_STYLES], count[PLOT_MAX_TICKS];
+    size_t n_batches, all_batches, n_counts;
+    double unit; /* of time */
+    const char *unit_name;
+    bool hollow, plain, ratios;
+};
+
+/* At most six batches: the smallest, the largest, and some between. */
+static void choose_batches(const struct plot *plot, struct row *row)
+{
+    size_t all[PLOT_MAX_TICKS];
+    const size_t n = plot_batches(plot, row->group, all, PLOT_MAX_TICKS);
+
+    row->all_batches = n;
+    row->n_batches = n < PLOT_MAX_STYLES ? n : PLOT_MAX_STYLES;
+    for (size_t i = 0; i < row->n_batches; i++)
+        row->batch[i] = all[row->n_batches > 1 ? i * (n - 1) / (row->n_batches - 1) : 0];
+}
+
+/* False when the group has less than two device counts to compare. */
+static bool row_make(const struct plot *plot, const struct report_group *group, struct row *row)
+{
+    double longest = 0.0;
+
+    *row = (struct row){.group = group};
+    row->n_counts = plot_counts(plot, group, row->count, PLOT_MAX_TICKS);
+    choose_batches(plot, row);
+    for (size_t i = group->first; i < group->first + group->n; i++) {
+        const struct report_point *point = &plot->report->point[i];
+
+        if (point->verified == 0)
+            continue;
+        longest = fmax(longest, point->step_ns.middle);
+        row->hollow = row->hollow || plot_hollow(point);
+        row->plain = row->plain || report_is_plain(point);
+        row->ratios = row->ratios || isfinite(point->speedup.middle);
+    }
+    row->unit = plot_unit(longest, &row->unit_name);
+    return row->n_counts > 1;
+}
+
+static struct plot_mark mark_of(const struct row *row, const struct report_point *point,
+                                enum kind kind)
+{
+    const struct report_value *value = kind == STEP      ? &point->step_ns
+                                       : kind == SPEEDUP ? &point->speedup
+                                                         : &point->efficiency;
+    const double unit = kind == STEP ? row->unit : 1.0;
+    const double devices = (double)point->row->cell->key.n_devices;
+
+    return (struct plot_mark){.x = devices,
+                              .y = value->middle / unit,
+                              .lo = value->lo / unit,
+                              .hi = value->hi / unit,
+                              .bound = kind == STEP      ? NAN
+                                       : kind == SPEEDUP ? point->bound * devices
+                                                         : point->bound,
+                              .hollow = plot_hollow(point)};
+}
+
+static void add_marks(const struct plot *plot, const struct row *row, enum kind kind, size_t batch,
+                      struct plot_line *line)
+{
+    bool gap = false;
+
+    for (size_t c = 0; c < row->n_counts; c++) {
+        const struct report_point *point = plot_find(plot, row->group, row->count[c], batch);
+
+        if (point == NULL || (kind != STEP && !isfinite(point->speedup.middle))) {
+            gap = true;
+            continue;
+        }
+        line->mark[line->n] = mark_of(row, point, kind);
+        line->mark[line->n++].gap = gap;
+        gap = false;
+    }
+}
+
+static void set_ideal(struct plot_line *line, double x1, double y1, double x2, double y2)
+{
+    line->ideal[0][0] = x1;
+    line->ideal[0][1] = y1;
+    line->ideal[1][0] = x2;
+    line->ideal[1][1] = y2;
+}
+
+/* Step time of the base at one device, from any point of the batch that has a base. */
+static void add_ideal_step(const struct plot *plot, const struct row *row, size_t batch,
+                           struct plot_line *line)
+{
+    const double last = (double)row->count[row->n_counts - 1];
+    const struct report_point *point = NULL, *plain = plot_find(plot, row->group, 0, batch);
+
+    for (size_t c = 0; c < row->n_counts && point == NULL; c++)
+        point = plot_find(plot, row->group, row->count[c], batch);
+    if (plain != NULL) {
+        line->plain[0] = 1.0;
+        line->plain[1] = plain->step_ns.middle / row->unit;
+    }
+    if (point != NULL && point->base != NULL) {
+        const double base = point->base->step_ns.middle / row->unit;
+
+        set_ideal(line, 1.0, base, last, plot_is_weak(row->group) ? base : base / last);
+    }
+}
+
+static void add_line(const struct plot *plot, const struct row *row, enum kind kind, size_t batch,
+                     struct plot_lines *lines)
+{
+    const double last = (double)row->count[row->n_counts - 1];
+    struct plot_line *line = plot_lines_add(lines, lines->n + 1);
+
+    add_marks(plot, row, kind, batch, line);
+    snprintf(line->label, sizeof line->label, "%zu", batch);
+    if (kind == STEP)
+        add_ideal_step(plot, row, batch, line);
+    else if (lines->n == 1)
+        set_ideal(line, 1.0, 1.0, last, kind == SPEEDUP ? last : 1.0);
+}
+
+static void set_words(const struct plot *plot, const struct row *row, enum kind kind,
+                      struct plot_frame *frame)
+{
+    const size_t missing = row->all_batches - row->n_batches;
+    char *title = frame->words[PLOT_TITLE], *note = frame->words[PLOT_NOTE];
+    static const char *const names[KINDS] = {"step time", "speed-up (\u00d7)", "efficiency"};
+
+    snprintf(title, REPORT_CELL_TEXT, " ");
+    if (kind == STEP) {
+        plot_title(plot, row->group, WIDTH - 40, title);
+        snprintf(note, REPORT_CELL_TEXT,
+                 "a line per %s (rows)%s; dotted: ideal; thin dashes: bound that unequal shards "
+                 "set%s",
+                 plot_is_weak(row->group) ? "batch per device" : "global batch",
+                 missing > 0 ? ", not all drawn" : "", row->plain ? "; \u00d7: plain program" : "");
+    } else if (kind == SPEEDUP)
+        snprintf(note, REPORT_CELL_TEXT, "%s",
+                 report_simulated(plot->report->point[row->group->first].row)
+                     ? "SIMULATED, not measured (hollow markers)"
+                 : row->hollow ? "hollow markers: more devices than cores"
+                               : " ");
+    snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
+    if (kind == STEP)
+        snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "step time (%s)", row->unit_name);
+    else
+        snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s", names[kind]);
+}
+
+static void set_axes(const struct row *row, enum kind kind, struct plot_lines *lines)
+{
+    struct plot_axis *x = &lines->frame.x, *y = &lines->frame.y;
+
+    *x = plot_axis_make(2.0);
+    *y = plot_axis_make(kind == STEP ? 10.0 : kind == SPEEDUP ? 2.0 : 0.0);
+    for (size_t c = 0; c < row->n_counts; c++) {
+        plot_axis_tick(x, (double)row->count[c]);
+        plot_axis_add(x, (double)row->count[c]);
+    }
+    if (row->plain)
+        plot_axis_tick(x, 1.0);
+    plot_axis_add(x, 1.0);
+    plot_lines_measure(lines);
+    for (int s = 0; s < lines->n; s++)
+        for (int i = 0; i < 2; i++)
+            plot_axis_add(y, lines->line[s].ideal[i][1]);
+    if (kind == EFFICIENCY) {
+        plot_axis_add(y, 0.0);
+        plot_axis_add(y, 1.1 / 1.001);
+    }
+    plot_axis_pad(x, 0.05, 0.0, 2.0);
+    plot_axis_pad(y, kind == EFFICIENCY ? 0.0 : 0.05, kind == EFFICIENCY ? 0.001 : 0.05,
+                  kind == EFFICIENCY ? 0.0 : 2.0);
+    plot_axis_round(y);
+}
+
+static int write_panel(struct plot *plot, const struct row *row, enum kind kind,
+                       struct plot_lines *lines)
+{
+    struct plot_frame *frame = &lines->frame;
+
+    *frame = (struct plot_frame){.left = 74 + PANEL_STRIDE * (double)kind, .at = 20};
+    frame->right = frame->left + PANEL_WIDTH;
+    frame->title = plot->height + 24;
+    frame->note = plot->height + (kind == SPEEDUP ? 66 : 46);
+    frame->top = plot->height + 84;
+    frame->bottom = plot->height + ROW - 66;
+    lines->n = 0;
+    lines->label_pixels = 66;
+    lines->simulated = report_simulated(plot->report->point[row->group->first].row);
+    for (size_t b = 0; b < row->n_batches; b++)
+        add_line(plot, row, kind, row->batch[b], lines);
+    set_axes(row, kind, lines);
+    set_words(plot, row, kind, frame);
+    return plot_lines_write(plot, lines);
+}
+
+static int write_group(struct plot *plot, const struct report_group *group,
+                       struct plot_lines *lines)
+{
+    struct row row;
+    int result = 0;
+
+    if (!row_make(plot, group, &row))
+        return 0;
+    if (plot->panels / KINDS >= PLOT_MAX_ROWS) {
+        plot->left_out++;
+        return 0;
+    }
+    /* Without a base there are only times. */
+    for (int kind = 0; kind < (row.ratios ? KINDS : SPEEDUP) && result == 0; kind++)
+        result = write_panel(plot, &row, (enum kind)kind, lines);
+    plot->height += ROW;
+    return result;
+}
+
+int report_plot_scaling(struct plot *plot)
+{
+    plot->width = WIDTH;
+    snprintf(plot->why, sizeof plot->why, "no workload is verified on two numbers of devices");
+    return plot_each_group(plot, write_group);
+}

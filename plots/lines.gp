@@ -1,0 +1,33 @@
+# lines.gp: panel p as lines: series with ranges, markers, labels at their ends, and references.
+#
+# Data: FIGURE-P.tsv has blocks, two empty lines apart, an empty line inside breaks a line:
+#   for each series    x, y, low, high, filled, hollow    (marker: filled or hollow y, the other nan)
+#   for each label     end x y, label x y, filled, hollow, text
+#   for each series    x, ideal          for each series    x, bound
+#   for each series    x, y of the plain program
+load 'frame.gp'
+file = sprintf("%s-%d.tsv", figure, p)
+n = is("series")
+first = is("simulated") ? 10 : 0
+style(s) = pick("styles", s)
+plot for [s = 1:n] file index 2*n + s - 1 using 1:2 with lines lc rgb "#777777" dt (2,3) lw 0.8 title "ideal", \
+     for [s = 1:n] file index 3*n + s - 1 using 1:2 with lines lt style(s) dt (10,6) lw 0.6 title "bound", \
+     for [s = 1:n] file index n + s - 1 using 1:2:($3 - $1):($4 - $2) \
+         with vectors nohead lc rgb "#aaaaaa" lw 0.6 dt solid title "leader", \
+     for [s = 1:n] file index s - 1 using 1:3:(0):($4 - $3) \
+         with vectors heads nofilled size graph 0.006,90 lt style(s) dt solid lw 1 title "bar", \
+     for [s = 1:n] file index s - 1 using 1:2 with lines lt first + style(s) lw 1.4 title "line", \
+     for [s = 1:n] file index s - 1 using 1:5 \
+         with points lt style(s) pt filled(style(s)) ps size_of title "measured", \
+     for [s = 1:n] file index s - 1 using 1:6 \
+         with points lt style(s) pt 7 ps size_of lc rgb "white" title "hollow", \
+     for [s = 1:n] file index s - 1 using 1:6 \
+         with points lt style(s) pt open(style(s)) ps size_of lw 1.2 title "hollow", \
+     for [s = 1:n] file index 4*n + s - 1 using 1:2 \
+         with points lt style(s) pt 2 ps 1.2 * size_of lw 1.4 title "plain", \
+     for [s = 1:n] file index n + s - 1 using 3:4:7 \
+         with labels left offset 1.2,0 noenhanced font ",13" tc rgb "#222222" title "label", \
+     for [s = 1:n] file index n + s - 1 using 3:5 \
+         with points lt style(s) pt filled(style(s)) ps size_of title "label", \
+     for [s = 1:n] file index n + s - 1 using 3:6 \
+         with points lt style(s) pt open(style(s)) ps size_of lw 1.2 title "label"
