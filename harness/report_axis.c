@@ -133,18 +133,42 @@ void plot_axis_round(struct plot_axis *axis)
         round_logarithmic(axis);
 }
 
-void plot_axis_thin(struct plot_axis *axis, double gap)
+static bool is_power(const struct plot_axis *axis, double value)
 {
-    double named = -INFINITY;
+    const double power = axis->base > 0.0 ? inner(axis, value) : 0.5;
 
-    for (int i = 0; i < axis->n; i++) {
-        const double place = plot_axis_place(axis, axis->tick[i]);
-        const double last = plot_axis_place(axis, axis->tick[axis->n - 1]);
+    return fabs(power - round(power)) < 1e-9;
+}
 
-        axis->bare[i] = i + 1 < axis->n && (place - named < gap || last - place < gap) && i > 0;
-        if (!axis->bare[i])
-            named = place;
+/* Half of what the name of tick i takes, as a part of the axis. */
+static double half_width(const struct plot_axis *axis, int i, double pixels)
+{
+    char name[32];
+
+    return (5.0 * (double)snprintf(name, sizeof name, "%g", axis->tick[i]) + 4.0) / pixels;
+}
+
+static bool has_room(const struct plot_axis *axis, int i, double pixels)
+{
+    for (int j = 0; j < axis->n; j++) {
+        const double apart =
+            fabs(plot_axis_place(axis, axis->tick[i]) - plot_axis_place(axis, axis->tick[j]));
+
+        if (j != i && !axis->bare[j] &&
+            apart < half_width(axis, i, pixels) + half_width(axis, j, pixels))
+            return false;
     }
+    return true;
+}
+
+void plot_axis_thin(struct plot_axis *axis, double pixels)
+{
+    for (int i = 0; i < axis->n; i++)
+        axis->bare[i] = i > 0 && i + 1 < axis->n;
+    for (int powers = 1; powers >= 0; powers--)
+        for (int i = 0; i < axis->n; i++)
+            if (axis->bare[i] && is_power(axis, axis->tick[i]) >= (powers != 0))
+                axis->bare[i] = !has_room(axis, i, pixels);
 }
 
 static int compare_places(const void *left, const void *right)

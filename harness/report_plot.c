@@ -193,8 +193,8 @@ static void add_footer(struct plot *plot)
                  plot->left_out == 1 ? "" : "s", plot->left_out == 1 ? "" : "s");
 
     snprintf(text, sizeof text,
-             "%srun %.8s%s, %.80s, %.10s, commit %.12s%s; base case: the plain program on one "
-             "device, else DataParallel on one",
+             "%srun %.8s%s, %.48s, %.10s, commit %.12s%s; base: plain program, else DataParallel, "
+             "on one device",
              more, run->run_id, plot->report->many_runs ? " and others" : "", run->cpu_model,
              run->created_utc, run->git_sha[0] != '\0' ? run->git_sha : "unknown",
              run->git_dirty ? " (modified)" : "");

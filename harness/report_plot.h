@@ -41,8 +41,9 @@ double plot_axis_place(const struct plot_axis *axis, double value);
 double plot_axis_value(const struct plot_axis *axis, double place);
 /* Round values as ticks. */
 void plot_axis_round(struct plot_axis *axis);
-/* Takes the names from ticks nearer than gap to one with a name; first and last keep theirs. */
-void plot_axis_thin(struct plot_axis *axis, double gap);
+/* Takes the names from ticks where they would overlap on an axis of so many pixels. The first and
+ * the last keep theirs, then powers of the base come first. */
+void plot_axis_thin(struct plot_axis *axis, double pixels);
 /* Moves places apart, to at least step from one to the next, around where they were, in lo..hi. */
 void plot_spread(double place[], int n, double step, double lo, double hi);
 

@@ -149,7 +149,7 @@ static double make_room(struct plot_lines *lines)
     const double pixels = frame->right - frame->left, free = pixels - lines->label_pixels;
 
     frame->x.hi = plot_axis_value(&frame->x, pixels / free);
-    plot_axis_thin(&frame->x, 30.0 / pixels);
+    plot_axis_thin(&frame->x, pixels);
     return plot_axis_value(&frame->x, (free + 14.0) / pixels);
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 
 enum { WIDTH = 1200, ROW = 470, PANEL_WIDTH = 400, PANEL_STRIDE = 490, KEY = 1040 };
+enum { MAX_NAMES = 11 }; /* under, and numbers over bars: more would overlap */
 enum { OTHER = RECORD_PHASES, FILLS = RECORD_PHASES + 1 };
 static const double HALF = 0.33; /* of the width of a bar */
 
@@ -110,12 +111,14 @@ static void write_segments(FILE *file, const struct bars *bars)
 
 static void write_names(FILE *file, const struct bars *bars)
 {
+    const size_t stride = 1 + (bars->n - 1) / MAX_NAMES;
+
     for (size_t i = 0; i < bars->n; i++) {
         const struct report_point *point = bars->point[i];
 
         if (report_is_plain(point))
             fprintf(file, "%zu\tplain\n", i + 1);
-        else
+        else if (i % stride == 0)
             fprintf(file, "%zu\t%d%s\n", i + 1, point->row->cell->key.n_devices,
                     report_oversubscribed(point->middle) ? "*" : "");
     }
@@ -144,10 +147,11 @@ static void write_marks(FILE *file, const struct bars *bars)
                     (1.0 - bars->point[i]->outside) * bars->point[i]->step_ns.middle / unit);
     fputs("nan\tnan\n\n\n", file);
     for (size_t i = 0; i < bars->n; i++) {
-        report_time(bars->point[i]->step_ns.middle, text);
-        fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / unit, text);
+        report_ratio(bars->point[i]->step_ns.middle / unit, text);
+        if (bars->n <= MAX_NAMES)
+            fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / unit, text);
     }
-    fputs("\n\n", file);
+    fputs("nan\tnan\t-\n\n\n", file);
 }
 
 static void set_words(const struct plot *plot, const struct bars *bars, bool first,

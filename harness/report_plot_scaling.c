@@ -21,12 +21,28 @@ struct row {
     bool hollow, plain, ratios;
 };
 
+/* The least bound of a batch; above 1 when there is no point of it. */
+static double least_bound(const struct plot *plot, const struct row *row, size_t batch)
+{
+    double least = INFINITY;
+
+    for (size_t c = 0; c < row->n_counts; c++) {
+        const struct report_point *point = plot_find(plot, row->group, row->count[c], batch);
+
+        least = point != NULL ? fmin(least, point->bound) : least;
+    }
+    return least;
+}
+
 /* At most six batches: the smallest, the largest, and some between. */
 static void choose_batches(const struct plot *plot, struct row *row)
 {
-    size_t all[PLOT_MAX_TICKS];
-    const size_t n = plot_batches(plot, row->group, all, PLOT_MAX_TICKS);
+    size_t all[PLOT_MAX_TICKS], n = 0;
+    const size_t known = plot_batches(plot, row->group, all, PLOT_MAX_TICKS);
 
+    for (size_t i = 0; i < known; i++)
+        if (least_bound(plot, row, all[i]) <= 1.0)
+            all[n++] = all[i];
     row->all_batches = n;
     row->n_batches = n < PLOT_MAX_STYLES ? n : PLOT_MAX_STYLES;
     for (size_t i = 0; i < row->n_batches; i++)
@@ -127,6 +143,9 @@ static void add_line(const struct plot *plot, const struct row *row, enum kind k
     struct plot_line *line = plot_lines_add(lines, lines->n + 1);
 
     add_marks(plot, row, kind, batch, line);
+    /* A bound that hardly differs from the ideal would only hide it. */
+    for (size_t i = 0; i < line->n && least_bound(plot, row, batch) > 0.98; i++)
+        line->mark[i].bound = NAN;
     snprintf(line->label, sizeof line->label, "%zu", batch);
     if (kind == STEP)
         add_ideal_step(plot, row, batch, line);

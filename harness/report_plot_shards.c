@@ -18,10 +18,11 @@ struct strip {
 
 struct map {
     struct strip strip[STRIPS];
-    size_t n, others; /* others: distinct ones that are not drawn */
+    size_t n;
+    bool more; /* than are drawn */
 };
 
-/* The examples that everybody knows first, then uneven ones, small before large. */
+/* The examples that everybody knows first, then the small ones, and of those the uneven ones. */
 static size_t rank_of(const struct record_cell *cell, size_t rows)
 {
     static const size_t known[][2] = {{30, 2}, {30, 3}, {10, 3}, {10, 8}};
@@ -30,7 +31,7 @@ static size_t rank_of(const struct record_cell *cell, size_t rows)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i][0] == rows && known[i][1] == devices)
             return i;
-    return (rows % devices != 0 ? 10 : (size_t)1 << 40) + rows * 64 + devices;
+    return 10 + (rows + (rows % devices != 0 ? 0 : 40)) * 64 + devices;
 }
 
 static bool same_shards(const struct record_cell *a, const struct record_cell *b)
@@ -51,7 +52,7 @@ static void add_strip(struct map *map, const struct record_cell *cell)
         if (same_shards(map->strip[i].cell, cell))
             return;
     if (map->n == STRIPS) {
-        map->others++; /* an upper bound: which of them are alike is not kept */
+        map->more = true;
         if (strip.rank >= map->strip[STRIPS - 1].rank)
             return;
         map->n--;
@@ -66,7 +67,7 @@ static int by_rows(const void *left, const void *right)
     const struct strip *a = left, *b = right;
 
     if (a->rows != b->rows)
-        return a->rows > b->rows ? -1 : 1;
+        return a->rows < b->rows ? -1 : 1;
     return a->cell->key.n_devices - b->cell->key.n_devices;
 }
 
@@ -229,7 +230,7 @@ int report_plot_shards(struct plot *plot)
     snprintf(frame.words[PLOT_NOTE], REPORT_CELL_TEXT,
              "as the replicas saw it; blocks have the number of the device, below them the first "
              "row of the next%s",
-             map.others > 0 ? "; not all drawn" : "");
+             map.more ? "; not all drawn" : "");
     frame.words[PLOT_X][0] = frame.words[PLOT_Y][0] = ' ';
     frame.x = (struct plot_axis){.lo = 0.0, .hi = WIDTH};
     frame.y = (struct plot_axis){.lo = plot->height, .hi = 0.0};

@@ -10,7 +10,7 @@ file = sprintf("%s-%d.tsv", figure, p)
 n = is("series")
 first = is("simulated") ? 10 : 0
 style(s) = pick("styles", s)
-plot for [s = 1:n] file index 2*n + s - 1 using 1:2 with lines lc rgb "#777777" dt (2,3) lw 0.8 title "ideal", \
+plot for [s = 1:n] file index 2*n + s - 1 using 1:2 with lines lc rgb "#777777" dt (2,7) lw 0.9 title "ideal", \
      for [s = 1:n] file index 3*n + s - 1 using 1:2 with lines lt style(s) dt (10,6) lw 0.6 title "bound", \
      for [s = 1:n] file index n + s - 1 using 1:2:($3 - $1):($4 - $2) \
          with vectors nohead lc rgb "#aaaaaa" lw 0.6 dt solid title "leader", \

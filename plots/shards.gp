@@ -10,9 +10,9 @@ unset border
 unset tics
 file = "shards-1.tsv"
 plot for [i = 1:6] file index i - 1 using 1:3:1:2:3:4 with boxxyerror \
-         fillstyle solid border lc rgb "#333333" fillcolor rgb tint[i] lw 0.8 title "rows", \
+         fillstyle solid border lc rgb "#333333" fillcolor rgb tint[i] dt solid lw 0.8 title "rows", \
      file index 6 using 1:3:1:2:3:4 with boxxyerror \
-         fillstyle empty border lc rgb "#777777" dt (4,4) lw 0.8 title "idle", \
+         fillstyle empty border lc rgb "#777777" dt (5,4) lw 0.8 title "idle", \
      file index 7 using 1:2:3 with labels center noenhanced font ",13" title "label", \
      file index 8 using 1:2:3 with labels center noenhanced font ",11" tc rgb "#444444" title "label", \
      file index 9 using 1:2:3 with labels left noenhanced font ",15" title "label"
