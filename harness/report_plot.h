@@ -131,6 +131,7 @@ struct plot_line {
 struct plot_lines {
     struct plot_frame frame;
     double label_pixels; /* room for labels at the right */
+    double dodge;        /* pixels from a line to the next where x is equal */
     bool simulated;
     int n;
     struct plot_line line[PLOT_MAX_LINES];

@@ -164,6 +164,7 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     frame->bottom = plot->height + ROW - 66;
     lines->n = 0;
     lines->label_pixels = 190;
+    lines->dodge = 0;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
     for (size_t i = 0; i < n; i++)
         longest = points[i] != NULL ? fmax(longest, points[i]->step_ns.middle) : longest;

@@ -153,6 +153,17 @@ static double make_room(struct plot_lines *lines)
     return plot_axis_value(&frame->x, (free + 14.0) / pixels);
 }
 
+/* How far bars of neighbouring lines stand apart, in octaves: less where ticks are near. */
+static double dodge(const struct plot_lines *lines)
+{
+    const struct plot_axis *x = &lines->frame.x;
+    double apart = lines->dodge * log2(x->hi / x->lo) / (lines->frame.right - lines->frame.left);
+
+    for (int i = 1; i < x->n; i++)
+        apart = fmin(apart, 0.4 * log2(x->tick[i] / x->tick[i - 1]) / (lines->n + 1));
+    return apart;
+}
+
 int plot_lines_write(struct plot *plot, struct plot_lines *lines)
 {
     const double label_x = make_room(lines);
@@ -162,6 +173,7 @@ int plot_lines_write(struct plot *plot, struct plot_lines *lines)
     plot_frame_write(plot, &lines->frame);
     plot_number(plot, "series", lines->n);
     plot_number(plot, "simulated", lines->simulated);
+    plot_number(plot, "dodge", lines->dodge > 0.0 ? dodge(lines) : 0.0);
     fprintf(layout, "styles_%d = '", plot->panels);
     for (int s = 0; s < lines->n; s++)
         fprintf(layout, "%d ", lines->line[s].style);

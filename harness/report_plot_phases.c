@@ -147,7 +147,7 @@ static void write_marks(FILE *file, const struct bars *bars)
                     (1.0 - bars->point[i]->outside) * bars->point[i]->step_ns.middle / unit);
     fputs("nan\tnan\n\n\n", file);
     for (size_t i = 0; i < bars->n; i++) {
-        report_ratio(bars->point[i]->step_ns.middle / unit, text);
+        report_rate(bars->point[i]->step_ns.middle / unit, text);
         if (bars->n <= MAX_NAMES)
             fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / unit, text);
     }

@@ -10,6 +10,9 @@
 
 enum { WIDTH = 1200, ROW = 450, PANEL_WIDTH = 312, PANEL_STRIDE = 394 };
 
+/* A bound above it hardly differs from the ideal and would only hide it. */
+static const double SHOWN = 0.98;
+
 enum kind { STEP, SPEEDUP, EFFICIENCY, KINDS };
 
 struct row {
@@ -18,7 +21,7 @@ struct row {
     size_t n_batches, all_batches, n_counts;
     double unit; /* of time */
     const char *unit_name;
-    bool hollow, plain, ratios;
+    bool hollow, plain, ratios, bounded;
 };
 
 /* The least bound of a batch; above 1 when there is no point of it. */
@@ -47,6 +50,8 @@ static void choose_batches(const struct plot *plot, struct row *row)
     row->n_batches = n < PLOT_MAX_STYLES ? n : PLOT_MAX_STYLES;
     for (size_t i = 0; i < row->n_batches; i++)
         row->batch[i] = all[row->n_batches > 1 ? i * (n - 1) / (row->n_batches - 1) : 0];
+    for (size_t i = 0; i < row->n_batches; i++)
+        row->bounded = row->bounded || least_bound(plot, row, row->batch[i]) <= SHOWN;
 }
 
 /* False when the group has less than two device counts to compare. */
@@ -143,8 +148,7 @@ static void add_line(const struct plot *plot, const struct row *row, enum kind k
     struct plot_line *line = plot_lines_add(lines, lines->n + 1);
 
     add_marks(plot, row, kind, batch, line);
-    /* A bound that hardly differs from the ideal would only hide it. */
-    for (size_t i = 0; i < line->n && least_bound(plot, row, batch) > 0.98; i++)
+    for (size_t i = 0; i < line->n && least_bound(plot, row, batch) > SHOWN; i++)
         line->mark[i].bound = NAN;
     snprintf(line->label, sizeof line->label, "%zu", batch);
     if (kind == STEP)
@@ -163,11 +167,11 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
     snprintf(title, REPORT_CELL_TEXT, " ");
     if (kind == STEP) {
         plot_title(plot, row->group, WIDTH - 40, title);
-        snprintf(note, REPORT_CELL_TEXT,
-                 "a line per %s (rows)%s; dotted: ideal; thin dashes: bound that unequal shards "
-                 "set%s",
+        snprintf(note, REPORT_CELL_TEXT, "a line per %s (rows)%s; dotted: ideal%s%s",
                  plot_is_weak(row->group) ? "batch per device" : "global batch",
-                 missing > 0 ? ", not all drawn" : "", row->plain ? "; \u00d7: plain program" : "");
+                 missing > 0 ? ", not all drawn" : "",
+                 row->bounded ? "; thin dashes: bound that unequal shards set" : "",
+                 row->plain ? "; \u00d7: plain program" : "");
     } else if (kind == SPEEDUP)
         snprintf(note, REPORT_CELL_TEXT, "%s",
                  report_simulated(plot->report->point[row->group->first].row)
@@ -179,6 +183,17 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
         snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "step time (%s)", row->unit_name);
     else
         snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s", names[kind]);
+}
+
+/* Efficiency is about 0 to 1; a bar that is much longer may leave the panel, a marker may not. */
+static void limit_bars(struct plot_lines *lines)
+{
+    double highest = 1.5;
+
+    for (int s = 0; s < lines->n; s++)
+        for (size_t i = 0; i < lines->line[s].n; i++)
+            highest = fmax(highest, 1.05 * lines->line[s].mark[i].y);
+    lines->frame.y.hi = fmin(lines->frame.y.hi, highest);
 }
 
 static void set_axes(const struct row *row, enum kind kind, struct plot_lines *lines)
@@ -195,6 +210,8 @@ static void set_axes(const struct row *row, enum kind kind, struct plot_lines *l
         plot_axis_tick(x, 1.0);
     plot_axis_add(x, 1.0);
     plot_lines_measure(lines);
+    if (kind == EFFICIENCY)
+        limit_bars(lines);
     for (int s = 0; s < lines->n; s++)
         for (int i = 0; i < 2; i++)
             plot_axis_add(y, lines->line[s].ideal[i][1]);
@@ -221,6 +238,7 @@ static int write_panel(struct plot *plot, const struct row *row, enum kind kind,
     frame->bottom = plot->height + ROW - 66;
     lines->n = 0;
     lines->label_pixels = 66;
+    lines->dodge = 2.5;
     lines->simulated = report_simulated(plot->report->point[row->group->first].row);
     for (size_t b = 0; b < row->n_batches; b++)
         add_line(plot, row, kind, row->batch[b], lines);

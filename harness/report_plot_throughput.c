@@ -69,6 +69,7 @@ static int write_panel(struct plot *plot, const struct report_group *group,
     frame->y = plot_axis_make(10.0);
     lines->n = 0;
     lines->label_pixels = 160;
+    lines->dodge = 4;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
     for (size_t b = 0; b < n_batches; b++) {
         plot_axis_tick(&frame->x, (double)batches[b]);

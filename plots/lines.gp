@@ -10,18 +10,20 @@ file = sprintf("%s-%d.tsv", figure, p)
 n = is("series")
 first = is("simulated") ? 10 : 0
 style(s) = pick("styles", s)
+# Bars of several lines at one place stand beside each other.
+shift(x, s) = x * 2 ** (is("dodge") * (s - (n + 1) / 2.0))
 plot for [s = 1:n] file index 2*n + s - 1 using 1:2 with lines lc rgb "#777777" dt (2,7) lw 0.9 title "ideal", \
      for [s = 1:n] file index 3*n + s - 1 using 1:2 with lines lt style(s) dt (10,6) lw 0.6 title "bound", \
-     for [s = 1:n] file index n + s - 1 using 1:2:($3 - $1):($4 - $2) \
+     for [s = 1:n] file index n + s - 1 using (shift($1, s)):2:($3 - shift($1, s)):($4 - $2) \
          with vectors nohead lc rgb "#aaaaaa" lw 0.6 dt solid title "leader", \
-     for [s = 1:n] file index s - 1 using 1:3:(0):($4 - $3) \
+     for [s = 1:n] file index s - 1 using (shift($1, s)):3:(0):($4 - $3) \
          with vectors heads nofilled size graph 0.006,90 lt style(s) dt solid lw 1 title "bar", \
-     for [s = 1:n] file index s - 1 using 1:2 with lines lt first + style(s) lw 1.4 title "line", \
-     for [s = 1:n] file index s - 1 using 1:5 \
+     for [s = 1:n] file index s - 1 using (shift($1, s)):2 with lines lt first + style(s) lw 1.4 title "line", \
+     for [s = 1:n] file index s - 1 using (shift($1, s)):5 \
          with points lt style(s) pt filled(style(s)) ps size_of title "measured", \
-     for [s = 1:n] file index s - 1 using 1:6 \
+     for [s = 1:n] file index s - 1 using (shift($1, s)):6 \
          with points lt style(s) pt 7 ps size_of lc rgb "white" title "hollow", \
-     for [s = 1:n] file index s - 1 using 1:6 \
+     for [s = 1:n] file index s - 1 using (shift($1, s)):6 \
          with points lt style(s) pt open(style(s)) ps size_of lw 1.2 title "hollow", \
      for [s = 1:n] file index 4*n + s - 1 using 1:2 \
          with points lt style(s) pt 2 ps 1.2 * size_of lw 1.4 title "plain", \
