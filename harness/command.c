@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bytes of a UTF-8 character that begins with it; 0 when none does. */
@@ -96,6 +97,10 @@ int command_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     if (check_arguments(argc, argv))
         return EXIT_MISUSE;
+    if (argc == 2 && strcmp(argv[1], "--dump-options") == 0) {
+        command_dump(argp);
+        exit(EXIT_PASSED);
+    }
     return argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? 0 : EXIT_MISUSE;
 }
 

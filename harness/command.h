@@ -35,8 +35,13 @@ void command_complain(const char *command, const char *format, ...)
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);
 
 /* argp_parse whose complaints are one line each. 0, or EXIT_MISUSE after the complaint. Refuses
- * arguments that command_clean would change. */
+ * arguments that command_clean would change. --dump-options, alone, prints command_dump and exits
+ * as --help does. */
 int command_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* Prints what a command's --help is made of, for docs/manual; or a table alone. */
+void command_dump(const struct argp *argp);
+void command_dump_options(const struct argp_option table[]);
+
 /* The default branch of a parser: no arguments, one-line complaints. */
 error_t command_key(int key, char *arg, struct argp_state *state);
 /* One line on stderr; returns what a parser must return. */

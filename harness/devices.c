@@ -22,9 +22,12 @@ static const struct argp_option option_table[] = {
      .key = 'd',
      .arg = "LIST",
      .doc = "virt:N, virt:N+lag or host (default: one virtual device per core)"},
-    {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
-    {.name = "bind", .key = 'n', .arg = "HOW", .doc = "cores (default) or none"},
-    {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or json"},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "cpu|cpu-ref",
+     .doc = "kernels and communicator (default cpu)"},
+    {.name = "bind", .key = 'n', .arg = "cores|none", .doc = "of the workers (default cores)"},
+    {.name = "format", .key = 'f', .arg = "text|json", .doc = "of the output (default text)"},
     {0}};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

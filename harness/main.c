@@ -27,15 +27,32 @@ static const struct command commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
+static const char about[] = "Benchmark and conformance suite for data-parallel training.";
+
+static const struct argp_option own_options[] = {
+    {.name = "help", .doc = "show the commands, and exit"},
+    {.name = "version", .doc = "show the version, the commit and the kind of build, and exit"},
+    {0}};
+
 static void print_help(FILE *stream)
 {
-    fprintf(stream, "Usage: lockstep COMMAND [OPTION...]\n"
-                    "Benchmark and conformance suite for data-parallel training.\n\n");
+    fprintf(stream, "Usage: lockstep COMMAND [OPTION...]\n%s\n\n", about);
     for (int i = 0; i < COMMANDS; i++)
         if (commands[i].help != NULL)
             fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fprintf(stream, "\n  lockstep COMMAND --help   options of a command\n"
-                    "  lockstep --version\n");
+    fprintf(stream, "\n  lockstep COMMAND --help   options of a command\n");
+    for (int i = 0; own_options[i].name != NULL; i++)
+        fprintf(stream, "  lockstep --%-14s %s\n", own_options[i].name, own_options[i].doc);
+}
+
+/* What the help is made of; see command_dump.c. */
+static void dump(void)
+{
+    printf("about\t%s\n", about);
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i].help != NULL)
+            printf("command\t%s\t%s\n", commands[i].name, commands[i].help);
+    command_dump_options(own_options);
 }
 
 static int unknown_command(const char *name)
@@ -105,6 +122,10 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         printf("lockstep %s (%s, %s%s%s)\n", BUILD_VERSION, BUILD_GIT, BUILD_TYPE,
                BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+        return EXIT_PASSED;
+    }
+    if (strcmp(argv[1], "--dump-options") == 0) {
+        dump();
         return EXIT_PASSED;
     }
     for (int i = 0; i < COMMANDS; i++) {
