@@ -160,19 +160,28 @@ static bool take(int input, struct outcome *outcome)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Waits for a worker that has closed its pipe until end or a signal, then kills it. Its last
- * moments are not a matter of the deadline: it was in time with what it sent. */
+/* It stays a zombie, so that its process group stays its own until it is reaped. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* Waits for a worker that has closed its pipe until end or a signal, then kills it, and what it
+ * started in any case. Its last moments are not a matter of the deadline: it was in time with what
+ * it sent. */
 static void reap(pid_t pid, double end, struct outcome *outcome)
 {
     const struct timespec pause = {.tv_nsec = 200000};
+    bool ended;
 
-    while (now() < end && !outcome->interrupted) {
-        if (waitpid(pid, &outcome->status, WNOHANG) == pid)
-            return;
+    while (!(ended = has_ended(pid)) && now() < end && !outcome->interrupted) {
         nanosleep(&pause, NULL);
         outcome->interrupted = stop_requested != 0;
     }
-    outcome->timed_out = outcome->timed_out || end > 0;
+    outcome->timed_out = outcome->timed_out || (end > 0 && !ended);
+    kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
     while (waitpid(pid, &outcome->status, 0) < 0 && errno == EINTR)
         ;
@@ -192,9 +201,12 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, struct outco
         /* First what is there: this process may have been stopped for longer than the timeout, and
          * what was sent meanwhile was in time. */
         const double left = end - now();
+        const bool ended = has_ended(pid);
 
         if (poll(&pipe_end, 1, left > 0 ? SIGNAL_CHECK_MS : 0) > 0)
             open = take(input, outcome);
+        else if (ended)
+            open = false; /* a process that it left behind holds the pipe */
         else
             outcome->timed_out = left <= 0;
         if (outcome->timed_out)
@@ -217,10 +229,10 @@ static void accept_record(struct outcome *outcome, struct record_cell *cell)
 {
     struct record_cell sent;
     struct record_error err = {""};
-    char *newline = outcome->length > 0 ? strchr(outcome->text, '\n') : NULL;
+    char *newline = outcome->length > 0 ? memchr(outcome->text, '\n', outcome->length) : NULL;
     char reason[256];
 
-    if (newline == NULL || newline[1] != '\0') {
+    if (newline == NULL || newline != outcome->text + outcome->length - 1) {
         snprintf(reason, sizeof reason, "the worker sent %zu bytes that are not one line",
                  outcome->length);
         set_status(cell, RECORD_BROKEN, reason);

@@ -118,13 +118,13 @@ static int cut(const struct output *output, off_t size, struct record_error *err
     return say(err, "%.180s: cannot cut off its torn end: %s", output->path, strerror(errno));
 }
 
-int output_repair(struct output *output, struct record_error *err)
+static int repair(struct output *output, struct record_error *err)
 {
     struct record_file file;
     const off_t size = lseek(output->fd, 0, SEEK_END);
 
     if (output->started)
-        return cut(output, 0, err);
+        return size > 0 ? cut(output, 0, err) : 0;
     if (!output->file.torn)
         return 0;
     /* With a newline the last line is either a record or still torn. */
@@ -141,6 +141,95 @@ int output_repair(struct output *output, struct record_error *err)
     return file.torn ? cut(output, (off_t)file.torn_offset, err) : 0;
 }
 
+static void note_size(struct output *output)
+{
+    struct stat info;
+
+    output->size = fstat(output->fd, &info) == 0 ? info.st_size : -1;
+}
+
+int output_repair(struct output *output, struct record_error *err)
+{
+    const int rc = repair(output, err);
+
+    note_size(output);
+    return rc;
+}
+
+/* Another program's bytes must not get mixed up with records. */
+static int check_size(const struct output *output, struct record_error *err)
+{
+    struct stat info;
+
+    if (fstat(output->fd, &info) || info.st_size == output->size)
+        return 0;
+    return say(err,
+               "%.100s was changed by another program: it has %lld bytes, not %lld; nothing was "
+               "added to it",
+               output->path, (long long)info.st_size, (long long)output->size);
+}
+
+static bool leads_to(const char *path, const struct stat *file)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && info.st_dev == file->st_dev && info.st_ino == file->st_ino;
+}
+
+static int copy_to(int from, int to)
+{
+    char block[65536];
+    ssize_t n;
+
+    for (off_t at = 0; (n = pread(from, block, sizeof block, at)) > 0; at += n)
+        for (ssize_t done = 0, m; done < n; done += m)
+            if ((m = write(to, block + done, (size_t)(n - done))) <= 0)
+                return -1;
+    return n == 0 && fsync(to) == 0 ? 0 : -1;
+}
+
+/* No name leads to the file any more: copies it to one that is free. */
+static int rescue(const struct output *output, const char *what, struct record_error *err)
+{
+    char path[sizeof output->path + 16];
+    int fd = -1;
+
+    for (int i = 1; i < DEFAULT_NAMES && fd < 0; i++) {
+        snprintf(path, sizeof path, i == 1 ? "%s.rescued" : "%s.rescued-%d", output->path, i);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    const int rc = fd < 0 ? -1 : copy_to(output->fd, fd);
+    const int reason = errno;
+
+    if (fd >= 0)
+        close(fd);
+    if (rc)
+        return say(err, "the file was %s and what was measured cannot be saved in %.100s: %s", what,
+                   path, strerror(reason));
+    return say(err, "the file was %s during the sweep; what was measured is in %.150s", what, path);
+}
+
+/* Records in a file that nobody can find are lost. */
+static int check_place(const struct output *output, struct record_error *err)
+{
+    char link[64], path[sizeof output->path] = "";
+    struct stat file, there;
+
+    if (fstat(output->fd, &file) || leads_to(output->path, &file))
+        return 0;
+    const bool replaced = stat(output->path, &there) == 0;
+
+    if (!replaced && errno != ENOENT && errno != ENOTDIR)
+        return 0; /* it cannot be told */
+    snprintf(link, sizeof link, "/proc/self/fd/%d", output->fd);
+    if (readlink(link, path, sizeof path - 1) > 0 && leads_to(path, &file))
+        return say(err, "the file was moved during the sweep; what was measured is in %.150s",
+                   path);
+    return rescue(output, replaced ? "replaced" : "removed", err);
+}
+
 int output_append(struct output *output, char *line, struct record_error *err)
 {
     struct record_error cause = {""};
@@ -148,8 +237,15 @@ int output_append(struct output *output, char *line, struct record_error *err)
 
     if (line == NULL)
         return say(err, "out of memory for a record");
+    if (check_size(output, err)) {
+        free(line);
+        return -1;
+    }
     rc = record_append(output->fd, line, &cause);
     free(line);
+    note_size(output);
+    if (check_place(output, err))
+        return -1;
     return rc ? say(err, "%.120s: %.120s", output->path, cause.text) : 0;
 }
 

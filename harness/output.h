@@ -2,11 +2,14 @@
 #ifndef HARNESS_OUTPUT_H
 #define HARNESS_OUTPUT_H
 
+#include <sys/types.h>
+
 #include "record.h"
 
 struct output {
     int fd;
     char path[512];
+    off_t size;              /* that this process left it with */
     bool resumed;            /* it held records: they are in file */
     bool started;            /* it held a part of its first line only, or nothing */
     struct record_file file; /* of the earlier sittings */
@@ -19,7 +22,8 @@ int output_open(struct output *output, const char *path, bool resume, struct rec
 /* Before the first append: what an interrupted write left is cut off, unless only the newline is
  * missing, which is added. */
 int output_repair(struct output *output, struct record_error *err);
-/* Appends and frees the line; NULL is an error. */
+/* Appends and frees the line; NULL is an error. So is a file that was changed, removed, replaced or
+ * moved since: the first gets nothing, the others are saved, and the error says where to. */
 int output_append(struct output *output, char *line, struct record_error *err);
 void output_close(struct output *output);
 
