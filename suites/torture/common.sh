@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# What the scripts here share: $1 is the program, $2 a folder, made empty, $3 where the tools and
+# the preloaded libraries are. Sourced.
+# shellcheck disable=SC2034 # used by those who source it
+set -eu
+
+# shellcheck source=/dev/null
+. "$(dirname -- "${BASH_SOURCE[0]}")/../cli/common.sh"
+lockstep=$1
+folder=$2
+tools=$3
+sweep=
+grid=(--bind none --devices virt:2 --counts '1,2' --batch '10,30' --workload tutorial --seed 5)
+quick=("${grid[@]}" --seconds 0.01 --steps 2:3)
+slow=("${grid[@]}" --seconds 0.15 --steps 2:100000)
+
+# Ends what this script has started, whatever the way it ends.
+clean_up()
+{
+    [ -z "$sweep" ] || kill -9 "$sweep" 2>/dev/null || true
+}
+trap clean_up EXIT
+
+# is_complete FILE [N]: it holds what an undisturbed sweep's holds, and N cells not verified.
+is_complete()
+{
+    "$tools/torture_records" whole.jsonl "$1" "${2-0}" || fail "$1 is not complete"
+}
+
+cells_in()
+{
+    "$tools/torture_records" "$1" || fail "$1 cannot be read"
+}
+
+# Only whole lines are in it, and the lines of another file begin it.
+begins_with()
+{
+    [ ! -s "$1" ] || [ "$(tail -c 1 "$1" | od -An -tu1 | tr -d ' ')" = 10 ] ||
+        fail "$1 ends within a line"
+    head -c "$(wc -c <"$2")" "$1" | cmp -s - "$2" || fail "earlier records in $1 changed"
+}
+
+# one_line FILE WORDS: besides progress there is one line of complaint, with these words.
+one_line()
+{
+    grep -v '^\[' "$1" >complaint || true
+    [ "$(wc -l <complaint)" -eq 1 ] || { cat "$1" >&2 && fail "not one line of complaint"; }
+    grep -q -- "$2" complaint || { cat "$1" >&2 && fail "'$2' is not in it"; }
+}
+
+# start FILE OPTION..: a slow sweep in the background; its pid is in sweep.
+start()
+{
+    "$lockstep" sweep "${slow[@]}" --out "$@" >out 2>err &
+    sweep=$!
+}
+
+# ends_with STATUS: the sweep in the background.
+ends_with()
+{
+    status=0
+    wait "$sweep" || status=$?
+    sweep=
+    [ "$status" -eq "$1" ] || { cat err >&2 && fail "status $status, wanted $1"; }
+}
+
+# resume FILE [COMMAND..]: to its end, with the options of the slow sweep.
+resume()
+{
+    local file=$1
+    shift
+    expect_status 0 "$@" "$lockstep" sweep "${slow[@]}" --resume --out "$file"
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env bash
+# What others do to the file of a sweep while it runs: each has an outcome that is said, and nothing
+# that was measured is lost without a word. usage: file.sh LOCKSTEP FOLDER TOOLS GROUP
+# shellcheck disable=SC2154 # common.sh sets what is not set here
+set -eu
+
+# shellcheck source=/dev/null
+. "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+group=$4
+
+# begin NAME: a slow sweep that has a cell in NAME.jsonl.
+begin()
+{
+    file=$1.jsonl
+    start "$file"
+    wait_for_cells 1 "$file" "$sweep"
+}
+
+# Each cell that it announced is in FILE, and the one that was in hand.
+has_all()
+{
+    [ "$(cells_in "$1")" -eq $(($(count_lines '^\[.* verified' err) + ${2-1})) ] ||
+        { cat err >&2 && fail "$(cells_in "$1") cells in $1"; }
+}
+
+# unwritable WORDS COMMAND..: a resume by it changes nothing.
+unwritable()
+{
+    local words=$1
+    shift
+    cp "$file" copy
+    expect_status 2 "$@" "$lockstep" sweep "${slow[@]}" --resume --out "$file"
+    one_line err "$words"
+    cmp "$file" copy || fail "a refused resume changed the file"
+}
+
+group_readonly()
+{
+    local nobody=()
+    begin mode
+    chmod 444 "$file"
+    ends_with 0 # it was opened before
+    is_complete "$file"
+    [ "$(id -u)" -ne 0 ] || nobody=(setpriv --reuid=65534 --clear-groups)
+    unwritable 'cannot write to .*: Permission denied' "${nobody[@]}"
+    # The owner may do anything as root, else after a chmod.
+    chmod 644 "$file"
+    resume "$file"
+
+    begin immutable
+    if ! chattr +i "$file" 2>/dev/null; then
+        echo "not tried: no chattr +i here"
+        return
+    fi
+    trap 'chattr -i "$folder/immutable.jsonl"; clean_up' EXIT
+    ends_with 2
+    one_line err "$file: cannot append a record of [0-9]* bytes: Operation not permitted"
+    cp "$file" before
+    has_all "$file" 0
+    unwritable 'cannot write to .*: Operation not permitted'
+    chattr -i "$file"
+    trap clean_up EXIT
+    resume "$file"
+    begins_with "$file" before
+    is_complete "$file"
+}
+
+group_removed()
+{
+    begin removed
+    rm "$file"
+    ends_with 2
+    one_line err "the file was removed during the sweep; what was measured is in $file.rescued"
+    [ ! -e "$file" ] || fail "it is back"
+    has_all "$file.rescued"
+    resume "$file.rescued"
+    is_complete "$file.rescued"
+
+    begin replaced
+    echo mine >"$file.rescued"
+    cp whole.jsonl other
+    mv other "$file"
+    ends_with 2
+    one_line err "the file was replaced during the sweep; what was measured is in $file.rescued-2"
+    cmp "$file" whole.jsonl || fail "the other sweep's file changed"
+    [ "$(cat "$file.rescued")" = mine ] || fail "a file of another was overwritten"
+    has_all "$file.rescued-2"
+    resume "$file.rescued-2"
+    is_complete "$file.rescued-2"
+
+    begin moved
+    mkdir elsewhere
+    mv "$file" elsewhere/name.jsonl
+    ends_with 2
+    one_line err 'the file was moved during the sweep; what was measured is in .*/elsewhere/name.jsonl'
+    has_all elsewhere/name.jsonl
+    resume elsewhere/name.jsonl
+    is_complete elsewhere/name.jsonl
+
+    # Two names: the other one does not lead there by itself, so a copy is made.
+    begin linked
+    ln "$file" other_name
+    rm "$file"
+    ends_with 2
+    one_line err "what was measured is in $file.rescued"
+    has_all "$file.rescued"
+
+    mkdir inner
+    begin inner/gone
+    rm -r inner
+    ends_with 2
+    one_line err 'the file was removed and what was measured cannot be saved in inner/gone'
+}
+
+group_changed()
+{
+    begin truncated
+    : >"$file"
+    ends_with 2
+    one_line err "$file was changed by another program: it has 0 bytes, not [0-9]*; nothing was added"
+    [ ! -s "$file" ] || fail "something was added"
+    resume "$file"
+    is_complete "$file"
+
+    begin shorter
+    head -n 1 "$file" >header
+    truncate -s "$(wc -c <header)" "$file"
+    ends_with 2
+    one_line err 'was changed by another program'
+    cmp "$file" header || fail "something was added"
+    resume "$file"
+    begins_with "$file" header
+    is_complete "$file"
+
+    begin overwritten
+    cat whole.jsonl >"$file"
+    ends_with 2
+    one_line err 'was changed by another program'
+    cmp "$file" whole.jsonl || fail "records of two runs are mixed"
+    expect_status 0 "$lockstep" report "$file" --out page
+
+    begin appended
+    echo 'a note of mine' >>"$file"
+    cp "$file" with_note
+    ends_with 2
+    one_line err 'was changed by another program'
+    cmp "$file" with_note || fail "something was added"
+    head -n -1 "$file" >before
+    unwritable 'appended.jsonl:[0-9]*: not JSON'
+    cp before "$file"
+    resume "$file"
+    begins_with "$file" before
+    is_complete "$file"
+}
+
+# several FILE OPTION..: four sweeps at once; one gets the file, the others say why not.
+several()
+{
+    local file=$1 winners=0 i status
+    local pids=()
+    shift
+    for i in 1 2 3 4; do
+        "$lockstep" sweep "${slow[@]}" --out "$file" "$@" >"out.$i" 2>"err.$i" &
+        pids+=($!)
+    done
+    for i in 1 2 3 4; do
+        status=0
+        wait "${pids[i - 1]}" || status=$?
+        [ "$status" -ne 0 ] || winners=$((winners + 1))
+        [ "$status" -eq 0 ] || [ "$status" -eq 2 ] || fail "status $status of sweep $i"
+        [ "$status" -eq 0 ] ||
+            one_line "err.$i" "$file: another sweep is writing to it\|$file holds records already"
+    done
+    [ "$winners" -eq 1 ] || { cat err.? >&2 && fail "$winners sweeps had the file"; }
+    is_complete "$file"
+}
+
+group_two()
+{
+    several both.jsonl
+    head -n 2 both.jsonl >half.jsonl
+    several half.jsonl --resume
+}
+
+case $group in
+readonly | removed | changed | two) ;;
+*) fail "no group '$group'" ;;
+esac
+expect_status 0 "$lockstep" sweep "${quick[@]}" --out whole.jsonl
+is_complete whole.jsonl
+"group_$group"

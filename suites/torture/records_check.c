@@ -1,0 +1,63 @@
+/* records_check.c: whether a file of records is complete, judged by its raw lines. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "records.h"
+
+static const char usage[] =
+    "usage: torture_records UNDISTURBED FILE N   FILE holds the cells of UNDISTURBED, and N more\n"
+    "                                            lines of cells that were not verified\n"
+    "       torture_records FILE                 the number of cells in its complete lines\n";
+
+static int complain(const char *path, const struct record_error *err)
+{
+    fprintf(stderr, "torture_records: %s: %s\n", path, err->text);
+    return 1;
+}
+
+static int count(const char *path)
+{
+    struct record_error err = {""};
+    struct records records;
+
+    if (records_load(path, &records, &err))
+        return complain(path, &err);
+    printf("%zu\n", records.n_cells);
+    records_free(&records);
+    return 0;
+}
+
+static int compare(const char *whole, const char *path, size_t not_verified)
+{
+    struct record_error err = {""};
+    struct records undisturbed, records;
+
+    if (records_load(whole, &undisturbed, &err) ||
+        records_compare(&undisturbed, &undisturbed, 0, &err))
+        return complain(whole, &err);
+    if (records_load(path, &records, &err)) {
+        records_free(&undisturbed);
+        return complain(path, &err);
+    }
+    const int rc = records_compare(&undisturbed, &records, not_verified, &err);
+
+    records_free(&undisturbed);
+    records_free(&records);
+    return rc ? complain(path, &err) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    char *end = NULL;
+    unsigned long not_verified = 0;
+
+    if (argc == 4)
+        not_verified = strtoul(argv[3], &end, 10);
+    if (argc == 2 && argv[1][0] != '-')
+        return count(argv[1]);
+    if (argc == 4 && end != argv[3] && *end == '\0')
+        return compare(argv[1], argv[2], not_verified);
+    fputs(usage, stderr);
+    return 2;
+}
