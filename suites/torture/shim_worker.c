@@ -125,9 +125,8 @@ static void act_at_once(const char *act)
         put_much(MEGABYTES);
     else if (strcmp(act, "record") == 0 || strcmp(act, "record_fails") == 0)
         put_record();
-    else if (strcmp(act, "hang") == 0)
-        hang();
-    else if (strcmp(act, "closed_hang") == 0 && close(STDOUT_FILENO) == 0)
+    else if (strcmp(act, "hang") == 0 ||
+             (strcmp(act, "closed_hang") == 0 && close(STDOUT_FILENO) == 0))
         hang();
     else if (strcmp(act, "stop") == 0)
         die_of(SIGSTOP);
