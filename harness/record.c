@@ -103,8 +103,7 @@ static bool counts(const struct record_cell *cell, size_t i)
 }
 
 /* Slowest rank of each counted step, then the median: the other order hides stragglers. */
-static double phase_median(const struct record_cell *cell, enum record_phase phase, double x[],
-                           double scratch[])
+static double phase_median(const struct record_cell *cell, enum record_phase phase, double x[])
 {
     const uint64_t *ns = cell->phase_ns[phase];
     size_t n = 0;
@@ -118,11 +117,11 @@ static double phase_median(const struct record_cell *cell, enum record_phase pha
             x[n++] = (double)slowest;
         }
     }
-    return n == 0 || cell->n_ranks == 0 ? NAN : stats_summarise(x, n, scratch).median;
+    return cell->n_ranks == 0 ? NAN : stats_median(x, n);
 }
 
 /* The mean over the ranks with rows: what one of them waits for the others is outside, too. */
-static double outside_median(const struct record_cell *cell, double x[], double scratch[])
+static double outside_median(const struct record_cell *cell, double x[])
 {
     size_t n = 0;
     for (size_t i = 0; cell->matmul_ns != NULL && cell->n_shards > 0 && i < cell->n_samples; ++i) {
@@ -134,7 +133,7 @@ static double outside_median(const struct record_cell *cell, double x[], double 
             x[n++] = 1 - inside / cell->n_shards / (double)cell->t_step_ns[i];
         }
     }
-    return n == 0 ? NAN : stats_summarise(x, n, scratch).median;
+    return stats_median(x, n);
 }
 
 static void flag_samples(struct record_cell *cell, const struct stats_summary *s)
@@ -212,9 +211,9 @@ int record_derive(struct record_cell *cell)
     set_summary(cell, &s);
     flag_samples(cell, &s);
     for (int p = 0; p < RECORD_PHASES; ++p) {
-        cell->phase_median_ns[p] = phase_median(cell, (enum record_phase)p, x, scratch);
+        cell->phase_median_ns[p] = phase_median(cell, (enum record_phase)p, x);
     }
-    cell->outside_frac = outside_median(cell, x, scratch);
+    cell->outside_frac = outside_median(cell, x);
     free(x);
     free(scratch);
     return 0;

@@ -12,9 +12,10 @@
 #include "record_json.h"
 
 /* Loads one line that must be of that type. */
-static json_t *load_type(const char *line, enum record_type type, struct record_error *err)
+static json_t *load_type(const char *line, enum record_type type, struct record_raw *raw,
+                         struct record_error *err)
 {
-    json_t *root = record_json_load(line, strlen(line), err);
+    json_t *root = record_json_load(line, strlen(line), raw, err);
     const int found = root == NULL ? -1 : record_json_type(root, err);
     if (found < 0 || found != (int)type) {
         if (found >= 0) {
@@ -29,17 +30,21 @@ static json_t *load_type(const char *line, enum record_type type, struct record_
 
 int record_run_parse(const char *line, struct record_run *run, struct record_error *err)
 {
-    json_t *root = load_type(line, RECORD_IS_RUN, err);
+    struct record_raw raw = {0};
+    json_t *root = load_type(line, RECORD_IS_RUN, &raw, err);
     const int status = root == NULL ? -1 : record_run_from_json(root, run, err);
     json_decref(root);
+    record_raw_free(&raw);
     return status;
 }
 
 int record_cell_parse(const char *line, struct record_cell *cell, struct record_error *err)
 {
-    json_t *root = load_type(line, RECORD_IS_CELL, err);
-    const int status = root == NULL ? -1 : record_cell_from_json(root, cell, err);
+    struct record_raw raw = {0};
+    json_t *root = load_type(line, RECORD_IS_CELL, &raw, err);
+    const int status = root == NULL ? -1 : record_cell_from_json(root, &raw, cell, err);
     json_decref(root);
+    record_raw_free(&raw);
     return status;
 }
 
@@ -99,11 +104,16 @@ struct reader {
     const char *path;
     char *line; /* without its newline */
     size_t length, capacity;
-    bool complete; /* the line had a newline */
-    size_t number; /* of the line, from 1 */
-    long offset;   /* of the line */
-    long next;     /* of the next one */
+    bool complete;       /* the line had a newline */
+    size_t number;       /* of the line, from 1 */
+    long offset;         /* of the line */
+    long next;           /* of the next one */
+    char chunk[1 << 16]; /* read, but not yet part of a line: chunk[at .. end-1] */
+    size_t at, end;
     size_t capacity_cells;
+    size_t *place;         /* by cell_id: its index in the cells and 1, or 0; open addressing */
+    size_t places;         /* a power of two, more than twice the cells */
+    struct record_raw raw; /* of the current line */
 };
 
 /* err becomes "FILE:LINE: text"; of a long path the end is shown. */
@@ -117,15 +127,25 @@ static int locate(const struct reader *reader, struct record_error *err)
                        cause.text);
 }
 
-static bool grow(struct reader *reader)
+/* Adds n bytes of the chunk to the line. */
+static bool take_bytes(struct reader *reader, size_t n)
 {
-    const size_t capacity = reader->capacity == 0 ? 4096 : 2 * reader->capacity;
-    char *line = capacity > RECORD_LINE_BYTES ? NULL : realloc(reader->line, capacity);
-    if (line != NULL) {
-        reader->line = line;
-        reader->capacity = capacity;
+    size_t capacity = reader->capacity == 0 ? 4096 : reader->capacity;
+    while (capacity < reader->length + n) {
+        capacity *= 2;
     }
-    return line != NULL;
+    char *line = capacity > RECORD_LINE_BYTES || capacity == reader->capacity
+                     ? reader->line
+                     : realloc(reader->line, capacity);
+    if (capacity > RECORD_LINE_BYTES || line == NULL) {
+        return false;
+    }
+    reader->line = line;
+    reader->capacity = capacity;
+    memcpy(reader->line + reader->length, reader->chunk + reader->at, n);
+    reader->length += n;
+    reader->at += n;
+    return true;
 }
 
 /* 1: a line; 0: the end; -1: an error. */
@@ -135,18 +155,25 @@ static int next_line(struct reader *reader, struct record_error *err)
     reader->complete = false;
     reader->offset = reader->next;
     ++reader->number;
-    int c;
-    while (!reader->complete && (c = getc_unlocked(reader->stream)) != EOF) {
-        ++reader->next;
-        reader->complete = c == '\n';
-        if (reader->length == reader->capacity && !grow(reader)) {
+    while (!reader->complete) {
+        if (reader->at == reader->end) {
+            reader->at = 0;
+            reader->end = fread(reader->chunk, 1, sizeof reader->chunk, reader->stream);
+        }
+        const char *begin = reader->chunk + reader->at;
+        const size_t left = reader->end - reader->at;
+        const char *newline = memchr(begin, '\n', left);
+        if (left == 0) {
+            break;
+        }
+        if (!take_bytes(reader, newline == NULL ? left : (size_t)(newline - begin))) {
             record_fail(err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
             return locate(reader, err);
         }
-        if (!reader->complete) {
-            reader->line[reader->length++] = (char)c;
-        }
+        reader->complete = newline != NULL;
+        reader->at += reader->complete;
     }
+    reader->next += (long)(reader->length + reader->complete);
     if (ferror(reader->stream)) {
         record_fail(err, "cannot read: %s", strerror(errno));
         return locate(reader, err);
@@ -154,27 +181,62 @@ static int next_line(struct reader *reader, struct record_error *err)
     return reader->complete || reader->length > 0;
 }
 
+/* Where the cell of that id is, or where it has to go. Ids are hashes already. */
+static size_t *find_place(const struct reader *reader, const struct record_file *file,
+                          const char *cell_id)
+{
+    size_t i = (size_t)strtoull(cell_id, NULL, 16) & (reader->places - 1);
+    while (reader->place[i] != 0 &&
+           strcmp(file->cell[reader->place[i] - 1].cell_id, cell_id) != 0) {
+        i = (i + 1) & (reader->places - 1);
+    }
+    return &reader->place[i];
+}
+
+static int grow_places(struct reader *reader, const struct record_file *file)
+{
+    const size_t places = 4 * reader->capacity_cells;
+    size_t *place = calloc(places, sizeof place[0]);
+    if (place == NULL) {
+        return -1;
+    }
+    free(reader->place);
+    reader->place = place;
+    reader->places = places;
+    for (size_t i = 0; i < file->n_cells; ++i) {
+        *find_place(reader, file, file->cell[i].cell_id) = i + 1;
+    }
+    return 0;
+}
+
+static int grow_cells(struct reader *reader, struct record_file *file, struct record_error *err)
+{
+    const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
+    struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
+    if (cells != NULL) {
+        file->cell = cells;
+        reader->capacity_cells = capacity;
+    }
+    return cells != NULL && grow_places(reader, file) == 0
+               ? 0
+               : record_fail(err, "no memory for %zu cells", capacity);
+}
+
 /* A cell of an id that is there replaces the older one. */
 static int keep_cell(struct reader *reader, struct record_file *file, struct record_cell *cell,
                      struct record_error *err)
 {
-    for (size_t i = 0; i < file->n_cells; ++i) {
-        if (strcmp(file->cell[i].cell_id, cell->cell_id) == 0) {
-            record_cell_free(&file->cell[i]);
-            file->cell[i] = *cell;
-            return 0;
-        }
+    if (file->n_cells == reader->capacity_cells && grow_cells(reader, file, err) != 0) {
+        return -1;
     }
-    if (file->n_cells == reader->capacity_cells) {
-        const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
-        struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
-        if (cells == NULL) {
-            return record_fail(err, "no memory for %zu cells", capacity);
-        }
-        file->cell = cells;
-        reader->capacity_cells = capacity;
+    size_t *place = find_place(reader, file, cell->cell_id);
+    if (*place != 0) {
+        record_cell_free(&file->cell[*place - 1]);
+        file->cell[*place - 1] = *cell;
+        return 0;
     }
     file->cell[file->n_cells++] = *cell;
+    *place = file->n_cells;
     return 0;
 }
 
@@ -190,7 +252,7 @@ static int take_cell(struct reader *reader, const json_t *root, struct record_fi
                      struct record_error *err)
 {
     struct record_cell cell;
-    if (record_cell_from_json(root, &cell, err) != 0) {
+    if (record_cell_from_json(root, &reader->raw, &cell, err) != 0) {
         return -1;
     }
     if (same_run(cell.run_id, file, err) != 0 || keep_cell(reader, file, &cell, err) != 0) {
@@ -254,7 +316,7 @@ static int read_lines(struct reader *reader, struct record_file *file, struct re
         return locate(reader, err);
     }
     while (more > 0) {
-        json_t *root = record_json_load(reader->line, reader->length, err);
+        json_t *root = record_json_load(reader->line, reader->length, &reader->raw, err);
         if (root == NULL || !reader->complete) {
             json_decref(root);
             return accept_torn(reader, file, err);
@@ -279,6 +341,8 @@ int record_read(const char *path, struct record_file *file, struct record_error 
     const int status = read_lines(&reader, file, err);
     fclose(reader.stream);
     free(reader.line);
+    free(reader.place);
+    record_raw_free(&reader.raw);
     if (status != 0) {
         record_file_free(file);
     }

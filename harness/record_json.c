@@ -25,10 +25,19 @@ int record_fail(struct record_error *err, const char *format, ...)
     return -1;
 }
 
-json_t *record_json_load(const char *line, size_t bytes, struct record_error *err)
+json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
+                         struct record_error *err)
 {
     json_error_t error;
-    json_t *root = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &error);
+    json_t *root = NULL;
+    if (record_raw_cut(line, bytes, raw)) {
+        root = json_loadb(raw->line, raw->length, JSON_REJECT_DUPLICATES, &error);
+    }
+    if (root == NULL) {
+        /* Of a line that is not JSON the column must be that of the file. */
+        raw->n_arrays = 0;
+        root = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &error);
+    }
     if (root == NULL) {
         record_fail(err, "not JSON: %s (column %d)", error.text, error.column);
     } else if (!json_is_object(root)) {

@@ -50,8 +50,27 @@ extern const char *const record_type_names[RECORD_TYPES];
 int record_fail(struct record_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The arrays of whole numbers in the "raw" of a line, each of them from 0 to RECORD_EXACT_MAX. In
+ * the JSON of the line an integer in their place is an index of array. Fill with 0, then use for
+ * any number of lines. */
+struct record_array {
+    size_t first, n; /* its elements are number[first .. first+n-1] */
+};
+struct record_raw {
+    char *line; /* with the integers */
+    size_t length, line_capacity;
+    uint64_t *number;
+    size_t n_numbers, number_capacity;
+    struct record_array *array;
+    size_t n_arrays, array_capacity;
+};
+/* False: not one array was taken out, the line has to be read as it is. */
+bool record_raw_cut(const char *line, size_t bytes, struct record_raw *raw);
+void record_raw_free(struct record_raw *raw);
+
 /* NULL: not JSON, or no object; err says where. Caller: json_decref. */
-json_t *record_json_load(const char *line, size_t bytes, struct record_error *err);
+json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
+                         struct record_error *err);
 
 /* The type that the schema names; -1 for other schemas and other majors. */
 int record_json_type(const json_t *root, struct record_error *err);
@@ -65,7 +84,9 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
                        struct record_error *err);
 
 int record_run_from_json(const json_t *root, struct record_run *run, struct record_error *err);
-int record_cell_from_json(const json_t *root, struct record_cell *cell, struct record_error *err);
+/* raw: of the line that root was loaded from. */
+int record_cell_from_json(const json_t *root, const struct record_raw *raw,
+                          struct record_cell *cell, struct record_error *err);
 int record_end_from_json(const json_t *root, struct record_end *end, struct record_error *err);
 
 #endif

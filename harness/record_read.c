@@ -1,5 +1,6 @@
 /* record_read.c: JSON to records. The input is untrusted: every length is checked before it is
  * used, and memory is taken only for elements that are there. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,13 +35,44 @@ static const json_t *find_object(const json_t *object, const char *name, struct 
     return found;
 }
 
-/* The elements of an array of nanoseconds; to has room for all of them. */
-static int read_u64s(const json_t *array, const char *name, uint64_t *to, struct record_error *err)
+/* An array of numbers: in the list that was taken out of the line, or still in the JSON. */
+struct series {
+    const uint64_t *number; /* NULL: json */
+    const json_t *json;
+    size_t n;
+};
+
+static bool find_series(const json_t *value, const struct record_raw *raw, struct series *series)
 {
-    for (size_t i = 0; i < json_array_size(array); ++i) {
+    *series = (struct series){.json = value, .n = json_array_size(value)};
+    if (json_is_array(value)) {
+        return true;
+    }
+    const json_int_t place = json_is_integer(value) ? json_integer_value(value) : -1;
+    if (place < 0 || (size_t)place >= raw->n_arrays) {
+        return false;
+    }
+    const struct record_array *array = &raw->array[place];
+    *series = (struct series){.number = raw->number + array->first, .n = array->n};
+    return true;
+}
+
+/* The elements, none above most; to has room for all of them. */
+static int read_series(const struct series *series, const char *name, json_int_t most, uint64_t *to,
+                       struct record_error *err)
+{
+    for (size_t i = 0; i < series->n; ++i) {
         json_int_t number = 0;
-        if (record_json_integer(json_array_get(array, i), name, 0, RECORD_EXACT_MAX, &number,
-                                err) != 0) {
+        if (series->number != NULL && series->number[i] <= (uint64_t)most) {
+            to[i] = series->number[i];
+            continue;
+        }
+        if (series->number != NULL) {
+            return record_fail(err, "\"%s\" is %" PRIu64 ", outside 0 to %" JSON_INTEGER_FORMAT,
+                               name, series->number[i], most);
+        }
+        if (record_json_integer(json_array_get(series->json, i), name, 0, most, &number, err) !=
+            0) {
             return -1;
         }
         to[i] = (uint64_t)number;
@@ -48,86 +80,115 @@ static int read_u64s(const json_t *array, const char *name, uint64_t *to, struct
     return 0;
 }
 
-static int read_times(const json_t *raw, const char *name, size_t n, uint64_t *to,
+/* What "raw" is read from. */
+struct source {
+    const json_t *object; /* of "raw" */
+    const struct record_raw *raw;
+    size_t n; /* samples */
+};
+
+static int find_times(const struct source *source, const char *name, struct series *series,
                       struct record_error *err)
 {
-    const json_t *array = find_array(raw, name, n, err);
-    return array == NULL ? -1 : read_u64s(array, name, to, err);
+    if (!find_series(json_object_get(source->object, name), source->raw, series)) {
+        return record_fail(err, "\"%s\" is missing or no array", name);
+    }
+    if (series->n != source->n) {
+        return record_fail(err, "\"%s\" has %zu elements, expected %zu", name, series->n,
+                           source->n);
+    }
+    return 0;
 }
 
-static int read_flags(const json_t *raw, struct record_cell *cell, struct record_error *err)
+static int read_times(const struct source *source, const char *name, json_int_t most, uint64_t *to,
+                      struct record_error *err)
 {
-    const json_t *array = find_array(raw, "flags", cell->n_samples, err);
-    for (size_t i = 0; array != NULL && i < cell->n_samples; ++i) {
-        json_int_t number = 0;
-        if (record_json_integer(json_array_get(array, i), "flags", 0, UINT16_MAX, &number, err) !=
-            0) {
-            return -1;
-        }
-        cell->flags[i] = (unsigned)number;
+    struct series series;
+    return find_times(source, name, &series, err) != 0 ? -1
+                                                       : read_series(&series, name, most, to, err);
+}
+
+/* Through the memory of the starts, which come after them. */
+static int read_flags(const struct source *source, struct record_cell *cell,
+                      struct record_error *err)
+{
+    if (read_times(source, "flags", UINT16_MAX, cell->t_start_ns, err) != 0) {
+        return -1;
     }
-    return array == NULL ? -1 : 0;
+    for (size_t i = 0; i < source->n; ++i) {
+        cell->flags[i] = (unsigned)cell->t_start_ns[i];
+    }
+    return 0;
 }
 
 /* Null, or n_ranks arrays of n_samples. Lengths first, then memory. */
-static int read_ranks(const json_t *phases, const char *name, const struct record_cell *cell,
-                      uint64_t **times, struct record_error *err)
+static int read_ranks(const json_t *value, const char *name, const struct source *source,
+                      size_t n_ranks, uint64_t **times, struct record_error *err)
 {
-    if (json_is_null(json_object_get(phases, name))) {
+    struct series series[RECORD_MAX_RANKS];
+    if (json_is_null(value)) {
         return 0;
     }
-    const size_t n_ranks = (size_t)cell->n_ranks, n_samples = cell->n_samples;
-    const json_t *ranks = find_array(phases, name, n_ranks, err);
-    for (size_t rank = 0; ranks != NULL && rank < n_ranks; ++rank) {
-        const json_t *steps = json_array_get(ranks, rank);
-        if (!json_is_array(steps) || json_array_size(steps) != n_samples) {
-            return record_fail(err, "\"%s\" of rank %zu is no array of %zu times", name, rank,
-                               n_samples);
-        }
+    if (!json_is_array(value)) {
+        return record_fail(err, "\"%s\" is missing or no array", name);
     }
-    if (ranks == NULL) {
-        return -1;
-    }
-    /* Cannot overflow: the elements were counted. One more, because NULL means not measured. */
-    *times = calloc(n_ranks * n_samples + 1, sizeof **times);
-    if (*times == NULL) {
-        return record_fail(err, "no memory for %zu times", n_ranks * n_samples);
+    if (json_array_size(value) != n_ranks) {
+        return record_fail(err, "\"%s\" has %zu elements, expected %zu", name,
+                           json_array_size(value), n_ranks);
     }
     for (size_t rank = 0; rank < n_ranks; ++rank) {
-        if (read_u64s(json_array_get(ranks, rank), name, *times + rank * n_samples, err) != 0) {
+        if (!find_series(json_array_get(value, rank), source->raw, &series[rank]) ||
+            series[rank].n != source->n) {
+            return record_fail(err, "\"%s\" of rank %zu is no array of %zu times", name, rank,
+                               source->n);
+        }
+    }
+    /* Cannot overflow: the elements were counted. One more, because NULL means not measured. */
+    *times = calloc(n_ranks * source->n + 1, sizeof **times);
+    if (*times == NULL) {
+        return record_fail(err, "no memory for %zu times", n_ranks * source->n);
+    }
+    for (size_t rank = 0; rank < n_ranks; ++rank) {
+        if (read_series(&series[rank], name, RECORD_EXACT_MAX, *times + rank * source->n, err) !=
+            0) {
             return -1;
         }
     }
     return 0;
 }
 
-static int read_raw(const json_t *root, struct record_cell *cell, struct record_error *err)
+static int read_raw(const json_t *root, const struct record_raw *raw, struct record_cell *cell,
+                    struct record_error *err)
 {
-    const size_t n = cell->n_samples;
-    const int n_ranks = cell->n_ranks;
-    const json_t *raw = find_object(root, "raw", err);
-    const json_t *phases = raw == NULL ? NULL : find_object(raw, "phase_ns", err);
-    if (phases == NULL || find_array(raw, "t_step_ns", n, err) == NULL) {
+    const struct source source = {find_object(root, "raw", err), raw, cell->n_samples};
+    const json_t *phases =
+        source.object == NULL ? NULL : find_object(source.object, "phase_ns", err);
+    const size_t n_ranks = (size_t)cell->n_ranks;
+    struct series steps;
+    if (phases == NULL || find_times(&source, "t_step_ns", &steps, err) != 0) {
         return -1;
     }
     /* Without ranks: phase arrays are allocated only for phases that are there. */
-    if (record_cell_alloc(cell, n, 0) != 0) {
-        return record_fail(err, "no memory for %zu samples", n);
+    if (record_cell_alloc(cell, source.n, 0) != 0) {
+        return record_fail(err, "no memory for %zu samples", source.n);
     }
-    cell->n_ranks = n_ranks;
-    if (read_times(raw, "t_step_ns", n, cell->t_step_ns, err) != 0 ||
-        read_times(raw, "t_start_ns", n, cell->t_start_ns, err) != 0 ||
-        read_flags(raw, cell, err) != 0) {
+    cell->n_ranks = (int)n_ranks;
+    if (read_series(&steps, "t_step_ns", RECORD_EXACT_MAX, cell->t_step_ns, err) != 0 ||
+        read_flags(&source, cell, err) != 0 ||
+        read_times(&source, "t_start_ns", RECORD_EXACT_MAX, cell->t_start_ns, err) != 0) {
         return -1;
     }
     for (int p = 0; p < RECORD_PHASES; ++p) {
-        if (read_ranks(phases, record_phase_names[p], cell, &cell->phase_ns[p], err) != 0) {
+        const char *name = record_phase_names[p];
+        if (read_ranks(json_object_get(phases, name), name, &source, n_ranks, &cell->phase_ns[p],
+                       err) != 0) {
             return -1;
         }
     }
-    return json_object_get(raw, "matmul_ns") == NULL
+    const json_t *matmul = json_object_get(source.object, "matmul_ns");
+    return matmul == NULL
                ? 0
-               : read_ranks(raw, "matmul_ns", cell, &cell->matmul_ns, err);
+               : read_ranks(matmul, "matmul_ns", &source, n_ranks, &cell->matmul_ns, err);
 }
 
 static int read_shards(const json_t *root, struct record_cell *cell, struct record_error *err)
@@ -182,7 +243,8 @@ static int check_cell(const struct record_cell *cell, struct record_error *err)
     return cell->status == RECORD_OK ? record_check_ok(cell, err) : 0;
 }
 
-int record_cell_from_json(const json_t *root, struct record_cell *cell, struct record_error *err)
+int record_cell_from_json(const json_t *root, const struct record_raw *raw,
+                          struct record_cell *cell, struct record_error *err)
 {
     memset(cell, 0, sizeof *cell);
     cell->outside_frac = NAN;
@@ -196,7 +258,7 @@ int record_cell_from_json(const json_t *root, struct record_cell *cell, struct r
     }
     if (status != 0 || read_status(root, cell, err) != 0 ||
         record_json_fields(root, record_cell_fields, cell, err) != 0 ||
-        read_shards(root, cell, err) != 0 || read_raw(root, cell, err) != 0 ||
+        read_shards(root, cell, err) != 0 || read_raw(root, raw, cell, err) != 0 ||
         check_cell(cell, err) != 0) {
         record_cell_free(cell);
         return -1;

@@ -43,6 +43,66 @@ double stats_quantile(const double sorted[], size_t n, double q)
     return lo < hi ? lo + (position - (double)below) * (hi - lo) : lo;
 }
 
+/* The middle one of the first, the middle and the last. */
+static double pivot_of(const double x[], size_t lo, size_t hi)
+{
+    const double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Moves the element of rank k among x[lo..hi] to its place: all before are not larger, all behind
+ * not smaller. Rounds that hardly get on are not repeated for ever: then it sorts. */
+static void select_rank(double x[], size_t lo, size_t hi, size_t k)
+{
+    for (int rounds = 0; lo < hi; ++rounds) {
+        if (rounds == 64) {
+            qsort(x + lo, hi - lo + 1, sizeof x[0], compare_doubles);
+            return;
+        }
+        const double pivot = pivot_of(x, lo, hi);
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (x[i] < pivot) {
+                ++i;
+            }
+            while (x[j] > pivot) {
+                --j;
+            }
+            if (i >= j) {
+                break;
+            }
+            const double other = x[i];
+            x[i++] = x[j];
+            x[j--] = other;
+        }
+        /* x[lo..j] <= pivot <= x[j+1..hi], and both have elements. */
+        if (k <= j) {
+            hi = j;
+        } else {
+            lo = j + 1;
+        }
+    }
+}
+
+double stats_median(double x[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i) {
+        if (isnan(x[i])) {
+            return NAN;
+        }
+    }
+    if (n == 0) {
+        return NAN;
+    }
+    const size_t below = (n - 1) / 2;
+    select_rank(x, 0, n - 1, below);
+    double pair[2] = {x[below], x[below]};
+    for (size_t i = below + 1; i < n; ++i) {
+        pair[1] = i == below + 1 || x[i] < pair[1] ? x[i] : pair[1];
+    }
+    return stats_quantile(pair, n % 2 == 0 ? 2 : 1, 0.5);
+}
+
 /* Largest d >= 1 with P(Bin(n, 1/2) <= d - 1) <= tail; 0: none. n <= EXACT_LIMIT. */
 static size_t exact_rank(size_t n, double tail)
 {

@@ -27,6 +27,9 @@ struct stats_summary {
 
 /* sorted ascending, NaN last; NaN when there is one, when n is 0 or q outside 0..1. */
 double stats_quantile(const double sorted[], size_t n, double q);
+/* Of finite numbers the same as stats_quantile(sorted, n, 0.5), in less time: x comes into another
+ * order. */
+double stats_median(double x[], size_t n);
 struct stats_interval stats_median_interval(const double sorted[], size_t n, double level);
 
 /* Tukey's fences around the quartiles: a value outside mild_lo..mild_hi is an outlier, outside

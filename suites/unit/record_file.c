@@ -103,6 +103,15 @@ Test(record_file, many_cells)
         cr_assert(file.cell[launch].key.launch == launch, "order of the file");
     }
     record_file_free(&file);
+    for (int launch = 49; launch >= 0; launch -= 3) {
+        append_cell(&at, launch, 1000);
+    }
+    cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 50, "%s", err.text);
+    for (int launch = 0; launch < 50; ++launch) {
+        const uint64_t setup = launch % 3 == 1 ? 1000 : (uint64_t)launch;
+        cr_assert(file.cell[launch].key.launch == launch && file.cell[launch].setup_ns == setup);
+    }
+    record_file_free(&file);
     close(at.fd);
 }
 

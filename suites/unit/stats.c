@@ -235,3 +235,37 @@ Test(stats, steady_state_slope_limit)
     cr_assert(stats_is_steady(below, 10, &rule));
     cr_assert(!stats_is_steady(above, 10, &rule));
 }
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median by selection is that of the sorted numbers, to the bit: few and many different values,
+ * in order, in reverse, with the large ones in the middle. */
+Test(stats, median_is_that_of_the_sorted)
+{
+    double x[600], sorted[600];
+    uint64_t state = 9;
+    cr_assert(isnan(stats_median(x, 0)));
+    for (size_t n = 1; n <= 600; n += n < 40 ? 1 : 37) {
+        for (int kind = 0; kind < 7; ++kind) {
+            const double most = kind == 0 ? 1 : kind == 1 ? 3 : 1e9;
+            for (size_t i = 0; i < n; ++i) {
+                x[i] = floor(next_uniform(&state) * most);
+                x[i] = kind == 3 ? (double)i : kind == 4 ? (double)(n - i) : x[i];
+                x[i] = kind == 5 ? (double)(i < n / 2 ? i : n - i) : x[i];
+                x[i] = kind == 6 ? -x[i] / 3 : x[i];
+                sorted[i] = x[i];
+            }
+            qsort(sorted, n, sizeof sorted[0], by_value);
+            const double want = stats_quantile(sorted, n, 0.5), got = stats_median(x, n);
+            cr_assert(got == want, "%zu numbers of kind %d: %.17g, not %.17g", n, kind, got, want);
+        }
+    }
+    x[0] = 1;
+    x[1] = NAN;
+    x[2] = 3;
+    cr_assert(isnan(stats_median(x, 3)));
+}
