@@ -139,22 +139,37 @@ static int open_output(struct sweep *sweep)
     return 0;
 }
 
-static void mark_done(struct sweep *sweep)
+static int compare_ids(const void *a, const void *b)
 {
-    const struct record_file *file = &sweep->output.file;
+    return strcmp(a, b);
+}
 
-    for (size_t i = 0; i < sweep->n && sweep->output.resumed; i++) {
+/* What an earlier sitting has verified. Its samples are not needed any more, and every worker would
+ * begin as a copy of them. */
+static int mark_done(struct sweep *sweep)
+{
+    struct record_file *file = &sweep->output.file;
+    char(*id)[sizeof file->cell->cell_id] = calloc(file->n_cells + 1, sizeof *id);
+    size_t n = 0;
+
+    if (id == NULL)
+        return -1;
+    for (size_t i = 0; i < file->n_cells; i++)
+        if (file->cell[i].status == RECORD_OK)
+            memcpy(id[n++], file->cell[i].cell_id, sizeof *id);
+    qsort(id, n, sizeof *id, compare_ids);
+    for (size_t i = 0; i < sweep->n; i++) {
         struct record_cell planned;
 
         cell_identify(&sweep->cell[i], &planned);
-        for (size_t j = 0; j < file->n_cells; j++) {
-            if (strcmp(file->cell[j].cell_id, planned.cell_id) == 0 &&
-                file->cell[j].status == RECORD_OK) {
-                sweep->done[i] = sweep->measured[i] = true;
-                sweep->status[i] = RECORD_OK;
-            }
+        if (bsearch(planned.cell_id, id, n, sizeof *id, compare_ids) != NULL) {
+            sweep->done[i] = sweep->measured[i] = true;
+            sweep->status[i] = RECORD_OK;
         }
     }
+    free(id);
+    record_file_free(file);
+    return 0;
 }
 
 static size_t count_status(const struct sweep *sweep, enum record_status status)
@@ -184,7 +199,8 @@ static int open_plan(struct sweep *sweep)
     sweep->measured = calloc(sweep->n, sizeof *sweep->measured);
     if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured)
         return complain(sweep, "out of memory for the plan");
-    mark_done(sweep);
+    if (sweep->output.resumed && mark_done(sweep))
+        return complain(sweep, "out of memory for the plan");
     return 0;
 }
 

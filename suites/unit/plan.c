@@ -1,0 +1,295 @@
+/* plan.c: the grid of a sweep is complete, in blocks of random order, and says what it is. */
+#include "plan.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two workloads, three batches, devices 1, 2 and 4 of four, both modes: 24 cells a launch. */
+static struct plan_options example(void)
+{
+    struct plan_options options = {.devices = "virt:4+lag",
+                                   .backend = "cpu",
+                                   .count = {1, 2, 4},
+                                   .n_counts = 3,
+                                   .batch = {10, 30, 64},
+                                   .n_batches = 3,
+                                   .n_workloads = 2,
+                                   .launches = 4,
+                                   .seed = 11,
+                                   .limits = {0.5, 3, 9}};
+    char why[200];
+    cr_assert(workload_parse("tutorial", &options.workload[0], why, sizeof why) == 0);
+    cr_assert(workload_parse("mlp:7,5,3", &options.workload[1], why, sizeof why) == 0);
+    return options;
+}
+
+static struct cell_config *make(struct plan_options *options)
+{
+    struct plan_text why = {""};
+    cr_assert(plan_defaults(options, 4, &why) == 0, "%s", why.text);
+    struct cell_config *cells = plan_make(options, "threads", "0123456789abcdef");
+    cr_assert(cells != NULL);
+    return cells;
+}
+
+/* The cell's name without its launch, to compare blocks by. */
+static uint64_t name_of(const struct cell_config *cell)
+{
+    struct cell_config first = *cell;
+    struct record_cell record;
+    first.launch = 0;
+    cell_identify(&first, &record);
+    return strtoull(record.cell_id, NULL, 16);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sorted_names(const struct cell_config *cells, size_t n, uint64_t names[])
+{
+    for (size_t i = 0; i < n; ++i) {
+        names[i] = name_of(&cells[i]);
+    }
+    qsort(names, n, sizeof names[0], by_name);
+}
+
+static bool same_order(const struct cell_config *a, const struct cell_config *b, size_t n)
+{
+    size_t i = 0;
+    while (i < n && name_of(&a[i]) == name_of(&b[i])) {
+        ++i;
+    }
+    return i == n;
+}
+
+Test(plan, every_block_holds_every_cell_once)
+{
+    struct plan_options options = example();
+    struct cell_config *cells = make(&options);
+    uint64_t first[24], other[24];
+    cr_assert(plan_block(&options) == 24 && plan_cells(&options) == 96);
+    sorted_names(cells, 24, first);
+    for (size_t i = 1; i < 24; ++i) {
+        cr_assert(first[i] != first[i - 1], "a cell is there twice");
+    }
+    for (size_t l = 0; l < 4; ++l) {
+        sorted_names(cells + 24 * l, 24, other);
+        cr_assert(memcmp(first, other, sizeof first) == 0, "block %zu has other cells", l);
+    }
+    for (size_t i = 0; i < 96; ++i) {
+        cr_assert(cells[i].launch == (int)(i / 24) && cells[i].order_index == i, "cell %zu", i);
+    }
+    free(cells);
+}
+
+Test(plan, order_follows_from_the_seed)
+{
+    struct plan_options options = example(), fewer = example(), other = example();
+    fewer.launches = 2;
+    other.seed = 12;
+    struct cell_config *a = make(&options), *b = make(&options), *c = make(&fewer),
+                       *d = make(&other);
+    cr_assert(same_order(a, b, 96), "one seed, two orders");
+    cr_assert(same_order(a, c, 48), "the order of a block depends on the number of blocks");
+    for (size_t l = 0; l < 4; ++l) {
+        cr_assert(!same_order(a + 24 * l, d + 24 * l, 24), "two seeds, one order of block %zu", l);
+        for (size_t m = 0; m < l; ++m) {
+            cr_assert(!same_order(a + 24 * l, a + 24 * m, 24), "blocks %zu and %zu", l, m);
+        }
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(d);
+}
+
+static bool has_all(const struct cell_config *cells, size_t n, size_t at, size_t block)
+{
+    uint64_t names[400], all[24];
+    size_t found = 0;
+    cr_assert(n / block == 400 && block == 24);
+    for (size_t l = 0; l < 400; ++l) {
+        names[l] = name_of(&cells[l * block + at]);
+    }
+    sorted_names(cells, block, all);
+    for (size_t i = 0; i < block; ++i) {
+        size_t l = 0;
+        while (l < 400 && names[l] != all[i]) {
+            ++l;
+        }
+        found += l < 400;
+    }
+    return found == block;
+}
+
+/* In 400 blocks that are shuffled well, a cell misses a place with probability 4e-8. */
+Test(plan, any_cell_can_have_any_place)
+{
+    struct plan_options options = example();
+    options.launches = 400;
+    struct cell_config *cells = make(&options);
+    for (size_t at = 0; at < 24; ++at) {
+        cr_assert(has_all(cells, 9600, at, 24), "place %zu", at);
+    }
+    free(cells);
+}
+
+/* How many cells of a block there are with so many devices; rows: of them all. */
+static size_t count_cells(const struct cell_config *cells, size_t n, bool plain, int devices,
+                          size_t *rows)
+{
+    size_t found = 0;
+    *rows = 0;
+    for (size_t i = 0; i < n; ++i) {
+        if (cells[i].plain == plain && cells[i].n_devices == devices) {
+            *rows += cells[i].rows;
+            ++found;
+        }
+    }
+    return found;
+}
+
+/* Of workload and batch: on every number of devices, and once alone. */
+static void check_settings(struct plan_options *options)
+{
+    struct cell_config *cells = make(options);
+    const size_t block = plan_block(options);
+    size_t rows, expected = 0;
+    for (size_t k = 0; k < options->n_counts && options->dp; ++k) {
+        const size_t share = options->weak ? options->count[k] : 1;
+        cr_assert(count_cells(cells, block, false, (int)options->count[k], &rows) == 6);
+        cr_assert(rows == 2 * (10 + 30 + 64) * share, "%zu rows on %zu", rows, options->count[k]);
+        expected += 6;
+    }
+    if (options->plain) {
+        cr_assert(count_cells(cells, block, true, 1, &rows) == 6 && rows == 2 * (10 + 30 + 64));
+        expected += 6;
+    }
+    cr_assert(block == expected, "%zu cells, %zu expected", block, expected);
+    for (size_t i = 0; i < block; ++i) {
+        struct record_cell record;
+        char devices[64];
+        cell_identify(&cells[i], &record);
+        snprintf(devices, sizeof devices, "virt:%d+lag", cells[i].n_devices);
+        cr_assert_str_eq(record.key.mode, cells[i].plain ? "plain" : "dp");
+        cr_assert_str_eq(record.key.devices, devices);
+        cr_assert(record.key.global_batch == cells[i].rows);
+    }
+    free(cells);
+}
+
+Test(plan, modes_and_scaling)
+{
+    for (int modes = 0; modes < 4; ++modes) {
+        for (int weak = 0; weak < 2; ++weak) {
+            struct plan_options options = example();
+            options.plain = (modes & 1) != 0;
+            options.dp = (modes & 2) != 0;
+            options.weak = weak != 0;
+            if (modes == 1) {
+                options.n_counts = 0;
+            }
+            check_settings(&options);
+        }
+    }
+}
+
+/* The base case is planned even when no cell of the wrapper is on one device. */
+Test(plan, plain_needs_no_count_of_one)
+{
+    struct plan_options options = example();
+    options.count[0] = 4;
+    options.n_counts = 1;
+    check_settings(&options);
+    cr_assert(options.plain && options.dp && plan_block(&options) == 12);
+}
+
+static void refuse(struct plan_options options, const char *words)
+{
+    struct plan_text why = {""};
+    cr_assert(plan_defaults(&options, 4, &why) == -1, "taken, must name %s", words);
+    cr_assert(strstr(why.text, words) != NULL, "\"%s\" lacks \"%s\"", why.text, words);
+}
+
+Test(plan, what_cannot_be_is_refused)
+{
+    struct plan_options options = example(), edge = example();
+    struct plan_text why = {""};
+    options.count[2] = 5;
+    refuse(options, "--counts has 5");
+    options = example();
+    options.plain = true;
+    refuse(options, "--counts has 4, but --mode plain");
+    options.count[0] = 2;
+    options.n_counts = 1;
+    refuse(options, "--counts has 2, but --mode plain");
+
+    edge.weak = true;
+    edge.batch[2] = PLAN_MAX_ROWS / 4;
+    cr_assert(plan_defaults(&edge, 4, &why) == 0, "%s", why.text);
+    edge.batch[2]++;
+    refuse(edge, "1048580 rows on 4 devices; at most 1048576");
+    edge.weak = false;
+    cr_assert(plan_defaults(&edge, 4, &why) == 0, "%s", why.text);
+
+    options = example();
+    options.n_batches = PLAN_MAX_BATCHES;
+    for (size_t i = 0; i < PLAN_MAX_BATCHES; ++i) {
+        options.batch[i] = i + 1;
+    }
+    options.launches = PLAN_MAX_CELLS / 512;
+    cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
+    options.launches++;
+    refuse(options, "--launches 196 of 512 cells are 100352");
+}
+
+static void command_of(const struct plan_options *options, char text[512])
+{
+    struct plan_text why = {""};
+    cr_assert(plan_command(options, text, 512, &why) == 0, "%s", why.text);
+}
+
+Test(plan, command_is_in_one_order)
+{
+    struct plan_options options = example();
+    struct plan_text why = {""};
+    char text[512];
+    cr_assert(plan_defaults(&options, 4, &why) == 0);
+    options.weak = true;
+    command_of(&options, text);
+    cr_assert_str_eq(text,
+                     "--devices virt:4+lag --backend cpu --mode plain,dp --counts 1,2,4 "
+                     "--scaling weak --batch 10,30,64 --workload tutorial --workload "
+                     "mlp:7,5,3 --launches 4 --seed 11 --seconds 0.5 --steps 3:9 --bind none");
+    cr_assert(plan_command(&options, text, 20, &why) == -1);
+    cr_assert(strstr(why.text, "too long to be recorded (19 characters)") != NULL, "%s", why.text);
+}
+
+static void expect_difference(const char *here, const char *there, const char *words)
+{
+    struct plan_text why = {""};
+    cr_assert(plan_compare(here, there, &why) == -1, "%s passes for %s", here, there);
+    cr_assert_str_eq(why.text, words);
+}
+
+Test(plan, first_difference_is_named)
+{
+    struct plan_text why = {""};
+    cr_assert(plan_compare("--a 1 --b 2", "--a 1 --b 2", &why) == 0);
+    expect_difference("--a 1 --b 2", "--a 1 --b 3", "here it is \"--b 2\", in the file \"--b 3\"");
+    expect_difference("--a 1 --b 2", "--a 1", "here it is \"--b 2\", the file has no such option");
+    expect_difference("--a 1", "--a 1 --b 2",
+                      "the file has \"--b 2\", here there is no such option");
+    expect_difference("--a 1 --c 3 --b 2", "--a 1 --b 2",
+                      "here it is \"--c 3\", the file has no such option");
+    expect_difference("--a 1 --b 2", "--a 1 --c 3 --b 2",
+                      "the file has \"--c 3\", here there is no such option");
+    expect_difference("--bb 1 --b 2", "--b 2",
+                      "here it is \"--bb 1\", the file has no such option");
+    expect_difference("", "--b 2", "the file has \"--b 2\", here there is no such option");
+}
