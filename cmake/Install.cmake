@@ -1,11 +1,64 @@
-# What an adapter's author needs: the program, the interface, and its pages.
+# What `cmake --install` puts where: the program, the library with all that finds it, the interface
+# for adapters, and the pages. Nothing installed names a folder of the build, so a prefix can be
+# moved.
+if(DP_SANITIZE)
+    install(CODE "message(FATAL_ERROR \"This build has sanitizers (DP_SANITIZE): not for installing\")")
+    return()
+endif()
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
 install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/suites/impl.h
+install(TARGETS dp_core ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS dp_shared EXPORT LockstepTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/core/dp.h ${PROJECT_SOURCE_DIR}/suites/impl.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lockstep)
+
+# find_package(Lockstep 0.1), target Lockstep::dp. The shared object brings its own dependencies.
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Lockstep)
+install(EXPORT LockstepTargets NAMESPACE Lockstep:: DESTINATION ${package})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/LockstepConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/LockstepConfig.cmake INSTALL_DESTINATION ${package}
+    NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/LockstepConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
 install(FILES
+    ${PROJECT_BINARY_DIR}/LockstepConfig.cmake ${PROJECT_BINARY_DIR}/LockstepConfigVersion.cmake
+    DESTINATION ${package})
+
+# pkg-config: the prefix is found from where the file lies.
+file(RELATIVE_PATH pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH pc_lib ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH pc_include ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/lockstep.pc.in ${PROJECT_BINARY_DIR}/lockstep.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/lockstep.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Man pages and completions, from the program's own option tables.
+set(manual ${PROJECT_BINARY_DIR}/manual)
+file(GLOB manual_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/manual/*)
+add_custom_command(OUTPUT ${manual}/tables.tsv
+    COMMAND ${PROJECT_SOURCE_DIR}/docs/manual/make $<TARGET_FILE:lockstep> ${manual}
+    DEPENDS lockstep ${manual_sources}
+    COMMENT "Making the man pages and completions"
+    VERBATIM)
+add_custom_target(manual ALL DEPENDS ${manual}/tables.tsv)
+install(DIRECTORY ${manual}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY ${manual}/bash/
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(DIRECTORY ${manual}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+
+install(FILES
+    ${PROJECT_SOURCE_DIR}/README.md
+    ${PROJECT_SOURCE_DIR}/LICENSE
     ${PROJECT_SOURCE_DIR}/suites/LAYERS.md
     ${PROJECT_SOURCE_DIR}/suites/RULES.md
     ${PROJECT_SOURCE_DIR}/suites/ADAPTERS.md
     ${PROJECT_SOURCE_DIR}/suites/impls/exec/PROTOCOL.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES
+    ${PROJECT_SOURCE_DIR}/suites/install/example.c
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
+include(${CMAKE_CURRENT_LIST_DIR}/Package.cmake)

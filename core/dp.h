@@ -32,6 +32,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default) /* what follows is all that a shared object exports */
+
 #define DP_MAX_DIMS  5  /* dimensions of a tensor */
 #define DP_MAX_SLOTS 64 /* devices of a group */
 #define DP_MAX_IO    4  /* inputs or outputs of a module */
@@ -484,6 +486,8 @@ struct dp_trace {
 /* trace is written by the workers during calls; NULL switches it off (the default). The caller
  * owns and clears it, between calls. */
 void dp_group_trace(struct dp_group *group, struct dp_trace *trace);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,60 @@
+# Reads the tables that docs/manual/make collects (harness/command_dump.c). For the other scripts:
+#   n_names, names[1..]; help[name]            the commands
+#   about[name], notes[name], arguments[name]
+#   n_options[name]; option, letter, arg, doc[name, 1..]; the name "" is the program itself
+BEGIN { FS = "\t" }
+
+function plain(text)
+{
+    gsub(/\\\\/, "\001", text)
+    gsub(/\\n/, "\n", text)
+    gsub(/\\t/, "\t", text)
+    gsub(/\001/, "\\", text)
+    return text
+}
+
+# What can be completed for an argument: "file", "directory", "any", or the words to choose from;
+# "" when there is none.
+function kind(argument)
+{
+    if (argument ~ /^F\.|FILE/)
+        return "file"
+    if (argument ~ /\|/)
+        gsub(/\|/, " ", argument)
+    else if (argument != "")
+        argument = argument == "DIR" ? "directory" : "any"
+    return argument
+}
+
+function refuse(message)
+{
+    print "docs/manual: " message > "/dev/stderr"
+    refused = 1
+    exit 1
+}
+
+$1 == "of" { of = $2 }
+$1 == "command" {
+    if ($2 !~ /^[a-z0-9-]+$/)
+        refuse("a command that a shell would not take: " $0)
+    names[++n_names] = $2
+    help[$2] = plain($3)
+}
+$1 == "about" { about[of] = plain($2) }
+$1 == "notes" { notes[of] = plain($2) }
+$1 == "arguments" { arguments[of] = plain($2) }
+$1 == "option" {
+    # Bare words in the shells' files.
+    if ($2 !~ /^[a-z0-9-]+$/ || $3 !~ /^[A-Za-z0-9?]?$/ || $4 ~ /[^A-Za-z0-9:,.|_-]/)
+        refuse("an option that a shell would not take: " $0)
+    i = ++n_options[of]
+    option[of, i] = $2
+    letter[of, i] = $3
+    arg[of, i] = $4
+    doc[of, i] = plain($5)
+}
+$1 !~ /^(of|command|about|notes|arguments|option)$/ { refuse("unknown line: " $0) }
+END {
+    if (refused)
+        exit 1
+}
