@@ -60,7 +60,7 @@ static const char *rate_text(double rate, char *text, size_t bytes)
     return text;
 }
 
-/* "1m20s", "45s"; "?" before the first cell is finished. */
+/* "2h05m", "1m20s", "45s"; "?" before the first cell is finished. */
 static const char *left_text(const struct progress *p, char *text, size_t bytes)
 {
     if (p->finished_here == 0) {
@@ -72,8 +72,10 @@ static const char *left_text(const struct progress *p, char *text, size_t bytes)
 
     if (seconds < 60)
         snprintf(text, bytes, "%lus", seconds);
-    else
+    else if (seconds < 3600)
         snprintf(text, bytes, "%lum%02lus", seconds / 60, seconds % 60);
+    else
+        snprintf(text, bytes, "%luh%02lum", seconds / 3600, seconds / 60 % 60);
     return text;
 }
 

@@ -49,6 +49,11 @@ static int check_devices(const struct record_cell *cell, struct record_error *er
         return record_fail(err, "\"status\" is ok, but %d devices ran on '%.40s'", key->n_devices,
                            key->devices);
     }
+    if (strcmp(key->mode, "plain") == 0 && key->n_devices != 1) {
+        return record_fail(err,
+                           "\"status\" is ok, but the model alone, mode plain, ran on %d devices",
+                           key->n_devices);
+    }
     size_t rows = 0;
     bool idle = false;
     for (int s = 0; s < cell->n_shards; ++s) {

@@ -110,6 +110,11 @@ static void no_devices(struct record_cell *cell)
     cell->key.n_devices = 0;
 }
 
+static void alone_on_two(struct record_cell *cell)
+{
+    snprintf(cell->key.mode, sizeof cell->key.mode, "plain");
+}
+
 static void no_backward(struct record_cell *cell)
 {
     memset(cell->phase_ns[RECORD_BACKWARD] + 8, 0, 8 * sizeof(uint64_t));
@@ -195,6 +200,7 @@ Test(record_proof, unproven_cells_are_refused)
         {other_devices, "3 devices ran on"},
         {no_devices_of_another_kind, "0 devices ran on 'other:0'"},
         {no_devices, "0 devices ran on"},
+        {alone_on_two, "mode plain, ran on 2 devices"},
         {no_backward, "backward of replica 1"},
         {one_forward_less, "step 6 has no time for forward of replica 1"},
         {no_update, "update of replica 0"},
