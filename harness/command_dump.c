@@ -62,13 +62,15 @@ void command_dump(const struct argp *argp)
         {.name = "help", .key = '?', .doc = "show all options, and exit"},
         {.name = "usage", .doc = "show a short summary, and exit"},
         {0}};
-    const size_t before = strcspn(argp->doc, "\v");
+    const char *doc = argp->doc != NULL ? argp->doc : "";
+    const size_t before = strcspn(doc, "\v");
 
-    print_line("about", argp->doc, before);
-    if (argp->doc[before] != '\0')
-        print_line("notes", argp->doc + before + 1, strlen(argp->doc + before + 1));
+    print_line("about", doc, before);
+    if (doc[before] != '\0')
+        print_line("notes", doc + before + 1, strlen(doc + before + 1));
     if (argp->args_doc != NULL)
         print_line("arguments", argp->args_doc, strlen(argp->args_doc));
-    command_dump_options(argp->options);
+    if (argp->options != NULL)
+        command_dump_options(argp->options);
     command_dump_options(always);
 }
