@@ -34,15 +34,16 @@ is_short()
     done
 }
 
-# jump SECONDS NAME: once there is a cell; the jump is taken back after the next one.
+# jump SECONDS NAME: once there is a cell; the jump is taken back after the third one.
 jump()
 {
     rm -f jumped
-    TORTURE_CLOCK_FILE=$folder/jumped TORTURE_CLOCK_BY=$1 LD_PRELOAD=$tools/clock.so \
-        "$lockstep" sweep "${slow[@]}" --timeout 60 --out "$2.jsonl" >out 2>err &
-    sweep=$!
-    wait_for_cells 1 "$2.jsonl" "$sweep"
+    export TORTURE_CLOCK_FILE=$folder/jumped TORTURE_CLOCK_BY=$1
+    # shellcheck disable=SC2034 # start uses it
+    prefix=(env "LD_PRELOAD=$tools/clock.so")
+    begin "$2.jsonl" 1
     : >jumped
+    kill -CONT "$sweep"
     wait_for_cells 3 "$2.jsonl" "$sweep"
     rm jumped
     ends_with 0

@@ -10,6 +10,7 @@ lockstep=$1
 folder=$2
 tools=$3
 sweep=
+prefix=() # of the command of a sweep in the background
 grid=(--bind none --devices virt:2 --counts '1,2' --batch '10,30' --workload tutorial --seed 5)
 quick=("${grid[@]}" --seconds 0.01 --steps 2:3)
 slow=("${grid[@]}" --seconds 0.15 --steps 2:100000)
@@ -17,6 +18,7 @@ slow=("${grid[@]}" --seconds 0.15 --steps 2:100000)
 # Ends what this script has started, whatever the way it ends.
 clean_up()
 {
+    # A stopped process dies of this, too.
     [ -z "$sweep" ] || kill -9 "$sweep" 2>/dev/null || true
 }
 trap clean_up EXIT
@@ -51,14 +53,35 @@ one_line()
 # start FILE OPTION..: a slow sweep in the background; its pid is in sweep.
 start()
 {
-    "$lockstep" sweep "${slow[@]}" --out "$@" >out 2>err &
+    "${prefix[@]}" "$lockstep" sweep "${slow[@]}" --out "$@" >out 2>err &
     sweep=$!
 }
 
-# ends_with STATUS: the sweep in the background.
+# begin FILE [MOST]: starts it, and stops it when it has at least one cell and at most MOST, or 2.
+begin()
+{
+    local tries cells
+    for ((tries = 0; tries < 50; tries++)); do
+        start "$1"
+        wait_for_cells 1 "$1" "$sweep"
+        kill -STOP "$sweep"
+        until grep -q ') [TZX] ' "/proc/$sweep/stat"; do
+            sleep 0.01
+        done
+        cells=$(count_lines '"schema":"lockstep/cell/' "$1")
+        [ "$cells" -gt "${2-2}" ] || return 0
+        kill -9 "$sweep" # too late: this machine has other things to do
+        wait "$sweep" 2>/dev/null || true
+        rm "$1"
+    done
+    fail "no sweep could be stopped in time"
+}
+
+# ends_with STATUS: the sweep in the background, which goes on.
 ends_with()
 {
     status=0
+    kill -CONT "$sweep"
     wait "$sweep" || status=$?
     sweep=
     [ "$status" -eq "$1" ] || { cat err >&2 && fail "status $status, wanted $1"; }

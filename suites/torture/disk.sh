@@ -95,13 +95,12 @@ on_tmpfs()
     expect_status 2 "$lockstep" sweep "${quick[@]}" --out disk/full.jsonl --resume
     one_line err 'No space left'
     begins_with disk/full.jsonl kept
-    mount -o remount,size=4m disk
+    mount -o remount,size=64m disk
     more_room disk/full.jsonl
 
     # Another program fills it while the sweep runs.
-    start disk/filled.jsonl
-    wait_for_cells 1 disk/filled.jsonl "$sweep"
-    head -c 8m /dev/zero >disk/filler 2>/dev/null || true
+    begin disk/filled.jsonl
+    head -c 80m /dev/zero >disk/filler 2>/dev/null || true
     ends_with 2
     one_line err 'disk/filled.jsonl: cannot append a record of [0-9]* bytes: No space left'
     cp disk/filled.jsonl kept
@@ -113,10 +112,9 @@ on_tmpfs()
     rm disk/*
 
     # Removed while it runs, without room for a copy: said, with the reason.
-    start disk/gone.jsonl
-    wait_for_cells 1 disk/gone.jsonl "$sweep"
+    begin disk/gone.jsonl
     rm disk/gone.jsonl
-    head -c 8m /dev/zero >disk/filler 2>/dev/null || true
+    head -c 80m /dev/zero >disk/filler 2>/dev/null || true
     ends_with 2
     one_line err 'removed and what was measured cannot be saved in disk/gone.*: No space left'
 

@@ -8,12 +8,11 @@ set -eu
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 group=$4
 
-# begin NAME: a slow sweep that has a cell in NAME.jsonl.
-begin()
+# under_way NAME: a slow sweep that has a cell in NAME.jsonl, and is stopped.
+under_way()
 {
     file=$1.jsonl
-    start "$file"
-    wait_for_cells 1 "$file" "$sweep"
+    begin "$file"
 }
 
 # Each cell that it announced is in FILE, and the one that was in hand.
@@ -37,7 +36,7 @@ unwritable()
 group_readonly()
 {
     local nobody=()
-    begin mode
+    under_way mode
     chmod 444 "$file"
     ends_with 0 # it was opened before
     is_complete "$file"
@@ -47,7 +46,7 @@ group_readonly()
     chmod 644 "$file"
     resume "$file"
 
-    begin immutable
+    under_way immutable
     if ! chattr +i "$file" 2>/dev/null; then
         echo "not tried: no chattr +i here"
         return
@@ -67,7 +66,7 @@ group_readonly()
 
 group_removed()
 {
-    begin removed
+    under_way removed
     rm "$file"
     ends_with 2
     one_line err "the file was removed during the sweep; what was measured is in $file.rescued"
@@ -76,7 +75,7 @@ group_removed()
     resume "$file.rescued"
     is_complete "$file.rescued"
 
-    begin replaced
+    under_way replaced
     echo mine >"$file.rescued"
     cp whole.jsonl other
     mv other "$file"
@@ -88,7 +87,7 @@ group_removed()
     resume "$file.rescued-2"
     is_complete "$file.rescued-2"
 
-    begin moved
+    under_way moved
     mkdir elsewhere
     mv "$file" elsewhere/name.jsonl
     ends_with 2
@@ -98,7 +97,7 @@ group_removed()
     is_complete elsewhere/name.jsonl
 
     # Two names: the other one does not lead there by itself, so a copy is made.
-    begin linked
+    under_way linked
     ln "$file" other_name
     rm "$file"
     ends_with 2
@@ -106,7 +105,7 @@ group_removed()
     has_all "$file.rescued"
 
     mkdir inner
-    begin inner/gone
+    under_way inner/gone
     rm -r inner
     ends_with 2
     one_line err 'the file was removed and what was measured cannot be saved in inner/gone'
@@ -114,7 +113,7 @@ group_removed()
 
 group_changed()
 {
-    begin truncated
+    under_way truncated
     : >"$file"
     ends_with 2
     one_line err "$file was changed by another program: it has 0 bytes, not [0-9]*; nothing was added"
@@ -122,7 +121,7 @@ group_changed()
     resume "$file"
     is_complete "$file"
 
-    begin shorter
+    under_way shorter
     head -n 1 "$file" >header
     truncate -s "$(wc -c <header)" "$file"
     ends_with 2
@@ -132,14 +131,14 @@ group_changed()
     begins_with "$file" header
     is_complete "$file"
 
-    begin overwritten
+    under_way overwritten
     cat whole.jsonl >"$file"
     ends_with 2
     one_line err 'was changed by another program'
     cmp "$file" whole.jsonl || fail "records of two runs are mixed"
     expect_status 0 "$lockstep" report "$file" --out page
 
-    begin appended
+    under_way appended
     echo 'a note of mine' >>"$file"
     cp "$file" with_note
     ends_with 2

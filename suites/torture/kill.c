@@ -76,20 +76,6 @@ static int parse(int argc, char **argv, struct options *options)
     return 2;
 }
 
-static void remove_round(const struct kill_torture *torture, const char *name, size_t number)
-{
-    char path[700];
-
-    for (int i = 0; i < 20; i++) {
-        snprintf(path, sizeof path, "%s/%s-%zu/log-%d", torture->folder, name, number, i);
-        remove(path);
-    }
-    snprintf(path, sizeof path, "%s/%s-%zu/sweep.jsonl", torture->folder, name, number);
-    remove(path);
-    snprintf(path, sizeof path, "%s/%s-%zu", torture->folder, name, number);
-    remove(path);
-}
-
 static void print_counts(const struct kill_torture *torture)
 {
     const struct kill_counts *counts = &torture->counts;
@@ -146,7 +132,7 @@ static int run_rounds(struct kill_torture *torture, size_t first, size_t last, s
         if (kill_report(torture, reported, i, err))
             return -1;
         for (; reported <= i; reported++)
-            remove_round(torture, "round", reported);
+            kill_remove(torture, "round", reported);
         fprintf(stderr, "[%zu/%zu] rounds passed\n", i + 1 - first, last - first);
     }
     return check_hits(torture, last - first, err);
@@ -180,7 +166,7 @@ static int run(const struct options *options)
         printf("FAIL round %zu, seed %" PRIu64 ": %s; kept in %s/round-%zu\n", failed,
                options->seed, err.text, torture.folder, failed);
     for (size_t i = 0; i < 3; i++)
-        remove_round(&torture, "whole", i);
+        kill_remove(&torture, "whole", i);
     records_free(&torture.undisturbed);
     return rc ? 1 : 0;
 }

@@ -35,4 +35,7 @@ int kill_round(struct kill_torture *torture, size_t number, struct record_error 
 /* The report of the rounds' files must find every planned cell verified. */
 int kill_report(struct kill_torture *torture, size_t first, size_t last, struct record_error *err);
 
+/* Removes the folder of a round, NAME-NUMBER, with what is known in it. */
+void kill_remove(const struct kill_torture *torture, const char *name, size_t number);
+
 #endif

@@ -83,6 +83,20 @@ static pid_t start_sweep(struct round *round, bool resume)
     return process_start(argv, round->log);
 }
 
+void kill_remove(const struct kill_torture *torture, const char *name, size_t number)
+{
+    char path[700];
+
+    for (int i = 0; i < 20; i++) {
+        snprintf(path, sizeof path, "%s/%s-%zu/log-%d", torture->folder, name, number, i);
+        remove(path);
+    }
+    snprintf(path, sizeof path, "%s/%s-%zu/sweep.jsonl", torture->folder, name, number);
+    remove(path);
+    snprintf(path, sizeof path, "%s/%s-%zu", torture->folder, name, number);
+    remove(path);
+}
+
 static void open_round(struct round *round, struct kill_torture *torture, const char *name,
                        size_t number)
 {
@@ -91,6 +105,7 @@ static void open_round(struct round *round, struct kill_torture *torture, const 
         round->random = next_random(&round->random) + number;
     snprintf(round->folder, sizeof round->folder, "%.500s/%s-%zu", torture->folder, name, number);
     snprintf(round->file, sizeof round->file, "%s/sweep.jsonl", round->folder);
+    kill_remove(torture, name, number); /* what an earlier run may have kept */
     mkdir(round->folder, 0777);
 }
 

@@ -143,7 +143,8 @@ void records_free(struct records *records)
 
 bool records_continue(const struct records *before, const struct records *after)
 {
-    return after->bytes >= before->whole && memcmp(before->text, after->text, before->whole) == 0;
+    return before->whole == 0 ||
+           (after->bytes >= before->whole && memcmp(before->text, after->text, before->whole) == 0);
 }
 
 /* How often the id occurs verified, and whether the last line of it is such a one. */
