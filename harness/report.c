@@ -231,13 +231,14 @@ static int write_report(const char *directory, const struct report *report)
         command_complain(NAME, "no figure: %s", err.text);
     if (status == REPORT_PLOT_NONE)
         return EXIT_INVALID;
-    if (report->verified < report->planned)
-        command_complain(NAME, "%zu of %zu planned cells are verified", report->verified,
-                         report->planned);
+    if (report->counts.verified < report->counts.planned)
+        command_complain(NAME, "%zu of %zu planned cells are verified", report->counts.verified,
+                         report->counts.planned);
     const int conformance = judge_conformance(report->conformance);
 
-    return status == REPORT_PLOT_OK && report->verified == report->planned ? conformance
-                                                                           : EXIT_PARTLY;
+    return status == REPORT_PLOT_OK && report->counts.verified == report->counts.planned
+               ? conformance
+               : EXIT_PARTLY;
 }
 
 static int report_files(const struct arguments *arguments, const struct check_record *check)

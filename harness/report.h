@@ -67,7 +67,20 @@ struct report_point {
  * and batch. */
 struct report_group {
     size_t first, n;
-    const char *scaling; /* "strong": batch is that of all devices; "weak": rows per device */
+    size_t n_plain;          /* base cases: points first.. */
+    size_t single, n_single; /* and points single.. */
+    const char *scaling;     /* "strong": batch is that of all devices; "weak": rows per device */
+};
+
+/* Launches of cells: planned are those with a row and those missing. */
+struct report_counts {
+    size_t planned, measured, verified, failed, skipped, missing;
+};
+
+/* One run, which may be in several files. */
+struct report_run {
+    const struct record_run *run;
+    struct report_counts counts;
 };
 
 struct check_record;
@@ -86,7 +99,9 @@ struct report {
     bool many_variants;                     /* and they cannot all be put together */
     const struct check_record *conformance; /* NULL: none */
     const struct peer_record *peer;         /* NULL: none */
-    size_t planned, measured, verified, failed, skipped, missing; /* cells, launch by launch */
+    struct report_run *run;
+    size_t n_runs;
+    struct report_counts counts; /* of all runs */
 };
 
 /* Fills everything behind file and n_files. 0, or -1 when memory is short. */
@@ -107,6 +122,48 @@ struct report_value report_value_of(double values[], size_t n);
 bool report_is_plain(const struct report_point *point);
 bool report_oversubscribed(const struct report_row *row);
 bool report_simulated(const struct report_row *row);
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+struct report_part {
+    int phase;    /* RECORD_PHASES: between the phases */
+    double share; /* of the step; negative: faster than its share */
+};
+
+/* Why a point is not at its bound. The parts, largest first, add up to what is missing. */
+struct report_limit {
+    double of_bound; /* efficiency over bound; above 1 where several devices do more than that */
+    double missing;  /* of the step, from the median steps of point and base */
+    struct report_part part[RECORD_PHASES + 1];
+    size_t n_parts;
+};
+
+/* Its sum over what several devices do to a step. */
+enum report_loss {
+    REPORT_LOSS_COMPUTE, /* forward, backward */
+    REPORT_LOSS_MOVES,   /* scatter, replicate, gather, reduce */
+    REPORT_LOSS_ALONE,   /* loss, update: one device's work */
+    REPORT_LOSS_BETWEEN, /* the phases */
+    REPORT_LOSSES
+};
+double report_loss_of(const struct report_limit *limit, enum report_loss loss);
+
+/* False when the point has no base or nothing is known about its phases. */
+bool report_limit_of(const struct report_point *point, struct report_limit *limit);
+/* The point that tells most about scaling: on the most devices with cores of their own, at the
+ * largest batch that has a base. NULL: none on several devices. */
+const struct report_point *report_group_best(const struct report *report,
+                                             const struct report_group *group);
+/* Batch of its base case; 0 without one. */
+size_t report_base_batch(const struct report_point *point);
+
+/* The base cases of a group at one batch, verified or not; NULL: not planned. */
+struct report_base {
+    const struct report_point *plain, *single;
+};
+/* By batch; *at begins at 0. False after the last. */
+bool report_base_next(const struct report *report, const struct report_group *group, size_t at[2],
+                      struct report_base *base);
 
 /* ---- figures ------------------------------------------------------------------------------ */
 
@@ -159,7 +216,22 @@ enum report_column {
     REPORT_STATUS,
     REPORT_COLUMNS
 };
-extern const char *const report_column_names[REPORT_COLUMNS];
+/* Heading; what a range is depends on the launches. */
+const char *report_column_name(const struct report *report, enum report_column column);
+/* Whether any point has something to say there. */
+bool report_column_used(const struct report *report, enum report_column column);
+bool report_column_is_text(enum report_column column);
+
+enum report_base_column {
+    REPORT_BASE_BATCH,
+    REPORT_BASE_PLAIN,
+    REPORT_BASE_PLAIN_RANGE,
+    REPORT_BASE_SINGLE,
+    REPORT_BASE_SINGLE_RANGE,
+    REPORT_BASE_WRAPPER,
+    REPORT_BASE_COLUMNS
+};
+const char *report_base_column_name(const struct report *report, enum report_base_column column);
 
 struct report_out;
 
@@ -178,17 +250,33 @@ void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *va
 
 void report_point_words(const struct report *report, const struct report_point *point,
                         enum report_column column, char text[REPORT_CELL_TEXT]);
+void report_base_words(const struct report_base *base, enum report_base_column column,
+                       char text[REPORT_CELL_TEXT]);
 /* Whether a launch failed; a skipped one did not. */
 bool report_point_failed(const struct report_point *point);
 void report_group_words(const struct report *report, const struct report_group *group,
                         char text[REPORT_CELL_TEXT]);
 /* "FAILED (crashed): why" of a launch that is not verified. */
 void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
-/* What was verified. */
+/* What was verified; then in a sentence how it scales and what limits it. */
 void report_verdict(struct report_out *out, const struct report *report);
-/* How a group scales, and what limits it. */
-void report_scaling(struct report_out *out, const struct report *report,
-                    const struct report_group *group);
+void report_lead(struct report_out *out, const struct report *report);
+/* "2 devices (oversubscribed)"; "1.86x [1.84, 1.88]"; "93 % of the bound 2.00"; "2048 rows". */
+void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point);
+void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point);
+void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point);
+void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point);
+const char *report_base_name(const struct report_point *base);
+
+/* The numbers of a group: base, speed-ups, losses; each fact has a name. */
+struct report_fact_style {
+    const char *before, *between, *after;
+};
+void report_facts(struct report_out *out, const struct report_fact_style *style,
+                  const struct report *report, const struct report_group *group);
+/* What to keep in mind with these numbers; each caution is put between before and after. */
+void report_cautions(struct report_out *out, const struct report *report, const char *before,
+                     const char *after);
 /* What is drawn, and what points, bars and n are. */
 void report_caption(struct report_out *out, const struct report *report, enum report_figure figure);
 int report_markdown(const char *directory, const struct report *report,
@@ -199,6 +287,9 @@ int report_markdown(const char *directory, const struct report *report,
 /* Puts the figures that were made inside. */
 int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct record_error *err);
+
+/* Counts, base cases, failed launches and all points, as HTML. */
+void report_tables(struct report_out *out, const struct report *report);
 
 /* What pages begin with, up to <main>. */
 void report_head(struct report_out *out, const char *title);

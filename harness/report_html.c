@@ -7,6 +7,9 @@
 
 #include "check_record.h"
 
+/* More settings than this are folded up. */
+enum { MANY_GROUPS = 6 };
+
 void report_head(struct report_out *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
@@ -21,28 +24,45 @@ void report_head(struct report_out *out, const char *title)
     fputs("</style>\n</head>\n<body>\n<main>\n", out->file);
 }
 
-static void verdict(struct report_out *out, const struct report *report)
+/* A setting after the other; many of them are folded up. */
+static void scaling(struct report_out *out, const struct report *report)
 {
-    bool good = report->verified == report->planned;
+    static const struct report_fact_style style = {"<dt>", "</dt><dd>", "</dd>\n"};
+    const bool folded = report->n_groups > MANY_GROUPS;
     char text[REPORT_CELL_TEXT];
+
+    if (folded)
+        report_print(out, "<details>\n<summary>%zu settings, one by one</summary>\n",
+                     report->n_groups);
+    for (size_t g = 0; g < report->n_groups; g++) {
+        report_group_words(report, &report->group[g], text);
+        report_print(out, "<section class=\"setting\">\n<h3>%s</h3>\n<dl>\n", text);
+        report_facts(out, &style, report, &report->group[g]);
+        fputs("</dl>\n</section>\n", out->file);
+    }
+    fputs(folded ? "</details>\n" : "", out->file);
+}
+
+static void header(struct report_out *out, const struct report *report)
+{
+    bool good = report->counts.verified == report->counts.planned;
 
     fputs("<header>\n<h1>Lockstep report</h1>\n", out->file);
     report_print(out, "<p class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ",
                  good ? "good" : "bad", good ? "\u2713" : "\u2717");
     report_verdict(out, report);
-    fputs("</p>\n<ul class=\"scaling\">\n", out->file);
-    for (size_t g = 0; g < report->n_groups; g++) {
-        report_group_words(report, &report->group[g], text);
-        report_print(out, "<li><b>%s</b>: ", text);
-        report_scaling(out, report, &report->group[g]);
-        fputs("</li>\n", out->file);
-    }
+    fputs("</p>\n<p class=\"lead\">", out->file);
+    report_lead(out, report);
+    fputs("</p>\n<ul class=\"cautions\">\n", out->file);
+    report_cautions(out, report, "<li>", "</li>\n");
+    fputs("</ul>\n", out->file);
+    scaling(out, report);
     if (report->conformance != NULL)
         report_print(out, "<li><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</li>\n",
                      check_record_words[report->conformance->verdict],
                      report->conformance->name[0] != '\0' ? report->conformance->name
                                                           : report->conformance->spec);
-    fputs("</ul>\n</header>\n", out->file);
+    fputs("</header>\n", out->file);
 }
 
 /* Copies from "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
@@ -95,63 +115,6 @@ static int figure(struct report_out *out, const char *directory, const struct re
     report_caption(out, report, which);
     fputs("</figcaption>\n</figure>\n", out->file);
     return 0;
-}
-
-static const char *column_class(int column)
-{
-    switch (column) {
-    case REPORT_SHARDS:
-        return "text shards";
-    case REPORT_STATUS:
-        return "text status";
-    case REPORT_PHASES:
-        return "text phases";
-    default:
-        return "number";
-    }
-}
-
-static void table_row(struct report_out *out, const struct report *report,
-                      const struct report_point *point)
-{
-    char text[REPORT_CELL_TEXT];
-
-    report_print(out, "<tr class=\"%s\">", report_point_failed(point) ? "failed" : "good");
-    for (int c = 0; c < REPORT_COLUMNS; c++) {
-        report_point_words(report, point, (enum report_column)c, text);
-        report_print(out, "<td class=\"%s\">%s</td>", column_class(c), text);
-    }
-    fputs("</tr>\n", out->file);
-}
-
-static void table(struct report_out *out, const struct report *report)
-{
-    char text[REPORT_CELL_TEXT];
-
-    fputs("<section>\n<h2>Cells</h2>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n"
-          "<thead><tr>",
-          out->file);
-    for (int c = 0; c < REPORT_COLUMNS; c++)
-        report_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", column_class(c),
-                     report_column_names[c]);
-    fputs("</tr></thead>\n", out->file);
-    for (size_t g = 0; g < report->n_groups; g++) {
-        const struct report_group *group = &report->group[g];
-
-        report_group_words(report, group, text);
-        report_print(out,
-                     "<tbody>\n<tr><th class=\"group\" scope=\"rowgroup\" colspan=\"%d\">"
-                     "<span>%s</span></th></tr>\n",
-                     REPORT_COLUMNS, text);
-        for (size_t i = group->first; i < group->first + group->n; i++) {
-            if (i > group->first && report->point[i].row->cell->key.n_devices !=
-                                        report->point[i - 1].row->cell->key.n_devices)
-                fputs("</tbody>\n<tbody>\n", out->file);
-            table_row(out, report, &report->point[i]);
-        }
-        fputs("</tbody>\n", out->file);
-    }
-    fputs("</table>\n</div>\n</section>\n", out->file);
 }
 
 static void fact(struct report_out *out, const char *name, const char *value)
@@ -215,13 +178,13 @@ int report_page(const char *directory, const struct report *report,
     if (report_open(&out, directory, "index.html", report_escape_html, err) != 0)
         return -1;
     report_head(&out, "Lockstep report");
-    verdict(&out, report);
+    header(&out, report);
     for (int f = 0; f < REPORT_FIGURES; f++)
         if (figure(&out, directory, report, figures, (enum report_figure)f, err) != 0) {
             report_discard(&out);
             return -1;
         }
-    table(&out, report);
+    report_tables(&out, report);
     fputs((const char *)report_asset_reading, out.file);
     fputs("<footer>\n<h2>Provenance</h2>\n", out.file);
     for (size_t f = 0; f < report->n_files; f++)

@@ -1,38 +1,171 @@
-/* report_markdown.c: summary.md, for pull requests and job summaries. */
+/* report_markdown.c: summary.md, for pull requests and the job pages of CI: short whatever the
+ * size of the sweep, but with all that failed. */
 #include "report.h"
 
-static void header(struct report_out *out)
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of the tables; the page has them all. */
+enum { MAX_POINTS = 30, MAX_BASES = 12, MAX_FAILURES = 100, MAX_RUNS = 8, MAX_GROUPS = 8 };
+
+static void bar(struct report_out *out, const char *first, size_t columns)
 {
-    fputs("| Workload |", out->file);
-    for (int c = 0; c < REPORT_COLUMNS; c++)
-        report_print(out, " %s |", report_column_names[c]);
-    fputs("\n| :--- |", out->file);
-    for (int c = 0; c < REPORT_COLUMNS; c++)
-        fputs(c == REPORT_STATUS || c == REPORT_PHASES || c == REPORT_SHARDS ? " :--- |"
-                                                                             : " ---: |",
-              out->file);
+    fputs(first, out->file);
+    for (size_t c = 0; c < columns; c++)
+        fputs(" ---: |", out->file);
     fputs("\n", out->file);
 }
 
-static void table(struct report_out *out, const struct report *report)
+static void left(struct report_out *out, size_t all, size_t shown, const char *what)
+{
+    if (all > shown)
+        report_print(out, "\n%zu of %zu %s; the other %zu are in index.html.\n", shown, all, what,
+                     all - shown);
+}
+
+static const char *workload_of(const struct report *report, const struct report_group *group)
+{
+    return report->point[group->first].row->cell->key.workload;
+}
+
+static void base_rows(struct report_out *out, const struct report *report,
+                      const struct report_group *group, size_t *all)
 {
     char text[REPORT_CELL_TEXT];
+    struct report_base base;
 
-    header(out);
-    for (size_t i = 0; i < report->n_points; i++) {
-        report_print(out, "| %s |", report->point[i].row->cell->key.workload);
-        for (int c = 0; c < REPORT_COLUMNS; c++) {
-            report_point_words(report, &report->point[i], (enum report_column)c, text);
+    for (size_t at[2] = {0}; report_base_next(report, group, at, &base);) {
+        if ((*all)++ >= MAX_BASES)
+            continue;
+        report_print(out, "| %s |", workload_of(report, group));
+        for (int c = 0; c < REPORT_BASE_COLUMNS; c++) {
+            report_base_words(&base, (enum report_base_column)c, text);
             report_print(out, " %s |", text);
         }
         fputs("\n", out->file);
     }
 }
 
+static void base_table(struct report_out *out, const struct report *report)
+{
+    size_t all = 0;
+
+    for (size_t g = 0; g < report->n_groups; g++)
+        all += report->group[g].n_plain + report->group[g].n_single;
+    if (all == 0)
+        return;
+    fputs("\n## Base cases\n\n| Workload |", out->file);
+    for (int c = 0; c < REPORT_BASE_COLUMNS; c++)
+        report_print(out, " %s |", report_base_column_name(report, (enum report_base_column)c));
+    bar(out, "\n| :--- |", REPORT_BASE_COLUMNS);
+    all = 0;
+    for (size_t g = 0; g < report->n_groups; g++)
+        base_rows(out, report, &report->group[g], &all);
+    left(out, all, all < MAX_BASES ? all : MAX_BASES, "base cases");
+}
+
+/* What a short table shows first: 0 the batch that the scaling sentence is about, 1 the smallest
+ * batch, 2 the others. */
+static int rank_of(const struct report *report, const struct report_group *group,
+                   const struct report_point *point)
+{
+    const struct report_point *best = report_group_best(report, group);
+    const size_t batch = point->row->cell->key.global_batch;
+    const struct report_point *first = &report->point[group->first];
+
+    if (best != NULL && (point->base == best->base || batch == best->row->cell->key.global_batch))
+        return 0;
+    return batch == first->row->cell->key.global_batch ? 1 : 2;
+}
+
+/* Marks at most MAX_POINTS of them. Returns how many. */
+static size_t choose(const struct report *report, bool shown[])
+{
+    size_t n = 0;
+
+    for (int rank = 0; rank < 3; rank++)
+        for (size_t g = 0; g < report->n_groups; g++) {
+            const struct report_group *group = &report->group[g];
+
+            for (size_t i = group->first; i < group->first + group->n && n < MAX_POINTS; i++)
+                if (report->n_points <= MAX_POINTS ||
+                    rank_of(report, group, &report->point[i]) == rank) {
+                    n += !shown[i];
+                    shown[i] = true;
+                }
+        }
+    return n;
+}
+
+static void point_row(struct report_out *out, const struct report *report,
+                      const struct report_point *point)
+{
+    char text[REPORT_CELL_TEXT];
+
+    report_print(out, "| %s |", point->row->cell->key.workload);
+    for (int c = 0; c < REPORT_COLUMNS; c++) {
+        if (!report_column_used(report, (enum report_column)c))
+            continue;
+        report_point_words(report, point, (enum report_column)c, text);
+        report_print(out, " %s |", text);
+    }
+    fputs("\n", out->file);
+}
+
+static int points_table(struct report_out *out, const struct report *report)
+{
+    bool *shown = calloc(report->n_points + 1, sizeof *shown);
+    size_t n;
+
+    if (shown == NULL)
+        return -1;
+    fputs("\n## Cells\n\n| Workload |", out->file);
+    for (int c = 0; c < REPORT_COLUMNS; c++)
+        if (report_column_used(report, (enum report_column)c))
+            report_print(out, " %s |", report_column_name(report, (enum report_column)c));
+    fputs("\n| :--- |", out->file);
+    for (int c = 0; c < REPORT_COLUMNS; c++)
+        if (report_column_used(report, (enum report_column)c))
+            fputs(report_column_is_text((enum report_column)c) ? " :--- |" : " ---: |", out->file);
+    fputs("\n", out->file);
+    n = choose(report, shown);
+    for (size_t i = 0; i < report->n_points; i++)
+        if (shown[i])
+            point_row(out, report, &report->point[i]);
+    left(out, report->n_points, n, "cells");
+    free(shown);
+    return 0;
+}
+
+static void failures(struct report_out *out, const struct report *report)
+{
+    const size_t all = report->n_rows - report->counts.verified;
+    char text[REPORT_CELL_TEXT];
+    size_t shown = 0;
+
+    if (all > 0)
+        fputs("\n## Failed and skipped\n\n", out->file);
+    for (size_t i = 0; i < report->n_rows && shown < MAX_FAILURES; i++) {
+        const struct record_key *key = &report->row[i].cell->key;
+
+        if (report->row[i].verified)
+            continue;
+        text[0] = '\0';
+        report_failure_words(&report->row[i], text);
+        report_clean(text);
+        report_print(out, "- %s, %s, %d device%s, %zu rows, launch %d, run %s: %s\n", key->workload,
+                     key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", key->global_batch,
+                     key->launch, report->row[i].run->run_id, text);
+        shown++;
+    }
+    left(out, all, shown, "launches without a result");
+}
+
 static void provenance(struct report_out *out, const struct report *report)
 {
-    for (size_t f = 0; f < report->n_files; f++) {
-        const struct record_run *run = &report->file[f].run;
+    fputs("\n## Provenance\n\n", out->file);
+    for (size_t r = 0; r < report->n_runs && r < MAX_RUNS; r++) {
+        const struct record_run *run = report->run[r].run;
 
         report_print(out, "- Run %s (%s), %s, commit %s%s, lockstep %s, %s, %s/%s on %s, %s\n",
                      run->run_id, run->created_utc, run->cpu_model,
@@ -41,35 +174,52 @@ static void provenance(struct report_out *out, const struct report *report)
                      run->blas, run->backend, run->communicator, run->devices, run->source);
         report_print(out, "  - options: %s\n", run->command);
     }
+    left(out, report->n_runs, report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS, "runs");
+}
+
+static void sentences(struct report_out *out, const struct report *report)
+{
+    static const struct report_fact_style style = {"- ", ": ", "\n"};
+    char text[REPORT_CELL_TEXT];
+
+    fputs("# Lockstep report\n\n**", out->file);
+    report_verdict(out, report);
+    fputs("** ", out->file);
+    report_lead(out, report);
+    fputs("\n\n", out->file);
+    report_cautions(out, report, "- Note: ", "\n");
+    for (size_t g = 0; g < report->n_groups && g < MAX_GROUPS; g++) {
+        report_group_words(report, &report->group[g], text);
+        report_print(out, "\n**%s**\n\n", text);
+        report_facts(out, &style, report, &report->group[g]);
+    }
+    left(out, report->n_groups, report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS,
+         "settings");
 }
 
 int report_markdown(const char *directory, const struct report *report,
                     const struct report_figures *figures, struct record_error *err)
 {
     struct report_out out;
-    char text[REPORT_CELL_TEXT];
 
     if (report_open(&out, directory, "summary.md", report_escape_markdown, err) != 0)
         return -1;
-    fputs("# Lockstep report\n\n**", out.file);
-    report_verdict(&out, report);
-    fputs("**\n\n", out.file);
-    for (size_t g = 0; g < report->n_groups; g++) {
-        report_group_words(report, &report->group[g], text);
-        report_print(&out, "- **%s**: ", text);
-        report_scaling(&out, report, &report->group[g]);
-        fputs("\n", out.file);
-    }
+    sentences(&out, report);
     if (figures->status[REPORT_FIGURE_THROUGHPUT] == REPORT_PLOT_OK) {
         fputs("\n![Throughput against global batch](throughput.png)\n\n", out.file);
         report_caption(&out, report, REPORT_FIGURE_THROUGHPUT);
         fputs("\n", out.file);
     }
-    fputs("\n", out.file);
-    table(&out, report);
-    fputs("\nBase step: mean step of the verified one-device cell of the same batch. Efficiency: "
-          "speed-up over devices, of its bound N / (K ceil(N/K)) for N rows on K devices.\n\n"
-          "## Provenance\n\n",
+    base_table(&out, report);
+    if (points_table(&out, report) != 0) {
+        report_discard(&out);
+        snprintf(err->text, sizeof err->text, "no memory for the table");
+        return -1;
+    }
+    failures(&out, report);
+    fputs("\nSpeed-up: base over step, launch by launch, then the median; the base is the plain "
+          "program, or else DataParallel on one device. Efficiency: speed-up per device; its bound "
+          "is N / (K ceil(N/K)) for N rows on K devices.\n",
           out.file);
     provenance(&out, report);
     return report_close(&out, err);

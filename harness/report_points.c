@@ -221,28 +221,44 @@ static bool is_one_device(const struct report_point *point, const char *mode)
     return key->n_devices == 1 && strcmp(key->mode, mode) == 0;
 }
 
-static void find_bases(const struct report *report, const struct report_group *group,
-                       double scratch[])
+static void find_bases(const struct report *report, struct report_group *group, double scratch[])
 {
-    struct report_point *points = &report->point[group->first];
+    struct report_point *point = report->point;
     const bool weak = strcmp(group->scaling, "weak") == 0;
-    size_t plain = 0, first, single;
+    const size_t end = group->first + group->n;
+    size_t i = group->first;
 
-    while (plain < group->n && is_one_device(&points[plain], "plain"))
-        plain++;
-    for (first = plain; first < group->n && report_is_plain(&points[first]); first++)
-        ;
-    for (single = first; single < group->n && is_one_device(&points[single], "dp"); single++)
-        ;
-    for (size_t i = 0; i < group->n; i++) {
-        const struct record_key *key = &points[i].row->cell->key;
+    for (; i < end && is_one_device(&point[i], "plain"); i++)
+        group->n_plain++;
+    while (i < end && report_is_plain(&point[i]))
+        i++;
+    for (group->single = i; i < end && is_one_device(&point[i], "dp"); i++)
+        group->n_single++;
+    for (i = group->first; i < end; i++) {
+        const struct record_key *key = &point[i].row->cell->key;
         const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
                                                         : key->global_batch;
 
-        points[i].plain = find_one(points, plain, batch);
-        points[i].single = find_one(points + first, single - first, batch);
-        compare_with_base(&points[i], scratch);
+        point[i].plain = find_one(&point[group->first], group->n_plain, batch);
+        point[i].single = find_one(&point[group->single], group->n_single, batch);
+        compare_with_base(&point[i], scratch);
     }
+}
+
+bool report_base_next(const struct report *report, const struct report_group *group, size_t at[2],
+                      struct report_base *base)
+{
+    const bool plain = at[0] < group->n_plain, single = at[1] < group->n_single;
+    const struct report_point *a = &report->point[group->first + at[0]];
+    const struct report_point *b = &report->point[group->single + at[1]];
+    const size_t x = plain ? a->row->cell->key.global_batch : 0;
+    const size_t y = single ? b->row->cell->key.global_batch : 0;
+
+    *base = (struct report_base){.plain = plain && (!single || x <= y) ? a : NULL,
+                                 .single = single && (!plain || y <= x) ? b : NULL};
+    at[0] += base->plain != NULL;
+    at[1] += base->single != NULL;
+    return plain || single;
 }
 
 static void find_points(struct report *report)

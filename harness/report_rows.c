@@ -176,33 +176,58 @@ static void collect(struct report *report)
     }
 }
 
+/* The run of a file; a resumed run may be in several. */
+static size_t run_of(const struct report *report, size_t file)
+{
+    size_t r = 0;
+
+    while (r < report->n_runs &&
+           strcmp(report->run[r].run->run_id, report->file[file].run.run_id) != 0)
+        r++;
+    return r;
+}
+
+static void add_counts(struct report_counts *sum, const struct report_counts *counts)
+{
+    sum->planned += counts->planned;
+    sum->measured += counts->measured;
+    sum->verified += counts->verified;
+    sum->failed += counts->failed;
+    sum->skipped += counts->skipped;
+    sum->missing += counts->missing;
+}
+
+static void count_row(struct report_counts *counts, const struct report_row *row)
+{
+    const bool skipped = row->cell->status == RECORD_SKIPPED;
+
+    counts->measured += row->cell->n_samples > 0;
+    counts->verified += row->verified;
+    counts->skipped += !row->verified && skipped;
+    counts->failed += !row->verified && !skipped;
+}
+
 static void count(struct report *report)
 {
-    for (size_t f = 0; f < report->n_files; f++) {
-        bool seen = false;
-
-        for (size_t i = 0; i < f && !seen; i++)
-            seen = strcmp(report->file[i].run.run_id, report->file[f].run.run_id) == 0;
-        if (!seen) {
-            report->planned += report->file[f].run.planned;
-            report->many_runs = report->many_runs || f > 0;
-        }
-    }
+    for (size_t f = 0; f < report->n_files; f++)
+        if (run_of(report, f) == report->n_runs)
+            report->run[report->n_runs++] = (struct report_run){
+                .run = &report->file[f].run, .counts = {.planned = report->file[f].run.planned}};
+    report->many_runs = report->n_runs > 1;
     for (size_t i = 0; i < report->n_rows; i++) {
         const struct report_row *row = &report->row[i];
 
         report->many_variants = report->many_variants || row->variant > 0;
-        report->measured += row->cell->n_samples > 0;
-        if (row->verified)
-            report->verified++;
-        else if (row->cell->status == RECORD_SKIPPED)
-            report->skipped++;
-        else
-            report->failed++;
+        count_row(&report->run[run_of(report, row->file)].counts, row);
     }
-    if (report->planned < report->n_rows)
-        report->planned = report->n_rows;
-    report->missing = report->planned - report->n_rows;
+    for (size_t r = 0; r < report->n_runs; r++) {
+        struct report_counts *counts = &report->run[r].counts;
+        const size_t rows = counts->verified + counts->failed + counts->skipped;
+
+        counts->planned = counts->planned < rows ? rows : counts->planned;
+        counts->missing = counts->planned - rows;
+        add_counts(&report->counts, counts);
+    }
 }
 
 int report_rows_make(struct report *report)
@@ -214,7 +239,9 @@ int report_rows_make(struct report *report)
     report->row = calloc(cells + 1, sizeof *report->row);
     report->point = calloc(cells + 1, sizeof *report->point);
     report->group = calloc(cells + 1, sizeof *report->group);
-    if (report->row == NULL || report->point == NULL || report->group == NULL)
+    report->run = calloc(report->n_files + 1, sizeof *report->run);
+    if (report->run == NULL || report->row == NULL || report->point == NULL ||
+        report->group == NULL)
         return -1;
     collect(report);
     drop_replaced(report);
@@ -228,6 +255,8 @@ void report_rows_free(struct report *report)
     free(report->row);
     free(report->point);
     free(report->group);
+    free(report->run);
+    report->run = NULL;
     report->row = NULL;
     report->point = NULL;
     report->group = NULL;

@@ -7,21 +7,73 @@
 #include <stdarg.h>
 #include <string.h>
 
-const char *const report_column_names[REPORT_COLUMNS] = {
+static const char *const names[REPORT_COLUMNS] = {
     [REPORT_DEVICES] = "Devices",
-    [REPORT_BATCH] = "Batch (rows)",
-    [REPORT_SHARDS] = "Shards (rows)",
+    [REPORT_BATCH] = "Batch, rows",
+    [REPORT_SHARDS] = "Shards, rows",
     [REPORT_LAUNCHES_DONE] = "Launches",
     [REPORT_STEP] = "Median step",
-    [REPORT_STEP_RANGE] = "[interval] or range",
     [REPORT_THROUGHPUT] = "Rows/s",
     [REPORT_SPEEDUP] = "Speed-up",
-    [REPORT_SPEEDUP_RANGE] = "[interval] or range",
-    [REPORT_EFFICIENCY] = "Efficiency of bound",
+    [REPORT_EFFICIENCY] = "Efficiency, of bound",
     [REPORT_OUTSIDE] = "Outside matrix products",
     [REPORT_PHASES] = "Slowest phases",
     [REPORT_STATUS] = "Status",
 };
+
+/* What the ranges of this report are, when they all are the same. */
+static const char *range_name(const struct report *report)
+{
+    static const char *const kinds[] = {"Range", "p05..p95 of its steps", "Range of launches",
+                                        "95\u00a0% interval"};
+    int range = -1;
+
+    for (size_t i = 0; i < report->n_points; i++) {
+        const int mine = (int)report->point[i].step_ns.range;
+
+        if (report->point[i].verified == 0)
+            continue;
+        if (range >= 0 && range != mine)
+            return "[interval] or range";
+        range = mine;
+    }
+    return kinds[range < 0 ? 0 : range];
+}
+
+const char *report_column_name(const struct report *report, enum report_column column)
+{
+    return column == REPORT_STEP_RANGE || column == REPORT_SPEEDUP_RANGE ? range_name(report)
+                                                                         : names[column];
+}
+
+bool report_column_used(const struct report *report, enum report_column column)
+{
+    bool used = column != REPORT_SPEEDUP_RANGE && column != REPORT_OUTSIDE;
+
+    for (size_t i = 0; i < report->n_points && !used; i++)
+        used = column == REPORT_OUTSIDE ? isfinite(report->point[i].outside)
+                                        : report->point[i].speedup.range != REPORT_NONE;
+    return used;
+}
+
+bool report_column_is_text(enum report_column column)
+{
+    return column == REPORT_SHARDS || column == REPORT_PHASES || column == REPORT_STATUS;
+}
+
+const char *report_base_column_name(const struct report *report, enum report_base_column column)
+{
+    static const char *const base_names[REPORT_BASE_COLUMNS] = {
+        [REPORT_BASE_BATCH] = "Batch, rows",
+        [REPORT_BASE_PLAIN] = "Plain program, step",
+        [REPORT_BASE_SINGLE] = "DataParallel on one device, step",
+        [REPORT_BASE_WRAPPER] = "DataParallel / plain",
+    };
+
+    return column == REPORT_BASE_PLAIN_RANGE || column == REPORT_BASE_SINGLE_RANGE
+               ? range_name(report)
+               : base_names[column];
+}
 
 void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
 {
@@ -190,28 +242,46 @@ static void phase_words(const struct report_point *point, char text[REPORT_CELL_
     }
 }
 
+static void ratio_words(const struct report_point *point, enum report_column column,
+                        char text[REPORT_CELL_TEXT])
+{
+    if (column == REPORT_SPEEDUP && point->base == point) {
+        report_add(text, "base");
+    } else if (column == REPORT_SPEEDUP) {
+        report_add_ratio(text, point->speedup.middle);
+    } else if (point->base == point || !isfinite(point->efficiency.middle)) {
+        report_add(text, "-");
+    } else if (column == REPORT_EFFICIENCY) {
+        report_add_ratio(text, point->efficiency.middle);
+        report_add(text, " of %.2f", point->bound);
+    } else {
+        report_add_range(text, &point->speedup, report_ratio);
+    }
+}
+
 static void number_words(const struct report_point *point, enum report_column column,
                          char text[REPORT_CELL_TEXT])
 {
     char number[32] = "";
 
-    if (column == REPORT_STEP)
+    switch (column) {
+    case REPORT_STEP:
         report_time(point->step_ns.middle, number);
-    else if (column == REPORT_STEP_RANGE)
-        report_add_range(text, &point->step_ns, report_time);
-    else if (column == REPORT_THROUGHPUT)
+        break;
+    case REPORT_THROUGHPUT:
         report_rate(point->throughput.middle, number);
-    else if (column == REPORT_SPEEDUP)
-        report_ratio(point->speedup.middle, number);
-    else if (column == REPORT_SPEEDUP_RANGE)
-        report_add_range(text, &point->speedup, report_ratio);
-    else if (column == REPORT_OUTSIDE)
+        break;
+    case REPORT_STEP_RANGE:
+        report_add_range(text, &point->step_ns, report_time);
+        break;
+    case REPORT_OUTSIDE:
         report_add_share(text, point->outside);
-    else if (column == REPORT_PHASES)
+        break;
+    case REPORT_PHASES:
         phase_words(point, text);
-    else if (column == REPORT_EFFICIENCY) {
-        report_add_ratio(text, point->efficiency.middle);
-        report_add(text, " of %.2f", point->bound);
+        break;
+    default:
+        ratio_words(point, column, text);
     }
     report_add(text, "%s", number);
 }
@@ -256,4 +326,41 @@ void report_group_words(const struct report *report, const struct report_group *
         report_add(text, ", built as in run %.8s", row->run->run_id);
     report_add(text, ")");
     report_clean(text);
+}
+
+static void base_step(const struct report_point *point, bool range, char text[REPORT_CELL_TEXT])
+{
+    char time[32];
+
+    if (point == NULL) {
+        report_add(text, range ? "-" : "not planned");
+    } else if (point->verified == 0) {
+        report_add(text, range ? "-" : "not verified");
+    } else if (range) {
+        report_add_range(text, &point->step_ns, report_time);
+    } else {
+        report_time(point->step_ns.middle, time);
+        report_add(text, "%s", time);
+    }
+}
+
+void report_base_words(const struct report_base *base, enum report_base_column column,
+                       char text[REPORT_CELL_TEXT])
+{
+    const struct report_point *any = base->plain != NULL ? base->plain : base->single;
+
+    text[0] = '\0';
+    if (column == REPORT_BASE_BATCH) {
+        report_add(text, "%zu", any->row->cell->key.global_batch);
+    } else if (column == REPORT_BASE_WRAPPER) {
+        const bool both = base->single != NULL && base->single->plain != NULL;
+
+        report_add_ratio(text, both ? 1.0 / base->single->speedup.middle : NAN);
+        report_add(text, both ? "\u00d7" : "");
+    } else {
+        const bool plain = column == REPORT_BASE_PLAIN || column == REPORT_BASE_PLAIN_RANGE;
+
+        base_step(plain ? base->plain : base->single,
+                  column == REPORT_BASE_PLAIN_RANGE || column == REPORT_BASE_SINGLE_RANGE, text);
+    }
 }

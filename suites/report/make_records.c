@@ -16,7 +16,7 @@
 struct kind {
     const char *name;
     int launches;
-    bool hostile, failing, all_failing, no_cells, simulated, wide, unbound;
+    bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak, thousand;
     const char *run_id, *node;
 };
 
@@ -25,6 +25,10 @@ static const struct kind kinds[] = {
     {.name = "good-again", .launches = 1, .run_id = "feedface00000002"},
     {.name = "unbound", .launches = 1, .unbound = true, .run_id = "feedface00000004"},
     {.name = "launches", .launches = 3},
+    {.name = "six", .launches = 6, .plain = true},
+    {.name = "flaky", .launches = 6, .plain = true, .failing = true},
+    {.name = "weak", .launches = 3, .plain = true, .weak = true},
+    {.name = "thousand", .launches = 1, .thousand = true},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
     {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
@@ -40,12 +44,16 @@ static const struct kind kinds[] = {
 static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
 static const size_t n_batches = sizeof batches / sizeof batches[0];
 
+/* Of "thousand": so many workloads and batches on two devices, and a base for each workload. */
+enum { THOUSAND_WORKLOADS = 20, THOUSAND_BATCHES = 50 };
+
 struct model {
     const char *workload;
     double fixed_ns, row_ns, per_device_ns;
+    unsigned matmul_percent;
 };
-static const struct model models[] = {{"mlp:1024,1024,1024,1024", 2e5, 60e3, 8e5},
-                                      {"tutorial", 2.5e3, 12.0, 2.4e3}};
+static const struct model models[] = {{"mlp:1024,1024,1024,1024", 2e5, 60e3, 8e5, 54},
+                                      {"tutorial", 2.5e3, 12.0, 2.4e3, 10}};
 
 static int devices_of(const struct kind *kind, int list[9])
 {
@@ -54,6 +62,16 @@ static int devices_of(const struct kind *kind, int list[9])
 
     memcpy(list, kind->wide ? many : few, (size_t)n * sizeof list[0]);
     return n;
+}
+
+static size_t planned(const struct kind *kind)
+{
+    int devices[9];
+    size_t n = (size_t)devices_of(kind, devices) + kind->plain;
+
+    if (kind->thousand)
+        return THOUSAND_WORKLOADS * (THOUSAND_BATCHES + 1);
+    return 2 * n * n_batches * (size_t)kind->launches;
 }
 
 static void fill_run(const struct kind *kind, struct record_run *run)
@@ -97,6 +115,8 @@ static void fill_run(const struct kind *kind, struct record_run *run)
         snprintf(run->run_id, sizeof run->run_id, "%s", kind->run_id);
     if (kind->node != NULL)
         snprintf(run->node_hash, sizeof run->node_hash, "%s", kind->node);
+    if (kind->weak)
+        snprintf(run->scaling, sizeof run->scaling, "weak");
     run->n_slots = 8;
     for (int i = 0; i < run->n_slots; i++) {
         run->slot[i] = (struct record_slot){.kind = "virt", .bound = !kind->unbound};
@@ -115,33 +135,34 @@ static void fill_run(const struct kind *kind, struct record_run *run)
 }
 
 static void fill_key(const struct kind *kind, const struct model *model, int devices, size_t batch,
-                     int launch, struct record_key *key)
+                     struct record_key *key)
 {
     *key = (struct record_key){.mode = "dp",
                                .n_devices = devices,
                                .global_batch = batch,
                                .dtype = "f32",
                                .backend = "cpu",
-                               .communicator = "threads",
-                               .launch = launch};
-    snprintf(key->workload, sizeof key->workload, "%s%s", model->workload,
+                               .communicator = "threads"};
+    snprintf(key->workload, sizeof key->workload, "%s%.72s", model->workload,
              kind->hostile ? HOSTILE : "");
     snprintf(key->devices, sizeof key->devices, "%s:%d", kind->hostile ? "`a\"<b>,|" : "virt",
              devices);
 }
 
 /* Steps that scatter by a fixed pattern, the first three slower: warm-up. */
-static int fill_steps(const struct model *model, struct record_cell *cell)
+static int fill_steps(const struct model *model, size_t n_samples, struct record_cell *cell)
 {
     int devices = cell->key.n_devices;
+    bool plain = strcmp(cell->key.mode, "plain") == 0;
     size_t shard = (cell->key.global_batch + (size_t)devices - 1) / (size_t)devices;
     double cores = devices > 4 ? (double)devices / 4.0 : 1.0;
     double step = model->fixed_ns + model->row_ns * (double)shard * cores +
                   model->per_device_ns * (devices - 1);
     uint64_t at = 0;
 
+    step *= (plain ? 0.9 : 1.0) * (1.0 + 0.01 * (double)(cell->key.launch * 5 % 7));
     cell->warmup_steps = 3;
-    if (record_cell_alloc(cell, 43, devices) != 0)
+    if (record_cell_alloc(cell, n_samples, devices) != 0)
         return -1;
     for (size_t i = 0; i < cell->n_samples; i++) {
         double noise = 1.0 + 0.01 * (double)((i * 7 + 3 * (size_t)cell->key.launch) % 11);
@@ -154,6 +175,9 @@ static int fill_steps(const struct model *model, struct record_cell *cell)
             for (int r = 0; r < cell->n_ranks; r++)
                 cell->phase_ns[p][(size_t)r * cell->n_samples + i] =
                     cell->t_step_ns[i] * (uint64_t)(p == RECORD_BACKWARD ? 50 : 4 + p) / 100;
+        for (int r = 0; r < cell->n_ranks; r++)
+            cell->matmul_ns[(size_t)r * cell->n_samples + i] =
+                cell->t_step_ns[i] * model->matmul_percent / 100;
     }
     return 0;
 }
@@ -165,7 +189,7 @@ static void fill_status(const struct kind *kind, size_t order, struct record_cel
     cell->status = RECORD_OK;
     cell->validated = true;
     cell->values_checked = 100000;
-    cell->steps_checked = 43;
+    cell->steps_checked = kind->thousand ? 200 : 43;
     if (fails && order % 2 == 0) {
         cell->status = RECORD_FAILED;
         cell->validated = false;
@@ -201,7 +225,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     cell.steady_state = true;
     snprintf(cell.warmup_rule, sizeof cell.warmup_rule, "a fixed number");
     fill_status(kind, order, &cell);
-    if (fill_steps(model, &cell) == 0) {
+    if (fill_steps(model, cell.steps_checked, &cell) == 0) {
         record_derive(&cell);
         text = record_cell_text(&cell);
         result = text != NULL ? record_append(fd, text, &err) : -1;
@@ -213,26 +237,62 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     return result;
 }
 
+/* All launches of one point. */
+static int write_point(const struct kind *kind, const struct record_run *run, int fd,
+                       const struct record_key *key, const struct model *model, size_t *order)
+{
+    int result = 0;
+
+    for (int launch = 0; launch < kind->launches && result == 0; launch++) {
+        struct record_key of_launch = *key;
+
+        of_launch.launch = launch;
+        result = write_cell(kind, run, fd, &of_launch, model, (*order)++);
+    }
+    return result;
+}
+
 static int write_cells(const struct kind *kind, const struct record_run *run, int fd)
 {
     int devices[9], n = devices_of(kind, devices), result = 0;
     size_t order = 0;
 
     for (size_t m = 0; m < 2; m++)
-        for (int d = 0; d < n; d++)
-            for (size_t b = 0; b < n_batches; b++)
-                for (int launch = 0; launch < kind->launches && result == 0; launch++) {
-                    struct record_key key;
+        for (int d = kind->plain ? -1 : 0; d < n; d++)
+            for (size_t b = 0; b < n_batches && result == 0; b++) {
+                int count = d < 0 ? 1 : devices[d];
+                struct record_key key;
 
-                    fill_key(kind, &models[m], devices[d], batches[b], launch, &key);
-                    result = write_cell(kind, run, fd, &key, &models[m], order++);
-                }
+                fill_key(kind, &models[m], count, batches[b] * (size_t)(kind->weak ? count : 1),
+                         &key);
+                snprintf(key.mode, sizeof key.mode, d < 0 ? "plain" : "dp");
+                result = write_point(kind, run, fd, &key, &models[m], &order);
+            }
+    return result;
+}
+
+/* As wide as a report gets: each cell a point of its own, on two devices; and a base for each
+ * workload. */
+static int write_thousand(const struct kind *kind, const struct record_run *run, int fd)
+{
+    int result = 0;
+    size_t order = 0;
+
+    for (size_t w = 0; w < THOUSAND_WORKLOADS; w++)
+        for (size_t b = 0; b <= THOUSAND_BATCHES && result == 0; b++) {
+            size_t batch = 32 * (b < THOUSAND_BATCHES ? b + 1 : THOUSAND_BATCHES);
+            struct record_key key;
+
+            fill_key(kind, &models[0], b < THOUSAND_BATCHES ? 2 : 1, batch, &key);
+            snprintf(key.workload, sizeof key.workload, "mlp:%zu,%zu", 64 * (w + 1), 64 * (w + 1));
+            result = write_point(kind, run, fd, &key, &models[0], &order);
+        }
     return result;
 }
 
 static int write_file(const struct kind *kind, const char *path)
 {
-    int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_APPEND, 0666), devices[9], result = -1;
+    int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_APPEND, 0666), result = -1;
     struct record_error err = {{0}};
     struct record_run run;
     char *text;
@@ -240,10 +300,12 @@ static int write_file(const struct kind *kind, const char *path)
     if (fd < 0)
         return -1;
     fill_run(kind, &run);
-    run.planned = 2 * (size_t)devices_of(kind, devices) * n_batches * (size_t)kind->launches;
+    run.planned = planned(kind);
     text = record_run_text(&run);
     if (text != NULL && record_append(fd, text, &err) == 0)
-        result = kind->no_cells ? 0 : write_cells(kind, &run, fd);
+        result = kind->no_cells   ? 0
+                 : kind->thousand ? write_thousand(kind, &run, fd)
+                                  : write_cells(kind, &run, fd);
     free(text);
     text = record_end_text(run.run_id, run.planned, run.planned, 0, false);
     if (result == 0)

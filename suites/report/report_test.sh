@@ -103,12 +103,15 @@ test_figure() {
     cd page/of/good || fail "no directory"
     has index.html 'All 80 planned cells were measured and verified.'
     has index.html '<td class="number">1.99</td>'
-    has index.html 'best 164'
+    has index.html 'on 3 devices, tutorial is 2.18× as fast as DataParallel on one device at 4096'
+    has index.html 'One launch of each cell: no number here has an interval.'
+    has index.html '80 of 80 cells are compared with DataParallel on one device'
+    has index.html '<summary>80 cells</summary>'
+    has index.html 'Bars of one launch: 5th to 95th percentile of its 40 steps'
     has index.html 'Run feedface00000001'
     for fact in 'CLOCK_EXAMPLE, tick 1 ns' 'a made-up barrier' 'slowest of the made-up'; do
         has index.html "$fact"
     done
-    has index.html 'a few very slow steps pull the point'
     has index.html '<svg'
     [ "$(grep -c '<tr class="good">' index.html)" -eq 80 ] || fail "not 80 rows"
     has index.html '5×2 (3 idle)'
@@ -117,7 +120,9 @@ test_figure() {
         fail "the page needs something from outside"
     fi
     has summary.md '![Throughput against global batch](throughput.png)'
-    [ "$(grep -c '^| mlp' summary.md)" -eq 40 ] || fail "not 40 rows in the summary"
+    [ "$(grep -c '^| ' summary.md)" -eq 46 ] || fail "not 30 and 12 rows and 2 x 2 of headings"
+    has summary.md '30 of 80 cells; the other 50 are in index.html.'
+    has summary.md '12 of 20 base cases; the other 8 are in index.html.'
     [ "$(points .)" -eq 80 ] || fail "not 80 points"
 }
 
@@ -126,8 +131,13 @@ test_failed() {
     records failing
     report 1 failing.jsonl --out out
     has out/index.html 'Of 80 planned cells, 80 were measured and 71 verified; 9 FAILED.'
-    count_is out/index.html '<tr class="failed">' 9
+    # In the counts, among the failures, and among the cells.
+    count_is out/index.html '<tr class="failed">' 19
+    count_is out/index.html '>80</td><td class="number">80</td><td class="number">71</td>' 1
     has out/index.html 'FAILED: index 7: got 3'
+    has out/summary.md '- mlp:1024,1024,1024,1024, dp, 1 device, 128 rows, launch 0, run feedface00000001: FAILED: index 7'
+    [ "$(grep -c ', launch 0, run ' out/summary.md)" -eq 9 ] || fail "not 9 failures in the summary"
+    has out/index.html '>not verified<'
     has out/index.html 'FAILED (broken)'
     [ "$(points out)" -eq 71 ] || fail "$(points out) points, not 71"
     # One device: batch 128 failed, so an empty line parts 64 from 256, and nothing parts others.
@@ -154,10 +164,9 @@ test_hostile() {
     has out/throughput.svg '2026-11-2?, commit 3f2a9c1d5b7?'
     # shellcheck disable=SC2016 # meant as it stands
     has out/summary.md '\`touch pwned\`'
-    # 80 rows, a header and a rule, each of 14 columns: 15 bars that are not escaped.
-    bars=$(sed 's/\\|//g' out/summary.md | awk -F '|' '/^\|/ && NF != 16' | wc -l)
-    [ "$bars" -eq 0 ] || fail "$bars rows of the summary have a wrong number of columns"
-    [ "$(grep -c '^|' out/summary.md)" -eq 82 ] || fail "not 82 lines in the table"
+    # Cells: 30 rows, a header and a rule, of 13 columns; base cases: 12 and two, of 7 columns.
+    bars=$(sed 's/\\|//g' out/summary.md | awk -F '|' '/^\|/ { n[NF]++ } END { print n[15] "," n[9] "," length(n) }')
+    [ "$bars" = 32,14,2 ] || fail "$bars: rows of the summary have a wrong number of columns"
     [ -z "$(find . -name 'pwned*')" ] || fail "text of a record was executed"
 }
 
@@ -174,9 +183,49 @@ test_repeated() {
     need gnuplot
     records launches
     report 0 launches.jsonl --out out
-    has out/index.html 'All 240 planned cells'
-    count_is out/index.html '<td class="number">3</td><td class="number">' 80
+    has out/index.html 'All 240 planned launches of 80 cells'
+    has out/index.html 'Bars of 3 launches: smallest to largest launch, a range and no interval.'
+    has out/index.html '80 of 80 cells have fewer than 6 verified launches'
+    has_not out/index.html '>95 % interval<'
     [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
+}
+
+# Six launches, and the plain program as the base.
+test_launches() {
+    need gnuplot
+    records six flaky
+    report 0 six.jsonl --out six
+    has six/index.html 'All 600 planned launches of 100 cells'
+    has six/index.html 'interval of the median over launches by order statistics, which covers 96.9'
+    has_not six/index.html 'no interval'
+    has_not six/index.html 'are compared with DataParallel'
+    # 10 rows: 800 us, times 0.9 without the wrapper, times 1.05 for the middle of the steps; by
+    # launch times 1, 1.05, 1.03, 1.01, 1.06, 1.04.
+    nbsp=$(printf '\302\240')
+    has six/index.html "<td class=\"number\">6</td><td class=\"number\">782${nbsp}µs</td><td class=\"number range\">[756, 801]${nbsp}µs</td>"
+    has six/summary.md "| mlp:1024,1024,1024,1024 | 4096 | 241${nbsp}ms |"
+    has six/summary.md '| 1.11× |'
+    has six/index.html ">46${nbsp}%</td>"
+    well_formed six/index.html
+    report 1 flaky.jsonl --out flaky
+    has flaky/index.html 'Of 600 planned launches, 600 were measured and 533 verified; 67 FAILED.'
+    has flaky/index.html '67 of 100 cells have fewer than 6 verified launches'
+    has flaky/index.html 'verified, 1 of 6 launches FAILED'
+    has flaky/index.html '<summary>67 launches without a result</summary>'
+    count_is flaky/index.html '>5 of 6</td>' 67
+    well_formed flaky/index.html
+}
+
+test_weak() {
+    need gnuplot
+    records weak
+    report 0 weak.jsonl --out out
+    has out/index.html 'weak scaling'
+    has out/index.html 'as fast as the plain program at 4096 rows per device'
+    # 12288 rows are 3 x 4096; the base has 4096: (2e5 + 60e3 * 4096) * 0.9 over that and 1.6e6.
+    has out/index.html '>12288</td><td class="text shards">3×4096</td>'
+    has out/index.html '>2.68</td>'
+    well_formed out/index.html
 }
 
 test_merged() {
@@ -187,7 +236,7 @@ test_merged() {
     report 0 failing.jsonl good.jsonl --out later_passes
     has later_passes/index.html 'All 80 planned cells'
     report 0 good.jsonl good-again.jsonl --out both
-    has both/index.html 'All 160 planned cells'
+    has both/index.html 'All 160 planned launches of 80 cells'
     for id in feedface00000001 feedface00000002; do
         has both/index.html "Run $id"
         has both/summary.md "Run $id"
@@ -204,7 +253,7 @@ test_bindings() {
     has out/index.html 'Of 160 planned cells, 140 were measured and 140 verified; 20 not run.'
     one_line '140 of 160 planned cells are verified'
     # The cells of several devices that ran bound have no base; the others have theirs.
-    none=$(grep -c '<td class="number">- of' out/index.html || true)
+    none=$(grep -c '<td class="number">-</td><td class="number">-</td>' out/index.html || true)
     [ "$none" -eq 60 ] || fail "$none rows without a base, not 60"
     report 0 good.jsonl unbound.jsonl --out whole
     has whole/index.html 'All 160 planned cells'
@@ -333,7 +382,7 @@ test_help() {
 }
 
 case $case_name in
-figure | failed | hostile | simulated | repeated | merged | bindings | controls | refused | machines | \
+figure | failed | hostile | simulated | repeated | launches | weak | merged | bindings | controls | refused | machines | \
     unverified | no_gnuplot | unwritable | help)
     "test_$case_name"
     ;;

@@ -1,0 +1,122 @@
+/* report_cautions.c: what to keep in mind with the numbers of this report, from the records. */
+#include "report.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* Launches that an interval takes. */
+enum { FEWEST = 6 };
+
+struct counts {
+    size_t points, most; /* verified ones; launches of one */
+    size_t no_interval;  /* points with fewer than FEWEST launches */
+    size_t unsteady, oversubscribed, simulated, without_plain;
+};
+
+static bool any_unsteady(const struct report_point *point)
+{
+    for (size_t i = 0; i < point->n; i++)
+        if (point->row[i].verified && !point->row[i].cell->steady_state)
+            return true;
+    return false;
+}
+
+static struct counts count(const struct report *report)
+{
+    struct counts counts = {.points = 0};
+
+    for (size_t i = 0; i < report->n_points; i++) {
+        const struct report_point *point = &report->point[i];
+
+        if (point->verified == 0)
+            continue;
+        counts.points++;
+        counts.no_interval += point->verified < FEWEST;
+        counts.most = point->verified > counts.most ? point->verified : counts.most;
+        counts.unsteady += any_unsteady(point);
+        counts.oversubscribed += report_oversubscribed(point->row);
+        counts.simulated += report_simulated(point->row);
+        counts.without_plain += point->base != NULL && point->plain == NULL;
+    }
+    return counts;
+}
+
+static void caution(struct report_out *out, const char *before, const char *after,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void caution(struct report_out *out, const char *before, const char *after,
+                    const char *format, ...)
+{
+    char text[REPORT_CELL_TEXT];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    report_clean(text);
+    fputs(before, out->file);
+    report_print(out, "%s", text);
+    fputs(after, out->file);
+}
+
+static void about_launches(struct report_out *out, const struct counts *counts, const char *before,
+                           const char *after)
+{
+    if (counts->no_interval == 0)
+        return;
+    if (counts->most == 1)
+        caution(out, before, after,
+                "One launch of each cell: no number here has an interval. A sweep with "
+                "--launches %d gives intervals.",
+                FEWEST);
+    else
+        caution(out, before, after,
+                "%zu of %zu cells have fewer than %d verified launches, so a range over launches "
+                "and no interval (sweep with --launches %d).",
+                counts->no_interval, counts->points, FEWEST, FEWEST);
+}
+
+static void about_runs(struct report_out *out, const struct report *report, const char *before,
+                       const char *after)
+{
+    for (size_t f = 0; f < report->n_files; f++) {
+        const struct record_run *run = &report->file[f].run;
+
+        if (strcmp(run->build_type, "Release") != 0 &&
+            strcmp(run->build_type, "RelWithDebInfo") != 0)
+            caution(out, before, after, "Run %.8s was built as %s%s%s: its times mean little.",
+                    run->run_id, run->build_type, run->sanitizers[0] != '\0' ? " with " : "",
+                    run->sanitizers);
+        if (run->load_avg[0] > 0.5 * run->usable_pus)
+            caution(out, before, after,
+                    "When run %.8s began, the load was %.1f on %d usable processing units: if that "
+                    "was other work, it is in the times.",
+                    run->run_id, run->load_avg[0], run->usable_pus);
+    }
+}
+
+void report_cautions(struct report_out *out, const struct report *report, const char *before,
+                     const char *after)
+{
+    const struct counts counts = count(report);
+
+    if (counts.simulated > 0)
+        caution(out, before, after, "%zu of %zu cells are SIMULATED, not measured.",
+                counts.simulated, counts.points);
+    about_launches(out, &counts, before, after);
+    if (counts.without_plain > 0)
+        caution(out, before, after,
+                "%zu of %zu cells are compared with DataParallel on one device, because the plain "
+                "program was not verified at their batch (sweep with --mode plain,dp).",
+                counts.without_plain, counts.points);
+    if (counts.oversubscribed > 0)
+        caution(out, before, after,
+                "%zu of %zu cells had more devices than cores: they show that it works, not how it "
+                "scales.",
+                counts.oversubscribed, counts.points);
+    if (counts.unsteady > 0)
+        caution(out, before, after,
+                "%zu of %zu cells had not reached a steady step time when warm-up ended.",
+                counts.unsteady, counts.points);
+    about_runs(out, report, before, after);
+}
