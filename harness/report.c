@@ -29,12 +29,13 @@ static const struct argp_option option_table[] = {
 
 static const char documentation[] =
     "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
-    "\vWrites DIR/index.html (one self-contained page), throughput.svg and throughput.png, "
-    "summary.md, and the data and script of the figure. Prints the path of the page. With --check "
+    "\vWrites DIR/index.html (one self-contained page), summary.md (short, for a CI job), and the "
+    "figures as NAME.svg and NAME.png with their data and scripts: throughput, scaling, phases, "
+    "shards, distribution. Prints the path of the page. With --check "
     "also DIR/conformance.html; without record files only that.\n\n"
     "Of cells with equal id and run, the one in the later file counts.\n\n"
     "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
-    "failed or is missing, or there is no figure because gnuplot is missing or failed, or the "
+    "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
     "result of --check is not a pass; 2 misuse, "
     "unreadable or torn input, or output that cannot be written; 3 the files are of different "
     "machines and nothing was written, or no cell is verified and the page says so.";

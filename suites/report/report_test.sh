@@ -113,7 +113,7 @@ test_figure() {
         has index.html "$fact"
     done
     has index.html '<svg'
-    [ "$(grep -c '<tr class="good">' index.html)" -eq 80 ] || fail "not 80 rows"
+    [ "$(grep -c '<tr class="good">' index.html)" -eq 81 ] || fail "not 80 cells and a run"
     has index.html '5×2 (3 idle)'
     has index.html '0.017 of 0.62'
     if sed 's/xmlns[:a-z]*="[^"]*"//g' index.html | grep -qE '(https?:|<script|<link|src=|@import)'; then

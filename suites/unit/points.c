@@ -271,3 +271,78 @@ Test(points, phases_are_medians_of_the_launches_that_know_them)
     cr_assert(near(bench->point[0].outside, 0.2), "%g", bench->point[0].outside);
     free(bench);
 }
+
+static void set_phase(struct bench *bench, size_t cell, enum record_phase phase, double ns)
+{
+    static uint64_t measured;
+    bench->cell[cell].phase_ns[phase] = &measured;
+    bench->cell[cell].phase_median_ns[phase] = ns;
+}
+
+Test(points, losses_add_up)
+{
+    struct bench *bench = open_bench("strong");
+    add(bench, "plain", 1, 30, 0, 100);
+    set_phase(bench, 0, RECORD_FORWARD, 30);
+    set_phase(bench, 0, RECORD_BACKWARD, 60);
+    add(bench, "dp", 2, 30, 0, 80);
+    set_phase(bench, 1, RECORD_FORWARD, 19);
+    set_phase(bench, 1, RECORD_BACKWARD, 28);
+    set_phase(bench, 1, RECORD_REDUCE, 16);
+    make(bench);
+    struct report_limit limit;
+    const struct report_point *point = report_group_best(&bench->report, &bench->group[0]);
+    cr_assert(point == &bench->point[1]);
+    cr_assert(report_limit_of(point, &limit));
+    cr_assert(near(limit.of_bound, 100.0 / 160) && near(limit.missing, 30.0 / 80));
+    /* 80 ns where 50 would do: reduce 16, forward 19 - 15, backward 28 - 30, no phase 12. */
+    static const int phases[] = {RECORD_REDUCE, RECORD_PHASES, RECORD_FORWARD};
+    static const double shares[] = {16.0 / 80, 12.0 / 80, 4.0 / 80};
+    double sum = 0;
+    for (size_t i = 0; i < limit.n_parts; ++i) {
+        sum += limit.part[i].share;
+        cr_assert(i >= 3 || (limit.part[i].phase == phases[i] &&
+                             fabs(limit.part[i].share - shares[i]) <= 1e-12),
+                  "part %zu: %d, %g", i, limit.part[i].phase, limit.part[i].share);
+    }
+    cr_assert(fabs(sum - limit.missing) <= 1e-12, "%.17g", sum);
+    cr_assert(limit.part[limit.n_parts - 1].phase == RECORD_BACKWARD);
+    cr_assert(fabs(report_loss_of(&limit, REPORT_LOSS_COMPUTE) - 2.0 / 80) <= 1e-12);
+    cr_assert(fabs(report_loss_of(&limit, REPORT_LOSS_MOVES) - 16.0 / 80) <= 1e-12);
+    free(bench);
+}
+
+Test(points, losses_need_phases_and_a_base)
+{
+    struct bench *bench = open_bench("strong");
+    struct report_limit limit;
+    add(bench, "dp", 1, 30, 0, 100);
+    add(bench, "dp", 2, 30, 0, 80);
+    add(bench, "dp", 2, 60, 0, 80);
+    make(bench);
+    cr_assert(!report_limit_of(&bench->point[1], &limit), "no phase is known");
+    cr_assert(near(limit.of_bound, 100.0 / 160));
+    cr_assert(!report_limit_of(&bench->point[2], &limit), "there is no base");
+    free(bench);
+}
+
+Test(points, the_best_point_has_cores_of_its_own)
+{
+    struct bench *bench = open_bench("strong");
+    for (int devices = 1; devices <= 8; devices *= 2) {
+        add(bench, "dp", devices, 30, 0, 100);
+        add(bench, "dp", devices, 64, 0, 200);
+        bench->cell[bench->report.n_rows - 1].oversubscribed = devices > 4;
+        bench->cell[bench->report.n_rows - 2].oversubscribed = devices > 4;
+    }
+    make(bench);
+    const struct report_point *best = report_group_best(&bench->report, &bench->group[0]);
+    cr_assert(best->row->cell->key.n_devices == 4 && best->row->cell->key.global_batch == 64);
+    struct report_base base;
+    size_t at[2] = {0}, n = 0;
+    while (report_base_next(&bench->report, &bench->group[0], at, &base)) {
+        cr_assert(base.plain == NULL && base.single == &bench->point[n++]);
+    }
+    cr_assert(n == 2);
+    free(bench);
+}
