@@ -150,7 +150,7 @@ static double make_room(struct plot_lines *lines)
 
     frame->x.hi = plot_axis_value(&frame->x, pixels / free);
     plot_axis_thin(&frame->x, pixels);
-    return plot_axis_value(&frame->x, (free + 14.0) / pixels);
+    return plot_axis_value(&frame->x, (free + 20.0) / pixels);
 }
 
 /* How far bars of neighbouring lines stand apart, in octaves: less where ticks are near. */

@@ -41,8 +41,9 @@ set linetype 14 linecolor rgb "#009e73"
 set linetype 15 linecolor rgb "#cc79a7"
 set linetype 16 linecolor rgb "#b07800"
 set linetype 17 linecolor rgb "#555555"
-filled(i) = int(word("7 5 9 13 11 15 2", i))
-open(i) = int(word("6 4 8 12 10 14 2", i))
+marker(i) = int(word("7 5 9 13 11 15 -1", i))
+inner = 0.5
+cross = "\U+00D7"
 
 set border 3 linecolor rgb "#444444"
 set tics nomirror out scale 0.6
@@ -61,7 +62,7 @@ do for [kind in "svg png"] {
         set terminal png size 2*width,2*height background rgb "white" \
             font "DejaVu Sans,15" fontscale 1.6 linewidth 3
     } }
-    size_of = is_svg ? 0.6 : 1.6
+    size_of = is_svg ? 0.6 : 2.1
     set output figure.".".kind.ending
     set multiplot
     load figure.".gp"

@@ -12,24 +12,29 @@ first = is("simulated") ? 10 : 0
 style(s) = pick("styles", s)
 # Bars of several lines at one place stand beside each other.
 shift(x, s) = x * 2 ** (is("dodge") * (s - (n + 1) / 2.0))
-plot for [s = 1:n] file index 2*n + s - 1 using 1:2 with lines lc rgb "#777777" dt (2,7) lw 0.9 title "ideal", \
+# A hollow marker is one with a white one inside: outlines alone are too thin in an SVG.
+plot for [s = 1:n] file index 2*n + s - 1 using 1:2 \
+         with lines lc rgb "#777777" dt (2,7) lw 0.9 title "ideal", \
      for [s = 1:n] file index 3*n + s - 1 using 1:2 with lines lt style(s) dt (10,6) lw 0.6 title "bound", \
      for [s = 1:n] file index n + s - 1 using (shift($1, s)):2:($3 - shift($1, s)):($4 - $2) \
          with vectors nohead lc rgb "#aaaaaa" lw 0.6 dt solid title "leader", \
      for [s = 1:n] file index s - 1 using (shift($1, s)):3:(0):($4 - $3) \
          with vectors heads nofilled size graph 0.006,90 lt style(s) dt solid lw 1 title "bar", \
-     for [s = 1:n] file index s - 1 using (shift($1, s)):2 with lines lt first + style(s) lw 1.4 title "line", \
-     for [s = 1:n] file index s - 1 using (shift($1, s)):5 \
-         with points lt style(s) pt filled(style(s)) ps size_of title "measured", \
+     for [s = 1:n] file index s - 1 using (shift($1, s)):2 \
+         with lines lt first + style(s) lw 1.4 title "line", \
+     for [s = 1:n] file index s - 1 using (shift($1, s)):($5 > 0 || $6 > 0 ? $2 : NaN) \
+         with points lt style(s) pt marker(style(s)) ps size_of title "marker", \
      for [s = 1:n] file index s - 1 using (shift($1, s)):6 \
-         with points lt style(s) pt 7 ps size_of lc rgb "white" title "hollow", \
-     for [s = 1:n] file index s - 1 using (shift($1, s)):6 \
-         with points lt style(s) pt open(style(s)) ps size_of lw 1.2 title "hollow", \
-     for [s = 1:n] file index 4*n + s - 1 using 1:2 \
-         with points lt style(s) pt 2 ps 1.2 * size_of lw 1.4 title "plain", \
+         with points lt style(s) pt marker(style(s)) ps inner*size_of lc rgb "white" title "hollow", \
+     for [s = 1:n] file index s - 1 using (shift($1, s)):(style(s) == 7 && $5 > 0 ? $2 : NaN):(cross) \
+         with labels tc lt style(s) font ",17" title "plain", \
+     for [s = 1:n] file index 4*n + s - 1 using 1:2:(cross) \
+         with labels tc lt style(s) font ",20" title "plain", \
      for [s = 1:n] file index n + s - 1 using 3:4:7 \
          with labels left offset 1.2,0 noenhanced font ",13" tc rgb "#222222" title "label", \
-     for [s = 1:n] file index n + s - 1 using 3:5 \
-         with points lt style(s) pt filled(style(s)) ps size_of title "label", \
+     for [s = 1:n] file index n + s - 1 using 3:4 \
+         with points lt style(s) pt marker(style(s)) ps size_of title "sample", \
      for [s = 1:n] file index n + s - 1 using 3:6 \
-         with points lt style(s) pt open(style(s)) ps size_of lw 1.2 title "label"
+         with points lt style(s) pt marker(style(s)) ps inner*size_of lc rgb "white" title "sample", \
+     for [s = 1:n] file index n + s - 1 using 3:(style(s) == 7 ? $4 : NaN):(cross) \
+         with labels tc lt style(s) font ",17" title "sample"

@@ -28,7 +28,9 @@ do for [p = 1:panels] {
         set label 21 "matrix products" at screen (is("keyleft") + 34) / width, y - 8 / height \
             font ",13"
         set label 22 "" at screen (is("keyleft") + 13) / width, y - 8 / height \
-            point pt 12 ps 1.4 * size_of lc rgb "black" lw 1.2 front
+            point pt 13 ps 1.4 * size_of lc rgb "black" front
+        set label 23 "" at screen (is("keyleft") + 13) / width, y - 8 / height \
+            point pt 13 ps 0.8 * size_of lc rgb "white" front
     }
     plot for [i = 1:9] file index i - 1 using 1:4:2:3:4:5 with boxxyerror \
              fillstyle pattern fill[i] border lc rgb "#333333" fillcolor rgb colour[i] dt solid lw 0.6 \
@@ -36,9 +38,8 @@ do for [p = 1:panels] {
          file index 9 using 1:2:3:(0) with vectors nohead lc rgb "black" dt solid lw 1.6 title "step", \
          file index 10 using 1:2:(0):($3 - $2) with vectors heads nofilled size graph 0.008,90 \
              lc rgb "black" dt solid lw 0.8 title "bar", \
-         file index 11 using 1:2 with points pt 13 ps 1.4 * size_of lc rgb "white" title "matmul", \
-         file index 11 using 1:2 with points pt 12 ps 1.4 * size_of lc rgb "black" lw 1.2 \
-             title "matmul", \
+         file index 11 using 1:2 with points pt 13 ps 1.4 * size_of lc rgb "black" title "matmul", \
+         file index 11 using 1:2 with points pt 13 ps 0.8 * size_of lc rgb "white" title "hollow", \
          file index 12 using 1:2:3 with labels center offset 0,0.7 noenhanced font ",12" title "label", \
          file index 13 using 1:(0):xtic(2) with points pt -1 title "names"
 }

@@ -141,7 +141,7 @@ test_failed() {
     has out/index.html 'FAILED (broken)'
     [ "$(points out)" -eq 71 ] || fail "$(points out) points, not 71"
     # One device: batch 128 failed, so an empty line parts 64 from 256, and nothing parts others.
-    line=$(awk 'NF == 0 { printf "| "; if (empty++) exit; next } { empty = 0; printf "%s ", $1 }' \
+    line=$(awk '/^#/ { next } NF == 0 { printf "| "; if (empty++) exit; next } { empty = 0; printf "%s ", $1 }' \
         out/throughput-1.tsv)
     [ "$line" = '10 30 32 64 | 256 512 1024 2048 4096 | | ' ] || fail "the first line is $line"
     figure_is_good out

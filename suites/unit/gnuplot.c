@@ -54,3 +54,51 @@ Test(gnuplot, failures_are_told_apart)
     err = run_script("kill -9 $$");
     cr_assert(strstr(err.text, "died of signal 9") != NULL, "%s", err.text);
 }
+
+/* What is in the first line of a file of the directory; NULL: no such file. */
+static const char *line_of(const char *directory, const char *name, char line[160])
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fgets(line, 160, file) == NULL)
+        line = NULL;
+    if (file != NULL)
+        fclose(file);
+    return line;
+}
+
+static void write_gnuplot(const char *directory, const char *script)
+{
+    char path[80];
+    snprintf(path, sizeof path, "%s/gnuplot", directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fprintf(file, "#!/bin/sh\n%s\n", script);
+    cr_assert(fclose(file) == 0 && chmod(path, 0700) == 0);
+}
+
+/* Ids get the figure's name, in tags only; and there are both pictures or none. */
+Test(gnuplot, a_figure_is_both_pictures)
+{
+    char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", search[80], line[160];
+    struct record_error err = {""};
+    cr_assert(mkdtemp(directory) != NULL);
+    snprintf(search, sizeof search, "%s:/usr/bin:/bin", directory);
+    cr_assert(setenv("PATH", search, 1) == 0);
+    write_gnuplot(directory, "printf '\\211PNG\\r\\n\\032\\nrest' >x.png.tmp\n"
+                             "echo \"<?xml?><a id='b' id=\\\"c\\\" href='#b' f='url(#d)'> "
+                             "id='e' url(#f)</a>\" >x.svg.tmp");
+    cr_assert(report_draw(directory, "x", &err) == 0, "%s", err.text);
+    cr_assert(line_of(directory, "x.svg", line) != NULL);
+    cr_assert_str_eq(line, "<?xml?><a id='x_b' id=\"x_c\" href='#x_b' f='url(#x_d)'> "
+                           "id='e' url(#f)</a>\n");
+    write_gnuplot(directory, "echo '<?xml?>' >x.svg.tmp; echo no >x.png.tmp");
+    cr_assert(report_draw(directory, "x", &err) == -1);
+    cr_assert_str_eq(err.text, "gnuplot made no usable 'x.png'");
+    static const char *const files[] = {"x.svg", "x.png", "x.svg.tmp", "x.png.tmp"};
+    for (size_t i = 0; i < 4; i++)
+        cr_assert(line_of(directory, files[i], line) == NULL, "%s is left", files[i]);
+    report_remove(directory, "gnuplot");
+    rmdir(directory);
+}

@@ -1,0 +1,261 @@
+#!/usr/bin/env bash
+# Tests of the figures of `lockstep report`: which there are, how much is drawn, that they are safe.
+#   figures_test.sh CASE LOCKSTEP MAKE_RECORDS WORK_DIRECTORY
+# Exits 0 when the case passed, 1 when not, 77 when it needs what is not installed.
+set -eu
+
+usage() {
+    echo "usage: figures_test.sh made|few|hostile|same|fallback|broken|weak LOCKSTEP MAKE_RECORDS" \
+        "WORK_DIRECTORY"
+}
+if [ "${1-}" = --help ]; then
+    usage
+    exit 0
+fi
+if [ $# -ne 4 ]; then
+    usage >&2
+    exit 2
+fi
+case_name=$1 lockstep=$2 make_records=$3 work=$4
+figures='throughput scaling phases shards distribution'
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+command -v gnuplot >/dev/null || { echo "skipped: gnuplot is not installed" >&2; exit 77; }
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+
+records() {
+    for kind in "$@"; do
+        "$make_records" "$kind" "$kind.jsonl" || fail "make_records $kind"
+    done
+}
+
+# report STATUS ARGUMENT...
+report() {
+    want=$1
+    shift
+    status=0
+    "$lockstep" report "$@" >out.txt 2>err.txt || status=$?
+    cat err.txt >&2
+    [ "$status" -eq "$want" ] || fail "exit status $status, not $want: report $*"
+}
+
+is() {
+    [ "$2" = "$3" ] || fail "$1: $2, not $3"
+}
+
+# width_of FILE: of a PNG, which it must be.
+width_of() {
+    is "signature of $1" "$(od -An -tx1 -N8 "$1" | tr -d ' \n')" 89504e470d0a1a0a
+    # shellcheck disable=SC2046 # four numbers are wanted
+    set -- $(od -An -tu1 -j16 -N4 "$1")
+    echo $((($1 << 24) + ($2 << 16) + ($3 << 8) + $4))
+}
+
+# is_figure DIRECTORY NAME: both pictures are there, are what they say, and have ids of their own.
+is_figure() {
+    [ -s "$1/$2.svg" ] || fail "no $2.svg"
+    [ "$(width_of "$1/$2.png")" -ge 1600 ] || fail "$2.png is narrow"
+    head -c 5 "$1/$2.svg" | grep -qF '<?xml' || fail "$2.svg is no SVG"
+    if grep -oE " id=['\"][^'\"]*" "$1/$2.svg" | grep -vqE " id=['\"]$2_"; then
+        fail "$2.svg has ids that are not its own"
+    fi
+    is "ids of $2 that are twice" \
+        "$(grep -oE " id=['\"][^'\"]*" "$1/$2.svg" | sort | uniq -d | wc -l)" 0
+    is "references of $2 to nothing" "$(grep -oE "(href='#|url\(#)[^')]*" "$1/$2.svg" |
+        sed 's/.*#//' | sort -u | while read -r id; do
+            grep -qE " id=['\"]${id}['\"]" "$1/$2.svg" || echo "$id"
+        done | wc -l)" 0
+    if command -v xmllint >/dev/null; then
+        xmllint --nonet --noout "$1/$2.svg" || fail "$2.svg is not well-formed"
+    fi
+}
+
+# marks FILE TITLE...: symbols in the parts of an SVG whose title is one of these.
+marks() {
+    file=$1
+    shift
+    awk -v titles=" $* " '
+        /<title>/ { name = $0; sub(/.*<title>/, "", name); sub(/<.*/, "", name)
+                    on = index(titles, " " name " ") > 0 }
+        on { n += gsub(/<use /, "<use ") }
+        END { print n + 0 }' "$file"
+}
+
+# shapes FILE TITLE: filled shapes with that title.
+shapes() {
+    awk -v title="$2" '
+        /<title>/ { on = index($0, "<title>" title "<") > 0 }
+        on { n += gsub(/<(polygon|rect) /, "& ") }
+        END { print n + 0 }' "$1"
+}
+
+# rows FILE BLOCK: rows of a block of a data file (0 is the first) whose second number is known.
+rows() {
+    awk -F '\t' -v block="$2" '
+        /^#/ { next }
+        NF == 0 { if (++empty == 2) at++; next }
+        { empty = 0 }
+        at == block && $2 != "nan" { n++ }
+        END { print n + 0 }' "$1"
+}
+
+# 4 device counts, 10 batches, 2 workloads: all of them in one figure, 6 batches in the next.
+test_made() {
+    records good
+    report 0 good.jsonl --out out
+    [ ! -s err.txt ] || fail "words on stderr"
+    for name in $figures; do
+        is_figure out "$name"
+    done
+    is "points of throughput" "$(marks out/throughput.svg marker)" 80
+    is "hollow ones" "$(marks out/throughput.svg hollow)" 20
+    is "points of scaling" "$(marks out/scaling.svg marker)" $((2 * 3 * 6 * 4))
+    is "panels of scaling" "$(grep -c '^left_' out/scaling-layout.gp)" 6
+    # The bound of 10 rows on 8 devices: 10 / (8 * 2); the 4th of the first line's bounds.
+    is "bound" "$(awk 'NF == 0 { if (++empty == 2) at++; next } /^#/ { next }
+        { empty = 0 } at == 18 && $1 == 8 { print $2 }' out/scaling-3.tsv)" 0.625
+    for p in 1 2 3 4; do
+        is "bars with a backward phase in panel $p" "$(rows out/phases-$p.tsv 5)" 4
+        is "numbers over bars in panel $p" "$(rows out/phases-$p.tsv 12)" 4
+    done
+    # 10 rows on 8 devices are 5 blocks and 3 idle slots, and the only ones that are idle.
+    is "idle slots" "$(rows out/shards-1.tsv 6)" 3
+    for words in '10 rows on 3' '10 rows on 8' '30 rows on 2' '30 rows on 3' 'device 0' '4 rows'; do
+        grep -qF ">$words<" out/shards.svg || fail "the shard map lacks '$words'"
+    done
+    is "p50 and p95 of all lines" "$(marks out/distribution.svg marker)" $((2 * 2 * 4 * 2))
+    grep -qF '>8 devices, n = 40<' out/distribution.svg || fail "no number of steps"
+    for name in $figures; do
+        grep -qF 'run feedface, Example CPU 3000' "out/$name.svg" || fail "$name has no footer"
+        is "$name on the page" "$(grep -c "<figure id=\"figure-$name\"" out/index.html)" 1
+    done
+    [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left"
+}
+
+# One device and one batch: nothing scales and nothing is split, and that is no failure.
+test_few() {
+    records good
+    head -n 1 good.jsonl | sed 's/"planned":80/"planned":2/' >few.jsonl
+    grep '"n_devices":1,' good.jsonl | grep '"global_batch":64,' >>few.jsonl
+    mkdir out
+    for name in scaling shards; do
+        echo stale | tee out/$name.svg out/$name.png out/$name-1.tsv >out/$name-layout.gp
+    done
+    report 0 few.jsonl --out out
+    for name in throughput phases distribution; do
+        is_figure out $name
+    done
+    is "points" "$(marks out/throughput.svg marker)" 2
+    for name in scaling shards; do
+        is "files of $name" "$(find out -name "$name*" | wc -l)" 0
+    done
+    grep -qF 'No figure of scaling: no workload is verified on two numbers' out/index.html ||
+        fail "no reason on the page"
+}
+
+# Text of records is shown and never obeyed.
+test_hostile() {
+    records hostile
+    report 1 hostile.jsonl --out out
+    for name in $figures; do
+        is_figure out "$name"
+        if grep -qF '<script' "out/$name.svg"; then
+            fail "$name has a script"
+        fi
+        iconv -f UTF-8 -t UTF-8 "out/$name.svg" >/dev/null || fail "$name is not UTF-8"
+    done
+    is "files that commands made" "$(find . -name 'pwned*' | wc -l)" 0
+    # shellcheck disable=SC2016 # meant as it stands
+    if grep -lF 'pwned' out/*.gp; then
+        fail "a script has text of a record"
+    fi
+    grep -qF 'touch pwned' out/scaling.svg || fail "the name is not shown"
+}
+
+# The same data, the same bytes; and the scripts draw them without lockstep.
+test_same() {
+    records launches
+    report 0 launches.jsonl --out one
+    report 0 launches.jsonl --out two
+    for name in $figures; do
+        for file in "$name.svg" "$name.png" "$name-1.tsv" "$name-layout.gp"; do
+            cmp "one/$file" "two/$file" || fail "$file differs"
+        done
+        (cd two && gnuplot -d -e "figure='$name'" draw.gp 2>/dev/null) || fail "draw.gp of $name"
+        cmp -s "one/$name.svg" "two/$name.svg" && fail "$name was not drawn again"
+        cmp <(sed "s/${name}_//g" "one/$name.svg") <(sed "s/${name}_//g" "two/$name.svg") ||
+            fail "$name is not the same when drawn by hand"
+    done
+    is "bars of three launches" "$(rows one/phases-1.tsv 10)" 4
+}
+
+# Without pngcairo gnuplot's other PNG terminal draws.
+test_fallback() {
+    records good
+    mkdir bin
+    cat >bin/gnuplot <<EOF
+#!/bin/sh
+sed -i 's/" pngcairo "/" nocairo "/' draw.gp
+PATH=$PATH exec gnuplot "\$@"
+EOF
+    chmod +x bin/gnuplot
+    PATH=$work/bin:$PATH report 0 good.jsonl --out out
+    grep -qF nocairo out/draw.gp || fail "the script is as it was"
+    for name in $figures; do
+        is_figure out "$name"
+    done
+}
+
+# One figure fails: the others are there, and nothing old stands in for it.
+test_broken() {
+    records good
+    report 0 good.jsonl --out out
+    mkdir bin
+    cat >bin/gnuplot <<EOF
+#!/bin/sh
+case "\$*" in *phases*) exit 3 ;; *shards*) : >shards.svg.tmp ; exit 0 ;; esac
+PATH=$PATH exec gnuplot "\$@"
+EOF
+    chmod +x bin/gnuplot
+    PATH=$work/bin:$PATH report 1 good.jsonl --out out
+    grep -qF 'gnuplot failed with exit status 3' err.txt || fail "stderr does not say why"
+    grep -qF 'No figure of phases: gnuplot failed' out/index.html || fail "nor does the page"
+    grep -qF "No figure of shards: gnuplot made no usable" out/index.html ||
+        fail "an empty picture counts"
+    for name in throughput scaling distribution; do
+        is_figure out $name
+    done
+    for name in phases shards; do
+        is "pictures of $name" "$(find out -name "$name.[sp]*" | wc -l)" 0
+    done
+    is "temporary files" "$(find out -name '*.tmp' | wc -l)" 0
+}
+
+# Rows per device: axes say so, and the ideal step time is flat.
+test_weak() {
+    records good
+    # 8 devices at batch 512 are 64 rows each, as 2 at 128: only these are kept.
+    sed 's/"scaling":"strong"/"scaling":"weak"/; s/"planned":80/"planned":6/' good.jsonl |
+        grep -E '"scaling"|"n_devices":1,.*"global_batch":64,|"n_devices":2,.*"global_batch":128,|"n_devices":8,.*"global_batch":512,' >weak.jsonl
+    report 0 weak.jsonl --out out
+    grep -qF '>throughput per device (samples/s)<' out/throughput.svg || fail "no throughput per device"
+    grep -qF '>batch per device (rows)<' out/throughput.svg || fail "no batch per device"
+    is "ideal step times" "$(awk 'NF == 0 { if (++empty == 2) at++; next } /^#/ { next }
+        { empty = 0 } at == 2 { print $2 }' out/scaling-1.tsv | sort -u | wc -l)" 1
+    is "points" "$(marks out/scaling.svg marker)" $((2 * 3 * 3))
+}
+
+case $case_name in
+made | few | hostile | same | fallback | broken | weak) "test_$case_name" ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac
+echo "passed: $case_name"
