@@ -149,7 +149,4 @@ void report_caption(struct report_out *out, const struct report *report, enum re
     default:
         report_print(out, "Step times side by side with the other program, taken in turns.");
     }
-    if (figure == REPORT_FIGURE_THROUGHPUT && report_panels(report) > REPORT_MAX_PANELS)
-        report_print(out, " Only the first %d of %zu panels are drawn; the table has all cells.",
-                     REPORT_MAX_PANELS, report_panels(report));
 }

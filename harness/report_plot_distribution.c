@@ -92,37 +92,38 @@ static int add_line(struct plot_lines *lines, const struct report_point *point, 
     return 0;
 }
 
-/* At most five counts besides the plain program: the fewest, the most, and some between. */
+/* Place 0 is the plain program's, which may be NULL. At most six in all: the fewest devices, the
+ * most, and some between; *more: not all are there. */
 static size_t choose_points(const struct plot *plot, const struct report_group *group, size_t batch,
-                            const struct report_point *points[PLOT_MAX_LINES])
+                            const struct report_point *points[PLOT_MAX_LINES], bool *more)
 {
-    size_t counts[PLOT_MAX_TICKS], n, all = 0, kept;
+    size_t counts[PLOT_MAX_TICKS], all = 0, kept, most;
+    const size_t n = plot_counts(plot, group, counts, PLOT_MAX_TICKS);
 
-    n = plot_counts(plot, group, counts, PLOT_MAX_TICKS);
     for (size_t c = 0; c < n; c++)
         if (plot_find(plot, group, counts[c], batch) != NULL)
             counts[all++] = counts[c];
     points[0] = plot_find(plot, group, 0, batch);
-    kept = all < PLOT_MAX_STYLES - 1 ? all : PLOT_MAX_STYLES - 1;
+    most = points[0] != NULL ? PLOT_MAX_STYLES - 1 : PLOT_MAX_STYLES;
+    kept = all < most ? all : most;
+    *more = all > kept;
     for (size_t i = 0; i < kept; i++)
         points[1 + i] =
             plot_find(plot, group, counts[kept > 1 ? i * (all - 1) / (kept - 1) : 0], batch);
     return 1 + kept;
 }
 
-static void set_words(const struct plot *plot, const struct report_group *group, size_t batch,
-                      const char *unit, bool first, struct plot_lines *lines)
+static void set_words(const struct report_group *group, size_t batch, const char *unit, bool more,
+                      struct plot_lines *lines)
 {
     struct plot_frame *frame = &lines->frame;
     bool hollow = false;
 
     for (int s = 0; s < lines->n; s++)
         hollow = hollow || (lines->line[s].n > 0 && lines->line[s].mark[0].hollow);
-    snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, " ");
-    if (first)
-        plot_title(plot, group, WIDTH - 40, frame->words[PLOT_TITLE]);
-    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s %zu; markers: p50, p95%s",
+    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s %zu; markers: p50, p95%s%s",
              plot_is_weak(group) ? "batch per device" : "global batch", batch,
+             more ? "; not all drawn" : "",
              lines->simulated ? "; SIMULATED (hollow)"
              : hollow         ? "; hollow: more devices than cores"
                               : "");
@@ -150,7 +151,8 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
                        bool first, struct plot_lines *lines)
 {
     const struct report_point *points[PLOT_MAX_LINES];
-    const size_t n = choose_points(plot, group, batch, points);
+    bool more;
+    const size_t n = choose_points(plot, group, batch, points, &more);
     struct plot_frame *frame = &lines->frame;
     double longest = 0.0, unit;
     const char *unit_name;
@@ -176,7 +178,9 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
             return -1;
         }
     set_axes(lines);
-    set_words(plot, group, batch, unit_name, first, lines);
+    set_words(group, batch, unit_name, more, lines);
+    if (first)
+        plot_title(plot, group, WIDTH - 40, frame->words[PLOT_TITLE]);
     return plot_lines_write(plot, lines);
 }
 

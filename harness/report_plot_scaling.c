@@ -230,7 +230,7 @@ static int write_panel(struct plot *plot, const struct row *row, enum kind kind,
 {
     struct plot_frame *frame = &lines->frame;
 
-    *frame = (struct plot_frame){.left = 74 + PANEL_STRIDE * (double)kind, .at = 20};
+    *frame = (struct plot_frame){.left = 80 + PANEL_STRIDE * (double)kind, .at = 20};
     frame->right = frame->left + PANEL_WIDTH;
     frame->title = plot->height + 24;
     frame->note = plot->height + (kind == SPEEDUP ? 66 : 46);

@@ -18,7 +18,7 @@ set label 1 say(1) at screen is("at") / width, down("title") noenhanced font ",1
 set label 2 say(2) at screen is("at") / width, down("note") noenhanced font ",13" tc rgb "#444444"
 set label 5 say(3) at screen (is("left") + is("right")) / (2 * width), down("bottom") - 44 / height \
     center noenhanced
-set label 4 say(4) at screen (is("left") - 62) / width, (down("top") + down("bottom")) / 2 \
+set label 4 say(4) at screen (is("left") - 66) / width, (down("top") + down("bottom")) / 2 \
     rotate by 90 center noenhanced
 set label 3 (p == panels ? text[texts] : "") at screen 16 / width, 16 / height noenhanced \
     font ",11" tc rgb "#555555"
