@@ -121,11 +121,11 @@ static void set_words(const struct report_group *group, size_t batch, const char
 
     for (int s = 0; s < lines->n; s++)
         hollow = hollow || (lines->line[s].n > 0 && lines->line[s].mark[0].hollow);
-    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s %zu; markers: p50, p95%s%s",
+    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s %zu; p50, p95 marked%s%s",
              plot_is_weak(group) ? "batch per device" : "global batch", batch,
              more ? "; not all drawn" : "",
              lines->simulated ? "; SIMULATED (hollow)"
-             : hollow         ? "; hollow: more devices than cores"
+             : hollow         ? "; hollow: more than cores"
                               : "");
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "step time (%s)", unit);
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "share of steps that took at most this");

@@ -162,11 +162,11 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
     snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, " ");
     if (first)
         plot_title(plot, bars->group, WIDTH - 40, frame->words[PLOT_TITLE]);
-    snprintf(note, REPORT_CELL_TEXT, "%s %zu rows%s",
-             plot_is_weak(bars->group) ? "batch per device" : "global batch", bars->batch,
-             report_simulated(bars->point[0]->row) ? "; SIMULATED, not measured" : "");
+    snprintf(note, REPORT_CELL_TEXT, "%s%s %zu",
+             report_simulated(bars->point[0]->row) ? "SIMULATED; " : "",
+             plot_is_weak(bars->group) ? "batch per device" : "global batch", bars->batch);
     if (bars->excess >= 0.005)
-        report_add(note, "; phases overlap: up to %.0f %% over the step", 100.0 * bars->excess);
+        report_add(note, "; phases overlap: up to %.0f %% over step", 100.0 * bars->excess);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices%s",
              bars->hollow ? " (*: more than cores)" : "");
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "time per step (%s)", unit);
