@@ -116,22 +116,26 @@ void dp_fast_sgd(const void *args)
 
 #define BLOCK 1024
 
+static void add(float *to, const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        to[i] = a[i] + b[i];
+}
+
+/* The running total of a block stays in the nearest cache; the last addition goes to dst. */
 static void reduce_block(const struct dp_reduce_args *g, size_t first, size_t n)
 {
-    float sum[BLOCK];
-    memcpy(sum, (const float *)g->src[0] + first, n * sizeof *sum);
+    float sum[BLOCK], *dst = (float *)g->dst + first;
+    const float *total = (const float *)g->src[0] + first;
     for (int s = 1; s < g->n_src; ++s) {
-        const float *src = (const float *)g->src[s] + first;
-        for (size_t i = 0; i < n; ++i)
-            sum[i] += src[i];
+        float *to = s + 1 == g->n_src && !g->accumulate ? dst : sum;
+        add(to, total, (const float *)g->src[s] + first, n);
+        total = to;
     }
-    float *dst = (float *)g->dst + first;
-    if (g->accumulate) {
-        for (size_t i = 0; i < n; ++i)
-            dst[i] += sum[i];
-    } else {
-        memcpy(dst, sum, n * sizeof *sum);
-    }
+    if (g->accumulate)
+        add(dst, dst, total, n);
+    else if (g->n_src == 1)
+        memcpy(dst, total, n * sizeof *dst);
 }
 
 void dp_fast_reduce(const void *args)

@@ -251,6 +251,47 @@ static void sgd(struct context *c)
     }
 }
 
+/* One row of ones per replica: its weight gradient is its row of the upstream gradient. The second
+ * backward adds to what the first has left. */
+static void sums_of_replicas(struct context *c, int k, size_t n)
+{
+    struct dp_group *group = open_group(c, k);
+    struct dp_module *linear = make_linear(c, group, 1, n, false);
+    struct dp_param *weight = param_at(c, linear, 0);
+    move_module(c, linear, dp_group_slot(group, 0));
+    struct dp_module *wrapper = make_parallel(c, linear, &(struct dp_parallel_config){0});
+    struct dp_run *run = open_run(c, group);
+    const struct dp_tensor x =
+        make_matrix(c, dp_group_slot(group, 0), (size_t)k, 1, sequence(c, (size_t)k, 1.0, 0.0));
+    const struct dp_tensor upstream = make_matrix(c, dp_group_slot(group, 0), (size_t)k, n, NULL);
+    float *want = case_memory(c, n * sizeof *want);
+    for (unsigned pass = 0; pass < 2; ++pass) {
+        const float *dy = mixed(c, (size_t)k * n, 7 * n + pass, 23);
+        write_floats(c, &upstream, dy);
+        for (size_t e = 0; e < n; ++e) {
+            float sum = dy[e];
+            for (size_t r = 1; r < (size_t)k; ++r)
+                sum += dy[r * n + e];
+            want[e] = pass == 0 ? sum : want[e] + sum;
+        }
+        (void)forward(c, wrapper, run, &x);
+        (void)backward(c, wrapper, run, &upstream);
+        expect_same(c, "weight gradient", &weight->grad, want);
+    }
+}
+
+static void reduce(struct context *c)
+{
+    static const size_t lengths[] = {1, 5, 1023, 1024, 1025, 9001};
+    for (int k = 2; k <= 5; ++k) {
+        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; ++i) {
+            case_release(c);
+            case_note(c, "K=%d n=%zu", k, lengths[i]);
+            sums_of_replicas(c, k, lengths[i]);
+        }
+    }
+}
+
 /* Without this the other cases could not tell one order from another. */
 static void data(struct context *c)
 {
@@ -282,6 +323,6 @@ static void data(struct context *c)
 static const struct test_case cases[] = {
     {"kernel/data", "DET-01", data}, {"kernel/relu", "DET-01", relu},
     {"kernel/bias", "DET-01", bias}, {"kernel/loss", "DET-01 LOSS-01", loss},
-    {"kernel/sgd", "GRAD-17", sgd},
+    {"kernel/sgd", "GRAD-17", sgd},  {"kernel/reduce", "DET-01", reduce},
 };
 const struct case_table kernel_cases = {cases, sizeof cases / sizeof cases[0]};
