@@ -1,10 +1,11 @@
 /* comm_threads.c: transfers and sums by the workers, in shared memory.
  *
- * A transfer belongs to a replica and runs on its worker, unless all of them are small; a sum is
- * cut into slices, one per worker, each added in replica order: the same bits as staged. Order on
- * the devices: every slot touched records "ready" behind its compute work; the comm queues wait for
- * it, record "done", and the compute queues of the slots touched wait for that. The host cannot put
- * its wait off, so a call that touches host memory has finished with it when it returns. */
+ * A transfer belongs to a replica and runs on its worker, unless all of them are small; workers
+ * without one help the others. A sum is cut into slices, one per worker, each added in replica
+ * order: the same bits as staged. Order on the devices: every slot touched records "ready" behind
+ * its compute work; the comm queues wait for it, record "done", and the compute queues of the slots
+ * touched wait for that. The host cannot put its wait off, so a call that touches host memory has
+ * finished with it when it returns. */
 #include "../backend.h"
 
 /* Up to here a hand-off to other workers costs more than the work: the calling thread does it, in
@@ -18,6 +19,8 @@ struct job {
     struct dp_slot *dst_slot;
     const struct dp_sum *sums;
     int n_sums, n_slices;
+    int n_busy, n_idle;     /* replicas with moves of their own, and helpers without */
+    int idle[DP_MAX_SLOTS]; /* position of an idle replica among them */
     enum dp_phase phase;
     struct dp_error *errors; /* one per replica */
 };
@@ -37,32 +40,67 @@ static int done_wait(struct dp_slot *touched, struct dp_slot *worker, struct dp_
     return dp_event_wait(&touched->compute, &worker->done, err);
 }
 
-static int issue_moves(struct dp_slot *slot, const struct dp_moves *moves, size_t *bytes,
-                       struct dp_error *err)
+static size_t cut(size_t width, int unit, int units)
 {
-    for (int k = 0; k < moves->n; ++k) {
-        const struct dp_move *move = &moves->move[k];
-        int status = ready_wait(slot, move->src_slot, err);
-        if (status == 0)
-            status = ready_wait(slot, move->dst_slot, err);
-        if (status == 0)
-            status = dp_launch(&slot->comm, DP_KERNEL_COPY, &move->copy, sizeof move->copy, err);
-        if (status)
-            return status;
-        *bytes += dp_move_traffic(move);
+    return unit == units ? width : width / (size_t)units * (size_t)unit / 64 * 64;
+}
+
+/* Units first..last-1 of the bytes of a copy; one that is not consecutive is all in unit 0. */
+static struct dp_copy share(const struct dp_copy *whole, int first, int last, int units)
+{
+    struct dp_copy part = *whole;
+    if (whole->height != 1) {
+        part.height = first == 0 ? whole->height : 0;
+        return part;
     }
-    slot->ops->record(&slot->comm, &slot->done);
-    return 0;
+    const size_t begin = cut(whole->width, first, units);
+    part.dst = (char *)whole->dst + begin;
+    part.src = (const char *)whole->src + begin;
+    part.width = cut(whole->width, last, units) - begin;
+    return part;
+}
+
+static int issue_share(struct dp_slot *slot, const struct dp_move *move, int first, int last,
+                       int units, struct dp_error *err)
+{
+    const struct dp_copy copy = share(&move->copy, first, last, units);
+    if (copy.height == 0 || copy.width == 0)
+        return 0;
+    int status = ready_wait(slot, move->src_slot, err);
+    if (status == 0)
+        status = ready_wait(slot, move->dst_slot, err);
+    return status ? status : dp_launch(&slot->comm, DP_KERNEL_COPY, &copy, sizeof copy, err);
+}
+
+/* With b busy and c idle replicas, a busy one does b of b + c units of its own moves, and every
+ * idle one does one unit of each move: the same number of bytes for all. */
+static int issue_moves(const struct job *job, int i, size_t *bytes, struct dp_error *err)
+{
+    struct dp_slot *slot = job->team->slot[i];
+    const int units = job->n_busy + job->n_idle;
+    int status = 0;
+    for (int j = 0; j < job->team->n; ++j) {
+        const bool own = j == i, helps = job->moves[i].n == 0;
+        const int first = own ? 0 : job->n_busy + job->idle[i];
+        for (int k = 0; status == 0 && (own || helps) && k < job->moves[j].n; ++k) {
+            const struct dp_move *move = &job->moves[j].move[k];
+            status = issue_share(slot, move, first, own ? job->n_busy : first + 1, units, err);
+            *bytes += own ? dp_move_traffic(move) : 0;
+        }
+    }
+    if (status == 0)
+        slot->ops->record(&slot->comm, &slot->done);
+    return status;
 }
 
 static void move_for_replica(int i, void *arg)
 {
     const struct job *job = arg;
-    if (job->moves[i].n == 0)
+    if (job->moves[i].n == 0 && job->n_idle == 0)
         return;
     const uint64_t begin = dp_trace_begin(job->team->group);
     size_t bytes = 0;
-    issue_moves(job->team->slot[i], &job->moves[i], &bytes, &job->errors[i]);
+    issue_moves(job, i, &bytes, &job->errors[i]);
     dp_trace_end(job->team->group, i, job->phase, begin, bytes);
 }
 
@@ -76,6 +114,24 @@ static int collect(const struct dp_error errors[], int n, struct dp_error *err)
     return 0;
 }
 
+/* Later work on the slots touched waits for everyone who carried something. */
+static int moves_done(const struct job *job, struct dp_error *err)
+{
+    const struct dp_team *team = job->team;
+    int status = 0;
+    for (int i = 0; i < team->n; ++i) {
+        for (int w = 0; w < team->n; ++w) {
+            const bool carried = w == i || (job->n_idle > 0 && job->moves[w].n == 0);
+            for (int k = 0; status == 0 && carried && k < job->moves[i].n; ++k) {
+                status = done_wait(job->moves[i].move[k].src_slot, team->slot[w], err);
+                if (status == 0)
+                    status = done_wait(job->moves[i].move[k].dst_slot, team->slot[w], err);
+            }
+        }
+    }
+    return status;
+}
+
 static int threads_move(const struct dp_team *team, const struct dp_moves moves[],
                         enum dp_phase phase, struct dp_error *err)
 {
@@ -84,25 +140,23 @@ static int threads_move(const struct dp_team *team, const struct dp_moves moves[
     size_t bytes = 0;
     for (int i = 0; i < team->n; ++i) {
         errors[i].status = 0;
+        job.idle[i] = i - job.n_busy;
+        job.n_busy += moves[i].n > 0;
         for (int k = 0; k < moves[i].n; ++k) {
             ready_record(moves[i].move[k].src_slot);
             ready_record(moves[i].move[k].dst_slot);
             bytes += moves[i].move[k].copy.width * moves[i].move[k].copy.height;
         }
     }
-    if (bytes > CALLER_BYTES)
+    if (bytes > CALLER_BYTES) {
+        job.n_idle = team->n - job.n_busy;
         dp_team_run(team, move_for_replica, &job);
-    for (int i = 0; bytes <= CALLER_BYTES && i < team->n; ++i)
-        move_for_replica(i, &job);
-    int status = collect(errors, team->n, err);
-    for (int i = 0; status == 0 && i < team->n; ++i) {
-        for (int k = 0; status == 0 && k < moves[i].n; ++k) {
-            status = done_wait(moves[i].move[k].src_slot, team->slot[i], err);
-            if (status == 0)
-                status = done_wait(moves[i].move[k].dst_slot, team->slot[i], err);
-        }
+    } else {
+        for (int i = 0; i < team->n; ++i)
+            move_for_replica(i, &job);
     }
-    return status;
+    const int status = collect(errors, team->n, err);
+    return status ? status : moves_done(&job, err);
 }
 
 static int issue_slice(const struct job *job, const struct dp_sum *sum, int slice,

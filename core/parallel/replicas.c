@@ -2,7 +2,9 @@
  * Sources: torch.nn.parallel.replicate, comm.reduce_add_coalesced. */
 #include "replicas.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *zeroed(size_t count, size_t bytes)
 {
@@ -74,6 +76,30 @@ static int open_replica(struct dp_replicas *r, int i, struct dp_error *err)
     return 0;
 }
 
+/* Memory belongs to the NUMA node of the thread that writes it first: that of the slot, whoever
+ * carries the values there later. NaN shows a replica that is read before dp_replicate. */
+static int touch_values(int i, void *arg, struct dp_error *err)
+{
+    const struct dp_replicas *r = arg;
+    size_t bytes = 0;
+    if (!r->replica[i].values)
+        return 0;
+    for (int j = 0; j < r->params.n; ++j)
+        dp_layout_add(&bytes, &r->params.item[j]->value);
+    const struct dp_fill fill = {r->replica[i].values->memory, NAN, bytes / sizeof(float)};
+    return dp_launch(&r->slot[i]->compute, DP_KERNEL_FILL, &fill, sizeof fill, err);
+}
+
+static int touch_all(struct dp_replicas *r, struct dp_error *err)
+{
+    struct dp_tasks tasks = {
+        .group = r->group, .n = r->n, .phase = DP_PHASE_NONE, .step = touch_values, .arg = r};
+    if (r->group->in_team)
+        return 0; /* the workers are not to be had */
+    memcpy(tasks.slot, r->slot, sizeof tasks.slot);
+    return dp_tasks_run(&tasks, err);
+}
+
 static int open_all(struct dp_replicas *r, struct dp_module *module, struct dp_slot *const slots[],
                     int n, struct dp_error *err)
 {
@@ -94,7 +120,7 @@ static int open_all(struct dp_replicas *r, struct dp_module *module, struct dp_s
         r->n = i + 1;
         status = open_replica(r, i, err);
     }
-    return status;
+    return status ? status : touch_all(r, err);
 }
 
 int dp_replicas_open(struct dp_module *module, struct dp_slot *const slots[], int n,
