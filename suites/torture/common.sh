@@ -11,7 +11,7 @@ folder=$2
 tools=$3
 sweep=
 prefix=() # of the command of a sweep in the background
-grid=(--bind none --devices virt:2 --counts '1,2' --batch '10,30' --workload tutorial --seed 5)
+grid=(--bind none --mode dp --devices virt:2 --counts '1,2' --batch '10,30' --workload tutorial --seed 5)
 quick=("${grid[@]}" --seconds 0.01 --steps 2:3)
 slow=("${grid[@]}" --seconds 0.15 --steps 2:100000)
 

@@ -67,8 +67,9 @@ static pid_t start_sweep(struct round *round, bool resume)
                                    "sweep",
                                    "--bind=none",
                                    "--devices=virt:2",
-                                   "--counts=1,2",
-                                   "--batch=10,30,64",
+                                   "--counts=2",
+                                   "--launches=2",
+                                   "--batch=10,64",
                                    "--workload=tutorial",
                                    "--seconds=0.01",
                                    "--steps=2:3",
@@ -149,16 +150,16 @@ static void count_stage(struct kill_counts *counts, const struct records *record
 static int tear(struct round *round, struct record_error *err)
 {
     const struct records *records = &round->before;
-    const char *line = records->text + records->whole;
-
-    while (line > records->text && line[-2] != '\n' && line - 1 > records->text)
-        line--;
-    const size_t start = (size_t)(line - records->text) - (records->whole > 0);
-    const size_t length = records->bytes - start;
-    const size_t keep = start + (size_t)(next_fraction(&round->random) * (double)length);
+    size_t start = records->bytes; /* of the last line */
 
     if (records->bytes == 0)
         return 0;
+    while (start > 0 && (start == records->bytes || records->text[start - 1] != '\n'))
+        start--;
+
+    const double length = (double)(records->bytes - start);
+    const size_t keep = start + (size_t)(next_fraction(&round->random) * length);
+
     if (truncate(round->file, (off_t)keep))
         return say(err, "cannot cut %.100s", round->file);
     records_free(&round->before); /* what was cut off is not missed */

@@ -37,28 +37,30 @@ void process_sleep_until(double time)
         ;
 }
 
-static void become(char *const argv[], const char *log)
+static void become(char *const argv[], int output)
 {
     const int input = open("/dev/null", O_RDONLY);
-    const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (input < 0 || output < 0 || dup2(input, STDIN_FILENO) < 0 ||
-        dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
+    if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(output, STDERR_FILENO) < 0)
         _exit(126);
     close(input);
-    close(output);
     execv(argv[0], argv);
     _exit(127);
 }
 
 pid_t process_start(char *const argv[], const char *log)
 {
-    const pid_t pid = fork();
+    /* Here, so that it is there however early the program is killed. */
+    const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const pid_t pid = output < 0 ? -1 : fork();
 
     if (pid == 0)
-        become(argv, log);
+        become(argv, output);
+    if (output >= 0)
+        close(output);
     return pid;
 }
 

@@ -8,7 +8,7 @@ set -eu
 # shellcheck source=/dev/null
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 group=$4
-cells=(--bind none --devices virt:1 --batch '10,20,30' --workload tutorial --seed 5
+cells=(--bind none --mode dp --devices virt:1 --batch '10,20,30' --workload tutorial --seed 5
     --seconds 0.05 --steps 2:100000)
 
 # act NAME TIMEOUT: the worker of batch 20 does it.
