@@ -75,7 +75,7 @@ int plot_data_open(struct plot *plot, struct report_out *out)
     return report_open(out, plot->directory, name, report_escape_none, plot->err);
 }
 
-/* A font's letters are about 0.62 of its size wide; those of east Asia are twice that. */
+/* A font's letters are about 0.58 of its size wide; those of east Asia are twice that. */
 void plot_fit(char text[REPORT_CELL_TEXT], double pixels, double font)
 {
     double used = 0.0;
@@ -86,7 +86,7 @@ void plot_fit(char text[REPORT_CELL_TEXT], double pixels, double font)
             continue;
         if (used + 1.2 * font <= pixels && i + 4 < REPORT_CELL_TEXT)
             end = i;
-        used += ((unsigned char)text[i] >= 0xe1 ? 1.24 : 0.62) * font;
+        used += ((unsigned char)text[i] >= 0xe1 ? 1.16 : 0.58) * font;
     }
     if (used > pixels)
         memcpy(text + end, "\u2026", sizeof "\u2026");

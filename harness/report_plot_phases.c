@@ -187,7 +187,7 @@ static int write_panel(struct plot *plot, struct bars *bars, bool first)
     frame.bottom = plot->height + ROW - 70;
     frame.x = plot_axis_make(0.0);
     frame.x.lo = 0.4;
-    frame.x.hi = (double)bars->n + 0.6;
+    frame.x.hi = fmax((double)bars->n, 4.0) + 0.6;
     frame.y = plot_axis_make(0.0);
     frame.y.lo = 0.0;
     frame.y.hi = 1.1 * bars->highest / bars->unit;
