@@ -84,37 +84,49 @@ static void bars(struct report_out *out, const struct report *report)
     report_print(out, "%s", text);
 }
 
+static bool any_weak(const struct report *report)
+{
+    for (size_t g = 0; g < report->n_groups; g++)
+        if (strcmp(report->group[g].scaling, "weak") == 0)
+            return true;
+    return false;
+}
+
 static void throughput(struct report_out *out, const struct report *report)
 {
-    report_print(out, "Throughput against global batch, a line per number of devices. Points: per "
-                      "launch all rows over all time, then the median over launches.");
+    report_print(out,
+                 "Throughput against batch, a line per number of devices and one of the plain "
+                 "program%s. Points: per launch all rows over all time, then the median over "
+                 "launches.",
+                 any_weak(report) ? "; for weak scaling both are per device" : "");
     bars(out, report);
     report_print(out, " Failed and unverified cells are left out, and no line crosses them.");
 }
 
 static void scaling(struct report_out *out, const struct report *report)
 {
-    report_print(out,
-                 "Step time, speed-up and efficiency against number of devices. Points: the median "
-                 "over launches of the median step; ratios are taken launch by launch against the "
-                 "base case of the same batch, which is the plain program, or else DataParallel on "
-                 "one device. Ideal: N devices are N times as fast. Bound: what shards of "
-                 "ceil(N/K) rows leave of it. A ratio from one launch has no bar.");
+    report_print(out, "Step time, speed-up and efficiency against the number of devices, a line "
+                      "per batch. Points: the median over launches of the median step. The ratios "
+                      "are taken launch by launch against the plain program, or else DataParallel "
+                      "on one device, at the same batch. Ideal: K devices take 1/K of the base's "
+                      "time. Bound: the ideal that is left when shards are whole rows, so that the "
+                      "slowest device has ceil(N/K). A ratio from one launch has no bar.");
     bars(out, report);
 }
 
 static void phases(struct report_out *out)
 {
-    report_print(out, "Where a step goes: per phase the slowest replica of each step, the median "
-                      "over steps, then over launches. What is left of the median step lies "
-                      "between the phases: waiting and handing over. Phases of different replicas "
-                      "may overlap.");
+    report_print(out, "Where a step goes, at the smallest and the largest batch: of each phase the "
+                      "slowest replica, step by step, then the median over steps and over "
+                      "launches. What the phases lack of the median step is other: waiting and "
+                      "handing over between them. Phases of different replicas may overlap. All "
+                      "batches are in the table of cells.");
 }
 
 static void shards(struct report_out *out)
 {
-    report_print(out, "Which rows of the batch went to which device, as each replica recorded "
-                      "them: shards of ceil(N/K) rows, in order; a device without rows is idle.");
+    report_print(out, "Which rows of the batch went to which device, as the replicas of a verified "
+                      "step saw them. A device without rows is idle.");
 }
 
 static void distribution(struct report_out *out, const struct report *report)
@@ -123,8 +135,9 @@ static void distribution(struct report_out *out, const struct report *report)
 
     add_span(text, steps(report));
     report_print(out,
-                 "Share of the steps that took at most so long, over %s timed steps of a launch "
-                 "after warm-up; outliers are in it. Steps of one launch depend on each other.",
+                 "How many of the steps took at most so long, at the smallest and the largest "
+                 "batch: all timed steps of all verified launches together (%s of each launch "
+                 "after warm-up), outliers included. Steps of one launch depend on each other.",
                  text);
 }
 

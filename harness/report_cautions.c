@@ -10,7 +10,7 @@ enum { FEWEST = 6 };
 struct counts {
     size_t points, most; /* verified ones; launches of one */
     size_t no_interval;  /* points with fewer than FEWEST launches */
-    size_t unsteady, oversubscribed, simulated, without_plain;
+    size_t unsteady, oversubscribed, simulated, without_plain, without_base;
 };
 
 static bool any_unsteady(const struct report_point *point)
@@ -37,6 +37,7 @@ static struct counts count(const struct report *report)
         counts.oversubscribed += report_oversubscribed(point->row);
         counts.simulated += report_simulated(point->row);
         counts.without_plain += point->base != NULL && point->plain == NULL;
+        counts.without_base += point->base == NULL;
     }
     return counts;
 }
@@ -109,6 +110,10 @@ void report_cautions(struct report_out *out, const struct report *report, const 
                 "%zu of %zu cells are compared with DataParallel on one device, because the plain "
                 "program was not verified at their batch (sweep with --mode plain,dp).",
                 counts.without_plain, counts.points);
+    if (counts.without_base > 0)
+        caution(out, before, after,
+                "%zu of %zu cells have no speed-up: no base case was verified at their batch.",
+                counts.without_base, counts.points);
     if (counts.oversubscribed > 0)
         caution(out, before, after,
                 "%zu of %zu cells had more devices than cores: they show that it works, not how it "

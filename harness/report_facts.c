@@ -120,7 +120,7 @@ static void say_best_rate(struct report_out *out, const struct report_fact_style
     if (best != NULL) {
         report_rate(best->throughput.middle, rate);
         text[0] = '\0';
-        report_add(text, "%s rows/s, ", rate);
+        report_add(text, "%s samples/s, ", rate);
         if (report_is_plain(best))
             report_add(text, "the plain program");
         else

@@ -90,6 +90,12 @@ static int inline_svg(struct report_out *out, const char *directory, const char 
     return 0;
 }
 
+static const char *const titles[REPORT_FIGURES] = {
+    [REPORT_FIGURE_THROUGHPUT] = "Throughput",    [REPORT_FIGURE_SCALING] = "Scaling",
+    [REPORT_FIGURE_PHASES] = "Where a step goes", [REPORT_FIGURE_SHARDS] = "Shards",
+    [REPORT_FIGURE_DISTRIBUTION] = "Step times",  [REPORT_FIGURE_PEER] = "Side by side",
+};
+
 static int figure(struct report_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,
                   struct record_error *err)
@@ -105,10 +111,10 @@ static int figure(struct report_out *out, const char *directory, const struct re
     }
     snprintf(file, sizeof file, "%s.svg", name);
     report_print(out,
-                 "<figure id=\"figure-%s\">\n<div class=\"scroll\" tabindex=\"0\">"
+                 "<figure id=\"figure-%s\">\n<h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\">"
                  "<div class=\"drawing\" role=\"img\" aria-label=\"Figure of %s; the tables below "
                  "have the numbers\">\n",
-                 name, name);
+                 name, titles[which], name);
     if (inline_svg(out, directory, file, err) != 0)
         return -1;
     fputs("</div></div>\n<figcaption>", out->file);
@@ -128,7 +134,7 @@ static void machine(struct report_out *out, const struct record_run *run)
     char text[REPORT_CELL_TEXT];
 
     snprintf(text, sizeof text,
-             "%s; %d packages, %d NUMA nodes, %d cores, %d processing units (%d usable), "
+             "%s; packages %d, NUMA nodes %d, cores %d, processing units %d (%d usable), "
              "%.1f GiB; node %s",
              run->cpu_model, run->packages, run->numa_nodes, run->cores, run->pus, run->usable_pus,
              (double)run->mem_bytes / (double)(1 << 30), run->node_hash);
@@ -166,8 +172,26 @@ static void provenance(struct report_out *out, const struct record_run *run)
     fact(out, "Options", run->command);
     snprintf(text, sizeof text, "%llu", (unsigned long long)run->seed);
     fact(out, "Seed", text);
-    fact(out, "Base case", "the verified one-device cell of the same workload, setting and batch");
+    fact(out, "Base case",
+         "the plain program, or else DataParallel on one device, of the same workload, "
+         "setting and batch, if verified");
     fputs("</dl>\n", out->file);
+}
+
+/* Where a long page goes on. */
+static void contents(struct report_out *out, const struct report *report,
+                     const struct report_figures *figures)
+{
+    fputs("<nav aria-label=\"Contents\">\n", out->file);
+    for (int f = 0; f < REPORT_FIGURES; f++)
+        if (figures->status[f] == REPORT_PLOT_OK)
+            report_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f], titles[f]);
+    fputs("<a href=\"#counts\">Counts</a>\n<a href=\"#bases\">Base cases</a>\n", out->file);
+    if (report->counts.verified < report->n_rows)
+        fputs("<a href=\"#failures\">Failed and skipped</a>\n", out->file);
+    fputs("<a href=\"#cells\">Cells</a>\n<a href=\"#reading\">How to read this</a>\n"
+          "<a href=\"#provenance\">Provenance</a>\n</nav>\n",
+          out->file);
 }
 
 int report_page(const char *directory, const struct report *report,
@@ -179,6 +203,7 @@ int report_page(const char *directory, const struct report *report,
         return -1;
     report_head(&out, "Lockstep report");
     header(&out, report);
+    contents(&out, report, figures);
     for (int f = 0; f < REPORT_FIGURES; f++)
         if (figure(&out, directory, report, figures, (enum report_figure)f, err) != 0) {
             report_discard(&out);
@@ -186,7 +211,7 @@ int report_page(const char *directory, const struct report *report,
         }
     report_tables(&out, report);
     fputs((const char *)report_asset_reading, out.file);
-    fputs("<footer>\n<h2>Provenance</h2>\n", out.file);
+    fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
     for (size_t f = 0; f < report->n_files; f++)
         provenance(&out, &report->file[f].run);
     fputs("</footer>\n</main>\n</body>\n</html>\n", out.file);

@@ -111,8 +111,6 @@ static void base_table(struct report_out *out, const struct report *report)
 {
     const size_t rows = count_bases(report);
 
-    if (rows == 0)
-        return;
     begin_table(out, "bases", "Base cases", rows, "base cases");
     for (int c = 0; c < REPORT_BASE_COLUMNS; c++)
         heading(out, false, report_base_column_name(report, (enum report_base_column)c));

@@ -182,7 +182,7 @@ void report_lead(struct report_out *out, const struct report *report)
     if (n == 0)
         report_print(out, "Nothing can be said about scaling: no verified cell on several devices "
                           "has a verified base case of its batch.");
-    else if (n == 1)
+    else if (n == 1 || !(worst->efficiency.middle < best->efficiency.middle))
         lead_of_group(out, best);
     else
         lead_of_many(out, worst, best, n);
