@@ -31,6 +31,7 @@ def new(plan: Plan, cells: list[Cell], arms: list[Arm], launches: int, header: d
         "launches": launches,
         "seconds": plan.seconds,
         "steps": list(plan.steps),
+        "oversubscribed": plan.oversubscribed(),
         "interrupted": False,
         "complete": False,
         "machine": {**{name: header[name] for name in MACHINE}, "load_start": list(os.getloadavg()),

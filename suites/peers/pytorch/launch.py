@@ -48,6 +48,10 @@ class Plan(NamedTuple):
     settings: dict[str, Any]
     environment: dict[str, str]
 
+    def oversubscribed(self) -> bool:
+        """Ranks share cores; then spinning only keeps others from running."""
+        return len({core for device in self.cores[self.devices] for core in device}) < self.devices
+
 
 class Failed(Exception):
     """`wrong`: it ran and left wrong numbers; else it could not be run to its end."""
@@ -57,14 +61,12 @@ class Failed(Exception):
         self.wrong = wrong
 
 
-def arms_of(devices: int, has_plain: bool) -> list[Arm]:
-    arms = [Arm("lockstep", "dp", devices), Arm("pytorch", "ddp", devices),
-            Arm("pytorch", "plain", 1), Arm("pytorch", "matmul", devices)]
-    if devices > 1:
-        arms += [Arm("lockstep", "dp", 1), Arm("pytorch", "matmul", 1)]
-    if has_plain:
-        arms.append(Arm("lockstep", "plain", 1))
-    return arms
+def arms_of(devices: int) -> list[Arm]:
+    single = [Arm("lockstep", "dp", 1)] if devices > 1 else []
+    products = [Arm("pytorch", "matmul", 1)] if devices > 1 else []
+    return [Arm("lockstep", "dp", devices), *single, Arm("lockstep", "plain", 1),
+            Arm("pytorch", "ddp", devices), Arm("pytorch", "plain", 1),
+            Arm("pytorch", "matmul", devices), *products]
 
 
 def run_together(commands: list[list[str]], timeout: float, folder: str,
@@ -104,12 +106,11 @@ def run_together(commands: list[list[str]], timeout: float, folder: str,
 # ---- lockstep --------------------------------------------------------------------------------
 
 def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
-    command = [plan.lockstep, "sweep", "--devices", f"virt:{arm.devices}", "--counts",
-               str(arm.devices), "--batch", str(cell.batch), "--workload", cell.workload,
-               "--seed", str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
-               f"{plan.steps[0]}:{plan.steps[1]}", "--bind", "cores", "--timeout",
-               repr(plan.timeout), "--out", out]
-    return command + (["--mode", "plain"] if arm.mode == "plain" else [])
+    return [plan.lockstep, "sweep", "--devices", f"virt:{arm.devices}", "--counts",
+            str(arm.devices), "--batch", str(cell.batch), "--workload", cell.workload, "--seed",
+            str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
+            f"{plan.steps[0]}:{plan.steps[1]}", "--bind", "cores", "--timeout",
+            repr(plan.timeout), "--mode", arm.mode, "--out", out]
 
 
 def read_sweep(path: str) -> tuple[dict, dict]:
@@ -167,7 +168,7 @@ def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
            "devices": arm.devices, "rank": rank, "cores": cores[rank], "reference": reference,
            "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
            "steps": plan.steps, "settings": plan.settings,
-           "spin": len({core for device in cores for core in device}) >= ranks}
+           "spin": not plan.oversubscribed()}
     return [plan.python, "-B", WORKER, json.dumps(job)]
 
 

@@ -15,7 +15,8 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from data import LEARNING_RATE, SETS, Data, shards_of, sizes_of
+from data import LEARNING_RATE, SETS, Data
+from workloads import shards_of, sizes_of
 
 
 class Wrong(Exception):

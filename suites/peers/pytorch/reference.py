@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from data import LEARNING_RATE, SETS, Data, shards_of
+from data import LEARNING_RATE, SETS, Data
+from workloads import shards_of
 
 
 def backward(data: Data, acts: list[np.ndarray], grad: np.ndarray) -> list[np.ndarray]:

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# scripts/compare-pytorch from outside: a quick run and its report, bad options, an interruption.
+# 77 where there is no PyTorch.
+# usage: compare_test.sh CASE COMPARE LOCKSTEP FOLDER
+set -eu
+export LC_ALL=C
+
+name=$1
+compare=$2
+lockstep=$3
+folder=$4
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat out err 2>/dev/null >&2 || true
+    exit 1
+}
+
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$@" >out 2>err || status=$?
+    if [ "$status" -eq 77 ]; then
+        cat err
+        exit 77
+    fi
+    [ "$status" -eq "$wanted" ] || fail "status $status, wanted $wanted: $*"
+}
+
+has() {
+    grep -qE -e "$2" "$1" || fail "$1 lacks '$2'"
+}
+
+test_quick() {
+    expect 0 "$compare" --quick --lockstep "$lockstep" --seed 5 --out peer.json
+    [ ! -s err ] || fail "words on stderr"
+    has out '^mlp:64,64,64, batch 32$'
+    for arm in 'lockstep DataParallel, 2 devices' 'lockstep DataParallel, 1 device ' \
+        'lockstep plain, 1 device' 'PyTorch DDP, gloo, 2 processes' 'PyTorch plain, 1 process' \
+        'torch.mm alone, 16 rows' 'torch.mm alone, 32 rows'; do
+        has out "^ +$arm +[0-9.]+ [mu]?s   one launch$"
+    done
+    has out '^  lockstep 2 / PyTorch DDP 2 +[0-9.]+   one launch$'
+    if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
+    [ "$(tail -n 1 out)" = peer.json ] || fail "the last line is not the record's name"
+    [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 7 ] || fail "not 7 good launches"
+    expect 2 "$compare" --quick --lockstep "$lockstep" --out peer.json
+    has err 'is there already'
+}
+
+# Interrupted after some launches: they are in the file, which is whole and says so.
+test_interrupted() {
+    "$compare" --quick --launches 500 --lockstep "$lockstep" --seed 5 --out peer.json >out 2>err &
+    pid=$!
+    for _ in $(seq 1200); do
+        if grep -q '"round":0' peer.json 2>/dev/null; then break; fi
+        if ! kill -0 "$pid" 2>/dev/null; then
+            status=0
+            wait "$pid" || status=$?
+            [ "$status" -ne 77 ] || exit 77
+            fail "it ended early with status $status"
+        fi
+        sleep 0.1
+    done
+    kill -INT "$pid"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 130 ] || fail "status $status, not 130"
+    has err 'interrupted after [0-9]+ launches'
+    has peer.json '"interrupted":true,"complete":false'
+    has out 'lockstep 2 / PyTorch DDP 2 +[0-9.]+'
+    [ ! -e peer.json.tmp ] || fail "a temporary file is left"
+}
+
+refused() {
+    local words=$1
+    shift
+    expect 2 "$compare" --lockstep "$lockstep" --out never.json "$@"
+    [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $*"
+    has err "$words"
+    [ ! -e never.json ] || fail "a file was made: $*"
+}
+
+test_misuse() {
+    expect 0 "$compare" --help
+    has out '^usage: compare-pytorch'
+    refused "'0' is not a whole number of 1 to 64" --devices 0
+    refused "'two' is not a whole number" --devices two
+    refused "'nan' is not a number" --seconds nan
+    refused "'-1' is not a number" --seconds=-1
+    refused "unknown workload 'resnet'" --workload resnet
+    refused '2 to 16 sizes' --workload mlp:8
+    refused "'30,30' has a number twice" --batch 30,30
+    refused "'1.5' is not a whole number" --batch 1.5
+    refused 'unrecognized arguments: --lim' --lim
+    refused 'no limit is about these' --limits --workload mlp:8,4
+    refused 'limits are about 2 devices, not 3' --limits --devices 3
+    expect 2 "$compare" --quick --lockstep ./nothing --out never.json
+    has err "no program './nothing'"
+    expect 2 "$compare" --quick --lockstep /bin/false --out never.json
+    [ "$(wc -l <err)" -eq 1 ] || fail "not one line about a lockstep that fails"
+}
+
+"test_$name"
