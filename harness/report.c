@@ -4,6 +4,7 @@
 #include "report.h"
 #include "check_record.h"
 #include "command.h"
+#include "peer_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 static const char NAME[] = "lockstep report";
 
 struct arguments {
-    const char *out, *check;
+    const char *out, *check, *peer;
     char **files;
     size_t n_files;
 };
@@ -25,14 +26,17 @@ static const struct argp_option option_table[] = {
     {"out", 'o', "DIR", 0, "Write the report into DIR, which is made if need be (required)", 0},
     {"check", 'c', "FILE", 0,
      "A result of `lockstep check --format json`: adds a page about conformance", 0},
+    {"peer", 'p', "FILE", 0,
+     "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
     {0}};
 
 static const char documentation[] =
     "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
     "\vWrites DIR/index.html (one self-contained page), summary.md (short, for a CI job), and the "
     "figures as NAME.svg and NAME.png with their data and scripts: throughput, scaling, phases, "
-    "shards, distribution. Prints the path of the page. With --check "
-    "also DIR/conformance.html; without record files only that.\n\n"
+    "shards, distribution, and with --peer peer. Prints the path of the page. With --check "
+    "also DIR/conformance.html; without record files only that, and with --peer a page about the "
+    "comparison only.\n\n"
     "Of cells with equal id and run, the one in the later file counts.\n\n"
     "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
     "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
@@ -51,6 +55,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'c':
         arguments->check = value;
         return value[0] != '\0' ? 0 : command_bad_option(state, "--check is empty: name a file");
+    case 'p':
+        arguments->peer = value;
+        return value[0] != '\0' ? 0 : command_bad_option(state, "--peer is empty: name a file");
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
@@ -58,7 +65,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         arguments->n_files = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_NO_ARGS:
-        return arguments->check != NULL
+        return arguments->check != NULL || arguments->peer != NULL
                    ? 0
                    : command_bad_option(
                          state,
@@ -126,8 +133,20 @@ static bool same_machine(const struct record_run *a, const struct record_run *b)
            a->usable_pus == b->usable_pus;
 }
 
-static int check_files(const struct report *report, char *const paths[])
+static int check_peer(const struct report *report, const char *path, const char *other)
 {
+    const struct record_run *run = &report->file[0].run;
+
+    if (report->peer == NULL || peer_same_machine(report->peer, run))
+        return 0;
+    command_complain(NAME, "the machines differ: %s is of node %s, %s of node %s", path,
+                     report->peer->node_hash, other, run->node_hash);
+    return EXIT_INVALID;
+}
+
+static int check_files(const struct report *report, const struct arguments *arguments)
+{
+    char *const *paths = arguments->files;
     size_t cells = 0;
 
     for (size_t f = 0; f < report->n_files; f++) {
@@ -148,7 +167,7 @@ static int check_files(const struct report *report, char *const paths[])
         command_complain(NAME, "%s: no cells, so there is nothing to report", paths[0]);
         return EXIT_MISUSE;
     }
-    return 0;
+    return check_peer(report, arguments->peer, paths[0]);
 }
 
 /* As `mkdir -p`. */
@@ -196,6 +215,15 @@ static int judge_conformance(const struct check_record *check)
     return EXIT_PARTLY;
 }
 
+static int judge_peer(const struct peer_record *peer)
+{
+    if (peer == NULL || peer_is_good(peer))
+        return 0;
+    command_complain(NAME, "of the comparison with PyTorch %zu launches failed%s",
+                     peer_failed(peer), peer->complete ? "" : ", and it was not finished");
+    return EXIT_PARTLY;
+}
+
 /* The page, the table and what belongs to them. 0, or -1. */
 static int write_pages(const char *directory, const struct report *report,
                        const struct report_figures *figures)
@@ -203,8 +231,9 @@ static int write_pages(const char *directory, const struct report *report,
     struct record_error err = {{0}};
 
     if (write_conformance(directory, report->conformance, true, &err) == 0 &&
-        report_page(directory, report, figures, &err) == 0 &&
-        report_markdown(directory, report, figures, &err) == 0)
+        (report->n_files > 0 ? report_page(directory, report, figures, &err) == 0 &&
+                                   report_markdown(directory, report, figures, &err) == 0
+                             : report_peer_page(directory, report, figures, &err) == 0))
         return 0;
     command_complain(NAME, "%s", err.text);
     return -1;
@@ -225,6 +254,8 @@ static int write_report(const char *directory, const struct report *report)
         command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
     }
+    if (report->n_files == 0)
+        status = figures.status[REPORT_FIGURE_PEER];
     if (write_pages(directory, report, &figures) != 0)
         return EXIT_MISUSE;
     printf("%s/index.html\n", directory);
@@ -235,17 +266,20 @@ static int write_report(const char *directory, const struct report *report)
     if (report->counts.verified < report->counts.planned)
         command_complain(NAME, "%zu of %zu planned cells are verified", report->counts.verified,
                          report->counts.planned);
-    const int conformance = judge_conformance(report->conformance);
+    const int conformance = judge_conformance(report->conformance), peer = judge_peer(report->peer);
 
-    return status == REPORT_PLOT_OK && report->counts.verified == report->counts.planned
-               ? conformance
+    return status == REPORT_PLOT_OK && report->counts.verified == report->counts.planned &&
+                   conformance == 0
+               ? peer
                : EXIT_PARTLY;
 }
 
-static int report_files(const struct arguments *arguments, const struct check_record *check)
+static int report_files(const struct arguments *arguments, const struct check_record *check,
+                        const struct peer_record *peer)
 {
-    struct report report = {.file = calloc(arguments->n_files, sizeof *report.file),
-                            .conformance = check};
+    struct report report = {.file = calloc(arguments->n_files + 1, sizeof *report.file),
+                            .conformance = check,
+                            .peer = peer};
     int status = 0;
 
     if (report.file == NULL) {
@@ -256,8 +290,8 @@ static int report_files(const struct arguments *arguments, const struct check_re
         status = read_file(arguments->files[report.n_files], &report.file[report.n_files]);
         report.n_files += status == 0;
     }
-    if (status == 0)
-        status = check_files(&report, arguments->files);
+    if (status == 0 && report.n_files > 0)
+        status = check_files(&report, arguments);
     if (status == 0 && report_rows_make(&report) != 0) {
         command_complain(NAME, "no memory for the rows");
         status = EXIT_MISUSE;
@@ -287,6 +321,22 @@ static int report_check_alone(const char *directory, const struct check_record *
     return judge_conformance(check);
 }
 
+static int report_with(const struct arguments *arguments, const struct check_record *check)
+{
+    struct record_error err = {{0}};
+    struct peer_record *peer = NULL;
+    int status;
+
+    if (arguments->peer != NULL && (peer = peer_record_read(arguments->peer, &err)) == NULL) {
+        command_complain(NAME, "%s", err.text);
+        return EXIT_MISUSE;
+    }
+    status = arguments->n_files > 0 || peer != NULL ? report_files(arguments, check, peer)
+                                                    : report_check_alone(arguments->out, check);
+    peer_record_free(peer);
+    return status;
+}
+
 static int report_all(const struct arguments *arguments)
 {
     struct check_record check = {.n_cases = 0};
@@ -294,13 +344,12 @@ static int report_all(const struct arguments *arguments)
     int status;
 
     if (arguments->check == NULL)
-        return report_files(arguments, NULL);
+        return report_with(arguments, NULL);
     if (check_record_read(arguments->check, &check, &err) != 0) {
         command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
     }
-    status = arguments->n_files > 0 ? report_files(arguments, &check)
-                                    : report_check_alone(arguments->out, &check);
+    status = report_with(arguments, &check);
     check_record_free(&check);
     return status;
 }

@@ -293,6 +293,10 @@ void report_tables(struct report_out *out, const struct report *report);
 
 /* What pages begin with, up to <main>. */
 void report_head(struct report_out *out, const char *title);
+/* One figure, or why there is none. */
+int report_figure(struct report_out *out, const char *directory, const struct report *report,
+                  const struct report_figures *figures, enum report_figure which,
+                  struct record_error *err);
 /* The page of a result of `lockstep check`; index: there is a page of measurements to link to. */
 #define REPORT_CONFORMANCE "conformance.html"
 int report_conformance(const char *directory, const struct check_record *record, bool index,
@@ -348,6 +352,6 @@ void report_ratio(double ratio, char text[32]);
 extern const unsigned char report_asset_css[], report_asset_reading[];
 extern const unsigned char report_asset_draw[], report_asset_frame[], report_asset_lines[],
     report_asset_throughput[], report_asset_scaling[], report_asset_phases[], report_asset_shards[],
-    report_asset_distribution[];
+    report_asset_distribution[], report_asset_peer[];
 
 #endif

@@ -1,7 +1,7 @@
 /* report_caption.c: what stands under a figure: what is drawn, the statistic, its level and n.
  *
  * A reader who sees only the figure and these words knows what a point and a bar are. */
-#include "report.h"
+#include "peer_report.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,6 +160,7 @@ void report_caption(struct report_out *out, const struct report *report, enum re
         distribution(out, report);
         break;
     default:
-        report_print(out, "Step times side by side with the other program, taken in turns.");
+        if (report->peer != NULL)
+            report_peer_caption(out, report->peer);
     }
 }

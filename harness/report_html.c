@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check_record.h"
+#include "peer_report.h"
 
 /* More settings than this are folded up. */
 enum { MANY_GROUPS = 6 };
@@ -57,6 +58,11 @@ static void header(struct report_out *out, const struct report *report)
     report_cautions(out, report, "<li>", "</li>\n");
     fputs("</ul>\n", out->file);
     scaling(out, report);
+    if (report->peer != NULL) {
+        fputs("<p><a href=\"#peer\">Beside PyTorch</a>: ", out->file);
+        report_peer_verdict(out, report->peer);
+        fputs("</p>\n", out->file);
+    }
     if (report->conformance != NULL)
         report_print(out, "<li><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</li>\n",
                      check_record_words[report->conformance->verdict],
@@ -96,7 +102,7 @@ static const char *const titles[REPORT_FIGURES] = {
     [REPORT_FIGURE_DISTRIBUTION] = "Step times",  [REPORT_FIGURE_PEER] = "Side by side",
 };
 
-static int figure(struct report_out *out, const char *directory, const struct report *report,
+int report_figure(struct report_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,
                   struct record_error *err)
 {
@@ -194,22 +200,36 @@ static void contents(struct report_out *out, const struct report *report,
           out->file);
 }
 
+static int peer_section(struct report_out *out, const char *directory, const struct report *report,
+                        const struct report_figures *figures, struct record_error *err)
+{
+    report_peer_head(out, report->peer);
+    if (report_figure(out, directory, report, figures, REPORT_FIGURE_PEER, err) != 0)
+        return -1;
+    report_peer_tables(out, report->peer);
+    return 0;
+}
+
 int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct record_error *err)
 {
     struct report_out out;
+    int rc = 0;
 
     if (report_open(&out, directory, "index.html", report_escape_html, err) != 0)
         return -1;
     report_head(&out, "Lockstep report");
     header(&out, report);
     contents(&out, report, figures);
-    for (int f = 0; f < REPORT_FIGURES; f++)
-        if (figure(&out, directory, report, figures, (enum report_figure)f, err) != 0) {
-            report_discard(&out);
-            return -1;
-        }
+    for (int f = 0; f < REPORT_FIGURE_PEER && rc == 0; f++)
+        rc = report_figure(&out, directory, report, figures, (enum report_figure)f, err);
     report_tables(&out, report);
+    if (rc == 0 && report->peer != NULL)
+        rc = peer_section(&out, directory, report, figures, err);
+    if (rc != 0) {
+        report_discard(&out);
+        return -1;
+    }
     fputs((const char *)report_asset_reading, out.file);
     fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
     for (size_t f = 0; f < report->n_files; f++)

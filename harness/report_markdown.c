@@ -1,6 +1,6 @@
 /* report_markdown.c: summary.md, for pull requests and the job pages of CI: short whatever the
  * size of the sweep, but with all that failed. */
-#include "report.h"
+#include "peer_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +221,8 @@ int report_markdown(const char *directory, const struct report *report,
           "program, or else DataParallel on one device. Efficiency: speed-up per device; its bound "
           "is N / (K ceil(N/K)) for N rows on K devices.\n",
           out.file);
+    if (report->peer != NULL)
+        report_peer_markdown(&out, report->peer);
     provenance(&out, report);
     return report_close(&out, err);
 }

@@ -185,9 +185,14 @@ double plot_unit(double max_ns, const char **name)
 /* The last text, at the foot. */
 static void add_footer(struct plot *plot)
 {
-    const struct record_run *run = &plot->report->file[0].run;
+    const struct record_run *run = plot->report->n_files > 0 ? &plot->report->file[0].run : NULL;
     char text[REPORT_CELL_TEXT], more[64] = "";
 
+    if (run == NULL || plot->footer[0] != '\0') {
+        plot_fit(plot->footer, plot->width - 30, 11);
+        add_text(plot, plot->footer);
+        return;
+    }
     if (plot->left_out > 0)
         snprintf(more, sizeof more, "%zu more workload%s or setting%s not drawn; ", plot->left_out,
                  plot->left_out == 1 ? "" : "s", plot->left_out == 1 ? "" : "s");
@@ -290,6 +295,7 @@ static const struct {
     [REPORT_FIGURE_PHASES] = {report_asset_phases, report_plot_phases},
     [REPORT_FIGURE_SHARDS] = {report_asset_shards, report_plot_shards},
     [REPORT_FIGURE_DISTRIBUTION] = {report_asset_distribution, report_plot_distribution},
+    [REPORT_FIGURE_PEER] = {report_asset_peer, report_plot_peer},
 };
 
 /* The worst of what happened so far and now; the first reason of a failure stays. */

@@ -56,9 +56,10 @@ struct plot {
     struct record_error *err;
     struct report_out layout, text;
     int panels, texts;
-    double width, height; /* pixels */
-    size_t left_out;      /* groups for which there was no room */
-    char why[192];        /* if there is nothing to draw */
+    double width, height;          /* pixels */
+    size_t left_out;               /* groups for which there was no room */
+    char why[192];                 /* if there is nothing to draw */
+    char footer[REPORT_CELL_TEXT]; /* instead of the words about the first run */
 };
 
 /* Words over and beside a panel. */
@@ -76,7 +77,7 @@ struct plot_frame {
  */
 typedef int plot_writer_fn(struct plot *plot);
 plot_writer_fn report_plot_throughput, report_plot_scaling, report_plot_phases, report_plot_shards,
-    report_plot_distribution;
+    report_plot_distribution, report_plot_peer;
 
 /* The next panel, plot->panels: its place, words and axes. */
 void plot_frame_write(struct plot *plot, const struct plot_frame *frame);

@@ -48,5 +48,6 @@ function(embed_report target)
         report_asset_scaling=${plots}/scaling.gp
         report_asset_phases=${plots}/phases.gp
         report_asset_shards=${plots}/shards.gp
-        report_asset_distribution=${plots}/distribution.gp)
+        report_asset_distribution=${plots}/distribution.gp
+        report_asset_peer=${plots}/peer.gp)
 endfunction()

@@ -13,8 +13,8 @@ BEGIN {
     rule("^hwloc(/|\\.h)", "^core/topology\\.c$", "hwloc belongs in core/topology.c")
     rule("^(cuda|cublas|cudnn|nccl|nvml)", "^core/cuda/", "CUDA headers belong in core/cuda/")
     rule("^mpi\\.h$", "^core/mpi/", "mpi.h belongs in core/mpi/")
-    rule("^jansson", "^(harness/(record|check)[a-z_]*|suites/impls/(description[a-z_]*|exec/[a-z_]*))\\.[ch]$",
-         "jansson belongs where JSON is read or written: harness/record*, check*, suites/impls")
+    rule("^jansson", "^(harness/(record|check|peer_record)[a-z_]*|suites/impls/(description[a-z_]*|exec/[a-z_]*))\\.[ch]$",
+         "jansson belongs where JSON is read or written: harness/record*, check*, peer_record, suites/impls")
     rule("^(cblas|openblas|f77blas|lapack)", "^core/cpu/[a-z_]*blas[a-z_]*\\.c$",
          "BLAS headers belong in core/cpu/*blas*.c")
 

@@ -49,6 +49,14 @@ test_quick() {
     [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 7 ] || fail "not 7 good launches"
     expect 2 "$compare" --quick --lockstep "$lockstep" --out peer.json
     has err 'is there already'
+    # The report makes the same of it.
+    status=0
+    "$lockstep" report --peer peer.json --out page >out 2>err || status=$?
+    if command -v gnuplot >/dev/null; then
+        [ "$status" -eq 0 ] || fail "the report's status is $status"
+        [ -s page/peer.svg ] || fail "no figure"
+    fi
+    has page/summary.md 'lockstep 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
 }
 
 # Interrupted after some launches: they are in the file, which is whole and says so.
@@ -73,6 +81,10 @@ test_interrupted() {
     has peer.json '"interrupted":true,"complete":false'
     has out 'lockstep 2 / PyTorch DDP 2 +[0-9.]+'
     [ ! -e peer.json.tmp ] || fail "a temporary file is left"
+    status=0
+    "$lockstep" report --peer peer.json --out page >out 2>err || status=$?
+    [ "$status" -eq 1 ] || fail "the report's status is $status, not 1"
+    has page/index.html 'The comparison was not finished'
 }
 
 refused() {

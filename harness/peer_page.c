@@ -1,0 +1,45 @@
+/* peer_page.c: a report of a comparison with PyTorch and nothing else. */
+#include "peer_report.h"
+
+static int write_page(const char *directory, const struct report *report,
+                      const struct report_figures *figures, struct record_error *err)
+{
+    const bool good = peer_is_good(report->peer);
+    struct report_out out;
+
+    if (report_open(&out, directory, "index.html", report_escape_html, err) != 0)
+        return -1;
+    report_head(&out, "Lockstep beside PyTorch");
+    report_print(&out,
+                 "<header>\n<h1>Lockstep report</h1>\n<p class=\"verdict %s\">"
+                 "<span aria-hidden=\"true\">%s</span> ",
+                 good ? "good" : "bad", good ? "\u2713" : "\u2717");
+    report_peer_verdict(&out, report->peer);
+    fputs("</p>\n", out.file);
+    if (report->conformance != NULL)
+        fputs("<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a></p>\n", out.file);
+    fputs("</header>\n", out.file);
+    report_peer_head(&out, report->peer);
+    if (report_figure(&out, directory, report, figures, REPORT_FIGURE_PEER, err) != 0) {
+        report_discard(&out);
+        return -1;
+    }
+    report_peer_tables(&out, report->peer);
+    fputs("</main>\n</body>\n</html>\n", out.file);
+    return report_close(&out, err);
+}
+
+int report_peer_page(const char *directory, const struct report *report,
+                     const struct report_figures *figures, struct record_error *err)
+{
+    struct report_out out;
+
+    if (write_page(directory, report, figures, err) != 0 ||
+        report_open(&out, directory, "summary.md", report_escape_markdown, err) != 0)
+        return -1;
+    fputs("# Lockstep report\n", out.file);
+    report_peer_markdown(&out, report->peer);
+    if (figures->status[REPORT_FIGURE_PEER] == REPORT_PLOT_OK)
+        fputs("\n![Step times beside PyTorch](peer.png)\n", out.file);
+    return report_close(&out, err);
+}

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# `lockstep report --peer` on hand-made files: what it says of a good one, and that each bad one is
+# refused in one line.
+# usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER
+set -eu
+export LC_ALL=C
+
+name=$1
+lockstep=$2
+example=$3
+folder=$4
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# report STATUS FILE: a page of it into out/.
+report() {
+    local status=0
+    "$lockstep" report --peer "$2" --out out >stdout 2>stderr || status=$?
+    cat stderr >&2
+    [ "$status" -eq "$1" ] || fail "exit status $status, not $1: $2"
+}
+
+has() {
+    grep -qF -e "$2" "$1" || fail "$1 lacks '$2'"
+}
+
+has_not() {
+    if grep -qF -e "$2" "$1"; then fail "$1 has '$2'"; fi
+}
+
+# changed NAME SED...: the example after these commands, which must change it.
+changed() {
+    local file=$1
+    shift
+    sed "$@" "$example" >"$file"
+    if cmp -s "$example" "$file"; then fail "$file is the example itself: the test is out of date"; fi
+}
+
+# refused WORDS SED...: exit status 2, one line with these words, and nothing is written.
+refused() {
+    local words=$1
+    shift
+    changed bad.json "$@"
+    report 2 bad.json
+    [ "$(wc -l <stderr)" -eq 1 ] || fail "not one line on stderr"
+    has stderr "$words"
+    [ ! -e out ] || fail "something was written for a bad file"
+}
+
+need_gnuplot() {
+    command -v gnuplot >/dev/null || { echo "skipped: gnuplot is not installed" >&2; exit 77; }
+}
+
+test_good() {
+    need_gnuplot
+    report 0 "$example"
+    [ ! -s stderr ] || fail "words on stderr"
+    # Paired by round: 40/100, 41/100, 42/100, 43/200, 44/200, 45/200.
+    has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.31 | \[0.21, 0.42\] | 6 |'
+    has out/summary.md '| speed-up, lockstep 2 against 1 | 2.00 | \[2.00, 2.00\] | 6 |'
+    has out/summary.md '| lockstep plain / PyTorch plain | 0.49 |'
+    has out/summary.md '| PyTorch DDP over gloo, 2 processes | 150'
+    has out/summary.md '| torch.mm alone, 15 rows | 30.0'
+    has out/index.html '0.31 of DDP'
+    has out/index.html '<figure'
+    [ "$(wc -c <out/peer.svg)" -gt 5000 ] || fail "the SVG is too small"
+    [ "$(wc -c <out/peer.png)" -gt 5000 ] || fail "the PNG is too small"
+    if command -v xmllint >/dev/null; then
+        xmllint --nonet --noout out/index.html out/peer.svg || fail "not well-formed"
+    fi
+}
+
+# Two launches are no interval, one is nothing; and an arm that is not there has no ratio.
+test_few() {
+    need_gnuplot
+    changed five.json -z -e 's/,\n    {"round": 5, [^}]*}//g' -e 's/"launches": 6/"launches": 5/'
+    report 0 five.json
+    has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.40 | 0.21..0.42 | 5 |'
+    has out/index.html 'range of 5 launches, too few for an interval'
+    changed one.json -z -e 's/,\n    {"round": [1-5], [^}]*}//g' -e 's/"launches": 6/"launches": 1/'
+    report 0 one.json
+    has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.40 | - | 1 |'
+    has out/index.html 'one launch shows no spread'
+    changed missing.json -e 's/"mode": "ddp", "devices": 2/"mode": "ddp", "devices": 3/'
+    report 0 missing.json
+    has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
+    has out/summary.md '| speed-up, PyTorch DDP 2 against plain | - | - | 0 |'
+}
+
+# Launches that failed are not averaged in, an arm that was wrong is not reported at all.
+test_failed() {
+    need_gnuplot
+    local launch='"order": 3, "status": "ok", "step_ns": \[203000000, 200000000, 198000000\]'
+    changed broken.json -e "s/$launch/\"order\": 3, \"status\": \"broken\", \"reason\": \"it <b>died<\\/b>\"/"
+    report 1 broken.json
+    has stderr '1 launches failed'
+    has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.40 | 0.22..0.42 | 5 |'
+    has out/index.html 'it &lt;b&gt;died&lt;/b&gt;'
+    changed wrong.json -e "s/$launch/\"order\": 3, \"status\": \"wrong\", \"reason\": \"no average\"/"
+    report 1 wrong.json
+    has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
+    has out/summary.md 'WRONG NUMBERS'
+    has out/summary.md '| PyTorch DDP over gloo, 2 processes | - | - |'
+    changed unfinished.json -e 's/"complete": true/"complete": false/'
+    report 1 unfinished.json
+    has out/index.html 'The comparison was not finished.'
+}
+
+test_hostile() {
+    need_gnuplot
+    # shellcheck disable=SC2016 # not to be expanded
+    changed hostile.json -e 's/"mlp:8,4"/"<script>`touch pwned`$(touch pwned)\\u202e|\\\\\\"@{x}_^"/' \
+        -e 's/Made-up CPU/<img src=x>\\u0007`touch pwned`/' -e 's/"1.13.0"/"1<b>"/'
+    report 0 hostile.json
+    for file in out/index.html out/summary.md out/peer.svg; do
+        has_not "$file" '<script'
+        has_not "$file" '<img'
+        has_not "$file" '1<b>'
+        has "$file" '&lt;script'
+    done
+    [ -z "$(find . -name pwned)" ] || fail "text of the record was executed"
+    [ "$(tr -d '\040-\176\n\200-\377\t' <out/index.html | wc -c)" -eq 0 ] || fail "control characters"
+    if command -v xmllint >/dev/null; then
+        xmllint --nonet --noout out/index.html out/peer.svg || fail "not well-formed"
+    fi
+}
+
+test_refused() {
+    refused "the schema is 'lockstep/peer/2.0'" -e 's#lockstep/peer/1.0#lockstep/peer/2.0#'
+    refused "the schema is 'lockstep/check/1.0'" -e 's#lockstep/peer/1.0#lockstep/check/1.0#'
+    refused "the schema is 'lockstep/peer/1.x'" -e 's#lockstep/peer/1.0#lockstep/peer/1.x#'
+    refused 'line 1' -e '1s/{/nothing/'
+    refused 'line ' -e 's/\[43000000,/[NaN,/'
+    refused "'step_ns' has something" -e 's/\[43000000,/["43000000",/'
+    refused "'step_ns' has something" -e 's/\[43000000,/[43000000.5,/'
+    refused "'step_ns' has something" -e 's/\[43000000,/[-43000000,/'
+    refused "'step_ns' has something" -e 's/\[43000000,/[0,/'
+    refused "'step_ns' is missing or no list" -e 's/\[43000000, 40000000, 38000000\]/[]/'
+    refused 'did not check all' -e '0,/"steps_checked": 13/s//"steps_checked": 2/'
+    refused "'values_checked' is missing" -e '0,/"values_checked": 8/s//"values_checked": 0/'
+    refused "'outside_frac' is more than 1" -e 's/"outside_frac": 0.03}/"outside_frac": 1.5}/'
+    refused "'status' is 'fine'" -e '0,/"status": "ok"/s//"status": "fine"/'
+    refused "'reason' is missing" -e '0,/"status": "ok"/s//"status": "broken"/'
+    refused 'round 1 is there twice' -e '0,/"round": 0/s//"round": 1/'
+    refused "'round' is missing or no whole number of 0 to 5" -e '0,/"round": 0/s//"round": 6/'
+    refused "'launches' is missing or no list" -e 's/"launches": 6/"launches": 7/'
+    refused 'is no known arm' -e 's/"mode": "ddp"/"mode": "fsdp"/'
+    refused 'is there twice' -e 's/"mode": "dp", "devices": 1/"mode": "dp", "devices": 2/'
+    refused "'devices' is missing" -e 's/"mode": "ddp", "devices": 2/"mode": "ddp", "devices": 0/'
+    refused "'git_dirty' is missing" -e 's/"git_dirty": false/"git_dirty": 0/'
+    refused "'load_end' is missing" -e 's/"load_end": \[1.5, 1.0, 0.5\]/"load_end": null/'
+    refused "'torch' is missing" -e 's/"torch": "1.13.0"/"torch": null/'
+    refused 'duplicate' -e 's/"seconds": 1.0/"seconds": 1.0, "seconds": 1.0/'
+    report 2 nothing-here.json
+    has stderr 'No such file'
+    report 2 .
+    has stderr 'no regular file'
+}
+
+"test_$name"
