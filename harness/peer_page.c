@@ -14,7 +14,11 @@ static int write_page(const char *directory, const struct report *report,
                  "<header>\n<h1>Lockstep report</h1>\n<p class=\"verdict %s\">"
                  "<span aria-hidden=\"true\">%s</span> ",
                  good ? "good" : "bad", good ? "\u2713" : "\u2717");
-    report_peer_verdict(&out, report->peer);
+    if (good)
+        report_print(&out, "All launches of lockstep and of PyTorch were checked, and right.");
+    else
+        report_print(&out, "%zu launches FAILED%s.", peer_failed(report->peer),
+                     report->peer->complete ? "" : ", and the comparison was not finished");
     fputs("</p>\n", out.file);
     if (report->conformance != NULL)
         fputs("<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a></p>\n", out.file);

@@ -106,7 +106,7 @@ static bool measure(const struct peer_cell *cell, struct plot_frame *frame, doub
     }
     plot_axis_pad(&frame->x, 0.05, 0.05, 4.0);
     plot_axis_round(&frame->x);
-    plot_axis_thin(&frame->x, 0.09);
+    plot_axis_thin(&frame->x, WIDTH - VALUES - NAMES);
     plot_axis_add(&frame->y, 0.4);
     plot_axis_add(&frame->y, (double)cell->n_arms + 0.6);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "time of a step (%s), logarithmic", name);

@@ -88,11 +88,12 @@ void report_peer_tables(struct report_out *out, const struct peer_record *record
 {
     char text[REPORT_CELL_TEXT];
 
+    fputs("<h3>Step times</h3>\n", out->file);
     step_table(out, record);
     fputs("<h3>Ratios: below 1 lockstep is faster; of a speed-up, more is better</h3>\n",
           out->file);
     ratio_table(out, record);
-    fputs("<dl>\n", out->file);
+    fputs("<h3>How it was measured</h3>\n<dl>\n", out->file);
     for (int s = 0; s < PEER_SETTINGS; s++) {
         peer_setting_words(record, s, text);
         report_print(out, "<dt>%s</dt><dd>%s</dd>\n", peer_setting_names[s], text);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `lockstep report --peer` on hand-made files: what it says of a good one, and that each bad one is
 # refused in one line.
-# usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER
+# usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER MAKE_RECORDS
 set -eu
 export LC_ALL=C
 
@@ -9,6 +9,7 @@ name=$1
 lockstep=$2
 example=$3
 folder=$4
+make_records=$5
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
@@ -128,6 +129,38 @@ test_hostile() {
     [ "$(tr -d '\040-\176\n\200-\377\t' <out/index.html | wc -c)" -eq 0 ] || fail "control characters"
     if command -v xmllint >/dev/null; then
         xmllint --nonet --noout out/index.html out/peer.svg || fail "not well-formed"
+    fi
+}
+
+# Beside records of a sweep: a section of the same page, and only if the machine is the same.
+test_together() {
+    need_gnuplot
+    "$make_records" good good.jsonl
+    local status=0
+    "$lockstep" report good.jsonl --peer "$example" --out out >stdout 2>stderr || status=$?
+    [ "$status" -eq 3 ] || fail "exit status $status for another machine, not 3"
+    has stderr 'the machines differ'
+    [ ! -e out ] || fail "something was written"
+    # A machine as the records have it.
+    same=$(head -n 1 good.jsonl)
+    for field in 'node_hash=("[^"]*")' 'cpu_model=("[^"]*")' 'packages=([0-9]+)' 'cores=([0-9]+)' \
+        'pus=([0-9]+)' 'usable_pus=([0-9]+)'; do
+        key="\"${field%%=*}\":"
+        value=$(sed -E "s/.*$key${field#*=}.*/\\1/" <<<"$same")
+        set -- "$@" -e "s/$key ${field#*=}/$key $value/"
+    done
+    changed same.json -E "$@"
+    status=0
+    "$lockstep" report good.jsonl --peer same.json --out out >stdout 2>stderr || status=$?
+    cat stderr >&2
+    [ "$status" -eq 0 ] || fail "exit status $status, not 0"
+    has out/index.html '<section id="peer">'
+    has out/index.html '<a href="#peer">'
+    has out/index.html 'id="figure-peer"'
+    has out/index.html 'id="figure-throughput"'
+    has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.31 |'
+    if command -v xmllint >/dev/null; then
+        xmllint --nonet --noout out/index.html || fail "not well-formed"
     fi
 }
 
