@@ -88,12 +88,12 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
     };
     struct report_limit limit;
     const bool known = report_limit_of(point, &limit);
-    int most = 0;
+    enum report_loss most = REPORT_LOSS_COMPUTE;
 
     if (!(limit.of_bound < AT_BOUND))
         return;
     if (known && limit.missing > 0.0) {
-        for (int l = 1; l < REPORT_LOSSES; l++)
+        for (enum report_loss l = REPORT_LOSS_MOVES; l < REPORT_LOSSES; l++)
             if (report_loss_of(&limit, l) > report_loss_of(&limit, most))
                 most = l;
         report_add(text, "; ");

@@ -252,22 +252,34 @@ static int write_point(const struct kind *kind, const struct record_run *run, in
     return result;
 }
 
+/* All batches on so many devices; 0: of the plain program. */
+static int write_line(const struct kind *kind, const struct record_run *run, int fd,
+                      const struct model *model, int devices, size_t *order)
+{
+    const int count = devices > 0 ? devices : 1;
+    int result = 0;
+
+    for (size_t b = 0; b < n_batches && result == 0; b++) {
+        struct record_key key;
+
+        fill_key(kind, model, count, batches[b] * (size_t)(kind->weak ? count : 1), &key);
+        snprintf(key.mode, sizeof key.mode, devices > 0 ? "dp" : "plain");
+        result = write_point(kind, run, fd, &key, model, order);
+    }
+    return result;
+}
+
 static int write_cells(const struct kind *kind, const struct record_run *run, int fd)
 {
     int devices[9], n = devices_of(kind, devices), result = 0;
     size_t order = 0;
 
-    for (size_t m = 0; m < 2; m++)
-        for (int d = kind->plain ? -1 : 0; d < n; d++)
-            for (size_t b = 0; b < n_batches && result == 0; b++) {
-                int count = d < 0 ? 1 : devices[d];
-                struct record_key key;
-
-                fill_key(kind, &models[m], count, batches[b] * (size_t)(kind->weak ? count : 1),
-                         &key);
-                snprintf(key.mode, sizeof key.mode, d < 0 ? "plain" : "dp");
-                result = write_point(kind, run, fd, &key, &models[m], &order);
-            }
+    for (size_t m = 0; m < 2 && result == 0; m++) {
+        if (kind->plain)
+            result = write_line(kind, run, fd, &models[m], 0, &order);
+        for (int d = 0; d < n && result == 0; d++)
+            result = write_line(kind, run, fd, &models[m], devices[d], &order);
+    }
     return result;
 }
 
