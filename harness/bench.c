@@ -1,0 +1,195 @@
+/* bench.c: the subcommand bench: options, devices, exit status. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "options.h"
+
+enum { ROUNDS_MAX = 100000 };
+
+static const struct argp_option option_table[] = {
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N, at least two (default: one virtual device per core)"},
+    {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+    {.name = "bytes", .key = 's', .arg = "SIZE", .doc = "of the model (default 12Mi)"},
+    {.name = "rounds", .key = 'r', .arg = "N", .doc = "timed rounds (default 40)"},
+    {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or tsv"},
+    {0}};
+
+struct arguments {
+    struct bench_options options;
+    bool named;
+};
+
+static error_t parse_name(struct arguments *a, const char *arg, const struct argp_state *state)
+{
+    static const char *const names[] = {"copies"};
+    struct option_text why;
+    size_t index;
+
+    if (a->named)
+        return command_bad_option(state, "unexpected argument '%.60s'", arg);
+    if (option_name("benchmark", arg, names, 1, &index, &why))
+        return command_bad_option(state, "%s", why.text);
+    a->named = true;
+    return 0;
+}
+
+static error_t parse_number(const struct argp_state *state, const char *name, const char *arg,
+                            size_t min, size_t max, size_t *number)
+{
+    struct option_text why;
+
+    if (option_size(arg, min, max, number, &why))
+        return command_bad_option(state, "--%s: %s", name, why.text);
+    return 0;
+}
+
+static error_t parse_bytes(struct bench_options *o, const char *arg, const struct argp_state *state)
+{
+    const error_t rc = parse_number(state, "bytes", arg, 4, (size_t)1 << 30, &o->bytes);
+
+    if (rc == 0 && o->bytes % sizeof(float) != 0)
+        return command_bad_option(state, "--bytes: %zu is no multiple of 4, a float's bytes",
+                                  o->bytes);
+    return rc;
+}
+
+static error_t parse_text(const struct argp_state *state, const char *name, const char *arg,
+                          char *field, size_t bytes)
+{
+    if (command_copy(field, bytes, arg))
+        return command_bad_option(state, "--%s: longer than %zu characters", name, bytes - 1);
+    return 0;
+}
+
+static error_t parse_format(struct bench_options *o, const char *arg,
+                            const struct argp_state *state)
+{
+    static const char *const formats[] = {"text", "tsv"};
+    struct option_text why;
+    size_t index;
+
+    if (option_name("format", arg, formats, 2, &index, &why))
+        return command_bad_option(state, "--format: %s", why.text);
+    o->format = index == 1 ? BENCH_TSV : BENCH_TEXT;
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    struct bench_options *o = &a->options;
+    const error_t rc = command_once(state, option_table, key, &o->seen);
+
+    if (rc)
+        return rc;
+    switch (key) {
+    case 'd':
+        return parse_text(state, "devices", arg, o->devices, sizeof o->devices);
+    case 'b':
+        return parse_text(state, "backend", arg, o->backend, sizeof o->backend);
+    case 's':
+        return parse_bytes(o, arg, state);
+    case 'r':
+        return parse_number(state, "rounds", arg, 1, ROUNDS_MAX, &o->rounds);
+    case 'f':
+        return parse_format(o, arg, state);
+    case ARGP_KEY_ARG:
+        return parse_name(a, arg, state);
+    case ARGP_KEY_END:
+        return a->named ? 0 : command_bad_option(state, "which benchmark? known: copies");
+    default:
+        return command_key(key, arg, state);
+    }
+}
+
+static int open_lines(struct bench_line line[], size_t n, size_t rounds)
+{
+    for (size_t i = 0; i < n; i++) {
+        line[i].ns = calloc(rounds, sizeof *line[i].ns);
+        line[i].peer_ns = calloc(rounds, sizeof *line[i].peer_ns);
+        if (line[i].ns == NULL || line[i].peer_ns == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static int measure(const char *command, struct dp_group *group, const struct bench_options *options)
+{
+    struct bench_line line[BENCH_COPIES_LINES] = {{0}};
+    struct bench_wrong wrong = {""};
+    struct dp_error err = {0};
+    size_t compared = 0;
+    int status = EXIT_PASSED;
+
+    if (open_lines(line, BENCH_COPIES_LINES, options->rounds)) {
+        command_complain(command, "no memory for %zu rounds", options->rounds);
+        status = EXIT_FAILED;
+    } else if (bench_copies(group, options, line, &compared, &wrong, &err)) {
+        status = command_core_error(command, &err);
+    } else if (wrong.text[0] != '\0' || compared == 0) {
+        command_complain(command, "%s; no times", compared == 0 ? "nothing compared" : wrong.text);
+        status = EXIT_FAILED;
+    } else if (bench_print(options, line, BENCH_COPIES_LINES, compared)) {
+        command_complain(command, "no memory for %zu rounds", options->rounds);
+        status = EXIT_FAILED;
+    }
+    for (int i = 0; i < BENCH_COPIES_LINES; i++) {
+        free(line[i].ns);
+        free(line[i].peer_ns);
+    }
+    return status;
+}
+
+/* Memory of late devices is not in order for the bench's own code, and their times mean nothing. */
+static int check_devices(const char *command, struct dp_group *group, const char *devices)
+{
+    struct dp_slot_info info;
+
+    if (dp_group_size(group) < 2) {
+        command_complain(command, "--devices: '%s' has fewer than 2 devices to copy between",
+                         devices);
+        return EXIT_MISUSE;
+    }
+    dp_slot_describe(dp_group_slot(group, 0), &info);
+    if (info.lag) {
+        command_complain(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
+        return EXIT_MISUSE;
+    }
+    return EXIT_PASSED;
+}
+
+int bench_main(int argc, char **argv)
+{
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "copies",
+        .doc = "Times a part of a step beside a peer, in turns, and compares every result."
+               "\vcopies: replicate and reduce of a model against memcpy by the same threads.\n\n"
+               "Exit status: 0 all results right, 1 one was wrong, 2 misuse. Speed never "
+               "changes it."};
+    struct arguments arguments = {
+        .options = {.backend = "cpu", .bytes = (size_t)12 << 20, .rounds = 40}};
+    struct bench_options *options = &arguments.options;
+    struct dp_group *group = NULL;
+    int status;
+
+    command_default_devices(options->devices, sizeof options->devices);
+    if ((status = command_parse(&argp, argc, argv, &arguments)))
+        return status;
+    const struct dp_group_config config = {
+        .devices = options->devices, .backend = options->backend, .bind = true};
+
+    if ((status = command_open_group(argv[0], &config, &group)))
+        return status;
+    if ((status = check_devices(argv[0], group, options->devices)) == 0)
+        status = measure(argv[0], group, options);
+    dp_group_close(group);
+    return status;
+}

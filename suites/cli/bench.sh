@@ -1,0 +1,83 @@
+# bench: the form of its output, that the numbers in a line belong together, misuse. Never a speed.
+. "$(dirname "$0")/common.sh"
+
+# refuse WORDS COMMAND...: status 2, one line on stderr that has the words, nothing on stdout
+refuse()
+{
+    words=$1
+    shift
+    expect_status 2 "$@"
+    if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
+        cat out err >&2
+        fail "not one line with '$words': $*"
+    fi
+}
+
+# check_lines DEVICES BYTES ROUNDS: every field of out, from the definitions in its head
+check_lines()
+{
+    awk -F '\t' -v devices="$1" -v bytes="$2" -v rounds="$3" '
+        function bad(what) { print "line " NR ": " what ": " $0; wrong = 1 }
+        function positive(x) { return x ~ /^[0-9.]+$/ && x + 0 > 0 }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
+        NF != fields { bad("number of fields") }
+        $at["devices"] != "virt:" devices { bad("devices") }
+        $at["model_bytes"] != bytes || $at["rounds"] != rounds { bad("what was asked for") }
+        { name[NR] = $at["name"]; copied = 2 * bytes * (devices - 1) }
+        $at["peer_work_bytes"] != copied { bad("bytes of the peer") }
+        $at["name"] == "replicate" && $at["work_bytes"] != copied { bad("bytes") }
+        $at["name"] == "reduce" && $at["work_bytes"] != bytes * (devices + 1) { bad("bytes") }
+        # Three rounds of warm-up are compared, too: both replicas and copies twice, and the sums.
+        $at["compared"] != bytes / 4 * (rounds + 3) * (4 * devices - 1) { bad("compared") }
+        !positive($at["median_ns"]) || !positive($at["peer_median_ns"]) { bad("times") }
+        !($at["min_ns"] <= $at["median_ns"] + 0) { bad("fastest and median") }
+        !positive($at["ratio"]) { bad("ratio") }
+        !($at["ratio_lo"] + 0 <= $at["ratio"] + 0 && $at["ratio"] + 0 <= $at["ratio_hi"] + 0) {
+            bad("bounds")
+        }
+        $at["bounds"] != (rounds < 6 ? "range" : "interval") { bad("name of the bounds") }
+        rounds >= 6 && !($at["coverage"] >= 0.95 && $at["coverage"] <= 1) { bad("coverage") }
+        END {
+            if (NR != 3 || name[2] != "replicate" || name[3] != "reduce")
+                bad("not replicate and reduce")
+            exit wrong
+        }' out >problems || fail "$(cat problems)"
+}
+
+for devices in 2 3; do
+    expect_status 0 "$lockstep" bench copies --devices "virt:$devices" --bytes 100004 --rounds 5 \
+        --format tsv
+    check_lines "$devices" 100004 5
+    [ ! -s err ] || fail "something on stderr: $(cat err)"
+done
+# More than one parameter, and more than a thread carries alone.
+expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 9Mi --rounds 6 --format tsv
+check_lines 2 9437184 6
+expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 4 --rounds 1 --backend cpu-ref \
+    --format tsv
+check_lines 2 4 1
+
+# For people: 80 columns, and an interval is only called so when it is one.
+expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 64Ki --rounds 6
+expect_count 0 '.\{81\}' out
+expect_count 1 '^replicate ' out
+expect_count 1 '^reduce ' out
+expect_count 1 '95 % interval$' out
+expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 64Ki --rounds 5
+expect_count 0 'interval' out
+expect_count 1 ' range$' out
+expect_status 0 "$lockstep" bench --help
+expect_count 1 'Exit status' out
+
+refuse 'which benchmark' "$lockstep" bench
+refuse '"copy".*copies' "$lockstep" bench copy
+refuse "'again'" "$lockstep" bench copies again
+refuse "'virt:1'.*2 devices" "$lockstep" bench copies --devices virt:1
+refuse "'host'.*2 devices" "$lockstep" bench copies --devices host
+refuse "'virt:2+lag'.*late" "$lockstep" bench copies --devices virt:2+lag
+refuse '"-1"' "$lockstep" bench copies --devices virt:2 --bytes=-1
+refuse '10 is no multiple of 4' "$lockstep" bench copies --devices virt:2 --bytes 10
+refuse '"0"' "$lockstep" bench copies --devices virt:2 --rounds 0
+refuse 'twice' "$lockstep" bench copies --rounds 2 --rounds 3
+refuse '"json".*text' "$lockstep" bench copies --format json
+refuse 'gpu.*cpu' "$lockstep" bench copies --devices virt:2 --backend gpu
