@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Processes that ran besides the comparison. */
+static const double BUSY = 0.5;
+
 const char *const peer_step_names[PEER_STEP_COLUMNS] = {
     "Program", "Median step", "[interval] or range", "Outside matrix products", "Launches"};
 const char *const peer_ratio_names[PEER_RATIO_COLUMNS] = {"Ratio of steps", "Median",
@@ -92,6 +95,9 @@ void report_peer_verdict(struct report_out *out, const struct peer_record *recor
     report_print(out, ".");
     if (failed > 0)
         report_print(out, " %zu launches FAILED.", failed);
+    if (record->load_start > BUSY)
+        report_print(out, " The machine was busy at the start (see its load): these times say "
+                          "little, and PyTorch's processes suffer more from it.");
     if (record->oversubscribed)
         report_print(out, " There are more devices than cores: no evidence of scaling.");
     if (!record->complete)

@@ -219,8 +219,11 @@ static int judge_peer(const struct peer_record *peer)
 {
     if (peer == NULL || peer_is_good(peer))
         return 0;
-    command_complain(NAME, "of the comparison with PyTorch %zu launches failed%s",
-                     peer_failed(peer), peer->complete ? "" : ", and it was not finished");
+    if (peer_failed(peer) > 0)
+        command_complain(NAME, "launches of the comparison with PyTorch that failed: %zu",
+                         peer_failed(peer));
+    if (!peer->complete)
+        command_complain(NAME, "the comparison with PyTorch was not finished");
     return EXIT_PARTLY;
 }
 

@@ -108,6 +108,8 @@ test_misuse() {
     refused "'30,30' has a number twice" --batch 30,30
     refused "'1.5' is not a whole number" --batch 1.5
     refused 'unrecognized arguments: --lim' --lim
+    refused "'bucket_cap_mb=big' is not|'big' is not a whole number" --ddp bucket_cap_mb=big
+    refused "'fast=True' is not one of" --ddp fast=True
     refused 'no limit is about these' --limits --workload mlp:8,4
     refused 'limits are about 2 devices, not 3' --limits --devices 3
     expect 2 "$compare" --quick --lockstep ./nothing --out never.json

@@ -70,6 +70,7 @@ test_good() {
     has out/summary.md '| torch.mm alone, 15 rows | 30.0'
     has out/index.html '0.31 of DDP'
     has out/index.html '<figure'
+    has_not out/index.html 'busy'
     [ "$(wc -c <out/peer.svg)" -gt 5000 ] || fail "the SVG is too small"
     [ "$(wc -c <out/peer.png)" -gt 5000 ] || fail "the PNG is too small"
     if command -v xmllint >/dev/null; then
@@ -100,7 +101,7 @@ test_failed() {
     local launch='"order": 3, "status": "ok", "step_ns": \[203000000, 200000000, 198000000\]'
     changed broken.json -e "s/$launch/\"order\": 3, \"status\": \"broken\", \"reason\": \"it <b>died<\\/b>\"/"
     report 1 broken.json
-    has stderr '1 launches failed'
+    has stderr 'that failed: 1'
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.40 | 0.22..0.42 | 5 |'
     has out/index.html 'it &lt;b&gt;died&lt;/b&gt;'
     changed wrong.json -e "s/$launch/\"order\": 3, \"status\": \"wrong\", \"reason\": \"no average\"/"
@@ -108,6 +109,9 @@ test_failed() {
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
     has out/summary.md 'WRONG NUMBERS'
     has out/summary.md '| PyTorch DDP over gloo, 2 processes | - | - |'
+    changed busy.json -e 's/"load_start": \[0.5,/"load_start": [3.5,/'
+    report 0 busy.json
+    has out/index.html 'The machine was busy at the start'
     changed unfinished.json -e 's/"complete": true/"complete": false/'
     report 1 unfinished.json
     has out/index.html 'The comparison was not finished.'

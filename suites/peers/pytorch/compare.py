@@ -32,6 +32,12 @@ SETTINGS = {"ddp": {"gradient_as_bucket_view": True, "static_graph": True}, "sgd
 ENVIRONMENT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "17179869184"}
 
 
+# Of DistributedDataParallel, for --ddp: who knows better can try.
+DDP_SETTINGS = {"gradient_as_bucket_view": bool, "static_graph": bool, "bucket_cap_mb": int,
+                "broadcast_buffers": bool, "find_unused_parameters": bool}
+BUSY = 0.5  # processes that run besides us
+
+
 class Misuse(Exception):
     pass
 
@@ -69,6 +75,17 @@ def workload(text: str) -> str:
     return text if text == "tutorial" else "mlp:" + ",".join(map(str, sizes))
 
 
+def ddp_setting(text: str) -> tuple[str, Any]:
+    name, _, value = text.partition("=")
+    kind = DDP_SETTINGS.get(name)
+    if kind is bool and value in ("True", "False"):
+        return name, value == "True"
+    if kind is int:
+        return name, number(1, 1 << 20)(value)
+    raise argparse.ArgumentTypeError(f"'{text[:40]}' is not one of " + ", ".join(
+        f"{known}={'N' if of is int else 'True|False'}" for known, of in DDP_SETTINGS.items()))
+
+
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(
         prog="compare-pytorch", allow_abbrev=False, formatter_class=argparse.RawTextHelpFormatter,
@@ -89,6 +106,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--seed", metavar="S", type=number(0, 2**64 - 2), help="of the order and of the data")
     add("--timeout", metavar="S", type=number(1, 86400, float),
         help="a launch that takes longer is ended (default 300, or 60 and\nten times --seconds)")
+    add("--ddp", metavar="NAME=V", type=ddp_setting, action="append", default=[],
+        help="a setting of DistributedDataParallel, can be repeated (default:\n"
+             "gradient_as_bucket_view=True static_graph=True)")
     add("--out", metavar="FILE", help="the record (default: results/local/peer-UTC.json)")
     add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
     add("--limits", action="store_true",
@@ -158,7 +178,8 @@ def make_plan(options: argparse.Namespace) -> tuple[Plan, list[Arm]]:
     lockstep = find_lockstep(options.lockstep)
     cores = {count: cores_of(lockstep, count) for count in {1, options.devices}}
     plan = Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
-                options.seed, options.timeout, cores, SETTINGS, ENVIRONMENT)
+                options.seed, options.timeout, cores,
+                {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}}, ENVIRONMENT)
     return plan, arms_of(options.devices)
 
 
@@ -237,7 +258,10 @@ def print_all(run: Run, with_limits: bool) -> int:
           f"{made['devices']} devices, {made['launches']} launches, seed {made['seed']}")
     print(f"{made['machine']['cpu_model'].strip()[:40]}, load {made['machine']['load_start'][0]:.1f} "
           f"at the start, {made['machine']['load_end'][0]:.1f} at the end")
-    print("more devices than cores: no evidence of scaling\n" if made["oversubscribed"] else "")
+    if made["machine"]["load_start"][0] > BUSY:
+        print("The machine was busy at the start: these times say little. PyTorch's processes,\n"
+              "which sleep in collectives, suffer more from it than lockstep's threads.")
+    print("More devices than cores: no evidence of scaling.\n" if made["oversubscribed"] else "")
     for cell in made["cells"]:
         print("\n".join(printed.cell_lines(cell, made["devices"])) + "\n")
         good = good and all(launch["status"] == "ok" for arm in cell["arms"]
