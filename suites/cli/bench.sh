@@ -81,3 +81,39 @@ refuse '"0"' "$lockstep" bench copies --devices virt:2 --rounds 0
 refuse 'twice' "$lockstep" bench copies --rounds 2 --rounds 3
 refuse '"json".*text' "$lockstep" bench copies --format json
 refuse 'gpu.*cpu' "$lockstep" bench copies --devices virt:2 --backend gpu
+
+# scripts/bench with a program that gives known numbers: met, missed, no number.
+bench=$(cd "$OLDPWD" && cd "$(dirname "$0")/../.." && pwd)/scripts/bench
+cat >fake <<'FAKE'
+#!/bin/sh
+[ "$1" = bench ] && printf 'name\tratio\nreplicate\t%s\nreduce\t%s\n' "$REPLICATE" "$REDUCE"
+while [ $# -gt 1 ] && [ "$1" != --out ]; do shift; done
+[ $# -lt 2 ] || for n in 1 2; do
+    eval "step=\$STEP$n outside=\$OUTSIDE$n"
+    printf '{"schema":"lockstep/cell/1.1","cell":{"n_devices":%s,"x":0},"status":"ok",' "$n"
+    printf '"median_ns":%s,"outside_frac":%s,"phase_median_ns":{}}\n' "$step" "$outside"
+done >"$2"
+FAKE
+chmod +x fake
+export REPLICATE=0.71 REDUCE=0.69 STEP1=180 STEP2=100 OUTSIDE1=0.05 OUTSIDE2=0.101
+expect_status 1 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling
+expect_count 1 'replicate.* 71 % (71 .. 71) at least 70 %: met$' out
+expect_count 1 'reduce.* 69 % .*: missed$' out
+expect_count 1 'medians of 6 launches (95 % interval)' out
+expect_count 1 '1 device .* 5 % .*at most 5 %: met$' out
+expect_count 1 '2 devices .* 10.1 % .*at most 10 %: missed$' out
+expect_count 1 'two devices.* 1.8x .*: met$' out
+expect_count 0 '.\{81\}' out
+export REDUCE=0.7 OUTSIDE2=0.1
+expect_status 0 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling
+expect_count 5 ': met$' out
+expect_count 1 'medians of 5 launches (range)' out
+export REPLICATE=nan OUTSIDE1=null STEP2=0
+expect_status 1 "$bench" --program "$PWD/fake" --launches 2 copies outside scaling
+expect_count 3 ' 0 of 2 numbers: missed$' out
+expect_status 1 "$bench" --program /bin/false --launches 1 outside
+expect_count 2 ' 0 of 1 numbers: missed$' out
+expect_status 2 "$bench"
+expect_status 2 "$bench" speed
+expect_status 2 "$bench" --launches 0 copies
+expect_status 2 "$bench" --program "$PWD/none" copies
