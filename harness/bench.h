@@ -36,8 +36,8 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
                  struct bench_line line[BENCH_COPIES_LINES], size_t *compared,
                  struct bench_wrong *wrong, struct dp_error *err);
 
-/* The lines on standard output; samples are sorted. -1: no memory. */
-int bench_print(const struct bench_options *options, struct bench_line line[], size_t n,
-                size_t compared);
+/* The lines on standard output; scratch has room for twice the rounds. */
+void bench_print(const struct bench_options *options, const struct bench_line line[], size_t n,
+                 size_t compared, double scratch[]);
 
 #endif

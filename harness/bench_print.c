@@ -1,6 +1,5 @@
 /* bench_print.c: what was timed, as a table of 80 columns or as tab-separated values. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "bench.h"
 #include "stats.h"
@@ -66,13 +65,9 @@ static void print_head(const struct bench_options *o, const struct bench_line li
            s->ratio.ci.valid ? "95 % interval" : "range");
 }
 
-int bench_print(const struct bench_options *options, struct bench_line line[], size_t n,
-                size_t compared)
+void bench_print(const struct bench_options *options, const struct bench_line line[], size_t n,
+                 size_t compared, double scratch[])
 {
-    double *scratch = malloc(2 * options->rounds * sizeof *scratch);
-
-    if (scratch == NULL)
-        return -1;
     for (size_t i = 0; i < n; i++) {
         struct shown shown;
 
@@ -89,6 +84,4 @@ int bench_print(const struct bench_options *options, struct bench_line line[], s
                "both count; the ratio is of GB/s, round by round. %zu numbers\ncompared, all "
                "equal.\n",
                compared);
-    free(scratch);
-    return 0;
 }

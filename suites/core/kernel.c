@@ -42,6 +42,13 @@ static struct dp_tensor shifted(struct context *c, struct dp_slot *slot, size_t 
     return view;
 }
 
+static uint32_t bits(float value)
+{
+    uint32_t b;
+    memcpy(&b, &value, sizeof b);
+    return b;
+}
+
 /* Which of two NaNs an operation passes on is not defined: any NaN is as good as another. */
 static void expect_same(struct context *c, const char *what, const struct dp_tensor *tensor,
                         const float want[])
@@ -49,7 +56,7 @@ static void expect_same(struct context *c, const char *what, const struct dp_ten
     const size_t n = dp_tensor_count(tensor);
     const float *got = read_floats(c, tensor);
     for (size_t i = 0; i < n; ++i) {
-        expect(c, memcmp(&got[i], &want[i], sizeof *got) == 0 || (isnan(got[i]) && isnan(want[i])),
+        expect(c, bits(got[i]) == bits(want[i]) || (isnan(got[i]) && isnan(want[i])),
                "%s: index %zu of %zu: got %a, want %a", what, i, n, (double)got[i],
                (double)want[i]);
     }
