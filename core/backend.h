@@ -127,8 +127,10 @@ struct dp_group {
     unsigned char *stage; /* DP_STAGE_BYTES of host memory */
 };
 
-/* comm.c: the communicator of the team's group. DP_EINVAL inside a replica and for slots of
- * another group; drains on failure. */
+/* comm.c: DP_EINVAL inside a replica and for slots of another group, whose workers never run what
+ * this group's are given. */
+int dp_team_check(const struct dp_team *team, struct dp_error *err);
+/* The communicator of the team's group, for teams that pass the check; drains on failure. */
 int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
                  struct dp_error *err);
 int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],

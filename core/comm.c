@@ -9,7 +9,7 @@ static int check_group(const struct dp_group *group, const struct dp_slot *slot,
                : dp_fail(err, DP_EINVAL, "%s is of another group", slot->info.name);
 }
 
-static int check_team(const struct dp_team *team, struct dp_error *err)
+int dp_team_check(const struct dp_team *team, struct dp_error *err)
 {
     int status = 0;
     if (team->group->in_team)
@@ -30,7 +30,7 @@ static int drained(struct dp_group *group, int status)
 int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
                  struct dp_error *err)
 {
-    int status = check_team(team, err);
+    int status = dp_team_check(team, err);
     for (int i = 0; status == 0 && i < team->n; ++i) {
         for (int k = 0; status == 0 && k < moves[i].n; ++k) {
             status = check_group(team->group, moves[i].move[k].src_slot, err);
@@ -46,7 +46,7 @@ int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum
 int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
                    int n, enum dp_phase phase, struct dp_error *err)
 {
-    int status = check_team(team, err);
+    int status = dp_team_check(team, err);
     if (status == 0)
         status = check_group(team->group, dst_slot, err);
     if (status)

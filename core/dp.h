@@ -382,12 +382,12 @@ struct dp_call {
 /* Runs call i on the worker of its run's slot; one call: on the calling thread. Grad and train
  * mode are those of each run. All calls end before it returns; the error is that of the lowest
  * index, with its status kept, its replica number, and "replica i on SLOT: " before the text.
- * Errors DP_EINVAL no calls, or called inside a replica.
+ * Errors DP_EINVAL no calls, runs of several groups, or called inside a replica.
  * Source: torch.nn.parallel.parallel_apply.  [APPLY-01..12] */
 int dp_apply(struct dp_call calls[], int n, struct dp_error *err);
 
 /* Replicas of a module on slots: entry 0 shares the base module's values (when the base is
- * there), all have gradients of their own. [REPL-05] */
+ * there), all have gradients of their own. Errors DP_EINVAL a slot of another group. [REPL-05] */
 struct dp_replicas;
 int dp_replicas_open(struct dp_module *module, struct dp_slot *const slots[], int n,
                      struct dp_replicas **replicas, struct dp_error *err);

@@ -45,8 +45,9 @@ int dp_tasks_run(const struct dp_tasks *tasks, struct dp_error *err)
     if (tasks->n < 1 || tasks->n > DP_MAX_SLOTS)
         return dp_fail(err, DP_EINVAL, "parallel_apply of %d calls: 1 to %d", tasks->n,
                        DP_MAX_SLOTS);
-    if (tasks->group->in_team)
-        return dp_fail(err, DP_EINVAL, "data parallel work inside a replica is not supported");
+    const int status = dp_team_check(&team, err);
+    if (status)
+        return status;
     tasks->group->in_team = true;
     dp_team_run(&team, run_task, &job);
     tasks->group->in_team = false;

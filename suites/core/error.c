@@ -287,6 +287,23 @@ static void other_group(struct context *c)
             dp_reduce_add_coalesced(run, &theirs, 1, 1, dp_group_slot(group, 0), 100, &out, &err);
         expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
     }
+    struct dp_module *linear = make_linear(c, group, 1, 1, true);
+    for (int i = 0; i < 3; ++i) {
+        struct dp_slot *slots[2] = {dp_group_slot(group, 0), dp_group_slot(foreign, i)};
+        struct dp_replicas *replicas = NULL;
+        struct dp_tensor out[2][DP_MAX_IO];
+        struct dp_error err = {0};
+        int status = dp_replicas_open(linear, slots, 2, &replicas, &err);
+        dp_replicas_close(replicas);
+        expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
+        struct dp_replicas *theirs =
+            open_replicas(c, make_linear(c, foreign, 1, 1, true), &slots[1], 1);
+        struct dp_call calls[2] = {{linear, run, &mine, 1, out[0], 0},
+                                   {linear, dp_replicas_run(theirs, 0), &mine, 1, out[1], 0}};
+        err = (struct dp_error){0};
+        status = dp_apply(calls, 2, &err);
+        expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
+    }
 }
 
 static const struct test_case cases[] = {
