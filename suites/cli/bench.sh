@@ -87,8 +87,15 @@ bench=$(cd "$OLDPWD" && cd "$(dirname "$0")/../.." && pwd)/scripts/bench
 cat >fake <<'FAKE'
 #!/bin/sh
 [ "$1" = bench ] && printf 'name\tratio\nreplicate\t%s\nreduce\t%s\n' "$REPLICATE" "$REDUCE"
-while [ $# -gt 1 ] && [ "$1" != --out ]; do shift; done
-[ $# -lt 2 ] || for n in 1 2; do
+counts=1,2 modes=plain,dp
+while [ $# -gt 1 ] && [ "$1" != --out ]; do
+    [ "$1" != --counts ] || counts=$2
+    [ "$1" != --mode ] || modes=$2
+    shift
+done
+# A sweep has a cell of every count, and the model alone where its mode is wanted.
+case $modes in *plain*) counts=1,$counts ;; esac
+[ $# -lt 2 ] || for n in $(echo "$counts" | tr , ' '); do
     eval "step=\$STEP$n outside=\$OUTSIDE$n"
     printf '{"schema":"lockstep/cell/1.1","cell":{"n_devices":%s,"x":0},"status":"ok",' "$n"
     printf '"median_ns":%s,"outside_frac":%s,"phase_median_ns":{}}\n' "$step" "$outside"
@@ -105,8 +112,8 @@ expect_count 1 '2 devices .* 10.1 % .*at most 10 %: missed$' out
 expect_count 1 'two devices.* 1.8x .*: met$' out
 expect_count 0 '.\{81\}' out
 export REDUCE=0.7 OUTSIDE2=0.1
-expect_status 0 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling
-expect_count 5 ': met$' out
+expect_status 0 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling copies
+expect_count 7 ': met$' out
 expect_count 1 'medians of 5 launches (range)' out
 export REPLICATE=nan OUTSIDE1=null STEP2=0
 expect_status 1 "$bench" --program "$PWD/fake" --launches 2 copies outside scaling
