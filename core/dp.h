@@ -476,7 +476,8 @@ enum dp_phase {
 };
 struct dp_trace {
     struct {
-        uint64_t ns[DP_PHASES];    /* time the replica's worker spent */
+        /* Time its worker spent; of transfers one after the other, since the first began. */
+        uint64_t ns[DP_PHASES];
         uint64_t bytes[DP_PHASES]; /* bytes that crossed slots on its behalf */
     } replica[DP_MAX_SLOTS];
     /* By slot of the group: time in matrix products, a part of forward and backward. 0 where the

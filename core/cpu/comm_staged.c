@@ -32,8 +32,8 @@ static int staged_move(const struct dp_team *team, const struct dp_moves moves[]
                        enum dp_phase phase, struct dp_error *err)
 {
     int status = dp_group_wait(team->group, err);
+    const uint64_t begin = dp_trace_begin(team->group);
     for (int i = 0; status == 0 && i < team->n; ++i) {
-        const uint64_t begin = dp_trace_begin(team->group);
         size_t bytes = 0;
         for (int k = 0; status == 0 && k < moves[i].n; ++k) {
             const struct dp_move *move = &moves[i].move[k];

@@ -22,6 +22,7 @@ struct job {
     int n_busy, n_idle;     /* replicas with moves of their own, and helpers without */
     int idle[DP_MAX_SLOTS]; /* position of an idle replica among them */
     enum dp_phase phase;
+    uint64_t begin;          /* of all, when one replica's moves wait for another's; else 0 */
     struct dp_error *errors; /* one per replica */
 };
 
@@ -98,7 +99,7 @@ static void move_for_replica(int i, void *arg)
     const struct job *job = arg;
     if (job->moves[i].n == 0 && job->n_idle == 0)
         return;
-    const uint64_t begin = dp_trace_begin(job->team->group);
+    const uint64_t begin = job->begin ? job->begin : dp_trace_begin(job->team->group);
     size_t bytes = 0;
     issue_moves(job, i, &bytes, &job->errors[i]);
     dp_trace_end(job->team->group, i, job->phase, begin, bytes);
@@ -152,6 +153,7 @@ static int threads_move(const struct dp_team *team, const struct dp_moves moves[
         job.n_idle = team->n - job.n_busy;
         dp_team_run(team, move_for_replica, &job);
     } else {
+        job.begin = dp_trace_begin(team->group);
         for (int i = 0; i < team->n; ++i)
             move_for_replica(i, &job);
     }

@@ -3,6 +3,8 @@
 #include "list.h"
 #include "probes.h"
 
+#include <string.h>
+
 #define PARAMS 5
 
 /* Three levels deep, one module without parameters, one with none of its own; parameter j holds
@@ -153,6 +155,43 @@ static void traffic(struct context *c)
         expect(c, back == table[i].bytes, "reduce moved %llu bytes, want %llu",
                (unsigned long long)back, (unsigned long long)table[i].bytes);
         expect(c, trace->replica[0].bytes[DP_PHASE_REPLICATE] == 0, "replica 0 was sent a copy");
+    }
+}
+
+/* The slowest replica's time is the time of the whole transfer, whoever carries it: one after the
+ * other, the later replicas have waited for the earlier ones. Bytes are their owner's, whoever
+ * helps. */
+static void carried(struct context *c)
+{
+    struct dp_group *group = open_group(c, 4);
+    struct dp_slot **slots = first_slots(c, group, 4);
+    struct dp_module *few = make_linear(c, group, 5, 2, false);
+    struct dp_module *many = make_linear(c, group, 100, 200, false);
+    struct dp_trace *trace = case_memory(c, sizeof *trace);
+    move_module(c, few, slots[0]);
+    move_module(c, many, slots[0]);
+    struct dp_replicas *small = open_replicas(c, few, slots, 4);
+    struct dp_replicas *large = open_replicas(c, many, slots, 4);
+    dp_group_trace(group, trace);
+    for (int round = 0; round < 200; ++round) {
+        struct dp_error err = {0};
+        memset(trace, 0, sizeof *trace);
+        expect_ok(c, dp_replicate(small, 4, &err), &err, "dp_replicate");
+        for (int i = 2; i < 4; ++i) {
+            const uint64_t before = trace->replica[i - 1].ns[DP_PHASE_REPLICATE];
+            const uint64_t ns = trace->replica[i].ns[DP_PHASE_REPLICATE];
+            expect(c, before > 0 && ns >= before, "replica %d: %llu ns, the one before %llu", i,
+                   (unsigned long long)ns, (unsigned long long)before);
+        }
+    }
+    memset(trace, 0, sizeof *trace);
+    struct dp_error err = {0};
+    expect_ok(c, dp_replicate(large, 4, &err), &err, "dp_replicate");
+    dp_group_trace(group, NULL);
+    for (int i = 0; i < 4; ++i) {
+        const uint64_t bytes = trace->replica[i].bytes[DP_PHASE_REPLICATE];
+        expect(c, bytes == (i > 0 ? 80000 : 0), "replica %d: %llu bytes", i,
+               (unsigned long long)bytes);
     }
 }
 
@@ -341,6 +380,7 @@ static const struct test_case cases[] = {
     {"replicate/overwritten", "REPL-01 REPL-02", overwritten},
     {"replicate/first-m", "REPL-03", first_m},
     {"replicate/traffic", "REPL-03 SPLIT-02 COMP-04", traffic},
+    {"replicate/carried", "REPL-03", carried},
     {"replicate/no-parameters", "REPL-18", no_parameters},
     {"replicate/reduce", "GRAD-01 GRAD-04 GRAD-11 REPL-10", reduce},
     {"replicate/reduce-some", "GRAD-11 GRAD-12", reduce_some},
