@@ -77,21 +77,26 @@ struct place {
 /* Row i of a table of all sizes at all shifts, with or without specials in the data. */
 enum { PLACES = SIZES * 4 };
 
-static void open_place(struct context *c, struct place *p, size_t i)
+/* One group for all places of a case: opening one takes longer than what is done on it. */
+static void next_place(struct context *c, struct place *p, size_t i)
 {
-    case_release(c);
-    *p = (struct place){.n = sizes[i / 4], .shift = i % 4, .seed = i};
+    p->n = sizes[i / 4];
+    p->shift = i % 4;
+    p->seed = i;
     case_note(c, "n=%zu shift=%zu", p->n, p->shift);
-    p->group = open_group(c, 1);
-    p->slot = dp_group_slot(p->group, 0);
-    p->run = open_run(c, p->group);
+    if (p->group == NULL) {
+        p->group = open_group(c, 1);
+        p->slot = dp_group_slot(p->group, 0);
+        p->run = open_run(c, p->group);
+    }
+    dp_run_reset(p->run);
 }
 
 static void relu(struct context *c)
 {
+    struct place p = {NULL};
     for (size_t i = 0; i < PLACES; ++i) {
-        struct place p;
-        open_place(c, &p, i);
+        next_place(c, &p, i);
         const float *x = mixed(c, p.n, p.seed, 3), *dy = mixed(c, p.n, p.seed + 7, 4);
         float *y = case_memory(c, p.n * sizeof *y), *dx = case_memory(c, p.n * sizeof *dx);
         for (size_t e = 0; e < p.n; ++e) {
@@ -112,10 +117,10 @@ static void relu(struct context *c)
 /* Columns of one input and a weight of ones: the product is exact, the bias is what is tested. */
 static void bias(struct context *c)
 {
+    struct place p = {NULL};
     for (size_t i = 0; i < PLACES; ++i) {
         static const size_t cols[] = {1, 2, 3, 5, 8, 17};
-        struct place p;
-        open_place(c, &p, i);
+        next_place(c, &p, i);
         for (size_t k = 0; k < sizeof cols / sizeof cols[0]; ++k) {
             const size_t rows = p.n % 101, d = cols[k];
             const float *x = mixed(c, rows, p.seed, 0), *b = mixed(c, d, p.seed + k, 2);
@@ -208,9 +213,9 @@ static void loss(struct context *c)
         {DP_LOSS_SUM, true, 0},  {DP_LOSS_SUM, false, 0},  {DP_LOSS_MSE, true, 0},
         {DP_LOSS_SUM, true, 11}, {DP_LOSS_SUM, false, 11}, {DP_LOSS_MSE, true, 11},
     };
+    struct place p = {NULL};
     for (size_t i = 0; i < PLACES; ++i) {
-        struct place p;
-        open_place(c, &p, i);
+        next_place(c, &p, i);
         for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r)
             one_loss(c, &p, &rows[r]);
     }
@@ -251,18 +256,17 @@ static void sgd_steps(struct context *c, const struct place *p, float momentum, 
 
 static void sgd(struct context *c)
 {
+    struct place p = {NULL};
     for (size_t i = 4; i < PLACES; ++i) {
-        struct place p;
-        open_place(c, &p, i);
+        next_place(c, &p, i);
         sgd_steps(c, &p, i % 2 == 0 ? 0.9f : 0.0f, i % 4 < 2 ? 0.01f : 0.0f);
     }
 }
 
 /* One row of ones per replica: its weight gradient is its row of the upstream gradient. The second
  * backward adds to what the first has left. */
-static void sums_of_replicas(struct context *c, int k, size_t n)
+static void sums_of_replicas(struct context *c, struct dp_group *group, int k, size_t n)
 {
-    struct dp_group *group = open_group(c, k);
     struct dp_module *linear = make_linear(c, group, 1, n, false);
     struct dp_param *weight = param_at(c, linear, 0);
     move_module(c, linear, dp_group_slot(group, 0));
@@ -291,10 +295,11 @@ static void reduce(struct context *c)
 {
     static const size_t lengths[] = {1, 5, 1023, 1024, 1025, 9001};
     for (int k = 2; k <= 5; ++k) {
+        case_release(c);
+        struct dp_group *group = open_group(c, k);
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; ++i) {
-            case_release(c);
             case_note(c, "K=%d n=%zu", k, lengths[i]);
-            sums_of_replicas(c, k, lengths[i]);
+            sums_of_replicas(c, group, k, lengths[i]);
         }
     }
 }
