@@ -77,6 +77,42 @@ static void explicit_sizes(struct context *c)
     }
 }
 
+/* So many bytes that the replicas without rows help the others: every byte arrives once, however
+ * many help, from wherever, and also in a transfer that cannot be cut. */
+static void helped(struct context *c)
+{
+    enum { rows = 7, wide = 1501 };
+    static const size_t sizes[][4] = {{0, 3, 0, 4}, {0, 0, 0, 7}, {7, 0, 0, 0},
+                                      {0, 7, 0, 0}, {1, 0, 6, 0}, {2, 0, 1, 4}};
+    for (size_t i = 0; i < 12 * (sizeof sizes / sizeof sizes[0]); ++i) {
+        case_release(c);
+        const size_t *size = sizes[i / 12];
+        const int source = (int)(i % 4), dim = (int)(i % 3 == 1);
+        case_note(c, "sizes %zu,%zu,%zu,%zu dim=%d source=%d", size[0], size[1], size[2], size[3],
+                  dim, source);
+        struct dp_group *group = open_group(c, 4);
+        struct dp_slot **slots = slot_list(c, group, (int[]){2, 0, 3, 1}, 4);
+        struct dp_slot *from = source < 3 ? dp_group_slot(group, source) : dp_group_host(group);
+        const size_t high = dim == 0 ? rows : wide, across = dim == 0 ? wide : rows;
+        const struct dp_tensor x =
+            make_matrix(c, from, high, across, sequence(c, (size_t)rows * wide, 1.0, 1.0));
+        const struct dp_tensor *shards = scatter(c, open_run(c, group), &x, slots, 4, dim, size, 4);
+        size_t first = 0;
+        for (int s = 0; s < 4; ++s) {
+            double *want = case_memory(c, (size_t)rows * wide * sizeof *want);
+            const size_t shard_rows = dim == 0 ? size[s] : wide;
+            const size_t columns = dim == 0 ? wide : size[s];
+            for (size_t e = 0; e < shard_rows * columns; ++e) {
+                const size_t row = e / columns + (dim == 0 ? first : 0);
+                const size_t column = e % columns + (dim == 0 ? 0 : first);
+                want[e] = 1.0 + (double)(row * across + column);
+            }
+            expect_matrix(c, "shard", &shards[s], slots[s], shard_rows, columns, want);
+            first += size[s];
+        }
+    }
+}
+
 static void wrong_sizes(struct context *c)
 {
     struct dp_group *group = open_group(c, 3);
@@ -202,6 +238,7 @@ static void dtypes(struct context *c)
 static const struct test_case cases[] = {
     {"scatter/rows", "SPLIT-01 SPLIT-02 SPLIT-04 SPLIT-05 SPLIT-06", rows},
     {"scatter/explicit-sizes", "SPLIT-07 SPLIT-08", explicit_sizes},
+    {"scatter/helped", "SPLIT-01 SPLIT-07", helped},
     {"scatter/wrong-sizes", "SPLIT-07", wrong_sizes},
     {"scatter/wrong-dim", "SPLIT-09", wrong_dim},
     {"scatter/other-dims", "SPLIT-10 DIM-01", other_dims},
