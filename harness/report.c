@@ -267,8 +267,8 @@ static int write_report(const char *directory, const struct report *report)
     if (status == REPORT_PLOT_NONE)
         return EXIT_INVALID;
     if (report->counts.verified < report->counts.planned)
-        command_complain(NAME, "%zu of %zu planned cells are verified", report->counts.verified,
-                         report->counts.planned);
+        command_complain(NAME, "%zu of %zu planned %s are verified", report->counts.verified,
+                         report->counts.planned, report_repeated(report) ? "launches" : "cells");
     const int conformance = judge_conformance(report->conformance), peer = judge_peer(report->peer);
 
     return status == REPORT_PLOT_OK && report->counts.verified == report->counts.planned &&

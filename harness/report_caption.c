@@ -25,13 +25,19 @@ static void add_span(char text[REPORT_CELL_TEXT], struct span span)
         report_add(text, "%zu to %zu", span.lo, span.hi);
 }
 
-static struct span launches(const struct report *report, enum report_range range)
+/* The n of all bars of that kind; with ratios, which are of pairs of launches, also theirs. */
+static struct span launches(const struct report *report, enum report_range range, bool ratios)
 {
     struct span span = {0};
 
-    for (size_t i = 0; i < report->n_points; i++)
-        if (report->point[i].verified > 0 && report->point[i].step_ns.range == range)
-            widen(&span, report->point[i].step_ns.n);
+    for (size_t i = 0; i < report->n_points; i++) {
+        const struct report_point *point = &report->point[i];
+
+        if (point->step_ns.range == range)
+            widen(&span, point->step_ns.n);
+        if (ratios && point->speedup.range == range)
+            widen(&span, point->speedup.n);
+    }
     return span;
 }
 
@@ -45,22 +51,23 @@ static struct span steps(const struct report *report)
     return span;
 }
 
-static double least_coverage(const struct report *report)
+static double least_coverage(const struct report *report, bool ratios)
 {
     double least = 1.0;
 
-    for (size_t i = 0; i < report->n_points; i++)
-        if (report->point[i].step_ns.range == REPORT_INTERVAL)
-            least = fmin(least, report->point[i].step_ns.coverage);
+    for (size_t i = 0; i < report->n_points; i++) {
+        least = fmin(least, report->point[i].step_ns.coverage);
+        least = ratios ? fmin(least, report->point[i].speedup.coverage) : least;
+    }
     return least;
 }
 
-/* What the bars of this report are. */
-static void bars(struct report_out *out, const struct report *report)
+/* What the bars of a figure are. */
+static void bars(struct report_out *out, const struct report *report, bool ratios)
 {
-    const struct span interval = launches(report, REPORT_INTERVAL);
-    const struct span range = launches(report, REPORT_LAUNCHES);
-    const struct span single = launches(report, REPORT_STEPS);
+    const struct span interval = launches(report, REPORT_INTERVAL, ratios);
+    const struct span range = launches(report, REPORT_LAUNCHES, ratios);
+    const struct span single = launches(report, REPORT_STEPS, false);
     char text[REPORT_CELL_TEXT] = "";
 
     if (interval.hi > 0) {
@@ -69,7 +76,7 @@ static void bars(struct report_out *out, const struct report *report)
         report_add(text,
                    " launches: interval of the median over launches by order statistics, which "
                    "covers %.1f\u00a0%% or more.",
-                   100.0 * least_coverage(report));
+                   100.0 * least_coverage(report, ratios));
     }
     if (range.hi > 0) {
         report_add(text, " Bars of ");
@@ -99,28 +106,32 @@ static void throughput(struct report_out *out, const struct report *report)
                  "program%s. Points: per launch all rows over all time, then the median over "
                  "launches.",
                  any_weak(report) ? "; for weak scaling both are per device" : "");
-    bars(out, report);
+    bars(out, report, false);
     report_print(out, " Failed and unverified cells are left out, and no line crosses them.");
 }
 
 static void scaling(struct report_out *out, const struct report *report)
 {
-    report_print(out, "Step time, speed-up and efficiency against the number of devices, a line "
-                      "per batch. Points: the median over launches of the median step. The ratios "
-                      "are taken launch by launch against the plain program, or else DataParallel "
-                      "on one device, at the same batch. Ideal: K devices take 1/K of the base's "
-                      "time. Bound: the ideal that is left when shards are whole rows, so that the "
-                      "slowest device has ceil(N/K). A ratio from one launch has no bar.");
-    bars(out, report);
+    report_print(out,
+                 "Step time, speed-up and efficiency against the number of devices, a line "
+                 "per batch. Points: the median over launches of the median step. The ratios "
+                 "are taken launch by launch against the plain program, or else DataParallel "
+                 "on one device, at the same batch. Ideal: K devices take 1/K of the base's "
+                 "time%s. Bound: the ideal that is left when shards are whole rows, so that the "
+                 "slowest device has ceil(N/K). A ratio from one launch has no bar.",
+                 any_weak(report) ? " (weak scaling: the same time, for K times the rows)" : "");
+    bars(out, report, true);
 }
 
 static void phases(struct report_out *out)
 {
-    report_print(out, "Where a step goes, at the smallest and the largest batch: of each phase the "
-                      "slowest replica, step by step, then the median over steps and over "
-                      "launches. What the phases lack of the median step is other: waiting and "
-                      "handing over between them. Phases of different replicas may overlap. All "
-                      "batches are in the table of cells.");
+    report_print(out,
+                 "Where a step goes, at the smallest and the largest batch that most numbers of "
+                 "devices have: of each phase the slowest replica, step by step, then the median "
+                 "over steps and over "
+                 "launches. What the phases lack of the median step is other: waiting and "
+                 "handing over between them. Phases of different replicas may overlap. All "
+                 "batches are in the table of cells.");
 }
 
 static void shards(struct report_out *out)

@@ -11,6 +11,7 @@ struct counts {
     size_t points, most; /* verified ones; launches of one */
     size_t no_interval;  /* points with fewer than FEWEST launches */
     size_t unsteady, oversubscribed, simulated, without_plain, without_base;
+    size_t unpaired; /* no launch in common with their base case */
 };
 
 static bool any_unsteady(const struct report_point *point)
@@ -38,6 +39,7 @@ static struct counts count(const struct report *report)
         counts.simulated += report_simulated(point->row);
         counts.without_plain += point->base != NULL && point->plain == NULL;
         counts.without_base += point->base == NULL;
+        counts.unpaired += point->base != NULL && point->speedup.n == 0;
     }
     return counts;
 }
@@ -60,31 +62,32 @@ static void caution(struct report_out *out, const char *before, const char *afte
     fputs(after, out->file);
 }
 
-static void about_launches(struct report_out *out, const struct counts *counts, const char *before,
-                           const char *after)
+static void about_launches(struct report_out *out, const struct report *report,
+                           const struct counts *counts, const char *before, const char *after)
 {
     if (counts->no_interval == 0)
         return;
-    if (counts->most == 1)
+    if (counts->most == 1 && !report_repeated(report))
         caution(out, before, after,
                 "One launch of each cell: no number here has an interval. A sweep with "
                 "--launches %d gives intervals.",
                 FEWEST);
     else
         caution(out, before, after,
-                "%zu of %zu cells have fewer than %d verified launches, so a range over launches "
-                "and no interval (sweep with --launches %d).",
+                "%zu of %zu cells have fewer than %d verified launches, so a range and no interval "
+                "(sweep with --launches %d).",
                 counts->no_interval, counts->points, FEWEST, FEWEST);
 }
 
 static void about_runs(struct report_out *out, const struct report *report, const char *before,
                        const char *after)
 {
-    for (size_t f = 0; f < report->n_files; f++) {
-        const struct record_run *run = &report->file[f].run;
+    for (size_t r = 0; r < report->n_runs; r++) {
+        const struct record_run *run = report->run[r].run;
 
-        if (strcmp(run->build_type, "Release") != 0 &&
-            strcmp(run->build_type, "RelWithDebInfo") != 0)
+        if ((strcmp(run->build_type, "Release") != 0 &&
+             strcmp(run->build_type, "RelWithDebInfo") != 0) ||
+            run->sanitizers[0] != '\0')
             caution(out, before, after, "Run %.8s was built as %s%s%s: its times mean little.",
                     run->run_id, run->build_type, run->sanitizers[0] != '\0' ? " with " : "",
                     run->sanitizers);
@@ -104,7 +107,7 @@ void report_cautions(struct report_out *out, const struct report *report, const 
     if (counts.simulated > 0)
         caution(out, before, after, "%zu of %zu cells are SIMULATED, not measured.",
                 counts.simulated, counts.points);
-    about_launches(out, &counts, before, after);
+    about_launches(out, report, &counts, before, after);
     if (counts.without_plain > 0)
         caution(out, before, after,
                 "%zu of %zu cells are compared with DataParallel on one device, because the plain "
@@ -114,6 +117,11 @@ void report_cautions(struct report_out *out, const struct report *report, const 
         caution(out, before, after,
                 "%zu of %zu cells have no speed-up: no base case was verified at their batch.",
                 counts.without_base, counts.points);
+    if (counts.unpaired > 0)
+        caution(out, before, after,
+                "%zu of %zu cells have no launch in common with their base case: their speed-up is "
+                "the ratio of the medians, and has no range.",
+                counts.unpaired, counts.points);
     if (counts.oversubscribed > 0)
         caution(out, before, after,
                 "%zu of %zu cells had more devices than cores: they show that it works, not how it "

@@ -5,13 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-static void fact(struct report_out *out, const struct report_fact_style *style, const char *name,
-                 char text[REPORT_CELL_TEXT])
+static void begin_fact(struct report_out *out, const struct report_fact_style *style,
+                       const char *name)
 {
-    report_clean(text);
     fputs(style->before, out->file);
     report_print(out, "%s", name);
     fputs(style->between, out->file);
+}
+
+static void fact(struct report_out *out, const struct report_fact_style *style, const char *name,
+                 char text[REPORT_CELL_TEXT])
+{
+    begin_fact(out, style, name);
+    report_clean(text);
     report_print(out, "%s", text);
     fputs(style->after, out->file);
 }
@@ -35,17 +41,19 @@ static void say_base(struct report_out *out, const struct report_fact_style *sty
     fact(out, style, "Base", text);
 }
 
-/* All device counts at the batch of that base. */
+/* All device counts at the batch of that base, each in a text of its own: a number that is cut is
+ * another number. */
 static void say_speedups(struct report_out *out, const struct report_fact_style *style,
                          const struct report *report, const struct report_group *group,
                          const struct report_point *base)
 {
-    char text[REPORT_CELL_TEXT] = "";
     bool first = true;
 
-    report_add(text, "against %s: ", report_base_name(base));
+    begin_fact(out, style, "Speed-up");
+    report_print(out, "against %s: ", report_base_name(base));
     for (size_t i = group->first; i < group->first + group->n; i++) {
         const struct report_point *point = &report->point[i];
+        char text[REPORT_CELL_TEXT] = "";
 
         if (point->base != base || point->row->cell->key.n_devices == 1 ||
             !isfinite(point->speedup.middle))
@@ -56,9 +64,10 @@ static void say_speedups(struct report_out *out, const struct report_fact_style 
         report_add_speedup(text, point);
         report_add(text, ", ");
         report_add_bound(text, point);
+        report_print(out, "%s", text);
         first = false;
     }
-    fact(out, style, "Speed-up", text);
+    fputs(style->after, out->file);
 }
 
 /* The three largest, and what is left. */
@@ -85,7 +94,7 @@ static void say_losses(struct report_out *out, const struct report_fact_style *s
                    100.0 * limit.part[i].share);
         rest -= limit.part[i].share;
     }
-    report_add(text, "the rest %.0f", 100.0 * rest);
+    report_add(text, "the rest %.0f", fabs(rest) < 0.005 ? 0.0 : 100.0 * rest);
     fact(out, style, "Lost", text);
 }
 

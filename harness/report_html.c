@@ -64,7 +64,7 @@ static void header(struct report_out *out, const struct report *report)
         fputs("</p>\n", out->file);
     }
     if (report->conformance != NULL)
-        report_print(out, "<li><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</li>\n",
+        report_print(out, "<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</p>\n",
                      check_record_words[report->conformance->verdict],
                      report->conformance->name[0] != '\0' ? report->conformance->name
                                                           : report->conformance->spec);

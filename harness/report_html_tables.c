@@ -60,7 +60,8 @@ static void counts_table(struct report_out *out, const struct report *report)
                                           "failed",  "skipped",  "missing"};
     char name[64];
 
-    begin_table(out, "counts", "Cells of each run", 0, "");
+    begin_table(out, "counts",
+                report_repeated(report) ? "Launches of each run" : "Cells of each run", 0, "");
     heading(out, true, "Run");
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         heading(out, false, columns[i]);

@@ -206,7 +206,7 @@ int report_markdown(const char *directory, const struct report *report,
         return -1;
     sentences(&out, report);
     if (figures->status[REPORT_FIGURE_THROUGHPUT] == REPORT_PLOT_OK) {
-        fputs("\n![Throughput against global batch](throughput.png)\n\n", out.file);
+        fputs("\n![Throughput against batch](throughput.png)\n\n", out.file);
         report_caption(&out, report, REPORT_FIGURE_THROUGHPUT);
         fputs("\n", out.file);
     }
@@ -217,10 +217,12 @@ int report_markdown(const char *directory, const struct report *report,
         return -1;
     }
     failures(&out, report);
-    fputs("\nSpeed-up: base over step, launch by launch, then the median; the base is the plain "
-          "program, or else DataParallel on one device. Efficiency: speed-up per device; its bound "
-          "is N / (K ceil(N/K)) for N rows on K devices.\n",
-          out.file);
+    fputs(
+        "\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, then the "
+        "median; the base is the plain program, or else DataParallel on one device. Efficiency: "
+        "speed-up per device; its bound "
+        "is N / (K ceil(N/K)) for N rows on K devices.\n",
+        out.file);
     if (report->peer != NULL)
         report_peer_markdown(&out, report->peer);
     provenance(&out, report);

@@ -41,6 +41,15 @@ static bool same_binding(const struct record_run *a, const struct record_run *b)
     return bound == (b->n_slots > 0 && b->slot[0].bound);
 }
 
+/* What a time depends on besides the build, and what is called the time of a step. */
+static bool same_conditions(const struct record_run *a, const struct record_run *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->libc, b->libc) == 0 &&
+           strcmp(a->governor, b->governor) == 0 && strcmp(a->clock, b->clock) == 0 &&
+           strcmp(a->sync_method, b->sync_method) == 0 &&
+           strcmp(a->rank_reduction, b->rank_reduction) == 0;
+}
+
 /* Rows of runs that differ in any of these do not share a line. */
 static bool same_variant(const struct record_run *a, const struct record_run *b)
 {
@@ -48,7 +57,8 @@ static bool same_variant(const struct record_run *a, const struct record_run *b)
            strcmp(a->program_version, b->program_version) == 0 &&
            strcmp(a->compiler, b->compiler) == 0 && strcmp(a->cflags, b->cflags) == 0 &&
            strcmp(a->build_type, b->build_type) == 0 && strcmp(a->sanitizers, b->sanitizers) == 0 &&
-           strcmp(a->blas, b->blas) == 0 && strcmp(a->source, b->source) == 0 && same_binding(a, b);
+           strcmp(a->blas, b->blas) == 0 && strcmp(a->source, b->source) == 0 &&
+           same_binding(a, b) && same_conditions(a, b);
 }
 
 static int variant_of(const struct report *report, size_t file)
@@ -209,10 +219,15 @@ static void count_row(struct report_counts *counts, const struct report_row *row
 
 static void count(struct report *report)
 {
-    for (size_t f = 0; f < report->n_files; f++)
-        if (run_of(report, f) == report->n_runs)
-            report->run[report->n_runs++] = (struct report_run){
-                .run = &report->file[f].run, .counts = {.planned = report->file[f].run.planned}};
+    for (size_t f = 0; f < report->n_files; f++) {
+        const struct record_run *run = &report->file[f].run;
+        const size_t r = run_of(report, f);
+
+        if (r == report->n_runs)
+            report->run[report->n_runs++] = (struct report_run){.run = run};
+        if (report->run[r].counts.planned < run->planned)
+            report->run[r].counts.planned = run->planned;
+    }
     report->many_runs = report->n_runs > 1;
     for (size_t i = 0; i < report->n_rows; i++) {
         const struct report_row *row = &report->row[i];
@@ -260,6 +275,15 @@ void report_rows_free(struct report *report)
     report->row = NULL;
     report->point = NULL;
     report->group = NULL;
+}
+
+bool report_repeated(const struct report *report)
+{
+    bool repeated = report->n_rows > report->n_points;
+
+    for (size_t r = 0; r < report->n_runs; r++)
+        repeated = repeated || report->run[r].run->launches > 1;
+    return repeated;
 }
 
 bool report_oversubscribed(const struct report_row *row)

@@ -21,17 +21,19 @@ static const char *const names[REPORT_COLUMNS] = {
     [REPORT_STATUS] = "Status",
 };
 
-/* What the ranges of this report are, when they all are the same. */
-static const char *range_name(const struct report *report)
+/* What the ranges of a column are, when they all are the same. Those of speed-ups are of pairs of
+ * launches, of which there may be fewer than of launches. */
+static const char *range_name(const struct report *report, bool speedup)
 {
     static const char *const kinds[] = {"Range", "p05..p95 of its steps", "Range of launches",
                                         "95\u00a0% interval"};
     int range = -1;
 
     for (size_t i = 0; i < report->n_points; i++) {
-        const int mine = (int)report->point[i].step_ns.range;
+        const struct report_point *point = &report->point[i];
+        const int mine = (int)(speedup ? point->speedup.range : point->step_ns.range);
 
-        if (report->point[i].verified == 0)
+        if (mine == REPORT_NONE || (speedup && point->base == point))
             continue;
         if (range >= 0 && range != mine)
             return "[interval] or range";
@@ -42,8 +44,9 @@ static const char *range_name(const struct report *report)
 
 const char *report_column_name(const struct report *report, enum report_column column)
 {
-    return column == REPORT_STEP_RANGE || column == REPORT_SPEEDUP_RANGE ? range_name(report)
-                                                                         : names[column];
+    if (column == REPORT_STEP_RANGE || column == REPORT_SPEEDUP_RANGE)
+        return range_name(report, column == REPORT_SPEEDUP_RANGE);
+    return names[column];
 }
 
 bool report_column_used(const struct report *report, enum report_column column)
@@ -71,7 +74,7 @@ const char *report_base_column_name(const struct report *report, enum report_bas
     };
 
     return column == REPORT_BASE_PLAIN_RANGE || column == REPORT_BASE_SINGLE_RANGE
-               ? range_name(report)
+               ? range_name(report, false)
                : base_names[column];
 }
 
@@ -256,6 +259,8 @@ static void ratio_words(const struct report_point *point, enum report_column col
         report_add(text, " of %.2f", point->bound);
     } else {
         report_add_range(text, &point->speedup, report_ratio);
+        if (point->speedup.n != point->verified)
+            report_add(text, " (%zu pair%s)", point->speedup.n, point->speedup.n == 1 ? "" : "s");
     }
 }
 
@@ -323,7 +328,7 @@ void report_group_words(const struct report *report, const struct report_group *
     if (report_simulated(row))
         report_add(text, ", SIMULATED");
     if (report->many_variants)
-        report_add(text, ", built as in run %.8s", row->run->run_id);
+        report_add(text, ", built and run as run %.8s", row->run->run_id);
     report_add(text, ")");
     report_clean(text);
 }

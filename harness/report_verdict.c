@@ -10,7 +10,7 @@ static const double AT_BOUND = 0.98;
 
 void report_verdict(struct report_out *out, const struct report *report)
 {
-    const bool repeated = report->n_rows > report->n_points;
+    const bool repeated = report_repeated(report);
 
     if (report->counts.verified == report->counts.planned && report->counts.planned > 0) {
         if (repeated)
@@ -98,8 +98,12 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
                 most = l;
         report_add(text, "; ");
         report_add_share(text, limit.missing);
-        report_add(text, " of the step is lost, %.0f points of it to %s",
-                   100.0 * report_loss_of(&limit, most), losses[most]);
+        report_add(text, " of the step is lost, ");
+        if (report_loss_of(&limit, most) <= limit.missing)
+            report_add(text, "%.0f points of it to %s", 100.0 * report_loss_of(&limit, most),
+                       losses[most]);
+        else
+            report_add(text, "all of it to %s", losses[most]);
     }
     if (point->outside >= 0.5) {
         report_add(text, "; overhead: ");
@@ -108,10 +112,17 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
     }
 }
 
+/* The interval or range of the ratio does not tell which is faster. */
+static bool is_open(const struct report_point *point)
+{
+    return point->speedup.range != REPORT_NONE && point->speedup.lo <= 1.0 &&
+           point->speedup.hi >= 1.0;
+}
+
 /* "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ...". */
 static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
-    report_add(text, "on ");
+    report_add(text, report_simulated(point->row) ? "SIMULATED, on " : "on ");
     report_add_devices(text, point);
     report_add(text, ", %s is ", point->row->cell->key.workload);
     report_add_speedup(text, point);
@@ -119,6 +130,8 @@ static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_poin
     report_add_batch(text, point);
     report_add(text, ", ");
     report_add_bound(text, point);
+    if (is_open(point))
+        report_add(text, " (which of the two is faster is open)");
 }
 
 static void print_sentence(struct report_out *out, char text[REPORT_CELL_TEXT])
@@ -129,21 +142,11 @@ static void print_sentence(struct report_out *out, char text[REPORT_CELL_TEXT])
     report_print(out, "%s. ", text);
 }
 
-/* The interval or range of the ratio does not tell which is faster. */
-static bool is_open(const struct report_point *point)
-{
-    return point->speedup.range != REPORT_NONE && point->speedup.lo <= 1.0 &&
-           point->speedup.hi >= 1.0;
-}
-
 static void lead_of_group(struct report_out *out, const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT] = "";
 
-    report_add(text, "%s", report_simulated(point->row) ? "SIMULATED, " : "");
     add_comparison(text, point);
-    if (is_open(point))
-        report_add(text, " (which of the two is faster is open)");
     add_limit(text, point);
     print_sentence(out, text);
 }

@@ -225,6 +225,7 @@ expect_status 0 "$lockstep" check --impl "$fake" --only "$cases" --format json -
 expect_status 0 "$lockstep" sweep --devices virt:1 --workload mlp:2,2 --batch 2 --steps 2:2 \
     --seconds 0.001 --bind none --out r.jsonl
 expect_status 0 "$lockstep" report --out both --check good.json r.jsonl
+grep -qF '<p><a href="conformance.html">' both/index.html || fail "a list item without a list"
 grep -q 'href="conformance.html">Conformance</a>: PASS of fake' both/index.html || fail "no link"
 grep -q 'href="index.html"' both/conformance.html || fail "no link back"
 expect_status 1 "$lockstep" report --out both --check a.json r.jsonl

@@ -35,6 +35,7 @@ static const struct kind kinds[] = {
     {.name = "no-cells", .launches = 0, .no_cells = true},
     {.name = "simulated", .launches = 1, .simulated = true},
     {.name = "wide", .launches = 1, .wide = true},
+    {.name = "wide-again", .launches = 2, .wide = true},
     {.name = "other-machine",
      .launches = 1,
      .node = "0123456789abcdef",
@@ -47,6 +48,8 @@ static const size_t n_batches = sizeof batches / sizeof batches[0];
 /* Of "thousand": so many workloads and batches on two devices, and a base for each workload. */
 enum { THOUSAND_WORKLOADS = 20, THOUSAND_BATCHES = 50 };
 
+enum { MOST_DEVICES = 11 }; /* numbers of devices in one file */
+
 struct model {
     const char *workload;
     double fixed_ns, row_ns, per_device_ns;
@@ -55,10 +58,11 @@ struct model {
 static const struct model models[] = {{"mlp:1024,1024,1024,1024", 2e5, 60e3, 8e5, 54},
                                       {"tutorial", 2.5e3, 12.0, 2.4e3, 10}};
 
-static int devices_of(const struct kind *kind, int list[9])
+static int devices_of(const struct kind *kind, int list[MOST_DEVICES])
 {
-    static const int few[] = {1, 2, 3, 8}, many[] = {1, 2, 3, 4, 5, 6, 7, 8, 64};
-    int n = kind->wide ? 9 : 4;
+    static const int few[] = {1, 2, 3, 8},
+                     many[MOST_DEVICES] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64};
+    int n = kind->wide ? MOST_DEVICES : 4;
 
     memcpy(list, kind->wide ? many : few, (size_t)n * sizeof list[0]);
     return n;
@@ -66,7 +70,7 @@ static int devices_of(const struct kind *kind, int list[9])
 
 static size_t planned(const struct kind *kind)
 {
-    int devices[9];
+    int devices[MOST_DEVICES];
     size_t n = (size_t)devices_of(kind, devices) + kind->plain;
 
     if (kind->thousand)
@@ -271,7 +275,7 @@ static int write_line(const struct kind *kind, const struct record_run *run, int
 
 static int write_cells(const struct kind *kind, const struct record_run *run, int fd)
 {
-    int devices[9], n = devices_of(kind, devices), result = 0;
+    int devices[MOST_DEVICES], n = devices_of(kind, devices), result = 0;
     size_t order = 0;
 
     for (size_t m = 0; m < 2 && result == 0; m++) {

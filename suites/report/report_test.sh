@@ -119,7 +119,7 @@ test_figure() {
     if sed 's/xmlns[:a-z]*="[^"]*"//g' index.html | grep -qE '(https?:|<script|<link|src=|@import)'; then
         fail "the page needs something from outside"
     fi
-    has summary.md '![Throughput against global batch](throughput.png)'
+    has summary.md '![Throughput against batch](throughput.png)'
     [ "$(grep -c '^| ' summary.md)" -eq 46 ] || fail "not 30 and 12 rows and 2 x 2 of headings"
     has summary.md '30 of 80 cells; the other 50 are in index.html.'
     has summary.md '12 of 20 base cases; the other 8 are in index.html.'
@@ -175,6 +175,8 @@ test_simulated() {
     records simulated
     report 0 simulated.jsonl --out out
     has out/index.html 'verified, SIMULATED'
+    has out/index.html 'Best of 2 settings: SIMULATED, on 3 devices'
+    has out/index.html 'Worst: SIMULATED, on 3 devices'
     has out/throughput.svg 'SIMULATED, not measured'
     has out/summary.md SIMULATED
 }
@@ -220,12 +222,56 @@ test_weak() {
     need gnuplot
     records weak
     report 0 weak.jsonl --out out
+    has out/index.html "Ideal: K devices take 1/K of the base's time (weak scaling: the same time"
     has out/index.html 'weak scaling'
     has out/index.html 'as fast as the plain program at 4096 rows per device'
     # 12288 rows are 3 x 4096; the base has 4096: (2e5 + 60e3 * 4096) * 0.9 over that and 1.6e6.
     has out/index.html '>12288</td><td class="text shards">3×4096</td>'
     has out/index.html '>2.68</td>'
     well_formed out/index.html
+}
+
+# Launches of different runs are no pairs; launches that are missing are counted as launches.
+test_unpaired() {
+    need gnuplot
+    records six
+    grep -v '"mode":"dp"' six.jsonl >plain.jsonl
+    grep -v '"mode":"plain"' six.jsonl | sed 's/feedface00000001/feedface00000009/' >dp.jsonl
+    report 1 plain.jsonl dp.jsonl --out out
+    has out/index.html '80 of 100 cells have no launch in common with their base case'
+    grep '"launch":0}\|"planned"' six.jsonl >first.jsonl
+    report 1 first.jsonl --out out
+    one_line '100 of 600 planned launches are verified'
+    has out/index.html 'Of 600 planned launches, 100 were measured and 100 verified; 500 not run.'
+    has out/index.html 'Launches of each run'
+    has_not out/index.html 'no launch in common'
+}
+
+# A list of many devices is there to its end.
+test_wide() {
+    need gnuplot
+    records wide-again
+    report 0 wide-again.jsonl --out out
+    count_is out/summary.md '; 64 devices (oversubscribed) ' 2
+    count_is out/summary.md 'of the bound 64.00' 2
+}
+
+# What makes times mean little is said; runs under different conditions are not put together.
+test_conditions() {
+    need gnuplot
+    records good good-again
+    sed '1s/"sanitizers":""/"sanitizers":"address"/' good.jsonl >asan.jsonl
+    report 0 asan.jsonl --out out
+    has out/index.html 'Run feedface was built as Release with address: its times mean little.'
+    sed '1s/"governor":"performance"/"governor":"powersave"/' good-again.jsonl >slow.jsonl
+    report 0 good.jsonl slow.jsonl --out out
+    has out/index.html 'All 160 planned cells'
+    has out/index.html 'built and run as run feedface'
+    # A part of a run that has forgotten what was planned does not make it whole.
+    sed '1s/"planned":80/"planned":40/' good.jsonl | head -n 41 >part.jsonl
+    head -n 41 good.jsonl >rest.jsonl
+    report 1 part.jsonl rest.jsonl --out out
+    has out/index.html 'Of 80 planned cells, 40 were measured and 40 verified; 40 not run.'
 }
 
 test_merged() {
@@ -382,7 +428,7 @@ test_help() {
 }
 
 case $case_name in
-figure | failed | hostile | simulated | repeated | launches | weak | merged | bindings | controls | refused | machines | \
+figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | merged | bindings | controls | refused | machines | \
     unverified | no_gnuplot | unwritable | help)
     "test_$case_name"
     ;;

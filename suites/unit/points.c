@@ -183,6 +183,33 @@ Test(points, a_launch_missing_in_the_base_drops_the_pair)
     free(bench);
 }
 
+/* Seven launches each make intervals, but only five pairs: their range must not be called one. */
+Test(points, few_pairs_of_many_launches_give_a_range)
+{
+    struct bench *bench = open_bench("strong");
+    char text[REPORT_CELL_TEXT] = "";
+    for (int l = 0; l < 7; ++l) {
+        struct report_row *base = add(bench, "dp", 1, 30, l, 100);
+        struct report_row *row = add(bench, "dp", 2, 30, l, 50 + l);
+        if (l < 1) {
+            fail(base);
+        } else if (l < 2) {
+            fail(row);
+        }
+    }
+    make(bench);
+    const struct report_point *point = &bench->point[1];
+    check_value(&point->step_ns, 53.5, 50, 56, REPORT_INTERVAL, 6);
+    check_value(&point->speedup, 100.0 / 54, 100.0 / 56, 100.0 / 52, REPORT_LAUNCHES, 5);
+    cr_assert(strcmp(report_column_name(&bench->report, REPORT_STEP_RANGE), "95\u00a0% interval") ==
+              0);
+    cr_assert(
+        strcmp(report_column_name(&bench->report, REPORT_SPEEDUP_RANGE), "Range of launches") == 0);
+    report_point_words(&bench->report, point, REPORT_SPEEDUP_RANGE, text);
+    cr_assert(strcmp(text, "1.79..1.92 (5 pairs)") == 0, "%s", text);
+    free(bench);
+}
+
 Test(points, runs_are_paired_with_themselves)
 {
     struct bench *bench = open_bench("strong");
