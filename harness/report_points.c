@@ -54,6 +54,11 @@ static double throughput_of(const struct report_row *row)
     return row->cell->throughput_samples_per_s;
 }
 
+static double rows_of(const struct report_row *row)
+{
+    return (double)row->cell->key.global_batch;
+}
+
 typedef double number_fn(const struct report_row *row);
 
 static struct report_value over_launches(const struct report_point *point, number_fn *number,
@@ -145,19 +150,16 @@ static void sum_up(struct report_point *point, double scratch[])
     point->outside = outside_over_launches(point, scratch);
 }
 
-/* How many times as fast as the base; weak scaling does more rows in the same time. */
+/* How many times as many rows in the same time as the base, by the median steps: so do the losses
+ * and the step times beside it count. Of strong scaling both have the same rows. */
 static double ratio_of(const struct report_row *row, const struct report_row *base)
 {
-    if (strcmp(row->run->scaling, "weak") == 0)
-        return throughput_of(row) / throughput_of(base);
-    return step_of(base) / step_of(row);
+    return step_of(base) / step_of(row) * rows_of(row) / rows_of(base);
 }
 
 static double ratio_of_medians(const struct report_point *point, const struct report_point *base)
 {
-    if (strcmp(point->row->run->scaling, "weak") == 0)
-        return point->throughput.middle / base->throughput.middle;
-    return base->step_ns.middle / point->step_ns.middle;
+    return base->step_ns.middle / point->step_ns.middle * rows_of(point->row) / rows_of(base->row);
 }
 
 /* Both are ordered by launch and run, so that equal ones meet. */
