@@ -77,20 +77,36 @@ void peer_ratio_words(const struct peer_comparison *one, int column, char text[R
     }
 }
 
+/* "0.45 [0.44, 0.47]". */
+static void ratio_words(const struct report_value *ratio, char text[REPORT_CELL_TEXT])
+{
+    if (!isfinite(ratio->middle)) {
+        report_add(text, "an unknown part");
+        return;
+    }
+    report_add_ratio(text, ratio->middle);
+    if (ratio->range == REPORT_NONE)
+        return;
+    report_add(text, ratio->range == REPORT_INTERVAL ? " " : " (");
+    report_add_range(text, ratio, report_ratio);
+    report_add(text, ratio->range == REPORT_INTERVAL ? "" : ")");
+}
+
 void report_peer_verdict(struct report_out *out, const struct peer_record *record)
 {
     const size_t failed = peer_failed(record);
     struct peer_comparison list[PEER_COMPARISONS];
-    char ratio[32], batch[32];
 
-    report_print(out, "Beside PyTorch %s on the same %d cores, a step of lockstep takes ",
-                 record->torch, record->devices);
+    report_print(out,
+                 "Beside PyTorch %s, on %d device%s of the same machine, a step of lockstep takes ",
+                 record->torch, record->devices, record->devices == 1 ? "" : "s");
     for (size_t c = 0; c < record->n_cells; c++) {
+        char text[REPORT_CELL_TEXT] = "";
+
         peer_compare(record, &record->cell[c], list);
-        report_ratio(list[0].value.middle, ratio);
-        snprintf(batch, sizeof batch, "%zu", record->cell[c].batch);
-        report_print(out, "%s%s of DDP's (%s, batch %s)", c == 0 ? "" : ", ", ratio,
-                     record->cell[c].workload, batch);
+        ratio_words(&list[0].value, text);
+        report_print(out, "%s%s of DDP's (%s, batch %zu)", c == 0 ? "" : ", ", text,
+                     record->cell[c].workload, record->cell[c].batch);
     }
     report_print(out, ".");
     if (failed > 0)
@@ -104,24 +120,58 @@ void report_peer_verdict(struct report_out *out, const struct peer_record *recor
         report_print(out, " The comparison was not finished.");
 }
 
-void report_peer_caption(struct report_out *out, const struct peer_record *record)
+/* What the steps with one kind of range have in common; most 0: there are none. */
+struct span {
+    size_t fewest, most; /* launches */
+    double coverage;     /* the least */
+};
+
+static struct span span_of(const struct peer_record *record, enum report_range range)
 {
-    struct report_value value = {.range = REPORT_NONE};
-    char text[REPORT_CELL_TEXT] = "";
+    struct span span = {.coverage = 1.0};
 
     for (size_t c = 0; c < record->n_cells; c++)
-        for (size_t a = 0; a < record->cell[c].n_arms && value.range == REPORT_NONE; a++)
-            value = peer_step(&record->cell[c].arm[a]);
+        for (size_t a = 0; a < record->cell[c].n_arms; a++) {
+            const struct report_value step = peer_step(&record->cell[c].arm[a]);
+
+            if (step.range != range)
+                continue;
+            span.fewest = span.most == 0 || step.n < span.fewest ? step.n : span.fewest;
+            span.most = step.n > span.most ? step.n : span.most;
+            span.coverage = fmin(span.coverage, step.coverage);
+        }
+    return span;
+}
+
+static void add_launches(char text[REPORT_CELL_TEXT], const struct span *span)
+{
+    if (span->fewest < span->most)
+        report_add(text, "%zu to ", span->fewest);
+    report_add(text, "%zu launches", span->most);
+}
+
+void report_peer_caption(struct report_out *out, const struct peer_record *record)
+{
+    const struct span interval = span_of(record, REPORT_INTERVAL);
+    const struct span range = span_of(record, REPORT_LAUNCHES);
+    char text[REPORT_CELL_TEXT] = "";
+
     report_print(out, "Step time of each program, a panel per workload and batch: median over "
                       "launches of the median step of a launch");
-    if (value.range == REPORT_INTERVAL)
-        report_add(text, ", with its interval by order statistics (%.1f\u00a0%%, %zu launches).",
-                   100 * value.coverage, value.n);
-    else if (value.range == REPORT_LAUNCHES)
-        report_add(text, ", with the range of %zu launches, too few for an interval.", value.n);
-    else
-        report_add(text, "; one launch shows no spread.");
-    report_print(out, "%s Times are on a logarithmic axis.", text);
+    if (interval.most > 0) {
+        report_add(text, ", with its interval by order statistics (%.1f\u00a0%% or more, ",
+                   100 * interval.coverage);
+        add_launches(text, &interval);
+        report_add(text, ")");
+    }
+    if (range.most > 0) {
+        report_add(text, "%s with the range of ", interval.most > 0 ? ", or" : ",");
+        add_launches(text, &range);
+        report_add(text, ", too few for an interval");
+    }
+    if (interval.most + range.most == 0)
+        report_add(text, "; one launch shows no spread");
+    report_print(out, "%s. Times are on a logarithmic axis.", text);
 }
 
 const char peer_checked[] =

@@ -70,6 +70,7 @@ test_good() {
     has out/summary.md '| torch.mm alone, 15 rows | 30.0'
     has out/index.html '0.31 of DDP'
     has out/index.html '<figure'
+    has out/index.html "a step of lockstep takes 0.31 [0.21, 0.42] of DDP's (mlp:8,4, batch 30)."
     has_not out/index.html 'busy'
     [ "$(wc -c <out/peer.svg)" -gt 5000 ] || fail "the SVG is too small"
     [ "$(wc -c <out/peer.png)" -gt 5000 ] || fail "the PNG is too small"
@@ -92,6 +93,7 @@ test_few() {
     changed missing.json -e 's/"mode": "ddp", "devices": 2/"mode": "ddp", "devices": 3/'
     report 0 missing.json
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
+    has out/index.html 'takes an unknown part of DDP'
     has out/summary.md '| speed-up, PyTorch DDP 2 against plain | - | - | 0 |'
 }
 
@@ -103,6 +105,7 @@ test_failed() {
     report 1 broken.json
     has stderr 'that failed: 1'
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.40 | 0.22..0.42 | 5 |'
+    has out/index.html '6 launches), or with the range of 5 launches, too few for an interval.'
     has out/index.html 'it &lt;b&gt;died&lt;/b&gt;'
     changed wrong.json -e "s/$launch/\"order\": 3, \"status\": \"wrong\", \"reason\": \"no average\"/"
     report 1 wrong.json
