@@ -169,6 +169,14 @@ static void a_better_phase(struct record_cell *cell)
     cell->phase_median_ns[RECORD_FORWARD] = 1;
 }
 
+static void products_longer_than_steps(struct record_cell *cell)
+{
+    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; ++i) {
+        cell->matmul_ns[i] = 2 * cell->t_step_ns[i % cell->n_samples];
+    }
+    record_derive(cell);
+}
+
 static void failed_but_validated(struct record_cell *cell)
 {
     cell->status = RECORD_FAILED;
@@ -210,6 +218,7 @@ Test(record_proof, unproven_cells_are_refused)
         {a_better_throughput, "summary"},
         {no_interval, "summary"},
         {a_better_phase, "summary"},
+        {products_longer_than_steps, "matrix products took 2 times"},
         {failed_but_validated, "\"validated\" is true"},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
