@@ -48,7 +48,7 @@ cross = "\U+00D7"
 set border 3 linecolor rgb "#444444"
 set tics nomirror out scale 0.6
 unset key
-label_of(v) = v == 0 ? "0" : abs(v) < 10000 ? sprintf("%g", v) : gprintf("%.0s%c", v)
+label_of(v) = v == 0 ? "0" : abs(v) < 0.1 ? sprintf("%.2g", v) : abs(v) < 10000 ? sprintf("%g", v) : gprintf("%.0s%c", v)
 
 do for [kind in "svg png"] {
     is_svg = kind eq "svg"
