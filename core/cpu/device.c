@@ -26,13 +26,14 @@ static void cpu_close(struct dp_slot *slot)
 
 static int cpu_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
 {
-    const size_t unit = bytes >= LARGE_PAGE ? LARGE_PAGE : 64;
-    const size_t rounded = bytes <= SIZE_MAX - unit ? (bytes + unit - 1) / unit * unit : bytes;
-    if (posix_memalign(memory, unit, rounded ? rounded : unit) != 0)
+    const bool large = bytes >= LARGE_PAGE && bytes <= SIZE_MAX - LARGE_PAGE;
+    /* Others are as long as asked for, so that a sanitizer sees the byte behind them. */
+    const size_t size = large ? (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE : bytes;
+    if (posix_memalign(memory, large ? LARGE_PAGE : 64, size ? size : 1) != 0)
         return dp_fail(err, DP_ENOMEM, "%s: %zu bytes of memory are not to be had", slot->info.name,
                        bytes);
-    if (unit == LARGE_PAGE)
-        madvise(*memory, rounded, MADV_HUGEPAGE);
+    if (large)
+        madvise(*memory, size, MADV_HUGEPAGE);
     return 0;
 }
 
