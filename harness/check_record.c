@@ -284,7 +284,7 @@ static json_t *load(const char *path, struct record_error *err)
     }
     root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
     if (root == NULL)
-        fault(err, "line %d: %.100s", why.line, why.text);
+        fault(err, "not JSON: line %d: %.100s", why.line, why.text);
     return root;
 }
 

@@ -111,6 +111,9 @@ static pid_t start(const struct cell_config *config, int *input)
     int ends[2];
 
     write_command(config, &line);
+    /* One thread is what it is held to in any case; the pool that OpenBLAS would start before that
+     * spins for some hundredths of a second on the cores that are to be measured. */
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
     if (pipe(ends))
         return -1;
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);

@@ -31,8 +31,8 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 static const char about[] = "Benchmark and conformance suite for data-parallel training.";
 
 static const struct argp_option own_options[] = {
-    {.name = "help", .doc = "show the commands, and exit"},
-    {.name = "version", .doc = "show the version, the commit and the kind of build, and exit"},
+    {.name = "help", .doc = "show the commands"},
+    {.name = "version", .doc = "show the version, the commit and the kind of build"},
     {0}};
 
 static void print_help(FILE *stream)

@@ -69,10 +69,8 @@ int option_size(const char *value, size_t min, size_t max, size_t *size, struct 
 {
     size_t number = 0;
     if (!scan_size(value, &number)) {
-        return refuse(why,
-                      "\"%s\" is not a whole number of %zu to %zu (1024 times as much with Ki, "
-                      "then Mi, Gi)",
-                      show(value).text, min, max);
+        return refuse(why, "\"%s\" is not a whole number of %zu to %zu%s", show(value).text, min,
+                      max, max < 1024 ? "" : " (1024 times as much with Ki, then Mi, Gi)");
     }
     if (number < min || number > max || number == SIZE_MAX) {
         return refuse(why, "\"%s\" is outside %zu to %zu", show(value).text, min, max);

@@ -314,7 +314,7 @@ static json_t *load(const char *path, struct record_error *err)
     else if (!S_ISREG(status.st_mode) || status.st_size > FILE_BYTES_MAX)
         fault(err, "it is no regular file of at most %d MiB", FILE_BYTES_MAX >> 20);
     else if ((root = json_load_file(path, JSON_REJECT_DUPLICATES, &why)) == NULL)
-        fault(err, "line %d: %.100s", why.line, why.text);
+        fault(err, "not JSON: line %d: %.100s", why.line, why.text);
     if (root == NULL)
         return NULL;
     read_text(root, "schema", schema, sizeof schema, err);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REASON = 600 };
+enum { REASON = 600, NAMES = 400 }; /* of a reason 500 bytes are shown */
 
 static int copy_options(struct impl_source *source, const char *options, char reason[REASON])
 {
@@ -31,9 +31,9 @@ static void list_mutants(const char *name, char reason[REASON])
 {
     int used = snprintf(reason, REASON, "unknown mutant '%.40s'; known: none, none-other", name);
 
-    for (int i = 0; i < mutant_n && used < REASON - 100; i++)
+    for (int i = 0; i < mutant_n && used < NAMES; i++)
         used += snprintf(reason + used, REASON - (size_t)used, ", %s", mutant_list[i].name);
-    if (used >= REASON - 100)
+    if (used >= NAMES)
         snprintf(reason + used, REASON - (size_t)used, ", ... (lockstep check --mutants: all)");
 }
 

@@ -89,11 +89,11 @@ def ddp_setting(text: str) -> tuple[str, Any]:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = Parser(
         prog="compare-pytorch", allow_abbrev=False, formatter_class=argparse.RawTextHelpFormatter,
-        description="Measures lockstep's training step and PyTorch's (DistributedDataParallel over "
-                    "gloo, and the\nplain program) on this machine, interleaved, every step "
-                    "checked, and prints ratios.",
-        epilog="exit status: 0 all was measured and checked, and limits are met; 1 an arm failed or "
-               "a limit is\nmissed; 2 misuse; 77 there is no PyTorch; 130 interrupted, what was "
+        description="Measures lockstep's training step and PyTorch's (DistributedDataParallel over\n"
+                    "gloo, and the plain program) on this machine, interleaved, every step checked,\n"
+                    "and prints ratios.",
+        epilog="exit status: 0 all was measured and checked, and limits are met; 1 an arm failed\n"
+               "or a limit is missed; 2 misuse; 77 there is no PyTorch; 130 interrupted, what was\n"
                "measured is in the file")
     add = parser.add_argument
     add("--workload", metavar="W", type=workload, action="append",
@@ -107,8 +107,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--timeout", metavar="S", type=number(1, 86400, float),
         help="a launch that takes longer is ended (default 300, or 60 and\nten times --seconds)")
     add("--ddp", metavar="NAME=V", type=ddp_setting, action="append", default=[],
-        help="a setting of DistributedDataParallel, can be repeated (default:\n"
-             "gradient_as_bucket_view=True static_graph=True)")
+        help="a setting of DistributedDataParallel, can be repeated\n"
+             "(default: gradient_as_bucket_view=True static_graph=True)")
     add("--out", metavar="FILE", help="the record (default: results/local/peer-UTC.json)")
     add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
     add("--limits", action="store_true",
@@ -255,7 +255,7 @@ def complain(text: str) -> None:
 def print_all(run: Run, with_limits: bool) -> int:
     made, good = run.document, True
     print(f"lockstep {made['versions']['lockstep']} and PyTorch {made['versions']['torch']}, "
-          f"{made['devices']} devices, {made['launches']} launches, seed {made['seed']}")
+          f"{made['devices']} devices, {made['launches']} round{'s' * (made['launches'] > 1)}, seed {made['seed']}")
     print(f"{made['machine']['cpu_model'].strip()[:40]}, load {made['machine']['load_start'][0]:.1f} "
           f"at the start, {made['machine']['load_end'][0]:.1f} at the end")
     if made["machine"]["load_start"][0] > BUSY:
