@@ -94,7 +94,7 @@ static void next_place(struct context *c, struct place *p, size_t i)
 
 static void relu(struct context *c)
 {
-    struct place p = {NULL};
+    struct place p = {.group = NULL};
     for (size_t i = 0; i < PLACES; ++i) {
         next_place(c, &p, i);
         const float *x = mixed(c, p.n, p.seed, 3), *dy = mixed(c, p.n, p.seed + 7, 4);
@@ -117,7 +117,7 @@ static void relu(struct context *c)
 /* Columns of one input and a weight of ones: the product is exact, the bias is what is tested. */
 static void bias(struct context *c)
 {
-    struct place p = {NULL};
+    struct place p = {.group = NULL};
     for (size_t i = 0; i < PLACES; ++i) {
         static const size_t cols[] = {1, 2, 3, 5, 8, 17};
         next_place(c, &p, i);
@@ -213,7 +213,7 @@ static void loss(struct context *c)
         {DP_LOSS_SUM, true, 0},  {DP_LOSS_SUM, false, 0},  {DP_LOSS_MSE, true, 0},
         {DP_LOSS_SUM, true, 11}, {DP_LOSS_SUM, false, 11}, {DP_LOSS_MSE, true, 11},
     };
-    struct place p = {NULL};
+    struct place p = {.group = NULL};
     for (size_t i = 0; i < PLACES; ++i) {
         next_place(c, &p, i);
         for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r)
@@ -256,7 +256,7 @@ static void sgd_steps(struct context *c, const struct place *p, float momentum, 
 
 static void sgd(struct context *c)
 {
-    struct place p = {NULL};
+    struct place p = {.group = NULL};
     for (size_t i = 4; i < PLACES; ++i) {
         next_place(c, &p, i);
         sgd_steps(c, &p, i % 2 == 0 ? 0.9f : 0.0f, i % 4 < 2 ? 0.01f : 0.0f);

@@ -81,7 +81,7 @@ static void explicit_sizes(struct context *c)
  * many help, from wherever, and also in a transfer that cannot be cut. */
 static void helped(struct context *c)
 {
-    enum { rows = 7, wide = 1501 };
+    enum { height = 7, wide = 1501 };
     static const size_t sizes[][4] = {{0, 3, 0, 4}, {0, 0, 0, 7}, {7, 0, 0, 0},
                                       {0, 7, 0, 0}, {1, 0, 6, 0}, {2, 0, 1, 4}};
     for (size_t i = 0; i < 12 * (sizeof sizes / sizeof sizes[0]); ++i) {
@@ -93,13 +93,13 @@ static void helped(struct context *c)
         struct dp_group *group = open_group(c, 4);
         struct dp_slot **slots = slot_list(c, group, (int[]){2, 0, 3, 1}, 4);
         struct dp_slot *from = source < 3 ? dp_group_slot(group, source) : dp_group_host(group);
-        const size_t high = dim == 0 ? rows : wide, across = dim == 0 ? wide : rows;
+        const size_t high = dim == 0 ? height : wide, across = dim == 0 ? wide : height;
         const struct dp_tensor x =
-            make_matrix(c, from, high, across, sequence(c, (size_t)rows * wide, 1.0, 1.0));
+            make_matrix(c, from, high, across, sequence(c, (size_t)height * wide, 1.0, 1.0));
         const struct dp_tensor *shards = scatter(c, open_run(c, group), &x, slots, 4, dim, size, 4);
         size_t first = 0;
         for (int s = 0; s < 4; ++s) {
-            double *want = case_memory(c, (size_t)rows * wide * sizeof *want);
+            double *want = case_memory(c, (size_t)height * wide * sizeof *want);
             const size_t shard_rows = dim == 0 ? size[s] : wide;
             const size_t columns = dim == 0 ? wide : size[s];
             for (size_t e = 0; e < shard_rows * columns; ++e) {
