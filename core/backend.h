@@ -15,6 +15,7 @@
 struct dp_queue {
     struct dp_slot *slot;
     struct dp_lag_queue *lag; /* late operations, NULL on a device that runs them at once */
+    void *native;             /* of a device with queues of its own */
 };
 
 /* A position in a queue: everything issued to it before dp_event_record. */
@@ -42,6 +43,13 @@ struct dp_device_ops {
 };
 extern const struct dp_device_ops dp_device_cpu; /* cpu/device.c: at once */
 extern const struct dp_device_ops dp_device_lag; /* cpu/lag.c: late */
+
+/* What a device list says: slot i is device[i] of that kind. host: n is 0. */
+struct dp_device_list {
+    const struct dp_device_ops *ops;
+    const char *kind; /* "virt", "cuda" */
+    int n, device[DP_MAX_SLOTS];
+};
 
 extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
 extern dp_kernel_fn *const dp_kernels_blas[DP_KERNELS]; /* cpu/kernels_blas.c */
@@ -87,15 +95,18 @@ extern const struct dp_comm_ops dp_comm_staged;  /* cpu/comm_staged.c: the defin
 extern const struct dp_comm_ops dp_comm_threads; /* cpu/comm_threads.c */
 
 struct dp_backend {
-    const char *name;
-    dp_kernel_fn *const *kernels;
+    const char *name, *kind;      /* kind of device that it is for */
+    dp_kernel_fn *const *kernels; /* of devices whose kernels are C functions, and of the host */
     const struct dp_comm_ops *comm;
 };
-/* registry.c: the one list of what this build has. */
-const struct dp_backend *dp_backend_find(const char *name, struct dp_error *err);
-/* Splits "virt:4+lag" into device operations and a count; host gives 0. */
-int dp_devices_parse(const char *text, const struct dp_device_ops **ops, int *count,
-                     struct dp_error *err);
+/* registry.c: the one list of what this build has. name NULL: the first of that kind. */
+const struct dp_backend *dp_backend_find(const char *name, const char *kind, struct dp_error *err);
+int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_error *err);
+
+/* cuda/devices.c; in a build without CUDA cuda/absent.c, which has no backend. */
+extern const struct dp_backend *const dp_cuda_backends;
+extern const int dp_cuda_backend_count;
+int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error *err);
 
 struct dp_worker; /* worker.c */
 
@@ -106,6 +117,8 @@ struct dp_slot {
     struct dp_queue compute, comm;
     struct dp_event ready, done; /* of the communication under way */
     struct dp_worker *worker;    /* NULL: the calling thread */
+    int device;                  /* number of the device that the slot is on, by its driver */
+    void *native;                /* state of its device operations */
     struct dp_slot_info info;
 };
 

@@ -30,46 +30,46 @@ static void host_setup(struct dp_group *group)
     snprintf(group->host.info.kind, sizeof group->host.info.kind, "host");
 }
 
-static int slot_open(struct dp_group *group, int i, int count, const struct dp_device_ops *ops,
+static int slot_open(struct dp_group *group, int i, const struct dp_device_list *list,
                      uint64_t seed, struct dp_error *err)
 {
     struct dp_slot *slot = calloc(1, sizeof *slot);
     if (!slot)
         return dp_fail(err, DP_ENOMEM, "no memory for slot %d", i);
-    slot_setup(slot, group, ops);
+    slot_setup(slot, group, list->ops);
+    slot->device = list->device[i];
     slot->info.index = i;
-    slot->info.lag = ops == &dp_device_lag;
-    snprintf(slot->info.name, sizeof slot->info.name, "virt:%d", i);
-    snprintf(slot->info.kind, sizeof slot->info.kind, "virt");
-    dp_topology_place(group->topology, i, count, &slot->info);
+    slot->info.lag = list->ops == &dp_device_lag;
+    snprintf(slot->info.name, sizeof slot->info.name, "%s:%d", list->kind, slot->device);
+    snprintf(slot->info.kind, sizeof slot->info.kind, "%s", list->kind);
+    dp_topology_place(group->topology, i, list->n, &slot->info);
     group->slot[i] = slot;
     group->size = i + 1;
-    return ops->open(slot, seed, err);
+    return list->ops->open(slot, seed, err);
 }
 
 static int group_setup(struct dp_group *group, const struct dp_group_config *config,
                        struct dp_error *err)
 {
-    const struct dp_device_ops *ops;
-    int count, status;
+    struct dp_device_list list;
     if (!config->devices)
         return dp_fail(err, DP_EINVAL, "no device list");
-    group->backend = dp_backend_find(config->backend, err);
-    if (!group->backend)
-        return DP_EINVAL;
-    status = dp_devices_parse(config->devices, &ops, &count, err);
+    int status = dp_devices_parse(config->devices, &list, err);
     if (status)
         return status;
+    group->backend = dp_backend_find(config->backend, list.kind, err);
+    if (!group->backend)
+        return DP_EINVAL;
     host_setup(group);
     group->stage = malloc(DP_STAGE_BYTES);
     if (!group->stage)
         return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");
     status = dp_topology_open(&group->topology, false, err);
-    for (int i = 0; status == 0 && i < count; ++i)
-        status = slot_open(group, i, count, ops, config->lag_seed, err);
+    for (int i = 0; status == 0 && i < list.n; ++i)
+        status = slot_open(group, i, &list, config->lag_seed, err);
     if (status)
         return status;
-    group->oversubscribed = count > dp_topology_usable_cores(group->topology);
+    group->oversubscribed = list.n > dp_topology_usable_cores(group->topology);
     dp_blas_one_thread();
     return dp_workers_open(group, config->bind, err);
 }

@@ -5,19 +5,52 @@
 #include <string.h>
 
 static const struct dp_backend backends[] = {
-    {"cpu", dp_kernels_blas, &dp_comm_threads},
-    {"cpu-ref", dp_kernels_ref, &dp_comm_staged},
+    {"cpu", "virt", dp_kernels_blas, &dp_comm_threads},
+    {"cpu-ref", "virt", dp_kernels_ref, &dp_comm_staged},
 };
+enum { BACKENDS = sizeof backends / sizeof *backends };
 
-const struct dp_backend *dp_backend_find(const char *name, struct dp_error *err)
+static const struct dp_backend *backend_at(int i)
 {
-    if (!name)
-        return &backends[0];
-    for (size_t i = 0; i < sizeof backends / sizeof *backends; ++i) {
-        if (strcmp(backends[i].name, name) == 0)
-            return &backends[i];
+    if (i < BACKENDS)
+        return &backends[i];
+    return i - BACKENDS < dp_cuda_backend_count ? &dp_cuda_backends[i - BACKENDS] : NULL;
+}
+
+/* "cpu, cpu-ref": those of the kind; of any when it is NULL. */
+static void list_names(const char *kind, char text[160])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; backend_at(i); ++i) {
+        const struct dp_backend *b = backend_at(i);
+        if (kind && strcmp(b->kind, kind) != 0)
+            continue;
+        if (used + strlen(b->name) + 3 > 160)
+            return;
+        memcpy(text + used, ", ", used > 0 ? 2 : 0);
+        used += used > 0 ? 2 : 0;
+        memcpy(text + used, b->name, strlen(b->name) + 1);
+        used += strlen(b->name);
     }
-    dp_fail(err, DP_EINVAL, "unknown backend '%.64s': cpu or cpu-ref", name);
+}
+
+const struct dp_backend *dp_backend_find(const char *name, const char *kind, struct dp_error *err)
+{
+    char known[160];
+    bool exists = false;
+    for (int i = 0; backend_at(i); ++i) {
+        const struct dp_backend *b = backend_at(i);
+        const bool named = !name || strcmp(b->name, name) == 0;
+        if (named && strcmp(b->kind, kind) == 0)
+            return b;
+        exists = exists || (name && named);
+    }
+    list_names(exists ? kind : NULL, known);
+    if (exists)
+        dp_fail(err, DP_EINVAL, "backend '%.64s' is not for %s devices: %s", name, kind, known);
+    else
+        dp_fail(err, DP_EINVAL, "unknown backend '%.64s': %s", name ? name : "", known);
     return NULL;
 }
 
@@ -44,25 +77,29 @@ static int parse_count(const char *text, const char *list, int *count, struct dp
     return 0;
 }
 
-int dp_devices_parse(const char *text, const struct dp_device_ops **ops, int *count,
-                     struct dp_error *err)
+static int parse_virtual(const char *text, struct dp_device_list *list, struct dp_error *err)
 {
-    char list[64];
+    char count[64];
     const size_t length = strlen(text);
-    *ops = &dp_device_cpu;
-    if (strcmp(text, "host") == 0) {
-        *count = 0;
-        return 0;
-    }
-    if (strncmp(text, "cuda:", 5) == 0)
-        return dp_fail(err, DP_ENODEV, "devices '%.64s': this build has no CUDA part", text);
-    if (strncmp(text, "virt:", 5) != 0 || length >= sizeof list)
+    if (strncmp(text, "virt:", 5) != 0 || length >= sizeof count)
         return dp_fail(err, DP_EINVAL,
                        "devices '%.64s': host, virt:COUNT, virt:COUNT+lag or cuda:LIST", text);
-    memcpy(list, text, length + 1);
-    if (length > 4 && strcmp(list + length - 4, "+lag") == 0) {
-        list[length - 4] = '\0';
-        *ops = &dp_device_lag;
+    memcpy(count, text, length + 1);
+    if (strcmp(count + length - 4, "+lag") == 0) {
+        count[length - 4] = '\0';
+        list->ops = &dp_device_lag;
     }
-    return parse_count(list + 5, text, count, err);
+    const int status = parse_count(count + 5, text, &list->n, err);
+    for (int i = 0; status == 0 && i < list->n; ++i)
+        list->device[i] = i;
+    return status;
+}
+
+int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_error *err)
+{
+    *list = (struct dp_device_list){.ops = &dp_device_cpu, .kind = "virt"};
+    if (strcmp(text, "host") == 0)
+        return 0;
+    return strncmp(text, "cuda:", 5) == 0 ? dp_cuda_list(text, list, err)
+                                          : parse_virtual(text, list, err);
 }

@@ -1,0 +1,203 @@
+/* device.c: a slot on a GPU: its memory, its two streams, its events, its cuBLAS handle.
+ *
+ * Several slots may be on one GPU: nothing is shared between them but the GPU. A thread's current
+ * device is set before every call that depends on it: the caller may have one of its own. */
+#include "cuda.h"
+
+#include <stdlib.h>
+
+/* What cuBLAS recommends for a GPU of compute capability 9; with it, no allocation in a step. */
+#define WORKSPACE_BYTES ((size_t)32 << 20)
+
+int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
+                 struct dp_error *err)
+{
+    cudaGetLastError(); /* the runtime keeps errors for later calls */
+    return dp_fail(err, error == cudaErrorMemoryAllocation ? DP_ENOMEM : DP_EFAULT,
+                   "%s: %s: %s (%s)", slot->info.name, call, cudaGetErrorString(error),
+                   cudaGetErrorName(error));
+}
+
+static int enter(const struct dp_slot *slot, struct dp_error *err)
+{
+    const struct dp_cuda_slot *s = slot->native;
+    const cudaError_t error = cudaSetDevice(s->device);
+    return error ? dp_cuda_fail(slot, "cudaSetDevice", error, err) : 0;
+}
+
+static int queue_open(const struct dp_slot *slot, struct dp_cuda_queue *queue, struct dp_error *err)
+{
+    cudaError_t error = cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking);
+    if (error)
+        return dp_cuda_fail(slot, "cudaStreamCreateWithFlags", error, err);
+    for (int i = 0; i < DP_CUDA_EVENTS; ++i) {
+        error = cudaEventCreateWithFlags(&queue->event[i], cudaEventDisableTiming);
+        if (error)
+            return dp_cuda_fail(slot, "cudaEventCreateWithFlags", error, err);
+    }
+    return 0;
+}
+
+static void queue_close(struct dp_cuda_queue *queue)
+{
+    if (queue->stream)
+        cudaStreamSynchronize(queue->stream);
+    for (int i = 0; i < DP_CUDA_EVENTS; ++i) {
+        if (queue->event[i])
+            cudaEventDestroy(queue->event[i]);
+    }
+    if (queue->stream)
+        cudaStreamDestroy(queue->stream);
+}
+
+static int blas_fail(const struct dp_slot *slot, const char *call, cublasStatus_t status,
+                     struct dp_error *err)
+{
+    return dp_fail(err, status == CUBLAS_STATUS_ALLOC_FAILED ? DP_ENOMEM : DP_EFAULT, "%s: %s: %s",
+                   slot->info.name, call, cublasGetStatusString(status));
+}
+
+/* The stream first: setting it takes the workspace away. */
+static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
+{
+    const cudaError_t error = cudaMalloc(&s->workspace, WORKSPACE_BYTES);
+    if (error)
+        return dp_cuda_fail(slot, "cudaMalloc of the cuBLAS workspace", error, err);
+    cublasStatus_t status = cublasCreate(&s->blas);
+    if (status)
+        return blas_fail(slot, "cublasCreate", status, err);
+    status = cublasSetStream(s->blas, s->compute.stream);
+    if (status)
+        return blas_fail(slot, "cublasSetStream", status, err);
+    status = cublasSetWorkspace(s->blas, s->workspace, WORKSPACE_BYTES);
+    if (status)
+        return blas_fail(slot, "cublasSetWorkspace", status, err);
+    status = cublasSetMathMode(s->blas, CUBLAS_DEFAULT_MATH); /* true fp32, no TF32 */
+    return status ? blas_fail(slot, "cublasSetMathMode", status, err) : 0;
+}
+
+static int cuda_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
+{
+    (void)seed;
+    struct dp_cuda_slot *s = calloc(1, sizeof *s);
+    if (!s)
+        return dp_fail(err, DP_ENOMEM, "%s: no memory for its state", slot->info.name);
+    s->device = slot->device;
+    slot->native = s;
+    slot->compute.native = &s->compute;
+    slot->comm.native = &s->comm;
+    int status = enter(slot, err);
+    if (status == 0)
+        status = queue_open(slot, &s->compute, err);
+    if (status == 0)
+        status = queue_open(slot, &s->comm, err);
+    return status ? status : blas_open(slot, s, err);
+}
+
+static void cuda_close(struct dp_slot *slot)
+{
+    struct dp_cuda_slot *s = slot->native;
+    if (!s)
+        return;
+    cudaSetDevice(s->device);
+    queue_close(&s->compute);
+    queue_close(&s->comm);
+    if (s->blas)
+        cublasDestroy(s->blas);
+    if (s->workspace)
+        cudaFree(s->workspace);
+    free(s);
+    slot->native = NULL;
+}
+
+static int cuda_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
+{
+    const int status = enter(slot, err);
+    if (status)
+        return status;
+    const cudaError_t error = cudaMalloc(memory, bytes ? bytes : 1);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return dp_fail(err, DP_ENOMEM, "%s: %zu bytes of memory are not to be had", slot->info.name,
+                       bytes);
+    }
+    return error ? dp_cuda_fail(slot, "cudaMalloc", error, err) : 0;
+}
+
+static void cuda_release(struct dp_slot *slot, void *memory)
+{
+    if (memory && enter(slot, NULL) == 0)
+        cudaFree(memory);
+}
+
+static void cuda_record(struct dp_queue *queue, struct dp_event *event)
+{
+    struct dp_cuda_queue *q = queue->native;
+    event->queue = queue;
+    event->position = ++q->recorded;
+    cudaError_t error = enter(queue->slot, NULL) ? cudaErrorInvalidDevice : cudaSuccess;
+    if (!error)
+        error = cudaEventRecord(q->event[q->recorded % DP_CUDA_EVENTS], q->stream);
+    if (error && !q->failed)
+        q->failed = error;
+}
+
+/* What the queue of an event could not record would otherwise not be waited for. */
+static int check_recorded(const struct dp_queue *queue, struct dp_error *err)
+{
+    const struct dp_cuda_queue *q = queue->native;
+    return q->failed ? dp_cuda_fail(queue->slot, "cudaEventRecord", q->failed, err) : 0;
+}
+
+static cudaEvent_t event_of(const struct dp_event *event)
+{
+    const struct dp_cuda_queue *q = event->queue->native;
+    return q->event[event->position % DP_CUDA_EVENTS];
+}
+
+static int cuda_finish(const struct dp_event *event, struct dp_error *err)
+{
+    int status = check_recorded(event->queue, err);
+    if (status || event->position == 0)
+        return status;
+    const cudaError_t error = cudaEventSynchronize(event_of(event));
+    return error ? dp_cuda_fail(event->queue->slot, "cudaEventSynchronize", error, err) : 0;
+}
+
+/* Another kind of device cannot be waited for by a stream: the calling thread does. */
+static int cuda_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
+{
+    const struct dp_cuda_queue *q = queue->native;
+    if (event->queue->slot->ops != queue->slot->ops)
+        return event->queue->slot->ops->finish(event, err);
+    int status = check_recorded(event->queue, err);
+    if (status == 0)
+        status = enter(queue->slot, err);
+    if (status || event->position == 0)
+        return status;
+    const cudaError_t error = cudaStreamWaitEvent(q->stream, event_of(event), 0);
+    return error ? dp_cuda_fail(queue->slot, "cudaStreamWaitEvent", error, err) : 0;
+}
+
+static int cuda_sync(struct dp_queue *queue, struct dp_error *err)
+{
+    const struct dp_cuda_queue *q = queue->native;
+    if (!q || !q->stream)
+        return 0;
+    const cudaError_t error = cudaStreamSynchronize(q->stream);
+    if (error)
+        return dp_cuda_fail(queue->slot, "cudaStreamSynchronize", error, err);
+    return check_recorded(queue, err);
+}
+
+const struct dp_device_ops dp_device_cuda = {
+    .open = cuda_open,
+    .close = cuda_close,
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .launch = dp_cuda_launch,
+    .record = cuda_record,
+    .wait = cuda_wait,
+    .finish = cuda_finish,
+    .sync = cuda_sync,
+};

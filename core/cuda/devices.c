@@ -1,0 +1,104 @@
+/* devices.c: which GPUs there are, and which of them a list names. */
+#include "cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct dp_device_ops dp_device_cuda;
+
+static const struct dp_backend backends[] = {
+    {"cuda", "cuda", dp_kernels_blas, &dp_comm_threads},
+    {"cuda-staged", "cuda", dp_kernels_ref, &dp_comm_staged},
+};
+const struct dp_backend *const dp_cuda_backends = backends;
+const int dp_cuda_backend_count = sizeof backends / sizeof *backends;
+
+/* No driver and no GPU are facts about the machine; anything else is something broken. */
+static int count_failed(const char *text, cudaError_t error, struct dp_error *err)
+{
+    int driver = 0, runtime = 0;
+    cudaGetLastError();
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    const bool none =
+        error == cudaErrorNoDevice || (error == cudaErrorInsufficientDriver && driver == 0);
+    return dp_fail(err, none ? DP_ENODEV : DP_EFAULT,
+                   "devices '%.64s': cudaGetDeviceCount: %s (%s); driver %d.%d, runtime %d.%d",
+                   text, cudaGetErrorString(error), cudaGetErrorName(error), driver / 1000,
+                   driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+}
+
+static int bad_list(const char *text, const char *at, struct dp_error *err)
+{
+    return dp_fail(err, DP_EINVAL,
+                   "devices '%.64s': '%.64s' is no list of GPUs, like cuda:0-3, cuda:0,0 or "
+                   "cuda:all",
+                   text, at);
+}
+
+/* A number of at most five digits; its end, or NULL. */
+static const char *parse_index(const char *text, int *index)
+{
+    const size_t digits = strspn(text, "0123456789");
+    if (digits < 1 || digits > 5)
+        return NULL;
+    *index = (int)strtol(text, NULL, 10);
+    return text + digits;
+}
+
+/* Appends first..last. */
+static int add_range(const char *text, int first, int last, int there, struct dp_device_list *list,
+                     struct dp_error *err)
+{
+    for (int i = first; i <= last; ++i) {
+        if (i >= there)
+            return dp_fail(err, DP_ENODEV, "devices '%.64s': there is no GPU %d, only %d", text, i,
+                           there);
+        if (list->n == DP_MAX_SLOTS)
+            return dp_fail(err, DP_EINVAL, "devices '%.64s': at most %d", text, DP_MAX_SLOTS);
+        list->device[list->n++] = i;
+    }
+    return 0;
+}
+
+static int parse_ranges(const char *text, int there, struct dp_device_list *list,
+                        struct dp_error *err)
+{
+    const char *at = text + strlen("cuda:");
+    int status = 0;
+    for (bool more = true; status == 0 && more;) {
+        int first, last;
+        const char *end = parse_index(at, &first);
+        if (!end)
+            return bad_list(text, at, err);
+        last = first;
+        if (*end == '-')
+            end = parse_index(end + 1, &last);
+        if (!end || last < first || (*end != ',' && *end != '\0'))
+            return bad_list(text, at, err);
+        status = add_range(text, first, last, there, list, err);
+        more = *end == ',';
+        at = end + 1;
+    }
+    return status;
+}
+
+int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error *err)
+{
+    struct dp_device_list syntax = {.n = 0};
+    const bool all = strcmp(text, "cuda:all") == 0;
+    int there = 0;
+    /* A list that nobody can have is refused with or without GPUs. */
+    if (!all && parse_ranges(text, 100000, &syntax, err))
+        return DP_EINVAL;
+    const cudaError_t error = cudaGetDeviceCount(&there);
+    if (error)
+        return count_failed(text, error, err);
+    list->ops = &dp_device_cuda;
+    list->kind = "cuda";
+    if (!all)
+        return parse_ranges(text, there, list, err);
+    if (there == 0)
+        return dp_fail(err, DP_ENODEV, "devices '%.64s': there is no GPU", text);
+    return add_range(text, 0, there - 1, there, list, err);
+}

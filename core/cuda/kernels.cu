@@ -1,0 +1,260 @@
+/* kernels.cu: the kernels of the seam on a GPU. Each element is computed as in cpu/kernels_ref.c;
+ * compiled without fused multiply-add, so that a product is rounded before it is added there, too.
+ * A thread works on every so many elements: the grid need not cover them all. */
+#include "launch.h"
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+static const unsigned THREADS = 256, BLOCKS_MAX = 4096;
+
+static unsigned blocks_for(size_t n)
+{
+    const size_t blocks = (n + THREADS - 1) / THREADS;
+    return static_cast<unsigned>(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX);
+}
+
+static __device__ size_t first_element()
+{
+    return static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+static __device__ size_t stride()
+{
+    return static_cast<size_t>(gridDim.x) * blockDim.x;
+}
+
+static __global__ void add_bias(dp_add_bias g)
+{
+    for (size_t i = first_element(); i < g.rows * g.cols; i += stride())
+        g.y[i] += g.bias[i % g.cols];
+}
+
+static __global__ void sum_rows(dp_sum_rows g)
+{
+    for (size_t c = first_element(); c < g.cols; c += stride()) {
+        float sum = g.accumulate ? g.out[c] : 0.0f;
+        for (size_t r = 0; r < g.rows; ++r)
+            sum += g.x[r * g.cols + c];
+        g.out[c] = sum;
+    }
+}
+
+static __global__ void relu(dp_activation g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride())
+        g.y[i] = g.x[i] <= 0.0f ? 0.0f : g.x[i];
+}
+
+static __global__ void relu_grad(dp_activation_grad g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride())
+        g.dx[i] = g.y[i] <= 0.0f ? 0.0f : g.dy[i];
+}
+
+static __global__ void tanh_value(dp_activation g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride())
+        g.y[i] = static_cast<float>(tanh(static_cast<double>(g.x[i])));
+}
+
+static __global__ void tanh_grad(dp_activation_grad g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride())
+        g.dx[i] = g.dy[i] * (1.0f - g.y[i] * g.y[i]);
+}
+
+static __device__ bool is_class(int32_t value, size_t cols)
+{
+    return value >= 0 && static_cast<size_t>(value) < cols;
+}
+
+static __device__ double log_sum_exp(const float *y, size_t cols)
+{
+    double largest = y[0], sum = 0.0;
+    for (size_t c = 1; c < cols; ++c)
+        largest = static_cast<double>(y[c]) > largest ? static_cast<double>(y[c]) : largest;
+    for (size_t c = 0; c < cols; ++c)
+        sum += exp(static_cast<double>(y[c]) - largest);
+    return largest + log(sum);
+}
+
+/* What element i (of XENT: row i) adds to the loss. */
+static __device__ double loss_term(const dp_loss_args &g, size_t i)
+{
+    if (g.kind == DP_LOSS_XENT) {
+        const int32_t target = static_cast<const int32_t *>(g.target)[i];
+        const float *y = g.y + i * g.cols;
+        return is_class(target, g.cols) ? log_sum_exp(y, g.cols) - static_cast<double>(y[target])
+                                        : static_cast<double>(NAN);
+    }
+    const float *t = static_cast<const float *>(g.target);
+    const double y = g.y[i];
+    if (g.kind == DP_LOSS_MSE)
+        return (y - static_cast<double>(t[i])) * (y - static_cast<double>(t[i]));
+    return t ? y * static_cast<double>(t[i]) : y;
+}
+
+/* One block: each thread adds its elements in order, then the threads' sums in a tree. */
+static __global__ void loss(dp_loss_args g, size_t n)
+{
+    __shared__ double part[THREADS];
+    double sum = 0.0;
+    for (size_t i = threadIdx.x; i < n; i += THREADS)
+        sum += loss_term(g, i);
+    part[threadIdx.x] = sum;
+    __syncthreads();
+    for (unsigned half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        *g.out = static_cast<float>(g.scale * part[0]);
+}
+
+static __device__ double grad_scale(const dp_loss_args &g)
+{
+    return g.upstream ? g.scale * static_cast<double>(*g.upstream) : g.scale;
+}
+
+static __global__ void loss_grad(dp_loss_args g)
+{
+    const float *t = static_cast<const float *>(g.target);
+    const double scale = grad_scale(g);
+    for (size_t i = first_element(); i < g.rows * g.cols; i += stride()) {
+        if (g.kind == DP_LOSS_MSE)
+            g.out[i] = static_cast<float>(
+                scale * 2.0 * (static_cast<double>(g.y[i]) - static_cast<double>(t[i])));
+        else
+            g.out[i] = static_cast<float>(t ? scale * static_cast<double>(t[i]) : scale);
+    }
+}
+
+static __global__ void xent_grad(dp_loss_args g)
+{
+    const int32_t *target = static_cast<const int32_t *>(g.target);
+    const double scale = grad_scale(g);
+    for (size_t r = first_element(); r < g.rows; r += stride()) {
+        const float *y = g.y + r * g.cols;
+        const bool known = is_class(target[r], g.cols);
+        const double norm = log_sum_exp(y, g.cols);
+        for (size_t c = 0; c < g.cols; ++c) {
+            const double p =
+                known ? exp(static_cast<double>(y[c]) - norm) : static_cast<double>(NAN);
+            const double hit = known && static_cast<size_t>(target[r]) == c ? 1.0 : 0.0;
+            g.out[r * g.cols + c] = static_cast<float>(scale * (p - hit));
+        }
+    }
+}
+
+static __global__ void sgd(dp_sgd_args g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride()) {
+        float step = g.grad[i] + g.decay * g.value[i];
+        if (g.velocity) {
+            step = g.first ? step : g.momentum * g.velocity[i] + step;
+            g.velocity[i] = step;
+        }
+        g.value[i] -= g.lr * step;
+    }
+}
+
+static __global__ void fill(dp_fill g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride())
+        g.dst[i] = g.value;
+}
+
+template <typename number> static __device__ void reduce_element(const dp_reduce_args &g, size_t i)
+{
+    number *dst = static_cast<number *>(g.dst);
+    number sum = static_cast<const number *>(g.src[0])[i];
+    for (int s = 1; s < g.n_src; ++s)
+        sum += static_cast<const number *>(g.src[s])[i];
+    dst[i] = g.accumulate ? dst[i] + sum : sum;
+}
+
+/* Integer sums wrap, hence unsigned. */
+static __global__ void reduce(dp_reduce_args g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride()) {
+        if (g.dtype == DP_F32)
+            reduce_element<float>(g, i);
+        else if (g.dtype == DP_F64)
+            reduce_element<double>(g, i);
+        else if (g.dtype == DP_I32)
+            reduce_element<uint32_t>(g, i);
+        else
+            reduce_element<uint64_t>(g, i);
+    }
+}
+
+/* An empty grid is an error, no work is none. */
+template <typename arguments>
+static int start(void (*kernel)(arguments), const arguments *args, size_t n, cudaStream_t stream)
+{
+    if (n == 0)
+        return 0;
+    kernel<<<blocks_for(n), THREADS, 0, stream>>>(*args);
+    return cudaGetLastError();
+}
+
+int dp_cuda_launch_add_bias(const struct dp_add_bias *args, cudaStream_t stream)
+{
+    return start(add_bias, args, args->rows * args->cols, stream);
+}
+
+int dp_cuda_launch_sum_rows(const struct dp_sum_rows *args, cudaStream_t stream)
+{
+    return start(sum_rows, args, args->cols, stream);
+}
+
+int dp_cuda_launch_relu(const struct dp_activation *args, cudaStream_t stream)
+{
+    return start(relu, args, args->n, stream);
+}
+
+int dp_cuda_launch_relu_grad(const struct dp_activation_grad *args, cudaStream_t stream)
+{
+    return start(relu_grad, args, args->n, stream);
+}
+
+int dp_cuda_launch_tanh(const struct dp_activation *args, cudaStream_t stream)
+{
+    return start(tanh_value, args, args->n, stream);
+}
+
+int dp_cuda_launch_tanh_grad(const struct dp_activation_grad *args, cudaStream_t stream)
+{
+    return start(tanh_grad, args, args->n, stream);
+}
+
+int dp_cuda_launch_loss(const struct dp_loss_args *args, cudaStream_t stream)
+{
+    const size_t n = args->kind == DP_LOSS_XENT ? args->rows : args->rows * args->cols;
+    loss<<<1, THREADS, 0, stream>>>(*args, n);
+    return cudaGetLastError();
+}
+
+int dp_cuda_launch_loss_grad(const struct dp_loss_args *args, cudaStream_t stream)
+{
+    if (args->kind == DP_LOSS_XENT)
+        return start(xent_grad, args, args->rows, stream);
+    return start(loss_grad, args, args->rows * args->cols, stream);
+}
+
+int dp_cuda_launch_sgd(const struct dp_sgd_args *args, cudaStream_t stream)
+{
+    return start(sgd, args, args->n, stream);
+}
+
+int dp_cuda_launch_fill(const struct dp_fill *args, cudaStream_t stream)
+{
+    return start(fill, args, args->n, stream);
+}
+
+int dp_cuda_launch_reduce(const struct dp_reduce_args *args, cudaStream_t stream)
+{
+    return start(reduce, args, args->n, stream);
+}
