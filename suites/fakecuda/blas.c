@@ -1,0 +1,300 @@
+/* blas.c: the calls of cuBLAS. A handle belongs to the device that was current when it was made. */
+#include "fake.h"
+#include "gemm.h"
+
+#include <cublas_v2.h>
+#include <stdlib.h>
+
+struct cublasContext {
+    struct cublasContext *next;
+    bool live;
+    int device;
+    struct CUstream_st *stream;
+    cublasMath_t math;
+    void *workspace;
+    size_t workspace_bytes;
+};
+
+/* cudaGetLastError knows nothing of cuBLAS. */
+static cublasStatus_t leave(const struct fake_call *call)
+{
+    const cudaError_t error = call->error;
+    fake_unlock();
+    switch (error) {
+    case cudaSuccess:
+        return CUBLAS_STATUS_SUCCESS;
+    case cudaErrorMemoryAllocation:
+        return CUBLAS_STATUS_ALLOC_FAILED;
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+    case cudaErrorInitializationError:
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    case cudaErrorInvalidValue:
+        return CUBLAS_STATUS_INVALID_VALUE;
+    case cudaErrorNotSupported:
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    default:
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+}
+
+static bool enter(struct fake_call *call, const struct cublasContext *handle)
+{
+    if (!fake_enter(call))
+        return false;
+    if (handle && handle->live)
+        return true;
+    fake_violation("%s: the handle %s", call->name, handle ? "was destroyed" : "is null");
+    fake_result(call, cudaErrorInitializationError);
+    return false;
+}
+
+cublasStatus_t cublasCreate(cublasHandle_t *handle)
+{
+    struct fake_call call = {.name = "cublasCreate", .rules = FAKE_UNSAFE | FAKE_ALLOCATES};
+    if (fake_enter(&call)) {
+        struct cublasContext *context = fake_memory(sizeof *context);
+        context->live = true;
+        context->device = fake_me.device;
+        context->next = fake.handles;
+        fake.handles = *handle = context;
+    }
+    return leave(&call);
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t handle)
+{
+    struct fake_call call = {.name = "cublasDestroy", .rules = FAKE_UNSAFE | FAKE_ALWAYS};
+    if (enter(&call, handle))
+        handle->live = false;
+    return leave(&call);
+}
+
+cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version)
+{
+    struct fake_call call = {.name = "cublasGetVersion"};
+    (void)handle; /* may be null */
+    if (fake_enter(&call))
+        *version = CUBLAS_VERSION;
+    return leave(&call);
+}
+
+/* As the real one does, takes back the workspace that was given. */
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
+{
+    struct fake_call call = {.name = "cublasSetStream"};
+    if (enter(&call, handle)) {
+        handle->stream = stream;
+        handle->workspace = NULL;
+        handle->workspace_bytes = 0;
+    }
+    return leave(&call);
+}
+
+cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
+{
+    struct fake_call call = {.name = "cublasSetWorkspace"};
+    if (enter(&call, handle)) {
+        if (bytes && fake_device_of(workspace) != handle->device) {
+            fake_violation("%s: %p is not memory of device %d", call.name, workspace,
+                           handle->device);
+            fake_result(&call, cudaErrorInvalidValue);
+        } else {
+            handle->workspace = workspace;
+            handle->workspace_bytes = bytes;
+        }
+    }
+    return leave(&call);
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t math)
+{
+    struct fake_call call = {.name = "cublasSetMathMode"};
+    if (enter(&call, handle))
+        handle->math = math;
+    return leave(&call);
+}
+
+/* Stored columns and their length in elements; false: the arguments do not fit. */
+static bool declare(struct fake_work *work, struct fake_matrix *matrix, size_t rows, size_t cols,
+                    unsigned use)
+{
+    const size_t size = matrix->number == FAKE_F32 ? 4 : 2;
+    const size_t length = matrix->transposed ? cols : rows,
+                 columns = matrix->transposed ? rows : cols;
+    const struct fake_area area =
+        fake_area(matrix->at, length * size, columns, matrix->lead * size);
+    if (matrix->lead < length || matrix->lead == 0)
+        return false;
+    matrix->at = fake_uses_area(work, &area, use);
+    return true;
+}
+
+static cudaError_t issue(const struct fake_call *call, const struct cublasContext *handle,
+                         struct fake_gemm gemm)
+{
+    struct CUstream_st *stream = handle->stream;
+    if (handle->device != fake_me.device) {
+        fake_violation("%s: the handle belongs to device %d, but device %d is current", call->name,
+                       handle->device, fake_me.device);
+        return cudaErrorInvalidDevice;
+    }
+    if (!fake_stream_is(stream, call->name))
+        return cudaErrorInvalidResourceHandle;
+    if (stream->device != handle->device) {
+        fake_violation("%s: the handle belongs to device %d, its stream to device %d", call->name,
+                       handle->device, stream->device);
+        return cudaErrorInvalidResourceHandle;
+    }
+    if (gemm.m == 0 || gemm.n == 0)
+        return cudaSuccess;
+    struct fake_work *work = fake_work_new(call->name, stream);
+    const unsigned use = gemm.beta != 0.0f ? FAKE_BOTH : FAKE_WRITE;
+    if (!declare(work, &gemm.a, gemm.m, gemm.k, FAKE_READ) ||
+        !declare(work, &gemm.b, gemm.k, gemm.n, FAKE_READ) ||
+        !declare(work, &gemm.c, gemm.m, gemm.n, use)) {
+        fake_work_drop(work);
+        return cudaErrorInvalidValue;
+    }
+    fake_uses(work, handle->workspace, handle->workspace_bytes, FAKE_WRITE);
+    fake_work_runs(work, fake_gemm, &gemm, sizeof gemm);
+    return fake_issue(stream, work);
+}
+
+static bool in_device_memory(const struct fake_call *call, const void *factor)
+{
+    if (fake_device_of(factor) == FAKE_HOST)
+        return false;
+    fake_violation("%s: a factor is in device memory, but host memory is the pointer mode",
+                   call->name);
+    return true;
+}
+
+struct operand {
+    const void *at;
+    cudaDataType number;
+    cublasOperation_t operation;
+    int lead;
+};
+
+static bool known(const struct operand *operand)
+{
+    return (operand->number == CUDA_R_32F || operand->number == CUDA_R_16BF) &&
+           (operand->operation == CUBLAS_OP_N || operand->operation == CUBLAS_OP_T) &&
+           operand->lead >= 0;
+}
+
+static struct fake_matrix matrix_of(const struct operand *operand)
+{
+    return (struct fake_matrix){.at = (void *)(uintptr_t)operand->at,
+                                .number = operand->number == CUDA_R_32F ? FAKE_F32 : FAKE_BF16,
+                                .transposed = operand->operation == CUBLAS_OP_T,
+                                .lead = (size_t)operand->lead};
+}
+
+static cudaError_t multiply(const struct fake_call *call, const struct cublasContext *handle,
+                            const int size[3], const float *factor[2],
+                            const struct operand operand[3], bool tf32)
+{
+    for (int i = 0; i < 3; ++i) {
+        if (size[i] < 0)
+            return cudaErrorInvalidValue;
+        if (!known(&operand[i]))
+            return cudaErrorNotSupported;
+    }
+    if (!factor[0] || !factor[1] || in_device_memory(call, factor[0]) ||
+        in_device_memory(call, factor[1]))
+        return cudaErrorInvalidValue;
+    const bool floats = operand[0].number == CUDA_R_32F && operand[1].number == CUDA_R_32F;
+    return issue(call, handle,
+                 (struct fake_gemm){.m = (size_t)size[0],
+                                    .n = (size_t)size[1],
+                                    .k = (size_t)size[2],
+                                    .alpha = *factor[0],
+                                    .beta = *factor[1],
+                                    .tf32 = floats && tf32,
+                                    .a = matrix_of(&operand[0]),
+                                    .b = matrix_of(&operand[1]),
+                                    .c = matrix_of(&operand[2])});
+}
+
+/* The low bits; the others are flags. */
+static bool is_tf32(const struct cublasContext *handle)
+{
+    return ((int)handle->math & 15) == CUBLAS_TF32_TENSOR_OP_MATH;
+}
+
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t operation_a,
+                           cublasOperation_t operation_b, int m, int n, int k, const float *alpha,
+                           const float *a, int lda, const float *b, int ldb, const float *beta,
+                           float *c, int ldc)
+{
+    struct fake_call call = {.name = "cublasSgemm", .rules = FAKE_LAUNCHES};
+    if (enter(&call, handle)) {
+        const int size[3] = {m, n, k};
+        const float *factor[2] = {alpha, beta};
+        const struct operand operand[3] = {{a, CUDA_R_32F, operation_a, lda},
+                                           {b, CUDA_R_32F, operation_b, ldb},
+                                           {c, CUDA_R_32F, CUBLAS_OP_N, ldc}};
+        fake_result(&call, multiply(&call, handle, size, factor, operand, is_tf32(handle)));
+    }
+    return leave(&call);
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a,
+                            cublasOperation_t operation_b, int m, int n, int k, const void *alpha,
+                            const void *a, cudaDataType type_a, int lda, const void *b,
+                            cudaDataType type_b, int ldb, const void *beta, void *c,
+                            cudaDataType type_c, int ldc, cublasComputeType_t compute,
+                            cublasGemmAlgo_t algorithm)
+{
+    struct fake_call call = {.name = "cublasGemmEx", .rules = FAKE_LAUNCHES};
+    (void)algorithm;
+    if (enter(&call, handle)) {
+        const int size[3] = {m, n, k};
+        const float *factor[2] = {alpha, beta};
+        const struct operand operand[3] = {{a, type_a, operation_a, lda},
+                                           {b, type_b, operation_b, ldb},
+                                           {c, type_c, CUBLAS_OP_N, ldc}};
+        const bool fast = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+        const bool plain = compute == CUBLAS_COMPUTE_32F && is_tf32(handle);
+        if (!fast && compute != CUBLAS_COMPUTE_32F && compute != CUBLAS_COMPUTE_32F_PEDANTIC)
+            fake_result(&call, cudaErrorNotSupported);
+        else
+            fake_result(&call, multiply(&call, handle, size, factor, operand, fast || plain));
+    }
+    return leave(&call);
+}
+
+static const char *const names[] = {
+    [CUBLAS_STATUS_SUCCESS] = "CUBLAS_STATUS_SUCCESS",
+    [CUBLAS_STATUS_NOT_INITIALIZED] = "CUBLAS_STATUS_NOT_INITIALIZED",
+    [CUBLAS_STATUS_ALLOC_FAILED] = "CUBLAS_STATUS_ALLOC_FAILED",
+    [CUBLAS_STATUS_INVALID_VALUE] = "CUBLAS_STATUS_INVALID_VALUE",
+    [CUBLAS_STATUS_EXECUTION_FAILED] = "CUBLAS_STATUS_EXECUTION_FAILED",
+    [CUBLAS_STATUS_NOT_SUPPORTED] = "CUBLAS_STATUS_NOT_SUPPORTED",
+};
+
+const char *cublasGetStatusName(cublasStatus_t status)
+{
+    const size_t i = (size_t)status;
+    return i < sizeof names / sizeof *names && names[i] ? names[i] : "CUBLAS_STATUS_UNKNOWN";
+}
+
+const char *cublasGetStatusString(cublasStatus_t status)
+{
+    return cublasGetStatusName(status);
+}
+
+void fake_blas_close(void)
+{
+    long live = 0;
+    while (fake.handles) {
+        struct cublasContext *handle = fake.handles;
+        fake.handles = handle->next;
+        live += handle->live;
+        free(handle);
+    }
+    if (live)
+        fake_violation("leak: %ld cuBLAS handles", live);
+}

@@ -1,0 +1,87 @@
+/* fakecuda.h: control of the fake CUDA runtime and cuBLAS. For tests only.
+ *
+ * The fake takes the place of libcudart and libcublas when a program is linked, so that the object
+ * files of the CUDA backend run unchanged on 1 to 8 devices that do not exist. It executes late,
+ * checks that everything that touches the same memory is ordered, and remembers every wrong use
+ * (a violation). A process with a violation ends with FAKECUDA_EXIT, whatever it makes of it.
+ *
+ * A whole program is set up through its environment, read at the first call:
+ *   LOCKSTEP_FAKE_GPUS        devices, 0 to 8 (1); CUDA_VISIBLE_DEVICES hides some of them
+ *   LOCKSTEP_FAKE_MODE        lazy, eager or random (lazy)
+ *   LOCKSTEP_FAKE_SEED        for the choices that are left open (1)
+ *   LOCKSTEP_FAKE_RACES       0: no check of the order (1)
+ *   LOCKSTEP_FAKE_PEER        0: no device can reach another's memory (1)
+ *   LOCKSTEP_FAKE_MEMORY      MiB of each device (512)
+ *   LOCKSTEP_FAKE_CAPABILITY  compute capability times ten (90)
+ *   LOCKSTEP_FAKE_DRIVER      good, none, old or broken (good)
+ *   LOCKSTEP_FAKE_FAIL        CALL or FUNCTION:CALL: that call fails; CALL+: and all after it
+ *   LOCKSTEP_FAKE_STOP        1: the first violation ends the process at once (0)
+ *   LOCKSTEP_FAKE_SUMMARY     file to which the process appends its number of calls and violations
+ */
+#ifndef LOCKSTEP_FAKECUDA_H
+#define LOCKSTEP_FAKECUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAKECUDA_EXIT    99 /* exit status of a process with a violation */
+#define FAKECUDA_DEVICES 8
+#define FAKECUDA_NAME    "Fake GPU" /* of every device: such results are simulated */
+
+enum fakecuda_mode {
+    FAKECUDA_LAZY,   /* an operation runs only when something that is waited for needs it */
+    FAKECUDA_EAGER,  /* at once: the kindest GPU */
+    FAKECUDA_RANDOM, /* any legal order */
+};
+
+/* What cudaGetDeviceCount finds. */
+enum fakecuda_driver {
+    FAKECUDA_DRIVER_GOOD,
+    FAKECUDA_DRIVER_NONE,   /* not installed */
+    FAKECUDA_DRIVER_OLD,    /* older than the runtime */
+    FAKECUDA_DRIVER_BROKEN, /* installed, and fails */
+};
+
+/* The call-th call from now on of a function (NULL: of all) fails with error; 0: out of memory for
+ * allocations, else an unknown error, and a launch failure for kernels. Waits and releases do their
+ * work all the same, as far as the program can tell. */
+struct fakecuda_failure {
+    const char *function;
+    long call;    /* from 1; 0: none */
+    int error;    /* cudaError_t */
+    bool lasting; /* and every call after it */
+};
+
+struct fakecuda_config {
+    int devices;
+    enum fakecuda_mode mode;
+    enum fakecuda_driver driver;
+    uint64_t seed;
+    bool races, peer, stop;
+    bool quiet; /* violations are counted and kept, not printed */
+    size_t memory_bytes;
+    int capability;
+    unsigned patience_ms; /* a wait for other threads that lasts longer is a deadlock */
+    struct fakecuda_failure failure;
+};
+
+/* The defaults, as the environment changes them. A bad value ends the process with status 2. */
+void fakecuda_defaults(struct fakecuda_config *config);
+
+/* Starts with no objects and no violations. Without it, the first call starts with the defaults. */
+void fakecuda_start(const struct fakecuda_config *config);
+
+/* Reports what was leaked, frees everything, and gives the number of violations. The process may
+ * start again. Called at exit if the program did not. */
+int fakecuda_finish(void);
+
+/* Violations so far. */
+int fakecuda_verdict(void);
+/* The sentence of the first violation since the last start; "" if there is none. */
+const char *fakecuda_first(void);
+/* Calls of a function since the last start or fakecuda_fail; NULL: of all that can fail. */
+long fakecuda_calls(const char *function);
+void fakecuda_fail(const struct fakecuda_failure *failure);
+
+#endif

@@ -1,0 +1,29 @@
+/* launch.c: a kernel launch. What the kernel computes is given as a function for the host. */
+#include "fake.h"
+
+struct fake_launch fake_launch_begin(const char *name, struct CUstream_st *stream)
+{
+    struct fake_launch launch = {.call = {.name = name, .rules = FAKE_LAUNCHES}, .stream = stream};
+    if (!fake_enter(&launch.call))
+        return launch;
+    if (!fake_stream_is(stream, name)) {
+        fake_result(&launch.call, cudaErrorInvalidResourceHandle);
+    } else if (stream->device != fake_me.device) {
+        fake_violation("%s: launched in stream %d of device %d while device %d is current", name,
+                       stream->id, stream->device, fake_me.device);
+        fake_result(&launch.call, cudaErrorInvalidResourceHandle);
+    } else {
+        launch.work = fake_work_new(name, stream);
+    }
+    return launch;
+}
+
+int fake_launch_end(struct fake_launch *launch, void (*run)(const void *), const void *args,
+                    size_t bytes)
+{
+    if (launch->work) {
+        fake_work_runs(launch->work, run, args, bytes);
+        fake_result(&launch->call, fake_issue(launch->stream, launch->work));
+    }
+    return (int)fake_leave(&launch->call);
+}

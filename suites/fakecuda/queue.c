@@ -1,0 +1,245 @@
+/* queue.c: streams, and when their operations run. Nothing runs by itself: whoever waits runs what
+ * the wait needs, and no more (lazy), or every call runs all it can (eager) or a few operations
+ * anywhere (random). */
+#include "fake.h"
+
+#include <stdlib.h>
+
+static bool reusable(const struct CUstream_st *stream)
+{
+    return !stream->live && stream->done == stream->issued &&
+           fake.host.at[stream->id] >= fake.ticks[stream->id];
+}
+
+struct CUstream_st *fake_stream_new(int device)
+{
+    int id = 0;
+    while (id < FAKE_STREAMS && fake.by_id[id] && !reusable(fake.by_id[id]))
+        ++id;
+    if (id == FAKE_STREAMS) {
+        fake_violation("more than %d streams", FAKE_STREAMS);
+        return NULL;
+    }
+    struct CUstream_st *stream = fake_memory(sizeof *stream);
+    stream->live = true;
+    stream->id = id;
+    stream->device = device;
+    stream->tail = &stream->head;
+    stream->next = fake.streams;
+    fake.streams = fake.by_id[id] = stream;
+    return stream;
+}
+
+void fake_stream_drop(struct CUstream_st *stream)
+{
+    stream->live = false;
+}
+
+bool fake_stream_is(struct CUstream_st *stream, const char *call)
+{
+    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
+        fake_violation("%s: the default stream is used, a stream of one's own was meant", call);
+        return false;
+    }
+    if (!stream->live)
+        fake_violation("%s: stream %d was destroyed", call, stream->id);
+    return stream->live;
+}
+
+bool fake_passed(const struct fake_point *point)
+{
+    return !point->stream || point->stream->done >= point->position;
+}
+
+void fake_complete(struct CUstream_st *stream)
+{
+    struct fake_op *op = stream->head;
+    stream->head = op->next;
+    if (!stream->head)
+        stream->tail = &stream->head;
+    ++stream->done;
+    if (op->stamp) {
+        op->stamp->passed = true;
+        op->stamp->ns = fake_now_ns();
+        fake_stamp_drop(op->stamp);
+    }
+    if (op->clock)
+        --fake.host_functions;
+    fake_work_drop(op->work);
+    free(op->clock);
+    free(op);
+}
+
+/* False: it cannot run now. */
+static bool run_head(struct CUstream_st *stream)
+{
+    struct fake_op *op = stream->head;
+    if (op->kind == FAKE_OP_WAIT && !fake_passed(&op->until))
+        return false;
+    if (op->kind == FAKE_OP_WORK && op->work->on_host) {
+        if (!op->posted) {
+            op->posted = true;
+            fake_wake();
+        }
+        return false;
+    }
+    if (op->kind == FAKE_OP_WORK)
+        fake_work_do(op->work, stream);
+    fake_complete(stream);
+    return true;
+}
+
+/* Events are recorded before they are waited for, so the recursion ends. */
+bool fake_advance(struct CUstream_st *stream, uint64_t position)
+{
+    while (stream->done < position) {
+        const struct fake_op *op = stream->head;
+        if (op->kind == FAKE_OP_WAIT && !fake_advance(op->until.stream, op->until.position))
+            return false;
+        if (!run_head(stream))
+            return false;
+    }
+    return true;
+}
+
+static struct CUstream_st *holding_up(struct CUstream_st *stream)
+{
+    while (stream->head && stream->head->kind == FAKE_OP_WAIT && !fake_passed(&stream->head->until))
+        stream = stream->head->until.stream;
+    return stream;
+}
+
+bool fake_wait_for(const struct fake_point *point, const char *call)
+{
+    const uint64_t begin = fake_now_ns();
+    while (!fake_passed(point) && !fake_advance(point->stream, point->position)) {
+        fake_sleep(20);
+        if (fake_now_ns() - begin < fake.config.patience_ms * 1000000ull)
+            continue;
+        const struct CUstream_st *stream = holding_up(point->stream);
+        fake_violation("deadlock: %s waits for stream %d, which waits for %s (device %d, stream "
+                       "%d), which does not end",
+                       call, point->stream->id,
+                       stream->head && stream->head->work ? stream->head->work->name : "an event",
+                       stream->device, stream->id);
+        return false;
+    }
+    return true;
+}
+
+void fake_try(const struct fake_point *point)
+{
+    if (fake_passed(point) || (fake.config.mode != FAKECUDA_EAGER && fake_random(2) == 0))
+        return;
+    run_head(holding_up(point->stream));
+}
+
+bool fake_wait_device(int device, const char *call)
+{
+    bool well = true;
+    for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next) {
+        const struct fake_point point = {stream, stream->issued};
+        if (stream->device != device)
+            continue;
+        const struct fake_token token = {point, stream->clock};
+        if (fake_wait_for(&point, call))
+            fake_host_learns(&token.clock);
+        else
+            well = false;
+    }
+    return well;
+}
+
+void fake_some(void)
+{
+    for (uint64_t n = fake_random(4); n > 0; --n) {
+        struct CUstream_st *stream = fake.by_id[fake_random(FAKE_STREAMS)];
+        for (int tries = 0; tries < 20 && !stream; ++tries)
+            stream = fake.by_id[fake_random(16)];
+        if (stream && stream->head)
+            run_head(stream);
+    }
+}
+
+static void put(struct CUstream_st *stream, struct fake_op *op)
+{
+    op->issued_ns = fake_now_ns();
+    *stream->tail = op;
+    stream->tail = &op->next;
+    ++stream->issued;
+    if (fake.config.mode == FAKECUDA_EAGER)
+        fake_advance(stream, stream->issued);
+}
+
+static struct fake_op *op_new(enum fake_op_kind kind)
+{
+    struct fake_op *op = fake_memory(sizeof *op);
+    op->kind = kind;
+    return op;
+}
+
+void fake_put_work(struct CUstream_st *stream, struct fake_work *work)
+{
+    struct fake_op *op = op_new(FAKE_OP_WORK);
+    op->work = work;
+    if (work->on_host) {
+        op->clock = fake_memory(sizeof *op->clock);
+        *op->clock = stream->clock;
+        ++fake.host_functions;
+        fake_helper_start();
+    }
+    put(stream, op);
+}
+
+void fake_put_wait(struct CUstream_st *stream, const struct fake_token *token)
+{
+    struct fake_op *op = op_new(FAKE_OP_WAIT);
+    op->until = token->point;
+    fake_clock_join(&stream->clock, &token->clock);
+    put(stream, op);
+}
+
+void fake_put_mark(struct CUstream_st *stream, struct fake_token *token, struct fake_stamp *stamp)
+{
+    struct fake_op *op = op_new(FAKE_OP_MARK);
+    op->stamp = stamp;
+    fake_clock_join(&stream->clock, &fake.host);
+    *token = fake_token_of(stream);
+    ++token->point.position;
+    put(stream, op);
+}
+
+struct fake_token fake_token_of(const struct CUstream_st *stream)
+{
+    return (struct fake_token){{(struct CUstream_st *)(uintptr_t)stream, stream->issued},
+                               stream->clock};
+}
+
+void fake_queue_leaks(void)
+{
+    long live = 0, left = 0;
+    const struct fake_op *first = NULL;
+    for (const struct CUstream_st *stream = fake.streams; stream; stream = stream->next) {
+        live += stream->live && !stream->internal;
+        for (const struct fake_op *op = stream->head; op; op = op->next) {
+            left += op->work != NULL;
+            first = op->work && !first ? op : first;
+        }
+    }
+    if (live)
+        fake_violation("leak: %ld streams", live);
+    if (first)
+        fake_violation("%ld operations were never waited for; one of them: %s (device %d)", left,
+                       first->work->name, first->work->device);
+}
+
+void fake_queue_close(void)
+{
+    while (fake.streams) {
+        struct CUstream_st *stream = fake.streams;
+        fake.streams = stream->next;
+        while (stream->head)
+            fake_complete(stream);
+        free(stream);
+    }
+}

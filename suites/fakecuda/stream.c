@@ -1,0 +1,96 @@
+/* stream.c: the runtime's calls about streams. */
+#include "fake.h"
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned int flags)
+{
+    struct fake_call call = {.name = "cudaStreamCreateWithFlags"};
+    if (fake_enter(&call)) {
+        struct CUstream_st *stream = NULL;
+        if (!out || flags > cudaStreamNonBlocking)
+            fake_result(&call, cudaErrorInvalidValue);
+        else if (!(stream = fake_stream_new(fake_me.device)))
+            fake_result(&call, cudaErrorMemoryAllocation);
+        else
+            *out = stream;
+    }
+    return fake_leave(&call);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    struct fake_call call = {.name = "cudaStreamDestroy", .rules = FAKE_ALWAYS};
+    if (fake_enter(&call)) {
+        if (!fake_stream_is(stream, call.name)) {
+            fake_result(&call, cudaErrorInvalidResourceHandle);
+        } else {
+            if (stream->capture)
+                fake_capture_break(stream->capture, cudaErrorStreamCaptureInvalidated);
+            fake_stream_drop(stream);
+        }
+    }
+    return fake_leave(&call);
+}
+
+/* Whether the call may wait for the stream: a stream that is captured has nothing to wait for. */
+static cudaError_t may_wait(struct CUstream_st *stream, const char *call)
+{
+    if (!fake_stream_is(stream, call))
+        return cudaErrorInvalidResourceHandle;
+    if (!stream->capture)
+        return cudaSuccess;
+    fake_violation("%s: stream %d is being captured", call, stream->id);
+    fake_capture_break(stream->capture, cudaErrorStreamCaptureInvalidated);
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    struct fake_call call = {.name = "cudaStreamSynchronize", .rules = FAKE_UNSAFE | FAKE_ALWAYS};
+    if (fake_enter(&call)) {
+        const cudaError_t error = may_wait(stream, call.name);
+        fake_result(&call, error);
+        if (!error) {
+            const struct fake_token token = fake_token_of(stream);
+            if (fake_wait_for(&token.point, call.name))
+                fake_host_learns(&token.clock);
+            else
+                fake_result(&call, cudaErrorLaunchTimeout);
+        }
+    }
+    return fake_leave(&call);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    struct fake_call call = {.name = "cudaStreamQuery", .rules = FAKE_UNSAFE};
+    if (fake_enter(&call)) {
+        const cudaError_t error = may_wait(stream, call.name);
+        fake_result(&call, error);
+        if (!error) {
+            const struct fake_token token = fake_token_of(stream);
+            fake_try(&token.point);
+            if (fake_passed(&token.point))
+                fake_host_learns(&token.clock);
+            else
+                fake_result(&call, cudaErrorNotReady);
+        }
+    }
+    return fake_leave(&call);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
+{
+    struct fake_call call = {.name = "cudaStreamWaitEvent"};
+    if (fake_enter(&call)) {
+        if (!fake_stream_is(stream, call.name) || !fake_event_is(event, call.name)) {
+            fake_result(&call, cudaErrorInvalidResourceHandle);
+        } else if (flags != cudaEventWaitDefault) {
+            fake_result(&call, cudaErrorInvalidValue);
+        } else if (stream->capture || event->capture) {
+            fake_result(&call, fake_capture_wait(stream, event));
+        } else if (event->recorded) {
+            fake_put_wait(stream, &event->token);
+        }
+    }
+    return fake_leave(&call);
+}
