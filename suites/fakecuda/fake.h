@@ -270,7 +270,8 @@ bool fake_passed(const struct fake_point *point);
 bool fake_wait_for(const struct fake_point *point, const char *call);
 void fake_try(const struct fake_point *point); /* some of what it needs */
 bool fake_wait_device(int device, const char *call);
-void fake_some(void); /* random order: a few operations anywhere */
+void fake_run_all(void); /* all that can run */
+void fake_some(void);    /* random order: a few operations anywhere */
 void fake_queue_close(void);
 void fake_queue_leaks(void);
 

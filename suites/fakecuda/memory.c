@@ -252,6 +252,8 @@ cudaError_t fake_release(void *face, int device, const char *call)
                        "%d), which %s it",
                        call, kind_of(block), face, record->name, record->device, record->stream,
                        record->use & FAKE_WRITE ? "writes" : "reads");
+    if (record || !fake.config.races)
+        fake_run_all(); /* what is left must not meet the poison, or nothing at all */
     release(block);
     return cudaSuccess;
 }

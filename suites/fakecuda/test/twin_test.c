@@ -1,0 +1,2 @@
+#include "test.h"
+const struct test_table twin_tests = {0, 0};
