@@ -17,13 +17,3 @@ include(CheckSymbolExists)
 set(CMAKE_REQUIRED_LIBRARIES PkgConfig::OPENBLAS)
 check_symbol_exists(openblas_set_num_threads "cblas.h" DP_HAVE_OPENBLAS)
 unset(CMAKE_REQUIRED_LIBRARIES)
-
-# The CUDA part does not exist yet: ON must not quietly build without it.
-foreach(feature DP_CUDA DP_NCCL)
-    if(NOT ${feature} MATCHES "^(AUTO|ON|OFF)$")
-        message(FATAL_ERROR "${feature}=${${feature}}: must be AUTO, ON or OFF")
-    endif()
-    if(${feature} STREQUAL ON)
-        message(FATAL_ERROR "${feature}=ON: this version has no CUDA part; use AUTO or OFF")
-    endif()
-endforeach()

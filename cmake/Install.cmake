@@ -8,6 +8,10 @@ endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# CUDA's libraries are seldom where the system looks for them.
+if(DP_HAVE_CUDA)
+    set_target_properties(lockstep dp_shared PROPERTIES INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
+endif()
 install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS dp_core ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS dp_shared EXPORT LockstepTargets
@@ -32,6 +36,10 @@ install(FILES
 file(RELATIVE_PATH pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH pc_lib ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH pc_include ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(DP_PC_CUDA "")
+if(DP_HAVE_CUDA)
+    set(DP_PC_CUDA " -L${CUDAToolkit_LIBRARY_DIR} -lcudart -lcublas -lstdc++")
+endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/lockstep.pc.in ${PROJECT_BINARY_DIR}/lockstep.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/lockstep.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -24,16 +24,25 @@ struct dp_event {
     uint64_t position;
 };
 
+/* See dp_run_call. */
+struct dp_host_call {
+    dp_kernel_fn *function;
+    const void *args;
+    size_t bytes;
+    const struct dp_use *uses;
+    int n_uses;
+};
+
 struct dp_device_ops {
+    /* Fills the slot's info with what is known of the device. */
     int (*open)(struct dp_slot *slot, uint64_t seed, struct dp_error *err);
     void (*close)(struct dp_slot *slot);
     int (*alloc)(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err);
     void (*release)(struct dp_slot *slot, void *memory);
     int (*launch)(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                   struct dp_error *err);
-    /* A C function in the queue's order; NULL: host code cannot work on this memory. */
-    int (*call)(struct dp_queue *queue, dp_kernel_fn *function, const void *args, size_t bytes,
-                struct dp_error *err);
+    /* A C function in the queue's order. */
+    int (*call)(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err);
     void (*record)(struct dp_queue *queue, struct dp_event *event);
     /* Later work in queue waits for the event, which may be of another kind of device. */
     int (*wait)(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err);
@@ -86,6 +95,8 @@ struct dp_sum {
  * already in the compute queues of every slot it touches, and later work there starts after it. */
 struct dp_comm_ops {
     const char *name;
+    /* Connects the slots, which are open; may replace group->communicator. NULL: nothing to do. */
+    int (*open)(struct dp_group *group, struct dp_error *err);
     int (*move)(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
                 struct dp_error *err);
     int (*reduce)(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
@@ -107,6 +118,8 @@ int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_er
 extern const struct dp_backend *const dp_cuda_backends;
 extern const int dp_cuda_backend_count;
 int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error *err);
+/* The versions of driver, runtime and cuBLAS. */
+void dp_cuda_software(char *text, size_t bytes);
 
 struct dp_worker; /* worker.c */
 
@@ -129,6 +142,7 @@ struct dp_group {
     struct dp_slot host;
     struct dp_slot *slot[DP_MAX_SLOTS];
     int size;
+    char communicator[32], software[96];
     bool oversubscribed, bound_caller;
     bool in_team; /* workers are busy: no nested parallel call */
     struct dp_topology *topology;
@@ -157,19 +171,25 @@ int dp_queue_sync(struct dp_queue *queue, struct dp_error *err);
 int dp_slot_wait(struct dp_slot *slot, struct dp_error *err); /* both queues */
 bool dp_is_host(const struct dp_slot *slot);
 
-/* worker.c */
-int dp_workers_open(struct dp_group *group, bool bind, struct dp_error *err);
+/* worker.c; crowded: more workers than cores. */
+int dp_workers_open(struct dp_group *group, bool bind, bool crowded, struct dp_error *err);
 void dp_workers_close(struct dp_group *group);
 /* Runs function(i, arg) for every replica of the team, each on its slot's worker, and waits for
  * all. One replica: on the calling thread. */
 void dp_team_run(const struct dp_team *team, void (*function)(int i, void *arg), void *arg);
 
 /* topology.c */
-/* caches false: cores and NUMA nodes only, which is faster. */
-int dp_topology_open(struct dp_topology **topology, bool caches, struct dp_error *err);
+/* What is read of the machine, besides cores and NUMA nodes: each takes time. */
+enum dp_topology_parts { DP_TOPOLOGY_CORES, DP_TOPOLOGY_DEVICES, DP_TOPOLOGY_ALL };
+int dp_topology_open(struct dp_topology **topology, enum dp_topology_parts parts,
+                     struct dp_error *err);
 void dp_topology_close(struct dp_topology *topology);
 int dp_topology_usable_cores(const struct dp_topology *topology);
-/* Core set i of n disjoint ones (shared when n exceeds the cores) as text and NUMA node. */
+/* Slot i belongs beside the device with this PCI bus id. False: nothing is known of that place.
+ * Before anything is placed. */
+bool dp_topology_near(struct dp_topology *topology, int i, const char *bus);
+/* Core set i of n disjoint ones (shared when there are too few cores), those beside its device if
+ * it has one, as text and NUMA node. */
 void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info);
 int dp_topology_bind(struct dp_topology *topology, int i, int n, struct dp_error *err);
 void dp_topology_unbind(struct dp_topology *topology);

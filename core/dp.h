@@ -89,10 +89,12 @@ struct dp_slot;  /* a device list's entry: memory, two in-order queues, one work
 struct dp_group_config {
     /* Device list: "virt:4" four virtual devices, each with memory of its own and a core set;
      * "virt:4+lag" the same, every queued operation run later; "host" none at all.
-     * "cuda:..." is DP_ENODEV in a build without CUDA. At most DP_MAX_SLOTS. */
+     * "cuda:0-3,5" GPUs, "cuda:all" all there are, "cuda:0,0,0" three slots on one GPU, which
+     * then is oversubscribed. At most DP_MAX_SLOTS. DP_ENODEV where there are none. */
     const char *devices;
     /* "cpu" (NULL): CBLAS kernels, communicator threads. "cpu-ref": portable kernels,
-     * communicator staged; the definition of every result. */
+     * communicator staged; the definition of every result. On GPUs "cuda" (NULL), communicator
+     * peer, and "cuda-staged", everything through the host. */
     const char *backend;
     /* +lag only. 0: an operation runs only when something that is waited for needs it. Other
      * seeds: some operations also run by themselves after a random number of others. */
@@ -115,20 +117,27 @@ struct dp_slot *dp_group_slot(struct dp_group *group, int i);    /* NULL outside
 struct dp_slot *dp_group_host(struct dp_group *group);           /* plain CPU memory */
 const char *dp_group_backend(const struct dp_group *group);      /* "cpu", ... */
 const char *dp_group_communicator(const struct dp_group *group); /* "threads", "staged" */
-bool dp_group_oversubscribed(const struct dp_group *group);      /* more slots than cores */
+/* More virtual devices than cores, or several slots on one GPU: times say little. */
+bool dp_group_oversubscribed(const struct dp_group *group);
+/* "driver 13.0, runtime 13.0, cuBLAS 13.0.2" of a group of GPUs; else "". */
+const char *dp_group_software(const struct dp_group *group);
 int dp_group_wait(struct dp_group *group, struct dp_error *err); /* drains every queue */
 
 /* Hands an empty task to every worker and takes it back: all are awake and in step. */
 void dp_group_barrier(struct dp_group *group);
 
 struct dp_slot_info {
-    char name[32];   /* "virt:2", "host" */
-    char kind[16];   /* "virt", "host", later "cuda" */
+    char name[32];   /* "virt:2", "host", "cuda:0"; another slot on that GPU "cuda:0#1" */
+    char kind[16];   /* "virt", "host", "cuda" */
     int index;       /* position in the device list, -1 for the host */
     char cores[128]; /* its core set as a list of processing units, "0-3,8"; "" unbound */
     int numa_node;   /* nearest NUMA node, -1 unknown */
     bool bound;      /* its worker is bound to cores */
     bool lag;        /* operations run late on purpose */
+    /* Of a GPU; else "", 0 and false. */
+    char model[64], bus[16]; /* "NVIDIA H100 80GB HBM3", "0000:1b:00.0" */
+    uint64_t memory_bytes;
+    bool near; /* cores and NUMA node are those beside it; else, and if unbound, a share of all */
 };
 void dp_slot_describe(const struct dp_slot *slot, struct dp_slot_info *info);
 const char *dp_slot_name(const struct dp_slot *slot);
@@ -144,6 +153,11 @@ struct dp_machine {
     char blas[160]; /* name, version and configuration of the CBLAS in use */
 };
 int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
+
+/* Looks for GPUs. Returns their number or a negative enum dp_status, DP_ENODEV when the machine or
+ * this build has none; text says so in one line, in the words of the CUDA runtime, with versions.
+ */
+int dp_gpus(char *text, size_t bytes);
 
 /* ---- 4. Tensors ------------------------------------------------------------------------ */
 
@@ -291,11 +305,20 @@ const struct dp_tensor *dp_run_value(struct dp_run *run, const struct dp_param *
 void dp_run_grad(struct dp_run *run, struct dp_param *param, struct dp_tensor *grad,
                  bool *accumulate);
 /* Queues a C function on slot, behind everything issued there before; args (at most
- * DP_CALL_BYTES) are copied. Memory of virtual devices may be read and written by it.
- * Errors DP_ENOTSUP on a device that cannot run host code on its memory. */
+ * DP_CALL_BYTES) are copied. uses (at most DP_CALL_USES) lists the memory of the slot that it
+ * reads or writes: args has a pointer to it, or NULL, at byte place. On a GPU the call waits for
+ * the slot, and the function gets copies on the host: of what it reads, and of what it writes,
+ * which must be all of those bytes unless it reads them, too. */
 #define DP_CALL_BYTES 512
+#define DP_CALL_USES  8
+enum { DP_READS = 1, DP_WRITES = 2 };
+struct dp_use {
+    size_t place, bytes;
+    unsigned mode; /* DP_READS, DP_WRITES or both */
+};
 int dp_run_call(struct dp_run *run, struct dp_slot *slot, void (*function)(const void *args),
-                const void *args, size_t bytes, struct dp_error *err);
+                const void *args, size_t bytes, const struct dp_use uses[], int n_uses,
+                struct dp_error *err);
 
 /* ---- 7. Layers ------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void slot_close(struct dp_slot *slot)
 {
@@ -30,6 +31,30 @@ static void host_setup(struct dp_group *group)
     snprintf(group->host.info.kind, sizeof group->host.info.kind, "host");
 }
 
+/* A GPU may be in the list several times: "cuda:0", "cuda:0#1", ... */
+static void name_slot(struct dp_slot *slot, const struct dp_device_list *list, int i)
+{
+    int before = 0;
+    for (int k = 0; k < i; ++k)
+        before += list->device[k] == slot->device;
+    struct dp_slot_info *info = &slot->info;
+    const int used = snprintf(info->name, sizeof info->name, "%s:%d", list->kind, slot->device);
+    if (before > 0)
+        snprintf(info->name + used, sizeof info->name - (size_t)used, "#%d", before);
+    snprintf(info->kind, sizeof info->kind, "%s", list->kind);
+}
+
+static bool has_duplicates(const struct dp_device_list *list)
+{
+    for (int i = 0; i < list->n; ++i) {
+        for (int k = 0; k < i; ++k) {
+            if (list->device[k] == list->device[i])
+                return true;
+        }
+    }
+    return false;
+}
+
 static int slot_open(struct dp_group *group, int i, const struct dp_device_list *list,
                      uint64_t seed, struct dp_error *err)
 {
@@ -40,12 +65,41 @@ static int slot_open(struct dp_group *group, int i, const struct dp_device_list 
     slot->device = list->device[i];
     slot->info.index = i;
     slot->info.lag = list->ops == &dp_device_lag;
-    snprintf(slot->info.name, sizeof slot->info.name, "%s:%d", list->kind, slot->device);
-    snprintf(slot->info.kind, sizeof slot->info.kind, "%s", list->kind);
-    dp_topology_place(group->topology, i, list->n, &slot->info);
+    name_slot(slot, list, i);
     group->slot[i] = slot;
     group->size = i + 1;
     return list->ops->open(slot, seed, err);
+}
+
+/* Core sets: beside the devices where that is known. All are found before the first is placed. */
+static void place_slots(struct dp_group *group)
+{
+    for (int i = 0; i < group->size; ++i) {
+        struct dp_slot_info *info = &group->slot[i]->info;
+        info->near = info->bus[0] && dp_topology_near(group->topology, i, info->bus);
+    }
+    for (int i = 0; i < group->size; ++i)
+        dp_topology_place(group->topology, i, group->size, &group->slot[i]->info);
+}
+
+/* Where the GPUs are takes long to read, and matters only to workers that are bound. */
+static int slots_open(struct dp_group *group, const struct dp_device_list *list,
+                      const struct dp_group_config *config, struct dp_error *err)
+{
+    const bool cuda = strcmp(list->kind, "cuda") == 0;
+    const enum dp_topology_parts parts =
+        cuda && config->bind ? DP_TOPOLOGY_DEVICES : DP_TOPOLOGY_CORES;
+    int status = dp_topology_open(&group->topology, parts, err);
+    for (int i = 0; status == 0 && i < list->n; ++i)
+        status = slot_open(group, i, list, config->lag_seed, err);
+    if (status)
+        return status;
+    place_slots(group);
+    if (cuda)
+        dp_cuda_software(group->software, sizeof group->software);
+    const struct dp_comm_ops *comm = group->backend->comm;
+    snprintf(group->communicator, sizeof group->communicator, "%s", comm->name);
+    return comm->open ? comm->open(group, err) : 0;
 }
 
 static int group_setup(struct dp_group *group, const struct dp_group_config *config,
@@ -64,14 +118,13 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     group->stage = malloc(DP_STAGE_BYTES);
     if (!group->stage)
         return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");
-    status = dp_topology_open(&group->topology, false, err);
-    for (int i = 0; status == 0 && i < list.n; ++i)
-        status = slot_open(group, i, &list, config->lag_seed, err);
+    status = slots_open(group, &list, config, err);
     if (status)
         return status;
-    group->oversubscribed = list.n > dp_topology_usable_cores(group->topology);
+    const bool crowded = list.n > dp_topology_usable_cores(group->topology);
+    group->oversubscribed = strcmp(list.kind, "cuda") == 0 ? has_duplicates(&list) : crowded;
     dp_blas_one_thread();
-    return dp_workers_open(group, config->bind, err);
+    return dp_workers_open(group, config->bind, crowded, err);
 }
 
 int dp_group_open(const struct dp_group_config *config, struct dp_group **group,
@@ -125,7 +178,12 @@ const char *dp_group_backend(const struct dp_group *group)
 
 const char *dp_group_communicator(const struct dp_group *group)
 {
-    return group->backend->comm->name;
+    return group->communicator;
+}
+
+const char *dp_group_software(const struct dp_group *group)
+{
+    return group->software;
 }
 
 bool dp_group_oversubscribed(const struct dp_group *group)

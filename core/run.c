@@ -174,14 +174,20 @@ void dp_run_grad(struct dp_run *run, struct dp_param *param, struct dp_tensor *g
 }
 
 int dp_run_call(struct dp_run *run, struct dp_slot *slot, void (*function)(const void *args),
-                const void *args, size_t bytes, struct dp_error *err)
+                const void *args, size_t bytes, const struct dp_use uses[], int n_uses,
+                struct dp_error *err)
 {
     (void)run;
     if (bytes > DP_CALL_BYTES)
         return dp_fail(err, DP_EINVAL, "arguments of %zu bytes: at most %d", bytes, DP_CALL_BYTES);
-    if (!slot->ops->call)
-        return dp_fail(err, DP_ENOTSUP, "%s cannot run host code", slot->info.name);
-    return slot->ops->call(&slot->compute, function, args, bytes, err);
+    if (n_uses < 0 || n_uses > DP_CALL_USES)
+        return dp_fail(err, DP_EINVAL, "%d uses of memory: 0 to %d", n_uses, DP_CALL_USES);
+    for (int i = 0; i < n_uses; ++i) {
+        if (bytes < sizeof(void *) || uses[i].place > bytes - sizeof(void *))
+            return dp_fail(err, DP_EINVAL, "a pointer at byte %zu of %zu", uses[i].place, bytes);
+    }
+    const struct dp_host_call call = {function, args, bytes, uses, n_uses};
+    return slot->ops->call(&slot->compute, &call, err);
 }
 
 int dp_same_slot(const char *what, const struct dp_tensor *a, const char *other,

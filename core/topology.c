@@ -10,7 +10,8 @@
 
 struct dp_topology {
     hwloc_topology_t tree;
-    hwloc_cpuset_t usable; /* where the calling thread might run when this was opened */
+    hwloc_cpuset_t usable;          /* where the calling thread might run when this was opened */
+    hwloc_obj_t near[DP_MAX_SLOTS]; /* what a slot's device is beside, NULL: not known */
 };
 
 static int usable_read(struct dp_topology *t)
@@ -38,7 +39,19 @@ static int keep_cores(hwloc_topology_t tree)
                                                        HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
 }
 
-int dp_topology_open(struct dp_topology **topology, bool caches, struct dp_error *err)
+static int choose_parts(hwloc_topology_t tree, enum dp_topology_parts parts)
+{
+    if (parts == DP_TOPOLOGY_ALL)
+        return 0;
+    const int status = keep_cores(tree);
+    return status || parts == DP_TOPOLOGY_CORES
+               ? status
+               : hwloc_topology_set_type_filter(tree, HWLOC_OBJ_PCI_DEVICE,
+                                                HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+}
+
+int dp_topology_open(struct dp_topology **topology, enum dp_topology_parts parts,
+                     struct dp_error *err)
 {
     struct dp_topology *t = calloc(1, sizeof *t);
     if (!t)
@@ -47,7 +60,7 @@ int dp_topology_open(struct dp_topology **topology, bool caches, struct dp_error
         free(t);
         return dp_fail(err, DP_EFAULT, "hwloc cannot be initialised");
     }
-    if ((!caches && keep_cores(t->tree) != 0) || hwloc_topology_load(t->tree) != 0 ||
+    if (choose_parts(t->tree, parts) != 0 || hwloc_topology_load(t->tree) != 0 ||
         usable_read(t) != 0) {
         dp_topology_close(t);
         return dp_fail(err, DP_EFAULT, "hwloc cannot read this machine's topology");
@@ -65,27 +78,46 @@ void dp_topology_close(struct dp_topology *topology)
     free(topology);
 }
 
-static int count_usable(const struct dp_topology *topology, hwloc_obj_type_t type)
+/* Objects of a type that this process may use, of all or of those below an object. */
+static int count_usable(const struct dp_topology *topology, hwloc_const_cpuset_t within,
+                        hwloc_obj_type_t type)
 {
     int n = 0;
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(topology->tree, type, o));)
-        n += hwloc_bitmap_intersects(o->cpuset, topology->usable);
+        n += hwloc_bitmap_intersects(o->cpuset, topology->usable) &&
+             hwloc_bitmap_isincluded(o->cpuset, within);
     return n;
+}
+
+static hwloc_const_cpuset_t whole(const struct dp_topology *topology)
+{
+    return hwloc_get_root_obj(topology->tree)->cpuset;
 }
 
 int dp_topology_usable_cores(const struct dp_topology *topology)
 {
-    const int cores = count_usable(topology, HWLOC_OBJ_CORE);
-    return cores > 0 ? cores : count_usable(topology, HWLOC_OBJ_PU);
+    const int cores = count_usable(topology, whole(topology), HWLOC_OBJ_CORE);
+    return cores > 0 ? cores : count_usable(topology, whole(topology), HWLOC_OBJ_PU);
 }
 
-/* Core set of slot i of n: neighbours in the tree stay together; with more slots than cores
- * slots share. Caller frees; NULL when there is no memory. */
-static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
+bool dp_topology_near(struct dp_topology *topology, int i, const char *bus)
 {
-    const int cores = dp_topology_usable_cores(topology);
-    const hwloc_obj_type_t type =
-        count_usable(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+    const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology->tree, bus);
+    const hwloc_obj_t beside =
+        device ? hwloc_get_non_io_ancestor_obj(topology->tree, device) : NULL;
+    topology->near[i] =
+        beside && hwloc_bitmap_intersects(beside->cpuset, topology->usable) ? beside : NULL;
+    return topology->near[i] != NULL;
+}
+
+/* Part i of n of the cores in within: neighbours in the tree stay together; with more parts than
+ * cores they are shared. Caller frees; NULL when there is no memory. */
+static hwloc_cpuset_t share(const struct dp_topology *topology, hwloc_const_cpuset_t within, int i,
+                            int n)
+{
+    int cores = count_usable(topology, within, HWLOC_OBJ_CORE);
+    const hwloc_obj_type_t type = cores > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+    cores = count_usable(topology, within, type);
     hwloc_cpuset_t set = hwloc_bitmap_alloc();
     if (!set || cores < 1)
         return set;
@@ -93,7 +125,8 @@ static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
     const int last = n <= cores ? (i + 1) * cores / n : first + 1;
     int position = 0;
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(topology->tree, type, o));) {
-        if (!hwloc_bitmap_intersects(o->cpuset, topology->usable))
+        if (!hwloc_bitmap_intersects(o->cpuset, topology->usable) ||
+            !hwloc_bitmap_isincluded(o->cpuset, within))
             continue;
         if (position >= first && position < last)
             hwloc_bitmap_or(set, set, o->cpuset);
@@ -101,6 +134,20 @@ static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
     }
     hwloc_bitmap_and(set, set, topology->usable);
     return set;
+}
+
+/* Slots beside the same object divide its cores among themselves; without a device of its own a
+ * slot has its part of all. */
+static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
+{
+    const hwloc_obj_t beside = topology->near[i];
+    int before = 0, sharing = 0;
+    for (int k = 0; beside && k < n; ++k) {
+        before += topology->near[k] == beside && k < i;
+        sharing += topology->near[k] == beside;
+    }
+    return beside ? share(topology, beside->cpuset, before, sharing)
+                  : share(topology, whole(topology), i, n);
 }
 
 void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info)
@@ -165,7 +212,7 @@ static void describe_cpu(hwloc_topology_t tree, char *text, size_t bytes)
 int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
 {
     struct dp_topology *topology;
-    const int status = dp_topology_open(&topology, true, err);
+    const int status = dp_topology_open(&topology, DP_TOPOLOGY_ALL, err);
     if (status)
         return status;
     const hwloc_topology_t tree = topology->tree;
@@ -176,7 +223,7 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
     machine->cores = count_all(tree, HWLOC_OBJ_CORE);
     machine->pus = count_all(tree, HWLOC_OBJ_PU);
     machine->usable_cores = dp_topology_usable_cores(topology);
-    machine->usable_pus = count_usable(topology, HWLOC_OBJ_PU);
+    machine->usable_pus = count_usable(topology, whole(topology), HWLOC_OBJ_PU);
     machine->memory_bytes = memory_bytes(tree);
     machine->l1d_bytes = cache_bytes(tree, HWLOC_OBJ_L1CACHE);
     machine->l2_bytes = cache_bytes(tree, HWLOC_OBJ_L2CACHE);

@@ -203,13 +203,13 @@ static int bind_all(struct dp_group *group, struct dp_error *err)
     return status;
 }
 
-int dp_workers_open(struct dp_group *group, bool bind, struct dp_error *err)
+int dp_workers_open(struct dp_group *group, bool bind, bool crowded, struct dp_error *err)
 {
     struct dp_workers *workers = group->workers = calloc(1, sizeof *workers);
     if (!workers)
         return dp_fail(err, DP_ENOMEM, "no memory for workers");
     workers->bind = bind;
-    workers->spins = group->oversubscribed ? 0 : SPINS;
+    workers->spins = crowded ? 0 : SPINS;
     for (int i = 1; i < group->size; ++i) {
         const int status = worker_start(group, group->slot[i], err);
         if (status)

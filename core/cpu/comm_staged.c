@@ -88,4 +88,5 @@ static int staged_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return status;
 }
 
-const struct dp_comm_ops dp_comm_staged = {"staged", staged_move, staged_reduce};
+const struct dp_comm_ops dp_comm_staged = {
+    .name = "staged", .move = staged_move, .reduce = staged_reduce};

@@ -234,4 +234,5 @@ static int threads_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return status;
 }
 
-const struct dp_comm_ops dp_comm_threads = {"threads", threads_move, threads_reduce};
+const struct dp_comm_ops dp_comm_threads = {
+    .name = "threads", .move = threads_move, .reduce = threads_reduce};

@@ -55,11 +55,10 @@ static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void 
     return 0;
 }
 
-static int cpu_call(struct dp_queue *queue, dp_kernel_fn *function, const void *args, size_t bytes,
-                    struct dp_error *err)
+static int cpu_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err)
 {
-    (void)queue, (void)bytes, (void)err;
-    function(args);
+    (void)queue, (void)err;
+    call->function(call->args);
     return 0;
 }
 

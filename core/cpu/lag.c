@@ -182,10 +182,9 @@ static int lag_launch(struct dp_queue *queue, enum dp_kernel kernel, const void 
     return issue(queue, queue->slot->kernels[kernel], NULL, args, bytes, err);
 }
 
-static int lag_call(struct dp_queue *queue, dp_kernel_fn *function, const void *args, size_t bytes,
-                    struct dp_error *err)
+static int lag_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err)
 {
-    return issue(queue, function, NULL, args, bytes, err);
+    return issue(queue, call->function, NULL, call->args, call->bytes, err);
 }
 
 static void lag_record(struct dp_queue *queue, struct dp_event *event)

@@ -21,15 +21,27 @@ struct dp_cuda_queue {
 struct dp_cuda_slot {
     int device;
     struct dp_cuda_queue compute, comm;
-    cublasHandle_t blas; /* on the compute stream */
+    cublasHandle_t blas; /* on the compute stream; with the first matrix product */
     void *workspace;
+    bool blas_ready;
+    uint64_t reach; /* bit i: kernels here can use the memory of slot i */
+    char *stage;    /* a chunk for each slot of the group, NULL: every slot is in reach */
 };
+
+extern const struct dp_device_ops dp_device_cuda; /* device.c */
+extern const struct dp_comm_ops dp_comm_peer;     /* comm_peer.c */
 
 /* Fails with "SLOT: CALL: the runtime's words (name)"; DP_ENOMEM when memory was short. */
 int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
                  struct dp_error *err);
-/* The kernel on the queue's stream; the thread's device is the slot's. */
+/* Makes the slot's GPU the thread's current one. */
+int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err);
+/* launch.c: the kernel on the queue's stream. */
 int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                    struct dp_error *err);
+/* gemm.c */
+int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err);
+/* call.c */
+int dp_cuda_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err);
 
 #endif

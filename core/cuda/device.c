@@ -5,9 +5,7 @@
 #include "cuda.h"
 
 #include <stdlib.h>
-
-/* What cuBLAS recommends for a GPU of compute capability 9; with it, no allocation in a step. */
-#define WORKSPACE_BYTES ((size_t)32 << 20)
+#include <string.h>
 
 int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
                  struct dp_error *err)
@@ -18,7 +16,7 @@ int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error
                    cudaGetErrorName(error));
 }
 
-static int enter(const struct dp_slot *slot, struct dp_error *err)
+int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err)
 {
     const struct dp_cuda_slot *s = slot->native;
     const cudaError_t error = cudaSetDevice(s->device);
@@ -50,30 +48,27 @@ static void queue_close(struct dp_cuda_queue *queue)
         cudaStreamDestroy(queue->stream);
 }
 
-static int blas_fail(const struct dp_slot *slot, const char *call, cublasStatus_t status,
-                     struct dp_error *err)
+/* What the GPU is. One that the kernels were not built for could not run them. */
+static int identify(struct dp_slot *slot, int device, struct dp_error *err)
 {
-    return dp_fail(err, status == CUBLAS_STATUS_ALLOC_FAILED ? DP_ENOMEM : DP_EFAULT, "%s: %s: %s",
-                   slot->info.name, call, cublasGetStatusString(status));
-}
-
-/* The stream first: setting it takes the workspace away. */
-static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
-{
-    const cudaError_t error = cudaMalloc(&s->workspace, WORKSPACE_BYTES);
+    struct cudaDeviceProp properties;
+    struct dp_slot_info *info = &slot->info;
+    cudaError_t error = cudaGetDeviceProperties(&properties, device);
     if (error)
-        return dp_cuda_fail(slot, "cudaMalloc of the cuBLAS workspace", error, err);
-    cublasStatus_t status = cublasCreate(&s->blas);
-    if (status)
-        return blas_fail(slot, "cublasCreate", status, err);
-    status = cublasSetStream(s->blas, s->compute.stream);
-    if (status)
-        return blas_fail(slot, "cublasSetStream", status, err);
-    status = cublasSetWorkspace(s->blas, s->workspace, WORKSPACE_BYTES);
-    if (status)
-        return blas_fail(slot, "cublasSetWorkspace", status, err);
-    status = cublasSetMathMode(s->blas, CUBLAS_DEFAULT_MATH); /* true fp32, no TF32 */
-    return status ? blas_fail(slot, "cublasSetMathMode", status, err) : 0;
+        return dp_cuda_fail(slot, "cudaGetDeviceProperties", error, err);
+    memcpy(info->model, properties.name, sizeof info->model);
+    info->model[sizeof info->model - 1] = '\0';
+    info->memory_bytes = properties.totalGlobalMem;
+    error = cudaDeviceGetPCIBusId(info->bus, sizeof info->bus, device);
+    if (error)
+        return dp_cuda_fail(slot, "cudaDeviceGetPCIBusId", error, err);
+    if (properties.major * 10 + properties.minor >= DP_CUDA_OLDEST)
+        return 0;
+    return dp_fail(err, DP_ENOTSUP,
+                   "%s: %s has compute capability %d.%d; this build is for %d.%d "
+                   "and newer",
+                   info->name, info->model, properties.major, properties.minor, DP_CUDA_OLDEST / 10,
+                   DP_CUDA_OLDEST % 10);
 }
 
 static int cuda_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
@@ -86,12 +81,14 @@ static int cuda_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
     slot->native = s;
     slot->compute.native = &s->compute;
     slot->comm.native = &s->comm;
-    int status = enter(slot, err);
+    int status = dp_cuda_enter(slot, err);
+    if (status == 0)
+        status = identify(slot, s->device, err);
     if (status == 0)
         status = queue_open(slot, &s->compute, err);
     if (status == 0)
         status = queue_open(slot, &s->comm, err);
-    return status ? status : blas_open(slot, s, err);
+    return status;
 }
 
 static void cuda_close(struct dp_slot *slot)
@@ -100,19 +97,23 @@ static void cuda_close(struct dp_slot *slot)
     if (!s)
         return;
     cudaSetDevice(s->device);
-    queue_close(&s->compute);
-    queue_close(&s->comm);
+    if (s->compute.stream)
+        cudaStreamSynchronize(s->compute.stream);
     if (s->blas)
         cublasDestroy(s->blas);
+    queue_close(&s->compute);
+    queue_close(&s->comm);
     if (s->workspace)
         cudaFree(s->workspace);
+    if (s->stage)
+        cudaFree(s->stage);
     free(s);
     slot->native = NULL;
 }
 
 static int cuda_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
 {
-    const int status = enter(slot, err);
+    const int status = dp_cuda_enter(slot, err);
     if (status)
         return status;
     const cudaError_t error = cudaMalloc(memory, bytes ? bytes : 1);
@@ -126,7 +127,7 @@ static int cuda_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct 
 
 static void cuda_release(struct dp_slot *slot, void *memory)
 {
-    if (memory && enter(slot, NULL) == 0)
+    if (memory && dp_cuda_enter(slot, NULL) == 0)
         cudaFree(memory);
 }
 
@@ -135,7 +136,7 @@ static void cuda_record(struct dp_queue *queue, struct dp_event *event)
     struct dp_cuda_queue *q = queue->native;
     event->queue = queue;
     event->position = ++q->recorded;
-    cudaError_t error = enter(queue->slot, NULL) ? cudaErrorInvalidDevice : cudaSuccess;
+    cudaError_t error = dp_cuda_enter(queue->slot, NULL) ? cudaErrorInvalidDevice : cudaSuccess;
     if (!error)
         error = cudaEventRecord(q->event[q->recorded % DP_CUDA_EVENTS], q->stream);
     if (error && !q->failed)
@@ -172,7 +173,7 @@ static int cuda_wait(struct dp_queue *queue, const struct dp_event *event, struc
         return event->queue->slot->ops->finish(event, err);
     int status = check_recorded(event->queue, err);
     if (status == 0)
-        status = enter(queue->slot, err);
+        status = dp_cuda_enter(queue->slot, err);
     if (status || event->position == 0)
         return status;
     const cudaError_t error = cudaStreamWaitEvent(q->stream, event_of(event), 0);
@@ -196,6 +197,7 @@ const struct dp_device_ops dp_device_cuda = {
     .alloc = cuda_alloc,
     .release = cuda_release,
     .launch = dp_cuda_launch,
+    .call = dp_cuda_call,
     .record = cuda_record,
     .wait = cuda_wait,
     .finish = cuda_finish,

@@ -1,31 +1,65 @@
 /* devices.c: which GPUs there are, and which of them a list names. */
 #include "cuda.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct dp_device_ops dp_device_cuda;
-
 static const struct dp_backend backends[] = {
-    {"cuda", "cuda", dp_kernels_blas, &dp_comm_threads},
+    {"cuda", "cuda", dp_kernels_blas, &dp_comm_peer},
     {"cuda-staged", "cuda", dp_kernels_ref, &dp_comm_staged},
 };
 const struct dp_backend *const dp_cuda_backends = backends;
 const int dp_cuda_backend_count = sizeof backends / sizeof *backends;
 
-/* No driver and no GPU are facts about the machine; anything else is something broken. */
-static int count_failed(const char *text, cudaError_t error, struct dp_error *err)
+void dp_cuda_software(char *text, size_t bytes)
 {
-    int driver = 0, runtime = 0;
-    cudaGetLastError();
+    int driver = 0, runtime = 0, blas = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
+    cublasGetVersion(NULL, &blas);
+    cudaGetLastError();
+    snprintf(text, bytes, "driver %d.%d, runtime %d.%d, cuBLAS %d.%d.%d", driver / 1000,
+             driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10, blas / 10000,
+             blas % 10000 / 100, blas % 100);
+}
+
+/* No driver and no GPU are facts about the machine; anything else is something broken. */
+static int count_failed(cudaError_t error, char *text, size_t bytes)
+{
+    char software[96];
+    int driver = 0;
+    cudaGetLastError();
+    cudaDriverGetVersion(&driver);
+    dp_cuda_software(software, sizeof software);
+    snprintf(text, bytes, "cudaGetDeviceCount: %s (%s); %s", cudaGetErrorString(error),
+             cudaGetErrorName(error), software);
     const bool none =
         error == cudaErrorNoDevice || (error == cudaErrorInsufficientDriver && driver == 0);
-    return dp_fail(err, none ? DP_ENODEV : DP_EFAULT,
-                   "devices '%.64s': cudaGetDeviceCount: %s (%s); driver %d.%d, runtime %d.%d",
-                   text, cudaGetErrorString(error), cudaGetErrorName(error), driver / 1000,
-                   driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    return none ? DP_ENODEV : DP_EFAULT;
+}
+
+static int count_gpus(int *there, char *text, size_t bytes)
+{
+    const cudaError_t error = cudaGetDeviceCount(there);
+    if (error)
+        return count_failed(error, text, bytes);
+    if (*there > 0)
+        return 0;
+    snprintf(text, bytes, "cudaGetDeviceCount: no GPU");
+    return DP_ENODEV;
+}
+
+int dp_gpus(char *text, size_t bytes)
+{
+    int there = 0;
+    const int status = count_gpus(&there, text, bytes);
+    if (status)
+        return status;
+    const int used = snprintf(text, bytes, "%d GPU%s; ", there, there == 1 ? "" : "s");
+    if (used > 0 && (size_t)used < bytes)
+        dp_cuda_software(text + used, bytes - (size_t)used);
+    return there;
 }
 
 static int bad_list(const char *text, const char *at, struct dp_error *err)
@@ -52,8 +86,8 @@ static int add_range(const char *text, int first, int last, int there, struct dp
 {
     for (int i = first; i <= last; ++i) {
         if (i >= there)
-            return dp_fail(err, DP_ENODEV, "devices '%.64s': there is no GPU %d, only %d", text, i,
-                           there);
+            return dp_fail(err, DP_ENODEV, "devices '%.64s': there is no GPU %d, the last is %d",
+                           text, i, there - 1);
         if (list->n == DP_MAX_SLOTS)
             return dp_fail(err, DP_EINVAL, "devices '%.64s': at most %d", text, DP_MAX_SLOTS);
         list->device[list->n++] = i;
@@ -91,14 +125,12 @@ int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error 
     /* A list that nobody can have is refused with or without GPUs. */
     if (!all && parse_ranges(text, 100000, &syntax, err))
         return DP_EINVAL;
-    const cudaError_t error = cudaGetDeviceCount(&there);
-    if (error)
-        return count_failed(text, error, err);
+    char why[200];
+    const int status = count_gpus(&there, why, sizeof why);
+    if (status)
+        return dp_fail(err, status, "devices '%.24s': %s", text, why);
     list->ops = &dp_device_cuda;
     list->kind = "cuda";
-    if (!all)
-        return parse_ranges(text, there, list, err);
-    if (there == 0)
-        return dp_fail(err, DP_ENODEV, "devices '%.64s': there is no GPU", text);
-    return add_range(text, 0, there - 1, there, list, err);
+    return all ? add_range(text, 0, there - 1, there, list, err)
+               : parse_ranges(text, there, list, err);
 }

@@ -1,40 +1,7 @@
-/* launch.c: one operation of the seam onto a stream: own kernels, copies, zeros, cuBLAS. */
+/* launch.c: one operation of the seam onto a stream: own kernels, copies, zeros. */
 #include "launch.h"
 
-#include <limits.h>
-
 #include "cuda.h"
-
-/* cuBLAS is column-major, where our row-major c is its transpose: c' = op(b)' op(a)'. */
-static int launch_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
-{
-    const struct dp_cuda_slot *s = queue->slot->native;
-    const float one = 1.0f, beta = g->accumulate ? 1.0f : 0.0f;
-    if (g->m == 0 || g->n == 0)
-        return 0;
-    if (g->k == 0 && g->accumulate)
-        return 0;
-    if (g->k == 0) {
-        const cudaError_t error =
-            cudaMemsetAsync(g->c, 0, g->m * g->n * sizeof *g->c, s->compute.stream);
-        return error ? dp_cuda_fail(queue->slot, "cudaMemsetAsync", error, err) : 0;
-    }
-    if (queue != &queue->slot->compute)
-        return dp_fail(err, DP_EINVAL, "%s: matrix products belong to the compute queue",
-                       queue->slot->info.name);
-    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX)
-        return dp_fail(err, DP_EINVAL, "%s: a matrix product of %zu x %zu x %zu: at most %d",
-                       queue->slot->info.name, g->m, g->n, g->k, INT_MAX);
-    const int m = (int)g->m, n = (int)g->n, k = (int)g->k;
-    const cublasStatus_t status =
-        cublasSgemm(s->blas, g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
-                    g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &one, g->b,
-                    g->transpose_b ? k : n, g->a, g->transpose_a ? m : k, &beta, g->c, n);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        return 0;
-    return dp_fail(err, status == CUBLAS_STATUS_ALLOC_FAILED ? DP_ENOMEM : DP_EFAULT,
-                   "%s: cublasSgemm: %s", queue->slot->info.name, cublasGetStatusString(status));
-}
 
 /* Unified addressing tells the direction from the pointers. */
 static cudaError_t launch_copy(const struct dp_copy *g, cudaStream_t stream)
@@ -107,14 +74,13 @@ static const char *const names[DP_KERNELS] = {
 int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                    struct dp_error *err)
 {
-    const struct dp_cuda_slot *s = queue->slot->native;
     const struct dp_cuda_queue *q = queue->native;
     (void)bytes;
-    cudaError_t error = cudaSetDevice(s->device);
-    if (error)
-        return dp_cuda_fail(queue->slot, "cudaSetDevice", error, err);
+    const int status = dp_cuda_enter(queue->slot, err);
+    if (status)
+        return status;
     if (kernel == DP_KERNEL_GEMM)
-        return launch_gemm(queue, args, err);
-    error = launch(kernel, args, q->stream);
+        return dp_cuda_gemm(queue, args, err);
+    const cudaError_t error = launch(kernel, args, q->stream);
     return error ? dp_cuda_fail(queue->slot, names[kernel], error, err) : 0;
 }

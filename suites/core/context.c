@@ -134,12 +134,10 @@ static void close_tensor(void *object)
     free(object);
 }
 
-static struct dp_group *open_devices(struct context *c, const char *devices)
+static struct dp_group *open_devices(struct context *c, const char *devices, const char *backend)
 {
-    const struct dp_group_config config = {.devices = devices,
-                                           .backend = c->settings.backend,
-                                           .lag_seed = c->settings.lag_seed,
-                                           .bind = false};
+    const struct dp_group_config config = {
+        .devices = devices, .backend = backend, .lag_seed = c->settings.lag_seed, .bind = false};
     struct dp_group *group = NULL;
     struct dp_error err = {0};
     expect_ok(c, dp_group_open(&config, &group, &err), &err, "dp_group_open");
@@ -147,16 +145,40 @@ static struct dp_group *open_devices(struct context *c, const char *devices)
     return group;
 }
 
-struct dp_group *open_group(struct context *c, int slots)
+void slot_name(const struct case_settings *settings, int i, char text[32])
 {
-    char devices[32];
-    (void)snprintf(devices, sizeof devices, "virt:%d%s", slots, c->settings.lag ? "+lag" : "");
-    return open_devices(c, devices);
+    if (settings->gpus == 0) {
+        (void)snprintf(text, 32, "virt:%d", i);
+    } else if (i < settings->gpus) {
+        (void)snprintf(text, 32, "cuda:%d", i);
+    } else {
+        (void)snprintf(text, 32, "cuda:%d#%d", i % settings->gpus, i / settings->gpus);
+    }
 }
 
+void device_list(const struct case_settings *settings, int slots, char text[256])
+{
+    if (settings->gpus == 0) {
+        (void)snprintf(text, 256, "virt:%d%s", slots, settings->lag ? "+lag" : "");
+        return;
+    }
+    size_t used = (size_t)snprintf(text, 256, "cuda:%d", 0);
+    for (int i = 1; i < slots && used < 256; ++i) {
+        used += (size_t)snprintf(text + used, 256 - used, ",%d", i % settings->gpus);
+    }
+}
+
+struct dp_group *open_group(struct context *c, int slots)
+{
+    char devices[256];
+    device_list(&c->settings, slots, devices);
+    return open_devices(c, devices, c->settings.backend);
+}
+
+/* Without devices the kernels of a GPU are no choice. */
 struct dp_group *open_host_group(struct context *c)
 {
-    return open_devices(c, "host");
+    return open_devices(c, "host", c->settings.gpus == 0 ? c->settings.backend : NULL);
 }
 
 struct dp_run *open_run(struct context *c, struct dp_group *group)

@@ -15,9 +15,10 @@
 enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_SKIP };
 
 struct case_settings {
-    const char *backend; /* "cpu", "cpu-ref" */
+    const char *backend; /* "cpu", "cpu-ref", "cuda", "cuda-staged" */
     bool lag;            /* devices are virt:K+lag */
     uint64_t lag_seed;
+    int gpus; /* not 0: slots are on that many GPUs, in turn */
 };
 
 struct context {
@@ -65,7 +66,12 @@ const float *randoms(struct context *c, size_t n, uint64_t seed);
 
 /* ---- opening: a failure is the case's failure ------------------------------------------- */
 
-struct dp_group *open_group(struct context *c, int slots); /* virt:SLOTS or virt:SLOTS+lag */
+/* SLOTS devices of the settings' kind. */
+struct dp_group *open_group(struct context *c, int slots);
+/* "virt:4", "virt:4+lag", "cuda:0,1,0,1" on two GPUs. */
+void device_list(const struct case_settings *settings, int slots, char text[256]);
+/* What slot i must be called: "virt:3", "cuda:1#1". */
+void slot_name(const struct case_settings *settings, int i, char text[32]);
 struct dp_group *open_host_group(struct context *c);
 struct dp_run *open_run(struct context *c, struct dp_group *group);
 struct dp_replicas *open_replicas(struct context *c, struct dp_module *module,

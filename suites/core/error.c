@@ -264,7 +264,10 @@ static void parallel_work_in_replica(struct context *c)
     struct dp_error err = {0};
     int n_out = 0;
     const int status = dp_forward(wrapper, open_run(c, group), &x, 1, out, &n_out, &err);
-    expect_error(c, status, DP_EINVAL, &err, "replica 0 on virt:0", "inside a replica");
+    char name[32], where[64];
+    slot_name(&c->settings, 0, name);
+    (void)snprintf(where, sizeof where, "replica 0 on %s", name);
+    expect_error(c, status, DP_EINVAL, &err, where, "inside a replica");
 }
 
 /* Tensors of another group are refused, not misread. */

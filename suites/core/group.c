@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* DP_EINVAL, or DP_ENODEV in a build without CUDA. */
+enum { CUDA = 1 };
+
 static void refused(struct context *c)
 {
     static const struct {
@@ -23,13 +26,25 @@ static void refused(struct context *c)
         {"", "cpu", NULL, DP_EINVAL},
         {"gpu:2", "cpu", "gpu", DP_EINVAL},
         {"host:2", "cpu", NULL, DP_EINVAL},
-        {"cuda:0", "cpu", "cuda", DP_ENODEV},
-        {"cuda:all", "cpu", "cuda", DP_ENODEV},
+        {"cuda:", "cuda", "cuda", CUDA},
+        {"cuda:x", "cuda", "'x'", CUDA},
+        {"cuda:0-", "cuda", "'0-'", CUDA},
+        {"cuda:0,", "cuda", "cuda:0,", CUDA},
+        {"cuda:1-0", "cuda", "'1-0'", CUDA},
+        {"cuda:9999999", "cuda", "9999999", CUDA},
+        {"cuda:all,0", "cuda", "all,0", CUDA},
+        {"cuda:99999", "cuda", "99999", DP_ENODEV},
         {"virt:2", "cublas", "cublas", DP_EINVAL},
         {"virt:2", "", NULL, DP_EINVAL},
         {"virt:2,virt:2", "cpu", NULL, DP_EINVAL},
     };
+    char text[256];
+    const bool has_cuda =
+        dp_gpus(text, sizeof text) != DP_ENODEV || strstr(text, "no CUDA part") == NULL;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        const int want = table[i].status != CUDA ? table[i].status
+                         : has_cuda              ? DP_EINVAL
+                                                 : DP_ENODEV;
         case_note(c, "\"%s\" on \"%s\"", table[i].devices, table[i].backend);
         const struct dp_group_config config = {.devices = table[i].devices,
                                                .backend = table[i].backend};
@@ -37,8 +52,17 @@ static void refused(struct context *c)
         struct dp_error err = {0};
         const int status = dp_group_open(&config, &group, &err);
         expect(c, group == NULL, "a failing call set the group");
-        expect_error(c, status, table[i].status, &err, table[i].needle, NULL);
+        expect_error(c, status, want, &err, table[i].needle, NULL);
     }
+}
+
+static bool communicator_fits(const struct case_settings *settings, const char *name)
+{
+    if (strcmp(settings->backend, "cpu-ref") == 0 || strcmp(settings->backend, "cuda-staged") == 0)
+        return strcmp(name, "staged") == 0;
+    if (settings->gpus == 0)
+        return strcmp(name, "threads") == 0;
+    return strcmp(name, "peer") == 0 || strcmp(name, "peer-staged") == 0;
 }
 
 static void sizes(struct context *c)
@@ -52,18 +76,21 @@ static void sizes(struct context *c)
                "a slot outside");
         expect(c, strcmp(dp_group_backend(group), c->settings.backend) == 0, "backend %s",
                dp_group_backend(group));
-        const bool reference = strcmp(c->settings.backend, "cpu-ref") == 0;
-        expect(c, strcmp(dp_group_communicator(group), reference ? "staged" : "threads") == 0,
-               "communicator %s", dp_group_communicator(group));
+        expect(c, communicator_fits(&c->settings, dp_group_communicator(group)), "communicator %s",
+               dp_group_communicator(group));
+        expect(c, (dp_group_software(group)[0] != '\0') == (c->settings.gpus > 0), "software '%s'",
+               dp_group_software(group));
         for (int i = 0; i < k; ++i) {
             struct dp_slot *slot = dp_group_slot(group, i);
             struct dp_slot_info info;
-            char name[16];
+            char name[32];
             dp_slot_describe(slot, &info);
-            (void)snprintf(name, sizeof name, "virt:%d", i);
+            slot_name(&c->settings, i, name);
             expect(c, strcmp(info.name, name) == 0 && strcmp(dp_slot_name(slot), name) == 0,
                    "slot %d is called %s", i, info.name);
-            expect(c, strcmp(info.kind, "virt") == 0 && info.index == i, "kind or index of %d", i);
+            const char *kind = c->settings.gpus > 0 ? "cuda" : "virt";
+            expect(c, strcmp(info.kind, kind) == 0 && info.index == i, "kind or index of %d", i);
+            expect(c, (info.bus[0] != '\0') == (c->settings.gpus > 0), "bus of %d", i);
             expect(c, info.lag == c->settings.lag && !info.bound, "lag or bound of %d", i);
             expect(c, dp_slot_group(slot) == group, "group of %d", i);
         }
@@ -89,8 +116,10 @@ static void host_slot(struct context *c)
 static void bound(struct context *c)
 {
     for (int round = 0; round < 3; ++round) {
+        char devices[256];
+        device_list(&c->settings, 2, devices);
         const struct dp_group_config config = {
-            .devices = "virt:2", .backend = c->settings.backend, .bind = true};
+            .devices = devices, .backend = c->settings.backend, .bind = true};
         struct dp_group *group = NULL;
         struct dp_error err = {0};
         expect_ok(c, dp_group_open(&config, &group, &err), &err, "dp_group_open");

@@ -16,7 +16,8 @@ static int *queue_mark(struct context *c, struct dp_run *run, struct dp_slot *sl
 {
     int *mark = case_memory(c, sizeof *mark);
     struct dp_error err = {0};
-    expect_ok(c, dp_run_call(run, slot, call_mark, &mark, sizeof mark, &err), &err, "dp_run_call");
+    expect_ok(c, dp_run_call(run, slot, call_mark, &mark, sizeof mark, NULL, 0, &err), &err,
+              "dp_run_call");
     return mark;
 }
 

@@ -22,10 +22,26 @@ static size_t row_width(const struct dp_tensor *tensor)
     return width;
 }
 
+/* How many elements of each a function uses. */
+struct counts {
+    size_t a, b, y;
+};
+
 static int queue(struct dp_run *run, const struct dp_tensor *on, void (*function)(const void *),
-                 const struct span *span, struct dp_error *err)
+                 const struct span *span, struct counts counts, struct dp_error *err)
 {
-    return dp_run_call(run, on->slot, function, span, sizeof *span, err);
+    const struct dp_use uses[] = {
+        {offsetof(struct span, a), counts.a * sizeof *span->a, DP_READS},
+        {offsetof(struct span, b), counts.b * sizeof *span->b, DP_READS},
+        {offsetof(struct span, y), counts.y * sizeof *span->y,
+         span->accumulate ? DP_READS | DP_WRITES : DP_WRITES},
+    };
+    return dp_run_call(run, on->slot, function, span, sizeof *span, uses, 3, err);
+}
+
+static size_t cells(const struct span *span)
+{
+    return span->rows * span->columns;
 }
 
 static int make_like(struct dp_run *run, const struct dp_tensor *like, struct dp_tensor *tensor,
@@ -99,7 +115,7 @@ static int scale_forward(struct dp_module *module, struct dp_run *run, const str
                               .rows = dp_tensor_count(in),
                               .columns = 1};
     *n_out = 1;
-    return queue(run, in, call_scale, &span, err);
+    return queue(run, in, call_scale, &span, (struct counts){span.rows, 1, span.rows}, err);
 }
 
 static int scale_backward(struct dp_module *module, struct dp_run *run,
@@ -117,7 +133,8 @@ static int scale_backward(struct dp_module *module, struct dp_run *run,
         struct span span = {.a = in.data, .b = grad_out->data, .in_rows = dp_tensor_count(&in)};
         dp_run_grad(run, param, &grad, &span.accumulate);
         span.y = grad.data;
-        status = queue(run, &in, call_dot, &span, err);
+        status =
+            queue(run, &in, call_dot, &span, (struct counts){span.in_rows, span.in_rows, 1}, err);
     }
     grad_in[0] = (struct dp_tensor){.slot = NULL};
     if (status != DP_OK || !in.needs_grad) {
@@ -129,7 +146,9 @@ static int scale_backward(struct dp_module *module, struct dp_run *run,
                               .y = grad_in[0].data,
                               .rows = dp_tensor_count(&in),
                               .columns = 1};
-    return status != DP_OK ? status : queue(run, &in, call_scale, &span, err);
+    return status != DP_OK
+               ? status
+               : queue(run, &in, call_scale, &span, (struct counts){span.rows, 1, span.rows}, err);
 }
 
 static const struct dp_module_ops scale_ops = {"scale", scale_forward, scale_backward, NULL};
@@ -212,7 +231,9 @@ static int resize_forward(struct dp_module *module, struct dp_run *run, const st
                               .multiple = plan->multiple};
     inherit(run, in, false, &out[0]);
     *n_out = 1;
-    return status != DP_OK ? status : queue(run, in, call_resize, &span, err);
+    return status != DP_OK ? status
+                           : queue(run, in, call_resize, &span,
+                                   (struct counts){dp_tensor_count(in), 0, cells(&span)}, err);
 }
 
 static int resize_backward(struct dp_module *module, struct dp_run *run,
@@ -234,7 +255,10 @@ static int resize_backward(struct dp_module *module, struct dp_run *run,
                               .columns = status == DP_OK ? in.dim[1] : 0,
                               .in_rows = grad_out->dim[0],
                               .multiple = plan->multiple};
-    return status != DP_OK ? status : queue(run, &in, call_resize_back, &span, err);
+    return status != DP_OK
+               ? status
+               : queue(run, &in, call_resize_back, &span,
+                       (struct counts){dp_tensor_count(grad_out), 0, cells(&span)}, err);
 }
 
 struct dp_module *make_resize(struct context *c, struct dp_group *group, struct resize **plan)
@@ -268,7 +292,9 @@ static int centre_apply(struct dp_run *run, const struct dp_tensor *in, struct d
     inherit(run, in, false, out);
     const struct span span = {
         .a = in->data, .y = out->data, .rows = in->dim[0], .columns = row_width(in)};
-    return status != DP_OK ? status : queue(run, in, call_centre, &span, err);
+    return status != DP_OK ? status
+                           : queue(run, in, call_centre, &span,
+                                   (struct counts){cells(&span), 0, cells(&span)}, err);
 }
 
 static int centre_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
@@ -311,7 +337,9 @@ static int transpose_apply(struct dp_run *run, const struct dp_tensor *in, struc
     const int status = dp_run_tensor(run, in->slot, in->dtype, 2, dim, out, err);
     inherit(run, in, false, out);
     const struct span span = {.a = in->data, .y = out->data, .rows = dim[0], .columns = dim[1]};
-    return status != DP_OK ? status : queue(run, in, call_transpose, &span, err);
+    return status != DP_OK ? status
+                           : queue(run, in, call_transpose, &span,
+                                   (struct counts){cells(&span), 0, cells(&span)}, err);
 }
 
 static int transpose_forward(struct dp_module *module, struct dp_run *run,
@@ -355,7 +383,9 @@ static int multiply_into(struct dp_run *run, const struct dp_tensor *a, const st
     const int status = make_like(run, a, y, err);
     y->needs_grad = dp_run_has_grad(run) && (a->needs_grad || b->needs_grad);
     const struct span span = {.a = a->data, .b = b->data, .y = y->data, .rows = dp_tensor_count(a)};
-    return status != DP_OK ? status : queue(run, a, call_multiply, &span, err);
+    return status != DP_OK ? status
+                           : queue(run, a, call_multiply, &span,
+                                   (struct counts){span.rows, span.rows, span.rows}, err);
 }
 
 static int multiply_forward(struct dp_module *module, struct dp_run *run,
@@ -419,7 +449,9 @@ static int fork_forward(struct dp_module *module, struct dp_run *run, const stru
     inherit(run, in, false, &out[0]);
     inherit(run, in, false, &out[1]);
     *n_out = 2;
-    return status != DP_OK ? status : queue(run, in, call_double, &span, err);
+    return status != DP_OK ? status
+                           : queue(run, in, call_double, &span,
+                                   (struct counts){cells(&span), 0, cells(&span)}, err);
 }
 
 static int fork_backward(struct dp_module *module, struct dp_run *run,
@@ -436,7 +468,9 @@ static int fork_backward(struct dp_module *module, struct dp_run *run,
                               .y = grad_in[0].data,
                               .rows = grad_out[0].dim[0],
                               .columns = row_width(&grad_out[0])};
-    return status != DP_OK ? status : queue(run, grad_out, call_double, &span, err);
+    return status != DP_OK ? status
+                           : queue(run, grad_out, call_double, &span,
+                                   (struct counts){cells(&span), span.columns, cells(&span)}, err);
 }
 
 struct dp_module *make_fork(struct context *c, struct dp_group *group)

@@ -2,6 +2,7 @@
  * probe_maths.c. */
 #include "probes.h"
 
+#include <stddef.h>
 #include <time.h>
 
 static void sleep_ms(unsigned ms)
@@ -28,7 +29,7 @@ static int rest(const struct probe *probe, struct dp_run *run, struct dp_slot *s
         return DP_OK;
     }
     if (probe->queued) {
-        return dp_run_call(run, slot, call_sleep, &ms, sizeof ms, err);
+        return dp_run_call(run, slot, call_sleep, &ms, sizeof ms, NULL, 0, err);
     }
     sleep_ms(ms);
     return DP_OK;
@@ -64,8 +65,9 @@ static int probe_forward(struct dp_module *module, struct dp_run *run, const str
     }
     look(&probe->visit[i], run, in);
     int *marks = &probe->visit[i].marks;
-    int status =
-        probe->mark ? dp_run_call(run, in->slot, call_mark, &marks, sizeof marks, err) : DP_OK;
+    int status = probe->mark
+                     ? dp_run_call(run, in->slot, call_mark, &marks, sizeof marks, NULL, 0, err)
+                     : DP_OK;
     if (status == DP_OK) {
         status = rest(probe, run, in->slot, probe->forward_ms[i], err);
     }
@@ -145,7 +147,9 @@ static int counter_forward(struct dp_module *module, struct dp_run *run,
     struct dp_param *const *count = dp_module_self(module);
     const struct dp_tensor *value = dp_run_value(run, *count);
     float *memory = value->data;
-    const int status = dp_run_call(run, value->slot, call_increment, &memory, sizeof memory, err);
+    const struct dp_use use = {0, sizeof *memory, DP_READS | DP_WRITES};
+    const int status =
+        dp_run_call(run, value->slot, call_increment, &memory, sizeof memory, &use, 1, err);
     return status != DP_OK ? status : pass_forward(in, n_in, out, n_out, err);
 }
 
@@ -212,7 +216,9 @@ static int inject_backward(struct dp_module *module, struct dp_run *run,
     struct inject_args args = {.value = self->plan.grad[i], .ms = self->plan.backward_ms[i]};
     dp_run_grad(run, self->param, &grad, &args.accumulate);
     args.grad = grad.data;
-    const int status = dp_run_call(run, grad.slot, call_inject, &args, sizeof args, err);
+    const struct dp_use use = {offsetof(struct inject_args, grad), sizeof *args.grad,
+                               args.accumulate ? DP_READS | DP_WRITES : DP_WRITES};
+    const int status = dp_run_call(run, grad.slot, call_inject, &args, sizeof args, &use, 1, err);
     return status != DP_OK ? status
                            : pass_backward(module, run, grad_out, n_out, grad_in, n_in, err);
 }

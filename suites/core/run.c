@@ -16,7 +16,7 @@
 
 struct choice {
     struct case_settings settings;
-    const char *only;
+    const char *program, *devices, *only;
     bool list;
     size_t seeds[MAX_SEEDS];
     size_t n_seeds;
@@ -27,8 +27,10 @@ struct tally {
 };
 
 static const struct argp_option options[] = {
-    {"devices", 'd', "KIND", 0, "virt (default) or virt+lag", 0},
-    {"backend", 'b', "NAME", 0, "cpu (default) or cpu-ref", 0},
+    {"devices", 'd', "KIND", 0,
+     "virt (default), virt+lag, or cuda:N for slots on N GPUs in turn, N one of 1 2 4 8", 0},
+    {"backend", 'b', "NAME", 0, "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged",
+     0},
     {"only", 'o', "GLOB", 0, "Run the cases whose name matches, such as 'gradient/*'", 0},
     {"seed", 's', "LIST", 0, "Lag seeds, all cases once with each; 0 is purely lazy", 0},
     {"list", 'l', NULL, 0, "Print names and rules of the cases and run none", 0},
@@ -36,28 +38,32 @@ static const struct argp_option options[] = {
 };
 
 static void choose(struct argp_state *state, const char *what, const char *value,
-                   const char *const names[2], size_t *index)
+                   const char *const names[], size_t n, size_t *index)
 {
     struct option_text why;
-    if (option_name(what, value, names, 2, index, &why) != 0) {
+    if (option_name(what, value, names, n, index, &why) != 0) {
         argp_failure(state, 2, 0, "%s", why.text);
     }
 }
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
-    static const char *const devices[2] = {"virt", "virt+lag"};
-    static const char *const backends[2] = {"cpu", "cpu-ref"};
+    static const char *const devices[] = {"virt",   "virt+lag", "cuda:1",
+                                          "cuda:2", "cuda:4",   "cuda:8"};
+    static const int gpus[] = {0, 0, 1, 2, 4, 8};
+    static const char *const backends[] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
     struct choice *choice = state->input;
     struct option_text why;
     size_t index = 0;
     switch (key) {
     case 'd':
-        choose(state, "devices", value, devices, &index);
+        choose(state, "devices", value, devices, 6, &index);
+        choice->devices = devices[index];
         choice->settings.lag = index == 1;
+        choice->settings.gpus = gpus[index];
         return 0;
     case 'b':
-        choose(state, "backend", value, backends, &index);
+        choose(state, "backend", value, backends, 4, &index);
         choice->settings.backend = backends[index];
         return 0;
     case 'o':
@@ -95,9 +101,9 @@ static void run_one(const struct test_case *test, const struct choice *choice, s
     } else {
         ++tally->failed;
         printf("FAIL %s [%s]: %s\n", test->name, test->rules, result.message);
-        printf("     repeat: lockstep-core-cases --devices virt%s --backend %s --seed %llu --only "
-               "'%s'\n",
-               s->lag ? "+lag" : "", s->backend, (unsigned long long)s->lag_seed, test->name);
+        printf("     repeat: %s --devices %s --backend %s --seed %llu --only '%s'\n",
+               choice->program, choice->devices, s->backend, (unsigned long long)s->lag_seed,
+               test->name);
     }
     (void)fflush(stdout);
 }
@@ -146,11 +152,14 @@ static int status_of(const struct tally *tally)
 
 int main(int argc, char **argv)
 {
-    struct choice choice = {.settings = {.backend = "cpu"}, .n_seeds = 1};
+    struct choice choice = {.program = argv[0], .devices = "virt", .n_seeds = 1};
     const struct argp argp = {options, parse, NULL, "Runs the cases of core.", NULL, NULL, NULL};
     argp_err_exit_status = 2;
     if (argp_parse(&argp, argc, argv, 0, NULL, &choice) != 0) {
         return 2;
+    }
+    if (choice.settings.backend == NULL) {
+        choice.settings.backend = choice.settings.gpus > 0 ? "cuda" : "cpu";
     }
     if (choice.list) {
         return list_cases(choice.only) > 0 ? 0 : 2;

@@ -3,8 +3,11 @@
 #include "fake.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#define WORD 4
+#define WORD  4
+#define LARGE ((size_t)1 << 16)
 
 /* The shadow of an address of a device; NULL for host memory, of which nothing is known. */
 static unsigned char *shadow_of(const char *address)
@@ -21,13 +24,28 @@ static size_t words(const char *address, size_t bytes)
     return ((uintptr_t)address % WORD + bytes + WORD - 1) / WORD;
 }
 
+/* Whole pages are given back: they are zeros when they are touched again. */
+static void clear(unsigned char *shadow, size_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), lead = page - (uintptr_t)shadow % page;
+    const size_t whole = n < LARGE ? 0 : (n - lead) / page * page;
+    if (whole == 0 || madvise(shadow + lead, whole, MADV_DONTNEED) != 0) {
+        memset(shadow, 0, n);
+        return;
+    }
+    memset(shadow, 0, lead);
+    memset(shadow + lead + whole, 0, n - lead - whole);
+}
+
 void fake_shadow_set(const struct fake_area *area, bool written)
 {
     for (size_t row = 0; row < area->height && area->width; ++row) {
         const char *lo = area->lo + row * area->pitch;
         unsigned char *shadow = shadow_of(lo);
-        if (shadow)
-            memset(shadow, written, words(lo, area->width));
+        if (shadow && written)
+            memset(shadow, 1, words(lo, area->width));
+        else if (shadow)
+            clear(shadow, words(lo, area->width));
     }
 }
 

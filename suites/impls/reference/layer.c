@@ -1,5 +1,6 @@
 /* layer.c: what is common to the layers of the adapter's own. */
 #include "layer.h"
+#include "maths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -246,7 +247,10 @@ int need_rows(const struct call *c)
 
 int queue_math(struct call *c, void (*loop)(const void *args), const struct math *math)
 {
-    return dp_run_call(c->run, c->slot, loop, math, sizeof *math, c->err);
+    struct dp_use uses[DP_CALL_USES];
+    const int n = math_uses(loop, math, uses);
+
+    return dp_run_call(c->run, c->slot, loop, math, sizeof *math, uses, n, c->err);
 }
 
 bool is_trained(const struct call *c, int i)

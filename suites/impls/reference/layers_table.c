@@ -43,7 +43,10 @@ static int check_indices(struct call *c)
 static int embedding_forward(struct call *c)
 {
     const size_t dim[] = {c->in[0].dim[0], c->layer->out};
-    struct math m = {.x = param_value(c, 0)->data, .rows = dim[0], .columns = dim[1]};
+    struct math m = {.x = param_value(c, 0)->data,
+                     .n = c->layer->in * c->layer->out,
+                     .rows = dim[0],
+                     .columns = dim[1]};
     int status;
 
     if (c->in[0].dtype != DP_I32 || c->in[0].ndim != 1)

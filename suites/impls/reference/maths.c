@@ -3,6 +3,9 @@
 
 #include "layer.h"
 
+#include <stddef.h>
+#include <string.h>
+
 void loop_affine(const void *args)
 {
     const struct math *m = args;
@@ -224,4 +227,79 @@ void loop_add(const void *args)
 
     for (size_t i = 0; i < m->n; i++)
         put(m, i, m->x[i]);
+}
+
+/* ---- what they use --------------------------------------------------------------------------- */
+
+/* A number of elements, by the fields of struct math. */
+enum count { NONE, ONE, N, N_ROWS, ROWS, COLUMNS, CELLS, HALF, TWICE };
+
+static size_t elements(const struct math *m, enum count count)
+{
+    switch (count) {
+    case ONE:
+        return 1;
+    case N:
+        return m->n;
+    case N_ROWS:
+        return m->n * m->columns;
+    case ROWS:
+        return m->rows;
+    case COLUMNS:
+        return m->columns;
+    case CELLS:
+        return m->rows * m->columns;
+    case HALF:
+        return m->rows / 2 * m->columns;
+    case TWICE:
+        return 2 * m->rows * m->columns;
+    default:
+        return 0;
+    }
+}
+
+static const struct {
+    void (*loop)(const void *args);
+    enum count x, a, b, index, y;
+} users[] = {
+    {loop_affine, N, ONE, ONE, NONE, N},
+    {loop_scale_twice, N, ONE, NONE, NONE, N},
+    {loop_shift, N, NONE, NONE, NONE, N},
+    {loop_multiply, N, N, NONE, NONE, N},
+    {loop_multiply_back, N, N, NONE, NONE, N},
+    {loop_sum, N, NONE, NONE, NONE, ONE},
+    {loop_mean, N, NONE, NONE, NONE, ONE},
+    {loop_dot, N, N, NONE, NONE, ONE},
+    {loop_tied_grad, N, N, ONE, NONE, ONE},
+    {loop_number, NONE, NONE, NONE, NONE, ONE},
+    {loop_spread, ONE, NONE, NONE, NONE, N},
+    {loop_centre, CELLS, NONE, NONE, NONE, CELLS},
+    {loop_double_rows, HALF, NONE, NONE, NONE, CELLS},
+    {loop_fold_rows, CELLS, TWICE, NONE, NONE, CELLS},
+    {loop_pad_rows, N, NONE, NONE, NONE, CELLS},
+    {loop_sum_rows, CELLS, NONE, NONE, NONE, COLUMNS},
+    {loop_spread_rows, COLUMNS, NONE, NONE, NONE, CELLS},
+    {loop_widen, ROWS, NONE, NONE, NONE, CELLS},
+    {loop_widen_back, CELLS, NONE, NONE, NONE, ROWS},
+    {loop_look_up, N, NONE, NONE, ROWS, CELLS},
+    {loop_look_up_back, N_ROWS, NONE, NONE, N, CELLS},
+    {loop_add, N, NONE, NONE, NONE, N},
+};
+
+int math_uses(void (*loop)(const void *args), const struct math *m, struct dp_use uses[])
+{
+    size_t u = 0;
+
+    while (u + 1 < sizeof users / sizeof users[0] && users[u].loop != loop)
+        u++;
+    const struct dp_use list[] = {
+        {offsetof(struct math, x), elements(m, users[u].x) * sizeof *m->x, DP_READS},
+        {offsetof(struct math, a), elements(m, users[u].a) * sizeof *m->a, DP_READS},
+        {offsetof(struct math, b), elements(m, users[u].b) * sizeof *m->b, DP_READS},
+        {offsetof(struct math, index), elements(m, users[u].index) * sizeof *m->index, DP_READS},
+        {offsetof(struct math, y), elements(m, users[u].y) * sizeof *m->y,
+         m->accumulate ? DP_READS | DP_WRITES : DP_WRITES},
+    };
+    memcpy(uses, list, sizeof list);
+    return sizeof list / sizeof list[0];
 }

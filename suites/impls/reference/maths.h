@@ -3,6 +3,11 @@
 #ifndef REFERENCE_MATHS_H
 #define REFERENCE_MATHS_H
 
+#include "layer.h"
+
+/* What a loop reads and writes: the number of uses, at most DP_CALL_USES. */
+int math_uses(void (*loop)(const void *args), const struct math *m, struct dp_use uses[]);
+
 /* Elements: y[i] of n. a, b without an index are one number. */
 void loop_affine(const void *args);        /* y = a*x + b, b NULL: y = a*x */
 void loop_scale_twice(const void *args);   /* y = a*(a*x) */
@@ -27,7 +32,7 @@ void loop_sum_rows(const void *args);     /* y[j] = sum over rows of x[i][j] */
 void loop_spread_rows(const void *args);  /* every row is x */
 void loop_widen(const void *args);        /* y[i][j] = x[i] */
 void loop_widen_back(const void *args);   /* y[i] = sum over columns of x[i][j] */
-void loop_look_up(const void *args);      /* row i is row index[i] of x */
+void loop_look_up(const void *args);      /* row i is row index[i] of x, of n elements */
 void loop_look_up_back(const void *args); /* row r: sum of rows i of x, of n, with index[i] = r */
 void loop_add(const void *args);          /* y = x of n elements, with accumulate y = y + x */
 

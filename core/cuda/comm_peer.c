@@ -1,0 +1,351 @@
+/* comm_peer.c: transfers and sums between GPUs, issued by the calling thread.
+ *
+ * A transfer goes from GPU to GPU by the way that the driver has. A sum is cut into slices, one per
+ * replica; the replica's GPU reads all summands of its slice and adds them in replica order. Where
+ * a GPU may not use another's memory, the summands are copied to the destination's GPU instead,
+ * which adds them in the same order: the same bits. Order on the devices as in comm_threads.c. */
+#include "cuda.h"
+
+#include <stdio.h>
+
+/* Of one summand on its way. */
+#define STAGE_BYTES ((size_t)4 << 20)
+
+static struct dp_cuda_slot *native(const struct dp_slot *slot)
+{
+    return slot->native;
+}
+
+static bool reaches(const struct dp_slot *from, const struct dp_slot *to)
+{
+    return from == to || (native(from)->reach >> to->info.index & 1) != 0;
+}
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+/* Once per pair of GPUs; enabled already: by another group, or for another slot. */
+static int connect_pair(struct dp_slot *from, const struct dp_slot *to, struct dp_error *err)
+{
+    const int a = native(from)->device, b = native(to)->device;
+    const uint64_t bit = (uint64_t)1 << to->info.index;
+    int can = a == b;
+    cudaError_t error = can ? cudaSuccess : cudaDeviceCanAccessPeer(&can, a, b);
+    if (error)
+        return dp_cuda_fail(from, "cudaDeviceCanAccessPeer", error, err);
+    if (!can)
+        return 0;
+    if (a != b) {
+        const int status = dp_cuda_enter(from, err);
+        if (status)
+            return status;
+        error = cudaDeviceEnablePeerAccess(b, 0);
+    }
+    if (error && error != cudaErrorPeerAccessAlreadyEnabled)
+        return dp_cuda_fail(from, "cudaDeviceEnablePeerAccess", error, err);
+    if (error)
+        cudaGetLastError();
+    native(from)->reach |= bit;
+    return 0;
+}
+
+static int stage_open(struct dp_slot *slot, struct dp_error *err)
+{
+    void *memory = NULL;
+    const size_t bytes = (size_t)slot->group->size * STAGE_BYTES;
+    const int status = slot->ops->alloc(slot, bytes, &memory, err);
+    native(slot)->stage = memory;
+    return status;
+}
+
+static int peer_open(struct dp_group *group, struct dp_error *err)
+{
+    int status = 0;
+    bool all = true;
+    for (int i = 0; status == 0 && i < group->size; ++i) {
+        for (int k = 0; status == 0 && k < group->size; ++k) {
+            status = connect_pair(group->slot[i], group->slot[k], err);
+            all = all && reaches(group->slot[i], group->slot[k]);
+        }
+    }
+    if (status || all)
+        return status;
+    snprintf(group->communicator, sizeof group->communicator, "peer-staged");
+    for (int i = 0; status == 0 && i < group->size; ++i)
+        status = stage_open(group->slot[i], err);
+    return status;
+}
+
+/* ---- order ------------------------------------------------------------------------------- */
+
+/* The slots of the group that a communication touches, and whether the host is among them. */
+struct touched {
+    uint64_t slots;
+    bool host;
+};
+
+static void touch(struct touched *touched, const struct dp_slot *slot)
+{
+    if (dp_is_host(slot))
+        touched->host = true;
+    else
+        touched->slots |= (uint64_t)1 << slot->info.index;
+}
+
+static void touch_moves(struct touched *touched, const struct dp_moves *moves)
+{
+    for (int k = 0; k < moves->n; ++k) {
+        touch(touched, moves->move[k].src_slot);
+        touch(touched, moves->move[k].dst_slot);
+    }
+}
+
+static void record_ready(const struct dp_group *group, const struct touched *touched)
+{
+    for (int i = 0; i < group->size; ++i) {
+        struct dp_slot *slot = group->slot[i];
+        if ((touched->slots >> i & 1) != 0)
+            slot->ops->record(&slot->compute, &slot->ready);
+    }
+}
+
+static int ready_wait(struct dp_slot *worker, const struct dp_slot *touched, struct dp_error *err)
+{
+    return dp_is_host(touched) ? 0 : dp_event_wait(&worker->comm, &touched->ready, err);
+}
+
+/* Everything that was touched goes on after the worker; the host does so by waiting here. */
+static int done_wait(const struct dp_group *group, const struct touched *touched,
+                     struct dp_slot *worker, struct dp_error *err)
+{
+    int status = 0;
+    for (int i = 0; status == 0 && i < group->size; ++i) {
+        if ((touched->slots >> i & 1) != 0)
+            status = dp_event_wait(&group->slot[i]->compute, &worker->done, err);
+    }
+    return status || !touched->host ? status : worker->ops->finish(&worker->done, err);
+}
+
+/* ---- transfers --------------------------------------------------------------------------- */
+
+static cudaError_t copy_across(const struct dp_copy *c, int to, int from, cudaStream_t stream)
+{
+    if (c->height == 1 || (c->width == c->dst_pitch && c->width == c->src_pitch))
+        return cudaMemcpyPeerAsync(c->dst, to, c->src, from, c->width * c->height, stream);
+    union {
+        const void *in;
+        void *out;
+    } src = {c->src}; /* the runtime's struct has no place for a const pointer */
+    const struct cudaMemcpy3DPeerParms rows = {
+        .srcPtr = {src.out, c->src_pitch, c->width, c->height},
+        .srcDevice = from,
+        .dstPtr = {c->dst, c->dst_pitch, c->width, c->height},
+        .dstDevice = to,
+        .extent = {c->width, c->height, 1}};
+    return cudaMemcpy3DPeerAsync(&rows, stream);
+}
+
+static int issue_copy(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err)
+{
+    const struct dp_slot *to = move->dst_slot, *from = move->src_slot;
+    if (dp_is_host(to) || dp_is_host(from) || native(to)->device == native(from)->device)
+        return dp_launch(&worker->comm, DP_KERNEL_COPY, &move->copy, sizeof move->copy, err);
+    if (move->copy.width == 0 || move->copy.height == 0)
+        return 0;
+    const int status = dp_cuda_enter(worker, err);
+    if (status)
+        return status;
+    const cudaError_t error = copy_across(&move->copy, native(to)->device, native(from)->device,
+                                          native(worker)->comm.stream);
+    return error ? dp_cuda_fail(worker, "copy between GPUs", error, err) : 0;
+}
+
+/* Who carries a replica's transfers: the host has no queue to do it in. */
+static struct dp_slot *carrier(struct dp_slot *slot, const struct dp_moves *moves)
+{
+    for (int k = 0; dp_is_host(slot) && k < moves->n; ++k) {
+        const struct dp_move *move = &moves->move[k];
+        slot = dp_is_host(move->dst_slot) ? move->src_slot : move->dst_slot;
+    }
+    return slot;
+}
+
+static int issue_moves(struct dp_slot *worker, const struct dp_moves *moves, size_t *bytes,
+                       struct dp_error *err)
+{
+    int status = 0;
+    for (int k = 0; status == 0 && k < moves->n; ++k) {
+        const struct dp_move *move = &moves->move[k];
+        status = ready_wait(worker, move->src_slot, err);
+        if (status == 0)
+            status = ready_wait(worker, move->dst_slot, err);
+        if (status == 0)
+            status = issue_copy(worker, move, err);
+        *bytes += dp_move_traffic(move);
+    }
+    worker->ops->record(&worker->comm, &worker->done);
+    return status;
+}
+
+/* All are issued before anything waits for the first: they run side by side. */
+static int peer_move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                     struct dp_error *err)
+{
+    struct touched all = {0};
+    int status = 0;
+    for (int i = 0; i < team->n; ++i)
+        touch_moves(&all, &moves[i]);
+    record_ready(team->group, &all);
+    for (int i = 0; status == 0 && i < team->n; ++i) {
+        const uint64_t begin = dp_trace_begin(team->group);
+        size_t bytes = 0;
+        if (moves[i].n == 0)
+            continue;
+        status = issue_moves(carrier(team->slot[i], &moves[i]), &moves[i], &bytes, err);
+        dp_trace_end(team->group, i, phase, begin, bytes);
+    }
+    for (int i = 0; status == 0 && i < team->n; ++i) {
+        struct touched touched = {0};
+        touch_moves(&touched, &moves[i]);
+        if (moves[i].n > 0)
+            status = done_wait(team->group, &touched, carrier(team->slot[i], &moves[i]), err);
+    }
+    return status;
+}
+
+/* ---- sums -------------------------------------------------------------------------------- */
+
+/* A part of a sum: elements first..first+n. */
+struct part {
+    const struct dp_sum *sum;
+    size_t first, n;
+};
+
+static size_t unit_of(const struct part *part)
+{
+    return dp_dtype_bytes(part->sum->dtype);
+}
+
+/* The arguments of the kernel, all summands where they are. */
+static struct dp_reduce_args arguments(const struct dp_team *team, const struct part *part)
+{
+    struct dp_reduce_args args = {
+        part->sum->dtype, part->sum->accumulate, team->n, part->n, NULL, {NULL}};
+    args.dst = (char *)part->sum->dst + part->first * unit_of(part);
+    for (int i = 0; i < team->n; ++i)
+        args.src[i] = (const char *)part->sum->src[i] + part->first * unit_of(part);
+    return args;
+}
+
+static int issue_slice(const struct dp_team *team, struct dp_slot *worker, const struct part *part,
+                       struct dp_error *err)
+{
+    const struct dp_reduce_args args = arguments(team, part);
+    return part->n == 0 ? 0 : dp_launch(&worker->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
+}
+
+/* Slice i of as many as the team has replicas, in whole lines of memory. */
+static struct part slice_of(const struct dp_team *team, const struct dp_sum *sum, int i)
+{
+    const size_t each = (sum->n / (size_t)team->n + 32) / 32 * 32, first = (size_t)i * each;
+    if (first >= sum->n)
+        return (struct part){sum, 0, 0};
+    return (struct part){sum, first, sum->n - first < each ? sum->n - first : each};
+}
+
+static int wait_for_team(const struct dp_team *team, struct dp_slot *worker,
+                         const struct dp_slot *dst_slot, struct dp_error *err)
+{
+    int status = ready_wait(worker, dst_slot, err);
+    for (int i = 0; status == 0 && i < team->n; ++i)
+        status = ready_wait(worker, team->slot[i], err);
+    return status;
+}
+
+static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
+                      const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
+{
+    int status = 0;
+    for (int i = 0; status == 0 && i < team->n; ++i) {
+        struct dp_slot *worker = team->slot[i];
+        const uint64_t begin = dp_trace_begin(team->group);
+        status = wait_for_team(team, worker, dst_slot, err);
+        for (int k = 0; status == 0 && k < n; ++k) {
+            const struct part part = slice_of(team, &sums[k], i);
+            status = issue_slice(team, worker, &part, err);
+        }
+        worker->ops->record(&worker->comm, &worker->done);
+        dp_trace_end(team->group, i, phase, begin, 0);
+    }
+    return status;
+}
+
+/* What is out of reach comes to the destination's GPU before it is added there. */
+static int add_staged(const struct dp_team *team, struct dp_slot *dst_slot, const struct part *part,
+                      struct dp_error *err)
+{
+    const size_t bytes = part->n * unit_of(part);
+    struct dp_reduce_args args = arguments(team, part);
+    for (int i = 0; i < team->n; ++i) {
+        if (reaches(dst_slot, team->slot[i]))
+            continue;
+        char *stage = native(dst_slot)->stage + (size_t)i * STAGE_BYTES;
+        const struct dp_move move = {
+            dst_slot, team->slot[i], {stage, args.src[i], bytes, 1, bytes, bytes}};
+        const int status = issue_copy(dst_slot, &move, err);
+        if (status)
+            return status;
+        args.src[i] = stage;
+    }
+    return dp_launch(&dst_slot->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
+}
+
+static int sum_staged(const struct dp_team *team, struct dp_slot *dst_slot,
+                      const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
+{
+    const uint64_t begin = dp_trace_begin(team->group);
+    int status = wait_for_team(team, dst_slot, dst_slot, err);
+    for (int k = 0; status == 0 && k < n; ++k) {
+        const size_t most = STAGE_BYTES / dp_dtype_bytes(sums[k].dtype);
+        for (size_t at = 0; status == 0 && at < sums[k].n; at += most) {
+            const size_t left = sums[k].n - at;
+            const struct part part = {&sums[k], at, left < most ? left : most};
+            status = add_staged(team, dst_slot, &part, err);
+        }
+    }
+    dst_slot->ops->record(&dst_slot->comm, &dst_slot->done);
+    dp_trace_end(team->group, 0, phase, begin, 0);
+    return status;
+}
+
+static bool all_in_reach(const struct dp_team *team, const struct dp_slot *dst_slot)
+{
+    for (int i = 0; i < team->n; ++i) {
+        if (!reaches(team->slot[i], dst_slot))
+            return false;
+        for (int k = 0; k < team->n; ++k) {
+            if (!reaches(team->slot[i], team->slot[k]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static int peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
+                       const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
+{
+    const bool direct = all_in_reach(team, dst_slot);
+    struct touched touched = {0};
+    touch(&touched, dst_slot);
+    for (int i = 0; i < team->n; ++i)
+        touch(&touched, team->slot[i]);
+    record_ready(team->group, &touched);
+    int status = direct ? sum_slices(team, dst_slot, sums, n, phase, err)
+                        : sum_staged(team, dst_slot, sums, n, phase, err);
+    dp_trace_sums(team, dst_slot, sums, n, phase);
+    for (int i = 0; status == 0 && direct && i < team->n; ++i)
+        status = done_wait(team->group, &touched, team->slot[i], err);
+    return status || direct ? status : done_wait(team->group, &touched, dst_slot, err);
+}
+
+const struct dp_comm_ops dp_comm_peer = {
+    .name = "peer", .open = peer_open, .move = peer_move, .reduce = peer_reduce};

@@ -1,0 +1,85 @@
+/* gemm.c: matrix products by cuBLAS, in true fp32. */
+#include "cuda.h"
+
+#include <limits.h>
+
+/* What cuBLAS recommends for a GPU of compute capability 9; with it, no allocation in a step. */
+#define WORKSPACE_BYTES ((size_t)32 << 20)
+
+static int blas_fail(const struct dp_slot *slot, const char *call, cublasStatus_t status,
+                     struct dp_error *err)
+{
+    return dp_fail(err, status == CUBLAS_STATUS_ALLOC_FAILED ? DP_ENOMEM : DP_EFAULT, "%s: %s: %s",
+                   slot->info.name, call, cublasGetStatusString(status));
+}
+
+/* The stream first: setting it takes the workspace away. */
+static int blas_setup(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
+{
+    cublasStatus_t status = cublasSetStream(s->blas, s->compute.stream);
+    if (status)
+        return blas_fail(slot, "cublasSetStream", status, err);
+    status = cublasSetWorkspace(s->blas, s->workspace, WORKSPACE_BYTES);
+    if (status)
+        return blas_fail(slot, "cublasSetWorkspace", status, err);
+    status = cublasSetMathMode(s->blas, CUBLAS_DEFAULT_MATH); /* true fp32, no TF32 */
+    return status ? blas_fail(slot, "cublasSetMathMode", status, err) : 0;
+}
+
+/* With the slot's first product: many slots never have one. */
+static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
+{
+    if (s->blas_ready)
+        return 0;
+    if (!s->workspace) {
+        const cudaError_t error = cudaMalloc(&s->workspace, WORKSPACE_BYTES);
+        if (error)
+            return dp_cuda_fail(slot, "cudaMalloc of the cuBLAS workspace", error, err);
+    }
+    if (!s->blas) {
+        const cublasStatus_t status = cublasCreate(&s->blas);
+        if (status)
+            return blas_fail(slot, "cublasCreate", status, err);
+    }
+    const int status = blas_setup(slot, s, err);
+    s->blas_ready = status == 0;
+    return status;
+}
+
+static int check(const struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
+{
+    const char *name = queue->slot->info.name;
+    if (queue != &queue->slot->compute)
+        return dp_fail(err, DP_EINVAL, "%s: matrix products belong to the compute queue", name);
+    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX)
+        return dp_fail(err, DP_EINVAL, "%s: a matrix product of %zu x %zu x %zu: at most %d", name,
+                       g->m, g->n, g->k, INT_MAX);
+    return 0;
+}
+
+/* cuBLAS is column-major, where our row-major c is its transpose: c' = op(b)' op(a)'. */
+static int multiply(const struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
+{
+    struct dp_cuda_slot *s = queue->slot->native;
+    const float one = 1.0f, beta = g->accumulate ? 1.0f : 0.0f;
+    const int m = (int)g->m, n = (int)g->n, k = (int)g->k;
+    const int opened = blas_open(queue->slot, s, err);
+    if (opened)
+        return opened;
+    const cublasStatus_t status =
+        cublasSgemm(s->blas, g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                    g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &one, g->b,
+                    g->transpose_b ? k : n, g->a, g->transpose_a ? m : k, &beta, g->c, n);
+    return status ? blas_fail(queue->slot, "cublasSgemm", status, err) : 0;
+}
+
+int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
+{
+    const int status = check(queue, g, err);
+    if (status || g->m == 0 || g->n == 0 || (g->k == 0 && g->accumulate))
+        return status;
+    if (g->k > 0)
+        return multiply(queue, g, err);
+    const struct dp_zero zero = {g->c, g->m * g->n * sizeof *g->c};
+    return dp_cuda_launch(queue, DP_KERNEL_ZERO, &zero, sizeof zero, err);
+}
