@@ -209,7 +209,6 @@ void fake_put_mark(struct CUstream_st *stream, struct fake_token *token, struct 
 {
     struct fake_op *op = op_new(FAKE_OP_MARK);
     op->stamp = stamp;
-    fake_clock_join(&stream->clock, &fake.host);
     *token = fake_token_of(stream);
     ++token->point.position;
     put(stream, op);

@@ -144,7 +144,6 @@ cudaError_t fake_issue_now(struct CUstream_st *stream, struct fake_work *work)
         fake_work_drop(work);
         return error;
     }
-    fake_clock_join(&stream->clock, &fake.host);
     stream->clock.at[stream->id] = ++fake.ticks[stream->id];
     for (int i = 0; i < work->accesses && fake.config.races; ++i) {
         const struct fake_access *access = &work->access[i];

@@ -182,7 +182,9 @@ static void test_isolation(void)
     WELL(end(p.a));
     CHECK(cudaStreamWaitEvent(p.b, p.fork, 0) == cudaErrorCapturedEvent);
     CHECK(end(p.b) == cudaErrorStreamCaptureInvalidated);
+    const int before = fakecuda_verdict();
     CHECK(cudaEventSynchronize(p.fork) == cudaErrorCapturedEvent);
+    CHECK(fakecuda_verdict() == before + 1);
     WELL(cudaEventRecord(p.fork, p.a));
     WELL(cudaEventSynchronize(p.fork));
     close_place(&p, "waits for an event that was not captured");
@@ -198,6 +200,9 @@ static void test_forbidden(void)
     CHECK(end(p.a) == cudaErrorStreamCaptureInvalidated);
     begin(p.a);
     CHECK(cudaStreamSynchronize(p.b) == cudaErrorStreamCaptureUnsupported);
+    CHECK(end(p.a) == cudaErrorStreamCaptureInvalidated);
+    begin(p.a);
+    CHECK(cudaStreamQuery(p.b) == cudaErrorStreamCaptureUnsupported);
     CHECK(end(p.a) == cudaErrorStreamCaptureInvalidated);
     begin(p.a);
     CHECK(cudaMemcpyAsync(p.x, host, sizeof host, cudaMemcpyDefault, p.a) ==

@@ -20,6 +20,7 @@ void test_start(int devices)
     fakecuda_defaults(&config);
     config.devices = devices;
     config.quiet = true;
+    config.memory_bytes = (size_t)4 << 20;
     fakecuda_start(&config);
 }
 

@@ -185,6 +185,22 @@ static void test_half_a_page(void)
     test_end("the program writes pinned host memory");
 }
 
+static void test_overlap(void)
+{
+    test_start(1);
+    cudaStream_t stream = tool_stream(0);
+    float *memory = tool_floats(0, N);
+    WELL(cudaMemsetAsync(memory, 0, N * sizeof *memory, stream));
+    WELL(cudaMemcpyAsync(memory + 8, memory, 32, cudaMemcpyDefault, stream));
+    CHECK(fakecuda_verdict() == 0);
+    CHECK(cudaMemcpyAsync(memory + 7, memory, 32, cudaMemcpyDefault, stream) ==
+          cudaErrorInvalidValue);
+    WELL(cudaStreamSynchronize(stream));
+    WELL(cudaFree(memory));
+    WELL(cudaStreamDestroy(stream));
+    test_end("the source and the destination overlap");
+}
+
 static void touch_freed(void)
 {
     test_start(1);
@@ -229,6 +245,7 @@ static const struct test tests[] = {
     {"memory/ordinary", test_ordinary_memory},
     {"memory/rows", test_rows},
     {"memory/half-a-page", test_half_a_page},
+    {"memory/overlap", test_overlap},
     {"memory/faults", test_faults},
     {"memory/reset", test_reset},
 };

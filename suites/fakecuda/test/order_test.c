@@ -264,6 +264,22 @@ static void test_many_streams(void)
     test_end(NULL);
 }
 
+/* One that was destroyed before its work was waited for is still there. */
+static void test_stream_destroyed(void)
+{
+    test_start(1);
+    float *memory = tool_floats(0, N);
+    cudaStream_t first = tool_stream(0);
+    WELL(cudaMemsetAsync(memory, 0, N, first));
+    WELL(cudaStreamDestroy(first));
+    cudaStream_t second = tool_stream(0);
+    WELL(cudaMemsetAsync(memory, 0, N, second));
+    WELL(cudaDeviceSynchronize());
+    WELL(cudaFree(memory));
+    WELL(cudaStreamDestroy(second));
+    test_end("race: cudaMemsetAsync (device 0, stream 1)");
+}
+
 static const struct test tests[] = {
     {"order/areas", test_areas},
     {"order/columns", test_columns},
@@ -274,5 +290,6 @@ static const struct test tests[] = {
     {"order/deadlock", test_deadlock},
     {"order/threads", test_threads},
     {"order/many-streams", test_many_streams},
+    {"order/stream-destroyed", test_stream_destroyed},
 };
 const struct test_table order_tests = {tests, sizeof tests / sizeof *tests};

@@ -68,6 +68,7 @@ static void test_devices(void)
     CHECK(n == 2);
     WELL(cudaGetDeviceProperties(&properties, 0));
     CHECK(strcmp(properties.name, FAKECUDA_NAME) == 0 && properties.major == 9);
+    CHECK(properties.pciBusID == 0x13);
     WELL(cudaDeviceGetPCIBusId(bus, sizeof bus, 0));
     CHECK(strcmp(bus, "0000:13:00.0") == 0);
     WELL(cudaDeviceGetAttribute(&value, cudaDevAttrPciBusId, 1));
