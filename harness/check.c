@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check_pool.h"
 #include "check_runner.h"
@@ -140,6 +142,30 @@ static int check_devices_there(const char *command, const struct runner_run *run
     return EXIT_FAILED;
 }
 
+/* Whether the built-in implementation has these GPUs: asked in a process of its own, because CUDA
+ * does not survive the forks of the cases. */
+static int gpus_there(const char *command, const struct runner_options *options)
+{
+    const struct dp_group_config config = {.devices = options->devices};
+    struct dp_group *group = NULL;
+    int status = 0, ended = EXIT_FAILED;
+
+    if (strcmp(options->impl, "reference") != 0 || strncmp(options->devices, "cuda:", 5) != 0)
+        return 0;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        ended = command_open_group(command, &config, &group);
+        dp_group_close(group);
+        _exit(ended);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+        command_complain(command, "whether there are GPUs cannot be found out");
+    else
+        ended = WEXITSTATUS(status);
+    return ended == EXIT_SKIPPED && options->require_devices > 0 ? EXIT_FAILED : ended;
+}
+
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
                                 struct runner_out *out)
@@ -187,6 +213,9 @@ static int check_selected(const char *command, const struct runner_options *opti
         status = runner_out_open(command, options->out, &out);
         if (status == 0) {
             runner_watch_signals();
+            status = gpus_there(command, options);
+        }
+        if (status == 0) {
             status = options->mutants ? runner_mutants(command, options, tests, n, &out)
                                       : check_implementation(command, options, tests, n, &out);
         }

@@ -146,14 +146,14 @@ static error_t parse_format(const struct argp_state *state, const char *arg,
 static error_t parse_backend(const struct argp_state *state, const char *arg,
                              struct runner_options *options)
 {
-    static const char *const backends[] = {"cpu", "cpu-ref"};
     size_t index = 0;
-    const error_t rc = parse_choice(state, "--backend", "backend", arg, backends, 2, &index);
+    const error_t rc = parse_choice(state, "--backend", "backend", arg, command_backends,
+                                    COMMAND_BACKENDS, &index);
 
     options->has_backend = true;
     if (rc == 0 && options->impl_options[0] != '\0')
         return command_bad_option(state, "--backend and --impl-options are the same thing here");
-    snprintf(options->impl_options, sizeof options->impl_options, "%s", backends[index]);
+    snprintf(options->impl_options, sizeof options->impl_options, "%s", command_backends[index]);
     return rc;
 }
 

@@ -182,6 +182,13 @@ int command_open_group(const char *command, const struct dp_group_config *config
     return rc == DP_ENODEV && ends_with(config->devices, ":all") ? EXIT_SKIPPED : status;
 }
 
+const char *const command_backends[COMMAND_BACKENDS] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
+
+const char *command_default_backend(const char *devices)
+{
+    return strncmp(devices, "cuda:", 5) == 0 ? "cuda" : "cpu";
+}
+
 void command_default_devices(char *field, size_t bytes)
 {
     struct dp_machine machine;

@@ -21,11 +21,13 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, virt:N+lag or host (default: one virtual device per core)"},
+     .doc = "virt:N, virt:N+lag, host, cuda:0-3,5 or cuda:all (default: one virtual device per "
+            "core)"},
     {.name = "backend",
      .key = 'b',
-     .arg = "cpu|cpu-ref",
-     .doc = "kernels and communicator (default cpu)"},
+     .arg = "NAME",
+     .doc = "kernels and communicator: cpu (default) or cpu-ref; on GPUs cuda (default) or "
+            "cuda-staged"},
     {.name = "bind", .key = 'n', .arg = "cores|none", .doc = "of the workers (default cores)"},
     {.name = "format", .key = 'f', .arg = "text|json", .doc = "of the output (default text)"},
     {0}};
@@ -139,14 +141,33 @@ static void print_devices(const struct record_devices *d)
     }
 }
 
+/* The GPUs of the list: what they are, and whether their workers are beside them. */
+static void print_gpus(const struct record_devices *d)
+{
+    char memory[32];
+
+    for (int i = 0; i < d->n_slots; i++) {
+        const struct dp_slot_info *s = &d->slot[i];
+
+        if (s->model[0] != '\0')
+            printf("  %-12s %.30s, %s, PCI %s, %s\n", s->name, s->model,
+                   bytes_text(s->memory_bytes, memory, sizeof memory), s->bus,
+                   s->near ? "cores beside it" : "cores: a share of all");
+    }
+}
+
 static void print_versions(const struct dp_machine *m)
 {
+    char gpus[240];
+
     printf("\nVersions\n");
     printf("  lockstep   %s, commit %.60s\n", BUILD_VERSION, BUILD_GIT);
     printf("  build      %s, %s%s%.30s\n", BUILD_COMPILER, BUILD_TYPE,
            BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
     printf("  hwloc      %s\n", m->hwloc_version);
     print_long("BLAS", m->blas);
+    dp_gpus(gpus, sizeof gpus);
+    print_long("CUDA", gpus);
 }
 
 static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,
@@ -176,6 +197,7 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
     }
     print_machine(machine);
     print_devices(&devices);
+    print_gpus(&devices);
     print_versions(machine);
     return EXIT_PASSED;
 }
@@ -186,7 +208,7 @@ int devices_main(int argc, char **argv)
                               .parser = parse_option,
                               .doc = "Shows what is here: devices, core sets, NUMA nodes, caches, "
                                      "memory and library versions."};
-    struct devices_options options = {.backend = "cpu", .bind = true};
+    struct devices_options options = {.bind = true};
     struct dp_machine machine;
     struct dp_error err = {0};
     struct dp_group *group = NULL;
@@ -195,8 +217,10 @@ int devices_main(int argc, char **argv)
     command_default_devices(options.devices, sizeof options.devices);
     if ((status = command_parse(&argp, argc, argv, &options)))
         return status;
-    const struct dp_group_config config = {
-        .devices = options.devices, .backend = options.backend, .bind = options.bind};
+    const struct dp_group_config config = {.devices = options.devices,
+                                           .backend =
+                                               options.backend[0] != '\0' ? options.backend : NULL,
+                                           .bind = options.bind};
 
     /* Before the group binds this thread: what is usable is what it may use now. */
     if (dp_machine_read(&machine, &err))

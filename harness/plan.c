@@ -4,6 +4,8 @@
  * are blocks: what drifts over the time of a sweep meets all cells alike. */
 #include "plan.h"
 
+#include "device_list.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,9 +162,11 @@ size_t plan_cells(const struct plan_options *options)
     return options->launches * plan_block(options);
 }
 
-/* "virt:8+lag" and 3: "virt:3+lag", the first three of the list. */
+/* "virt:8+lag" and 3: "virt:3+lag", the first three of the list; of "cuda:0-7": "cuda:0-2". */
 static void first_devices(const char *list, size_t count, char *text, size_t bytes)
 {
+    if (device_list_first(list, count, text, bytes) == 0)
+        return;
     const char *colon = strchr(list, ':'), *plus = strchr(list, '+');
     const int kind = colon != NULL ? (int)(colon - list) : 0;
 

@@ -119,6 +119,9 @@ static void read_build(struct record_run *run)
     snprintf(run->sanitizers, sizeof run->sanitizers, "%s", BUILD_SANITIZERS);
 }
 
+/* The model of every GPU that the tests' fake of CUDA has. */
+static const char simulated[] = "Fake GPU";
+
 static void read_slots(struct dp_group *group, struct record_run *run)
 {
     run->n_slots = dp_group_size(group);
@@ -132,9 +135,15 @@ static void read_slots(struct dp_group *group, struct record_run *run)
         memcpy(slot->cores, info.cores, sizeof slot->cores);
         slot->numa_node = info.numa_node;
         slot->bound = info.bound;
+        slot->near = info.near;
+        memcpy(slot->model, info.model, sizeof slot->model);
+        memcpy(slot->bus, info.bus, sizeof slot->bus);
+        if (strncmp(info.model, simulated, strlen(simulated)) == 0)
+            snprintf(run->source, sizeof run->source, "simulated");
     }
     snprintf(run->backend, sizeof run->backend, "%s", dp_group_backend(group));
     snprintf(run->communicator, sizeof run->communicator, "%s", dp_group_communicator(group));
+    snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));
 }
 
 static void name_run(struct record_run *run)
@@ -241,6 +250,7 @@ int provenance_compare(const struct record_run *here, const struct record_run *t
                  {"kernel", here->kernel, there->kernel},
                  {"C library", here->libc, there->libc},
                  {"BLAS", here->blas, there->blas},
+                 {"GPU software", here->gpu_software, there->gpu_software},
                  {"communicator", here->communicator, there->communicator}};
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)

@@ -44,7 +44,8 @@ extern const char *const record_status_names[RECORD_STATUSES];
 struct record_slot {
     char name[32], kind[16], cores[128];
     int numa_node;
-    bool bound;
+    bool bound, near;        /* near: cores are those beside the device */
+    char model[64], bus[16]; /* of a GPU, else "" */
 };
 
 /* The manifest: once per file. */
@@ -63,11 +64,12 @@ struct record_run {
     double timer_tick_ns, timer_overhead_ns;
     char clock[32], sync_method[64], rank_reduction[32]; /* how one number comes from many clocks */
     char devices[64], backend[32], communicator[32];
-    char source[16];   /* "measured" or "simulated" */
-    char command[512]; /* the options, as one line */
-    size_t planned;    /* cells */
-    char scaling[8];   /* "strong": --batch is the global batch; "weak": rows per device */
-    int launches;      /* of every cell, each by a fresh process */
+    char gpu_software[96]; /* "driver 13.0, runtime 13.0, cuBLAS 13.0.2"; "" without GPUs */
+    char source[16];       /* "measured" or "simulated" */
+    char command[512];     /* the options, as one line */
+    size_t planned;        /* cells */
+    char scaling[8];       /* "strong": --batch is the global batch; "weak": rows per device */
+    int launches;          /* of every cell, each by a fresh process */
     int n_slots;
     struct record_slot slot[RECORD_MAX_SLOTS];
 };

@@ -4,6 +4,8 @@
  * be recomputed from the raw samples is recomputed and must agree. */
 #include "record_json.h"
 
+#include "device_list.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +34,16 @@ static int check_steps(const struct record_cell *cell, struct record_error *err)
     return 0;
 }
 
-/* Whether a list "virt:N" or "virt:N+lag" names n devices; lists of another kind are not judged. */
+/* Whether a list "virt:N", "virt:N+lag" or "cuda:..." names n devices; lists of another kind are
+ * not judged. */
 static bool lists_devices(const char *devices, int n)
 {
     char plain[32], lag[32];
     snprintf(plain, sizeof plain, "virt:%d", n);
     snprintf(lag, sizeof lag, "virt:%d+lag", n);
+    if (strncmp(devices, "cuda:", 5) == 0) {
+        return device_list_count(devices) == n;
+    }
     return strncmp(devices, "virt:", 5) != 0 || strcmp(devices, plain) == 0 ||
            strcmp(devices, lag) == 0;
 }

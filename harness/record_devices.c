@@ -7,10 +7,12 @@
 
 static json_t *slot_object(const struct dp_slot_info *slot)
 {
-    return json_pack("{s:s, s:s, s:i, s:s, s:o, s:b, s:b}", "name", slot->name, "kind", slot->kind,
-                     "index", slot->index, "cores", slot->cores, "numa_node",
+    return json_pack("{s:s, s:s, s:i, s:s, s:o, s:b, s:b, s:s, s:s, s:I, s:b}", "name", slot->name,
+                     "kind", slot->kind, "index", slot->index, "cores", slot->cores, "numa_node",
                      slot->numa_node < 0 ? json_null() : json_integer(slot->numa_node), "bound",
-                     slot->bound ? 1 : 0, "lag", slot->lag ? 1 : 0);
+                     slot->bound ? 1 : 0, "lag", slot->lag ? 1 : 0, "model", slot->model, "bus",
+                     slot->bus, "mem_bytes", (json_int_t)slot->memory_bytes, "near",
+                     slot->near ? 1 : 0);
 }
 
 static json_t *machine_object(const struct dp_machine *machine)

@@ -51,6 +51,10 @@ const char *const record_type_names[RECORD_TYPES] = {"run", "cell", "end"};
     {                                                                                              \
 #member, RECORD_TEXT, PLACE(type, member), 0, 0, true                                      \
     }
+#define LATER_BOOL(type, member)                                                                   \
+    {                                                                                              \
+#member, RECORD_BOOL, PLACE(type, member), 0, 0, true                                      \
+    }
 #define LATER_INT(type, member, min, max)                                                          \
     {                                                                                              \
 #member, RECORD_INT, PLACE(type, member), min, max, true                                   \
@@ -76,6 +80,7 @@ const struct record_field record_run_fields[] = {
     TEXT(record_run, devices),
     TEXT(record_run, backend),
     TEXT(record_run, communicator),
+    LATER_TEXT(record_run, gpu_software),
     TEXT(record_run, program_version),
     TEXT(record_run, git_sha),
     BOOL(record_run, git_dirty),
@@ -108,9 +113,15 @@ const struct record_field record_run_fields[] = {
 };
 
 const struct record_field record_slot_fields[] = {
-    TEXT(record_slot, name),  TEXT(record_slot, kind),
-    TEXT(record_slot, cores), INT(record_slot, numa_node, -1, INT_MAX),
-    BOOL(record_slot, bound), END,
+    TEXT(record_slot, name),
+    TEXT(record_slot, kind),
+    TEXT(record_slot, cores),
+    INT(record_slot, numa_node, -1, INT_MAX),
+    BOOL(record_slot, bound),
+    LATER_TEXT(record_slot, model),
+    LATER_TEXT(record_slot, bus),
+    LATER_BOOL(record_slot, near),
+    END,
 };
 
 const struct record_field record_key_fields[] = {

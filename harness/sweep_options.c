@@ -148,17 +148,17 @@ static error_t parse_names(int key, const char *arg, const struct argp_state *st
                            struct plan_options *plan)
 {
     static const char *const binds[] = {"none", "cores"};
-    static const char *const backends[] = {"cpu", "cpu-ref"};
     static const char *const scalings[] = {"strong", "weak"};
     size_t index = 0;
     error_t rc;
 
     switch (key) {
     case 'b':
-        rc = parse_choice(state, "--backend", "backend", arg, backends, 2, &index);
+        rc = parse_choice(state, "--backend", "backend", arg, command_backends, COMMAND_BACKENDS,
+                          &index);
         return rc ? rc
                   : copy_text(state, "--backend", plan->backend, sizeof plan->backend,
-                              backends[index]);
+                              command_backends[index]);
     case 'S':
         rc = parse_choice(state, "--scaling", "scaling", arg, scalings, 2, &index);
         plan->weak = index == 1;
@@ -300,10 +300,12 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
                "cells verified, 1 a cell failed, 2 misuse or a cell could not be set up, 130 "
                "interrupted (--resume goes on)."};
 
-    *options =
-        (struct sweep_options){.plan = {.backend = "cpu", .bind = true, .limits = {1, 10, 2000}}};
+    *options = (struct sweep_options){.plan = {.bind = true, .limits = {1, 10, 2000}}};
     command_default_devices(options->plan.devices, sizeof options->plan.devices);
     if (command_parse(&argp, argc, argv, options))
         return EXIT_MISUSE;
+    if (options->plan.backend[0] == '\0')
+        snprintf(options->plan.backend, sizeof options->plan.backend, "%s",
+                 command_default_backend(options->plan.devices));
     return check_options(argv[0], options);
 }

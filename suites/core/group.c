@@ -45,6 +45,7 @@ static void refused(struct context *c)
         const int want = table[i].status != CUDA ? table[i].status
                          : has_cuda              ? DP_EINVAL
                                                  : DP_ENODEV;
+        const char *needle = want == DP_ENODEV && !has_cuda ? "no CUDA part" : table[i].needle;
         case_note(c, "\"%s\" on \"%s\"", table[i].devices, table[i].backend);
         const struct dp_group_config config = {.devices = table[i].devices,
                                                .backend = table[i].backend};
@@ -52,7 +53,7 @@ static void refused(struct context *c)
         struct dp_error err = {0};
         const int status = dp_group_open(&config, &group, &err);
         expect(c, group == NULL, "a failing call set the group");
-        expect_error(c, status, want, &err, table[i].needle, NULL);
+        expect_error(c, status, want, &err, needle, NULL);
     }
 }
 

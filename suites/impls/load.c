@@ -172,7 +172,7 @@ int impl_load(const char *spec, const char *options, struct impl_source *source,
         return load_library(spec, options, source, reason);
     if (strcmp(spec, "reference") == 0) {
         source->ops = reference_impl();
-        return copy_options(source, options[0] == '\0' ? "cpu" : options, reason);
+        return copy_options(source, options, reason);
     }
     snprintf(reason, REASON,
              "unknown implementation '%.100s': reference, mutant:NAME, a path with a '/' to a "

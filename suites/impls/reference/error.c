@@ -34,7 +34,7 @@ int dp_status_of(int status)
 static bool is_word(char character)
 {
     return (character >= '0' && character <= '9') || (character >= 'a' && character <= 'z') ||
-           (character >= 'A' && character <= 'Z') || character == '_';
+           (character >= 'A' && character <= 'Z') || character == '_' || character == '#';
 }
 
 /* The slot whose name begins at `at` as a whole word, IMPL_NOWHERE: none. */

@@ -44,7 +44,8 @@ int reference_open(const struct impl_config *config, struct impl_about *about,
     const char *devices = config->devices[0] != '\0' ? config->devices : "virt:8";
     const struct dp_group_config group = {
         .devices = config->host_only ? "host" : devices,
-        .backend = config->options[0] != '\0' ? config->options : "cpu",
+        /* The first of the devices' kind; without devices a GPU's is no choice. */
+        .backend = config->options[0] != '\0' && !config->host_only ? config->options : NULL,
         .lag_seed = config->seed,
     };
     struct dp_error error = {0};
