@@ -156,7 +156,7 @@ static cudaError_t issue(const struct fake_call *call, const struct cublasContex
         fake_work_drop(work);
         return cudaErrorInvalidValue;
     }
-    fake_uses(work, handle->workspace, handle->workspace_bytes, FAKE_WRITE);
+    fake_uses(work, handle->workspace, handle->workspace_bytes, FAKE_SCRATCH);
     fake_work_runs(work, fake_gemm, &gemm, sizeof gemm);
     return fake_issue(stream, work);
 }

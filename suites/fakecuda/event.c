@@ -18,6 +18,31 @@ bool fake_event_is(const struct CUevent_st *event, const char *call)
     return false;
 }
 
+static struct CUevent_st *event_new(void)
+{
+    struct CUevent_st *event = fake.stale;
+    if (fake.all_stale < FAKE_STALE) {
+        event = fake_memory(sizeof *event);
+        event->next = fake.events;
+        return fake.events = event;
+    }
+    fake.stale = event->next_stale;
+    --fake.all_stale;
+    fake_stamp_drop(event->stamp);
+    *event = (struct CUevent_st){.next = event->next};
+    return event;
+}
+
+static void event_drop(struct CUevent_st *event)
+{
+    event->live = false;
+    if (fake.all_stale++ == 0)
+        fake.stale = event;
+    else
+        fake.last_stale->next_stale = event;
+    fake.last_stale = event;
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned int flags)
 {
     struct fake_call call = {.name = "cudaEventCreateWithFlags"};
@@ -26,12 +51,11 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned int flags)
         if (!out || (flags & ~known)) {
             fake_result(&call, cudaErrorInvalidValue);
         } else {
-            struct CUevent_st *event = fake_memory(sizeof *event);
+            struct CUevent_st *event = event_new();
             event->live = true;
             event->timed = !(flags & cudaEventDisableTiming);
             event->device = fake_me.device;
-            event->next = fake.events;
-            fake.events = *out = event;
+            *out = event;
         }
     }
     return fake_leave(&call);
@@ -42,7 +66,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     struct fake_call call = {.name = "cudaEventDestroy", .rules = FAKE_ALWAYS};
     if (fake_enter(&call)) {
         if (fake_event_is(event, call.name))
-            event->live = false;
+            event_drop(event);
         else
             fake_result(&call, cudaErrorInvalidResourceHandle);
     }

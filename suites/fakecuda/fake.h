@@ -28,7 +28,8 @@ struct fake_area {
     size_t width, height, pitch;
 };
 
-enum fake_use { FAKE_READ = 1, FAKE_WRITE = 2, FAKE_BOTH = 3 };
+/* FAKE_SCRATCH: written, and of no use to anybody else. */
+enum fake_use { FAKE_READ = 1, FAKE_WRITE = 2, FAKE_BOTH = 3, FAKE_SCRATCH = 6 };
 
 /* An access of the past that the host has not waited for yet. */
 struct fake_record {
@@ -53,7 +54,7 @@ struct fake_block {
 struct fake_arena {
     char *face, *body;
     unsigned char *shadow; /* one per word: was it ever written? */
-    size_t span, used, cursor;
+    size_t span, used, peak, cursor;
 };
 
 /* A position in a stream: everything that was put there before it. */
@@ -107,7 +108,9 @@ struct fake_op {
 
 struct fake_capture;
 
-/* Structs behind handles are kept until the end, so that a stale handle can be told. */
+/* Structs behind handles are used again only after many others, so that a stale handle can be told.
+ */
+#define FAKE_STALE 2048
 struct CUstream_st {
     struct CUstream_st *next;
     bool live, internal; /* internal: of a graph */
@@ -120,7 +123,7 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
-    struct CUevent_st *next;
+    struct CUevent_st *next, *next_stale;
     bool live, timed, recorded;
     int device;
     struct fake_token token;
@@ -147,6 +150,7 @@ struct fake_state {
     struct fakecuda_failure failure;
     char failing[64]; /* the name in failure */
     bool peer[FAKECUDA_DEVICES][FAKECUDA_DEVICES];
+    int poison; /* a file full of NaN */
     struct fake_arena arena[FAKECUDA_DEVICES];
     struct fake_block **block; /* by address */
     size_t blocks, block_room;
@@ -154,7 +158,8 @@ struct fake_state {
     struct fake_clock host; /* what the program has waited for */
     struct CUstream_st *streams, *by_id[FAKE_STREAMS];
     uint32_t ticks[FAKE_STREAMS];
-    struct CUevent_st *events;
+    struct CUevent_st *events, *stale, *last_stale; /* stale: destroyed, oldest first */
+    int all_streams, all_stale;
     struct fake_capture *captures;
     struct CUgraph_st *graphs;
     struct CUgraphExec_st *execs;

@@ -11,6 +11,7 @@
 #define FENCE      256
 #define FENCE_BYTE 0xa5
 #define ROOMY      4 /* addresses for each byte of memory: they are given out again late */
+#define ROUND      ((size_t)32 << 20)
 #define LARGE      ((size_t)1 << 20)
 
 static size_t up_to(size_t bytes, size_t unit)
@@ -25,8 +26,22 @@ static void *map(size_t bytes, int protection)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+static void poison_open(void)
+{
+    unsigned char page[4096];
+    memset(page, POISON, sizeof page);
+    fake.poison = memfd_create("fakecuda-poison", MFD_CLOEXEC);
+    for (size_t i = 0; i < LARGE / sizeof page; ++i) {
+        if (fake.poison < 0 || write(fake.poison, page, sizeof page) != (ssize_t)sizeof page) {
+            fake_violation("no memory for what freed memory is filled with");
+            _exit(FAKECUDA_EXIT);
+        }
+    }
+}
+
 void fake_memory_open(void)
 {
+    poison_open();
     for (int device = 0; device < fake.config.devices; ++device) {
         struct fake_arena *arena = &fake.arena[device];
         arena->span = up_to(fake.config.memory_bytes, LARGE) * ROOMY;
@@ -111,27 +126,57 @@ static struct fake_block *list(struct fake_block block)
     return fake.block[i] = copy;
 }
 
-/* A free piece of the arena, as long after it was last used as can be; NULL: none. */
-static char *place(struct fake_arena *arena, size_t span)
+static char *place_before(struct fake_arena *arena, size_t span, size_t limit)
 {
-    for (int round = 0; round < 2; ++round) {
-        while (arena->cursor + span <= arena->span) {
-            char *start = arena->face + arena->cursor;
-            const size_t i = index_after(start);
-            struct fake_block *next = i < fake.blocks ? fake.block[i] : NULL;
-            if (!next || next->face - next->lead >= start + span) {
-                arena->cursor += span;
-                return start;
-            }
-            if (next->live)
-                arena->cursor =
-                    (size_t)(next->face - next->lead + (ptrdiff_t)next->span - arena->face);
-            else
-                forget(i);
+    while (arena->cursor + span <= limit) {
+        char *start = arena->face + arena->cursor;
+        const size_t i = index_after(start);
+        struct fake_block *next = i < fake.blocks ? fake.block[i] : NULL;
+        if (!next || next->face - next->lead >= start + span) {
+            arena->cursor += span;
+            return start;
         }
-        arena->cursor = 0;
+        if (next->live)
+            arena->cursor = (size_t)(next->face - next->lead - arena->face) + next->span;
+        else
+            forget(i);
     }
     return NULL;
+}
+
+/* A free piece of the arena, long after it was last used; NULL: none. Not all of the arena goes
+ * round if less will do: what was used once stays in memory. */
+static char *place(struct fake_arena *arena, size_t span)
+{
+    const size_t enough = 2 * arena->peak + ROUND, all = arena->span;
+    const size_t limit = enough < all ? enough : all;
+    char *start = place_before(arena, span, limit);
+    for (int round = 0; !start && round < 2; ++round) {
+        arena->cursor = 0;
+        start = place_before(arena, span, round == 0 ? limit : all);
+    }
+    return start;
+}
+
+/* A large block is not written, but mapped to the same few pages of NaN, and costs none until it is
+ * used. */
+static void poison(char *body, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (bytes < 2 * LARGE) {
+        memset(body, POISON, bytes);
+        return;
+    }
+    const size_t head = page - (uintptr_t)body % page;
+    size_t done = head;
+    for (size_t n = LARGE; bytes - done >= page; done += n) {
+        n = bytes - done < LARGE ? (bytes - done) / page * page : LARGE;
+        if (mmap(body + done, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fake.poison, 0) ==
+            MAP_FAILED)
+            break;
+    }
+    memset(body, POISON, head);
+    memset(body + done, POISON, bytes - done);
 }
 
 static cudaError_t allocate_device(int device, size_t bytes, void **face)
@@ -144,12 +189,10 @@ static cudaError_t allocate_device(int device, size_t bytes, void **face)
     if (!start)
         return cudaErrorMemoryAllocation;
     arena->used += bytes;
+    arena->peak = arena->used > arena->peak ? arena->used : arena->peak;
     char *body = arena->body + (start - arena->face);
     memset(body, FENCE_BYTE, FENCE);
-    /* Of a large block only the ends: touching all of it takes longer than the test. */
-    memset(body + FENCE, POISON, bytes < LARGE ? bytes : LARGE / 16);
-    if (bytes >= LARGE)
-        memset(body + FENCE + bytes - LARGE / 16, POISON, LARGE / 16);
+    poison(body + FENCE, bytes);
     memset(body + FENCE + bytes, FENCE_BYTE, span - FENCE - bytes);
     const struct fake_area area = {start + FENCE, bytes, 1, bytes};
     fake_shadow_set(&area, false);
@@ -226,13 +269,7 @@ static void release(struct fake_block *block)
         return;
     }
     fake.arena[block->device].used -= block->bytes;
-    if (block->bytes >= LARGE) {
-        const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-        char *first = block->body + (page - (uintptr_t)block->body % page);
-        madvise(first, (block->bytes - page) / page * page, MADV_DONTNEED);
-    } else {
-        memset(block->body, POISON, block->bytes);
-    }
+    poison(block->body, block->bytes);
 }
 
 cudaError_t fake_release(void *face, int device, const char *call)
@@ -306,4 +343,5 @@ void fake_memory_close(void)
         munmap(arena->body, arena->span);
         munmap(arena->shadow, arena->span / 4);
     }
+    close(fake.poison);
 }

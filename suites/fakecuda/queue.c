@@ -20,13 +20,19 @@ struct CUstream_st *fake_stream_new(int device)
         fake_violation("more than %d streams", FAKE_STREAMS);
         return NULL;
     }
-    struct CUstream_st *stream = fake_memory(sizeof *stream);
+    struct CUstream_st *stream = fake.all_streams < FAKE_STALE ? NULL : fake.by_id[id];
+    if (!stream) {
+        stream = fake_memory(sizeof *stream);
+        stream->id = id;
+        stream->tail = &stream->head;
+        stream->next = fake.streams;
+        fake.streams = fake.by_id[id] = stream;
+        ++fake.all_streams;
+    }
+    /* Of an old one, the positions and the clock go on. */
     stream->live = true;
-    stream->id = id;
+    stream->internal = false;
     stream->device = device;
-    stream->tail = &stream->head;
-    stream->next = fake.streams;
-    fake.streams = fake.by_id[id] = stream;
     return stream;
 }
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #define WORD  4
-#define LARGE ((size_t)1 << 16)
 
 /* The shadow of an address of a device; NULL for host memory, of which nothing is known. */
 static unsigned char *shadow_of(const char *address)
@@ -24,17 +23,17 @@ static size_t words(const char *address, size_t bytes)
     return ((uintptr_t)address % WORD + bytes + WORD - 1) / WORD;
 }
 
-/* Whole pages are given back: they are zeros when they are touched again. */
+/* Pages that are given back are zero when they are used again. */
 static void clear(unsigned char *shadow, size_t n)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), lead = page - (uintptr_t)shadow % page;
-    const size_t whole = n < LARGE ? 0 : (n - lead) / page * page;
-    if (whole == 0 || madvise(shadow + lead, whole, MADV_DONTNEED) != 0) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), head = page - (uintptr_t)shadow % page;
+    const size_t whole = n < 16 * page ? 0 : (n - head) / page * page;
+    if (whole == 0 || madvise(shadow + head, whole, MADV_DONTNEED) != 0) {
         memset(shadow, 0, n);
         return;
     }
-    memset(shadow, 0, lead);
-    memset(shadow + lead + whole, 0, n - lead - whole);
+    memset(shadow, 0, head);
+    memset(shadow + head + whole, 0, n - head - whole);
 }
 
 void fake_shadow_set(const struct fake_area *area, bool written)

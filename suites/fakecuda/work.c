@@ -114,7 +114,7 @@ void fake_work_do(struct fake_work *work, const struct CUstream_st *stream)
     work->run(work->args);
     fake_me.running = NULL;
     for (int i = 0; i < work->accesses && !work->copies; ++i) {
-        if (work->access[i].use & FAKE_WRITE)
+        if ((work->access[i].use & FAKE_SCRATCH) == FAKE_WRITE)
             fake_shadow_set(&work->access[i].area, true);
     }
 }

@@ -254,9 +254,13 @@ static void test_many_streams(void)
 {
     test_start(1);
     float *memory = tool_floats(0, N);
-    for (int i = 0; i < 3 * FAKE_STREAMS; ++i) {
+    for (int i = 0; i < FAKE_STALE + 2 * FAKE_STREAMS; ++i) {
         cudaStream_t stream = tool_stream(0);
+        cudaEvent_t event = tool_event(0);
         WELL(cudaMemsetAsync(memory, 0, N, stream));
+        WELL(cudaEventRecord(event, stream));
+        WELL(cudaEventSynchronize(event));
+        WELL(cudaEventDestroy(event));
         WELL(cudaStreamSynchronize(stream));
         WELL(cudaStreamDestroy(stream));
     }
