@@ -9,7 +9,7 @@
 
 /* Events of a queue that can be told apart. An older one is taken for the newest that has its
  * place: that waits for more than was asked, never for less. */
-#define DP_CUDA_EVENTS 64
+#define DP_CUDA_EVENTS 8
 
 struct dp_cuda_queue {
     cudaStream_t stream;

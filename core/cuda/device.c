@@ -127,8 +127,10 @@ static int cuda_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct 
 
 static void cuda_release(struct dp_slot *slot, void *memory)
 {
-    if (memory && dp_cuda_enter(slot, NULL) == 0)
-        cudaFree(memory);
+    if (!memory)
+        return;
+    dp_cuda_enter(slot, NULL); /* freed all the same: it says itself where it is */
+    cudaFree(memory);
 }
 
 static void cuda_record(struct dp_queue *queue, struct dp_event *event)
@@ -136,7 +138,8 @@ static void cuda_record(struct dp_queue *queue, struct dp_event *event)
     struct dp_cuda_queue *q = queue->native;
     event->queue = queue;
     event->position = ++q->recorded;
-    cudaError_t error = dp_cuda_enter(queue->slot, NULL) ? cudaErrorInvalidDevice : cudaSuccess;
+    const struct dp_cuda_slot *s = queue->slot->native;
+    cudaError_t error = cudaSetDevice(s->device);
     if (!error)
         error = cudaEventRecord(q->event[q->recorded % DP_CUDA_EVENTS], q->stream);
     if (error && !q->failed)
