@@ -218,8 +218,11 @@ static cudaError_t allocate_host(size_t bytes, void **face)
     char *one = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     char *two = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
-    if (one == MAP_FAILED || two == MAP_FAILED)
+    if (one == MAP_FAILED || two == MAP_FAILED) {
+        if (one != MAP_FAILED)
+            munmap(one, span);
         return cudaErrorMemoryAllocation;
+    }
     memset(two, POISON, bytes);
     memset(two + bytes, FENCE_BYTE, span - bytes);
     list((struct fake_block){
@@ -264,8 +267,8 @@ static void release(struct fake_block *block)
     block->guarded = false;
     if (block->device == FAKE_HOST) {
         munmap(block->body, block->span);
-        mmap(block->face, block->span, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        (void)mmap(block->face, block->span, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
         return;
     }
     fake.arena[block->device].used -= block->bytes;

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WORD  4
+#define WORD 4
 
 /* The shadow of an address of a device; NULL for host memory, of which nothing is known. */
 static unsigned char *shadow_of(const char *address)
@@ -55,7 +55,7 @@ long long fake_shadow_missing(const struct fake_area *area)
         const unsigned char *shadow = shadow_of(lo);
         const unsigned char *gap = shadow ? memchr(shadow, 0, words(lo, area->width)) : NULL;
         if (gap)
-            return (long long)(row * area->pitch + (size_t)(gap - shadow) * WORD);
+            return (long long)(row * area->pitch) + (long long)(gap - shadow) * WORD;
     }
     return -1;
 }

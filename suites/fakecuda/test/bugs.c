@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define MODES        5
-#define RANDOM_SEEDS 10
+#define RANDOM_SEEDS 5
 #define RIGHT_SEEDS  100
 #define BY_SENTENCE  4
 #define RIGHT_WORDS  8
