@@ -150,6 +150,8 @@ static void serve_each(struct server *server)
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
         close_session(server);
         tell_verdict(server, i, &outcome);
+        if (job->until_caught && runner_catches(outcome.verdict, outcome.compared))
+            return;
     }
 }
 

@@ -87,6 +87,12 @@ void runner_give_up(struct runner_job *job, const char *reason)
         break_result(job->result[job->next], reason);
 }
 
+bool runner_catches(enum check_verdict verdict, size_t compared)
+{
+    return verdict == CHECK_FAIL || verdict == CHECK_BROKEN ||
+           (verdict == CHECK_PASS && compared == 0);
+}
+
 /* ---- a probe --------------------------------------------------------------------------------- */
 
 /* The implementation could have written into it, so nothing is taken for granted. */
@@ -142,6 +148,8 @@ static void blame_next(struct runner_process *process, const char *reason)
     break_result(result, reason);
     result->ran = true;
     result->seconds = runner_now() - process->started;
+    if (job->until_caught)
+        job->n = job->next;
     if (process->timed_out && ++job->hangs >= HANGS)
         runner_give_up(job, "not run: three cases in a row gave no answer in time");
     if (!process->opened && ++job->never_opened >= NEVER_OPENED) {

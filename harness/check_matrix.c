@@ -16,8 +16,7 @@ bool runner_caught(const struct runner_result *result)
     return result->ran && (result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN);
 }
 
-/* The rule of a mutant may be a list: "SPLIT-02, SPLIT-04". */
-static bool names_rule(const char *list, const char *rule)
+bool runner_names_rule(const char *list, const char *rule)
 {
     const size_t n = strlen(rule);
 
@@ -37,7 +36,7 @@ void runner_matrix_sum(struct runner_matrix *matrix)
                 continue;
             kill->caught++;
             kill->broken += kill->result[i].verdict == CHECK_BROKEN;
-            kill->own = kill->own || names_rule(kill->mutant->rule, matrix->test[i]->rule);
+            kill->own = kill->own || runner_names_rule(kill->mutant->rule, matrix->test[i]->rule);
         }
     }
 }
@@ -93,7 +92,7 @@ static void first_cases(const struct runner_matrix *matrix, const struct runner_
             const size_t need = strlen(test->id) + (shown > 0);
 
             if (!runner_caught(&kill->result[i]) ||
-                names_rule(kill->mutant->rule, test->rule) != (own == 1))
+                runner_names_rule(kill->mutant->rule, test->rule) != (own == 1))
                 continue;
             if (used + need > room)
                 return;
@@ -144,10 +143,12 @@ void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
     if (others > 0)
         fprintf(stream, "!         %zu caught by cases of other rules than their own only\n",
                 others);
-    fprintf(stream,
-            "cases     %zu, of which %zu catch no mutant; %zu more need what the mutants"
-            " lack\n",
-            matrix->n_tests, count_idle(matrix), matrix->left_out);
+    fprintf(stream, "cases     %zu, of which ", matrix->n_tests);
+    if (matrix->options->until_caught)
+        fputs("a mutant ran those up to the first that caught it", stream);
+    else
+        fprintf(stream, "%zu catch no mutant", count_idle(matrix));
+    fprintf(stream, "; %zu more need what the mutants lack\n", matrix->left_out);
     snprintf(text, sizeof text, "%zu of %zu mutants caught (%.1f s)", matrix->n - alive, matrix->n,
              matrix->seconds);
     fprintf(stream, "%-9s %s\n", alive > 0 ? "FAIL" : "PASS", text);
@@ -178,16 +179,16 @@ void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
             json_array_append_new(alive, json_string(matrix->kill[k].mutant->name));
     }
     for (size_t i = 0; i < matrix->n_tests; i++)
-        if (catches_nothing(matrix, i))
+        if (!matrix->options->until_caught && catches_nothing(matrix, i))
             json_array_append_new(idle, json_string(matrix->test[i]->id));
-    root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:f}}",
-                     "schema", "lockstep/mutants/1.0", "impl", "name", matrix->is->about.name,
-                     "version", matrix->is->about.version, "mutants", mutants, "survivors", alive,
-                     "idle_cases", idle, "counts", "mutants", (json_int_t)matrix->n, "survivors",
-                     (json_int_t)runner_survivors(matrix), "caught_by_other_rules",
-                     (json_int_t)count_others(matrix), "cases", (json_int_t)matrix->n_tests,
-                     "left_out", (json_int_t)matrix->left_out, "seconds",
-                     round(matrix->seconds * 1e3) / 1e3);
+    root = json_pack(
+        "{s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:f}}", "schema",
+        "lockstep/mutants/1.0", "impl", "name", matrix->is->about.name, "version",
+        matrix->is->about.version, "until_caught", matrix->options->until_caught ? 1 : 0, "mutants",
+        mutants, "survivors", alive, "idle_cases", idle, "counts", "mutants", (json_int_t)matrix->n,
+        "survivors", (json_int_t)runner_survivors(matrix), "caught_by_other_rules",
+        (json_int_t)count_others(matrix), "cases", (json_int_t)matrix->n_tests, "left_out",
+        (json_int_t)matrix->left_out, "seconds", round(matrix->seconds * 1e3) / 1e3);
     if (root == NULL || json_dumpf(root, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
         fputs("{", stream);
     fputc('\n', stream);

@@ -24,6 +24,8 @@ struct runner_matrix {
     double seconds;
 };
 
+/* The rule of a mutant may be a list: "SPLIT-02, SPLIT-04". */
+bool runner_names_rule(const char *list, const char *rule);
 bool runner_caught(const struct runner_result *result);
 /* Fills caught, broken and own. */
 void runner_matrix_sum(struct runner_matrix *matrix);

@@ -1,7 +1,8 @@
 /* check_mutants.c: runs the cases on every mutant: bugs that are known must be caught.
  *
  * Here a process serves all cases of a mutant, with a session for each: the mutants are ours, and
- * there are thousands of runs. Nothing ends early, because the matrix shows every catch. */
+ * there are thousands of runs. The matrix shows every catch, so nothing ends early, unless the
+ * question is only whether each is caught. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,8 +28,30 @@ static struct runner_job new_job(const struct runner_options *options, const cha
                                .seed = options->seed,
                                .mode = RUNNER_EACH,
                                .limit_s = options->limit_s,
+                               .until_caught = options->until_caught,
                                .result = result,
                                .n = n};
+}
+
+static const char *rule_of(const char *spec)
+{
+    for (int i = 0; i < mutant_n; i++)
+        if (strcmp(mutant_list[i].name, strchr(spec, ':') + 1) == 0)
+            return mutant_list[i].rule;
+    return "";
+}
+
+/* The cases of the mutant's rule come first. */
+static void order(const char *spec, struct runner_result result[], size_t n,
+                  struct runner_result *list[])
+{
+    const char *rule = rule_of(spec);
+    size_t k = 0;
+
+    for (int own = 1; own >= 0; own--)
+        for (size_t i = 0; i < n; i++)
+            if (runner_names_rule(rule, result[i].test->rule) == (own == 1))
+                list[k++] = &result[i];
 }
 
 /* Runs each pair of spec[i] and results i*n .. i*n+n, in jobs of `each` cases. */
@@ -49,8 +72,7 @@ static int run_all(const char *command, const struct runner_options *options,
         return out_of_memory(command);
     }
     for (size_t s = 0; s < n_specs; s++) {
-        for (size_t i = 0; i < n; i++)
-            list[s * n + i] = &results[s][i];
+        order(specs[s], results[s], n, list + s * n);
         for (size_t j = 0; j < per_spec; j++) {
             const size_t first = j * each;
 
@@ -58,7 +80,7 @@ static int run_all(const char *command, const struct runner_options *options,
                                              n - first < each ? n - first : each);
         }
     }
-    runner_progress_open(&progress, n_specs * n);
+    runner_progress_open(&progress, options->until_caught ? 0 : n_specs * n);
     status = runner_stopped(command, runner_pool(jobs, n_specs * per_spec, options->jobs, &watcher),
                             &progress);
     if (status == 0)
@@ -97,6 +119,7 @@ static int run_clean(const char *command, const struct runner_matrix *matrix,
     clean->options = &options;
     options.profile[0] = '\0'; /* what it does not claim was left out */
     options.profiles = 0;
+    options.until_caught = false;
     status = runner_prepare(clean, matrix->test, matrix->n_tests) ? out_of_memory(command) : 0;
     if (status == 0)
         status = run_all(command, &options, specs, 1, &clean->result, clean->n,

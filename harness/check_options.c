@@ -10,7 +10,15 @@
 #include "command.h"
 #include "options.h"
 
-enum { JOBS_MAX = 32, LIMIT_MAX = 3600, KEY_RULES = 256, KEY_REQUIRE, KEY_MUTANTS, KEY_ISOLATE };
+enum {
+    JOBS_MAX = 32,
+    LIMIT_MAX = 3600,
+    KEY_RULES = 256,
+    KEY_REQUIRE,
+    KEY_MUTANTS,
+    KEY_CAUGHT,
+    KEY_ISOLATE
+};
 
 static const struct argp_option option_table[] = {
     {.name = "impl",
@@ -61,6 +69,9 @@ static const struct argp_option option_table[] = {
     {.name = "mutants",
      .key = KEY_MUTANTS,
      .doc = "which bugs of the built-in mutants do the cases catch?"},
+    {.name = "until-caught",
+     .key = KEY_CAUGHT,
+     .doc = "with --mutants: a mutant is done with the first case that catches it"},
     {0}};
 
 static error_t copy_text(const struct argp_state *state, const char *name, char *field,
@@ -230,7 +241,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     options->rules = options->rules || key == KEY_RULES;
     options->isolate = options->isolate || key == KEY_ISOLATE;
     options->mutants = options->mutants || key == KEY_MUTANTS;
-    if (key == 'l' || key == KEY_RULES || key == KEY_ISOLATE || key == KEY_MUTANTS)
+    options->until_caught = options->until_caught || key == KEY_CAUGHT;
+    if (key == 'l' || key == KEY_RULES || key == KEY_ISOLATE || key == KEY_MUTANTS ||
+        key == KEY_CAUGHT)
         return 0;
     return parse_value(key, arg, state);
 }
@@ -259,6 +272,10 @@ static int check_options(const char *command, const struct runner_options *optio
     if (options->mutants &&
         (options->format == RUNNER_FORMAT_JUNIT || options->format == RUNNER_FORMAT_MD))
         return refuse(command, "--mutants: the format is text or json");
+    if (options->until_caught && !options->mutants)
+        return refuse(command, "--until-caught goes with --mutants");
+    if (options->until_caught && options->isolate)
+        return refuse(command, "--until-caught and --isolate: one at a time");
     if (options->has_backend && options->impl[0] != '\0' && !reference)
         return refuse(command, "--backend is the reference's: use --impl-options with --impl");
     return 0;

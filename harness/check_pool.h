@@ -19,8 +19,9 @@ struct runner_job {
     const char *spec, *impl_options, *devices;
     uint64_t seed;
     enum runner_mode mode;
-    bool process;   /* out of process, where everything takes longer */
-    double limit_s; /* of each case, 0: its own */
+    bool process;      /* out of process, where everything takes longer */
+    double limit_s;    /* of each case, 0: its own */
+    bool until_caught; /* ends with the first case that fails or is broken */
     /* What the probe said: a session that says otherwise is BROKEN. NULL: there was no probe. */
     const struct impl_about *expected;
     struct runner_result **result;
@@ -31,6 +32,9 @@ struct runner_job {
     struct runner_about is;  /* PROBE: out */
     char cause[RUNNER_TEXT]; /* PROBE: out, why there is no answer */
 };
+
+/* Whether a job until_caught ends with this verdict. */
+bool runner_catches(enum check_verdict verdict, size_t compared);
 
 /* Called after every verdict. */
 struct runner_watcher {

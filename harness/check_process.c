@@ -275,6 +275,8 @@ static void take_verdict(struct runner_process *process)
         snprintf(result->reason, sizeof result->reason, "the case compared nothing");
     }
     job->next++;
+    if (job->until_caught && runner_catches(result->verdict, result->compared))
+        job->n = job->next;
     job->hangs = 0;
     process->served++;
     process->last = result;

@@ -16,7 +16,10 @@ void runner_progress_verdict(void *context, const struct runner_result *result)
     progress->bad += result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
     if (!progress->terminal)
         return;
-    fprintf(stderr, "\r\033[K[%zu/%zu] %.40s", progress->done, progress->total, result->test->id);
+    fprintf(stderr, "\r\033[K[%zu", progress->done);
+    if (progress->total > 0)
+        fprintf(stderr, "/%zu", progress->total);
+    fprintf(stderr, "] %.40s", result->test->id);
     if (progress->bad > 0)
         fprintf(stderr, ", %zu not passed", progress->bad);
     fflush(stderr);

@@ -38,7 +38,7 @@ struct runner_options {
     enum runner_format format;
     char out[RUNNER_TEXT];
     bool has_seed, has_backend, has_devices;
-    bool list, rules, isolate, mutants;
+    bool list, rules, isolate, mutants, until_caught;
     uint64_t seen; /* for command_once */
 };
 

@@ -174,6 +174,8 @@ refuse '--impl is empty' --impl ''
 refuse 'one at a time' --list --rules
 refuse 'mutants' --mutants --impl reference
 refuse 'mutants' --mutants --format junit
+refuse 'mutants' --until-caught
+refuse 'isolate' --mutants --until-caught --isolate
 refuse 'twice' --jobs 1 --jobs 2
 refuse 'stray' stray
 refuse 'regular file' --out /dev/null
@@ -208,6 +210,11 @@ for worker in $workers; do no_process_left "$worker"; done
 expect_status 1 "$lockstep" check --mutants --jobs 2 --only SPLIT-01.sizes --format json --out m.json
 grep -q '"schema": "lockstep/mutants/1.0"' m.json || fail "no matrix"
 grep -q 'SURVIVED' out || fail "survivors are not named"
+# Up to the first catch: the same mutants survive, and nothing is caught twice.
+expect_status 1 "$lockstep" check --mutants --until-caught --jobs 2 --only SPLIT-01.sizes,SPLIT-06.ceil
+grep '^SURVIVED' out >first
+expect_status 1 "$lockstep" check --mutants --jobs 2 --only SPLIT-01.sizes,SPLIT-06.ceil
+grep '^SURVIVED' out | cmp - first || fail "--until-caught: others survive"
 
 # The page: everything escaped, and no page from a file that does not add up.
 expect_status 1 "$lockstep" report --out page --check a.json
