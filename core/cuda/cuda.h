@@ -23,6 +23,7 @@ struct dp_cuda_slot {
     struct dp_cuda_queue compute, comm;
     cublasHandle_t blas; /* on the compute stream; with the first matrix product */
     void *workspace;
+    double *parts; /* of a loss; see launch.h */
     bool blas_ready;
     uint64_t reach; /* bit i: kernels here can use the memory of slot i */
     char *stage;    /* a chunk for each slot of the group, NULL: every slot is in reach */

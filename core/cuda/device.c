@@ -3,6 +3,7 @@
  * Several slots may be on one GPU: nothing is shared between them but the GPU. A thread's current
  * device is set before every call that depends on it: the caller may have one of its own. */
 #include "cuda.h"
+#include "launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,11 @@ static int cuda_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
         status = queue_open(slot, &s->compute, err);
     if (status == 0)
         status = queue_open(slot, &s->comm, err);
+    if (status)
+        return status;
+    void *parts = NULL;
+    status = slot->ops->alloc(slot, DP_CUDA_LOSS_PARTS * sizeof *s->parts, &parts, err);
+    s->parts = parts;
     return status;
 }
 
@@ -107,6 +113,8 @@ static void cuda_close(struct dp_slot *slot)
         cudaFree(s->workspace);
     if (s->stage)
         cudaFree(s->stage);
+    if (s->parts)
+        cudaFree(s->parts);
     free(s);
     slot->native = NULL;
 }

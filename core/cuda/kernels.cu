@@ -95,22 +95,40 @@ static __device__ double loss_term(const dp_loss_args &g, size_t i)
     return t ? y * static_cast<double>(t[i]) : y;
 }
 
-/* One block: each thread adds its elements in order, then the threads' sums in a tree. */
-static __global__ void loss(dp_loss_args g, size_t n)
+/* The sum of a block's values in a tree; of thread 0. */
+static __device__ double block_sum(double value)
 {
     __shared__ double part[THREADS];
-    double sum = 0.0;
-    for (size_t i = threadIdx.x; i < n; i += THREADS)
-        sum += loss_term(g, i);
-    part[threadIdx.x] = sum;
+    part[threadIdx.x] = value;
     __syncthreads();
     for (unsigned half = THREADS / 2; half > 0; half /= 2) {
         if (threadIdx.x < half)
             part[threadIdx.x] += part[threadIdx.x + half];
         __syncthreads();
     }
+    return part[0];
+}
+
+/* Each thread adds its elements in order, then the block its threads' sums. */
+static __global__ void loss_parts(dp_loss_args g, size_t n, double *parts)
+{
+    double sum = 0.0;
+    for (size_t i = first_element(); i < n; i += stride())
+        sum += loss_term(g, i);
+    sum = block_sum(sum);
     if (threadIdx.x == 0)
-        *g.out = static_cast<float>(g.scale * part[0]);
+        parts[blockIdx.x] = sum;
+}
+
+/* One block. */
+static __global__ void loss(dp_loss_args g, const double *parts, unsigned n)
+{
+    double sum = 0.0;
+    for (unsigned i = threadIdx.x; i < n; i += THREADS)
+        sum += parts[i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        *g.out = static_cast<float>(g.scale * sum);
 }
 
 static __device__ double grad_scale(const dp_loss_args &g)
@@ -230,10 +248,16 @@ int dp_cuda_launch_tanh_grad(const struct dp_activation_grad *args, cudaStream_t
     return start(tanh_grad, args, args->n, stream);
 }
 
-int dp_cuda_launch_loss(const struct dp_loss_args *args, cudaStream_t stream)
+int dp_cuda_launch_loss(const struct dp_loss_args *args, double *parts, cudaStream_t stream)
 {
     const size_t n = args->kind == DP_LOSS_XENT ? args->rows : args->rows * args->cols;
-    loss<<<1, THREADS, 0, stream>>>(*args, n);
+    const unsigned blocks = n == 0 ? 1 : blocks_for(n);
+    const unsigned used = blocks < DP_CUDA_LOSS_PARTS ? blocks : DP_CUDA_LOSS_PARTS;
+    loss_parts<<<used, THREADS, 0, stream>>>(*args, n, parts);
+    const cudaError_t error = cudaGetLastError();
+    if (error)
+        return error;
+    loss<<<1, THREADS, 0, stream>>>(*args, parts, used);
     return cudaGetLastError();
 }
 

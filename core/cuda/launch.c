@@ -20,7 +20,8 @@ static cudaError_t launch_zero(const struct dp_zero *g, cudaStream_t stream)
 }
 
 /* Of the kernels with a launcher of their own, and of copies and zeros. */
-static cudaError_t launch(enum dp_kernel kernel, const void *args, cudaStream_t stream)
+static cudaError_t launch(enum dp_kernel kernel, const void *args, double *parts,
+                          cudaStream_t stream)
 {
     switch (kernel) {
     case DP_KERNEL_ADD_BIAS:
@@ -36,7 +37,7 @@ static cudaError_t launch(enum dp_kernel kernel, const void *args, cudaStream_t 
     case DP_KERNEL_TANH_GRAD:
         return (cudaError_t)dp_cuda_launch_tanh_grad(args, stream);
     case DP_KERNEL_LOSS:
-        return (cudaError_t)dp_cuda_launch_loss(args, stream);
+        return (cudaError_t)dp_cuda_launch_loss(args, parts, stream);
     case DP_KERNEL_LOSS_GRAD:
         return (cudaError_t)dp_cuda_launch_loss_grad(args, stream);
     case DP_KERNEL_SGD:
@@ -81,6 +82,7 @@ int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *ar
         return status;
     if (kernel == DP_KERNEL_GEMM)
         return dp_cuda_gemm(queue, args, err);
-    const cudaError_t error = launch(kernel, args, q->stream);
+    const struct dp_cuda_slot *s = queue->slot->native;
+    const cudaError_t error = launch(kernel, args, s->parts, q->stream);
     return error ? dp_cuda_fail(queue->slot, names[kernel], error, err) : 0;
 }

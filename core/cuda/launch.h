@@ -23,8 +23,10 @@ int dp_cuda_launch_relu_grad(const struct dp_activation_grad *args, struct CUstr
 /* tanh in double: within an ulp of the C library's tanhf, not always its bits. */
 int dp_cuda_launch_tanh(const struct dp_activation *args, struct CUstream_st *stream);
 int dp_cuda_launch_tanh_grad(const struct dp_activation_grad *args, struct CUstream_st *stream);
-/* Sums in double, in a fixed order that is not the reference's: the same bits on exact data. */
-int dp_cuda_launch_loss(const struct dp_loss_args *args, struct CUstream_st *stream);
+/* Sums in double, in a fixed order that is not the reference's: the same bits on exact data. parts:
+ * memory of the GPU for as many sums of parts, used until the kernel is done. */
+#define DP_CUDA_LOSS_PARTS 1024
+int dp_cuda_launch_loss(const struct dp_loss_args *args, double *parts, struct CUstream_st *stream);
 int dp_cuda_launch_loss_grad(const struct dp_loss_args *args, struct CUstream_st *stream);
 int dp_cuda_launch_sgd(const struct dp_sgd_args *args, struct CUstream_st *stream);
 int dp_cuda_launch_fill(const struct dp_fill *args, struct CUstream_st *stream);

@@ -85,10 +85,12 @@ int dp_cuda_launch_tanh_grad(const struct dp_activation_grad *args, struct CUstr
 }
 
 static int loss(const char *name, enum dp_kernel kernel, const struct dp_loss_args *args,
-                struct CUstream_st *stream)
+                double *parts, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin(name, stream);
     struct dp_loss_args a = *args;
+    if (parts)
+        fake_uses(launch.work, parts, DP_CUDA_LOSS_PARTS * sizeof *parts, FAKE_WRITE);
     const size_t n = a.rows * a.cols;
     const bool classes = a.kind == DP_LOSS_XENT, all = kernel == DP_KERNEL_LOSS_GRAD;
     /* The gradient of a sum is made without its values. */
@@ -102,14 +104,14 @@ static int loss(const char *name, enum dp_kernel kernel, const struct dp_loss_ar
     return end(&launch, kernel, &a, sizeof a);
 }
 
-int dp_cuda_launch_loss(const struct dp_loss_args *args, struct CUstream_st *stream)
+int dp_cuda_launch_loss(const struct dp_loss_args *args, double *parts, struct CUstream_st *stream)
 {
-    return loss("dp_cuda_launch_loss", DP_KERNEL_LOSS, args, stream);
+    return loss("dp_cuda_launch_loss", DP_KERNEL_LOSS, args, parts, stream);
 }
 
 int dp_cuda_launch_loss_grad(const struct dp_loss_args *args, struct CUstream_st *stream)
 {
-    return loss("dp_cuda_launch_loss_grad", DP_KERNEL_LOSS_GRAD, args, stream);
+    return loss("dp_cuda_launch_loss_grad", DP_KERNEL_LOSS_GRAD, args, NULL, stream);
 }
 
 int dp_cuda_launch_sgd(const struct dp_sgd_args *args, struct CUstream_st *stream)

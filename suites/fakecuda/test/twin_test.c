@@ -100,6 +100,8 @@ static void test_activations(void)
 static void test_losses(void)
 {
     struct place p = open_place();
+    void *parts;
+    WELL(cudaMalloc(&parts, DP_CUDA_LOSS_PARTS * sizeof(double)));
     for (int kind = DP_LOSS_SUM; kind <= DP_LOSS_XENT; ++kind) {
         const bool classes = kind == DP_LOSS_XENT;
         struct dp_loss_args on = {.kind = (enum dp_loss_kind)kind,
@@ -113,12 +115,14 @@ static void test_losses(void)
         off.y = p.host[0];
         off.target = classes ? (const void *)p.classes_host : p.host[1];
         off.out = p.host[2];
-        compare(&p, dp_cuda_launch_loss(&on, p.stream), DP_KERNEL_LOSS, &off);
+        compare(&p, dp_cuda_launch_loss(&on, parts, p.stream), DP_KERNEL_LOSS, &off);
         compare(&p, dp_cuda_launch_loss_grad(&on, p.stream), DP_KERNEL_LOSS_GRAD, &off);
         on.upstream = p.device[3] + 1;
         off.upstream = p.host[3] + 1;
         compare(&p, dp_cuda_launch_loss_grad(&on, p.stream), DP_KERNEL_LOSS_GRAD, &off);
     }
+    WELL(cudaStreamSynchronize(p.stream));
+    WELL(cudaFree(parts));
     close_place(&p, NULL);
 }
 
