@@ -26,7 +26,7 @@ struct dp_cuda_slot {
     double *parts; /* of a loss; see launch.h */
     bool blas_ready;
     uint64_t reach; /* bit i: kernels here can use the memory of slot i */
-    char *stage;    /* a chunk for each slot of the group, NULL: every slot is in reach */
+    char *stage;    /* for summands that are not in reach; NULL until there are any */
 };
 
 extern const struct dp_device_ops dp_device_cuda; /* device.c */
