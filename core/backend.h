@@ -33,7 +33,19 @@ struct dp_host_call {
     int n_uses;
 };
 
+/* Of a device that works by itself: times between positions in its queues. A span that cannot be
+ * timed is an error of read, never a time of something else. */
+struct dp_timer_ops {
+    void (*open)(struct dp_slot *slot); /* makes what begin and end need; once */
+    uint64_t (*begin)(struct dp_queue *queue, const struct dp_span *span);
+    void (*end)(struct dp_queue *queue, uint64_t begin);
+    void (*forget)(struct dp_slot *slot);
+    /* Of an idle slot: adds all since the last read. */
+    int (*read)(struct dp_slot *slot, struct dp_trace *trace, struct dp_error *err);
+};
+
 struct dp_device_ops {
+    const struct dp_timer_ops *timer; /* NULL: the host's clock tells */
     /* Fills the slot's info with what is known of the device. */
     int (*open)(struct dp_slot *slot, uint64_t seed, struct dp_error *err);
     void (*close)(struct dp_slot *slot);
@@ -197,7 +209,11 @@ void dp_topology_unbind(struct dp_topology *topology);
 /* A transfer that belongs to no phase of a step. */
 #define DP_PHASE_NONE DP_PHASES
 
-/* group.c: time spent and bytes moved for a replica; nothing when no trace is set. */
+/* trace.c: time spent and bytes moved for a replica; nothing when no trace is set. A span is what
+ * is put into a queue between its begin and its end; dp_trace_begin and dp_trace_end are for what
+ * has happened when they are called. */
+struct dp_span dp_span_begin(struct dp_queue *queue, int replica, enum dp_phase phase);
+void dp_span_end(const struct dp_span *span, size_t bytes);
 uint64_t dp_trace_begin(const struct dp_group *group);
 void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint64_t begin,
                   size_t bytes);

@@ -487,7 +487,9 @@ int dp_data_parallel(struct dp_module *module, struct dp_run *run, struct dp_slo
 
 /* ---- 10. Traces ------------------------------------------------------------------------- */
 
-/* Where a step's time and traffic go. Host clock, per replica, added up until reset. */
+/* Where a step's time and traffic go, per replica, added up until reset. The clock is the host's
+ * where operations run as they are issued. Of a GPU it is the GPU's own, between events in its
+ * queues: from where a queue comes to the phase until its last operation of it has ended. */
 enum dp_phase {
     DP_PHASE_SCATTER,   /* input rows to the replicas */
     DP_PHASE_REPLICATE, /* parameters to the replicas */
@@ -495,6 +497,8 @@ enum dp_phase {
     DP_PHASE_GATHER,   /* outputs to the output device */
     DP_PHASE_BACKWARD, /* output gradient to replicas, their backward, input gradients back */
     DP_PHASE_REDUCE,   /* replicas' gradients into the base */
+    DP_PHASE_LOSS,     /* nobody's but the caller's: dp_phase_begin */
+    DP_PHASE_UPDATE,   /* the same */
     DP_PHASES
 };
 struct dp_trace {
@@ -503,13 +507,28 @@ struct dp_trace {
         uint64_t ns[DP_PHASES];
         uint64_t bytes[DP_PHASES]; /* bytes that crossed slots on its behalf */
     } replica[DP_MAX_SLOTS];
-    /* By slot of the group: time in matrix products, a part of forward and backward. 0 where the
-     * issuing thread does not run them: late devices. */
+    /* By slot of the group: time in matrix products, a part of forward and backward. 0, which is
+     * unknown, where the issuing thread does not run them: late devices and GPUs. */
     uint64_t matmul_ns[DP_MAX_SLOTS];
 };
 /* trace is written by the workers during calls; NULL switches it off (the default). The caller
  * owns and clears it, between calls. */
 void dp_group_trace(struct dp_group *group, struct dp_trace *trace);
+/* Waits for the group and adds the times of its GPUs, which are not in the trace before: after a
+ * step, outside of what is timed. Other devices have none to add.
+ * Errors DP_EINVAL more than DP_TRACE_SPANS times of a GPU since the last call; DP_EFAULT. */
+#define DP_TRACE_SPANS 32
+int dp_trace_read(struct dp_group *group, struct dp_error *err);
+/* What is queued on slot between the two, on the calling thread, counts as that phase of replica 0:
+ * work that no call here has a phase for, like a loss, an update, or a model without a wrapper. */
+struct dp_span {
+    struct dp_queue *queue; /* all private */
+    enum dp_phase phase;
+    int replica;
+    uint64_t begin;
+};
+struct dp_span dp_phase_begin(struct dp_slot *slot, enum dp_phase phase);
+void dp_phase_end(const struct dp_span *span);
 
 #pragma GCC visibility pop
 

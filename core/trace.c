@@ -1,5 +1,6 @@
-/* trace.c: where time and traffic go. A replica's entry is written by its worker, or
- * by the calling thread while the workers are idle. */
+/* trace.c: where time and traffic go. A replica's entry is written by its worker, or by the calling
+ * thread while the workers are idle. Times of devices that work by themselves are kept by their
+ * timers until they are read. */
 #include "backend.h"
 
 #include <time.h>
@@ -7,6 +8,24 @@
 void dp_group_trace(struct dp_group *group, struct dp_trace *trace)
 {
     group->trace = trace;
+    for (int i = 0; i < group->size; ++i) {
+        const struct dp_timer_ops *timer = group->slot[i]->ops->timer;
+        if (timer && trace)
+            timer->open(group->slot[i]);
+        if (timer)
+            timer->forget(group->slot[i]);
+    }
+}
+
+int dp_trace_read(struct dp_group *group, struct dp_error *err)
+{
+    int status = dp_group_wait(group, err);
+    for (int i = 0; status == 0 && group->trace && i < group->size; ++i) {
+        struct dp_slot *slot = group->slot[i];
+        if (slot->ops->timer)
+            status = slot->ops->timer->read(slot, group->trace, err);
+    }
+    return status;
 }
 
 static uint64_t now_ns(void)
@@ -14,6 +33,40 @@ static uint64_t now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct dp_span dp_span_begin(struct dp_queue *queue, int replica, enum dp_phase phase)
+{
+    const struct dp_timer_ops *timer = queue->slot->ops->timer;
+    struct dp_span span = {NULL, phase, replica, 0};
+    if (!queue->slot->group->trace || phase == DP_PHASE_NONE)
+        return span;
+    span.queue = queue;
+    span.begin = timer ? timer->begin(queue, &span) : now_ns();
+    return span;
+}
+
+void dp_span_end(const struct dp_span *span, size_t bytes)
+{
+    const struct dp_slot *slot = span->queue ? span->queue->slot : NULL;
+    struct dp_trace *trace = slot ? slot->group->trace : NULL;
+    if (!trace)
+        return;
+    if (slot->ops->timer)
+        slot->ops->timer->end(span->queue, span->begin);
+    else
+        trace->replica[span->replica].ns[span->phase] += now_ns() - span->begin;
+    trace->replica[span->replica].bytes[span->phase] += bytes;
+}
+
+struct dp_span dp_phase_begin(struct dp_slot *slot, enum dp_phase phase)
+{
+    return dp_span_begin(&slot->compute, 0, phase);
+}
+
+void dp_phase_end(const struct dp_span *span)
+{
+    dp_span_end(span, 0);
 }
 
 uint64_t dp_trace_begin(const struct dp_group *group)

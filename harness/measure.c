@@ -54,14 +54,8 @@ static int bad_step(struct measure *m, size_t step, const char *reason)
 static const int phase_of[DP_PHASES] = {
     [DP_PHASE_SCATTER] = RECORD_SCATTER,   [DP_PHASE_REPLICATE] = RECORD_REPLICATE,
     [DP_PHASE_FORWARD] = RECORD_FORWARD,   [DP_PHASE_GATHER] = RECORD_GATHER,
-    [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE};
-
-/* Without the wrapper nobody writes the phases of its replicas. */
-static void note_plain(struct record_cell *cell, size_t step, const struct session_times *times)
-{
-    cell->phase_ns[RECORD_FORWARD][step] = times->forward_ns;
-    cell->phase_ns[RECORD_BACKWARD][step] = times->backward_ns;
-}
+    [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE,
+    [DP_PHASE_LOSS] = RECORD_LOSS,         [DP_PHASE_UPDATE] = RECORD_UPDATE};
 
 static void note_replicas(struct measure *m, size_t step)
 {
@@ -82,12 +76,7 @@ static void note_times(struct measure *m, size_t step, const struct session_time
     else
         cell->t_start_ns[step] = times->start_ns - cell->t_start_ns[0];
     cell->t_step_ns[step] = times->step_ns;
-    cell->phase_ns[RECORD_LOSS][step] = times->loss_ns;
-    cell->phase_ns[RECORD_UPDATE][step] = times->update_ns;
-    if (m->config->plain)
-        note_plain(cell, step, times);
-    else
-        note_replicas(m, step);
+    note_replicas(m, step);
     for (int r = 0; r < cell->n_ranks; r++)
         cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r];
 }
@@ -145,7 +134,7 @@ static int run_step(struct measure *m, bool warmup)
     char reason[256];
 
     if (session_prepare(&m->session, k, &err) == 0 &&
-        session_step(&m->session, k, &times, &err) == 0) {
+        session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0) {
         note_times(m, step, &times);
         m->cell->flags[step] = warmup ? RECORD_WARMUP : 0;
         m->measured[k] += !warmup;

@@ -112,6 +112,7 @@ int session_open(struct session *session, struct dp_group *group,
     session->workload = workload;
     session->rows = config->rows;
     session->group = group;
+    session->plain = config->plain;
     for (int k = 0; k < WORKLOAD_SETS; k++)
         set[k] = workload_set(config->seed, k);
     if ((rc = open_modules(session, config->plain, err)) || (rc = open_params(session, set, err)))
@@ -172,45 +173,65 @@ int session_prepare(struct session *session, int k, struct dp_error *err)
     return 0;
 }
 
-int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err)
+/* The wrapper has phases of its own; the model alone has none. */
+static struct dp_span plain_begin(const struct session *s, enum dp_phase phase)
 {
-    struct dp_tensor out[DP_MAX_IO], loss[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
-    int n_out = 0, n_loss = 0, rc;
+    return s->plain ? dp_phase_begin(dp_group_slot(s->group, 0), phase) : (struct dp_span){0};
+}
 
-    times->start_ns = session_clock_ns();
-    if ((rc = dp_forward(session->top, session->run, &session->input[k], 1, out, &n_out, err)))
-        return rc;
-
-    const uint64_t forward_end = session_clock_ns();
-    struct dp_tensor terms[2] = {out[0], session->upstream[k]};
+static int step_loss(struct session *s, int k, struct dp_tensor grad[], struct dp_error *err)
+{
+    struct dp_tensor terms[2] = {s->output, s->upstream[k]}, loss[DP_MAX_IO];
+    const struct dp_span span = dp_phase_begin(dp_group_slot(s->group, 0), DP_PHASE_LOSS);
+    int n_loss = 0, rc;
 
     terms[0].needs_grad = true;
-    if ((rc = dp_forward(session->loss_module, session->run, terms, 2, loss, &n_loss, err)) ||
-        (rc = dp_backward(session->loss_module, session->run, NULL, 0, grad, 2, err)))
+    if ((rc = dp_forward(s->loss_module, s->run, terms, 2, loss, &n_loss, err)) ||
+        (rc = dp_backward(s->loss_module, s->run, NULL, 0, grad, 2, err)))
         return rc;
+    s->loss = loss[0];
+    dp_phase_end(&span);
+    return 0;
+}
 
-    const uint64_t loss_end = session_clock_ns();
+/* Forward, loss, backward, update: queued, and on a device that works by itself not done yet. */
+static int issue_step(struct session *s, int k, struct dp_error *err)
+{
+    struct dp_tensor out[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
+    struct dp_span span = plain_begin(s, DP_PHASE_FORWARD);
+    int n_out = 0, rc;
 
-    if ((rc = dp_backward(session->top, session->run, grad, 1, NULL, 0, err)))
+    if ((rc = dp_forward(s->top, s->run, &s->input[k], 1, out, &n_out, err)))
         return rc;
-
-    const uint64_t backward_end = session_clock_ns();
-
-    if ((rc = dp_sgd_step(session->sgd, err)))
+    dp_phase_end(&span);
+    s->output = out[0];
+    if ((rc = step_loss(s, k, grad, err)))
         return rc;
+    span = plain_begin(s, DP_PHASE_BACKWARD);
+    if ((rc = dp_backward(s->top, s->run, grad, 1, NULL, 0, err)))
+        return rc;
+    dp_phase_end(&span);
+    span = dp_phase_begin(dp_group_slot(s->group, 0), DP_PHASE_UPDATE);
+    if ((rc = dp_sgd_step(s->sgd, err)))
+        return rc;
+    dp_phase_end(&span);
+    return 0;
+}
 
-    const uint64_t update_end = session_clock_ns();
+int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err)
+{
+    int rc;
 
-    if ((rc = dp_group_wait(session->group, err)))
+    times->start_ns = session_clock_ns();
+    if ((rc = issue_step(session, k, err)) || (rc = dp_group_wait(session->group, err)))
         return rc;
     times->step_ns = session_clock_ns() - times->start_ns;
-    times->forward_ns = forward_end - times->start_ns;
-    times->loss_ns = loss_end - forward_end;
-    times->backward_ns = backward_end - loss_end;
-    times->update_ns = update_end - backward_end;
-    session->output = out[0];
-    session->loss = loss[0];
     return 0;
+}
+
+int session_trace(struct session *session, struct dp_error *err)
+{
+    return dp_trace_read(session->group, err);
 }
 
 int session_read(struct session *session, struct dp_error *err)

@@ -12,17 +12,16 @@
 
 #define SESSION_PARAMS (2 * WORKLOAD_MAX_SIZES)
 
-/* Times of a step on the monotonic clock; the replicas' phases are in the trace. */
+/* A step on the monotonic clock, until all devices were idle; its phases are in the trace. */
 struct session_times {
     uint64_t start_ns, step_ns;
-    uint64_t forward_ns, backward_ns; /* as the calling thread sees them */
-    uint64_t loss_ns, update_ns;      /* on the first device */
 };
 
 /* Plain data; fill with session_open, empty with session_close. */
 struct session {
     const struct workload *workload;
     size_t rows;
+    bool plain;
     struct dp_group *group;
     struct dp_module *model, *probed, *loss_module;
     struct dp_module *top; /* what is trained: the wrapper, or the probed model itself */
@@ -58,6 +57,8 @@ void session_close(struct session *session); /* not the group */
 int session_prepare(struct session *session, int k, struct dp_error *err);
 /* One training step on batch k: forward, loss, backward, update, everything drained. */
 int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err);
+/* Completes the trace of the step, which a device of its own may still have. */
+int session_trace(struct session *session, struct dp_error *err);
 /* Outputs, loss, gradients and updated parameters to host memory. A gradient that is none is
  * read as NaN, which no check lets pass. */
 int session_read(struct session *session, struct dp_error *err);

@@ -74,8 +74,8 @@ static int staged_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
                          const struct dp_sum sums[], int n, enum dp_phase phase,
                          struct dp_error *err)
 {
-    const uint64_t begin = dp_trace_begin(team->group);
     int status = dp_group_wait(team->group, err);
+    const uint64_t begin = dp_trace_begin(team->group);
     for (int k = 0; status == 0 && k < n; ++k) {
         const size_t chunk = DP_STAGE_BYTES / 2 / dp_dtype_bytes(sums[k].dtype);
         for (size_t at = 0; status == 0 && at < sums[k].n; at += chunk) {

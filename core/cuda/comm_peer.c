@@ -158,19 +158,23 @@ static struct dp_slot *carrier(struct dp_slot *slot, const struct dp_moves *move
     return slot;
 }
 
-static int issue_moves(struct dp_slot *worker, const struct dp_moves *moves, size_t *bytes,
-                       struct dp_error *err)
+/* The transfers of replica i. Waiting for what they need is none of their time. */
+static int issue_moves(struct dp_slot *worker, const struct dp_moves *moves, int i,
+                       enum dp_phase phase, struct dp_error *err)
 {
+    size_t bytes = 0;
     int status = 0;
     for (int k = 0; status == 0 && k < moves->n; ++k) {
-        const struct dp_move *move = &moves->move[k];
-        status = ready_wait(worker, move->src_slot, err);
+        status = ready_wait(worker, moves->move[k].src_slot, err);
         if (status == 0)
-            status = ready_wait(worker, move->dst_slot, err);
-        if (status == 0)
-            status = issue_copy(worker, move, err);
-        *bytes += dp_move_traffic(move);
+            status = ready_wait(worker, moves->move[k].dst_slot, err);
     }
+    const struct dp_span span = dp_span_begin(&worker->comm, i, phase);
+    for (int k = 0; status == 0 && k < moves->n; ++k) {
+        status = issue_copy(worker, &moves->move[k], err);
+        bytes += dp_move_traffic(&moves->move[k]);
+    }
+    dp_span_end(&span, bytes);
     worker->ops->record(&worker->comm, &worker->done);
     return status;
 }
@@ -185,12 +189,8 @@ static int peer_move(const struct dp_team *team, const struct dp_moves moves[], 
         touch_moves(&all, &moves[i]);
     record_ready(team->group, &all);
     for (int i = 0; status == 0 && i < team->n; ++i) {
-        const uint64_t begin = dp_trace_begin(team->group);
-        size_t bytes = 0;
-        if (moves[i].n == 0)
-            continue;
-        status = issue_moves(carrier(team->slot[i], &moves[i]), &moves[i], &bytes, err);
-        dp_trace_end(team->group, i, phase, begin, bytes);
+        if (moves[i].n > 0)
+            status = issue_moves(carrier(team->slot[i], &moves[i]), &moves[i], i, phase, err);
     }
     for (int i = 0; status == 0 && i < team->n; ++i) {
         struct touched touched = {0};
@@ -256,14 +256,14 @@ static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
     int status = 0;
     for (int i = 0; status == 0 && i < team->n; ++i) {
         struct dp_slot *worker = team->slot[i];
-        const uint64_t begin = dp_trace_begin(team->group);
         status = wait_for_team(team, worker, dst_slot, err);
+        const struct dp_span span = dp_span_begin(&worker->comm, i, phase);
         for (int k = 0; status == 0 && k < n; ++k) {
             const struct part part = slice_of(team, &sums[k], i);
             status = issue_slice(team, worker, &part, err);
         }
+        dp_span_end(&span, 0);
         worker->ops->record(&worker->comm, &worker->done);
-        dp_trace_end(team->group, i, phase, begin, 0);
     }
     return status;
 }
@@ -316,9 +316,9 @@ static int sum_staged(const struct dp_team *team, struct dp_slot *dst_slot,
     const int far = count_far(team, dst_slot);
     const size_t chunk = far > 0 ? STAGE_BYTES / (size_t)far / 256 * 256 : SIZE_MAX;
     int status = far > 0 ? stage_open(dst_slot, err) : 0;
-    const uint64_t begin = dp_trace_begin(team->group);
     if (status == 0)
         status = wait_for_team(team, dst_slot, dst_slot, err);
+    const struct dp_span span = dp_span_begin(&dst_slot->comm, 0, phase);
     for (int k = 0; status == 0 && k < n; ++k) {
         const size_t most = chunk / dp_dtype_bytes(sums[k].dtype);
         for (size_t at = 0, part_n; status == 0 && at < sums[k].n; at += part_n) {
@@ -328,8 +328,8 @@ static int sum_staged(const struct dp_team *team, struct dp_slot *dst_slot,
             status = add_staged(team, dst_slot, &part, chunk, err);
         }
     }
+    dp_span_end(&span, 0);
     dst_slot->ops->record(&dst_slot->comm, &dst_slot->done);
-    dp_trace_end(team->group, 0, phase, begin, 0);
     return status;
 }
 

@@ -18,6 +18,8 @@ struct dp_cuda_queue {
     cudaError_t failed; /* of a record, which cannot say so: the next wait or sync does */
 };
 
+struct dp_cuda_timer; /* timer.c */
+
 struct dp_cuda_slot {
     int device;
     struct dp_cuda_queue compute, comm;
@@ -25,12 +27,14 @@ struct dp_cuda_slot {
     void *workspace;
     double *parts; /* of a loss; see launch.h */
     bool blas_ready;
-    uint64_t reach; /* bit i: kernels here can use the memory of slot i */
-    char *stage;    /* for summands that are not in reach; NULL until there are any */
+    uint64_t reach;              /* bit i: kernels here can use the memory of slot i */
+    char *stage;                 /* for summands that are not in reach; NULL until there are any */
+    struct dp_cuda_timer *timer; /* NULL: nothing was ever traced */
 };
 
 extern const struct dp_device_ops dp_device_cuda; /* device.c */
 extern const struct dp_comm_ops dp_comm_peer;     /* comm_peer.c */
+extern const struct dp_timer_ops dp_cuda_timing;  /* timer.c */
 
 /* Fails with "SLOT: CALL: the runtime's words (name)"; DP_ENOMEM when memory was short. */
 int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
@@ -42,6 +46,8 @@ int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *ar
                    struct dp_error *err);
 /* gemm.c */
 int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err);
+/* timer.c: of a slot that is idle. */
+void dp_cuda_timer_close(struct dp_cuda_slot *s);
 /* call.c */
 int dp_cuda_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err);
 

@@ -109,6 +109,7 @@ static void cuda_close(struct dp_slot *slot)
         cublasDestroy(s->blas);
     queue_close(&s->compute);
     queue_close(&s->comm);
+    dp_cuda_timer_close(s);
     if (s->workspace)
         cudaFree(s->workspace);
     if (s->stage)
@@ -203,6 +204,7 @@ static int cuda_sync(struct dp_queue *queue, struct dp_error *err)
 }
 
 const struct dp_device_ops dp_device_cuda = {
+    .timer = &dp_cuda_timing,
     .open = cuda_open,
     .close = cuda_close,
     .alloc = cuda_alloc,

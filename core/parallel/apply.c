@@ -10,12 +10,12 @@ static void run_task(int i, void *arg)
 {
     const struct job *job = arg;
     const struct dp_tasks *tasks = job->tasks;
-    const uint64_t begin = dp_trace_begin(tasks->group);
+    const struct dp_span span = dp_span_begin(&tasks->slot[i]->compute, i, tasks->phase);
     job->errors[i].status = 0;
     const int status = tasks->step(i, tasks->arg, &job->errors[i]);
     if (status)
         dp_fail(&job->errors[i], status, "failed with %s", dp_status_name(status));
-    dp_trace_end(tasks->group, i, tasks->phase, begin, 0);
+    dp_span_end(&span, 0);
 }
 
 /* All have ended; the lowest index is reported, whichever was first in time. */

@@ -136,11 +136,11 @@ static int forward_direct(struct dp_module *module, struct dp_parallel_self *p, 
     for (int k = 0; k < call->n_in; ++k)
         in[k] = call->shard[k][0];
     struct dp_slot *const outer = run->slot;
-    const uint64_t begin = dp_trace_begin(run->group);
     run->slot = p->n > 0 ? p->slot[0] : outer;
+    const struct dp_span span = dp_span_begin(&run->slot->compute, 0, DP_PHASE_FORWARD);
     status = dp_forward(dp_module_child(module, 0), run, in, call->n_in, out, &call->n_out, err);
     run->slot = outer;
-    dp_trace_end(run->group, 0, DP_PHASE_FORWARD, begin, 0);
+    dp_span_end(&span, 0);
     return status;
 }
 

@@ -117,12 +117,12 @@ static int backward_direct(struct dp_module *module, struct dp_run *run,
     struct dp_tensor in[DP_MAX_IO] = {{0}};
     const struct dp_parallel_self *p = dp_module_self(module);
     struct dp_slot *const outer = run->slot;
-    const uint64_t begin = dp_trace_begin(run->group);
     run->slot = p->n > 0 ? p->slot[0] : outer;
+    const struct dp_span span = dp_span_begin(&run->slot->compute, 0, DP_PHASE_BACKWARD);
     int status =
         dp_backward(dp_module_child(module, 0), run, grad_out, call->n_out, in, call->n_in, err);
     run->slot = outer;
-    dp_trace_end(run->group, 0, DP_PHASE_BACKWARD, begin, 0);
+    dp_span_end(&span, 0);
     for (int k = 0; status == 0 && k < call->n_in; ++k) {
         const struct dp_tensor *input = &call->in[k];
         grad_in[k] = in[k];

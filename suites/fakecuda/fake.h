@@ -117,6 +117,7 @@ struct CUstream_st {
     int id, device;
     struct fake_op *head, **tail;
     uint64_t issued, done;
+    uint64_t late_ns; /* by which its operations were slow, or those that it waited for */
     struct fake_clock clock;
     struct fake_capture *capture;
     int branch;
@@ -149,6 +150,8 @@ struct fake_state {
     long calls;
     struct fakecuda_failure failure;
     char failing[64]; /* the name in failure */
+    char slow[64];    /* operations that take slow_ns longer */
+    uint64_t slow_ns;
     bool peer[FAKECUDA_DEVICES][FAKECUDA_DEVICES];
     int poison; /* a file full of NaN */
     struct fake_arena arena[FAKECUDA_DEVICES];

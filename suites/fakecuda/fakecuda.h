@@ -85,4 +85,10 @@ const char *fakecuda_first(void);
 long fakecuda_calls(const char *function);
 void fakecuda_fail(const struct fakecuda_failure *failure);
 
+/* Operations of that name, a call's or a kernel's launcher's, take so much longer for the events
+ * behind them. Nothing sleeps: the clock of their stream is put forward. NULL: none. */
+void fakecuda_slow(const char *operation, uint64_t ns);
+/* Operations in a stream that have not run. */
+long fakecuda_pending(void);
+
 #endif

@@ -4,6 +4,7 @@
 #include "fake.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool reusable(const struct CUstream_st *stream)
 {
@@ -66,7 +67,7 @@ void fake_complete(struct CUstream_st *stream)
     ++stream->done;
     if (op->stamp) {
         op->stamp->passed = true;
-        op->stamp->ns = fake_now_ns();
+        op->stamp->ns = fake_now_ns() + stream->late_ns;
         fake_stamp_drop(op->stamp);
     }
     if (op->clock)
@@ -74,6 +75,17 @@ void fake_complete(struct CUstream_st *stream)
     fake_work_drop(op->work);
     free(op->clock);
     free(op);
+}
+
+/* What waited for a slow stream is as late. That of the moment, which may be more than at the point
+ * waited for, but not when everything runs as late as it can. */
+static void keep_time(struct CUstream_st *stream, const struct fake_op *op)
+{
+    const struct CUstream_st *other = op->kind == FAKE_OP_WAIT ? op->until.stream : NULL;
+    if (other && other->late_ns > stream->late_ns)
+        stream->late_ns = other->late_ns;
+    if (op->work && strcmp(op->work->name, fake.slow) == 0)
+        stream->late_ns += fake.slow_ns;
 }
 
 /* False: it cannot run now. */
@@ -91,6 +103,7 @@ static bool run_head(struct CUstream_st *stream)
     }
     if (op->kind == FAKE_OP_WORK)
         fake_work_do(op->work, stream);
+    keep_time(stream, op);
     fake_complete(stream);
     return true;
 }
@@ -224,6 +237,18 @@ struct fake_token fake_token_of(const struct CUstream_st *stream)
 {
     return (struct fake_token){{(struct CUstream_st *)(uintptr_t)stream, stream->issued},
                                stream->clock};
+}
+
+long fakecuda_pending(void)
+{
+    long pending = 0;
+    fake_lock();
+    for (const struct CUstream_st *stream = fake.streams; stream; stream = stream->next) {
+        for (const struct fake_op *op = stream->head; op; op = op->next)
+            pending += op->work != NULL;
+    }
+    fake_unlock();
+    return pending;
 }
 
 void fake_queue_leaks(void)

@@ -234,6 +234,14 @@ void fakecuda_fail(const struct fakecuda_failure *failure)
     fake_unlock();
 }
 
+void fakecuda_slow(const char *operation, uint64_t ns)
+{
+    fake_lock();
+    snprintf(fake.slow, sizeof fake.slow, "%s", operation ? operation : "");
+    fake.slow_ns = ns;
+    fake_unlock();
+}
+
 static cudaError_t injected(const struct fake_call *call)
 {
     struct fake_count *count = count_of(call->name);

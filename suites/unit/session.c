@@ -116,14 +116,18 @@ Test(session, plain_is_the_model_alone)
     const struct session *a = &plain.session, *b = &dp.session;
     cr_assert(probe_rows(&a->probe, rows) == 1 && rows[0] == ROWS);
     cr_assert(a->top == a->probed && b->top != b->probed);
+    static const bool of_model[DP_PHASES] = {[DP_PHASE_FORWARD] = true,
+                                             [DP_PHASE_BACKWARD] = true,
+                                             [DP_PHASE_LOSS] = true,
+                                             [DP_PHASE_UPDATE] = true};
+    uint64_t all = 0;
     for (int phase = 0; phase < DP_PHASES; ++phase) {
-        cr_assert(a->trace.replica[0].ns[phase] == 0, "phase %d of the wrapper", phase);
+        const uint64_t ns = a->trace.replica[0].ns[phase];
+        cr_assert((ns > 0) == of_model[phase], "phase %d: %llu ns", phase, (unsigned long long)ns);
+        all += ns;
     }
     cr_assert(b->trace.replica[0].ns[DP_PHASE_FORWARD] > 0, "the wrapper is not traced");
-    cr_assert(plain.times.forward_ns > 0 && plain.times.backward_ns > 0);
-    cr_assert(plain.times.forward_ns + plain.times.loss_ns + plain.times.backward_ns +
-                  plain.times.update_ns <=
-              plain.times.step_ns);
+    cr_assert(all <= plain.times.step_ns);
 
     cr_assert(a->n_params == 4 && b->n_params == 4);
     cr_assert(memcmp(a->outputs, b->outputs, (size_t)ROWS * 3 * sizeof(float)) == 0);

@@ -1,0 +1,236 @@
+/* phases.c: the times of phases on GPUs are those of execution, not of issue.
+ *
+ * One kind of operation at a time is slow, by more than any machine takes for a step: it must be in
+ * the phases that the operation belongs to and in no other. The fake runs everything as late as it
+ * can, so a clock of the host would see nothing of it. */
+#include "fakecuda.h"
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOW_NS 1000000000000u /* a quarter of an hour */
+
+enum { GPUS = 2, ROWS = 10 };
+
+static bool all_well = true;
+
+static void check(bool holds, const char *what, const char *detail)
+{
+    if (!holds)
+        printf("%s: %s\n", what, detail);
+    all_well = all_well && holds;
+}
+
+struct fixture {
+    struct workload workload;
+    struct dp_group *group;
+    struct session session;
+};
+
+static int open_session(struct fixture *f, const char *devices, const char *backend, bool plain,
+                        struct dp_error *err)
+{
+    const struct dp_group_config config = {.devices = devices, .backend = backend};
+    struct fakecuda_config fake;
+    char why[200];
+    memset(f, 0, sizeof *f);
+    fakecuda_defaults(&fake);
+    fake.devices = GPUS;
+    fakecuda_start(&fake);
+    if (workload_parse("mlp:4,6,3", &f->workload, why, sizeof why))
+        return dp_fail(err, DP_EINVAL, "%s", why);
+    const int status = dp_group_open(&config, &f->group, err);
+    if (status)
+        return status;
+    const struct session_config session = {
+        .workload = &f->workload, .seed = 5, .rows = ROWS, .plain = plain};
+    return session_open(&f->session, f->group, &session, err);
+}
+
+/* False: a rule of CUDA was broken. */
+static bool close_session(struct fixture *f)
+{
+    session_close(&f->session);
+    dp_group_close(f->group);
+    return fakecuda_finish() == 0;
+}
+
+static int step(struct fixture *f, struct dp_error *err)
+{
+    struct session_times times;
+    int status = session_prepare(&f->session, 0, err);
+    if (status == 0)
+        status = session_step(&f->session, 0, &times, err);
+    check(status || fakecuda_pending() == 0, "a timed step", "it ended before its operations did");
+    return status ? status : session_trace(&f->session, err);
+}
+
+static const char *const names[DP_PHASES] = {"scatter",  "replicate", "forward", "gather",
+                                             "backward", "reduce",    "loss",    "update"};
+
+#define BIT(phase) (1u << DP_PHASE_##phase)
+
+struct row {
+    const char *devices, *backend;
+    bool plain;
+    const char *operation;
+    unsigned slow[GPUS]; /* phases of each replica that must contain it */
+};
+
+static const struct row rows[] = {
+    {"cuda:0-1",
+     NULL,
+     false,
+     "cublasSgemm",
+     {BIT(FORWARD) | BIT(BACKWARD), BIT(FORWARD) | BIT(BACKWARD)}},
+    {"cuda:0-1",
+     NULL,
+     false,
+     "cudaMemcpyPeerAsync",
+     {0, BIT(SCATTER) | BIT(REPLICATE) | BIT(GATHER) | BIT(BACKWARD)}},
+    {"cuda:0-1", NULL, false, "dp_cuda_launch_reduce", {BIT(REDUCE), BIT(REDUCE)}},
+    {"cuda:0-1", NULL, false, "dp_cuda_launch_loss", {BIT(LOSS), 0}},
+    {"cuda:0-1", NULL, false, "dp_cuda_launch_sgd", {BIT(UPDATE), 0}},
+    {"cuda:0,0", NULL, false, "dp_cuda_launch_relu", {BIT(FORWARD), BIT(FORWARD)}},
+    {"cuda:0", NULL, false, "dp_cuda_launch_relu_grad", {BIT(BACKWARD), 0}},
+    {"cuda:1", NULL, true, "cublasSgemm", {BIT(FORWARD) | BIT(BACKWARD), 0}},
+    {"cuda:1", NULL, true, "dp_cuda_launch_loss_grad", {BIT(LOSS), 0}},
+    {"cuda:0-1", "cuda-staged", false, "dp_cuda_launch_add_bias", {BIT(FORWARD), BIT(FORWARD)}},
+};
+
+static void check_trace(const struct row *row, const struct dp_trace *trace)
+{
+    char what[160];
+    for (int r = 0; r < GPUS; ++r) {
+        for (int p = 0; p < DP_PHASES; ++p) {
+            const uint64_t ns = trace->replica[r].ns[p];
+            const bool slow = (row->slow[r] >> p & 1) != 0;
+            snprintf(what, sizeof what, "%s%s, slow %s: %s of replica %d is %.3f s", row->devices,
+                     row->plain ? " plain" : "", row->operation, names[p], r, (double)ns * 1e-9);
+            check(slow ? ns >= SLOW_NS : ns < SLOW_NS / 2, what,
+                  slow ? "the operation is not in it" : "the operation is in it");
+        }
+        check(trace->matmul_ns[r] == 0, row->devices, "a time of matrix products nobody measured");
+    }
+    check(trace->replica[0].ns[DP_PHASE_LOSS] > 0 && trace->replica[0].ns[DP_PHASE_UPDATE] > 0,
+          row->devices, "a phase without a time");
+}
+
+/* Twice: the second step must not contain the first. */
+static void check_row(const struct row *row)
+{
+    struct fixture f;
+    struct dp_error err = {0};
+    int status = open_session(&f, row->devices, row->backend, row->plain, &err);
+    for (int k = 0; status == 0 && k < 2; ++k) {
+        fakecuda_slow(k == 0 ? "cublasSgemm" : row->operation, SLOW_NS);
+        status = step(&f, &err);
+    }
+    check(status == 0, row->operation, err.text);
+    if (status == 0)
+        check_trace(row, &f.session.trace);
+    check(close_session(&f), row->operation, "a rule of CUDA was broken");
+}
+
+/* A time that could not be taken is an error with the name of the call. */
+static void check_failure(const char *function, long call)
+{
+    const struct fakecuda_failure failure = {function, call, 0, false};
+    struct fixture f;
+    struct dp_error err = {0};
+    char what[80];
+    snprintf(what, sizeof what, "%s fails, call %ld", function, call);
+    int status = open_session(&f, "cuda:0-1", NULL, false, &err);
+    if (status == 0) {
+        fakecuda_fail(&failure);
+        status = step(&f, &err);
+    }
+    check(status == DP_EFAULT && strstr(err.text, function) != NULL, what, err.text);
+    check(close_session(&f), what, "a rule of CUDA was broken");
+}
+
+/* Each event of a step in turn. */
+static void check_failures(void)
+{
+    struct fixture f;
+    struct dp_error err = {0};
+    int status = open_session(&f, "cuda:0-1", NULL, false, &err);
+    fakecuda_fail(&(struct fakecuda_failure){0});
+    if (status == 0)
+        status = step(&f, &err);
+    const long records = fakecuda_calls("cudaEventRecord"),
+               reads = fakecuda_calls("cudaEventElapsedTime");
+    check(status == 0 && reads >= 13, "times of a step", "fewer than its phases");
+    check(fakecuda_calls("cudaEventCreateWithFlags") == 0, "a step", "it made events");
+    check(close_session(&f), "a step", "a rule of CUDA was broken");
+    for (long call = 1; call <= records; ++call)
+        check_failure("cudaEventRecord", call);
+    for (long call = 1; call <= reads; ++call)
+        check_failure("cudaEventElapsedTime", call);
+    printf("%ld records and %ld readings failed in turn\n", records, reads);
+}
+
+/* Without a trace a step records no event that has a time; with too many times there is none. */
+static void check_limits(void)
+{
+    struct fixture f;
+    struct dp_error err = {0};
+    long records[2];
+    int status = open_session(&f, "cuda:0-1", NULL, false, &err);
+    for (int k = 0; status == 0 && k < 2; ++k) {
+        dp_group_trace(f.group, k == 0 ? &f.session.trace : NULL);
+        fakecuda_fail(&(struct fakecuda_failure){0});
+        status = step(&f, &err);
+        records[k] = fakecuda_calls("cudaEventRecord");
+        check(fakecuda_calls("cudaEventElapsedTime") > 0 || k == 1, "a trace", "nothing is read");
+    }
+    check(status == 0 && records[1] > 0 && records[1] + 26 <= records[0], "a step without a trace",
+          "it records as many events");
+    dp_group_trace(f.group, &f.session.trace);
+    for (int i = 0; status == 0 && i <= DP_TRACE_SPANS; ++i) {
+        const struct dp_span span = dp_phase_begin(dp_group_slot(f.group, 1), DP_PHASE_LOSS);
+        dp_phase_end(&span);
+    }
+    status = dp_trace_read(f.group, &err);
+    check(status == DP_EINVAL && strstr(err.text, "cuda:1: 33 times") != NULL, "too many times",
+          err.text);
+    check(dp_trace_read(f.group, &err) == 0, "after too many times", "the trace is of no use");
+    check(close_session(&f), "limits", "a rule of CUDA was broken");
+}
+
+/* Events that could not be made: the steps go on, their times are an error. */
+static void check_creation(void)
+{
+    const struct fakecuda_failure failure = {"cudaEventCreateWithFlags", 1, 0, false};
+    const struct dp_group_config config = {.devices = "cuda:0"};
+    struct fakecuda_config fake;
+    struct dp_group *group = NULL;
+    struct dp_trace trace = {0};
+    struct dp_error err = {0};
+    fakecuda_defaults(&fake);
+    fakecuda_start(&fake);
+    check(dp_group_open(&config, &group, &err) == 0, "group", err.text);
+    fakecuda_fail(&failure);
+    dp_group_trace(group, &trace);
+    const struct dp_span span = dp_phase_begin(dp_group_slot(group, 0), DP_PHASE_LOSS);
+    dp_phase_end(&span);
+    check(dp_group_wait(group, &err) == 0, "a group without times", err.text);
+    check(dp_trace_read(group, &err) == DP_EFAULT && strstr(err.text, "of a timer") != NULL,
+          "events that could not be made", err.text);
+    dp_group_close(group);
+    check(fakecuda_finish() == 0, "creation", "a rule of CUDA was broken");
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        check_row(&rows[i]);
+    check_failures();
+    check_limits();
+    check_creation();
+    printf("%zu slow operations: %s\n", sizeof rows / sizeof rows[0],
+           all_well ? "all where they belong" : "some are not where they belong");
+    return all_well ? EXIT_SUCCESS : EXIT_FAILURE;
+}
