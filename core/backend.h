@@ -61,6 +61,10 @@ struct dp_device_ops {
     /* The calling thread waits for an event of this device. */
     int (*finish)(const struct dp_event *event, struct dp_error *err);
     int (*sync)(struct dp_queue *queue, struct dp_error *err);
+    /* Between hold(true) and hold(false), which nest, launches may be held back and issued
+     * together: by flush, or before anything else is done to the queue. NULL: none ever are. */
+    void (*hold)(struct dp_queue *queue, bool on);
+    int (*flush)(struct dp_queue *queue, struct dp_error *err);
 };
 extern const struct dp_device_ops dp_device_cpu; /* cpu/device.c: at once */
 extern const struct dp_device_ops dp_device_lag; /* cpu/lag.c: late */
@@ -144,6 +148,7 @@ struct dp_slot {
     struct dp_worker *worker;    /* NULL: the calling thread */
     int device;                  /* number of the device that the slot is on, by its driver */
     void *native;                /* state of its device operations */
+    struct dp_launches launches;
     struct dp_slot_info info;
 };
 
@@ -157,6 +162,7 @@ struct dp_group {
     char communicator[32], software[96];
     bool oversubscribed, bound_caller;
     bool in_team; /* workers are busy: no nested parallel call */
+    bool graphs;  /* launches that are held back may become CUDA graphs */
     struct dp_topology *topology;
     struct dp_workers *workers;
     struct dp_trace *trace;
@@ -182,6 +188,13 @@ int dp_event_wait(struct dp_queue *queue, const struct dp_event *event, struct d
 int dp_queue_sync(struct dp_queue *queue, struct dp_error *err);
 int dp_slot_wait(struct dp_slot *slot, struct dp_error *err); /* both queues */
 bool dp_is_host(const struct dp_slot *slot);
+
+/* hold.c: launches in the compute queues of n slots, which belong to the calling thread until they
+ * are issued; what it waits for or records there in between includes them. */
+void dp_slots_hold(struct dp_slot *const slots[], int n);
+int dp_slots_issue(struct dp_slot *const slots[], int n, struct dp_error *err);
+/* Issues what is held back, and goes on holding. Before other threads or queues go on. */
+int dp_slots_flush(struct dp_slot *const slots[], int n, struct dp_error *err);
 
 /* worker.c; crowded: more workers than cores. */
 int dp_workers_open(struct dp_group *group, bool bind, bool crowded, struct dp_error *err);

@@ -102,6 +102,10 @@ struct dp_group_config {
     /* Bind workers, the calling thread included, to the slots' core sets, until the group is
      * closed. One bound group at a time: another would only see the caller's cores. */
     bool bind;
+    /* GPUs: every operation is launched by itself. Else the operations of a forward, a backward or
+     * an update are launched together as a CUDA graph from the third time on that they are the
+     * same, down to every pointer, size and number. */
+    bool no_graphs;
 };
 
 /* Opens every slot of the list and starts one worker per slot but the first; the calling
@@ -122,6 +126,16 @@ bool dp_group_oversubscribed(const struct dp_group *group);
 /* "driver 13.0, runtime 13.0, cuBLAS 13.0.2" of a group of GPUs; else "". */
 const char *dp_group_software(const struct dp_group *group);
 int dp_group_wait(struct dp_group *group, struct dp_error *err); /* drains every queue */
+
+/* How the operations of all compute queues got to the GPUs since the group was opened; zeros on
+ * other devices. */
+struct dp_launches {
+    uint64_t single;            /* operations launched by themselves */
+    uint64_t graphs, in_graphs; /* graphs launched, and the operations in them */
+    uint64_t captured, evicted; /* graphs made, and dropped for newer ones */
+    uint64_t refused;           /* lists of operations that CUDA would not capture */
+};
+void dp_group_launches(const struct dp_group *group, struct dp_launches *launches);
 
 /* Hands an empty task to every worker and takes it back: all are awake and in step. */
 void dp_group_barrier(struct dp_group *group);

@@ -115,6 +115,7 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     if (!group->backend)
         return DP_EINVAL;
     host_setup(group);
+    group->graphs = !config->no_graphs;
     group->stage = malloc(DP_STAGE_BYTES);
     if (!group->stage)
         return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");
@@ -189,6 +190,20 @@ const char *dp_group_software(const struct dp_group *group)
 bool dp_group_oversubscribed(const struct dp_group *group)
 {
     return group->oversubscribed;
+}
+
+void dp_group_launches(const struct dp_group *group, struct dp_launches *launches)
+{
+    *launches = (struct dp_launches){0};
+    for (int i = 0; i < group->size; ++i) {
+        const struct dp_launches *slot = &group->slot[i]->launches;
+        launches->single += slot->single;
+        launches->graphs += slot->graphs;
+        launches->in_graphs += slot->in_graphs;
+        launches->captured += slot->captured;
+        launches->evicted += slot->evicted;
+        launches->refused += slot->refused;
+    }
 }
 
 int dp_group_wait(struct dp_group *group, struct dp_error *err)

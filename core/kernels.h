@@ -113,4 +113,8 @@ struct dp_reduce_args {
 
 typedef void dp_kernel_fn(const void *args);
 
+/* Zeroes the bytes between the fields, so that equal arguments are equal byte by byte. Not for
+ * copies and sums of replicas. */
+void dp_kernel_clear_padding(enum dp_kernel kernel, void *args);
+
 #endif

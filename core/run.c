@@ -220,13 +220,27 @@ static void drain(struct dp_run *run)
         dp_slot_wait(run->slot, NULL);
 }
 
+/* Where an outermost forward or backward may hold launches back. Inside a replica: on its slot,
+ * whoever's run it is. */
+static int held_slots(struct dp_run *run, struct dp_slot *const **slots)
+{
+    const bool replica = run->replica >= 0;
+    *slots = replica ? &run->slot : run->group->slot;
+    return replica ? 1 : run->group->in_team ? 0 : run->group->size;
+}
+
 static int forward_outermost(struct dp_module *module, struct dp_run *run,
                              const struct dp_tensor in[], int n_in, struct dp_tensor out[],
                              int *n_out, struct dp_error *err)
 {
     const size_t mark = run->tape_used;
     struct frame frame = {.n_in = n_in};
+    struct dp_slot *const *slots;
+    const int n_slots = held_slots(run, &slots);
+    dp_slots_hold(slots, n_slots);
     int status = module->ops->forward(module, run, in, n_in, out, &frame.n_out, err);
+    const int issued = dp_slots_issue(slots, n_slots, err);
+    status = status ? status : issued;
     if (status == 0 && run->grad) {
         memcpy(frame.out, out, (size_t)frame.n_out * sizeof *out);
         status = dp_run_save(run, module, &frame, sizeof frame, err);
@@ -322,8 +336,13 @@ int dp_backward(struct dp_module *module, struct dp_run *run, const struct dp_te
 {
     if (run->depth > 0)
         return module->ops->backward(module, run, grad_out, n_grad_out, grad_in, n_in, err);
+    struct dp_slot *const *slots;
+    const int n_slots = held_slots(run, &slots);
     ++run->depth;
-    const int status = backward_outermost(module, run, grad_out, n_grad_out, grad_in, n_in, err);
+    dp_slots_hold(slots, n_slots);
+    int status = backward_outermost(module, run, grad_out, n_grad_out, grad_in, n_in, err);
+    const int issued = dp_slots_issue(slots, n_slots, err);
+    status = status ? status : issued;
     --run->depth;
     if (status)
         drain(run);

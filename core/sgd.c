@@ -52,7 +52,7 @@ static int prepare(const struct dp_sgd *s, const struct dp_param *p, struct dp_t
     return dp_same_slot("the parameter", &p->value, "its momentum", velocity, err);
 }
 
-static int step_param(struct dp_sgd *s, int i, struct dp_error *err)
+static int step_param(const struct dp_sgd *s, int i, struct dp_error *err)
 {
     const struct dp_param *p = s->params.item[i];
     const struct dp_sgd_args args = {.value = p->value.data,
@@ -63,9 +63,7 @@ static int step_param(struct dp_sgd *s, int i, struct dp_error *err)
                                      .decay = s->decay,
                                      .first = !s->started[i],
                                      .n = dp_tensor_count(&p->value)};
-    const int status = dp_launch(&p->value.slot->compute, DP_KERNEL_SGD, &args, sizeof args, err);
-    s->started[i] = s->started[i] || status == 0;
-    return status;
+    return dp_launch(&p->value.slot->compute, DP_KERNEL_SGD, &args, sizeof args, err);
 }
 
 int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err)
@@ -73,10 +71,15 @@ int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err)
     int status = 0;
     for (int i = 0; status == 0 && i < sgd->params.n; ++i)
         status = prepare(sgd, sgd->params.item[i], &sgd->velocity[i], err);
+    dp_slots_hold(sgd->group->slot, sgd->group->size);
     for (int i = 0; status == 0 && i < sgd->params.n; ++i) {
         if (is_due(sgd->params.item[i]))
             status = step_param(sgd, i, err);
     }
+    const int issued = dp_slots_issue(sgd->group->slot, sgd->group->size, err);
+    status = status ? status : issued;
+    for (int i = 0; status == 0 && i < sgd->params.n; ++i)
+        sgd->started[i] = sgd->started[i] || is_due(sgd->params.item[i]);
     if (status)
         dp_group_wait(sgd->group, NULL);
     return status;

@@ -18,7 +18,8 @@ struct dp_cuda_queue {
     cudaError_t failed; /* of a record, which cannot say so: the next wait or sync does */
 };
 
-struct dp_cuda_timer; /* timer.c */
+struct dp_cuda_timer;  /* timer.c */
+struct dp_cuda_graphs; /* graph.h */
 
 struct dp_cuda_slot {
     int device;
@@ -27,7 +28,8 @@ struct dp_cuda_slot {
     void *workspace;
     double *parts; /* of a loss; see launch.h */
     bool blas_ready;
-    uint64_t reach;              /* bit i: kernels here can use the memory of slot i */
+    struct dp_cuda_graphs *graphs; /* of the compute queue; NULL: none are made */
+    uint64_t reach;                /* bit i: kernels here can use the memory of slot i */
     char *stage;                 /* for summands that are not in reach; NULL until there are any */
     struct dp_cuda_timer *timer; /* NULL: nothing was ever traced */
 };
@@ -41,9 +43,17 @@ int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error
                  struct dp_error *err);
 /* Makes the slot's GPU the thread's current one. */
 int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err);
-/* launch.c: the kernel on the queue's stream. */
+/* graph.c: the kernel on the queue's stream, now or, while the queue is on hold, with others. */
 int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                    struct dp_error *err);
+void dp_cuda_hold(struct dp_queue *queue, bool on);
+/* Issues what the calling thread holds back. A failure is also kept for dp_cuda_flush_all, which
+ * ends every hold: not everybody on the way can report one. */
+int dp_cuda_flush(struct dp_queue *queue, struct dp_error *err);
+int dp_cuda_flush_all(struct dp_queue *queue, struct dp_error *err);
+/* launch.c: now, in the thread's current device. */
+int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                  struct dp_error *err);
 /* gemm.c */
 int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err);
 /* timer.c: of a slot that is idle. */

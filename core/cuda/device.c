@@ -3,6 +3,7 @@
  * Several slots may be on one GPU: nothing is shared between them but the GPU. A thread's current
  * device is set before every call that depends on it: the caller may have one of its own. */
 #include "cuda.h"
+#include "graph.h"
 #include "launch.h"
 
 #include <stdlib.h>
@@ -94,6 +95,8 @@ static int cuda_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
     void *parts = NULL;
     status = slot->ops->alloc(slot, DP_CUDA_LOSS_PARTS * sizeof *s->parts, &parts, err);
     s->parts = parts;
+    if (status == 0 && slot->group->graphs)
+        status = dp_cuda_graphs_open(slot, err);
     return status;
 }
 
@@ -105,6 +108,7 @@ static void cuda_close(struct dp_slot *slot)
     cudaSetDevice(s->device);
     if (s->compute.stream)
         cudaStreamSynchronize(s->compute.stream);
+    dp_cuda_graphs_close(slot);
     if (s->blas)
         cublasDestroy(s->blas);
     queue_close(&s->compute);
@@ -139,6 +143,7 @@ static void cuda_release(struct dp_slot *slot, void *memory)
     if (!memory)
         return;
     dp_cuda_enter(slot, NULL); /* freed all the same: it says itself where it is */
+    dp_cuda_graphs_drop(slot);
     cudaFree(memory);
 }
 
@@ -148,6 +153,7 @@ static void cuda_record(struct dp_queue *queue, struct dp_event *event)
     event->queue = queue;
     event->position = ++q->recorded;
     const struct dp_cuda_slot *s = queue->slot->native;
+    dp_cuda_flush(queue, NULL); /* the end of the hold reports it */
     cudaError_t error = cudaSetDevice(s->device);
     if (!error)
         error = cudaEventRecord(q->event[q->recorded % DP_CUDA_EVENTS], q->stream);
@@ -185,6 +191,8 @@ static int cuda_wait(struct dp_queue *queue, const struct dp_event *event, struc
         return event->queue->slot->ops->finish(event, err);
     int status = check_recorded(event->queue, err);
     if (status == 0)
+        status = dp_cuda_flush(queue, err);
+    if (status == 0)
         status = dp_cuda_enter(queue->slot, err);
     if (status || event->position == 0)
         return status;
@@ -197,10 +205,11 @@ static int cuda_sync(struct dp_queue *queue, struct dp_error *err)
     const struct dp_cuda_queue *q = queue->native;
     if (!q || !q->stream)
         return 0;
+    const int flushed = dp_cuda_flush(queue, err);
     const cudaError_t error = cudaStreamSynchronize(q->stream);
     if (error)
         return dp_cuda_fail(queue->slot, "cudaStreamSynchronize", error, err);
-    return check_recorded(queue, err);
+    return flushed ? flushed : check_recorded(queue, err);
 }
 
 const struct dp_device_ops dp_device_cuda = {
@@ -215,4 +224,6 @@ const struct dp_device_ops dp_device_cuda = {
     .wait = cuda_wait,
     .finish = cuda_finish,
     .sync = cuda_sync,
+    .hold = dp_cuda_hold,
+    .flush = dp_cuda_flush_all,
 };

@@ -81,5 +81,5 @@ int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_erro
     if (g->k > 0)
         return multiply(queue, g, err);
     const struct dp_zero zero = {g->c, g->m * g->n * sizeof *g->c};
-    return dp_cuda_launch(queue, DP_KERNEL_ZERO, &zero, sizeof zero, err);
+    return dp_cuda_issue(queue, DP_KERNEL_ZERO, &zero, err);
 }

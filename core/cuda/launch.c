@@ -72,14 +72,10 @@ static const char *const names[DP_KERNELS] = {
     [DP_KERNEL_REDUCE] = "sum of replicas",
 };
 
-int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
-                   struct dp_error *err)
+int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                  struct dp_error *err)
 {
     const struct dp_cuda_queue *q = queue->native;
-    (void)bytes;
-    const int status = dp_cuda_enter(queue->slot, err);
-    if (status)
-        return status;
     if (kernel == DP_KERNEL_GEMM)
         return dp_cuda_gemm(queue, args, err);
     const struct dp_cuda_slot *s = queue->slot->native;

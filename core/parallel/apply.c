@@ -45,9 +45,14 @@ int dp_tasks_run(const struct dp_tasks *tasks, struct dp_error *err)
     if (tasks->n < 1 || tasks->n > DP_MAX_SLOTS)
         return dp_fail(err, DP_EINVAL, "parallel_apply of %d calls: 1 to %d", tasks->n,
                        DP_MAX_SLOTS);
-    const int status = dp_team_check(&team, err);
+    int status = dp_team_check(&team, err);
     if (status)
         return status;
+    status = dp_slots_flush(tasks->group->slot, tasks->group->size, err);
+    if (status) {
+        dp_group_wait(tasks->group, NULL);
+        return status;
+    }
     tasks->group->in_team = true;
     dp_team_run(&team, run_task, &job);
     tasks->group->in_team = false;

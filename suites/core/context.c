@@ -136,8 +136,11 @@ static void close_tensor(void *object)
 
 static struct dp_group *open_devices(struct context *c, const char *devices, const char *backend)
 {
-    const struct dp_group_config config = {
-        .devices = devices, .backend = backend, .lag_seed = c->settings.lag_seed, .bind = false};
+    const struct dp_group_config config = {.devices = devices,
+                                           .backend = backend,
+                                           .lag_seed = c->settings.lag_seed,
+                                           .bind = false,
+                                           .no_graphs = c->settings.no_graphs};
     struct dp_group *group = NULL;
     struct dp_error err = {0};
     expect_ok(c, dp_group_open(&config, &group, &err), &err, "dp_group_open");

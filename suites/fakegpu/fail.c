@@ -1,4 +1,5 @@
-/* fail.c: a training step on fake GPUs, with each CUDA call in turn made to fail.
+/* fail.c: training on fake GPUs, with each CUDA call in turn made to fail: also those that capture
+ * and launch graphs, in its second and third step.
  *
  * Nothing but what is called while closing may fail without an error: a step that says it went well
  * has the right result. After an error everything can be closed, nothing is left behind and no rule
@@ -68,7 +69,7 @@ static int train(struct step *s, struct dp_error *err)
     struct dp_tensor out[DP_MAX_IO], *data = &s->copy;
     const struct dp_use use = {0, sizeof s->back, DP_READS | DP_WRITES};
     int n = 0, status = 0;
-    for (int k = 0; status == 0 && k < 2; ++k) {
+    for (int k = 0; status == 0 && k < 3; ++k) {
         dp_run_reset(s->run);
         status = dp_forward(s->wrapper, s->run, &s->input, 1, out, &n, err);
         if (status == 0)

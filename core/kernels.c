@@ -1,0 +1,26 @@
+/* kernels.c: which bytes of the kernels' arguments belong to no field. */
+#include "kernels.h"
+
+#include <string.h>
+
+struct gap {
+    size_t from, to;
+};
+
+#define END(type, field) (offsetof(struct type, field) + sizeof((struct type *)0)->field)
+
+/* At most one in each; suites/fakecuda/test/padding.c asks the compiler whether these are all. */
+static const struct gap gaps[DP_KERNELS] = {
+    [DP_KERNEL_GEMM] = {END(dp_gemm, accumulate), offsetof(struct dp_gemm, m)},
+    [DP_KERNEL_SUM_ROWS] = {END(dp_sum_rows, accumulate), sizeof(struct dp_sum_rows)},
+    [DP_KERNEL_LOSS] = {END(dp_loss_args, kind), offsetof(struct dp_loss_args, scale)},
+    [DP_KERNEL_LOSS_GRAD] = {END(dp_loss_args, kind), offsetof(struct dp_loss_args, scale)},
+    [DP_KERNEL_SGD] = {END(dp_sgd_args, first), offsetof(struct dp_sgd_args, n)},
+    [DP_KERNEL_FILL] = {END(dp_fill, value), offsetof(struct dp_fill, n)},
+};
+
+void dp_kernel_clear_padding(enum dp_kernel kernel, void *args)
+{
+    const struct gap *gap = &gaps[kernel];
+    memset((char *)args + gap->from, 0, gap->to - gap->from);
+}

@@ -1,0 +1,365 @@
+/* graphs.c: steps whose launches are held back and launched as CUDA graphs: the results of each
+ * launch by itself, whatever was changed between two steps. On devices without graphs the same
+ * steps are plain ones, and the counters stay at zero. */
+#include "golden.h"
+#include "list.h"
+#include "probes.h"
+
+#include <string.h>
+
+/* The group's counters since `before`; *before becomes the new state. */
+static struct dp_launches since(const struct golden *g, struct dp_launches *before)
+{
+    struct dp_launches now;
+    dp_group_launches(g->group, &now);
+    const struct dp_launches d = {
+        now.single - before->single,       now.graphs - before->graphs,
+        now.in_graphs - before->in_graphs, now.captured - before->captured,
+        now.evicted - before->evicted,     now.refused - before->refused};
+    *before = now;
+    return d;
+}
+
+static bool has_graphs(const struct context *c)
+{
+    return c->settings.gpus > 0;
+}
+
+/* The counters of a stretch of steps: on GPUs there were so many graphs and captures. */
+static void expect_counts(struct context *c, const struct dp_launches *d, uint64_t graphs,
+                          uint64_t captured)
+{
+    const bool on = has_graphs(c);
+    const uint64_t want_graphs = on ? graphs : 0, want_captured = on ? captured : 0;
+    expect(c, d->graphs == want_graphs && d->captured == want_captured && d->refused == 0,
+           "%llu graphs, %llu captured, %llu refused; want %llu, %llu, 0",
+           (unsigned long long)d->graphs, (unsigned long long)d->captured,
+           (unsigned long long)d->refused, (unsigned long long)want_graphs,
+           (unsigned long long)want_captured);
+    expect(c, d->in_graphs >= 2 * want_graphs && (on || d->single == 0),
+           "%llu operations in graphs, %llu single", (unsigned long long)d->in_graphs,
+           (unsigned long long)d->single);
+}
+
+/* Forward and backward of n rows; the closed forms of output and gradients. */
+static void golden_step(struct context *c, const struct golden *g, const struct dp_tensor *x,
+                        double weight, double bias)
+{
+    const size_t n = x->dim[0];
+    dp_run_reset(g->run);
+    dp_zero_grad(g->linear);
+    const struct dp_tensor y = forward(c, g->wrapper, g->run, x);
+    expect_values(c, "y", &y, sequence(c, n, weight + bias, weight));
+    const struct dp_tensor dx = backward(c, g->wrapper, g->run, NULL);
+    expect_values(c, "dx", &dx, sequence(c, n, weight, 0.0));
+    golden_expect_grads(c, g, golden_sum(n), (double)n);
+}
+
+/* The third step and all after it: one graph a replica for forward, one for backward. */
+static void steady(struct context *c)
+{
+    for (int k = 1; k <= 4; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct golden g;
+        struct dp_launches before;
+        golden_open(c, &g, k);
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+        const uint64_t m = (uint64_t)dp_split_count(10, k);
+        dp_group_launches(g.group, &before);
+        for (int step = 0; step < 6; ++step) {
+            case_note(c, "K=%d step %d", k, step);
+            golden_step(c, &g, &x, 2.0, 1.0);
+            const struct dp_launches d = since(&g, &before);
+            expect_counts(c, &d, step == 0 ? 0 : 2 * m, step == 1 ? 2 * m : 0);
+        }
+    }
+}
+
+static void switched_off(struct context *c)
+{
+    struct golden g;
+    struct dp_launches before;
+    c->settings.no_graphs = true;
+    golden_open(c, &g, 2);
+    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+    dp_group_launches(g.group, &before);
+    for (int step = 0; step < 4; ++step) {
+        golden_step(c, &g, &x, 2.0, 1.0);
+        const struct dp_launches d = since(&g, &before);
+        expect_counts(c, &d, 0, 0);
+        expect(c, !has_graphs(c) || d.single > 0, "no operations were counted");
+    }
+}
+
+/* Other weights in each step, written by hand before it and between two forwards of it. */
+static void fresh_weights(struct context *c)
+{
+    static const size_t rows[] = {3, 30};
+    for (int k = 1; k <= 4; ++k) {
+        case_release(c);
+        struct golden g;
+        struct dp_launches before;
+        golden_open(c, &g, k);
+        dp_group_launches(g.group, &before);
+        for (size_t i = 0; i < 2; ++i) {
+            const struct dp_tensor x = golden_rows(c, g.ids[0], rows[i], 1.0);
+            for (int step = 0; step < 5; ++step) {
+                case_note(c, "K=%d N=%zu step %d", k, rows[i], step);
+                const double weight = 3.0 + step, bias = -2.0 * step;
+                golden_set(c, &g, weight, bias);
+                golden_step(c, &g, &x, weight, bias);
+                golden_set(c, &g, -weight, 4.0);
+                const struct dp_tensor y = forward(c, g.wrapper, g.run, &x);
+                expect_values(c, "again", &y, sequence(c, rows[i], 4.0 - weight, -weight));
+            }
+            const struct dp_launches d = since(&g, &before);
+            expect(c, !has_graphs(c) || d.graphs > 0, "no graphs were used");
+        }
+    }
+}
+
+/* Batches in turn: each is captured once. A replica has more rows, or another replica runs. */
+static void batches(struct context *c)
+{
+    static const size_t rows[] = {10, 30, 10, 9};
+    for (int k = 1; k <= 4; ++k) {
+        case_release(c);
+        struct golden g;
+        struct dp_tensor x[4];
+        struct dp_launches before, d = {0};
+        golden_open(c, &g, k);
+        for (int i = 0; i < 4; ++i)
+            x[i] = golden_rows(c, g.ids[0], rows[i], 1.0);
+        dp_group_launches(g.group, &before);
+        for (int step = 0; step < 20; ++step) {
+            case_note(c, "K=%d step %d", k, step);
+            golden_step(c, &g, &x[step % 4], 2.0, 1.0);
+            if (step == 11)
+                (void)since(&g, &before);
+        }
+        d = since(&g, &before);
+        uint64_t graphs = 0;
+        for (int i = 0; i < 4; ++i)
+            graphs += 2 * 2 * (uint64_t)dp_split_count(rows[i], k);
+        expect_counts(c, &d, graphs, 0);
+    }
+}
+
+/* Steps in train mode, in eval mode, and without gradients, in turn. */
+static void modes(struct context *c)
+{
+    struct golden g;
+    struct dp_launches before;
+    golden_open(c, &g, 3);
+    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+    for (int step = 0; step < 12; ++step) {
+        case_note(c, "step %d", step);
+        dp_run_grad_mode(g.run, step % 3 != 2);
+        dp_run_train_mode(g.run, step % 3 == 0);
+        golden_set(c, &g, 2.0 + step, 1.0);
+        if (step % 3 != 2) {
+            golden_step(c, &g, &x, 2.0 + step, 1.0);
+        } else {
+            dp_run_reset(g.run);
+            const struct dp_tensor y = forward(c, g.wrapper, g.run, &x);
+            expect_values(c, "y", &y, sequence(c, 10, 3.0 + step, 2.0 + step));
+            expect(c, !y.needs_grad, "an output without gradients needs one");
+        }
+        if (step == 5)
+            dp_group_launches(g.group, &before);
+    }
+    /* The same launches in all modes: 3 replicas, 6 forwards and 4 backwards. */
+    const struct dp_launches d = since(&g, &before);
+    expect_counts(c, &d, 3 * 10, 0);
+}
+
+/* Two backwards into one gradient: the second adds. */
+static void accumulates(struct context *c)
+{
+    struct golden g;
+    golden_open(c, &g, 1);
+    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+    for (int step = 0; step < 5; ++step) {
+        dp_run_reset(g.run);
+        dp_zero_grad(g.linear);
+        for (int i = 1; i <= 3; ++i) {
+            case_note(c, "step %d backward %d", step, i);
+            (void)forward(c, g.wrapper, g.run, &x);
+            (void)backward(c, g.wrapper, g.run, NULL);
+            golden_expect_grads(c, &g, 55.0 * i, 10.0 * i);
+        }
+    }
+}
+
+/* Frozen and thawed, moved to another slot and back, wrapped with one more layer. */
+static void edits(struct context *c)
+{
+    struct golden g;
+    struct dp_launches before;
+    golden_open(c, &g, 2);
+    dp_group_launches(g.group, &before);
+    for (int step = 0; step < 12; ++step) {
+        case_note(c, "step %d", step);
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+        if (step == 4 || step == 8)
+            g.weight->frozen = step == 4;
+        if (step == 6) {
+            move_module(c, g.linear, g.ids[1]);
+            move_module(c, g.linear, g.ids[0]);
+        }
+        dp_run_reset(g.run);
+        dp_zero_grad(g.linear);
+        const struct dp_tensor y = forward(c, g.wrapper, g.run, &x);
+        expect_values(c, "y", &y, sequence(c, 10, 3.0, 2.0));
+        (void)backward(c, g.wrapper, g.run, NULL);
+        if (g.weight->frozen) {
+            const double ten = 10.0;
+            expect_no_grad(c, "frozen", g.weight);
+            expect_grad(c, "bias", g.bias, &ten);
+        } else {
+            golden_expect_grads(c, &g, 55.0, 10.0);
+        }
+    }
+    struct dp_module *layers[] = {g.linear, make_relu(c, g.group)};
+    struct dp_module *longer = make_sequential(c, g.group, layers, 2);
+    struct dp_module *wrapper = make_parallel(c, longer, &(struct dp_parallel_config){0});
+    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, -4.0);
+    for (int step = 0; step < 4; ++step) {
+        dp_run_reset(g.run);
+        const struct dp_tensor y = forward(c, wrapper, g.run, &x);
+        expect_values(c, "y", &y, (double[]){0, 0, 0, 0, 1, 3, 5, 7, 9, 11});
+    }
+    const struct dp_launches d = since(&g, &before);
+    expect(c, !has_graphs(c) || (d.graphs > 0 && d.single > 0), "%llu graphs",
+           (unsigned long long)d.graphs);
+}
+
+/* More batch sizes than a slot keeps graphs for: in turn, so that old ones are given up. */
+static void many(struct context *c)
+{
+    enum { SIZES = 40 };
+    struct golden g;
+    struct dp_tensor x[SIZES];
+    struct dp_launches before;
+    golden_open(c, &g, 1);
+    for (size_t i = 0; i < SIZES; ++i)
+        x[i] = golden_rows(c, g.ids[0], i + 1, 1.0);
+    dp_group_launches(g.group, &before);
+    for (int round = 0; round < 4; ++round) {
+        for (int i = 0; i < SIZES; ++i) {
+            case_note(c, "round %d rows %d", round, i + 1);
+            golden_step(c, &g, &x[i], 2.0, 1.0);
+        }
+    }
+    struct dp_launches d = since(&g, &before);
+    expect(c, has_graphs(c) ? d.evicted > 0 && d.captured > d.evicted : d.evicted == 0,
+           "%llu graphs captured, %llu given up", (unsigned long long)d.captured,
+           (unsigned long long)d.evicted);
+    for (int step = 0; step < 4; ++step)
+        golden_step(c, &g, &x[0], 2.0, 1.0);
+    (void)since(&g, &before);
+    golden_step(c, &g, &x[0], 2.0, 1.0);
+    d = since(&g, &before);
+    expect_counts(c, &d, 2, 0);
+}
+
+#define WIDE 8
+
+/* Three layers and a loss, with numbers that are not exact: what a training leaves behind. */
+struct training {
+    struct dp_group *group;
+    struct dp_module *model, *wrapper, *loss;
+    struct dp_run *run;
+    struct dp_tensor x, target;
+    float loss_of[8];
+    const float *weights[6];
+};
+
+static void open_training(struct context *c, struct training *t, int k)
+{
+    t->group = open_group(c, k);
+    struct dp_slot **slots = first_slots(c, t->group, k);
+    struct dp_module *const layers[] = {
+        make_linear(c, t->group, 5, WIDE, true), make_tanh(c, t->group),
+        make_linear(c, t->group, WIDE, WIDE, true), make_relu(c, t->group),
+        make_linear(c, t->group, WIDE, 2, true)};
+    struct dp_error err = {0};
+    t->model = make_sequential(c, t->group, layers, 5);
+    expect_ok(c, dp_module_init(t->model, 3, &err), &err, "dp_module_init");
+    move_module(c, t->model, slots[0]);
+    t->wrapper = make_parallel(c, t->model, &(struct dp_parallel_config){0});
+    t->loss = make_loss(c, t->group, DP_LOSS_MSE, 1.0f, true);
+    t->run = open_run(c, t->group);
+    t->x = make_tensor(c, slots[0], DP_F32, 2, (size_t[]){30, 5}, NULL);
+    t->target = make_tensor(c, slots[0], DP_F32, 2, (size_t[]){30, 2}, NULL);
+    write_floats(c, &t->x, randoms(c, 150, 1));
+    write_floats(c, &t->target, randoms(c, 60, 2));
+}
+
+static void training_step(struct context *c, struct training *t, struct dp_sgd *sgd, float *loss)
+{
+    struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
+    struct dp_error err = {0};
+    int n = 0;
+    dp_run_reset(t->run);
+    dp_zero_grad(t->model);
+    in[0] = forward(c, t->wrapper, t->run, &t->x);
+    in[1] = t->target;
+    expect_ok(c, dp_forward(t->loss, t->run, in, 2, out, &n, &err), &err, "dp_forward");
+    expect_ok(c, dp_tensor_read(loss, &out[0], &err), &err, "dp_tensor_read");
+    expect_ok(c, dp_backward(t->loss, t->run, NULL, 0, grad, 2, &err), &err, "dp_backward");
+    expect_ok(c, dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, &err), &err, "dp_backward");
+    expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+}
+
+/* Eight steps; the learning rate changes after the fifth. */
+static void train(struct context *c, struct training *t, int k, float momentum)
+{
+    struct dp_launches l;
+    open_training(c, t, k);
+    struct dp_sgd *first = open_sgd(c, t->model, 0.125f, momentum, 0.01f);
+    struct dp_sgd *second = open_sgd(c, t->model, 0.3f, momentum, 0.01f);
+    for (int step = 0; step < 8; ++step)
+        training_step(c, t, step < 5 ? first : second, &t->loss_of[step]);
+    for (int i = 0; i < 6; ++i)
+        t->weights[i] = read_floats(c, &param_at(c, t->model, i)->value);
+    dp_group_launches(t->group, &l);
+    const bool on = has_graphs(c) && !c->settings.no_graphs;
+    expect(c, on ? l.graphs > 0 : l.graphs == 0, "%llu graphs", (unsigned long long)l.graphs);
+}
+
+/* The same bits with graphs as without, the same losses on the way. */
+static void bits(struct context *c)
+{
+    for (int k = 1; k <= 4; ++k) {
+        for (int momentum = 0; momentum < 2; ++momentum) {
+            case_release(c);
+            case_note(c, "K=%d momentum %d", k, momentum);
+            struct training with, without;
+            c->settings.no_graphs = true;
+            train(c, &without, k, 0.5f * (float)momentum);
+            c->settings.no_graphs = false;
+            train(c, &with, k, 0.5f * (float)momentum);
+            expect(c, memcmp(with.loss_of, without.loss_of, sizeof with.loss_of) == 0,
+                   "the losses differ: %g and %g at last", (double)with.loss_of[7],
+                   (double)without.loss_of[7]);
+            expect(c, with.loss_of[7] < with.loss_of[0], "nothing was learnt");
+            for (int i = 0; i < 6; ++i)
+                expect_bits(c, "parameter", &param_at(c, with.model, i)->value, without.weights[i]);
+        }
+    }
+}
+
+static const struct test_case cases[] = {
+    {"graphs/steady", "COMP-01", steady},
+    {"graphs/switched-off", "COMP-01", switched_off},
+    {"graphs/fresh-weights", "REPL-01 REPL-02", fresh_weights},
+    {"graphs/batches", "SPLIT-02 REPL-03", batches},
+    {"graphs/modes", "APPLY-05 BUF-09", modes},
+    {"graphs/accumulates", "GRAD-03 GRAD-04", accumulates},
+    {"graphs/edits", "REPL-13 DEV-01", edits},
+    {"graphs/many", "COMP-01", many},
+    {"graphs/bits", "GRAD-17 DET-01", bits},
+};
+const struct case_table graphs_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,0 +1,94 @@
+/* padding.c: dp_kernel_clear_padding clears what the compiler says is padding, and nothing else.
+ *
+ * Arguments of launches that are held back are compared as bytes, and launched from their copy: a
+ * field taken for padding would be lost, padding taken for a field would make equal launches
+ * differ. GCC can say what padding is; with another compiler the test is skipped. */
+#include "../../../core/cuda/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#if __has_builtin(__builtin_clear_padding)
+#define KNOWN            true
+#define CLEAR(arguments) __builtin_clear_padding(arguments)
+#else
+#define KNOWN            false
+#define CLEAR(arguments) (void)(arguments)
+#endif
+
+union arguments {
+    struct dp_gemm gemm;
+    struct dp_add_bias add_bias;
+    struct dp_sum_rows sum_rows;
+    struct dp_activation activation;
+    struct dp_activation_grad activation_grad;
+    struct dp_loss_args loss;
+    struct dp_sgd_args sgd;
+    struct dp_zero zero;
+    struct dp_fill fill;
+    unsigned char bytes[256];
+};
+
+static void clear(enum dp_kernel kernel, union arguments *a)
+{
+    switch (kernel) {
+    case DP_KERNEL_GEMM:
+        CLEAR(&a->gemm);
+        break;
+    case DP_KERNEL_ADD_BIAS:
+        CLEAR(&a->add_bias);
+        break;
+    case DP_KERNEL_SUM_ROWS:
+        CLEAR(&a->sum_rows);
+        break;
+    case DP_KERNEL_RELU:
+    case DP_KERNEL_TANH:
+        CLEAR(&a->activation);
+        break;
+    case DP_KERNEL_RELU_GRAD:
+    case DP_KERNEL_TANH_GRAD:
+        CLEAR(&a->activation_grad);
+        break;
+    case DP_KERNEL_LOSS:
+    case DP_KERNEL_LOSS_GRAD:
+        CLEAR(&a->loss);
+        break;
+    case DP_KERNEL_SGD:
+        CLEAR(&a->sgd);
+        break;
+    case DP_KERNEL_ZERO:
+        CLEAR(&a->zero);
+        break;
+    case DP_KERNEL_FILL:
+        CLEAR(&a->fill);
+        break;
+    default: /* never held back */
+        break;
+    }
+}
+
+int main(void)
+{
+    int differ = 0, cleared = 0;
+    for (int kernel = 0; KNOWN && kernel < DP_KERNELS; ++kernel) {
+        union arguments want, got;
+        memset(&want, 0xff, sizeof want);
+        memset(&got, 0xff, sizeof got);
+        if (kernel == DP_KERNEL_COPY || kernel == DP_KERNEL_REDUCE)
+            continue;
+        clear((enum dp_kernel)kernel, &want);
+        dp_kernel_clear_padding((enum dp_kernel)kernel, &got);
+        for (size_t i = 0; i < sizeof want; ++i) {
+            cleared += want.bytes[i] == 0;
+            if (want.bytes[i] == got.bytes[i])
+                continue;
+            printf("kernel %d: byte %zu of its arguments is %s\n", kernel, i,
+                   want.bytes[i] ? "a field's, and was cleared" : "padding, and was not cleared");
+            ++differ;
+        }
+    }
+    printf("%d bytes of padding, %d wrong\n", cleared, differ);
+    if (!KNOWN)
+        return 77;
+    return differ > 0 || cleared == 0;
+}
