@@ -66,6 +66,7 @@ static void mark(struct dp_queue *queue, cudaEvent_t event)
 {
     struct dp_cuda_queue *q = queue->native;
     const struct dp_cuda_slot *s = queue->slot->native;
+    dp_cuda_flush(queue, NULL); /* what is held back comes before it */
     cudaError_t error = cudaSetDevice(s->device);
     if (!error)
         error = cudaEventRecord(event, q->stream);
