@@ -61,7 +61,7 @@ static int step_param(const struct dp_sgd *s, int i, struct dp_error *err)
                                      .lr = s->lr,
                                      .momentum = s->momentum,
                                      .decay = s->decay,
-                                     .first = !s->started[i],
+                                     .first = s->velocity[i].data && !s->started[i],
                                      .n = dp_tensor_count(&p->value)};
     return dp_launch(&p->value.slot->compute, DP_KERNEL_SGD, &args, sizeof args, err);
 }

@@ -1,0 +1,209 @@
+/* graph.c: CUDA graphs on fake GPUs: which calls steady steps make, lists that CUDA does not
+ * capture, and calls that fail while a graph is made or launched. */
+#include "dp.h"
+#include "fakecuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* cudaErrorStreamCaptureUnsupported */
+enum { UNSUPPORTED = 900 };
+
+enum { GPUS = 2, ROWS = 6, WIDTH = 4, STEPS = 6, LISTS = 2 * GPUS + 1 };
+
+struct training {
+    struct dp_group *group;
+    struct dp_module *linear, *relu, *model, *wrapper;
+    struct dp_param *weight[2];
+    struct dp_run *run;
+    struct dp_sgd *sgd;
+    struct dp_tensor input;
+    struct dp_error err;
+};
+
+static int open_model(struct training *t)
+{
+    const struct dp_group_config config = {.devices = "cuda:0,1"};
+    struct dp_error *err = &t->err;
+    int status = dp_group_open(&config, &t->group, err);
+    if (status == 0)
+        status = dp_linear(t->group, WIDTH, WIDTH, true, &t->linear, err);
+    if (status == 0)
+        status = dp_relu(t->group, &t->relu, err);
+    if (status == 0)
+        status =
+            dp_sequential(t->group, (struct dp_module *[]){t->linear, t->relu}, 2, &t->model, err);
+    if (status == 0)
+        status = dp_module_to(t->model, dp_group_slot(t->group, 0), err);
+    if (status == 0)
+        status = dp_parallel(t->model, &(struct dp_parallel_config){.dim = 0}, &t->wrapper, err);
+    return status ? status : dp_run_open(t->group, &t->run, err);
+}
+
+static int open_training(struct training *t)
+{
+    float values[ROWS * WIDTH];
+    struct fakecuda_config config;
+    memset(t, 0, sizeof *t);
+    fakecuda_defaults(&config);
+    config.devices = GPUS;
+    fakecuda_start(&config);
+    for (int i = 0; i < ROWS * WIDTH; ++i)
+        values[i] = 0.37f * (float)(i % 5) - 0.5f;
+    int status = open_model(t);
+    dp_module_params(t->wrapper, t->weight, 2);
+    if (status == 0)
+        status = dp_sgd_open(t->wrapper, 0.3f, 0.0f, 0.01f, &t->sgd, &t->err);
+    if (status == 0)
+        status = dp_tensor_alloc(dp_group_slot(t->group, 0), DP_F32, 2, (size_t[]){ROWS, WIDTH},
+                                 &t->input, &t->err);
+    if (status == 0)
+        status = dp_tensor_write(&t->input, values, &t->err);
+    return status ? status : dp_module_init(t->model, 7, &t->err);
+}
+
+/* The number of violations. */
+static int close_training(struct training *t)
+{
+    dp_sgd_close(t->sgd);
+    dp_tensor_free(&t->input);
+    dp_run_close(t->run);
+    dp_module_close(t->wrapper);
+    dp_module_close(t->model);
+    dp_module_close(t->relu);
+    dp_module_close(t->linear);
+    dp_group_close(t->group);
+    return fakecuda_finish();
+}
+
+static int train(struct training *t, int steps)
+{
+    struct dp_tensor out[DP_MAX_IO];
+    int n, status = 0;
+    for (int i = 0; status == 0 && i < steps; ++i) {
+        dp_run_reset(t->run);
+        dp_zero_grad(t->model);
+        status = dp_forward(t->wrapper, t->run, &t->input, 1, out, &n, &t->err);
+        if (status == 0)
+            status = dp_backward(t->wrapper, t->run, NULL, 0, NULL, 0, &t->err);
+        if (status == 0)
+            status = dp_sgd_step(t->sgd, &t->err);
+    }
+    return status ? status : dp_group_wait(t->group, &t->err);
+}
+
+static bool said(bool holds, const char *what, const struct training *t)
+{
+    if (!holds)
+        printf("not so: %s (error '%s')\n", what, t->err.text);
+    return holds;
+}
+
+/* The weights after STEPS steps without anything unusual, or compared with those. */
+static bool weights(struct training *t, float want[WIDTH * WIDTH], bool compare)
+{
+    float got[WIDTH * WIDTH];
+    const int status = dp_tensor_read(got, &t->weight[0]->value, &t->err);
+    if (!compare)
+        memcpy(want, got, sizeof got);
+    return said(status == 0 && memcmp(got, want, sizeof got) == 0, "the weights are right", t);
+}
+
+static long launcher_calls(void)
+{
+    return fakecuda_calls("cublasSgemm") + fakecuda_calls("dp_cuda_launch_add_bias") +
+           fakecuda_calls("dp_cuda_launch_relu") + fakecuda_calls("dp_cuda_launch_relu_grad") +
+           fakecuda_calls("dp_cuda_launch_sum_rows") + fakecuda_calls("dp_cuda_launch_sgd");
+}
+
+static long making_calls(void)
+{
+    return fakecuda_calls("cudaMalloc") + fakecuda_calls("cudaFree") +
+           fakecuda_calls("cudaStreamBeginCapture") + fakecuda_calls("cudaGraphInstantiate") +
+           fakecuda_calls("cudaGraphExecDestroy");
+}
+
+/* From the third step on nothing is launched but graphs, and nothing is made. */
+static bool check_steady(float want[WIDTH * WIDTH])
+{
+    struct training t;
+    bool good = said(open_training(&t) == 0 && train(&t, 2) == 0, "two steps", &t);
+    const long launchers = launcher_calls(), making = making_calls();
+    const long graphs = fakecuda_calls("cudaGraphLaunch");
+    good = said(good && launchers > 0 && making > 0 && graphs == LISTS, "graphs at step 2", &t);
+    good = said(train(&t, STEPS - 2) == 0, "steady steps", &t) && good;
+    good = said(launcher_calls() == launchers, "no layer is launched by itself", &t) && good;
+    good = said(making_calls() == making, "nothing is allocated or captured", &t) && good;
+    good = said(fakecuda_calls("cudaGraphLaunch") == graphs + (STEPS - 2) * LISTS,
+                "a graph for each list of each step", &t) &&
+           good;
+    good = weights(&t, want, false) && good;
+    return said(close_training(&t) == 0, "no violation", &t) && good;
+}
+
+/* A list that was refused is not tried again, and is counted. */
+static bool check_refused(const char *function, float want[WIDTH * WIDTH])
+{
+    const struct fakecuda_failure failure = {function, 1, UNSUPPORTED, true};
+    struct training t;
+    struct dp_launches l;
+    bool good = said(open_training(&t) == 0, "opening", &t);
+    fakecuda_fail(&failure);
+    good = said(good && train(&t, STEPS) == 0, "steps without captures", &t);
+    dp_group_launches(t.group, &l);
+    good = said(l.refused == LISTS && l.graphs == 0 && l.single > 0, "refusals are counted", &t) &&
+           good;
+    good =
+        said(fakecuda_calls("cudaStreamBeginCapture") == LISTS, "each is tried once", &t) && good;
+    good = weights(&t, want, true) && good;
+    return said(close_training(&t) == 0, "no violation", &t) && good;
+}
+
+/* Call number `call` of a function fails: a step says so; later ones are right, with graphs. */
+static bool check_failed(const char *function, const char *words, int call,
+                         float want[WIDTH * WIDTH])
+{
+    const struct fakecuda_failure failure = {function, call, 0, false};
+    struct training t;
+    struct dp_launches l;
+    bool good = said(open_training(&t) == 0, "opening", &t);
+    fakecuda_fail(&failure);
+    good =
+        said(train(&t, STEPS) != 0 && strstr(t.err.text, words), "the failure is told", &t) && good;
+    t.err = (struct dp_error){0};
+    good = said(dp_module_init(t.model, 7, &t.err) == 0, "the weights as before", &t) && good;
+    good = said(train(&t, STEPS) == 0, "steps after the failure", &t) && good;
+    dp_group_launches(t.group, &l);
+    good = said(l.graphs >= (STEPS - 2) * LISTS, "graphs after the failure", &t) && good;
+    good = weights(&t, want, true) && good;
+    good = said(close_training(&t) == 0, "no violation", &t) && good;
+    if (!good)
+        printf("... when call %d of %s fails\n", call, function);
+    return good;
+}
+
+int main(void)
+{
+    static const struct {
+        const char *function, *words;
+        int calls;
+    } table[] = {
+        {"cudaStreamBeginCapture", "cudaStreamBeginCapture", LISTS},
+        {"cudaStreamEndCapture", "cudaStreamEndCapture", LISTS},
+        {"cudaGraphInstantiate", "cudaGraphInstantiate", LISTS},
+        {"cudaGraphLaunch", "cudaGraphLaunch", 2 * LISTS},
+        {"dp_cuda_launch_relu_grad", "relu's gradient", 2 * GPUS},
+        {"cublasSgemm", "cublasSgemm", 4 * GPUS},
+    };
+    float want[WIDTH * WIDTH];
+    int bad = !check_steady(want), checks = 3;
+    bad += !check_refused("cudaStreamEndCapture", want);
+    bad += !check_refused("cudaStreamBeginCapture", want);
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+        for (int call = 1; call <= table[i].calls; ++call, ++checks)
+            bad += !check_failed(table[i].function, table[i].words, call, want);
+    }
+    printf("%d checks, %d bad\n", checks, bad);
+    return bad > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
