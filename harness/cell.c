@@ -102,8 +102,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     size_t *number = number_field(config, key);
     int rc;
 
-    if (key == 'c' || key == 'p') {
-        *(key == 'c' ? &config->bind : &config->plain) = true;
+    if (key == 'c' || key == 'p' || key == 'g') {
+        *(key == 'c' ? &config->bind : key == 'p' ? &config->plain : &config->no_graphs) = true;
         return 0;
     }
     if (number == NULL && (key < 1 || key > 127 || strchr("wdbCrklst", key) == NULL))
@@ -126,6 +126,7 @@ int cell_main(int argc, char **argv)
                                                {.name = "max-steps", .key = 'M', .arg = "N"},
                                                {.name = "bind-cores", .key = 'c'},
                                                {.name = "plain", .key = 'p'},
+                                               {.name = "no-graphs", .key = 'g'},
                                                {.name = "launch", .key = 'l', .arg = "L"},
                                                {.name = "order", .key = 'o', .arg = "I"},
                                                {.name = "run-id", .key = 'r', .arg = "ID"},

@@ -20,6 +20,7 @@ struct cell_config {
     size_t rows; /* global batch */
     uint64_t seed;
     bool bind;
+    bool no_graphs; /* GPUs: every operation is launched by itself */
     struct cell_limits limits;
     size_t order_index;
     char run_id[17];

@@ -86,6 +86,8 @@ static void write_command(const struct cell_config *config, struct command_line 
         line->argument[n++] = all[i];
     if (c->bind)
         line->argument[n++] = "--bind-cores";
+    if (c->no_graphs)
+        line->argument[n++] = "--no-graphs";
     if (c->plain)
         line->argument[n++] = "--plain";
     line->argument[n] = NULL;

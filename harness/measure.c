@@ -324,7 +324,8 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
     const struct dp_group_config group_config = {.devices = config->devices,
                                                  .backend = config->backend,
                                                  .lag_seed = config->seed,
-                                                 .bind = config->bind};
+                                                 .bind = config->bind,
+                                                 .no_graphs = config->no_graphs};
     struct measure m = {.config = config, .cell = cell};
     struct dp_group *group = NULL;
     struct dp_error err = {0};

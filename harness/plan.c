@@ -208,6 +208,7 @@ static void make_cell(const struct plan_options *options, size_t i, struct cell_
     memcpy(cell->backend, options->backend, sizeof cell->backend);
     cell->seed = options->seed;
     cell->bind = options->bind;
+    cell->no_graphs = options->no_graphs;
     cell->limits = options->limits;
 }
 

@@ -25,6 +25,7 @@ struct plan_options {
     uint64_t seed;
     bool has_seed;
     bool bind;
+    bool no_graphs;
     struct cell_limits limits;
 };
 

@@ -54,6 +54,8 @@ int plan_command(const struct plan_options *options, char *text, size_t bytes,
     add(&line, " --launches %zu --seed %" PRIu64 " --seconds %g --steps %zu:%zu --bind %s",
         options->launches, options->seed, options->limits.seconds, options->limits.min_steps,
         options->limits.max_steps, options->bind ? "cores" : "none");
+    if (options->no_graphs)
+        add(&line, " --graphs off");
     if (!line.full)
         return 0;
     snprintf(why->text, sizeof why->text,

@@ -50,6 +50,14 @@ static bool same_conditions(const struct record_run *a, const struct record_run 
            strcmp(a->rank_reduction, b->rank_reduction) == 0;
 }
 
+/* Without CUDA graphs a small step takes longer. */
+static bool same_graphs(const struct record_run *a, const struct record_run *b)
+{
+    static const char off[] = " --graphs off";
+
+    return (strstr(a->command, off) == NULL) == (strstr(b->command, off) == NULL);
+}
+
 /* Rows of runs that differ in any of these do not share a line. */
 static bool same_variant(const struct record_run *a, const struct record_run *b)
 {
@@ -58,7 +66,7 @@ static bool same_variant(const struct record_run *a, const struct record_run *b)
            strcmp(a->compiler, b->compiler) == 0 && strcmp(a->cflags, b->cflags) == 0 &&
            strcmp(a->build_type, b->build_type) == 0 && strcmp(a->sanitizers, b->sanitizers) == 0 &&
            strcmp(a->blas, b->blas) == 0 && strcmp(a->source, b->source) == 0 &&
-           same_binding(a, b) && same_conditions(a, b);
+           same_binding(a, b) && same_graphs(a, b) && same_conditions(a, b);
 }
 
 static int variant_of(const struct report *report, size_t file)

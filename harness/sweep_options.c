@@ -148,6 +148,7 @@ static error_t parse_names(int key, const char *arg, const struct argp_state *st
                            struct plan_options *plan)
 {
     static const char *const binds[] = {"none", "cores"};
+    static const char *const graphs[] = {"on", "off"};
     static const char *const scalings[] = {"strong", "weak"};
     size_t index = 0;
     error_t rc;
@@ -159,6 +160,10 @@ static error_t parse_names(int key, const char *arg, const struct argp_state *st
         return rc ? rc
                   : copy_text(state, "--backend", plan->backend, sizeof plan->backend,
                               command_backends[index]);
+    case 'G':
+        rc = parse_choice(state, "--graphs", "choice", arg, graphs, 2, &index);
+        plan->no_graphs = index == 1;
+        return rc;
     case 'S':
         rc = parse_choice(state, "--scaling", "scaling", arg, scalings, 2, &index);
         plan->weak = index == 1;
@@ -179,6 +184,7 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'd':
         return copy_text(state, "--devices", plan->devices, sizeof plan->devices, arg);
     case 'b':
+    case 'G':
     case 'S':
     case 'B':
         return parse_names(key, arg, state, plan);
@@ -257,6 +263,10 @@ static const struct argp_option option_table[] = {
      .arg = "MIN:MAX",
      .doc = "measured steps per cell (default 10:2000)"},
     {.name = "bind", .key = 'B', .arg = "HOW", .doc = "cores (default) or none"},
+    {.name = "graphs",
+     .key = 'G',
+     .arg = "HOW",
+     .doc = "on (default) or off: steps that repeat are launched as CUDA graphs; for GPUs only"},
     {.name = "timeout",
      .key = 'T',
      .arg = "S",

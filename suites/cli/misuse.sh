@@ -46,6 +46,7 @@ refuse 'launches: "1001" is outside 1 to 1000' "$lockstep" sweep --launches 1001
 refuse 'launches 1000 of 180 cells are 180000; at most 100000' "$lockstep" sweep --devices virt:2 \
     --launches 1000 --batch 1:60:+1 --workload mlp:2,2
 refuse 'socket' "$lockstep" sweep --bind socket
+refuse 'sideways' "$lockstep" sweep --graphs sideways
 refuse 'nan' "$lockstep" sweep --seconds nan
 refuse '5:2\|5 is more than 2' "$lockstep" sweep --steps 5:2
 refuse 'MIN:MAX' "$lockstep" sweep --steps 5
@@ -70,7 +71,7 @@ refuse 'is missing' "$lockstep" sweep --devices virt:+lag
 # An option counts once; only workloads add up.
 for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--out a.jsonl' \
     '--resume' '--seed 1' '--seconds 1' '--steps 1:2' '--bind none' '--timeout 99' \
-    '--mode dp' '--scaling weak' '--launches 2'; do
+    '--mode dp' '--scaling weak' '--launches 2' '--graphs on'; do
     refuse "${option%% *} is there twice" "$lockstep" sweep $option $option
 done
 refuse '--backend is there twice' "$lockstep" devices --backend cpu --backend cpu-ref

@@ -266,6 +266,9 @@ Test(plan, command_is_in_one_order)
                      "--devices virt:4+lag --backend cpu --mode plain,dp --counts 1,2,4 "
                      "--scaling weak --batch 10,30,64 --workload tutorial --workload "
                      "mlp:7,5,3 --launches 4 --seed 11 --seconds 0.5 --steps 3:9 --bind none");
+    options.no_graphs = true;
+    command_of(&options, text);
+    cr_assert(strstr(text, " --bind none --graphs off") != NULL, "%s", text);
     cr_assert(plan_command(&options, text, 20, &why) == -1);
     cr_assert(strstr(why.text, "too long to be recorded (19 characters)") != NULL, "%s", why.text);
 }
