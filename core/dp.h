@@ -366,6 +366,7 @@ struct dp_sgd;
 int dp_sgd_open(struct dp_module *module, float lr, float momentum, float decay,
                 struct dp_sgd **sgd, struct dp_error *err);
 int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err);
+void dp_sgd_set_rate(struct dp_sgd *sgd, float lr); /* from the next step on */
 void dp_sgd_close(struct dp_sgd *sgd);
 
 /* ---- 8. The primitives of data parallelism --------------------------------------------- */

@@ -74,11 +74,12 @@ struct dp_loss_args {
     float *out;            /* LOSS: one float; LOSS_GRAD: rows * cols */
 };
 
-/* dp_sgd_step for one tensor; velocity NULL without momentum. */
+/* dp_sgd_step for one tensor; velocity NULL without momentum. The rate is read when the kernel
+ * runs: launches of another rate are the same launches. */
 struct dp_sgd_args {
     float *value, *velocity;
-    const float *grad;
-    float lr, momentum, decay;
+    const float *grad, *lr; /* lr: one float */
+    float momentum, decay;
     bool first; /* velocity holds nothing yet */
     size_t n;
 };

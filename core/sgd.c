@@ -9,6 +9,10 @@ struct dp_sgd {
     float lr, momentum, decay;
     struct dp_tensor *velocity; /* slot NULL until the parameter's first step */
     bool *started;              /* velocity holds a value */
+    struct {
+        struct dp_tensor lr; /* slot NULL: no parameter was there in a step */
+        bool current;
+    } rate[DP_MAX_SLOTS + 1]; /* on the host, then on the slots by index */
 };
 
 int dp_sgd_open(struct dp_module *module, float lr, float momentum, float decay,
@@ -41,15 +45,41 @@ static bool is_due(const struct dp_param *p)
     return p->has_grad && !p->frozen && !p->buffer && p->value.dtype == DP_F32;
 }
 
+void dp_sgd_set_rate(struct dp_sgd *sgd, float lr)
+{
+    sgd->lr = lr;
+    for (int i = 0; i <= sgd->group->size; ++i)
+        sgd->rate[i].current = false;
+}
+
 /* Everything that can be refused, before anything changes. */
-static int prepare(const struct dp_sgd *s, const struct dp_param *p, struct dp_tensor *velocity,
+static int prepare(struct dp_sgd *s, const struct dp_param *p, struct dp_tensor *velocity,
                    struct dp_error *err)
 {
-    if (!is_due(p) || s->momentum <= 0.0f)
+    if (!is_due(p))
         return 0;
+    struct dp_tensor *lr = &s->rate[p->value.slot->info.index + 1].lr;
+    const int status = lr->slot ? 0 : dp_tensor_alloc(p->value.slot, DP_F32, 0, NULL, lr, err);
+    if (status || s->momentum <= 0.0f)
+        return status;
     if (!velocity->slot)
         return dp_tensor_alloc(p->value.slot, DP_F32, p->value.ndim, p->value.dim, velocity, err);
     return dp_same_slot("the parameter", &p->value, "its momentum", velocity, err);
+}
+
+/* By itself: it is no part of what each step launches. */
+static int write_rates(struct dp_sgd *s, struct dp_error *err)
+{
+    int status = 0;
+    for (int i = 0; status == 0 && i <= s->group->size; ++i) {
+        const struct dp_tensor *lr = &s->rate[i].lr;
+        if (!lr->slot || s->rate[i].current)
+            continue;
+        const struct dp_fill fill = {lr->data, s->lr, 1};
+        status = dp_launch(&lr->slot->compute, DP_KERNEL_FILL, &fill, sizeof fill, err);
+        s->rate[i].current = status == 0;
+    }
+    return status;
 }
 
 static int step_param(const struct dp_sgd *s, int i, struct dp_error *err)
@@ -58,7 +88,7 @@ static int step_param(const struct dp_sgd *s, int i, struct dp_error *err)
     const struct dp_sgd_args args = {.value = p->value.data,
                                      .velocity = s->velocity[i].data,
                                      .grad = p->grad.data,
-                                     .lr = s->lr,
+                                     .lr = s->rate[p->value.slot->info.index + 1].lr.data,
                                      .momentum = s->momentum,
                                      .decay = s->decay,
                                      .first = s->velocity[i].data && !s->started[i],
@@ -71,6 +101,8 @@ int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err)
     int status = 0;
     for (int i = 0; status == 0 && i < sgd->params.n; ++i)
         status = prepare(sgd, sgd->params.item[i], &sgd->velocity[i], err);
+    if (status == 0)
+        status = write_rates(sgd, err);
     dp_slots_hold(sgd->group->slot, sgd->group->size);
     for (int i = 0; status == 0 && i < sgd->params.n; ++i) {
         if (is_due(sgd->params.item[i]))
@@ -91,6 +123,8 @@ void dp_sgd_close(struct dp_sgd *sgd)
         return;
     for (int i = 0; sgd->velocity && i < sgd->params.n; ++i)
         dp_tensor_free(&sgd->velocity[i]);
+    for (int i = 0; i <= DP_MAX_SLOTS; ++i)
+        dp_tensor_free(&sgd->rate[i].lr);
     dp_param_list_close(&sgd->params);
     free(sgd->velocity);
     free(sgd->started);

@@ -98,7 +98,7 @@ void dp_fast_loss(const void *args)
 void dp_fast_sgd(const void *args)
 {
     const struct dp_sgd_args *g = args;
-    const float lr = g->lr, momentum = g->momentum, decay = g->decay;
+    const float lr = *g->lr, momentum = g->momentum, decay = g->decay;
     const size_t n = g->n;
     const float *grad = g->grad;
     float *value = g->value, *velocity = g->velocity;

@@ -162,13 +162,14 @@ void dp_ref_loss_grad(const void *args)
 void dp_ref_sgd(const void *args)
 {
     const struct dp_sgd_args *g = args;
+    const float lr = *g->lr;
     for (size_t i = 0; i < g->n; ++i) {
         float step = g->grad[i] + g->decay * g->value[i];
         if (g->velocity) {
             step = g->first ? step : g->momentum * g->velocity[i] + step;
             g->velocity[i] = step;
         }
-        g->value[i] -= g->lr * step;
+        g->value[i] -= lr * step;
     }
 }
 

@@ -168,13 +168,14 @@ static __global__ void xent_grad(dp_loss_args g)
 
 static __global__ void sgd(dp_sgd_args g)
 {
+    const float lr = *g.lr;
     for (size_t i = first_element(); i < g.n; i += stride()) {
         float step = g.grad[i] + g.decay * g.value[i];
         if (g.velocity) {
             step = g.first ? step : g.momentum * g.velocity[i] + step;
             g.velocity[i] = step;
         }
-        g.value[i] -= g.lr * step;
+        g.value[i] -= lr * step;
     }
 }
 

@@ -313,15 +313,17 @@ static void training_step(struct context *c, struct training *t, struct dp_sgd *
     expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
 }
 
-/* Eight steps; the learning rate changes after the fifth. */
+/* Eight steps; the rate changes after the fifth. */
 static void train(struct context *c, struct training *t, int k, float momentum)
 {
     struct dp_launches l;
     open_training(c, t, k);
-    struct dp_sgd *first = open_sgd(c, t->model, 0.125f, momentum, 0.01f);
-    struct dp_sgd *second = open_sgd(c, t->model, 0.3f, momentum, 0.01f);
-    for (int step = 0; step < 8; ++step)
-        training_step(c, t, step < 5 ? first : second, &t->loss_of[step]);
+    struct dp_sgd *sgd = open_sgd(c, t->model, 0.125f, momentum, 0.01f);
+    for (int step = 0; step < 8; ++step) {
+        if (step == 5)
+            dp_sgd_set_rate(sgd, 0.3f);
+        training_step(c, t, sgd, &t->loss_of[step]);
+    }
     for (int i = 0; i < 6; ++i)
         t->weights[i] = read_floats(c, &param_at(c, t->model, i)->value);
     dp_group_launches(t->group, &l);
@@ -351,6 +353,27 @@ static void bits(struct context *c)
     }
 }
 
+/* A new rate in each step needs no new graph: one for the update, one each for forward, loss's
+ * backward and backward of three replicas. */
+static void rates(struct context *c)
+{
+    struct training t;
+    struct dp_launches before, after;
+    float loss;
+    open_training(c, &t, 3);
+    struct dp_sgd *sgd = open_sgd(c, t.model, 0.0f, 0.5f, 0.0f);
+    for (int step = 0; step < 8; ++step) {
+        dp_group_launches(t.group, &before);
+        dp_sgd_set_rate(sgd, 0.01f * (float)(step + 1));
+        training_step(c, &t, sgd, &loss);
+        dp_group_launches(t.group, &after);
+    }
+    const uint64_t graphs = after.graphs - before.graphs, want = has_graphs(c) ? 8 : 0;
+    expect(c, graphs == want && after.captured == want, "%llu graphs of %llu, want %llu",
+           (unsigned long long)graphs, (unsigned long long)after.captured,
+           (unsigned long long)want);
+}
+
 static const struct test_case cases[] = {
     {"graphs/steady", "COMP-01", steady},
     {"graphs/switched-off", "COMP-01", switched_off},
@@ -360,6 +383,7 @@ static const struct test_case cases[] = {
     {"graphs/accumulates", "GRAD-03 GRAD-04", accumulates},
     {"graphs/edits", "REPL-13 DEV-01", edits},
     {"graphs/many", "COMP-01", many},
+    {"graphs/rates", "GRAD-17", rates},
     {"graphs/bits", "GRAD-17 DET-01", bits},
 };
 const struct case_table graphs_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -61,6 +61,33 @@ static void published_numbers(struct context *c)
     expect(c, s.value == -55.0 - 82.5, "second step to %g", s.value);
 }
 
+/* Another rate for each step: the velocity is kept, and one from before the first step counts. */
+static void rates(struct context *c)
+{
+    static const double rate[] = {0.25, 0.25, 0.125, 0.5, 0.125, 0.125, 1.0, 0.0};
+    for (int k = 1; k <= 4; ++k) {
+        case_release(c);
+        struct golden g;
+        golden_open(c, &g, k);
+        struct dp_sgd *sgd = open_sgd(c, g.wrapper, 77.0f, 0.5f, 0.0f);
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+        struct scalar weight = {.value = 2.0}, bias = {.value = 1.0};
+        for (int step = 0; step < 8; ++step) {
+            case_note(c, "K=%d step %d", k, step);
+            dp_run_reset(g.run);
+            dp_zero_grad(g.linear);
+            (void)forward(c, g.wrapper, g.run, &x);
+            (void)backward(c, g.wrapper, g.run, NULL);
+            dp_sgd_set_rate(sgd, (float)rate[step]);
+            struct dp_error err = {0};
+            expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+            scalar_step(&weight, 55.0, rate[step], 0.5, 0.0);
+            scalar_step(&bias, 10.0, rate[step], 0.5, 0.0);
+            golden_expect_params(c, &g, weight.value, bias.value);
+        }
+    }
+}
+
 /* No gradient: not even decay or momentum; and momentum starts with the first gradient. */
 static void without_gradient(struct context *c)
 {
@@ -82,6 +109,7 @@ static void without_gradient(struct context *c)
 
 static const struct test_case cases[] = {
     {"sgd/steps", "GRAD-17 GRAD-16", steps},
+    {"sgd/rates", "GRAD-17", rates},
     {"sgd/published-numbers", "GRAD-17", published_numbers},
     {"sgd/without-gradient", "GRAD-11 GRAD-17 REPL-13", without_gradient},
 };

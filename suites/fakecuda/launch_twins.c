@@ -121,6 +121,7 @@ int dp_cuda_launch_sgd(const struct dp_sgd_args *args, struct CUstream_st *strea
     written(launch.work, &a.value, a.n, true);
     written(launch.work, &a.velocity, a.n, !a.first);
     floats(launch.work, &a.grad, a.n, FAKE_READ);
+    floats(launch.work, &a.lr, 1, FAKE_READ);
     return end(&launch, DP_KERNEL_SGD, &a, sizeof a);
 }
 

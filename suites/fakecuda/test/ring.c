@@ -98,14 +98,16 @@ static bool update(struct ring *r, struct ring_device *d)
     struct dp_reduce_args add = {.dtype = DP_F32, .n_src = 2, .n = RING_COUNT, .dst = d->sum};
     add.src[0] = d->y;
     add.src[1] = is(r, RING_HOST_POINTER_IN_KERNEL) ? r->weights : d->fetched;
+    const struct dp_fill rate = {d->rate, RING_RATE, 1};
     const struct dp_sgd_args sgd = {
-        .value = d->w, .grad = d->sum, .lr = RING_RATE, .first = true, .n = RING_COUNT};
+        .value = d->w, .grad = d->sum, .lr = d->rate, .first = true, .n = RING_COUNT};
     const int current = is(r, RING_WRONG_DEVICE_AT_LAUNCH) ? 0 : d->index;
     if (!is(r, RING_COMPUTE_DOES_NOT_WAIT) &&
         !ring_cuda(r, cudaStreamWaitEvent(d->compute, d->moved, 0)))
         return false;
     return ring_cuda(r, cudaSetDevice(current)) &&
            ring_cuda(r, (cudaError_t)dp_cuda_launch_reduce(&add, d->compute)) &&
+           ring_cuda(r, (cudaError_t)dp_cuda_launch_fill(&rate, d->compute)) &&
            ring_cuda(r, (cudaError_t)dp_cuda_launch_sgd(&sgd, d->compute)) &&
            ring_cuda(r, cudaEventRecord(d->updated, d->compute));
 }

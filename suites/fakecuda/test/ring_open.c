@@ -33,7 +33,8 @@ struct ring_device *ring_after(struct ring *r, const struct ring_device *d)
 
 static bool open_memory(struct ring *r, struct ring_device *d)
 {
-    float **all[] = {&d->w, &d->x, &d->y, &d->stage, &d->fetched, &d->sum, &d->total, &d->spare};
+    float **all[] = {&d->w,   &d->x,     &d->y,     &d->stage, &d->fetched,
+                     &d->sum, &d->total, &d->spare, &d->rate};
     bool well = true;
     for (size_t i = 0; i < sizeof all / sizeof *all && well; ++i)
         well = ring_cuda(r, cudaMalloc((void **)all[i], RING_BYTES));
@@ -186,7 +187,7 @@ static void close_queues(struct ring *r, struct ring_device *d)
 
 static void close_memory(struct ring *r, struct ring_device *d)
 {
-    float *all[] = {d->w, d->x, d->y, d->stage, d->fetched, d->sum, d->total, d->spare};
+    float *all[] = {d->w, d->x, d->y, d->stage, d->fetched, d->sum, d->total, d->spare, d->rate};
     const size_t kept = r->bug == RING_LEAKS_MEMORY;
     for (size_t i = kept; i < sizeof all / sizeof *all; ++i) {
         if (all[i])

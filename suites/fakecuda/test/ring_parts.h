@@ -19,7 +19,7 @@ struct ring_device {
     cudaEvent_t ready, staged, moved, updated, loaded[2];
     cublasHandle_t blas, other_blas;
     cudaGraphExec_t relu;
-    float *w, *x, *y, *stage, *fetched, *sum, *total, *spare, *pin_in, *pin_out;
+    float *w, *x, *y, *stage, *fetched, *sum, *total, *spare, *rate, *pin_in, *pin_out;
     void *workspace;
 };
 

@@ -130,9 +130,9 @@ static void test_sgd_and_reduce(void)
 {
     struct place p = open_place();
     for (int first = 1; first >= 0; --first) {
-        const struct dp_sgd_args on = {p.device[0], p.device[1], p.device[2], 0.1f,
+        const struct dp_sgd_args on = {p.device[0], p.device[1], p.device[2], p.device[3],
                                        0.9f,        0.01f,       first,       N};
-        const struct dp_sgd_args off = {p.host[0], p.host[1], p.host[2], 0.1f,
+        const struct dp_sgd_args off = {p.host[0], p.host[1], p.host[2], p.host[3],
                                         0.9f,      0.01f,     first,     N};
         compare(&p, dp_cuda_launch_sgd(&on, p.stream), DP_KERNEL_SGD, &off);
     }

@@ -240,16 +240,19 @@ int reference_zero_grad(struct impl_model *model, struct impl_error *err)
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* core fixes an optimizer's numbers when it is opened; its state belongs to them. */
+/* core fixes an optimizer's momentum when it is opened; its state belongs to it. */
 static int open_sgd(struct impl_model *model, const struct impl_step *step, struct dp_error *err)
 {
-    const bool same = model->settings.lr == step->lr && model->settings.momentum == step->momentum;
+    const bool same = model->settings.momentum == step->momentum;
 
-    if (model->sgd != NULL && same)
+    if (model->sgd != NULL && same) {
+        if (model->settings.lr != step->lr)
+            dp_sgd_set_rate(model->sgd, step->lr);
+        model->settings = *step;
         return 0;
+    }
     if (model->sgd != NULL && model->settings.momentum > 0.0f)
-        return dp_fail(err, DP_ENOTSUP,
-                       "lr or momentum that change between two steps with momentum");
+        return dp_fail(err, DP_ENOTSUP, "momentum that changes between two steps");
     dp_sgd_close(model->sgd);
     model->sgd = NULL;
     model->settings = *step;
