@@ -23,6 +23,7 @@ enum dp_kernel {
     DP_KERNEL_FILL,
     DP_KERNEL_COPY,
     DP_KERNEL_REDUCE,
+    DP_KERNEL_MEAN,
     DP_KERNELS
 };
 
@@ -110,6 +111,16 @@ struct dp_reduce_args {
     size_t n;
     void *dst;
     const void *src[DP_MAX_SLOTS];
+};
+
+/* dst = (scale * src[0] + scale * src[1]) + ..., each product rounded; dst may be one of src. Any
+ * of them on another slot. */
+struct dp_mean_args {
+    int n_src;
+    float scale;
+    size_t n;
+    float *dst;
+    const float *src[DP_MAX_SLOTS];
 };
 
 typedef void dp_kernel_fn(const void *args);

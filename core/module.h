@@ -32,6 +32,14 @@ struct dp_state {
     size_t first_id, n_ids;
     struct dp_tensor *value, *grad;
     bool *has_grad;
+    bool *touched; /* NULL, or: a layer has set it since somebody cleared it */
+};
+
+/* Who wants to know what a run of a replica does: called on its worker, behind each module that
+ * ended well in grad mode, those inside before those around them. */
+struct dp_watch {
+    void (*forward)(struct dp_watch *watch, const struct dp_module *module);
+    void (*backward)(struct dp_watch *watch, const struct dp_module *module);
 };
 
 struct dp_run {
@@ -46,6 +54,7 @@ struct dp_run {
     unsigned char *tape;                     /* what forwards saved, last on top */
     size_t tape_used, tape_bytes;
     const struct dp_state *state; /* NULL: the base module's own tensors */
+    struct dp_watch *watch;       /* NULL: nobody */
 };
 
 /* Memory on a slot of the run's group, or on the host, until the next reset. */

@@ -169,6 +169,8 @@ void dp_run_grad(struct dp_run *run, struct dp_param *param, struct dp_tensor *g
         has = &run->state->has_grad[i];
         *grad = run->state->grad[i];
     }
+    if (i >= 0 && run->state->touched)
+        run->state->touched[i] = true;
     *accumulate = *has;
     *has = true;
 }
@@ -229,6 +231,25 @@ static int held_slots(struct dp_run *run, struct dp_slot *const **slots)
     return replica ? 1 : run->group->in_team ? 0 : run->group->size;
 }
 
+static int call_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    const int status = module->ops->forward(module, run, in, n_in, out, n_out, err);
+    if (status == 0 && run->watch && run->grad)
+        run->watch->forward(run->watch, module);
+    return status;
+}
+
+static int call_backward(struct dp_module *module, struct dp_run *run,
+                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
+                         int n_in, struct dp_error *err)
+{
+    const int status = module->ops->backward(module, run, grad_out, n_out, grad_in, n_in, err);
+    if (status == 0 && run->watch)
+        run->watch->backward(run->watch, module);
+    return status;
+}
+
 static int forward_outermost(struct dp_module *module, struct dp_run *run,
                              const struct dp_tensor in[], int n_in, struct dp_tensor out[],
                              int *n_out, struct dp_error *err)
@@ -238,7 +259,7 @@ static int forward_outermost(struct dp_module *module, struct dp_run *run,
     struct dp_slot *const *slots;
     const int n_slots = held_slots(run, &slots);
     dp_slots_hold(slots, n_slots);
-    int status = module->ops->forward(module, run, in, n_in, out, &frame.n_out, err);
+    int status = call_forward(module, run, in, n_in, out, &frame.n_out, err);
     const int issued = dp_slots_issue(slots, n_slots, err);
     status = status ? status : issued;
     if (status == 0 && run->grad) {
@@ -261,7 +282,7 @@ int dp_forward(struct dp_module *module, struct dp_run *run, const struct dp_ten
     if (status)
         return status;
     if (run->depth > 0)
-        return module->ops->forward(module, run, in, n_in, out, n_out, err);
+        return call_forward(module, run, in, n_in, out, n_out, err);
     ++run->depth;
     status = forward_outermost(module, run, in, n_in, out, n_out, err);
     --run->depth;
@@ -327,15 +348,15 @@ static int backward_outermost(struct dp_module *module, struct dp_run *run,
         run->tape_used = mark;
         return status;
     }
-    return module->ops->backward(module, run, grad_out, frame.n_out, grad_in ? grad_in : unwanted,
-                                 frame.n_in, err);
+    return call_backward(module, run, grad_out, frame.n_out, grad_in ? grad_in : unwanted,
+                         frame.n_in, err);
 }
 
 int dp_backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
                 int n_grad_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
 {
     if (run->depth > 0)
-        return module->ops->backward(module, run, grad_out, n_grad_out, grad_in, n_in, err);
+        return call_backward(module, run, grad_out, n_grad_out, grad_in, n_in, err);
     struct dp_slot *const *slots;
     const int n_slots = held_slots(run, &slots);
     ++run->depth;

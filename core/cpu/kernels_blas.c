@@ -42,4 +42,5 @@ dp_kernel_fn *const dp_kernels_blas[DP_KERNELS] = {
     [DP_KERNEL_FILL] = dp_ref_fill,
     [DP_KERNEL_COPY] = dp_ref_copy,
     [DP_KERNEL_REDUCE] = dp_fast_reduce,
+    [DP_KERNEL_MEAN] = dp_fast_mean,
 };

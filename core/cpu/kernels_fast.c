@@ -148,3 +148,25 @@ void dp_fast_reduce(const void *args)
     for (size_t first = 0; first < g->n; first += BLOCK)
         reduce_block(g, first, g->n - first < BLOCK ? g->n - first : BLOCK);
 }
+
+/* As reduce_block: the products of a block are added to a total in the nearest cache. */
+static void mean_block(const struct dp_mean_args *g, size_t first, size_t n)
+{
+    float sum[BLOCK];
+    const float scale = g->scale;
+    for (int s = 0; s < g->n_src; ++s) {
+        const float *src = g->src[s] + first;
+        for (size_t i = 0; s == 0 && i < n; ++i)
+            sum[i] = scale * src[i];
+        for (size_t i = 0; s > 0 && i < n; ++i)
+            sum[i] += scale * src[i];
+    }
+    memcpy(g->dst + first, sum, n * sizeof *sum);
+}
+
+void dp_fast_mean(const void *args)
+{
+    const struct dp_mean_args *g = args;
+    for (size_t first = 0; first < g->n; first += BLOCK)
+        mean_block(g, first, g->n - first < BLOCK ? g->n - first : BLOCK);
+}

@@ -248,6 +248,19 @@ void dp_ref_reduce(const void *args)
     by_dtype[g->dtype](g);
 }
 
+void dp_ref_mean(const void *args)
+{
+    const struct dp_mean_args *g = args;
+    for (size_t i = 0; i < g->n; ++i) {
+        float sum = g->scale * g->src[0][i];
+        for (int s = 1; s < g->n_src; ++s) {
+            const float product = g->scale * g->src[s][i];
+            sum += product;
+        }
+        g->dst[i] = sum;
+    }
+}
+
 dp_kernel_fn *const dp_kernels_ref[DP_KERNELS] = {
     [DP_KERNEL_GEMM] = dp_ref_gemm,           [DP_KERNEL_ADD_BIAS] = dp_ref_add_bias,
     [DP_KERNEL_SUM_ROWS] = dp_ref_sum_rows,   [DP_KERNEL_RELU] = dp_ref_relu,
@@ -256,4 +269,5 @@ dp_kernel_fn *const dp_kernels_ref[DP_KERNELS] = {
     [DP_KERNEL_LOSS_GRAD] = dp_ref_loss_grad, [DP_KERNEL_SGD] = dp_ref_sgd,
     [DP_KERNEL_ZERO] = dp_ref_zero,           [DP_KERNEL_FILL] = dp_ref_fill,
     [DP_KERNEL_COPY] = dp_ref_copy,           [DP_KERNEL_REDUCE] = dp_ref_reduce,
+    [DP_KERNEL_MEAN] = dp_ref_mean,
 };

@@ -209,6 +209,16 @@ static __global__ void reduce(dp_reduce_args g)
     }
 }
 
+static __global__ void mean(dp_mean_args g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride()) {
+        float sum = g.scale * g.src[0][i];
+        for (int s = 1; s < g.n_src; ++s)
+            sum += g.scale * g.src[s][i];
+        g.dst[i] = sum;
+    }
+}
+
 /* An empty grid is an error, no work is none. */
 template <typename arguments>
 static int start(void (*kernel)(arguments), const arguments *args, size_t n, cudaStream_t stream)
@@ -282,4 +292,9 @@ int dp_cuda_launch_fill(const struct dp_fill *args, cudaStream_t stream)
 int dp_cuda_launch_reduce(const struct dp_reduce_args *args, cudaStream_t stream)
 {
     return start(reduce, args, args->n, stream);
+}
+
+int dp_cuda_launch_mean(const struct dp_mean_args *args, cudaStream_t stream)
+{
+    return start(mean, args, args->n, stream);
 }

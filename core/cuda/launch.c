@@ -50,6 +50,8 @@ static cudaError_t launch(enum dp_kernel kernel, const void *args, double *parts
         return launch_copy(args, stream);
     case DP_KERNEL_REDUCE:
         return (cudaError_t)dp_cuda_launch_reduce(args, stream);
+    case DP_KERNEL_MEAN:
+        return (cudaError_t)dp_cuda_launch_mean(args, stream);
     default:
         return cudaErrorInvalidValue;
     }
@@ -70,6 +72,7 @@ static const char *const names[DP_KERNELS] = {
     [DP_KERNEL_FILL] = "fill",
     [DP_KERNEL_COPY] = "copy",
     [DP_KERNEL_REDUCE] = "sum of replicas",
+    [DP_KERNEL_MEAN] = "mean of ranks",
 };
 
 int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *args,

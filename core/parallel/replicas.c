@@ -63,7 +63,8 @@ static int open_replica(struct dp_replicas *r, int i, struct dp_error *err)
                                r->n_ids,
                                zeroed(n, sizeof *state->value),
                                zeroed(n, sizeof *state->grad),
-                               zeroed(n, sizeof *state->has_grad)};
+                               zeroed(n, sizeof *state->has_grad),
+                               NULL};
     replica->moves = zeroed(n, sizeof *replica->moves);
     if (!state->value || !state->grad || !state->has_grad || !replica->moves)
         return dp_fail(err, DP_ENOMEM, "no memory for replicas");

@@ -48,7 +48,7 @@ void case_note(struct context *c, const char *format, ...)
     strcat(c->note, ": ");
 }
 
-static void own(struct context *c, void (*close)(void *object), void *object)
+void own(struct context *c, void (*close)(void *object), void *object)
 {
     if (c->n_resources == c->capacity) {
         const size_t capacity = c->capacity == 0 ? 64 : 2 * c->capacity;

@@ -65,6 +65,9 @@ const double *integers(struct context *c, size_t n, uint64_t seed);
 /* n floats uniform in -1..1, a function of seed only. */
 const float *randoms(struct context *c, size_t n, uint64_t seed);
 
+/* close(object) when the case ends. */
+void own(struct context *c, void (*close)(void *object), void *object);
+
 /* ---- opening: a failure is the case's failure ------------------------------------------- */
 
 /* SLOTS devices of the settings' kind. */

@@ -3,12 +3,13 @@
 #include "list.h"
 
 static const struct case_table *const tables[] = {
-    &golden_cases, &scatter_cases,   &replicate_cases,   &apply_cases,
-    &gather_cases, &coalesce_cases,  &composition_cases, &gradient_cases,
-    &graphs_cases, &parameter_cases, &loss_cases,        &device_cases,
-    &output_cases, &dim_cases,       &nest_cases,        &determinism_cases,
-    &layer_cases,  &sgd_cases,       &error_cases,       &order_cases,
-    &memory_cases, &group_cases,     &kernel_cases,      &ddp_primitives_cases,
+    &golden_cases,    &scatter_cases,  &replicate_cases,      &apply_cases,
+    &gather_cases,    &coalesce_cases, &composition_cases,    &gradient_cases,
+    &parameter_cases, &loss_cases,     &device_cases,         &output_cases,
+    &dim_cases,       &nest_cases,     &determinism_cases,    &layer_cases,
+    &sgd_cases,       &error_cases,    &order_cases,          &memory_cases,
+    &group_cases,     &kernel_cases,   &ddp_primitives_cases, &distributed_cases,
+    &graphs_cases,
 };
 
 const struct test_case *case_at(size_t i)

@@ -10,10 +10,10 @@ struct case_table {
 };
 
 extern const struct case_table apply_cases, coalesce_cases, composition_cases, ddp_primitives_cases,
-    determinism_cases, device_cases, dim_cases, error_cases, gather_cases, golden_cases,
-    gradient_cases, graphs_cases, group_cases, kernel_cases, layer_cases, loss_cases, memory_cases,
-    nest_cases, order_cases, output_cases, parameter_cases, replicate_cases, scatter_cases,
-    sgd_cases;
+    determinism_cases, device_cases, distributed_cases, dim_cases, error_cases, gather_cases,
+    golden_cases, graphs_cases, gradient_cases, group_cases, kernel_cases, layer_cases, loss_cases,
+    memory_cases, nest_cases, order_cases, output_cases, parameter_cases, replicate_cases,
+    scatter_cases, sgd_cases;
 
 size_t case_count(void);
 const struct test_case *case_at(size_t i); /* NULL past the end */

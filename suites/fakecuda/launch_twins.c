@@ -148,3 +148,13 @@ int dp_cuda_launch_reduce(const struct dp_reduce_args *args, struct CUstream_st 
         a.src[i] = fake_uses(launch.work, a.src[i], bytes, FAKE_READ);
     return end(&launch, DP_KERNEL_REDUCE, &a, sizeof a);
 }
+
+int dp_cuda_launch_mean(const struct dp_mean_args *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_mean", stream);
+    struct dp_mean_args a = *args;
+    written(launch.work, &a.dst, a.n, false);
+    for (int i = 0; i < a.n_src; ++i)
+        floats(launch.work, &a.src[i], a.n, FAKE_READ);
+    return end(&launch, DP_KERNEL_MEAN, &a, sizeof a);
+}

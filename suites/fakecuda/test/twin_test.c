@@ -145,6 +145,9 @@ static void test_sgd_and_reduce(void)
         }
         compare(&p, dp_cuda_launch_reduce(&on, p.stream), DP_KERNEL_REDUCE, &off);
     }
+    struct dp_mean_args on = {3, 0.3f, N, p.device[1], {p.device[0], p.device[1], p.device[2]}};
+    struct dp_mean_args off = {3, 0.3f, N, p.host[1], {p.host[0], p.host[1], p.host[2]}};
+    compare(&p, dp_cuda_launch_mean(&on, p.stream), DP_KERNEL_MEAN, &off);
     close_place(&p, NULL);
 }
 

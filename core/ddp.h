@@ -1,0 +1,126 @@
+/* ddp.h: DistributedDataParallel in one process. Every slot is a rank: it has a replica that stays,
+ * its own batches, gradients and optimizer state. Conventions are those of dp.h.
+ *
+ * After a backward all ranks hold the mean of their gradients, the same bits on each; equal
+ * parameters stay equal, and are never sent again. Gradients are reduced bucket by bucket, each as
+ * soon as it and those before it are complete on all ranks, on a second worker per device, while
+ * backward goes on. Source: torch.nn.parallel.DistributedDataParallel.
+ *
+ * Letters    R ranks, r a rank, P parameters and buffers of the module as in dp_module_params. */
+#ifndef DP_DDP_H
+#define DP_DDP_H
+
+#include "dp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+struct dp_ddp;
+
+struct dp_ddp_config {
+    /* Least bytes of the first bucket and of the others; 0: 1 MiB and 25 MiB. */
+    size_t first_bucket_bytes, bucket_bytes;
+    /* Parameters may get no gradient in a backward. [DDP-21 DDP-22] */
+    bool find_unused;
+    bool keep_buffers; /* buffers are not broadcast before a forward */
+    /* In a join: the mean is over the ranks that still have a batch, not over all. [DDP-19] */
+    bool divide_by_active;
+    /* Wait for each bucket, so that dp_ddp_bucket knows when it was done. A device that runs its
+     * work at once knows that anyway. */
+    bool timed;
+};
+
+/* Ranks on n different slots. Rank 0 has the module's own parameters; all parameters and buffers
+ * are copied to the others once, here. [DDP-07]
+ * Errors DP_EINVAL no slots, a slot twice or of another group, no parameter to train [DDP-29], one
+ *        of another type than DP_F32; DP_EDEVICE the module is not on slots[0].
+ * Ownership: *ddp by dp_ddp_close, before the module's last reference and the group. */
+int dp_ddp_open(struct dp_module *module, struct dp_slot *const slots[], int n,
+                const struct dp_ddp_config *config, struct dp_ddp **ddp, struct dp_error *err);
+void dp_ddp_close(struct dp_ddp *ddp); /* NULL allowed */
+int dp_ddp_ranks(const struct dp_ddp *ddp);
+
+/* Starts a step: as dp_run_reset, on all ranks. */
+void dp_ddp_reset(struct dp_ddp *ddp);
+void dp_ddp_grad_mode(struct dp_ddp *ddp, bool on);  /* default on */
+void dp_ddp_train_mode(struct dp_ddp *ddp, bool on); /* default on */
+/* While on: the backwards of the forwards that are made now leave each rank its own gradients,
+ * undivided; the next other backward reduces all that has piled up. Default off. [DDP-16] */
+void dp_ddp_no_sync(struct dp_ddp *ddp, bool on);
+
+/* Every rank runs the module on its batch: rank r's inputs are in[r * n_in + k], on any slot, its
+ * outputs out[r * DP_MAX_IO + k], on its own; room for R * DP_MAX_IO. Nothing is scattered,
+ * gathered or averaged. [DDP-27 DDP-28] Rank 0's buffers are copied to the others first, unless the
+ * forward before was without gradients or in no_sync. [DDP-08]
+ *   active   NULL, or R flags: a rank that is false has no batch any more, and stays so: it takes
+ *            no part, its inputs are ignored, dp_ddp_step leaves it alone; to the others it counts
+ *            as zeros. Meanwhile buffers are those of the highest active rank. The first forward
+ *            with NULL, or with no rank active (which runs nothing), ends the join: all get the
+ *            parameters and buffers of the last rank to join, of several the highest.
+ *            [DDP-19 DDP-20]
+ * Errors DP_EINVAL a rank comes back; DP_EDEVICE the module was moved; the module's. */
+int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
+                   struct dp_tensor out[], int *n_out, struct dp_error *err);
+
+/* Backward of the last forward that had none: grad_out[r * n_grad_out + k] on the outputs' slots,
+ * n_grad_out 0: ones; grad_in[r * n_in + k] on the inputs' slots, NULL: not wanted. Each rank adds
+ * to its own gradients, multiplies by (float)(1 / R), and the ranks' are added in rank order:
+ * exact on exact data when R is a power of two. [DDP-01 DDP-05] When it returns, later work of the
+ * compute queues comes after the reduction. [DDP-15]
+ * A parameter without a gradient in this backward: with find_unused a rank adds what it had before,
+ * or zeros; if no rank has one, nothing changes. Without: DP_EINVAL, which lists index and name
+ * (PyTorch's next forward says so). [DDP-21 DDP-22 DDP-23]
+ * Errors DP_EINVAL no forward; a rank's failure as in dp_apply. Gradients are undefined then; go on
+ * with dp_ddp_reset and dp_ddp_zero_grad. */
+int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n_grad_out,
+                    struct dp_tensor grad_in[], int n_in, struct dp_error *err);
+
+/* Reduces the gradients that are there, once more: communication alone, for measurements. */
+int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err);
+
+void dp_ddp_zero_grad(struct dp_ddp *ddp); /* all ranks' gradients to none */
+/* SGD as dp_sgd_step, by each active rank on its own tensors with its own state. */
+int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struct dp_error *err);
+
+/* Parameter or buffer i of rank r: views that stay valid; *has_grad may be written.
+ * Errors DP_EINVAL. */
+struct dp_ddp_param {
+    struct dp_tensor value, grad;
+    bool *has_grad;
+};
+int dp_ddp_param(struct dp_ddp *ddp, int r, int i, struct dp_ddp_param *param,
+                 struct dp_error *err);
+/* For debugging: all ranks' parameters and buffers, and gradients that are there, have the bits of
+ * rank 0's. DP_EFAULT names rank, parameter and element. */
+int dp_ddp_compare(struct dp_ddp *ddp, struct dp_error *err);
+
+/* The buckets of the last backward that reduced, in the order of their launch: one until the first
+ * is over, then as gradients arrived on the lowest rank; with find_unused from the first on, in
+ * reverse order of registration. [DDP-10 DDP-11 DDP-12] A bucket is launched by a rank when it and
+ * all before it are complete there, not when it is. [DDP-14] */
+struct dp_ddp_bucket {
+    size_t bytes;
+    int n_params;
+    /* CLOCK_MONOTONIC_RAW, 0: not in that backward. done: its mean is there on this rank. */
+    uint64_t ready_ns, launch_ns, done_ns;
+};
+int dp_ddp_buckets(const struct dp_ddp *ddp);
+int dp_ddp_bucket(const struct dp_ddp *ddp, int r, int b, struct dp_ddp_bucket *bucket,
+                  struct dp_error *err);
+/* Parameters i of bucket b, by number; returns how many, fills at most capacity. */
+int dp_ddp_bucket_params(const struct dp_ddp *ddp, int b, int list[], int capacity);
+/* When rank r's own part of that backward began and ended. */
+void dp_ddp_times(const struct dp_ddp *ddp, int r, uint64_t *begin_ns, uint64_t *end_ns);
+/* Its reductions run beside backward; false: behind it, on the calling thread. */
+bool dp_ddp_overlaps(const struct dp_ddp *ddp);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,271 @@
+/* distributed_backward.c: the backwards of all ranks, and which gradients are ready when.
+ *
+ * A parameter is ready on a rank when every module that ran with it in the forward has ended its
+ * backward: then nothing adds to its gradient any more. Those that got none are found when the
+ * rank's backward has ended; PyTorch looks for them in its graph, before. */
+#include "distributed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the watch --------------------------------------------------------------------------- */
+
+/* The trained number of a parameter, or -1. */
+static int train_number(const struct dp_ddp *d, const struct dp_param *param)
+{
+    const struct dp_replicas *r = d->replicas;
+    if (param->id < r->first_id || param->id - r->first_id >= r->n_ids)
+        return -1;
+    const int place = r->index[param->id - r->first_id];
+    return place < 0 ? -1 : d->train_of[place];
+}
+
+void ddp_watch_forward(struct dp_watch *watch, const struct dp_module *module)
+{
+    const struct ddp_rank *rank = (const struct ddp_rank *)watch;
+    for (int i = 0; i < module->n_params; ++i) {
+        const int t = train_number(rank->ddp, module->params[i]);
+        if (t >= 0)
+            ++rank->uses[t];
+    }
+}
+
+static void mark_ready(struct ddp_rank *rank, int t)
+{
+    struct dp_ddp *d = rank->ddp;
+    const int b = d->train[t].bucket;
+    rank->ready[t] = true;
+    rank->used[t] = rank->used[t] || rank->touched[d->train[t].place];
+    if (!d->rebuilt && rank->number == d->team[0])
+        d->arrived[d->n_arrived++] = t;
+    if (--rank->left[b] == 0)
+        rank->times[b].ready = ddp_now();
+}
+
+void ddp_watch_backward(struct dp_watch *watch, const struct dp_module *module)
+{
+    struct ddp_rank *rank = (struct ddp_rank *)watch;
+    for (int i = 0; rank->counting && i < module->n_params; ++i) {
+        const int t = train_number(rank->ddp, module->params[i]);
+        if (t < 0 || rank->open[t] == 0 || --rank->open[t] > 0)
+            continue;
+        if (rank->touched[rank->ddp->train[t].place])
+            mark_ready(rank, t);
+    }
+}
+
+/* ---- parameters without a gradient ------------------------------------------------------- */
+
+static int fail_unused(const struct ddp_rank *rank, struct dp_error *err)
+{
+    struct dp_ddp *d = rank->ddp;
+    char list[160] = "", name[64];
+    size_t used = 0;
+    for (int t = 0; t < d->n_train; ++t) {
+        if (rank->ready[t])
+            continue;
+        if (dp_module_param_name(d->module, d->train[t].place, name, sizeof name))
+            snprintf(name, sizeof name, "?");
+        if (used + strlen(name) + 24 > sizeof list) {
+            snprintf(list + used, sizeof list - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%d '%s'", used > 0 ? ", " : "",
+                                 d->train[t].place, name);
+    }
+    return dp_fail(err, DP_EINVAL, "no gradient in this backward, and no find_unused: %s", list);
+}
+
+/* Whatever did not become ready on the way. */
+static int end_rank(struct ddp_rank *rank, struct dp_error *err)
+{
+    struct dp_ddp *d = rank->ddp;
+    const struct dp_state *state = &d->replicas->replica[rank->number].state;
+    int status = 0;
+    for (int t = 0; t < d->n_train; ++t) {
+        if (!rank->ready[t] && rank->touched[d->train[t].place])
+            mark_ready(rank, t);
+    }
+    for (int t = 0; status == 0 && t < d->n_train; ++t) {
+        const int place = d->train[t].place;
+        if (rank->ready[t])
+            continue;
+        if (!d->config.find_unused)
+            return fail_unused(rank, err);
+        const struct dp_zero zero = {state->grad[place].data, dp_tensor_bytes(&state->grad[place])};
+        if (!state->has_grad[place])
+            status = dp_launch(&ddp_slot(d, rank->number)->compute, DP_KERNEL_ZERO, &zero,
+                               sizeof zero, err);
+        if (status == 0)
+            mark_ready(rank, t);
+    }
+    return status;
+}
+
+/* ---- backward ---------------------------------------------------------------------------- */
+
+struct backward {
+    struct dp_ddp *ddp;
+    const struct ddp_call *call;
+    const struct dp_tensor *grad_out;
+    int n_grad_out;
+    struct dp_tensor in[DP_MAX_SLOTS][DP_MAX_IO];
+};
+
+static void begin_rank(struct dp_ddp *d, int r, const struct ddp_call *call)
+{
+    struct ddp_rank *rank = &d->rank[r];
+    const size_t n = (size_t)d->n_train;
+    rank->counting = call->sync;
+    memcpy(rank->open, call->rank[r].uses, n * sizeof *rank->open);
+    memset(rank->ready, 0, n * sizeof *rank->ready);
+    memset(rank->touched, 0, (size_t)d->replicas->params.n * sizeof *rank->touched);
+    memset(rank->times, 0, n * sizeof *rank->times);
+    for (int b = 0; b < d->n_buckets; ++b)
+        rank->left[b] = d->bucket[b].n;
+}
+
+static int backward_rank(int r, void *arg, struct dp_error *err)
+{
+    struct backward *b = arg;
+    struct ddp_rank *rank = &b->ddp->rank[r];
+    if (!b->call->active[r])
+        return 0;
+    rank->begin = ddp_now();
+    int status = dp_backward(b->ddp->module, b->ddp->replicas->replica[r].run,
+                             b->grad_out + (ptrdiff_t)r * b->n_grad_out, b->n_grad_out, b->in[r],
+                             b->call->n_in, err);
+    for (int t = 0; status == 0 && !rank->counting && t < b->ddp->n_train; ++t)
+        rank->used[t] = rank->used[t] || rank->touched[b->ddp->train[t].place];
+    if (status == 0 && rank->counting)
+        status = end_rank(rank, err);
+    rank->end = ddp_now();
+    return status;
+}
+
+/* A later forward may have failed on other ranks: what it saved here is dropped. */
+static int rewind_runs(struct dp_ddp *d, const struct ddp_call *call, struct dp_error *err)
+{
+    for (int r = 0; r < d->n; ++r) {
+        struct dp_run *run = d->replicas->replica[r].run;
+        if (!call->active[r])
+            continue;
+        if (run->tape_used < call->rank[r].tape)
+            return dp_fail(err, DP_EINVAL, "backward of rank %d without its forward", r);
+        run->tape_used = call->rank[r].tape;
+    }
+    return 0;
+}
+
+/* Input gradients to where the inputs were. */
+static int move_back(struct dp_ddp *d, const struct backward *b, struct dp_tensor grad_in[],
+                     struct dp_error *err)
+{
+    struct dp_moves moves[DP_MAX_SLOTS];
+    const int n_in = b->call->n_in;
+    int status = 0, total = 0;
+    for (int r = 0; status == 0 && r < d->n; ++r) {
+        struct dp_run *run = d->replicas->replica[r].run;
+        void *memory = NULL;
+        status = dp_run_scratch(run, DP_MAX_IO * sizeof *moves->move, &memory, err);
+        struct dp_move *move = memory;
+        moves[r] = (struct dp_moves){move, 0};
+        for (int k = 0; status == 0 && k < n_in; ++k) {
+            const struct dp_tensor *from = &b->in[r][k];
+            struct dp_tensor *to = &grad_in[r * n_in + k];
+            const size_t bytes = dp_tensor_bytes(from);
+            *to = b->call->active[r] ? *from : (struct dp_tensor){0};
+            if (!to->slot || to->slot == b->call->rank[r].in[k].slot)
+                continue;
+            to->slot = b->call->rank[r].in[k].slot;
+            status = dp_run_memory(run, to->slot, bytes, &to->data, err);
+            move[moves[r].n] = (struct dp_move){
+                to->slot, from->slot, {to->data, from->data, bytes, 1, bytes, bytes}};
+            moves[r].n += bytes > 0;
+        }
+        total += moves[r].n;
+    }
+    const struct dp_team team = {d->group, d->replicas->slot, d->n};
+    return status || total == 0 ? status : dp_comm_move(&team, moves, DP_PHASE_BACKWARD, err);
+}
+
+/* Who reduces, and by what they divide. */
+static void choose_team(struct dp_ddp *d, const bool active[])
+{
+    d->n_team = 0;
+    for (int r = 0; r < d->n; ++r) {
+        if (active[r])
+            d->team[d->n_team++] = r;
+    }
+    d->scale = (float)(1.0 / (double)(d->config.divide_by_active ? d->n_team : d->n));
+}
+
+/* The team holds the mean of what somebody used. */
+static void end_reduction(struct dp_ddp *d)
+{
+    for (int t = 0; t < d->n_train; ++t) {
+        const bool used = ddp_anyone_used(d, t);
+        for (int i = 0; used && i < d->n_team; ++i)
+            d->replicas->replica[d->team[i]].state.has_grad[d->train[t].place] = true;
+    }
+    for (int r = 0; r < d->n; ++r)
+        memset(d->rank[r].used, 0, (size_t)d->n_train * sizeof *d->rank[r].used);
+}
+
+static int reduce(struct dp_ddp *d, struct dp_error *err)
+{
+    const int status = ddp_reduce_all(d, err);
+    const uint64_t now = ddp_now();
+    for (int i = 0; i < d->n_team; ++i) {
+        const struct ddp_rank *rank = &d->rank[d->team[i]];
+        if (d->group->trace)
+            d->group->trace->replica[rank->number].ns[DP_PHASE_REDUCE] += now - rank->end;
+    }
+    end_reduction(d);
+    return status;
+}
+
+static int backward_all(struct dp_ddp *d, const struct ddp_call *call, struct backward *b,
+                        struct dp_error *err)
+{
+    int status = call->sync ? ddp_buckets_form(d, err) : 0;
+    if (status)
+        return status;
+    choose_team(d, call->active);
+    d->n_arrived = d->rebuilt ? d->n_arrived : 0;
+    for (int i = 0; i < d->n_team; ++i)
+        begin_rank(d, d->team[i], call);
+    status = rewind_runs(d, call, err);
+    if (status == 0)
+        status = ddp_tasks(d, DP_PHASE_BACKWARD, backward_rank, b, err);
+    return status || !call->sync ? status : reduce(d, err);
+}
+
+int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n_grad_out,
+                    struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    const struct ddp_call *call = ddp->call;
+    if (!call)
+        return dp_fail(err, DP_EINVAL, "backward without a forward in grad mode");
+    if (grad_in && n_in != call->n_in)
+        return dp_fail(err, DP_EINVAL, "backward of %d inputs, the forward had %d", n_in,
+                       call->n_in);
+    struct backward b = {.ddp = ddp, .call = call, .grad_out = grad_out, .n_grad_out = n_grad_out};
+    ddp->call = call->before;
+    const int status = backward_all(ddp, call, &b, err);
+    return status || !grad_in ? status : move_back(ddp, &b, grad_in, err);
+}
+
+int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err)
+{
+    bool active[DP_MAX_SLOTS];
+    for (int r = 0; r < ddp->n; ++r) {
+        struct ddp_rank *rank = &ddp->rank[r];
+        active[r] = rank->active;
+        for (int t = 0; t < ddp->n_train; ++t)
+            rank->used[t] = ddp->replicas->replica[r].state.has_grad[ddp->train[t].place];
+        rank->end = ddp_now();
+    }
+    choose_team(ddp, active);
+    return reduce(ddp, err);
+}

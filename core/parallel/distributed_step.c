@@ -1,0 +1,188 @@
+/* distributed_step.c: what a program reads and writes of ranks, and their optimizers. */
+#include "distributed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int check_rank(const struct dp_ddp *d, int r, struct dp_error *err)
+{
+    return r >= 0 && r < d->n ? 0 : dp_fail(err, DP_EINVAL, "rank %d: 0 to %d", r, d->n - 1);
+}
+
+int dp_ddp_param(struct dp_ddp *ddp, int r, int i, struct dp_ddp_param *param, struct dp_error *err)
+{
+    const int n = ddp->replicas->params.n, status = check_rank(ddp, r, err);
+    if (status)
+        return status;
+    if (i < 0 || i >= n)
+        return dp_fail(err, DP_EINVAL, "parameter %d: 0 to %d", i, n - 1);
+    const struct dp_state *state = &ddp->replicas->replica[r].state;
+    *param = (struct dp_ddp_param){state->value[i], state->grad[i], &state->has_grad[i]};
+    return 0;
+}
+
+/* ---- the step ---------------------------------------------------------------------------- */
+
+struct step {
+    struct dp_ddp *ddp;
+    float lr, momentum, decay;
+};
+
+static int step_rank(int r, void *arg, struct dp_error *err)
+{
+    const struct step *s = arg;
+    const struct dp_ddp *d = s->ddp;
+    struct ddp_rank *rank = &d->rank[r];
+    const struct dp_state *state = &d->replicas->replica[r].state;
+    int status = 0;
+    for (int t = 0; rank->active && status == 0 && t < d->n_train; ++t) {
+        const struct ddp_train *train = &d->train[t];
+        const bool moves = s->momentum > 0.0f;
+        if (!state->has_grad[train->place])
+            continue;
+        const struct dp_sgd_args args = {
+            .value = state->value[train->place].data,
+            .velocity = moves ? (float *)rank->velocity->memory + train->first : NULL,
+            .grad = state->grad[train->place].data,
+            .lr = s->lr,
+            .momentum = s->momentum,
+            .decay = s->decay,
+            .first = !rank->moving[t],
+            .n = train->n};
+        status = dp_launch(&ddp_slot(d, r)->compute, DP_KERNEL_SGD, &args, sizeof args, err);
+        rank->moving[t] = rank->moving[t] || (moves && status == 0);
+    }
+    return status;
+}
+
+/* The gradients' layout, once. */
+static int open_velocities(struct dp_ddp *d, struct dp_error *err)
+{
+    const struct ddp_train *last = &d->train[d->n_train - 1];
+    const size_t bytes = (last->first + last->n) * sizeof(float);
+    int status = 0;
+    for (int r = 0; status == 0 && r < d->n; ++r) {
+        if (!d->rank[r].velocity)
+            status = dp_block_open(ddp_slot(d, r), bytes, &d->rank[r].velocity, err);
+    }
+    return status;
+}
+
+int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struct dp_error *err)
+{
+    struct step step = {ddp, lr, momentum, decay};
+    const int status = momentum > 0.0f ? open_velocities(ddp, err) : 0;
+    return status ? status : ddp_tasks(ddp, DP_PHASE_NONE, step_rank, &step, err);
+}
+
+/* ---- comparison -------------------------------------------------------------------------- */
+
+static int read_bytes(const struct dp_tensor *tensor, unsigned char *bytes, struct dp_error *err)
+{
+    return dp_tensor_bytes(tensor) > 0 ? dp_tensor_read(bytes, tensor, err) : 0;
+}
+
+/* memory has room for both. */
+static int compare(const struct dp_ddp *d, int r, int j, const char *what,
+                   const struct dp_tensor *zero, const struct dp_tensor *own, unsigned char *memory,
+                   struct dp_error *err)
+{
+    const size_t bytes = dp_tensor_bytes(zero), unit = dp_dtype_bytes(zero->dtype);
+    int status = read_bytes(zero, memory, err);
+    if (status == 0)
+        status = read_bytes(own, memory + bytes, err);
+    for (size_t i = 0; status == 0 && i < bytes; i += unit) {
+        if (memcmp(memory + i, memory + bytes + i, unit) != 0)
+            status = dp_fail(err, DP_EFAULT,
+                             "rank %d: element %zu of the %s of parameter %d '%s' is not rank 0's",
+                             r, i / unit, what, j, d->replicas->params.item[j]->name);
+    }
+    return status;
+}
+
+static int compare_param(const struct dp_ddp *d, int r, int j, unsigned char *memory,
+                         struct dp_error *err)
+{
+    const struct dp_state *zero = &d->replicas->replica[0].state;
+    const struct dp_state *own = &d->replicas->replica[r].state;
+    const int status = compare(d, r, j, "value", &zero->value[j], &own->value[j], memory, err);
+    if (status)
+        return status;
+    if (zero->has_grad[j] != own->has_grad[j])
+        return dp_fail(err, DP_EFAULT,
+                       "rank %d has %s gradient of parameter %d '%s', rank 0 has %s", r,
+                       own->has_grad[j] ? "a" : "no", j, d->replicas->params.item[j]->name,
+                       zero->has_grad[j] ? "one" : "none");
+    return zero->has_grad[j]
+               ? compare(d, r, j, "gradient", &zero->grad[j], &own->grad[j], memory, err)
+               : 0;
+}
+
+int dp_ddp_compare(struct dp_ddp *ddp, struct dp_error *err)
+{
+    size_t most = 0;
+    int status = 0;
+    for (int j = 0; j < ddp->replicas->params.n; ++j) {
+        const size_t bytes = dp_tensor_bytes(&ddp->replicas->params.item[j]->value);
+        most = bytes > most ? bytes : most;
+    }
+    unsigned char *memory = malloc(2 * most + 1);
+    if (!memory)
+        return dp_fail(err, DP_ENOMEM, "no memory to compare %zu bytes", most);
+    for (int r = 1; r < ddp->n; ++r) {
+        for (int j = 0; status == 0 && j < ddp->replicas->params.n; ++j)
+            status = compare_param(ddp, r, j, memory, err);
+    }
+    free(memory);
+    return status;
+}
+
+/* ---- buckets ----------------------------------------------------------------------------- */
+
+int dp_ddp_buckets(const struct dp_ddp *ddp)
+{
+    return ddp->n_buckets;
+}
+
+static int check_bucket(const struct dp_ddp *d, int b, struct dp_error *err)
+{
+    return b >= 0 && b < d->n_buckets
+               ? 0
+               : dp_fail(err, DP_EINVAL, "bucket %d: 0 to %d", b, d->n_buckets - 1);
+}
+
+int dp_ddp_bucket(const struct dp_ddp *ddp, int r, int b, struct dp_ddp_bucket *bucket,
+                  struct dp_error *err)
+{
+    int status = check_rank(ddp, r, err);
+    if (status == 0)
+        status = check_bucket(ddp, b, err);
+    if (status)
+        return status;
+    const struct ddp_times *times = &ddp->rank[r].times[b];
+    *bucket = (struct dp_ddp_bucket){ddp->bucket[b].bytes, ddp->bucket[b].n, times->ready,
+                                     times->launch, times->done};
+    return 0;
+}
+
+int dp_ddp_bucket_params(const struct dp_ddp *ddp, int b, int list[], int capacity)
+{
+    if (check_bucket(ddp, b, NULL))
+        return 0;
+    const struct ddp_bucket *bucket = &ddp->bucket[b];
+    for (int k = 0; k < bucket->n && k < capacity; ++k)
+        list[k] = ddp->train[ddp->order[bucket->first + k]].place;
+    return bucket->n;
+}
+
+void dp_ddp_times(const struct dp_ddp *ddp, int r, uint64_t *begin_ns, uint64_t *end_ns)
+{
+    const bool known = check_rank(ddp, r, NULL) == 0;
+    *begin_ns = known ? ddp->rank[r].begin : 0;
+    *end_ns = known ? ddp->rank[r].end : 0;
+}
+
+bool dp_ddp_overlaps(const struct dp_ddp *ddp)
+{
+    return ddp->comm != NULL;
+}
