@@ -113,6 +113,8 @@ struct dp_comm_ops {
     const char *name;
     /* Connects the slots, which are open; may replace group->communicator. NULL: nothing to do. */
     int (*open)(struct dp_group *group, struct dp_error *err);
+    /* Work in any slot's queues may use the memory of all slots. NULL: it may not. */
+    bool (*shared)(const struct dp_group *group);
     int (*move)(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
                 struct dp_error *err);
     int (*reduce)(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],

@@ -234,5 +234,11 @@ static int threads_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return status;
 }
 
+static bool threads_shared(const struct dp_group *group)
+{
+    (void)group;
+    return true;
+}
+
 const struct dp_comm_ops dp_comm_threads = {
-    .name = "threads", .move = threads_move, .reduce = threads_reduce};
+    .name = "threads", .shared = threads_shared, .move = threads_move, .reduce = threads_reduce};

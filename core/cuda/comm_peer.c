@@ -363,5 +363,19 @@ static int peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return status || direct ? status : done_wait(team->group, &touched, dst_slot, err);
 }
 
-const struct dp_comm_ops dp_comm_peer = {
-    .name = "peer", .open = peer_open, .move = peer_move, .reduce = peer_reduce};
+static bool peer_shared(const struct dp_group *group)
+{
+    for (int i = 0; i < group->size; ++i) {
+        for (int k = 0; k < group->size; ++k) {
+            if (!reaches(group->slot[i], group->slot[k]))
+                return false;
+        }
+    }
+    return true;
+}
+
+const struct dp_comm_ops dp_comm_peer = {.name = "peer",
+                                         .open = peer_open,
+                                         .shared = peer_shared,
+                                         .move = peer_move,
+                                         .reduce = peer_reduce};

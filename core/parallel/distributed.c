@@ -124,7 +124,9 @@ static int open_all(struct dp_ddp *d, struct dp_slot *const slots[], int n, stru
     d->n = n;
     for (int r = 0; status == 0 && r < n; ++r)
         status = open_rank(d, r, err);
-    return status ? status : ddp_buckets_open(d, err);
+    if (status == 0)
+        status = ddp_buckets_open(d, err);
+    return status ? status : ddp_comm_open(d, err);
 }
 
 int dp_ddp_open(struct dp_module *module, struct dp_slot *const slots[], int n,
@@ -150,6 +152,7 @@ void dp_ddp_close(struct dp_ddp *ddp)
 {
     if (!ddp)
         return;
+    ddp_comm_close(ddp->comm);
     dp_group_wait(ddp->group, NULL);
     for (int r = 0; r < ddp->n; ++r) {
         struct ddp_rank *rank = &ddp->rank[r];

@@ -118,6 +118,15 @@ void ddp_bucket_spans(struct dp_ddp *ddp, int b);
 /* distributed_reduce.c: every bucket on the calling thread, by the group's communicator. */
 int ddp_reduce_all(struct dp_ddp *ddp, struct dp_error *err);
 
+/* distributed_comm.c: second workers, where the slots can use each other's memory. */
+int ddp_comm_open(struct dp_ddp *ddp, struct dp_error *err);
+void ddp_comm_close(struct ddp_comm *comm); /* NULL allowed */
+/* A reduction of the team's buckets begins, before any is ready; a bucket of a rank is complete, by
+ * the rank's worker or while it is idle; all has been issued, or given up when backward failed. */
+void ddp_comm_begin(struct ddp_comm *comm);
+void ddp_comm_ready(struct ddp_comm *comm, int rank, int b);
+int ddp_comm_end(struct ddp_comm *comm, bool failed, struct dp_error *err);
+
 /* distributed_backward.c: the watch of a rank's run; and what follows a reduction. */
 void ddp_watch_forward(struct dp_watch *watch, const struct dp_module *module);
 void ddp_watch_backward(struct dp_watch *watch, const struct dp_module *module);

@@ -38,8 +38,11 @@ static void mark_ready(struct ddp_rank *rank, int t)
     rank->used[t] = rank->used[t] || rank->touched[d->train[t].place];
     if (!d->rebuilt && rank->number == d->team[0])
         d->arrived[d->n_arrived++] = t;
-    if (--rank->left[b] == 0)
-        rank->times[b].ready = ddp_now();
+    if (--rank->left[b] > 0)
+        return;
+    rank->times[b].ready = ddp_now();
+    if (d->comm)
+        ddp_comm_ready(d->comm, rank->number, b);
 }
 
 void ddp_watch_backward(struct dp_watch *watch, const struct dp_module *module)
@@ -212,9 +215,14 @@ static void end_reduction(struct dp_ddp *d)
         memset(d->rank[r].used, 0, (size_t)d->n_train * sizeof *d->rank[r].used);
 }
 
-static int reduce(struct dp_ddp *d, struct dp_error *err)
+/* After the backwards of all ranks, or their failure. */
+static int reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
 {
-    const int status = ddp_reduce_all(d, err);
+    int status = 0;
+    if (d->comm)
+        status = ddp_comm_end(d->comm, failed, err);
+    else if (!failed)
+        status = ddp_reduce_all(d, err);
     const uint64_t now = ddp_now();
     for (int i = 0; i < d->n_team; ++i) {
         const struct ddp_rank *rank = &d->rank[d->team[i]];
@@ -236,9 +244,13 @@ static int backward_all(struct dp_ddp *d, const struct ddp_call *call, struct ba
     for (int i = 0; i < d->n_team; ++i)
         begin_rank(d, d->team[i], call);
     status = rewind_runs(d, call, err);
-    if (status == 0)
-        status = ddp_tasks(d, DP_PHASE_BACKWARD, backward_rank, b, err);
-    return status || !call->sync ? status : reduce(d, err);
+    if (status)
+        return status;
+    if (call->sync && d->comm)
+        ddp_comm_begin(d->comm);
+    status = ddp_tasks(d, DP_PHASE_BACKWARD, backward_rank, b, err);
+    const int reduced = call->sync ? reduce(d, status != 0, err) : 0;
+    return status ? status : reduced;
 }
 
 int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n_grad_out,
@@ -267,5 +279,13 @@ int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err)
         rank->end = ddp_now();
     }
     choose_team(ddp, active);
-    return reduce(ddp, err);
+    if (ddp->comm)
+        ddp_comm_begin(ddp->comm);
+    for (int i = 0; ddp->comm && i < ddp->n_team; ++i) {
+        for (int b = 0; b < ddp->n_buckets; ++b) {
+            ddp->rank[ddp->team[i]].left[b] = 0;
+            ddp_comm_ready(ddp->comm, ddp->team[i], b);
+        }
+    }
+    return reduce(ddp, false, err);
 }
