@@ -99,8 +99,9 @@ int dp_ddp_compare(struct dp_ddp *ddp, struct dp_error *err);
 
 /* The buckets of the last backward that reduced, in the order of their launch: one until the first
  * is over, then as gradients arrived on the lowest rank; with find_unused from the first on, in
- * reverse order of registration. [DDP-10 DDP-11 DDP-12] A bucket is launched by a rank when it and
- * all before it are complete there, not when it is. [DDP-14] */
+ * reverse order of registration. During a
+ * backward, a rank's modules may ask for its own. [DDP-10 DDP-11 DDP-12] A bucket is launched by a
+ * rank when it and all before it are complete there, not when it is. [DDP-14] */
 struct dp_ddp_bucket {
     size_t bytes;
     int n_params;

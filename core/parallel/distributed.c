@@ -315,8 +315,10 @@ static int enter_join(struct dp_ddp *d, const bool active[], bool *none, struct 
         highest = active[r] ? r : highest;
     }
     *none = n == 0;
-    if (n == 0)
-        return d->joining ? end_join(d, err) : 0;
+    if (n == 0) {
+        d->last = d->joining ? d->last : d->n - 1;
+        return end_join(d, err);
+    }
     d->joining = true;
     d->last = highest;
     for (int r = 0; r < d->n; ++r)

@@ -30,7 +30,8 @@ struct ddp_bucket {
 
 /* One rank's times for a bucket. */
 struct ddp_times {
-    uint64_t ready, launch, done;
+    uint64_t ready, launch;
+    _Atomic uint64_t done; /* by the second worker */
 };
 
 struct ddp_rank {

@@ -123,9 +123,11 @@ static void begin_rank(struct dp_ddp *d, int r, const struct ddp_call *call)
     memcpy(rank->open, call->rank[r].uses, n * sizeof *rank->open);
     memset(rank->ready, 0, n * sizeof *rank->ready);
     memset(rank->touched, 0, (size_t)d->replicas->params.n * sizeof *rank->touched);
-    memset(rank->times, 0, n * sizeof *rank->times);
-    for (int b = 0; b < d->n_buckets; ++b)
+    for (int b = 0; b < d->n_buckets; ++b) {
         rank->left[b] = d->bucket[b].n;
+        rank->times[b].ready = rank->times[b].launch = 0;
+        atomic_store(&rank->times[b].done, 0);
+    }
 }
 
 static int backward_rank(int r, void *arg, struct dp_error *err)

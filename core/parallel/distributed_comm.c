@@ -130,7 +130,7 @@ static int fetch_slices(const struct second_worker *w, int b, struct dp_error *e
     slot->ops->record(&slot->comm, &comm->done[w->rank]);
     if (status == 0 && d->config.timed)
         status = slot->ops->finish(&comm->done[w->rank], err);
-    d->rank[w->rank].times[b].done = ddp_now();
+    atomic_store(&d->rank[w->rank].times[b].done, ddp_now());
     return status;
 }
 

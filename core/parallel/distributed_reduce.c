@@ -80,7 +80,7 @@ static int reduce_bucket(struct dp_ddp *d, int b, const struct dp_team *team, st
     if (status == 0 && d->config.timed)
         status = dp_group_wait(d->group, err);
     for (int i = 0; i < d->n_team; ++i)
-        d->rank[d->team[i]].times[b].done = ddp_now();
+        atomic_store(&d->rank[d->team[i]].times[b].done, ddp_now());
     count_bytes(d, bucket);
     return status;
 }

@@ -159,9 +159,9 @@ int dp_ddp_bucket(const struct dp_ddp *ddp, int r, int b, struct dp_ddp_bucket *
         status = check_bucket(ddp, b, err);
     if (status)
         return status;
-    const struct ddp_times *times = &ddp->rank[r].times[b];
+    struct ddp_times *times = &ddp->rank[r].times[b];
     *bucket = (struct dp_ddp_bucket){ddp->bucket[b].bytes, ddp->bucket[b].n, times->ready,
-                                     times->launch, times->done};
+                                     times->launch, atomic_load(&times->done)};
     return 0;
 }
 

@@ -9,11 +9,33 @@ struct case_table {
     size_t n;
 };
 
-extern const struct case_table apply_cases, coalesce_cases, composition_cases, ddp_primitives_cases,
-    determinism_cases, device_cases, distributed_cases, dim_cases, error_cases, gather_cases,
-    golden_cases, graphs_cases, gradient_cases, group_cases, kernel_cases, layer_cases, loss_cases,
-    memory_cases, nest_cases, order_cases, output_cases, parameter_cases, replicate_cases,
-    scatter_cases, sgd_cases;
+extern const struct case_table apply_cases;
+extern const struct case_table coalesce_cases;
+extern const struct case_table composition_cases;
+extern const struct case_table ddp_primitives_cases;
+extern const struct case_table determinism_cases;
+extern const struct case_table device_cases;
+extern const struct case_table dim_cases;
+extern const struct case_table distributed_cases;
+extern const struct case_table distributed_order_cases;
+extern const struct case_table distributed_sync_cases;
+extern const struct case_table error_cases;
+extern const struct case_table gather_cases;
+extern const struct case_table golden_cases;
+extern const struct case_table gradient_cases;
+extern const struct case_table graphs_cases;
+extern const struct case_table group_cases;
+extern const struct case_table kernel_cases;
+extern const struct case_table layer_cases;
+extern const struct case_table loss_cases;
+extern const struct case_table memory_cases;
+extern const struct case_table nest_cases;
+extern const struct case_table order_cases;
+extern const struct case_table output_cases;
+extern const struct case_table parameter_cases;
+extern const struct case_table replicate_cases;
+extern const struct case_table scatter_cases;
+extern const struct case_table sgd_cases;
 
 size_t case_count(void);
 const struct test_case *case_at(size_t i); /* NULL past the end */
