@@ -10,6 +10,8 @@
 void model_drop(struct impl_model *model)
 {
     dp_run_reset(model->run);
+    if (model->ddp != NULL)
+        dp_ddp_reset(model->ddp);
     world_close_calls(&model->world);
     tensors_free(&model->kept);
     model->pending = 0;
@@ -100,6 +102,8 @@ static int forward(struct impl_model *model, struct impl_forward *op, struct dp_
 
     if (model->pending == 0 || model->failed)
         model_drop(model);
+    if (model->ddp != NULL)
+        return ranks_forward(model, op, err);
     status = put_all(model, op->in, op->n_in, &model->kept, in, err);
     if (status == 0)
         status = keep_arguments(&model->world, op, err);
@@ -162,8 +166,11 @@ static int backward(struct impl_model *model, struct impl_backward *op, struct t
                     struct dp_error *err)
 {
     struct dp_tensor grad_out[IMPL_MAX_IO], grad_in[IMPL_MAX_IO];
-    int status = put_gradients(model, op, made, grad_out, err);
+    int status;
 
+    if (model->ddp != NULL)
+        return ranks_backward(model, op, made, err);
+    status = put_gradients(model, op, made, grad_out, err);
     if (status == 0 && (op->n_in < 0 || op->n_in > IMPL_MAX_IO))
         status = dp_fail(err, DP_EINVAL, "%d inputs: 0 to %d", op->n_in, IMPL_MAX_IO);
     if (status != 0)

@@ -15,7 +15,8 @@ static int list_params(struct impl_model *model, struct dp_error *err)
     return 0;
 }
 
-static int open_parts(struct impl_model *model, const char *description, struct dp_error *err)
+static int open_parts(struct impl_model *model, const char *description, int ranks,
+                      struct dp_error *err)
 {
     struct dp_group *group = model->session->group;
     int status;
@@ -27,6 +28,8 @@ static int open_parts(struct impl_model *model, const char *description, struct 
     status = model_build(&model->world, model->description, false, &model->root, err);
     if (status == 0)
         status = list_params(model, err);
+    if (status == 0 && ranks != 1)
+        status = ranks_open(model, ranks, err);
     return status != 0 ? status : dp_run_open(group, &model->run, err);
 }
 
@@ -37,15 +40,13 @@ int reference_model_open(struct impl_session *session, const char *description, 
     struct dp_error error = {0};
     int status;
 
-    if (ranks != 1)
-        return impl_fail(err, IMPL_ENOTSUP, "%d ranks: the reference has one process only", ranks);
     m = calloc(1, sizeof *m);
     if (m == NULL)
         return impl_fail(err, IMPL_EBROKEN, "no memory for a model");
     m->session = session;
     m->next = session->models;
     session->models = m;
-    status = open_parts(m, description, &error);
+    status = open_parts(m, description, ranks, &error);
     if (status != 0) {
         status = error_of(session->group, status, &error, err);
         reference_model_close(m);
@@ -73,6 +74,7 @@ void reference_model_close(struct impl_model *model)
     if (model->run != NULL)
         model_drop(model);
     dp_run_close(model->run);
+    dp_ddp_close(model->ddp);
     dp_sgd_close(model->sgd);
     dp_module_close(model->root);
     free_arguments(&model->world);
@@ -130,8 +132,7 @@ int reference_param(struct impl_model *model, int i, struct impl_param *param,
     return error_of(model->session->group, describe_param(model, i, param, &error), &error, err);
 }
 
-static int check_fits(const struct impl_array *array, const struct dp_tensor *tensor,
-                      struct dp_error *err)
+int check_fits(const struct impl_array *array, const struct dp_tensor *tensor, struct dp_error *err)
 {
     bool fits = array->dtype != IMPL_NONE && dtype_of(array->dtype) == tensor->dtype &&
                 array->ndim == tensor->ndim;
@@ -179,8 +180,11 @@ static int drop_gradient(struct impl_model *model, int dropped, int i, struct dp
 static int set(struct impl_model *model, int rank, enum impl_what what, int i,
                const struct impl_array *array, struct dp_error *err)
 {
-    int status = check_number(model, rank, i, err);
+    int status;
 
+    if (model->ddp != NULL)
+        return ranks_set(model, rank, what, i, array, err);
+    status = check_number(model, rank, i, err);
     if (status != 0)
         return status;
     if (what == IMPL_GRAD && array->dtype == IMPL_NONE)
@@ -203,9 +207,12 @@ static int get(struct impl_model *model, int rank, enum impl_what what, int i,
                struct impl_array *array, struct dp_error *err)
 {
     const struct dp_tensor none = {0};
-    const int status = check_number(model, rank, i, err);
     const struct dp_param *param;
+    int status;
 
+    if (model->ddp != NULL)
+        return ranks_get(model, rank, what, i, array, err);
+    status = check_number(model, rank, i, err);
     if (status != 0)
         return status;
     param = model->param[i];
@@ -226,15 +233,22 @@ int reference_to(struct impl_model *model, int device, struct impl_error *err)
 {
     struct dp_error error = {0};
     struct dp_slot *slot = slot_of(model->session->group, device, &error);
-    const int status = slot == NULL ? error.status : dp_module_to(model->root, slot, &error);
+    int status = error.status;
 
+    if (model->ddp != NULL)
+        status = dp_fail(&error, DP_ENOTSUP, "a model of several ranks stays where it is");
+    else if (slot != NULL)
+        status = dp_module_to(model->root, slot, &error);
     return error_of(model->session->group, status, &error, err);
 }
 
 int reference_zero_grad(struct impl_model *model, struct impl_error *err)
 {
     (void)err;
-    dp_zero_grad(model->root);
+    if (model->ddp != NULL)
+        dp_ddp_zero_grad(model->ddp);
+    else
+        dp_zero_grad(model->root);
     return 0;
 }
 
@@ -263,9 +277,13 @@ int reference_step(struct impl_model *model, const struct impl_step *step, struc
 {
     struct dp_group *group = model->session->group;
     struct dp_error error = {0};
-    int status = open_sgd(model, step, &error);
+    int status;
 
-    if (status == 0)
+    if (model->ddp != NULL)
+        status = dp_ddp_step(model->ddp, step->lr, step->momentum, 0.0f, &error);
+    else
+        status = open_sgd(model, step, &error);
+    if (status == 0 && model->ddp == NULL)
         status = dp_sgd_step(model->sgd, &error);
     if (status == 0)
         status = dp_group_wait(group, &error);

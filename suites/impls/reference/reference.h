@@ -8,6 +8,7 @@
 #ifndef REFERENCE_REFERENCE_H
 #define REFERENCE_REFERENCE_H
 
+#include "ddp.h"
 #include "description.h"
 #include "dp.h"
 
@@ -111,6 +112,7 @@ struct impl_model {
     struct dp_module *root;
     struct dp_param **param;
     int n_params;
+    struct dp_ddp *ddp; /* NULL: one rank */
     struct dp_run *run;
     struct outputs *outputs; /* of the forwards in grad mode without a backward, in order */
     int pending, capacity;   /* how many there are, room */
@@ -119,6 +121,20 @@ struct impl_model {
     struct dp_sgd *sgd; /* NULL before the first step */
     struct impl_step settings;
 };
+/* The array has the type and shape of the tensor. */
+int check_fits(const struct impl_array *array, const struct dp_tensor *tensor,
+               struct dp_error *err);
+
+/* Models of several ranks. */
+int ranks_open(struct impl_model *model, int ranks, struct dp_error *err);
+int ranks_set(struct impl_model *model, int rank, enum impl_what what, int i,
+              const struct impl_array *array, struct dp_error *err);
+int ranks_get(struct impl_model *model, int rank, enum impl_what what, int i,
+              struct impl_array *array, struct dp_error *err);
+int ranks_forward(struct impl_model *model, struct impl_forward *op, struct dp_error *err);
+int ranks_backward(struct impl_model *model, struct impl_backward *op, struct tensors *made,
+                   struct dp_error *err);
+
 /* Forgets pending forwards and everything they left. */
 void model_drop(struct impl_model *model);
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not here: transfers and memory, which core does not count, batch norm and DDP. */
+/* Not here: transfers and memory, which core does not count, and batch norm. */
 enum {
     CAPABILITIES = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
                    IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
                    IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS | IMPL_CAP_TRACE |
-                   IMPL_CAP_TRAFFIC
+                   IMPL_CAP_TRAFFIC | IMPL_CAP_DDP
 };
 
 static const enum impl_choice dialect[IMPL_DIALECTS] = {
