@@ -164,6 +164,7 @@ void dp_ddp_close(struct dp_ddp *ddp)
         free(rank->times);
         free(rank->moving);
         dp_block_release(rank->velocity);
+        dp_block_release(rank->rate);
     }
     ddp_buckets_close(ddp);
     free(ddp->rank);

@@ -50,7 +50,9 @@ struct ddp_rank {
     struct ddp_times *times; /* of each bucket */
     uint64_t begin, end;     /* of its backward */
     struct dp_block *velocity;
-    bool *moving; /* velocity of t holds a value */
+    bool *moving;          /* velocity of t holds a value */
+    struct dp_block *rate; /* the learning rate on the device, */
+    float lr;              /* which is this one; NaN: none yet */
 };
 
 /* What a forward leaves for its backward. */

@@ -1,6 +1,7 @@
 /* distributed_step.c: what a program reads and writes of ranks, and their optimizers. */
 #include "distributed.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,13 +29,25 @@ struct step {
     float lr, momentum, decay;
 };
 
+/* By itself: it is no part of what each step launches. */
+static int write_rate(struct ddp_rank *rank, struct dp_slot *slot, float lr, struct dp_error *err)
+{
+    if (rank->lr == lr)
+        return 0;
+    const struct dp_fill fill = {rank->rate->memory, lr, 1};
+    const int status = dp_launch(&slot->compute, DP_KERNEL_FILL, &fill, sizeof fill, err);
+    if (status == 0)
+        rank->lr = lr;
+    return status;
+}
+
 static int step_rank(int r, void *arg, struct dp_error *err)
 {
     const struct step *s = arg;
     const struct dp_ddp *d = s->ddp;
     struct ddp_rank *rank = &d->rank[r];
     const struct dp_state *state = &d->replicas->replica[r].state;
-    int status = 0;
+    int status = rank->active ? write_rate(rank, ddp_slot(d, r), s->lr, err) : 0;
     for (int t = 0; rank->active && status == 0 && t < d->n_train; ++t) {
         const struct ddp_train *train = &d->train[t];
         const bool moves = s->momentum > 0.0f;
@@ -44,13 +57,26 @@ static int step_rank(int r, void *arg, struct dp_error *err)
             .value = state->value[train->place].data,
             .velocity = moves ? (float *)rank->velocity->memory + train->first : NULL,
             .grad = state->grad[train->place].data,
-            .lr = s->lr,
+            .lr = rank->rate->memory,
             .momentum = s->momentum,
             .decay = s->decay,
             .first = !rank->moving[t],
             .n = train->n};
         status = dp_launch(&ddp_slot(d, r)->compute, DP_KERNEL_SGD, &args, sizeof args, err);
         rank->moving[t] = rank->moving[t] || (moves && status == 0);
+    }
+    return status;
+}
+
+static int open_rates(struct dp_ddp *d, struct dp_error *err)
+{
+    int status = 0;
+    for (int r = 0; status == 0 && r < d->n; ++r) {
+        struct ddp_rank *rank = &d->rank[r];
+        if (rank->rate)
+            continue;
+        rank->lr = NAN;
+        status = dp_block_open(ddp_slot(d, r), sizeof(float), &rank->rate, err);
     }
     return status;
 }
@@ -71,7 +97,9 @@ static int open_velocities(struct dp_ddp *d, struct dp_error *err)
 int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struct dp_error *err)
 {
     struct step step = {ddp, lr, momentum, decay};
-    const int status = momentum > 0.0f ? open_velocities(ddp, err) : 0;
+    int status = open_rates(ddp, err);
+    if (status == 0 && momentum > 0.0f)
+        status = open_velocities(ddp, err);
     return status ? status : ddp_tasks(ddp, DP_PHASE_NONE, step_rank, &step, err);
 }
 
