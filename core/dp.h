@@ -222,7 +222,9 @@ struct dp_param {
     bool has_grad;          /* false: the gradient is none  [GRAD-11] */
     bool frozen;            /* no gradient is computed or summed  [REPL-13] */
     bool buffer;            /* state that is broadcast but not trained  [BUF-01] */
-    size_t id;              /* unique in its group */
+    /* dp_module_init: uniform in +-bound; 0: 1/sqrt(inputs of an output), < 0: left as it is */
+    float init_bound;
+    size_t id;                                 /* unique in its group */
     struct dp_block *value_block, *grad_block; /* private */
     int refs;                                  /* private */
 };
@@ -269,8 +271,9 @@ int dp_module_param_name(struct dp_module *module, int i, char *text, size_t byt
  * Values and gradient states are kept. On failure nothing was moved. */
 int dp_module_to(struct dp_module *module, struct dp_slot *slot, struct dp_error *err);
 
-/* Fills every parameter (not buffers) with numbers uniform in +-1/sqrt(last dimension), a
- * function of seed and the parameter's place only. */
+/* Fills every parameter (not buffers) with numbers uniform in +-its init_bound, or else in
+ * +-1/sqrt(product of its dimensions but the first, or of its only one), a function of seed and the
+ * parameter's place only. */
 int dp_module_init(struct dp_module *module, uint64_t seed, struct dp_error *err);
 
 /* Gradients to none, as torch's zero_grad(set_to_none=True).                 [GRAD-05] */
@@ -345,6 +348,7 @@ int dp_tanh(struct dp_group *group, struct dp_module **module, struct dp_error *
 /* Children in order, one tensor between them. A child may appear twice (tied). */
 int dp_sequential(struct dp_group *group, struct dp_module *const children[], int n,
                   struct dp_module **module, struct dp_error *err);
+#include "dp_layers.h" /* convolution, pooling, embedding, recurrent layers, ... */
 
 /* Losses are modules: one 0-dim output on the slot of in[0]; sums are kept in double and
  * rounded once. The gradient flows to in[0] only.

@@ -24,6 +24,22 @@ enum dp_kernel {
     DP_KERNEL_COPY,
     DP_KERNEL_REDUCE,
     DP_KERNEL_MEAN,
+    DP_KERNEL_IM2COL,
+    DP_KERNEL_COL2IM,
+    DP_KERNEL_SWAP,
+    DP_KERNEL_ADD_ROWS,
+    DP_KERNEL_MAX_POOL,
+    DP_KERNEL_MAX_POOL_GRAD,
+    DP_KERNEL_LOOKUP,
+    DP_KERNEL_LOOKUP_GRAD,
+    DP_KERNEL_LSTM,
+    DP_KERNEL_LSTM_GRAD,
+    DP_KERNEL_BATCH_NORM,
+    DP_KERNEL_BATCH_NORM_EVAL,
+    DP_KERNEL_BATCH_NORM_GRAD,
+    DP_KERNEL_DROPOUT,
+    DP_KERNEL_CAPSULE,
+    DP_KERNEL_CAPSULE_GRAD,
     DP_KERNELS
 };
 
@@ -121,6 +137,120 @@ struct dp_mean_args {
     size_t n;
     float *dst;
     const float *src[DP_MAX_SLOTS];
+};
+
+/* How a window moves over images: [height, width] of each. */
+struct dp_geometry {
+    size_t images, channels, height, width;          /* of the input */
+    size_t kernel[2], stride[2], padding[2], out[2]; /* out: windows that fit */
+};
+
+/* A matrix with a row for each place (c, kh, kw) in a window and a column for each window (image,
+ * oh, ow), and images x [images, channels, height, width].
+ *   IM2COL  col[c,kh,kw ; n,oh,ow] = x[n, c, oh*stride - padding + kh, ow.. + kw], 0 outside
+ *   COL2IM  x = for each element the sum of its places in col, kh, then kw ascending */
+struct dp_columns {
+    struct dp_geometry at;
+    float *col, *x; /* the one that is read is not written */
+};
+
+/* y[j,i,:] = x[i,j,:] (+ bias[i]): the outer two of three dimensions change places. */
+struct dp_swap {
+    float *y;
+    const float *x, *bias; /* bias NULL: none */
+    size_t i, j, block;
+};
+
+/* out[r] (+)= sum of row r of x. Lane l = 0..7 adds elements l, l+8, ... in order, then the lanes
+ * are added as ((0+4)+(2+6)) + ((1+5)+(3+7)). */
+struct dp_add_rows {
+    float *out;
+    const float *x;
+    size_t rows, cols;
+    bool accumulate;
+};
+
+/* The largest of each window, the first of equals, NaN above all; index is its place in its plane
+ * of height * width. at.images * at.channels planes. What lies in the padding is never taken.
+ *   MAX_POOL       y and index from x
+ *   MAX_POOL_GRAD  dx = 0, then dx[index] += dy in the order of dy */
+struct dp_max_pool {
+    struct dp_geometry at;
+    float *y; /* MAX_POOL_GRAD: dy */
+    int32_t *index;
+    float *x; /* MAX_POOL_GRAD: dx */
+};
+
+/* Rows of a table [rows, cols] by number.
+ *   LOOKUP       y[n,:] = table[index[n],:], NaN where index[n] is outside 0..rows-1
+ *   LOOKUP_GRAD  table (+)= 0, then table[index[n],:] += y[n,:] for n ascending; outside: nothing
+ */
+struct dp_lookup {
+    float *table, *y;
+    const int32_t *index;
+    size_t n, rows, cols;
+    bool accumulate; /* LOOKUP_GRAD */
+};
+
+/* One step of an LSTM for rows, hidden units each. gates [rows, 4 hidden] in the order i, f, g, o.
+ *   LSTM       gates holds W x + W h, and gets the activations of that + bias_x + bias_h:
+ *              sigmoid of i, f, o, tanh of g; c = f*c_before + i*g; h = o*tanh(c)
+ *   LSTM_GRAD  gates holds the activations, and gets the gradients of the sums before them. dh is
+ *              that of h; dc, of c from later steps, becomes that of c_before */
+struct dp_lstm_args {
+    float *gates;
+    const float *bias_x, *bias_h; /* LSTM */
+    const float *c_before;        /* NULL: zeros */
+    float *c, *h;                 /* LSTM_GRAD: c is read, h is not used */
+    const float *dh;              /* LSTM_GRAD */
+    float *dc;
+    size_t rows, hidden;
+    bool last; /* LSTM_GRAD: dc holds nothing yet, taken as zeros */
+};
+
+/* Normalisation per channel of x [rows, channels, inner], n = rows * inner values each. Sums are
+ * kept in double, rows then inner ascending, and every result is rounded once from double.
+ *   BATCH_NORM       mean, and the biased variance as the mean of (x - mean)^2; y = (x - mean) *
+ *                    invstd * weight + bias, invstd = 1 / sqrt(var + eps). running = (1 - momentum)
+ *                    running + momentum * (mean, var n/(n-1)); count += 1
+ *   BATCH_NORM_EVAL  the same with the running values, which stay
+ *   BATCH_NORM_GRAD  dweight = sum dy xhat, dbias = sum dy (both (+)=), and dx = weight invstd (dy
+ * - mean(dy) - xhat mean(dy xhat)), in eval weight invstd dy */
+struct dp_batch_norm_args {
+    const float *x, *weight, *bias;
+    float *y; /* GRAD: dx, NULL: not wanted */
+    float *running_mean, *running_var;
+    int64_t *count;
+    float *mean, *invstd; /* [channels]: saved by both forwards, read by GRAD */
+    const float *dy;
+    float *dweight, *dbias; /* NULL: not wanted */
+    double eps, momentum;
+    size_t rows, channels, inner;
+    bool accumulate_weight, accumulate_bias, training;
+};
+
+/* y[i] = x[i] * scale where a draw in 0..2^32-1, a function of key and i, is below limit, else 0.
+ * The draw is the upper half of SplitMix64's mix of key + (i + 1) * 0x9e3779b97f4a7c15. */
+struct dp_dropout_args {
+    float *y;
+    const float *x;
+    size_t n;
+    uint64_t key, limit;
+    float scale;
+};
+
+/* Capsules with routing by agreement. votes[n,i,j,:] = weight[i,j] u[n,i]; logits b = 0; rounds
+ * times: c = softmax of b over j, s[j] = sum over i ascending of c[i,j] votes[i,j], v = s |s|^2 /
+ * (1 + |s|^2) / sqrt(|s|^2 + 1e-8), and but for the last time b[i,j] += votes[i,j] . v[j].
+ *   CAPSULE       v; votes, the logits of the last c, and s stay for the gradient
+ *   CAPSULE_GRAD  with c taken as constants: votes becomes its own gradient c ds, s becomes ds */
+struct dp_capsule_args {
+    float *votes;    /* [n, in, out, width] */
+    float *logits;   /* [n, in, out] */
+    float *s, *v;    /* [n, out, width] */
+    const float *dv; /* CAPSULE_GRAD, which does not use v */
+    size_t n, in, out, width;
+    int rounds;
 };
 
 typedef void dp_kernel_fn(const void *args);

@@ -128,12 +128,14 @@ static uint64_t mix(uint64_t z)
 static int param_init(struct dp_param *param, uint64_t seed, struct dp_error *err)
 {
     const size_t n = dp_tensor_count(&param->value);
-    if (param->value.dtype != DP_F32 || param->value.ndim == 0 || n == 0)
+    if (param->value.dtype != DP_F32 || param->value.ndim == 0 || n == 0 || param->init_bound < 0)
         return 0;
     float *values = malloc(n * sizeof *values);
     if (!values)
         return dp_fail(err, DP_ENOMEM, "no memory to initialise '%s'", param->name);
-    const double bound = 1.0 / sqrt((double)param->value.dim[param->value.ndim - 1]);
+    const size_t inputs = param->value.ndim == 1 ? n : n / param->value.dim[0];
+    const double bound =
+        param->init_bound > 0 ? (double)param->init_bound : 1.0 / sqrt((double)inputs);
     for (size_t i = 0; i < n; ++i) {
         const double unit = (double)(mix(seed ^ mix(i)) >> 11) / 9007199254740992.0;
         values[i] = (float)((2.0 * unit - 1.0) * bound);

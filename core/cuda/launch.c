@@ -73,12 +73,37 @@ static const char *const names[DP_KERNELS] = {
     [DP_KERNEL_COPY] = "copy",
     [DP_KERNEL_REDUCE] = "sum of replicas",
     [DP_KERNEL_MEAN] = "mean of ranks",
+    [DP_KERNEL_IM2COL] = "im2col",
+    [DP_KERNEL_COL2IM] = "col2im",
+    [DP_KERNEL_SWAP] = "exchange of dimensions",
+    [DP_KERNEL_ADD_ROWS] = "sums in rows",
+    [DP_KERNEL_MAX_POOL] = "max-pool",
+    [DP_KERNEL_MAX_POOL_GRAD] = "max-pool's gradient",
+    [DP_KERNEL_LOOKUP] = "embedding",
+    [DP_KERNEL_LOOKUP_GRAD] = "embedding's gradient",
+    [DP_KERNEL_LSTM] = "lstm step",
+    [DP_KERNEL_LSTM_GRAD] = "lstm step's gradient",
+    [DP_KERNEL_BATCH_NORM] = "batch norm",
+    [DP_KERNEL_BATCH_NORM_EVAL] = "batch norm in eval",
+    [DP_KERNEL_BATCH_NORM_GRAD] = "batch norm's gradient",
+    [DP_KERNEL_DROPOUT] = "dropout",
+    [DP_KERNEL_CAPSULE] = "capsules",
+    [DP_KERNEL_CAPSULE_GRAD] = "capsules' gradient",
 };
+
+/* Nothing is computed elsewhere instead. */
+static bool has_kernel(enum dp_kernel kernel)
+{
+    return kernel <= DP_KERNEL_MEAN;
+}
 
 int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                   struct dp_error *err)
 {
     const struct dp_cuda_queue *q = queue->native;
+    if (!has_kernel(kernel))
+        return dp_fail(err, DP_ENOTSUP, "%s: this version has no kernel for %s on GPUs",
+                       queue->slot->info.name, names[kernel]);
     if (kernel == DP_KERNEL_GEMM)
         return dp_cuda_gemm(queue, args, err);
     const struct dp_cuda_slot *s = queue->slot->native;

@@ -30,6 +30,8 @@ static const struct case_table *const tables[] = {
     &graphs_cases,
     &distributed_order_cases,
     &distributed_sync_cases,
+    &torch_cases,
+    &image_cases,
 };
 
 const struct test_case *case_at(size_t i)

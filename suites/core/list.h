@@ -25,6 +25,7 @@ extern const struct case_table golden_cases;
 extern const struct case_table gradient_cases;
 extern const struct case_table graphs_cases;
 extern const struct case_table group_cases;
+extern const struct case_table image_cases;
 extern const struct case_table kernel_cases;
 extern const struct case_table layer_cases;
 extern const struct case_table loss_cases;
@@ -36,6 +37,7 @@ extern const struct case_table parameter_cases;
 extern const struct case_table replicate_cases;
 extern const struct case_table scatter_cases;
 extern const struct case_table sgd_cases;
+extern const struct case_table torch_cases;
 
 size_t case_count(void);
 const struct test_case *case_at(size_t i); /* NULL past the end */

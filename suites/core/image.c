@@ -1,0 +1,187 @@
+/* image.c: convolution beyond what fits one chunk, without rows, with frozen parameters and as a
+ * wrapped layer, against plain loops in double on integers; and what the layers of images refuse.
+ */
+#include "list.h"
+
+#include <string.h>
+
+#define C_IN  2
+#define C_OUT 3
+#define SIDE  8
+#define PLANE (SIDE * SIDE)
+
+/* 3 x 3 windows, stride 1, padding 1: output planes are like those of the input. */
+struct truth {
+    double *y, *dx, weight[C_OUT * C_IN * 9], bias[C_OUT];
+};
+
+static void one_tap(struct truth *t, const double *x, const double *w, const double *dy, size_t n,
+                    size_t o, size_t tap)
+{
+    const size_t c = tap / 9, kh = tap % 9 / 3, kw = tap % 3;
+    for (size_t h = 0; h < SIDE; ++h) {
+        for (size_t v = 0; v < SIDE; ++v) {
+            const size_t from_h = h + kh - 1, from_v = v + kw - 1;
+            if (from_h >= SIDE || from_v >= SIDE) {
+                continue;
+            }
+            const size_t in = (n * C_IN + c) * PLANE + from_h * SIDE + from_v;
+            const size_t out = (n * C_OUT + o) * PLANE + h * SIDE + v;
+            t->y[out] += w[o * C_IN * 9 + tap] * x[in];
+            t->dx[in] += w[o * C_IN * 9 + tap] * dy[out];
+            t->weight[o * C_IN * 9 + tap] += x[in] * dy[out];
+        }
+    }
+}
+
+static struct truth find_truth(struct context *c, const double *x, const double *w, const double *b,
+                               const double *dy, size_t rows)
+{
+    struct truth t = {.y = case_memory(c, rows * C_OUT * PLANE * sizeof(double)),
+                      .dx = case_memory(c, rows * C_IN * PLANE * sizeof(double))};
+    for (size_t i = 0; i < rows * C_OUT * PLANE; ++i) {
+        t.y[i] = b[i / PLANE % C_OUT];
+        t.bias[i / PLANE % C_OUT] += dy[i];
+    }
+    for (size_t n = 0; n < rows; ++n) {
+        for (size_t o = 0; o < C_OUT; ++o) {
+            for (size_t tap = 0; tap < C_IN * 9; ++tap) {
+                one_tap(&t, x, w, dy, n, o, tap);
+            }
+        }
+    }
+    return t;
+}
+
+static struct dp_module *make_conv(struct context *c, struct dp_group *group)
+{
+    const struct dp_window window = {.kernel = {3, 3}, .padding = {1, 1}};
+    struct dp_module *conv = NULL;
+    struct dp_error err = {0};
+    expect_ok(c, dp_conv2d(group, C_IN, C_OUT, &window, true, &conv, &err), &err, "dp_conv2d");
+    (void)own_module(c, conv);
+    write_values(c, &param_at(c, conv, 0)->value, integers(c, C_OUT * C_IN * 9, 2));
+    write_values(c, &param_at(c, conv, 1)->value, integers(c, C_OUT, 3));
+    return conv;
+}
+
+/* frozen: bit 0 the weight, bit 1 the bias. */
+static void one_size(struct context *c, int k, size_t rows, unsigned frozen)
+{
+    if (c->settings.gpus != 0) {
+        case_skip(c, "no kernels for images on GPUs");
+    }
+    struct dp_group *group = open_group(c, k);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *conv = make_conv(c, group);
+    struct dp_param *weight = param_at(c, conv, 0), *bias = param_at(c, conv, 1);
+    const double *data = integers(c, rows * C_IN * PLANE, 1);
+    const double *up = integers(c, rows * C_OUT * PLANE, 4);
+    const struct truth t =
+        find_truth(c, data, integers(c, C_OUT * C_IN * 9, 2), integers(c, C_OUT, 3), up, rows);
+    weight->frozen = (frozen & 1) != 0;
+    bias->frozen = (frozen & 2) != 0;
+    move_module(c, conv, slot);
+    struct dp_module *top = k > 1 ? make_parallel(c, conv, &(struct dp_parallel_config){0}) : conv;
+    struct dp_run *run = open_run(c, group);
+    const size_t in_dim[] = {rows, C_IN, SIDE, SIDE}, out_dim[] = {rows, C_OUT, SIDE, SIDE};
+    struct dp_tensor x = make_tensor(c, slot, DP_F32, 4, in_dim, data);
+    const struct dp_tensor dy = make_tensor(c, slot, DP_F32, 4, out_dim, up);
+    x.needs_grad = true;
+    for (int round = 1; round <= 2; ++round) {
+        double twice[C_OUT * C_IN * 9];
+        const struct dp_tensor y = forward(c, top, run, &x);
+        expect_shape(c, "y", &y, 4, out_dim);
+        expect_values(c, "y", &y, t.y);
+        const struct dp_tensor dx = backward(c, top, run, &dy);
+        expect_values(c, "dx", &dx, t.dx);
+        for (size_t i = 0; i < C_OUT * C_IN * 9; ++i) {
+            twice[i] = round * t.weight[i];
+        }
+        if (!weight->frozen) {
+            expect_grad(c, "weight", weight, twice);
+        }
+        for (size_t i = 0; i < C_OUT; ++i) {
+            twice[i] = round * t.bias[i];
+        }
+        if (!bias->frozen) {
+            expect_grad(c, "bias", bias, twice);
+        }
+        expect(c, weight->has_grad == !weight->frozen && bias->has_grad == !bias->frozen, "frozen");
+    }
+}
+
+/* 18 rows of columns and 64 windows an image: 113 images are a chunk. */
+static void chunks(struct context *c)
+{
+    static const size_t rows[] = {0, 1, 113, 114, 240};
+    for (size_t i = 0; i < 5; ++i) {
+        for (int k = 1; k <= 3; k += 2) {
+            case_release(c);
+            case_note(c, "K=%d N=%zu", k, rows[i]);
+            one_size(c, k, rows[i], (unsigned)i % 4);
+        }
+    }
+}
+
+static void refused(struct context *c)
+{
+    struct dp_group *group = open_group(c, 1);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *conv = make_conv(c, group), *none = NULL;
+    struct dp_run *run = open_run(c, group);
+    static const size_t shapes[][4] = {{1, 3, 8, 8}, {1, 2, 0, 8}, {1, 2, 8, 0}};
+    move_module(c, conv, slot);
+    for (int i = 0; i < 3; ++i) {
+        const struct dp_tensor x = make_tensor(c, slot, DP_F32, 4, shapes[i], integers(c, 192, 1));
+        struct dp_tensor out[DP_MAX_IO];
+        int n = 0;
+        struct dp_error err = {0};
+        expect_error(c, dp_forward(conv, run, &x, 1, out, &n, &err), DP_ESHAPE, &err, "conv2d",
+                     "(1, ");
+    }
+    struct dp_error err = {0};
+    const struct dp_window empty = {.kernel = {0, 3}}, deep = {.kernel = {3, 3}, .padding = {2, 0}};
+    expect_error(c, dp_conv2d(group, 1, 1, &empty, true, &none, &err), DP_EINVAL, &err, "(0, 3)",
+                 NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_conv2d(group, 0, 1, &deep, true, &none, &err), DP_EINVAL, &err, "channel",
+                 NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_max_pool2d(group, &deep, &none, &err), DP_EINVAL, &err, "padding of 2", "3");
+    err = (struct dp_error){0};
+    expect_error(c, dp_embedding(group, 0, 4, &none, &err), DP_EINVAL, &err, "(0, 4)", NULL);
+    expect(c, none == NULL, "a module was set by a failure");
+}
+
+/* A number that the table does not have: NaN, never another row; and no gradient. */
+static void outside(struct context *c)
+{
+    struct dp_group *group = open_group(c, 1);
+    struct dp_slot *host = dp_group_host(group);
+    struct dp_module *table = NULL;
+    struct dp_error err = {0};
+    expect_ok(c, dp_embedding(group, 3, 2, &table, &err), &err, "dp_embedding");
+    (void)own_module(c, table);
+    struct dp_run *run = open_run(c, group);
+    write_values(c, &param_at(c, table, 0)->value, sequence(c, 6, 1.0, 1.0));
+    const struct dp_tensor x =
+        make_tensor(c, host, DP_I32, 1, (size_t[]){4}, (double[]){-1, 2, 3, 2147483647});
+    const struct dp_tensor dy = make_matrix(c, host, 4, 2, sequence(c, 8, 1.0, 1.0));
+    const struct dp_tensor y = forward(c, table, run, &x);
+    const float *got = read_floats(c, &y);
+    for (int i = 0; i < 8; ++i) {
+        const bool known = i / 2 == 1;
+        expect(c, known ? got[i] == (float)(3 + i) : !(got[i] == got[i]), "element %d is %g", i,
+               (double)got[i]);
+    }
+    (void)backward(c, table, run, &dy);
+    expect_grad(c, "weight", param_at(c, table, 0), (double[]){0, 0, 0, 0, 3, 4});
+}
+
+static const struct test_case cases[] = {
+    {"image/chunks", "GRAD-01 GRAD-04 REPL-13 COMP-01 SPLIT-05", chunks},
+    {"image/refused", "ERR-01", refused},
+    {"image/table-outside", "", outside},
+};
+const struct case_table image_cases = {cases, sizeof cases / sizeof *cases};

@@ -1,0 +1,203 @@
+/* torch_cases.c: every layer against PyTorch's own, in value and in every gradient, in train and
+ * eval mode, on shapes with strides and paddings. What PyTorch gave is in torch/layers.txt, with a
+ * derived bound beside every number that is not exact; torch/make.py wrote it. */
+#include "list.h"
+#include "torch_file.h"
+
+#include <string.h>
+
+struct one {
+    struct dp_group *group;
+    struct dp_slot *slot;
+    struct dp_run *run;
+    struct dp_module *module;
+};
+
+static void open_one(struct context *c, struct one *o)
+{
+    o->group = open_group(c, 1);
+    o->slot = dp_group_slot(o->group, 0);
+    o->run = open_run(c, o->group);
+}
+
+/* What has no kernel on GPUs fails, with one line that names it, and is not computed elsewhere. */
+static void expect_absent(struct context *c, const struct one *o, const struct dp_tensor *x)
+{
+    struct dp_tensor out[DP_MAX_IO];
+    int n_out = 0;
+    struct dp_error err = {0};
+    const int status = dp_forward(o->module, o->run, x, 1, out, &n_out, &err);
+    if (c->settings.gpus == 0 || status == DP_OK) {
+        expect_ok(c, status, &err, "dp_forward");
+        dp_run_reset(o->run);
+        return;
+    }
+    expect_error(c, status, DP_ENOTSUP, &err, "no kernel for", "on GPUs");
+    case_skip(c, "%s", err.text);
+}
+
+static struct dp_tensor put(struct context *c, const struct one *o, enum dp_dtype dtype,
+                            const struct torch_tensor *t)
+{
+    return make_tensor(c, o->slot, dtype, t->ndim, t->dim, t->value);
+}
+
+static void expect_torch(struct context *c, const struct torch_tensor *want,
+                         const struct dp_tensor *got)
+{
+    expect_shape(c, want->name, got, want->ndim, want->dim);
+    if (want->exact) {
+        expect_values(c, want->name, got, want->value);
+    } else {
+        expect_within(c, want->name, got, want->value, want->bound);
+    }
+}
+
+/* The parameter that a tensor of the file is about: "weight_ih" is "weight_ih_l0" of the layer. */
+static struct dp_param *find_param(struct context *c, struct dp_module *module, const char *name)
+{
+    struct dp_param *list[16];
+    const int n = dp_module_params(module, list, 16);
+    const size_t length = strlen(name);
+    for (int i = 0; i < n && i < 16; ++i) {
+        const char *rest = list[i]->name + length;
+        if (strncmp(list[i]->name, name, length) == 0 &&
+            (*rest == '\0' || strcmp(rest, "_l0") == 0)) {
+            return list[i];
+        }
+    }
+    case_fail(c, "the layer has no parameter %s", name);
+}
+
+static void set_params(struct context *c, const struct one *o, const struct torch_layer *layer,
+                       const char *const names[], int n)
+{
+    for (int i = 0; i < n; ++i) {
+        const struct torch_tensor *t = torch_find(c, layer, names[i]);
+        const struct dp_param *p = find_param(c, o->module, names[i]);
+        expect_shape(c, names[i], &p->value, t->ndim, t->dim);
+        write_values(c, &p->value, t->value);
+    }
+    move_module(c, o->module, o->slot);
+}
+
+static void expect_grads(struct context *c, const struct one *o, const struct torch_layer *layer,
+                         const char *const names[], int n)
+{
+    for (int i = 0; i < n; ++i) {
+        char name[24] = "d";
+        strcat(name, names[i]);
+        const struct dp_param *p = find_param(c, o->module, names[i]);
+        expect(c, p->has_grad, "%s has no gradient", names[i]);
+        expect_torch(c, torch_find(c, layer, name), &p->grad);
+    }
+}
+
+/* Twice, so that memory of the first step is used again. */
+static void run_both_ways(struct context *c, const struct one *o, const struct torch_layer *layer,
+                          const char *const names[], int n, bool dx)
+{
+    struct dp_tensor x = put(c, o, DP_F32, torch_find(c, layer, "x"));
+    const struct dp_tensor dy = put(c, o, DP_F32, torch_find(c, layer, "dy"));
+    x.needs_grad = dx;
+    expect_absent(c, o, &x);
+    for (int round = 0; round < 2; ++round) {
+        dp_run_reset(o->run);
+        dp_zero_grad(o->module);
+        const struct dp_tensor y = forward(c, o->module, o->run, &x);
+        expect_torch(c, torch_find(c, layer, "y"), &y);
+        const struct dp_tensor grad = backward(c, o->module, o->run, &dy);
+        expect_grads(c, o, layer, names, n);
+        if (dx) {
+            expect_torch(c, torch_find(c, layer, "dx"), &grad);
+        }
+    }
+    expect_values(c, "x afterwards", &x, torch_find(c, layer, "x")->value);
+}
+
+static const char *const weight_bias[] = {"weight", "bias"};
+
+static struct dp_window window_of(const struct torch_layer *layer, int first)
+{
+    struct dp_window w;
+    for (int a = 0; a < 2; ++a) {
+        w.kernel[a] = (size_t)layer->number[first + a];
+        w.stride[a] = (size_t)layer->number[first + 2 + a];
+        w.padding[a] = (size_t)layer->number[first + 4 + a];
+    }
+    return w;
+}
+
+static void one_conv2d(struct context *c, const struct torch_layer *layer)
+{
+    struct one o;
+    open_one(c, &o);
+    const struct dp_window window = window_of(layer, 2);
+    const bool bias = layer->n_tensors == 8;
+    struct dp_error err = {0};
+    expect_ok(c,
+              dp_conv2d(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &window, bias,
+                        &o.module, &err),
+              &err, "dp_conv2d");
+    (void)own_module(c, o.module);
+    set_params(c, &o, layer, weight_bias, bias ? 2 : 1);
+    run_both_ways(c, &o, layer, weight_bias, bias ? 2 : 1, true);
+}
+
+static void conv2d(struct context *c)
+{
+    torch_each(c, "conv2d", one_conv2d);
+}
+
+static void one_max_pool2d(struct context *c, const struct torch_layer *layer)
+{
+    struct one o;
+    open_one(c, &o);
+    const struct dp_window window = window_of(layer, 0);
+    struct dp_error err = {0};
+    expect_ok(c, dp_max_pool2d(o.group, &window, &o.module, &err), &err, "dp_max_pool2d");
+    (void)own_module(c, o.module);
+    run_both_ways(c, &o, layer, NULL, 0, true);
+}
+
+static void max_pool2d(struct context *c)
+{
+    torch_each(c, "max_pool2d", one_max_pool2d);
+}
+
+/* The table on the device, and on the host. */
+static void one_embedding(struct context *c, const struct torch_layer *layer)
+{
+    for (int host = 0; host < 2; ++host) {
+        struct one o;
+        open_one(c, &o);
+        o.slot = host ? dp_group_host(o.group) : o.slot;
+        struct dp_error err = {0};
+        expect_ok(c,
+                  dp_embedding(o.group, (size_t)layer->number[0], (size_t)layer->number[1],
+                               &o.module, &err),
+                  &err, "dp_embedding");
+        (void)own_module(c, o.module);
+        set_params(c, &o, layer, weight_bias, 1);
+        const struct dp_tensor x = put(c, &o, DP_I32, torch_find(c, layer, "x"));
+        const struct dp_tensor dy = put(c, &o, DP_F32, torch_find(c, layer, "dy"));
+        expect_absent(c, &o, &x);
+        const struct dp_tensor y = forward(c, o.module, o.run, &x);
+        expect_slot(c, "y", &y, o.slot);
+        expect_torch(c, torch_find(c, layer, "y"), &y);
+        (void)backward(c, o.module, o.run, &dy);
+        expect_grads(c, &o, layer, weight_bias, 1);
+    }
+}
+
+static void embedding(struct context *c)
+{
+    torch_each(c, "embedding", one_embedding);
+}
+
+static const struct test_case cases[] = {
+    {"torch/conv2d", "", conv2d},
+    {"torch/max-pool2d", "", max_pool2d},
+    {"torch/embedding", "", embedding},
+};
+const struct case_table torch_cases = {cases, sizeof cases / sizeof *cases};
