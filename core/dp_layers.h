@@ -34,4 +34,46 @@ int dp_flatten(struct dp_group *group, struct dp_module **module, struct dp_erro
 int dp_embedding(struct dp_group *group, size_t rows, size_t width, struct dp_module **module,
                  struct dp_error *err);
 
+/* h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), h before the first step 0: in [N, T,
+ * features], out [N, T, hidden], or with last only the last step's [N, hidden]; weight_ih_l0
+ * [hidden, features], weight_hh_l0 [hidden, hidden], bias_ih_l0 and bias_hh_l0 [hidden]. Source:
+ * torch.nn.RNN, one layer, batch_first. */
+int dp_rnn(struct dp_group *group, size_t features, size_t hidden, bool last,
+           struct dp_module **module, struct dp_error *err);
+
+/* i, f, o = sigmoid and g = tanh of W_ih x_t + b_ih + W_hh h_(t-1) + b_hh; c_t = f c_(t-1) + i g;
+ * h_t = o tanh(c_t); shapes as dp_rnn's, but the parameters have 4 hidden rows, in the order i, f,
+ * g, o. Source: torch.nn.LSTM, one layer, batch_first. */
+int dp_lstm(struct dp_group *group, size_t features, size_t hidden, bool last,
+            struct dp_module **module, struct dp_error *err);
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias per channel: in and out [N, channels, ...]. In
+ * training mean and (biased) variance are those of the rows at hand, a replica's shard, and the
+ * buffers move: running_mean and running_var by momentum to them (variance unbiased),
+ * num_batches_tracked (DP_I64) by 1. In eval they are the buffers. Under data_parallel the buffers
+ * follow replica 0 alone. dp_module_init leaves weight 1 and bias 0.
+ * Errors at forward: DP_EINVAL fewer than 2 values per channel in training.
+ * Sources: torch.nn.BatchNorm1d, BatchNorm2d.    [BUF-01 .. BUF-05, BUF-08, BUF-09] */
+int dp_batch_norm(struct dp_group *group, size_t channels, double eps, double momentum,
+                  struct dp_module **module, struct dp_error *err);
+
+/* In training y = 0 with probability p, else x / (1 - p), any shape; in eval y is x itself. The
+ * draws are a function of seed, the device's place in the list, and the number of draws that the
+ * run has made before: a device has a stream of its own, and no two share a state. Source:
+ * torch.nn.Dropout.    [BUF-11] */
+int dp_dropout(struct dp_group *group, double p, uint64_t seed, struct dp_module **module,
+               struct dp_error *err);
+
+/* Capsules with routing by agreement: in [N, in, d_in], out [N, out, d_out]; weight [in, out,
+ * d_out, d_in]. votes[i,j] = weight[i,j] x[i]; logits b = 0; rounds times: c = softmax of b over j,
+ * v[j] = squash(sum over i of c[i,j] votes[i,j]), b[i,j] += votes[i,j] . v[j]. squash(s) = s |s|^2
+ * / (1 + |s|^2) / sqrt(|s|^2 + 1e-8). The gradient takes c as constants. Source: Sabour, Frosst and
+ * Hinton, Dynamic Routing Between Capsules; PyTorch has no such layer. */
+struct dp_capsule_config {
+    size_t in, out, d_in, d_out;
+    int rounds; /* 1..16 */
+};
+int dp_capsule(struct dp_group *group, const struct dp_capsule_config *config,
+               struct dp_module **module, struct dp_error *err);
+
 #endif

@@ -50,6 +50,7 @@ struct dp_run {
     bool grad, train;
     int depth; /* of nested forwards or backwards */
     uint64_t step;
+    uint64_t draws;                          /* that layers with random numbers have made */
     struct dp_stack stack[DP_MAX_SLOTS + 1]; /* host, then slots by index */
     unsigned char *tape;                     /* what forwards saved, last on top */
     size_t tape_used, tape_bytes;

@@ -195,9 +195,101 @@ static void embedding(struct context *c)
     torch_each(c, "embedding", one_embedding);
 }
 
+static const char *const recurrent_params[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
+
+static void one_recurrent(struct context *c, const struct torch_layer *layer)
+{
+    struct one o;
+    open_one(c, &o);
+    const size_t features = (size_t)layer->number[0], hidden = (size_t)layer->number[1];
+    const bool last = layer->number[2] > 0.0;
+    struct dp_error err = {0};
+    expect_ok(c,
+              strcmp(layer->name, "lstm") == 0
+                  ? dp_lstm(o.group, features, hidden, last, &o.module, &err)
+                  : dp_rnn(o.group, features, hidden, last, &o.module, &err),
+              &err, layer->name);
+    (void)own_module(c, o.module);
+    set_params(c, &o, layer, recurrent_params, 4);
+    run_both_ways(c, &o, layer, recurrent_params, 4, true);
+}
+
+static void lstm(struct context *c)
+{
+    torch_each(c, "lstm", one_recurrent);
+}
+
+static void rnn(struct context *c)
+{
+    torch_each(c, "rnn", one_recurrent);
+}
+
+/* The buffers have moved twice after two steps: they are set anew before the one that is compared.
+ */
+static void one_batch_norm(struct context *c, const struct torch_layer *layer)
+{
+    static const char *const buffers[] = {"mean", "var"};
+    struct one o;
+    open_one(c, &o);
+    struct dp_error err = {0};
+    expect_ok(c,
+              dp_batch_norm(o.group, (size_t)layer->number[0], layer->number[3], layer->number[2],
+                            &o.module, &err),
+              &err, "dp_batch_norm");
+    (void)own_module(c, o.module);
+    const bool training = layer->number[1] > 0.0;
+    dp_run_train_mode(o.run, training);
+    for (int i = 0; i < 2; ++i) {
+        write_values(c, &param_at(c, o.module, 2 + i)->value,
+                     torch_find(c, layer, buffers[i])->value);
+    }
+    set_params(c, &o, layer, weight_bias, 2);
+    run_both_ways(c, &o, layer, weight_bias, 2, true);
+    for (int i = 0; i < 2; ++i) {
+        write_values(c, &param_at(c, o.module, 2 + i)->value,
+                     torch_find(c, layer, buffers[i])->value);
+    }
+    write_values(c, &param_at(c, o.module, 4)->value, (double[]){0});
+    dp_run_reset(o.run);
+    const struct dp_tensor x = put(c, &o, DP_F32, torch_find(c, layer, "x"));
+    (void)forward(c, o.module, o.run, &x);
+    expect_torch(c, torch_find(c, layer, "running_mean"), &param_at(c, o.module, 2)->value);
+    expect_torch(c, torch_find(c, layer, "running_var"), &param_at(c, o.module, 3)->value);
+    expect_values(c, "count", &param_at(c, o.module, 4)->value,
+                  torch_find(c, layer, "count")->value);
+}
+
+static void batch_norm(struct context *c)
+{
+    torch_each(c, "batch_norm", one_batch_norm);
+}
+
+static void one_capsule(struct context *c, const struct torch_layer *layer)
+{
+    struct one o;
+    open_one(c, &o);
+    const struct dp_capsule_config config = {(size_t)layer->number[0], (size_t)layer->number[1],
+                                             (size_t)layer->number[2], (size_t)layer->number[3],
+                                             (int)layer->number[4]};
+    struct dp_error err = {0};
+    expect_ok(c, dp_capsule(o.group, &config, &o.module, &err), &err, "dp_capsule");
+    (void)own_module(c, o.module);
+    set_params(c, &o, layer, weight_bias, 1);
+    run_both_ways(c, &o, layer, weight_bias, 1, true);
+}
+
+static void capsule(struct context *c)
+{
+    torch_each(c, "capsule", one_capsule);
+}
+
 static const struct test_case cases[] = {
     {"torch/conv2d", "", conv2d},
     {"torch/max-pool2d", "", max_pool2d},
     {"torch/embedding", "", embedding},
+    {"torch/lstm", "", lstm},
+    {"torch/rnn", "", rnn},
+    {"torch/batch-norm", "BUF-05", batch_norm},
+    {"torch/capsule", "", capsule},
 };
 const struct case_table torch_cases = {cases, sizeof cases / sizeof *cases};
