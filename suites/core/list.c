@@ -32,6 +32,7 @@ static const struct case_table *const tables[] = {
     &distributed_sync_cases,
     &torch_cases,
     &image_cases,
+    &state_cases,
 };
 
 const struct test_case *case_at(size_t i)

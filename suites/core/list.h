@@ -37,6 +37,7 @@ extern const struct case_table parameter_cases;
 extern const struct case_table replicate_cases;
 extern const struct case_table scatter_cases;
 extern const struct case_table sgd_cases;
+extern const struct case_table state_cases;
 extern const struct case_table torch_cases;
 
 size_t case_count(void);

@@ -1,0 +1,216 @@
+/* state_layers.c: layers with state or chance under data_parallel: batch normalisation's buffers
+ * and dropout's streams. */
+#include "list.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct dp_module *make_norm(struct context *c, struct dp_group *group, double momentum)
+{
+    struct dp_module *norm = NULL;
+    struct dp_error err = {0};
+    expect_ok(c, dp_batch_norm(group, 1, 0.0, momentum, &norm, &err), &err, "dp_batch_norm");
+    return own_module(c, norm);
+}
+
+static void need_kernels(struct context *c)
+{
+    if (c->settings.gpus != 0) {
+        case_skip(c, "no kernels for this on GPUs");
+    }
+}
+
+/* Column 1, 2, 6, 3, 8 on K = 2, shards of 3 and 2, momentum 0.5 from mean 0 and variance 1: the
+ * statistics of shard 0 alone, mean 1.5 and variance 4; all other ways to combine give other
+ * numbers. Then eval, where both shards use them: (x - 1.5) / 2. */
+static void buffers(struct context *c)
+{
+    need_kernels(c);
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *norm = make_norm(c, group, 0.5);
+    move_module(c, norm, slot);
+    struct dp_module *top = make_parallel(c, norm, &(struct dp_parallel_config){0});
+    struct dp_run *run = open_run(c, group);
+    const struct dp_tensor x = make_matrix(c, slot, 5, 1, (double[]){1, 2, 6, 3, 8});
+    (void)forward(c, top, run, &x);
+    expect_values(c, "running mean", &param_at(c, norm, 2)->value, (double[]){1.5});
+    expect_values(c, "running var", &param_at(c, norm, 3)->value, (double[]){4.0});
+    expect_values(c, "count", &param_at(c, norm, 4)->value, (double[]){1});
+    dp_run_train_mode(run, false);
+    dp_run_reset(run);
+    const struct dp_tensor y = forward(c, top, run, &x);
+    expect_values(c, "eval", &y, (double[]){-0.25, 0.25, 2.25, 0.75, 3.25});
+    expect_values(c, "running mean", &param_at(c, norm, 2)->value, (double[]){1.5});
+    expect_values(c, "count", &param_at(c, norm, 4)->value, (double[]){1});
+}
+
+/* Rows 0, 2, 10, 14 on K = 2: each shard by its own statistics is -1, 1. Three forwards count 3,
+ * for any K; buffers have no gradient and an update leaves them alone. */
+static void shards(struct context *c)
+{
+    need_kernels(c);
+    for (int k = 1; k <= 2; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_module *norm = make_norm(c, group, 0.0);
+        move_module(c, norm, slot);
+        struct dp_module *top = make_parallel(c, norm, &(struct dp_parallel_config){0});
+        struct dp_run *run = open_run(c, group);
+        struct dp_sgd *sgd = open_sgd(c, top, 1.0f, 0.0f, 0.5f);
+        struct dp_tensor x = make_matrix(c, slot, 4, 1, (double[]){0, 2, 10, 14});
+        const struct dp_tensor dy = make_matrix(c, slot, 4, 1, (double[]){1, 1, 1, 1});
+        x.needs_grad = true;
+        for (int step = 1; step <= 3; ++step) {
+            dp_run_reset(run);
+            dp_zero_grad(top);
+            const struct dp_tensor y = forward(c, top, run, &x);
+            if (k == 2 && step == 1) {
+                expect_values(c, "output", &y, (double[]){-1, 1, -1, 1});
+            }
+            (void)backward(c, top, run, &dy);
+            expect_grad(c, "bias", param_at(c, norm, 1), (double[]){4});
+            struct dp_error err = {0};
+            expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+            expect_values(c, "count", &param_at(c, norm, 4)->value, (double[]){step});
+            expect_values(c, "running var", &param_at(c, norm, 3)->value, (double[]){1});
+            for (int i = 2; i < 5; ++i) {
+                expect_no_grad(c, "buffer", param_at(c, norm, i));
+            }
+        }
+    }
+}
+
+/* 10 rows on K = 4 leave a shard of one: an error that names the replica, and the next batch runs.
+ */
+static void one_row(struct context *c)
+{
+    struct dp_group *group = open_group(c, 4);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *norm = make_norm(c, group, 0.5);
+    move_module(c, norm, slot);
+    struct dp_module *top = make_parallel(c, norm, &(struct dp_parallel_config){0});
+    struct dp_run *run = open_run(c, group);
+    need_kernels(c);
+    const struct dp_tensor ten = make_matrix(c, slot, 10, 1, sequence(c, 10, 1.0, 1.0));
+    const struct dp_tensor eight = make_matrix(c, slot, 8, 1, sequence(c, 8, 1.0, 1.0));
+    struct dp_tensor out[DP_MAX_IO];
+    int n = 0;
+    struct dp_error err = {0};
+    expect_error(c, dp_forward(top, run, &ten, 1, out, &n, &err), DP_EINVAL, &err, "at least 2",
+                 "replica 3");
+    dp_run_reset(run);
+    const struct dp_tensor y = forward(c, top, run, &eight);
+    expect_values(c, "output", &y, (double[]){-1, 1, -1, 1, -1, 1, -1, 1});
+    dp_run_train_mode(run, false);
+    dp_run_reset(run);
+    (void)forward(c, top, run, &ten);
+}
+
+static struct dp_module *make_dropout(struct context *c, struct dp_group *group, double p,
+                                      uint64_t seed)
+{
+    struct dp_module *dropout = NULL;
+    struct dp_error err = {0};
+    expect_ok(c, dp_dropout(group, p, seed, &dropout, &err), &err, "dp_dropout");
+    return own_module(c, dropout);
+}
+
+#define DRAWS 4096
+
+/* The masks of one forward of ones: y is 0 or 2, the backward has the same mask. */
+static const float *one_mask(struct context *c, struct dp_module *top, struct dp_run *run,
+                             const struct dp_tensor *ones)
+{
+    const struct dp_tensor y = forward(c, top, run, ones);
+    const float *mask = read_floats(c, &y);
+    const struct dp_tensor dx = backward(c, top, run, ones);
+    expect_bits(c, "gradient", &dx, mask);
+    size_t kept = 0;
+    for (size_t i = 0; i < DRAWS; ++i) {
+        expect(c, mask[i] == 0.0f || mask[i] == 2.0f, "element %zu is %g", i, (double)mask[i]);
+        kept += mask[i] == 2.0f;
+    }
+    /* 8 standard deviations, of 32 each: by chance once in 10^15. */
+    expect(c, kept > DRAWS / 2 - 256 && kept < DRAWS / 2 + 256, "%zu of %d kept", kept, DRAWS);
+    return mask;
+}
+
+static size_t same(const float *a, const float *b, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; ++i) {
+        count += a[i] == b[i];
+    }
+    return count;
+}
+
+/* Two replicas have masks of their own, so do two forwards; a run that starts anew draws the same.
+ * Independent masks agree in half of their elements. */
+static void streams(struct context *c)
+{
+    need_kernels(c);
+    const float *mask[3] = {NULL};
+    for (int k = 1; k <= 2; ++k) {
+        struct dp_group *group = open_group(c, k);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_module *dropout = make_dropout(c, group, 0.5, 7);
+        struct dp_module *top = make_parallel(c, dropout, &(struct dp_parallel_config){0});
+        struct dp_tensor ones = make_matrix(c, slot, DRAWS, 1, sequence(c, DRAWS, 1.0, 0.0));
+        ones.needs_grad = true;
+        struct dp_run *run = open_run(c, group);
+        case_note(c, "K=%d", k);
+        mask[0] = one_mask(c, top, run, &ones);
+        dp_run_reset(run);
+        mask[1] = one_mask(c, top, run, &ones);
+        const size_t equal = same(mask[0], mask[1], DRAWS);
+        expect(c, equal > DRAWS / 2 - 256 && equal < DRAWS / 2 + 256, "%zu equal", equal);
+        if (k == 1) {
+            mask[2] = one_mask(c, top, open_run(c, group), &ones);
+            expect(c, same(mask[0], mask[2], DRAWS) == DRAWS, "a new run has another stream");
+            continue;
+        }
+        const size_t halves = same(mask[0], mask[0] + DRAWS / 2, DRAWS / 2);
+        expect(c, halves > DRAWS / 4 - 256 && halves < DRAWS / 4 + 256, "replicas: %zu", halves);
+        expect(c, same(mask[2], mask[0], DRAWS / 2) == DRAWS / 2, "device 0 has another stream");
+    }
+}
+
+static void edges(struct context *c)
+{
+    need_kernels(c);
+    struct dp_group *group = open_group(c, 1);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_run *run = open_run(c, group);
+    const double *data = sequence(c, 64, -3.0, 0.25);
+    struct dp_tensor x = make_matrix(c, slot, 8, 8, data);
+    x.needs_grad = true;
+    const struct dp_tensor none = forward(c, make_dropout(c, group, 0.0, 1), run, &x);
+    expect_values(c, "p = 0", &none, data);
+    const struct dp_tensor all = forward(c, make_dropout(c, group, 1.0, 1), run, &x);
+    expect_values(c, "p = 1", &all, sequence(c, 64, 0.0, 0.0));
+    struct dp_module *half = make_dropout(c, group, 0.5, 1), *bad = NULL;
+    dp_run_reset(run);
+    dp_run_train_mode(run, false);
+    const struct dp_tensor y = forward(c, half, run, &x);
+    expect_values(c, "eval", &y, data);
+    const struct dp_tensor dx = backward(c, half, run, &x);
+    expect_values(c, "eval, gradient", &dx, data);
+    struct dp_error err = {0};
+    expect_error(c, dp_dropout(group, 1.5, 1, &bad, &err), DP_EINVAL, &err, "1.5", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_dropout(group, (double)NAN, 1, &bad, &err), DP_EINVAL, &err, "nan", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_batch_norm(group, 0, 0.0, 0.1, &bad, &err), DP_EINVAL, &err, "(0, ", NULL);
+}
+
+static const struct test_case cases[] = {
+    {"state/batch-norm-buffers", "BUF-01 BUF-02 BUF-03 BUF-05 BUF-09", buffers},
+    {"state/batch-norm-shards", "BUF-03 BUF-04", shards},
+    {"state/batch-norm-one-row", "BUF-08 APPLY-10 APPLY-12", one_row},
+    {"state/dropout-streams", "BUF-11", streams},
+    {"state/dropout-edges", "BUF-11", edges},
+};
+const struct case_table state_cases = {cases, sizeof cases / sizeof *cases};
