@@ -29,6 +29,17 @@ int dp_max_pool2d(struct dp_group *group, const struct dp_window *window, struct
  */
 int dp_flatten(struct dp_group *group, struct dp_module **module, struct dp_error *err);
 
+/* The other way: in [N, ...], out [N, dim[0], ..., dim[ndim-1]]. A view. Source:
+ * torch.nn.Unflatten. */
+int dp_unflatten(struct dp_group *group, int ndim, const size_t dim[], struct dp_module **module,
+                 struct dp_error *err);
+
+/* The input on slot (NULL: where it is): a new tensor, which leaves the old one where it was, or
+ * the input itself when it is there; the gradient goes back to where the input was. Any type and
+ * shape. Not inside a replica (DP_EINVAL) unless nothing has to move. Source: torch.Tensor.to. */
+int dp_to(struct dp_group *group, struct dp_slot *slot, struct dp_module **module,
+          struct dp_error *err);
+
 /* Rows of a table by number: in [N, ...] of DP_I32, out [N, ..., width]; weight [rows, width]. A
  * number outside 0..rows-1 gives NaN, and no gradient. Source: torch.nn.Embedding (which fails). */
 int dp_embedding(struct dp_group *group, size_t rows, size_t width, struct dp_module **module,

@@ -33,6 +33,7 @@ static const struct case_table *const tables[] = {
     &torch_cases,
     &image_cases,
     &state_cases,
+    &models_cases,
 };
 
 const struct test_case *case_at(size_t i)

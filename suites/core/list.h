@@ -30,6 +30,7 @@ extern const struct case_table kernel_cases;
 extern const struct case_table layer_cases;
 extern const struct case_table loss_cases;
 extern const struct case_table memory_cases;
+extern const struct case_table models_cases;
 extern const struct case_table nest_cases;
 extern const struct case_table order_cases;
 extern const struct case_table output_cases;

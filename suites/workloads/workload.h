@@ -19,10 +19,28 @@
 #define WORKLOAD_MAX_WIDTH 65536
 #define WORKLOAD_SETS      2
 
-/* A multi-layer perceptron: linear layers with bias, ReLU between them. */
+/* Every model takes rows of size[0] floats, but for mixed (one 32-bit integer a row, [N]), and
+ * gives rows of the last size. MLP      linear layers with bias, ReLU between them ("tutorial" is
+ * one of 5, 2) BLOCKS   linear 10-20, 20-20, 20-20, nothing between; the middle one is what is
+ * wrapped MIXED    embedding(1000, 10) on the host, moved, linear 10-10 on the devices, which is
+ * wrapped CNN      8 x 8 images: conv 1-32 3x3 padding 1, relu, conv 32-64 the same, relu, max-pool
+ * 2, linear 1024-10 RNN      8 steps of 8 features, 128 hidden units, the last step's to linear
+ * 128-10; LSTM alike CAPSNET  8 x 8 images: conv 1-32 3x3, relu, conv 32-64 3x3 stride 2, as 32
+ * capsules of 8; 10 capsules of 16 in 3 rounds, linear 160-10 */
+enum workload_kind {
+    WORKLOAD_MLP,
+    WORKLOAD_BLOCKS,
+    WORKLOAD_MIXED,
+    WORKLOAD_CNN,
+    WORKLOAD_RNN,
+    WORKLOAD_LSTM,
+    WORKLOAD_CAPSNET
+};
+
 struct workload {
-    char name[96];                   /* "tutorial", "mlp:1024,1024" */
-    size_t n_sizes;                  /* layers + 1 */
+    char name[96]; /* "tutorial", "mlp:1024,1024", "cnn" */
+    enum workload_kind kind;
+    size_t n_sizes;                  /* MLP: layers + 1; else 2 */
     size_t size[WORKLOAD_MAX_SIZES]; /* widths, the input's first */
 };
 
@@ -45,9 +63,15 @@ size_t workload_params(const struct workload *workload);
 /* Of the matrix products of one training step; the input needs no gradient. */
 double workload_flops(const struct workload *workload, size_t rows);
 
-/* The model with undefined parameters, on the host: weight, bias, weight, bias, ... */
+/* The model with undefined parameters, on the host: weight, bias, weight, bias, ... The part of
+ * mixed that moves its input has nowhere to move it. */
 int workload_open(const struct workload *workload, struct dp_group *group, struct dp_module **model,
                   struct dp_error *err);
+/* The same with what is wrapped wrapped: all of it, the middle block, the linear layer. On the
+ * first device of config (NULL: all devices), but for the table of mixed, which is on the host. */
+int workload_open_parallel(const struct workload *workload, struct dp_group *group,
+                           const struct dp_parallel_config *config, struct dp_module **model,
+                           struct dp_error *err);
 
 struct workload_set workload_set(uint64_t seed, int index);
 void workload_weight(const struct workload *workload, const struct workload_set *set, size_t layer,
