@@ -1,0 +1,178 @@
+/* dataset.c: tests of the reader of CSV files and of the data sets by name. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataset.h"
+
+static int read_text(const char *text, size_t bytes, const struct dataset_want *want,
+                     struct dataset *data, struct dp_error *err)
+{
+    /* fmemopen refuses a size of 0. */
+    FILE *file = bytes > 0 ? fmemopen((void *)text, bytes, "r") : fopen("/dev/null", "r");
+
+    cr_assert(file != NULL);
+    const int rc = dataset_read_csv(file, "a.csv", want, data, err);
+
+    fclose(file);
+    return rc;
+}
+
+Test(dataset, lines_that_are_read)
+{
+    static const char *const texts[] = {
+        "1,2.5,0\n-3e2,.5,2\n",
+        "1,2.5,0\r\n-3e2,.5,2\r\n",
+        "1,2.5,0\n-3e2,.5,2",
+        " 1 ,\t2.5, 0\n-300,+0.5 ,2\r",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct dp_error err = {0};
+        struct dataset data;
+
+        cr_assert(read_text(texts[i], strlen(texts[i]), &(struct dataset_want){0}, &data, &err) ==
+                      0,
+                  "%s", err.text);
+        cr_assert(data.rows == 2 && data.features == 2 && data.classes == 3);
+        cr_assert(data.feature[0] == 1 && data.feature[1] == 2.5F);
+        cr_assert(data.feature[2] == -300 && data.feature[3] == 0.5F);
+        cr_assert(data.label[0] == 0 && data.label[1] == 2);
+        cr_assert(data.unit == 512);
+        dataset_free(&data);
+    }
+}
+
+struct bad {
+    const char *text, *message;
+    struct dataset_want want;
+};
+
+Test(dataset, lines_that_are_refused)
+{
+    static const struct bad rows[] = {
+        {"", "a.csv:1:1: the file is empty", {0}},
+        {"\n", "a.csv:1:1: the line is empty", {0}},
+        {"1,0\n\n2,0\n", "a.csv:2:1: the line is empty", {0}},
+        {"7\n", "a.csv:1:1: a line needs at least 2 columns, numbers and a class", {0}},
+        {"1,2,0\n1,2\n", "a.csv:2:3: the column is missing: the line has 2 of 3", {0}},
+        {"1,2,0\n1,2,0,0\n", "a.csv:2:4: the line has more than 3 columns", {0}},
+        {"1,2,0\n", "a.csv:1:4: the column is missing: the line has 3 of 4", {.features = 3}},
+        {"1,2,3,4,0\n", "a.csv:1:5: the line has more than 4 columns", {.features = 3}},
+        {"1,2,0\n1,abc,0\n", "a.csv:2:2: 'abc' is not a number", {0}},
+        {"x,y,class\n", "a.csv:1:1: 'x' is not a number (a heading line has no place here)", {0}},
+        {"1,,0\n", "a.csv:1:2: the cell is empty", {0}},
+        {"1, ,0\n", "a.csv:1:2: the cell is empty", {0}},
+        {"1,2,0\n,2,0\n", "a.csv:2:1: the cell is empty", {0}},
+        {"1,2,0\n1,nan,0\n", "a.csv:2:2: 'nan' is not a finite number", {0}},
+        {"1,2,0\n1,-NaN,0\n", "a.csv:2:2: '-NaN' is not a finite number", {0}},
+        {"1,2,0\ninf,2,0\n", "a.csv:2:1: 'inf' is not a finite number", {0}},
+        {"1,2,0\n1,-Infinity,0\n", "a.csv:2:2: '-Infinity' is not a finite number", {0}},
+        {"1,2,0\n1,2,nan\n", "a.csv:2:3: 'nan' is not a finite number", {0}},
+        {"1,2,0\n1e39,2,0\n", "a.csv:2:1: '1e39' is too large for single precision", {0}},
+        {"1,2,0\n0x10,2,0\n", "a.csv:2:1: '0x10' is not a number", {0}},
+        {"1,2,0\n1.2.3,2,0\n", "a.csv:2:1: '1.2.3' is not a number", {0}},
+        {"1,2,0\n1 2,2,0\n", "a.csv:2:1: '1 2' is not a number", {0}},
+        {"1,2,0\n\"1\",2,0\n", "a.csv:2:1: '\"1\"' is not a number", {0}},
+        {"1,2,0\n1;2,0\n", "a.csv:2:1: '1;2' is not a number", {0}},
+        {"1,2,10\n", "a.csv:1:3: class '10' is not a whole number from 0 to 9", {.classes = 10}},
+        {"1,2,-1\n", "a.csv:1:3: class '-1' is not a whole number from 0 to 9", {.classes = 10}},
+        {"1,2,.5\n", "a.csv:1:3: class '.5' is not a whole number from 0 to 9", {.classes = 10}},
+        {"1,2,65536\n", "a.csv:1:3: class '65536' is not a whole number from 0 to 65535", {0}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct dp_error err = {0};
+        struct dataset data;
+
+        cr_assert(read_text(rows[i].text, strlen(rows[i].text), &rows[i].want, &data, &err) ==
+                      DP_EINVAL,
+                  "%s", rows[i].text);
+        cr_assert(strcmp(err.text, rows[i].message) == 0, "'%s', wanted '%s'", err.text,
+                  rows[i].message);
+        dataset_free(&data);
+    }
+}
+
+Test(dataset, a_zero_byte_is_no_end)
+{
+    static const char text[] = "1,2,0\n1\0,2,0\n";
+    struct dp_error err = {0};
+    struct dataset data;
+
+    cr_assert(read_text(text, sizeof text - 1, &(struct dataset_want){0}, &data, &err) ==
+              DP_EINVAL);
+    cr_assert(strncmp(err.text, "a.csv:2:1: ", 11) == 0, "%s", err.text);
+    dataset_free(&data);
+}
+
+Test(dataset, long_lines_and_cells_are_refused)
+{
+    const size_t bytes = (1U << 20) + 8;
+    char *text = malloc(bytes);
+    struct dp_error err = {0};
+    struct dataset data;
+
+    cr_assert(text != NULL);
+    memset(text, '1', bytes);
+    cr_assert(read_text(text, bytes, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
+    cr_assert(strcmp(err.text, "a.csv:1:1: the line is longer than 1048576 bytes") == 0, "%s",
+              err.text);
+    dataset_free(&data);
+    err = (struct dp_error){0};
+    memcpy(text + 200, ",0\n", 3);
+    cr_assert(read_text(text, 203, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
+    cr_assert(strncmp(err.text, "a.csv:1:1: '1111", 16) == 0, "%s", err.text);
+    dataset_free(&data);
+    err = (struct dp_error){0};
+    for (size_t i = 0; i < bytes; i++)
+        text[i] = i % 2 == 0 ? '1' : ',';
+    cr_assert(read_text(text, 1 << 20, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
+    cr_assert(strcmp(err.text, "a.csv:1:65537: more than 65536 columns") == 0, "%s", err.text);
+    dataset_free(&data);
+    free(text);
+}
+
+Test(dataset, digits)
+{
+    struct dp_error err = {0};
+    struct dataset data;
+    size_t count[10] = {0}, sum = 0;
+
+    cr_assert(dataset_open("digits", &(struct dataset_want){0}, &data, &err) == 0, "%s", err.text);
+    cr_assert(data.rows == 1797 && data.features == 64 && data.classes == 10 && data.unit == 16);
+    for (size_t i = 0; i < data.rows; i++)
+        count[data.label[i]]++;
+    for (size_t i = 0; i < data.rows * data.features; i++)
+        sum += (size_t)data.feature[i];
+    /* As counted by awk in the file. */
+    cr_assert(count[0] == 178 && count[1] == 182 && count[8] == 174 && count[9] == 180);
+    cr_assert(sum == 561718, "%zu", sum);
+    dataset_free(&data);
+    cr_assert(dataset_open("digits", &(struct dataset_want){.features = 5}, &data, &err) ==
+              DP_EINVAL);
+    cr_assert(strstr(err.text, "64 numbers a row, the model takes 5") != NULL, "%s", err.text);
+    dataset_free(&data);
+}
+
+Test(dataset, random_is_by_seed)
+{
+    struct dp_error err = {0};
+    struct dataset a, b, other;
+
+    cr_assert(dataset_random(100, 5, 2, 1, &a, &err) == 0);
+    cr_assert(dataset_random(100, 5, 2, 1, &b, &err) == 0);
+    cr_assert(dataset_random(100, 5, 2, 2, &other, &err) == 0);
+    cr_assert(memcmp(a.feature, b.feature, 500 * sizeof(float)) == 0);
+    cr_assert(memcmp(a.label, b.label, 100 * sizeof(int32_t)) == 0);
+    cr_assert(memcmp(a.feature, other.feature, 500 * sizeof(float)) != 0);
+    /* Both classes are there, or nothing could be learned. */
+    size_t ones = 0;
+
+    for (size_t i = 0; i < 100; i++)
+        ones += a.label[i] == 1;
+    cr_assert(ones > 20 && ones < 80, "%zu", ones);
+    dataset_free(&a);
+    dataset_free(&b);
+    dataset_free(&other);
+}

@@ -1,0 +1,211 @@
+/* loader.c: tests of the batches of a data set. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader.h"
+
+enum { ROWS = 103, FEATURES = 3, BATCH = 10, EPOCHS = 3 };
+
+/* Feature j of row i is 10 i + j, the class of row i is i mod 7. */
+static void make(struct dataset *data, float feature[ROWS * FEATURES], int32_t label[ROWS])
+{
+    *data = (struct dataset){
+        .rows = ROWS, .features = FEATURES, .classes = 7, .feature = feature, .label = label};
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < FEATURES; j++)
+            feature[i * FEATURES + j] = (float)(10 * i + j);
+        label[i] = i % 7;
+    }
+}
+
+static struct loader *open_loader(const struct loader_config *config)
+{
+    struct loader *loader = NULL;
+    struct dp_error err = {0};
+
+    cr_assert(loader_open(config, &loader, &err) == 0, "%s", err.text);
+    return loader;
+}
+
+/* One epoch: the rows in their order, each batch checked. */
+static size_t read_epoch(struct loader *loader, const struct dataset *data, uint64_t epoch,
+                         size_t order[], float scale)
+{
+    struct loader_batch batch;
+    size_t n = 0;
+
+    loader_start(loader, epoch);
+    for (loader_next(loader, &batch); batch.rows > 0; loader_next(loader, &batch)) {
+        for (size_t i = 0; i < batch.rows; i++) {
+            const size_t row = batch.index[i];
+
+            cr_assert(row < data->rows && n < data->rows);
+            cr_assert(batch.label[i] == data->label[row]);
+            for (size_t j = 0; j < data->features; j++)
+                cr_assert(batch.feature[i * data->features + j] ==
+                          data->feature[row * data->features + j] * scale);
+            order[n++] = row;
+        }
+    }
+    return n;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+Test(loader, every_row_comes_once_an_epoch)
+{
+    float feature[ROWS * FEATURES];
+    int32_t label[ROWS];
+    size_t order[ROWS];
+    struct dataset data;
+
+    make(&data, feature, label);
+    for (int prefetch = 0; prefetch < 2; prefetch++) {
+        struct loader *loader = open_loader(&(struct loader_config){
+            .data = &data, .batch = BATCH, .seed = 5, .shuffle = true, .prefetch = prefetch == 1});
+
+        for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
+            cr_assert(read_epoch(loader, &data, epoch, order, 1) == ROWS);
+            qsort(order, ROWS, sizeof order[0], compare);
+            for (size_t i = 0; i < ROWS; i++)
+                cr_assert(order[i] == i);
+        }
+        loader_close(loader);
+    }
+}
+
+Test(loader, the_last_batch_has_what_is_left)
+{
+    float feature[ROWS * FEATURES];
+    int32_t label[ROWS];
+    struct loader_batch batch;
+    struct dataset data;
+
+    make(&data, feature, label);
+    struct loader *loader = open_loader(&(struct loader_config){.data = &data, .batch = BATCH});
+
+    cr_assert(loader_batches(loader) == 11);
+    loader_start(loader, 0);
+    for (int b = 0; b < 10; b++) {
+        loader_next(loader, &batch);
+        cr_assert(batch.rows == BATCH && batch.index[0] == (size_t)b * BATCH);
+    }
+    loader_next(loader, &batch);
+    cr_assert(batch.rows == 3 && batch.index[2] == ROWS - 1);
+    loader_next(loader, &batch);
+    cr_assert(batch.rows == 0);
+    loader_next(loader, &batch);
+    cr_assert(batch.rows == 0);
+    loader_close(loader);
+}
+
+Test(loader, order_is_by_seed_and_epoch_with_prefetch_and_without)
+{
+    float feature[ROWS * FEATURES];
+    int32_t label[ROWS];
+    size_t order[2][ROWS], other[ROWS];
+    struct dataset data;
+    struct loader *loader[2];
+
+    make(&data, feature, label);
+    for (int k = 0; k < 2; k++)
+        loader[k] = open_loader(&(struct loader_config){.data = &data,
+                                                        .batch = BATCH,
+                                                        .seed = 7,
+                                                        .shuffle = true,
+                                                        .prefetch = k == 1,
+                                                        .scale = 0.5F});
+    for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
+        for (int k = 0; k < 2; k++)
+            cr_assert(read_epoch(loader[k], &data, epoch, order[k], 0.5F) == ROWS);
+        cr_assert(memcmp(order[0], order[1], sizeof order[0]) == 0);
+        /* Epochs may come in any order. */
+        read_epoch(loader[1], &data, epoch + 1, other, 0.5F);
+        cr_assert(memcmp(order[0], other, sizeof other) != 0);
+    }
+    loader_close(loader[0]);
+    loader[0] = open_loader(
+        &(struct loader_config){.data = &data, .batch = BATCH, .seed = 8, .shuffle = true});
+    read_epoch(loader[0], &data, EPOCHS - 1, other, 1);
+    cr_assert(memcmp(order[0], other, sizeof other) != 0);
+    for (int k = 0; k < 2; k++)
+        loader_close(loader[k]);
+}
+
+Test(loader, an_epoch_may_be_given_up)
+{
+    float feature[ROWS * FEATURES];
+    int32_t label[ROWS];
+    size_t order[ROWS], other[ROWS];
+    struct loader_batch batch;
+    struct dataset data;
+
+    make(&data, feature, label);
+    struct loader *loader = open_loader(&(struct loader_config){
+        .data = &data, .batch = 4, .seed = 7, .shuffle = true, .prefetch = true});
+
+    cr_assert(read_epoch(loader, &data, 0, order, 1) == ROWS);
+    for (int k = 0; k < 200; k++) {
+        loader_start(loader, 1);
+        for (int b = 0; b < k % 5; b++)
+            loader_next(loader, &batch);
+    }
+    cr_assert(read_epoch(loader, &data, 0, other, 1) == ROWS);
+    cr_assert(memcmp(order, other, sizeof order) == 0);
+    loader_start(loader, 2);
+    loader_close(loader);
+    loader_close(NULL);
+}
+
+Test(loader, a_part_of_the_rows)
+{
+    float feature[ROWS * FEATURES];
+    int32_t label[ROWS];
+    size_t index[ROWS], order[ROWS], train = 0;
+    struct dp_error err = {0};
+    struct dataset data;
+    bool seen[ROWS] = {false};
+
+    make(&data, feature, label);
+    cr_assert(dataset_split(&data, 3, index, &train, &err) == 0);
+    cr_assert(train == 82); /* four fifths of 103, rounded down */
+    for (size_t i = 0; i < ROWS; i++) {
+        cr_assert(index[i] < ROWS && !seen[index[i]]);
+        seen[index[i]] = true;
+    }
+    struct loader *loader = open_loader(&(struct loader_config){
+        .data = &data, .index = index + train, .n = ROWS - train, .batch = 50});
+
+    cr_assert(read_epoch(loader, &data, 0, order, 1) == ROWS - train);
+    cr_assert(memcmp(order, index + train, (ROWS - train) * sizeof order[0]) == 0);
+    loader_close(loader);
+}
+
+Test(loader, what_is_refused)
+{
+    float feature[ROWS * FEATURES];
+    int32_t label[ROWS];
+    size_t bad = ROWS;
+    struct loader *loader = NULL;
+    struct dataset data;
+
+    make(&data, feature, label);
+    const struct loader_config rows[] = {{.data = &data, .batch = 0},
+                                         {.data = &data, .batch = 1, .index = &bad, .n = 0},
+                                         {.data = &data, .batch = 1, .index = &bad, .n = 1}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct dp_error err = {0};
+
+        cr_assert(loader_open(&rows[i], &loader, &err) == DP_EINVAL);
+        cr_assert(err.text[0] != '\0' && loader == NULL);
+    }
+    data.rows = 1;
+    cr_assert(dataset_split(&data, 1, &bad, &bad, NULL) == DP_EINVAL);
+}

@@ -1,0 +1,163 @@
+/* dataset.c: data sets by name, the random one, and the split into two parts. */
+#include "dataset.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+
+/* The tutorial's sizes, for a model that does not ask for others. */
+enum { RANDOM_ROWS = 100, RANDOM_FEATURES = 5, RANDOM_CLASSES = 2, RANDOM_SEED = 1 };
+
+/* Made by plots/Embed.cmake from data/digits.csv; zero-terminated. */
+extern const unsigned char dataset_digits[];
+
+void dataset_free(struct dataset *data)
+{
+    free(data->feature);
+    free(data->label);
+    *data = (struct dataset){.rows = 0};
+}
+
+void dataset_measure(struct dataset *data)
+{
+    float most = 0;
+    int power = 0;
+
+    for (size_t i = 0; i < data->rows * data->features; i++)
+        most = fmaxf(most, fabsf(data->feature[i]));
+    /* most is part * 2^power, part from 0.5 to below 1; 2^128 is no float. */
+    const float part = frexpf(most, &power);
+
+    power -= part == 0.5F;
+    data->unit = most > 0 ? ldexpf(1, power < 127 ? power : 127) : 1;
+}
+
+static int alloc(struct dataset *data, struct dp_error *err)
+{
+    if (data->features == 0 || data->rows > SIZE_MAX / sizeof(float) / data->features)
+        return dp_fail(err, DP_EINVAL, "%zu rows of %zu features are no data set", data->rows,
+                       data->features);
+    data->feature = malloc(data->rows * data->features * sizeof *data->feature);
+    data->label = malloc(data->rows * sizeof *data->label);
+    if (data->feature != NULL && data->label != NULL)
+        return 0;
+    return dp_fail(err, DP_ENOMEM, "no memory for %zu rows of %zu", data->rows, data->features);
+}
+
+/* The largest product with the rows of a teacher, which are drawn anew for every row of the data:
+ * that needs no memory. */
+static int32_t teach(const struct dataset *data, uint64_t seed, const float row[])
+{
+    struct stream teacher = stream_open(seed, STREAM_OF_TEACHER, 0);
+    double best = -INFINITY;
+    int32_t label = 0;
+
+    for (int c = 0; c < data->classes; c++) {
+        double product = 0;
+
+        for (size_t j = 0; j < data->features; j++)
+            product += stream_normal(&teacher) * (double)row[j];
+        if (product > best) {
+            best = product;
+            label = c;
+        }
+    }
+    return label;
+}
+
+int dataset_random(size_t rows, size_t features, int classes, uint64_t seed, struct dataset *data,
+                   struct dp_error *err)
+{
+    int rc;
+
+    *data =
+        (struct dataset){.name = "random", .rows = rows, .features = features, .classes = classes};
+    if (rows == 0 || classes < 1)
+        return dp_fail(err, DP_EINVAL, "%zu rows of %d classes are no data set", rows, classes);
+    if ((rc = alloc(data, err)))
+        return rc;
+    for (size_t i = 0; i < rows; i++) {
+        struct stream stream = stream_open(seed, STREAM_OF_DATA, i);
+
+        for (size_t j = 0; j < features; j++)
+            data->feature[i * features + j] = (float)stream_normal(&stream);
+        data->label[i] = teach(data, seed, &data->feature[i * features]);
+    }
+    dataset_measure(data);
+    return 0;
+}
+
+static int check_want(const struct dataset *data, const struct dataset_want *want,
+                      struct dp_error *err)
+{
+    if (want->features != 0 && data->features != want->features)
+        return dp_fail(err, DP_EINVAL, "%s has %zu numbers a row, the model takes %zu", data->name,
+                       data->features, want->features);
+    if (want->classes != 0 && data->classes > want->classes)
+        return dp_fail(err, DP_EINVAL, "%s has %d classes, the model tells %d apart", data->name,
+                       data->classes, want->classes);
+    return 0;
+}
+
+static int open_digits(const struct dataset_want *want, struct dataset *data, struct dp_error *err)
+{
+    static const struct dataset_want digits = {.features = 64, .classes = 10};
+    const size_t bytes = strlen((const char *)dataset_digits);
+    FILE *file = fmemopen((void *)dataset_digits, bytes, "r");
+
+    if (file == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for digits");
+    const int rc = dataset_read_csv(file, "digits", &digits, data, err);
+
+    fclose(file);
+    return rc ? rc : check_want(data, want, err);
+}
+
+static int open_file(const char *path, const struct dataset_want *want, struct dataset *data,
+                     struct dp_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL)
+        return dp_fail(err, DP_EINVAL,
+                       "data '%.80s' is neither digits nor random, nor a file that can be read: %s",
+                       path, strerror(errno));
+    const int rc = dataset_read_csv(file, path, want, data, err);
+
+    fclose(file);
+    snprintf(data->name, sizeof data->name, "%s", slash != NULL ? slash + 1 : path);
+    return rc;
+}
+
+int dataset_open(const char *what, const struct dataset_want *want, struct dataset *data,
+                 struct dp_error *err)
+{
+    *data = (struct dataset){.rows = 0};
+    if (strcmp(what, "digits") == 0)
+        return open_digits(want, data, err);
+    if (strcmp(what, "random") == 0)
+        return dataset_random(RANDOM_ROWS, want->features != 0 ? want->features : RANDOM_FEATURES,
+                              want->classes != 0 ? want->classes : RANDOM_CLASSES, RANDOM_SEED,
+                              data, err);
+    return open_file(what, want, data, err);
+}
+
+int dataset_split(const struct dataset *data, uint64_t seed, size_t index[], size_t *train,
+                  struct dp_error *err)
+{
+    struct stream stream = stream_open(seed, STREAM_OF_SPLIT, 0);
+
+    if (data->rows < 2)
+        return dp_fail(err, DP_EINVAL,
+                       "%s has %zu row: at least 2 are needed, to train and to test", data->name,
+                       data->rows);
+    for (size_t i = 0; i < data->rows; i++)
+        index[i] = i;
+    stream_shuffle(&stream, index, data->rows);
+    *train = data->rows - (data->rows + 4) / 5;
+    return 0;
+}

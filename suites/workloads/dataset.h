@@ -1,0 +1,52 @@
+/* dataset.h: rows of numbers, each with a class, in host memory. */
+#ifndef DATASET_H
+#define DATASET_H
+
+#include <stdio.h>
+
+#include "dp.h"
+
+#define DATASET_MAX_COLUMNS 65536
+#define DATASET_MAX_CLASSES 65536
+
+struct dataset {
+    char name[64]; /* "digits", "random", or the end of the file's name */
+    size_t rows, features;
+    int classes;    /* labels are 0..classes-1 */
+    float *feature; /* [rows, features] */
+    int32_t *label; /* [rows] */
+    float unit;     /* the least power of two that no |feature| exceeds; 1 when all are 0 */
+};
+
+/* What a model needs; 0: anything. */
+struct dataset_want {
+    size_t features;
+    int classes;
+};
+
+/* "digits" (1797 rows of 64 numbers, ten classes; part of the program), "random", or else the name
+ * of a CSV file. All errors are DP_EINVAL or DP_ENOMEM. Ownership: dataset_free, which may be
+ * called after an error, too. */
+int dataset_open(const char *what, const struct dataset_want *want, struct dataset *data,
+                 struct dp_error *err);
+void dataset_free(struct dataset *data);
+
+/* The tutorial's random data set: normal numbers, a function of seed. The class of a row is the
+ * largest of its products with as many random rows, so that it can be learned. */
+int dataset_random(size_t rows, size_t features, int classes, uint64_t seed, struct dataset *data,
+                   struct dp_error *err);
+
+/* Reads a CSV file (data/README.md says what it must be) to its end. Errors name name, line and
+ * column. A class must be below want->classes, or DATASET_MAX_CLASSES. */
+int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *want,
+                     struct dataset *data, struct dp_error *err);
+
+/* Sets unit, from the features. */
+void dataset_measure(struct dataset *data);
+
+/* Cuts rows into two parts that are random by seed: index[0..*train-1], a part of four fifths
+ * rounded down, and the rest. Errors DP_EINVAL fewer than two rows. */
+int dataset_split(const struct dataset *data, uint64_t seed, size_t index[], size_t *train,
+                  struct dp_error *err);
+
+#endif

@@ -1,0 +1,248 @@
+/* dataset_csv.c: the reader of CSV files. Every error names file, line and column. */
+#include "dataset.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LINE_BYTES = 1 << 20, CELL_BYTES = 64, FIRST_ROWS = 1024 };
+
+struct reader {
+    FILE *file;
+    const char *name;
+    struct dataset *data;
+    int classes;         /* labels must be below */
+    size_t want_columns; /* 0: as many as line 1 has */
+    size_t line;         /* 1.. */
+    size_t capacity;     /* rows that there is room for */
+    char *text;          /* the line, without its end */
+    size_t length;
+    struct dp_error *err;
+};
+
+static int complain(const struct reader *r, size_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int complain(const struct reader *r, size_t column, const char *format, ...)
+{
+    const size_t length = strlen(r->name), most = 80;
+    const char *name = length > most ? r->name + length - most : r->name;
+    char what[120];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return dp_fail(r->err, DP_EINVAL, "%s:%zu:%zu: %s", name, r->line, column, what);
+}
+
+/* The next line: 1, 0 at the end of the file, or an error. */
+static int next_line(struct reader *r)
+{
+    int c;
+
+    r->length = 0;
+    r->line++;
+    while ((c = getc(r->file)) != EOF && c != '\n') {
+        if (r->length == LINE_BYTES)
+            return complain(r, 1, "the line is longer than %d bytes", LINE_BYTES);
+        r->text[r->length++] = (char)c;
+    }
+    if (ferror(r->file))
+        return dp_fail(r->err, DP_EINVAL, "cannot read %.80s: %s", r->name, strerror(errno));
+    if (c == EOF && r->length == 0)
+        return 0;
+    if (r->length > 0 && r->text[r->length - 1] == '\r')
+        r->length--;
+    r->text[r->length] = '\0';
+    return 1;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* A cell without the blanks around it. Text with a byte of 0 in it goes on to its length. */
+struct cell {
+    const char *text;
+    size_t length;
+};
+
+static struct cell trim(const char *text, size_t length)
+{
+    while (length > 0 && is_blank(*text)) {
+        text++;
+        length--;
+    }
+    while (length > 0 && is_blank(text[length - 1]))
+        length--;
+    return (struct cell){text, length};
+}
+
+static bool is_word(const struct cell *cell, const char *const words[], size_t n)
+{
+    const char *text = cell->text;
+    const size_t sign = *text == '-' || *text == '+';
+
+    for (size_t i = 0; i < n; i++)
+        if (cell->length == sign + strlen(words[i]) &&
+            strncasecmp(text + sign, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+static int read_number(const struct reader *r, size_t column, struct cell cell, float *number)
+{
+    static const char *const infinite[] = {"nan", "inf", "infinity"};
+    const int shown = cell.length > 40 ? 40 : (int)cell.length;
+    char copy[CELL_BYTES], *end = copy;
+
+    if (cell.length == 0)
+        return complain(r, column, "the cell is empty");
+    if (is_word(&cell, infinite, sizeof infinite / sizeof infinite[0]))
+        return complain(r, column, "'%.*s' is not a finite number", shown, cell.text);
+    if (cell.length < sizeof copy) {
+        memcpy(copy, cell.text, cell.length);
+        copy[cell.length] = '\0';
+        /* strtof takes hexadecimal numbers and more, which nobody means here. */
+        if (strspn(copy, "0123456789+-.eE") == cell.length)
+            *number = strtof(copy, &end);
+    }
+    if (end == copy || *end != '\0')
+        return complain(r, column, "'%.*s' is not a number%s", shown, cell.text,
+                        r->line == 1 ? " (a heading line has no place here)" : "");
+    if (!isfinite(*number))
+        return complain(r, column, "'%.*s' is too large for single precision", shown, cell.text);
+    return 0;
+}
+
+static int read_class(const struct reader *r, size_t column, struct cell cell, int32_t *label)
+{
+    const int shown = cell.length > 40 ? 40 : (int)cell.length;
+    float number = -1;
+    int rc;
+
+    if ((rc = read_number(r, column, cell, &number)))
+        return rc;
+    if (!(number >= 0 && number < (float)r->classes && number == floorf(number)))
+        return complain(r, column, "class '%.*s' is not a whole number from 0 to %d", shown,
+                        cell.text, r->classes - 1);
+    *label = (int32_t)number;
+    return 0;
+}
+
+static int make_room(struct reader *r)
+{
+    struct dataset *data = r->data;
+    const size_t capacity = r->capacity == 0 ? FIRST_ROWS : 2 * r->capacity;
+    float *feature;
+    int32_t *label;
+
+    if (data->rows < r->capacity)
+        return 0;
+    if (capacity > SIZE_MAX / sizeof *feature / data->features)
+        return dp_fail(r->err, DP_ENOMEM, "%.80s: too many rows", r->name);
+    if ((feature = realloc(data->feature, capacity * data->features * sizeof *feature)) != NULL)
+        data->feature = feature;
+    if ((label = realloc(data->label, capacity * sizeof *label)) != NULL)
+        data->label = label;
+    if (feature == NULL || label == NULL)
+        return dp_fail(r->err, DP_ENOMEM, "%.80s: no memory for %zu rows", r->name, capacity);
+    r->capacity = capacity;
+    return 0;
+}
+
+/* Counts the columns of the first line; all others must have as many. */
+static int count_columns(struct reader *r)
+{
+    size_t columns = 1;
+
+    for (size_t i = 0; i < r->length; i++)
+        columns += r->text[i] == ',';
+    if (columns < 2)
+        return complain(r, 1, "a line needs at least 2 columns, numbers and a class");
+    if (columns > DATASET_MAX_COLUMNS)
+        return complain(r, DATASET_MAX_COLUMNS + 1, "more than %d columns", DATASET_MAX_COLUMNS);
+    r->data->features = (r->want_columns != 0 ? r->want_columns : columns) - 1;
+    return 0;
+}
+
+static int read_row(struct reader *r)
+{
+    struct dataset *data = r->data;
+    const size_t columns = data->features + 1;
+    const char *at = r->text, *const end = r->text + r->length;
+    int rc;
+
+    if ((rc = make_room(r)))
+        return rc;
+    for (size_t column = 1;; column++) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const struct cell cell = trim(at, (size_t)((comma != NULL ? comma : end) - at));
+
+        rc = column < columns
+                 ? read_number(r, column, cell,
+                               &data->feature[data->rows * data->features + column - 1])
+                 : read_class(r, column, cell, &data->label[data->rows]);
+        if (rc)
+            return rc;
+        if (column < columns && comma == NULL)
+            return complain(r, column + 1, "the column is missing: the line has %zu of %zu", column,
+                            columns);
+        if (column == columns && comma != NULL)
+            return complain(r, column + 1, "the line has more than %zu columns", columns);
+        if (column == columns)
+            break;
+        at = comma + 1;
+    }
+    if (data->label[data->rows] >= data->classes)
+        data->classes = data->label[data->rows] + 1;
+    data->rows++;
+    return 0;
+}
+
+static int read_rows(struct reader *r)
+{
+    int rc;
+
+    while ((rc = next_line(r)) == 1) {
+        if (trim(r->text, r->length).length == 0)
+            return complain(r, 1, "the line is empty");
+        if ((r->line == 1 && (rc = count_columns(r))) || (rc = read_row(r)))
+            return rc;
+    }
+    if (rc == 0 && r->data->rows == 0)
+        return complain(r, 1, "the file is empty");
+    return rc;
+}
+
+int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *want,
+                     struct dataset *data, struct dp_error *err)
+{
+    struct reader r = {.file = file,
+                       .name = name,
+                       .data = data,
+                       .classes = want->classes != 0 ? want->classes : DATASET_MAX_CLASSES,
+                       .want_columns = want->features != 0 ? want->features + 1 : 0,
+                       .text = malloc(LINE_BYTES + 1),
+                       .err = err};
+    int rc;
+
+    *data = (struct dataset){.rows = 0};
+    snprintf(data->name, sizeof data->name, "%s", name);
+    if (r.text == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory to read %.80s", name);
+    rc = read_rows(&r);
+    free(r.text);
+    /* A class that this file does not have may come in another one of that model. */
+    if (want->classes != 0)
+        data->classes = want->classes;
+    if (rc == 0)
+        dataset_measure(data);
+    return rc;
+}
