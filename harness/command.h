@@ -23,6 +23,7 @@ int tutorial_main(int argc, char **argv);
 int sweep_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
+int train_main(int argc, char **argv);
 int cell_main(int argc, char **argv); /* the worker of sweep */
 
 /* Replaces control characters, and bytes that are not UTF-8, by '?': what is left can be shown on a

@@ -170,8 +170,7 @@ static int check_files(const struct report *report, const struct arguments *argu
     return check_peer(report, arguments->peer, paths[0]);
 }
 
-/* As `mkdir -p`. */
-static int make_directory(const char *path)
+int report_make_directory(const char *path)
 {
     char part[1024];
     struct stat status;
@@ -248,7 +247,7 @@ static int write_report(const char *directory, const struct report *report)
     struct record_error err = {{0}};
     enum report_plot_status status;
 
-    if (make_directory(directory) != 0) {
+    if (report_make_directory(directory) != 0) {
         command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
         return EXIT_MISUSE;
     }
@@ -312,7 +311,7 @@ static int report_check_alone(const char *directory, const struct check_record *
 {
     struct record_error err = {{0}};
 
-    if (make_directory(directory) != 0) {
+    if (report_make_directory(directory) != 0) {
         command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
         return EXIT_MISUSE;
     }

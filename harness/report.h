@@ -312,6 +312,8 @@ int report_gnuplot(const char *directory, const char *variables, const char *scr
                    unsigned seconds, struct record_error *err);
 /* Both pictures of a figure, from the scripts and the data in directory. 0, or -1 and neither. */
 int report_draw(const char *directory, const char *name, struct record_error *err);
+/* As `mkdir -p`: 0, or -1 and errno. */
+int report_make_directory(const char *path);
 /* What an earlier report left must not stand beside a new one. */
 void report_remove(const char *directory, const char *name);
 
@@ -354,6 +356,6 @@ void report_ratio(double ratio, char text[32]);
 extern const unsigned char report_asset_css[], report_asset_reading[];
 extern const unsigned char report_asset_draw[], report_asset_frame[], report_asset_lines[],
     report_asset_throughput[], report_asset_scaling[], report_asset_phases[], report_asset_shards[],
-    report_asset_distribution[], report_asset_peer[];
+    report_asset_distribution[], report_asset_peer[], report_asset_train[];
 
 #endif

@@ -4,6 +4,7 @@
  * data, in the last column of a file. */
 #include "report_plot.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,14 +309,41 @@ static enum report_plot_status worse(enum report_plot_status sofar, enum report_
     return now;
 }
 
+/* What all figures use. */
+static int write_scripts(const char *directory, struct record_error *err)
+{
+    return write_text_file(directory, "draw.gp", report_asset_draw, err) != 0 ||
+                   write_text_file(directory, "frame.gp", report_asset_frame, err) != 0 ||
+                   write_text_file(directory, "lines.gp", report_asset_lines, err) != 0
+               ? -1
+               : 0;
+}
+
+enum report_plot_status plot_alone(const char *directory, const char *name,
+                                   const unsigned char *script, plot_writer_fn *write,
+                                   const void *subject, struct record_error *err)
+{
+    const struct report none = {.n_files = 0};
+    struct plot plot = {
+        .report = &none, .subject = subject, .directory = directory, .name = name, .err = err};
+
+    if (report_make_directory(directory) != 0) {
+        snprintf(err->text, sizeof err->text, "cannot make the directory '%.100s': %s", directory,
+                 strerror(errno));
+        return REPORT_PLOT_WRITE;
+    }
+    if (write_scripts(directory, err) != 0)
+        return REPORT_PLOT_WRITE;
+    remove_figure(directory, name);
+    return make_figure(&plot, script, write);
+}
+
 enum report_plot_status report_plot(const char *directory, const struct report *report,
                                     struct report_figures *made, struct record_error *err)
 {
     enum report_plot_status status = REPORT_PLOT_OK;
 
-    if (write_text_file(directory, "draw.gp", report_asset_draw, err) != 0 ||
-        write_text_file(directory, "frame.gp", report_asset_frame, err) != 0 ||
-        write_text_file(directory, "lines.gp", report_asset_lines, err) != 0)
+    if (write_scripts(directory, err) != 0)
         return REPORT_PLOT_WRITE;
     for (int f = 0; f < REPORT_FIGURES && status != REPORT_PLOT_WRITE; f++) {
         struct record_error why = {{0}};

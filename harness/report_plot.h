@@ -52,6 +52,7 @@ void plot_spread(double place[], int n, double step, double lo, double hi);
 /* A figure while its files are written. */
 struct plot {
     const struct report *report;
+    const void *subject; /* of a figure that belongs to no report */
     const char *directory, *name;
     struct record_error *err;
     struct report_out layout, text;
@@ -78,6 +79,12 @@ struct plot_frame {
 typedef int plot_writer_fn(struct plot *plot);
 plot_writer_fn report_plot_throughput, report_plot_scaling, report_plot_phases, report_plot_shards,
     report_plot_distribution, report_plot_peer;
+
+/* A figure of its own, without a report: DIR, which is made if need be, gets NAME.svg, NAME.png and
+ * what they are made from. The writer fills in plot->footer. */
+enum report_plot_status plot_alone(const char *directory, const char *name,
+                                   const unsigned char *script, plot_writer_fn *write,
+                                   const void *subject, struct record_error *err);
 
 /* The next panel, plot->panels: its place, words and axes. */
 void plot_frame_write(struct plot *plot, const struct plot_frame *frame);

@@ -49,5 +49,6 @@ function(embed_report target)
         report_asset_phases=${plots}/phases.gp
         report_asset_shards=${plots}/shards.gp
         report_asset_distribution=${plots}/distribution.gp
-        report_asset_peer=${plots}/peer.gp)
+        report_asset_peer=${plots}/peer.gp
+        report_asset_train=${plots}/train.gp)
 endfunction()

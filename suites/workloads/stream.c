@@ -37,11 +37,16 @@ size_t stream_below(struct stream *stream, size_t n)
     return (size_t)(x % n);
 }
 
+double stream_uniform(struct stream *stream)
+{
+    return (double)(stream_next(stream) >> 11) * 0x1p-53;
+}
+
 double stream_normal(struct stream *stream)
 {
     /* Box and Muller; u is never 0, whose logarithm is infinite. */
-    const double u = ((double)(stream_next(stream) >> 11) + 1) * 0x1p-53;
-    const double v = (double)(stream_next(stream) >> 11) * 0x1p-53;
+    const double u = 1 - stream_uniform(stream);
+    const double v = stream_uniform(stream);
 
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }

@@ -11,7 +11,9 @@ enum stream_purpose {
     STREAM_OF_ORDER,
     STREAM_OF_DATA,
     STREAM_OF_TEACHER,
-    STREAM_OF_EXACT
+    STREAM_OF_WEIGHTS,
+    STREAM_OF_EXACT,
+    STREAM_OF_AGAINST
 };
 
 struct stream {
@@ -21,6 +23,7 @@ struct stream {
 struct stream stream_open(uint64_t seed, enum stream_purpose purpose, uint64_t index);
 uint64_t stream_next(struct stream *stream);
 size_t stream_below(struct stream *stream, size_t n); /* 0..n-1, all alike; n >= 1 */
+double stream_uniform(struct stream *stream);         /* from 0 to below 1 */
 double stream_normal(struct stream *stream);          /* mean 0, variance 1 */
 /* Every order of index is alike (Fisher and Yates). */
 void stream_shuffle(struct stream *stream, size_t index[], size_t n);

@@ -1,0 +1,277 @@
+/* train.c: `lockstep train`: trainings one after the other, what they print and leave. */
+#include "train.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "output.h"
+#include "weights.h"
+
+/* What a run of the command has open. */
+struct session {
+    const char *command;
+    struct train_options options;
+    struct train_model model;
+    struct dataset data;
+    struct dp_group *group, *other_group;
+    struct train_side side, other;
+    struct train_against against;
+    bool compares, writes; /* --against, --out */
+    struct output output;
+    struct train_epoch *epoch; /* of all seeds, n_epochs so far */
+    size_t n_epochs;
+    double accuracy[TRAIN_SEEDS];
+};
+
+/* One line of the record, which it frees. An exit status. */
+static int append(struct session *s, char *line)
+{
+    struct record_error why = {""};
+
+    if (!s->writes) {
+        free(line);
+        return 0;
+    }
+    if (output_append(&s->output, line, &why) == 0)
+        return 0;
+    command_complain(s->command, "%s", why.text);
+    return EXIT_MISUSE;
+}
+
+static void stepped(void *user, const struct train_epoch *epoch, size_t steps, double loss)
+{
+    (void)user;
+    train_show_step(epoch, steps, loss);
+}
+
+static int finished(void *user, const struct train_epoch *epoch, struct dp_error *err)
+{
+    struct session *s = user;
+    struct record_error why = {""};
+
+    train_show_epoch(&s->options, epoch);
+    s->epoch[s->n_epochs++] = *epoch;
+    if (s->writes && output_append(&s->output, record_train_epoch(epoch), &why))
+        return dp_fail(err, DP_EINVAL, "%.200s", why.text);
+    return 0;
+}
+
+/* Model and data, from their names. */
+static int open_data(struct session *s)
+{
+    const struct train_options *o = &s->options;
+    struct dataset_want want;
+    struct dp_error err = {0};
+    char why[200];
+
+    if (train_model_want(o->model, &want, why, sizeof why)) {
+        command_complain(s->command, "--model: %s", why);
+        return EXIT_MISUSE;
+    }
+    if (dataset_open(o->data, &want, &s->data, &err))
+        return command_core_error(s->command, &err);
+    if (train_model_make(o->model, &s->data, &s->model, why, sizeof why)) {
+        command_complain(s->command, "--model: %s", why);
+        return EXIT_MISUSE;
+    }
+    if (o->epochs > (SIZE_MAX / sizeof *s->epoch - 1) / o->seeds - 1)
+        return EXIT_MISUSE;
+    s->epoch = calloc((o->epochs + 1) * o->seeds, sizeof *s->epoch);
+    if (s->epoch != NULL)
+        return 0;
+    command_complain(s->command, "no memory for %zu epochs", o->epochs);
+    return EXIT_MISUSE;
+}
+
+static int open_devices(struct session *s)
+{
+    const struct train_options *o = &s->options;
+    const struct dp_group_config one = {.devices = o->devices, .backend = o->backend};
+    const struct dp_group_config two = {.devices = o->against, .backend = o->against_backend};
+    const int status = command_open_group(s->command, &one, &s->group);
+
+    s->compares = o->against[0] != '\0';
+    return status != 0 || !s->compares ? status
+                                       : command_open_group(s->command, &two, &s->other_group);
+}
+
+static int open_record(struct session *s)
+{
+    struct record_error why = {""};
+
+    if (s->options.out[0] == '\0')
+        return 0;
+    if (output_open(&s->output, s->options.out, false, &why) == 0 &&
+        output_repair(&s->output, &why) == 0) {
+        s->writes = true;
+        return append(s, record_train_head(&s->options, &s->model, &s->data, s->group));
+    }
+    command_complain(s->command, "%s", why.text);
+    output_close(&s->output);
+    return EXIT_MISUSE;
+}
+
+static int open_sides(struct session *s, struct dp_error *err)
+{
+    const struct train_options *o = &s->options;
+    const struct train_side_config config = {
+        .model = &s->model, .batch = o->batch, .lr = o->lr, .momentum = o->momentum};
+    int rc = train_side_open(&s->side, s->group, &config, err);
+
+    if (rc || !s->compares)
+        return rc;
+    if ((rc = train_side_open(&s->other, s->other_group, &config, err)) ||
+        (rc = train_against_open(&s->against, &s->other, &config, err)))
+        return rc;
+    return train_exact(&s->against, &s->side, &s->model, &s->data, o->seed, o->batch, err);
+}
+
+static void close_sides(struct session *s)
+{
+    train_side_close(&s->side);
+    if (!s->compares)
+        return;
+    train_against_close(&s->against);
+    train_side_close(&s->other);
+}
+
+static int train_seed(struct session *s, uint64_t seed, struct train_epoch *last,
+                      struct dp_error *err)
+{
+    const struct train_options *o = &s->options;
+    const struct train_run run = {.options = o,
+                                  .data = &s->data,
+                                  .side = &s->side,
+                                  .against = s->compares ? &s->against : NULL,
+                                  .stepped = stepped,
+                                  .finished = finished,
+                                  .user = s,
+                                  .seed = seed,
+                                  .keep = o->load[0] != '\0'};
+    int rc = open_sides(s, err);
+
+    if (rc == 0 && run.keep)
+        rc = weights_load(s->side.top, o->load, err);
+    if (rc == 0)
+        rc = train_run(&run, last, err);
+    if (rc == 0 && o->save[0] != '\0')
+        rc = weights_save(s->side.top, o->save, err);
+    return rc;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of an even number the lower middle one, which some seed has reached. */
+static double median_of(double number[], size_t n)
+{
+    qsort(number, n, sizeof number[0], compare_numbers);
+    return number[(n - 1) / 2];
+}
+
+/* The exit status of what was asked for. */
+static int judge(struct session *s, double median)
+{
+    int status = EXIT_PASSED;
+
+    if (s->compares) {
+        const bool holds = train_against_holds(&s->against);
+
+        train_show_against(stdout, &s->against);
+        printf("%s against %s: %s\n", s->options.devices, s->options.against,
+               holds ? "holds" : "DOES NOT HOLD");
+        status = holds ? status : EXIT_FAILED;
+    }
+    if (!(median >= s->options.require)) {
+        command_complain(s->command, "test accuracy %.2f %% is less than --require %g", median,
+                         s->options.require);
+        status = EXIT_FAILED;
+    }
+    return status;
+}
+
+static int draw(struct session *s)
+{
+    char why[256];
+    int status;
+
+    if (s->options.figure[0] == '\0')
+        return 0;
+    status = train_plot(s->options.figure, &s->options, &s->model, s->epoch, s->n_epochs, why,
+                        sizeof why);
+    if (status == 0)
+        fprintf(stderr, "%s/train.svg\n", s->options.figure);
+    else
+        command_complain(s->command, "no figure: %s", why);
+    return status;
+}
+
+static int run_seeds(struct session *s)
+{
+    const size_t seeds = s->options.seeds;
+    int status = EXIT_PASSED;
+
+    for (size_t i = 0; i < seeds && status == EXIT_PASSED; i++) {
+        const uint64_t seed = s->options.seed + i;
+        struct train_epoch last = {.seed = seed};
+        struct dp_error err = {0};
+
+        if (train_seed(s, seed, &last, &err) == 0) {
+            s->accuracy[i] = last.accuracy;
+            printf("seed %llu: test accuracy %.2f %% after %zu epochs\n", (unsigned long long)seed,
+                   last.accuracy, last.epoch);
+            fflush(stdout);
+        } else {
+            status = command_core_error(s->command, &err);
+        }
+        if (status != EXIT_PASSED || i + 1 < seeds)
+            close_sides(s);
+    }
+    return status;
+}
+
+static int run_all(struct session *s)
+{
+    int status = run_seeds(s), drawn, written;
+
+    if (status != EXIT_PASSED)
+        return status;
+    const double median = median_of(s->accuracy, s->options.seeds);
+
+    if (s->options.seeds > 1)
+        printf("median of %zu seeds: test accuracy %.2f %%\n", s->options.seeds, median);
+    status = judge(s, median);
+    drawn = draw(s);
+    status = drawn > status ? drawn : status;
+    written = append(s, record_train_end(median, status, s->compares ? &s->against : NULL));
+    close_sides(s);
+    return written != 0 ? written : status;
+}
+
+int train_main(int argc, char **argv)
+{
+    struct session *s = calloc(1, sizeof *s);
+    int status;
+
+    if (s == NULL)
+        return EXIT_MISUSE;
+    s->command = argv[0];
+    if ((status = train_parse(argc, argv, &s->options)) == 0 && (status = open_data(s)) == 0 &&
+        (status = open_devices(s)) == 0 && (status = open_record(s)) == 0)
+        status = run_all(s);
+    if (s->writes)
+        output_close(&s->output);
+    dataset_free(&s->data);
+    dp_group_close(s->other_group);
+    dp_group_close(s->group);
+    free(s->epoch);
+    free(s);
+    return status;
+}

@@ -1,0 +1,343 @@
+/* train_exact.c: steps on whole numbers, after which both sides must have the same bits.
+ *
+ * Features are those of the data where they are whole numbers, else made; a row of a weight has two
+ * entries of +-1, a bias is from -2 to 2, the loss is the sum of c * y with c from {-2, -1, 1, 2},
+ * and the update is w - g. Then every number is whole, and sums are exact in any order while they
+ * stay below 2^24. That is shown for each step, by bounds on sums of absolute values:
+ *   forward   a(l+1) <= r(l) a(l) + b(l)       r: largest row of |W|, b: largest |bias|
+ *   backward  d(l)   <= s(l) d(l+1)            s: largest sum of |W| over all that an input feeds
+ *   gradient  g(l)   <= rows * positions * d(l+1) * max(a(l), 1)
+ * ReLU and max-pooling only take numbers away. */
+#include "train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "equal.h"
+
+static const double LIMIT = 0x1p24;
+
+/* A step on both sides, from the same numbers. */
+struct exact {
+    const struct train_model *model;
+    struct train_side *side[2];
+    struct dp_module *loss[2];
+    struct dp_sgd *sgd[2];
+    struct dp_tensor upstream[2]; /* [batch, classes] */
+    float *value;                 /* all parameters */
+    float *feature, *c;           /* [batch, features], [batch, classes] */
+    size_t width;
+    float *result[2]; /* outputs, loss, gradients, parameters: n_result numbers */
+    size_t n_result;
+    double most_feature;
+    struct dp_error *err;
+};
+
+static bool is_whole(const struct dataset *data)
+{
+    for (size_t i = 0; i < data->rows * data->features; i++)
+        if (!(fabsf(data->feature[i]) <= 64 && data->feature[i] == floorf(data->feature[i])))
+            return false;
+    return true;
+}
+
+/* A number from -most to most, but never 0: a lost one shows. */
+static float draw(struct stream *stream, size_t most)
+{
+    const float size = (float)(1 + stream_below(stream, most));
+
+    return stream_below(stream, 2) == 0 ? -size : size;
+}
+
+static void fill_batch(struct exact *x, const struct dataset *data, struct stream *stream,
+                       size_t rows)
+{
+    const bool whole = is_whole(data);
+
+    x->most_feature = 3;
+    for (size_t r = 0; r < rows; r++) {
+        const float *row = data->feature + stream_below(stream, data->rows) * data->features;
+
+        for (size_t j = 0; j < x->width; j++) {
+            const float number = whole ? row[j] : draw(stream, 3);
+
+            x->feature[r * x->width + j] = number;
+            x->most_feature = fmax(x->most_feature, fabs((double)number));
+        }
+    }
+    for (size_t i = 0; i < rows * (size_t)x->model->classes; i++)
+        x->c[i] = draw(stream, 2);
+}
+
+static void fill_params(struct exact *x, struct stream *stream)
+{
+    const struct train_side *side = x->side[0];
+    float *to = x->value;
+
+    for (int p = 0; p < side->n_params; p++) {
+        const struct dp_tensor *value = &side->param[p]->value;
+        const size_t count = dp_tensor_count(value), rows = value->ndim > 0 ? value->dim[0] : 1;
+
+        memset(to, 0, count * sizeof *to);
+        for (size_t i = 0; value->ndim < 2 && i < count; i++)
+            to[i] = (float)stream_below(stream, 5) - 2;
+        for (size_t r = 0; value->ndim >= 2 && r < 2 * rows; r++)
+            to[r / 2 * (count / rows) + stream_below(stream, count / rows)] += draw(stream, 1);
+        to += count;
+    }
+}
+
+/* The largest sum of |W| over a row, and over all entries that one input (dim[1]) has. */
+static void measure_weight(const struct dp_tensor *value, const float w[], double *row,
+                           double *column)
+{
+    const size_t rows = value->dim[0], inputs = value->dim[1];
+    const size_t inner = dp_tensor_count(value) / rows / inputs;
+
+    *row = *column = 0;
+    for (size_t r = 0; r < rows; r++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < inputs * inner; i++)
+            sum += fabs((double)w[r * inputs * inner + i]);
+        *row = fmax(*row, sum);
+    }
+    for (size_t j = 0; j < inputs; j++) {
+        double sum = 0;
+
+        for (size_t r = 0; r < rows; r++)
+            for (size_t i = 0; i < inner; i++)
+                sum += fabs((double)w[(r * inputs + j) * inner + i]);
+        *column = fmax(*column, sum);
+    }
+}
+
+static double largest_of(const float value[], size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs((double)value[i]));
+    return most;
+}
+
+enum { MAX_LAYERS = 64 };
+
+/* The largest sum of absolute values that the step can have, without the update. */
+static double bound(const struct exact *x, size_t rows)
+{
+    const struct train_side *side = x->side[0];
+    double a[MAX_LAYERS + 1] = {x->most_feature}, column[MAX_LAYERS], delta = 2, most = 0;
+    const float *at = x->value;
+    int layers = 0;
+
+    for (int p = 0; p < side->n_params; p++) {
+        const struct dp_tensor *value = &side->param[p]->value;
+        const size_t count = dp_tensor_count(value);
+        double row;
+
+        if (value->ndim >= 2 && layers == MAX_LAYERS)
+            return INFINITY;
+        if (value->ndim >= 2) {
+            measure_weight(value, at, &row, &column[layers]);
+            a[layers + 1] = row * a[layers];
+            layers++;
+        } else {
+            a[layers] += largest_of(at, count);
+        }
+        at += count;
+    }
+    for (int l = layers - 1; l >= 0; l--) {
+        most = fmax(most,
+                    fmax(a[l + 1], (double)(rows * x->model->positions) * delta * fmax(a[l], 1)));
+        delta *= column[l];
+    }
+    return most + 2;
+}
+
+static int write_params(const struct exact *x, const struct train_side *side)
+{
+    const float *from = x->value;
+    int rc;
+
+    for (int p = 0; p < side->n_params; p++) {
+        if ((rc = dp_tensor_write(&side->param[p]->value, from, x->err)))
+            return rc;
+        from += dp_tensor_count(&side->param[p]->value);
+    }
+    return 0;
+}
+
+/* -0 is 0: a sum of nothing but zeros has the sign that its order gives it. */
+static int read_result(struct exact *x, const struct dp_tensor *tensor, float **to)
+{
+    const size_t n = dp_tensor_count(tensor);
+    const int rc = dp_tensor_read(*to, tensor, x->err);
+
+    for (size_t i = 0; i < n; i++)
+        (*to)[i] += 0.0F;
+    *to += n;
+    return rc;
+}
+
+static int run_side(struct exact *x, int k, size_t rows)
+{
+    struct train_side *side = x->side[k];
+    struct dp_tensor in[2], out[DP_MAX_IO], loss[DP_MAX_IO], grad[2] = {0};
+    float *to = x->result[k];
+    int n = 0, rc;
+
+    dp_run_reset(side->run);
+    dp_run_train_mode(side->run, true);
+    dp_run_grad_mode(side->run, true);
+    dp_zero_grad(side->top);
+    if ((rc = write_params(x, side)) ||
+        (rc = dp_tensor_rows(&side->input, 0, rows, &in[0], x->err)) ||
+        (rc = dp_tensor_write(&in[0], x->feature, x->err)) ||
+        (rc = dp_tensor_rows(&x->upstream[k], 0, rows, &in[1], x->err)) ||
+        (rc = dp_tensor_write(&in[1], x->c, x->err)) ||
+        (rc = dp_forward(side->top, side->run, in, 1, out, &n, x->err)))
+        return rc;
+    in[0] = out[0];
+    in[0].needs_grad = true;
+    if ((rc = dp_forward(x->loss[k], side->run, in, 2, loss, &n, x->err)) ||
+        (rc = dp_backward(x->loss[k], side->run, NULL, 0, grad, 2, x->err)) ||
+        (rc = dp_backward(side->top, side->run, grad, 1, NULL, 1, x->err)) ||
+        (rc = read_result(x, &out[0], &to)) || (rc = read_result(x, &loss[0], &to)))
+        return rc;
+    for (int p = 0; p < side->n_params && rc == 0; p++)
+        rc = side->param[p]->has_grad ? read_result(x, &side->param[p]->grad, &to)
+                                      : dp_fail(x->err, DP_EFAULT, "a gradient is none");
+    if (rc || (rc = dp_sgd_step(x->sgd[k], x->err)))
+        return rc;
+    for (int p = 0; p < side->n_params && rc == 0; p++)
+        rc = read_result(x, &side->param[p]->value, &to);
+    return rc;
+}
+
+/* What number i of the result is. */
+static void name_result(const struct exact *x, size_t rows, size_t i, char *text, size_t bytes)
+{
+    const size_t outputs = rows * (size_t)x->model->classes, values = x->side[0]->n_values;
+    char name[80];
+    size_t element;
+
+    if (i < outputs) {
+        snprintf(text, bytes, "output [%zu, %zu]", i / (size_t)x->model->classes,
+                 i % (size_t)x->model->classes);
+        return;
+    }
+    if (i == outputs) {
+        snprintf(text, bytes, "the loss");
+        return;
+    }
+    const bool updated = i - outputs - 1 >= values;
+
+    train_side_where(x->side[0], (i - outputs - 1) % values, name, sizeof name, &element);
+    snprintf(text, bytes, "%s%s[%zu]", updated ? "updated " : "gradient of ", name, element);
+}
+
+static void compare(const struct exact *x, struct train_against *against, size_t rows)
+{
+    const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;
+    struct train_parting *parting = &against->inexact;
+    struct equal_report report;
+    char name[120];
+
+    against->exact_steps++;
+    if (equal_bits(x->result[0], x->result[1], n, &report) == 0 || parting->here)
+        return;
+    name_result(x, rows, report.first, name, sizeof name);
+    *parting = (struct train_parting){.here = true, .step = against->exact_steps};
+    snprintf(parting->where, sizeof parting->where, "%.110s is %.9g and %.9g", name, report.got,
+             report.want);
+}
+
+static int open_exact(struct exact *x, size_t batch)
+{
+    const size_t classes = (size_t)x->model->classes, values = x->side[0]->n_values;
+    int rc;
+
+    x->n_result = batch * classes + 1 + 2 * values;
+    x->value = malloc((values + 1) * sizeof *x->value);
+    x->feature = malloc(batch * x->width * sizeof *x->feature);
+    x->c = malloc(batch * classes * sizeof *x->c);
+    for (int k = 0; k < 2; k++) {
+        struct train_side *side = x->side[k];
+
+        x->result[k] = malloc(x->n_result * sizeof(float));
+        if (x->result[k] == NULL)
+            return dp_fail(x->err, DP_ENOMEM, "no memory for %zu numbers", x->n_result);
+        if ((rc = dp_loss(side->group, DP_LOSS_SUM, 1, false, &x->loss[k], x->err)) ||
+            (rc = dp_sgd_open(side->top, 1, 0, 0, &x->sgd[k], x->err)) ||
+            (rc = dp_tensor_alloc(side->slot, DP_F32, 2, (size_t[]){batch, classes},
+                                  &x->upstream[k], x->err)))
+            return rc;
+    }
+    if (x->value == NULL || x->feature == NULL || x->c == NULL)
+        return dp_fail(x->err, DP_ENOMEM, "no memory for %zu rows", batch);
+    return 0;
+}
+
+static void close_exact(struct exact *x)
+{
+    for (int k = 0; k < 2; k++) {
+        dp_module_close(x->loss[k]);
+        if (x->sgd[k] != NULL)
+            dp_sgd_close(x->sgd[k]);
+        if (x->upstream[k].slot != NULL)
+            dp_tensor_free(&x->upstream[k]);
+        free(x->result[k]);
+    }
+    free(x->value);
+    free(x->feature);
+    free(x->c);
+}
+
+static int run_steps(struct exact *x, struct train_against *against, const struct dataset *data,
+                     uint64_t seed, size_t batch)
+{
+    int rc;
+
+    for (size_t s = 0; s < TRAIN_EXACT_STEPS; s++) {
+        struct stream stream = stream_open(seed, STREAM_OF_EXACT, s);
+        size_t rows = batch;
+
+        fill_params(x, &stream);
+        fill_batch(x, data, &stream, rows);
+        while (rows > 1 && !(bound(x, rows) < LIMIT))
+            rows /= 2;
+        if (!(bound(x, rows) < LIMIT)) {
+            snprintf(against->exact_why, sizeof against->exact_why,
+                     "sums of up to %.3g are not exact in single precision", bound(x, rows));
+            return 0;
+        }
+        if ((rc = run_side(x, 0, rows)) || (rc = run_side(x, 1, rows)))
+            return rc;
+        compare(x, against, rows);
+    }
+    return 0;
+}
+
+int train_exact(struct train_against *against, struct train_side *first,
+                const struct train_model *model, const struct dataset *data, uint64_t seed,
+                size_t batch, struct dp_error *err)
+{
+    struct exact x = {
+        .model = model, .side = {first, against->side}, .width = against->width, .err = err};
+    int rc;
+
+    if (!model->exact) {
+        snprintf(against->exact_why, sizeof against->exact_why,
+                 "%.60s has steps that round whatever the numbers are", model->name);
+        return 0;
+    }
+    if (first->n_values != against->side->n_values)
+        return dp_fail(err, DP_ESHAPE, "the models differ: %zu and %zu numbers", first->n_values,
+                       against->side->n_values);
+    if ((rc = open_exact(&x, batch)) == 0)
+        rc = run_steps(&x, against, data, seed, batch);
+    close_exact(&x);
+    return rc;
+}

@@ -1,0 +1,87 @@
+/* train_show.c: what a person sees of a training: a bar on a terminal, a line per epoch. */
+#include "train.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BAR = 20, RATE_BYTES = 32 };
+
+static void rate_text(double rate, char text[RATE_BYTES])
+{
+    const char *unit = rate < 1e3 ? "" : rate < 1e6 ? "k" : "M";
+
+    snprintf(text, RATE_BYTES, "%.3g%s",
+             rate < 1e3   ? rate
+             : rate < 1e6 ? rate / 1e3
+                          : rate / 1e6,
+             unit);
+}
+
+void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
+{
+    char bar[BAR + 1], rate[RATE_BYTES];
+    /* About a hundred times an epoch is enough to look at. */
+    const size_t every = steps / 100 + 1;
+
+    if (!isatty(STDERR_FILENO) || epoch->steps % every != 0)
+        return;
+    for (size_t i = 0; i < BAR; i++)
+        bar[i] = i * steps < epoch->steps * BAR ? '#' : '.';
+    bar[BAR] = '\0';
+    rate_text(epoch->samples_per_s, rate);
+    fprintf(stderr, "\r\033[Kepoch %4zu [%s] loss %.4f %6s samples/s", epoch->epoch, bar, loss,
+            rate);
+    fflush(stderr);
+}
+
+void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch)
+{
+    char rate[RATE_BYTES], seed[48] = "";
+
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    rate_text(epoch->samples_per_s, rate);
+    if (options->seeds > 1)
+        snprintf(seed, sizeof seed, "seed %llu ", (unsigned long long)epoch->seed);
+    fprintf(stderr, "%sepoch %*zu/%zu", seed, snprintf(NULL, 0, "%zu", options->epochs),
+            epoch->epoch, options->epochs);
+    if (epoch->steps > 0)
+        fprintf(stderr, " loss %.4f", epoch->train_loss);
+    fprintf(stderr, " test %.4f %6.2f %%", epoch->test_loss, epoch->accuracy);
+    if (isfinite(epoch->other_accuracy))
+        fprintf(stderr, " (%.2f %%)", epoch->other_accuracy);
+    if (epoch->steps > 0)
+        fprintf(stderr, " %6s samples/s", rate);
+    fputc('\n', stderr);
+}
+
+static void show_exact(FILE *stream, const struct train_against *against)
+{
+    if (against->inexact.here)
+        fprintf(stream, "exact steps: THEY DIFFER, first in step %zu of %zu: %s\n",
+                against->inexact.step, against->exact_steps, against->inexact.where);
+    else if (against->exact_steps > 0)
+        fprintf(stream, "exact steps: %zu on whole numbers, all bits equal\n",
+                against->exact_steps);
+    if (against->exact_why[0] != '\0')
+        fprintf(stream, "exact steps: no more: %s\n", against->exact_why);
+}
+
+void train_show_against(FILE *stream, const struct train_against *against)
+{
+    show_exact(stream, against);
+    if (!against->parted.here) {
+        fprintf(stream, "real data: all bits equal after each of %zu steps\n", against->steps);
+        return;
+    }
+    fprintf(stream, "real data: first part in step %zu of %zu: %s\n", against->parted.step,
+            against->steps, against->parted.where);
+    fprintf(stream, "real data: a parameter differs by at most %.3g, in the last step by %.3g\n",
+            against->most, against->last);
+    if (against->beyond.here)
+        fprintf(stream, "real data: BEYOND THE BOUND from step %zu on: %s\n", against->beyond.step,
+                against->beyond.where);
+    else
+        fprintf(stream, "real data: within the bound, %.3g in the last step\n", against->bound);
+}
