@@ -66,6 +66,13 @@ install(FILES
     ${PROJECT_SOURCE_DIR}/suites/ADAPTERS.md
     ${PROJECT_SOURCE_DIR}/suites/impls/exec/PROTOCOL.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/results/training.md ${PROJECT_SOURCE_DIR}/results/weights.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The digits are in the program; this is for those who want to see them, and for their licence.
+install(FILES
+    ${PROJECT_SOURCE_DIR}/suites/workloads/data/digits.csv
+    ${PROJECT_SOURCE_DIR}/suites/workloads/data/README.md
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/data)
 install(FILES
     ${PROJECT_SOURCE_DIR}/suites/install/example.c
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

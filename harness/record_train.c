@@ -129,7 +129,8 @@ static json_t *comparison(const struct train_against *against)
     failed |= json_object_set_new(o, "parted", parting(&against->parted));
     failed |= json_object_set_new(o, "most", real(against->most));
     failed |= json_object_set_new(o, "last", real(against->last));
-    failed |= json_object_set_new(o, "bound", real(against->bound));
+    failed |= json_object_set_new(o, "judged_steps", count(against->judged));
+    failed |= json_object_set_new(o, "judged_bound", real(against->judged_bound));
     failed |= json_object_set_new(o, "beyond", parting(&against->beyond));
     if (failed) {
         json_decref(o);

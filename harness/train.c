@@ -5,9 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "output.h"
+#include "report.h"
 #include "weights.h"
 
 /* What a run of the command has open. */
@@ -98,12 +100,40 @@ static int open_devices(struct session *s)
                                        : command_open_group(s->command, &two, &s->other_group);
 }
 
+/* What would be found out only after the training, or after a record was begun. */
+static int check_files(struct session *s)
+{
+    const struct train_options *o = &s->options;
+    const struct train_side_config config = {.model = &s->model, .batch = 1, .lr = o->lr};
+    struct dp_error err = {0};
+    int rc = 0;
+
+    if (o->load[0] != '\0') {
+        rc = train_side_open(&s->side, s->group, &config, &err);
+        if (rc == 0)
+            rc = weights_load(s->side.top, o->load, &err);
+        train_side_close(&s->side);
+    }
+    if (rc == 0 && o->save[0] != '\0')
+        rc = weights_check(o->save, &err);
+    if (rc == 0 && o->figure[0] != '\0' && report_make_directory(o->figure) != 0)
+        rc = dp_fail(&err, DP_EINVAL, "cannot make the directory '%.100s': %s", o->figure,
+                     strerror(errno));
+    return rc ? command_core_error(s->command, &err) : 0;
+}
+
 static int open_record(struct session *s)
 {
     struct record_error why = {""};
+    struct stat there;
 
     if (s->options.out[0] == '\0')
         return 0;
+    if (stat(s->options.out, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0) {
+        command_complain(s->command, "--out: %.200s holds something already: name a new file",
+                         s->options.out);
+        return EXIT_MISUSE;
+    }
     if (output_open(&s->output, s->options.out, false, &why) == 0 &&
         output_repair(&s->output, &why) == 0) {
         s->writes = true;
@@ -264,7 +294,8 @@ int train_main(int argc, char **argv)
         return EXIT_MISUSE;
     s->command = argv[0];
     if ((status = train_parse(argc, argv, &s->options)) == 0 && (status = open_data(s)) == 0 &&
-        (status = open_devices(s)) == 0 && (status = open_record(s)) == 0)
+        (status = open_devices(s)) == 0 && (status = check_files(s)) == 0 &&
+        (status = open_record(s)) == 0)
         status = run_all(s);
     if (s->writes)
         output_close(&s->output);

@@ -157,6 +157,9 @@ struct train_against {
     double rounding;             /* the farthest that rounding drove a parameter so far */
     double bound;                /* of the last step */
     double last, most;           /* the largest difference of a parameter: last step, all steps */
+    bool loose;                  /* the bound says nothing any more */
+    size_t judged;               /* steps before that */
+    double judged_bound;         /* of the last of them */
     struct train_parting parted; /* the first step that left other bits */
     struct train_parting beyond; /* the first step beyond its bound */
     size_t exact_steps;          /* compared bit for bit; see train_exact */

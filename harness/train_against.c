@@ -20,6 +20,10 @@
  * about E[(2 phi(0) |x| / 64)^3] = 3e-6. */
 static const double FACTOR = 64;
 
+/* A bound that is more than this part of the largest parameter says nothing: from that step on
+ * differences are recorded and not judged. */
+static const double LOOSE = 0.01;
+
 int train_against_open(struct train_against *against, struct train_side *side,
                        const struct train_side_config *config, struct dp_error *err)
 {
@@ -180,7 +184,13 @@ int train_against_step(struct train_against *against, struct train_side *first,
     against->most = fmax(against->most, against->last);
     if (!(against->last == 0))
         note(&against->parted, against, first, at);
-    if (!(against->last <= against->bound))
+    if (!against->loose && against->bound < LOOSE * largest(against->side)) {
+        against->judged++;
+        against->judged_bound = against->bound;
+    } else {
+        against->loose = true;
+    }
+    if (!against->loose && !(against->last <= against->bound))
         note(&against->beyond, against, first, at);
     return 0;
 }
@@ -188,5 +198,5 @@ int train_against_step(struct train_against *against, struct train_side *first,
 bool train_against_holds(const struct train_against *against)
 {
     return !against->inexact.here && !against->beyond.here &&
-           against->exact_steps + against->steps > 0;
+           against->exact_steps + against->judged > 0;
 }

@@ -75,13 +75,17 @@ void train_show_against(FILE *stream, const struct train_against *against)
         fprintf(stream, "real data: all bits equal after each of %zu steps\n", against->steps);
         return;
     }
-    fprintf(stream, "real data: first part in step %zu of %zu: %s\n", against->parted.step,
+    fprintf(stream, "real data: they part in step %zu of %zu: %s\n", against->parted.step,
             against->steps, against->parted.where);
     fprintf(stream, "real data: a parameter differs by at most %.3g, in the last step by %.3g\n",
             against->most, against->last);
     if (against->beyond.here)
         fprintf(stream, "real data: BEYOND THE BOUND from step %zu on: %s\n", against->beyond.step,
                 against->beyond.where);
-    else
-        fprintf(stream, "real data: within the bound, %.3g in the last step\n", against->bound);
+    else if (against->judged > 0)
+        fprintf(stream, "real data: within the bound in steps 1 to %zu, which is %.3g there\n",
+                against->judged, against->judged_bound);
+    if (against->loose)
+        fprintf(stream, "real data: from step %zu on not judged: rounding alone moves parameters\n",
+                against->judged + 1);
 }

@@ -13,6 +13,8 @@
 #error "the file is little-endian, and numbers are written as they are in memory"
 #endif
 
+enum { PATH_BYTES = 1100 };
+
 uint64_t weights_checksum(const unsigned char *bytes, size_t n)
 {
     uint64_t sum = 0xcbf29ce484222325U;
@@ -107,22 +109,41 @@ static int write_all(int fd, const unsigned char *image, size_t bytes)
     return fsync(fd);
 }
 
-static int write_file(const char *path, const unsigned char *image, size_t bytes,
-                      struct dp_error *err)
+/* A new file beside path; its descriptor, or an error. */
+static int open_temporary(const char *path, char *temporary, size_t bytes, struct dp_error *err)
 {
     struct stat there;
-    char temporary[1100];
 
     /* A rename would put a file in the place of a device. */
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return dp_fail(err, DP_EINVAL, "%.120s is there and is not a regular file", path);
-    if (snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid()) >=
-        (int)sizeof temporary)
+        return dp_fail(err, DP_EINVAL, "cannot write %.120s: it is not a regular file", path);
+    if (snprintf(temporary, bytes, "%s.%ld.tmp", path, (long)getpid()) >= (int)bytes)
         return dp_fail(err, DP_EINVAL, "the path %.80s... is too long", path);
     const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
+    return fd >= 0 ? fd : dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, strerror(errno));
+}
+
+int weights_check(const char *path, struct dp_error *err)
+{
+    char temporary[PATH_BYTES];
+    const int fd = open_temporary(path, temporary, sizeof temporary, err);
+
     if (fd < 0)
-        return dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, strerror(errno));
+        return fd;
+    close(fd);
+    unlink(temporary);
+    return 0;
+}
+
+static int write_file(const char *path, const unsigned char *image, size_t bytes,
+                      struct dp_error *err)
+{
+    char temporary[PATH_BYTES];
+    const int fd = open_temporary(path, temporary, sizeof temporary, err);
+
+    if (fd < 0)
+        return fd;
     int failed = write_all(fd, image, bytes) != 0 ? errno : 0;
 
     if (close(fd) != 0 && failed == 0)

@@ -19,6 +19,9 @@ uint64_t weights_checksum(const unsigned char *bytes, size_t n);
  * Names are those of dp_module_param_name. All errors are DP_EINVAL or DP_ENOMEM, or of core. */
 int weights_save(struct dp_module *module, const char *path, struct dp_error *err);
 
+/* Whether path could be written now; for knowing it before a training. */
+int weights_check(const char *path, struct dp_error *err);
+
 /* Reads a file of the same model. A first level "module.", which the data-parallel wrapper adds, is
  * passed over on either side. Nothing is written to the module unless the whole file fits. */
 int weights_load(struct dp_module *module, const char *path, struct dp_error *err);

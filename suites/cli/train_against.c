@@ -1,0 +1,187 @@
+/* train_against.c: `--against` must let a right implementation pass and tell wrong ones.
+ *
+ * Something wrong is put between the data-parallel wrapper and the model of the first side: it
+ * works on memory directly, which virtual devices allow. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "train.h"
+
+enum { BATCH = 30, EPOCHS = 2 };
+
+enum fault {
+    FAULT_NONE,
+    FAULT_ULP,     /* the last bit of one output of replica 1 */
+    FAULT_ROWS,    /* replica 1 gives its rows in another order */
+    FAULT_SCALE,   /* its gradient is larger by a thousandth */
+    FAULT_NOTHING, /* it has no gradient */
+    FAULT_NAN
+};
+
+static void spoil_output(enum fault fault, const struct dp_tensor *out)
+{
+    float *value = out->data;
+    const size_t width = out->dim[1];
+
+    if (fault == FAULT_ULP)
+        value[0] = nextafterf(value[0], INFINITY);
+    if (fault == FAULT_NAN)
+        value[0] = NAN;
+    for (size_t j = 0; fault == FAULT_ROWS && out->dim[0] > 1 && j < width; j++) {
+        const float kept = value[j];
+
+        value[j] = value[width + j];
+        value[width + j] = kept;
+    }
+}
+
+static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                   int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    const enum fault *fault = dp_module_self(module);
+    const int rc = dp_forward(dp_module_child(module, 0), run, in, n_in, out, n_out, err);
+
+    if (rc == 0 && dp_run_replica(run) == 1)
+        spoil_output(*fault, &out[0]);
+    return rc;
+}
+
+static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
+                    int n_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    const enum fault *fault = dp_module_self(module);
+    float *value = grad_out[0].data;
+
+    for (size_t i = 0; dp_run_replica(run) == 1 && i < dp_tensor_count(&grad_out[0]); i++) {
+        if (*fault == FAULT_SCALE)
+            value[i] *= 1.001F;
+        if (*fault == FAULT_NOTHING)
+            value[i] = 0;
+    }
+    return dp_backward(dp_module_child(module, 0), run, grad_out, n_out, grad_in, n_in, err);
+}
+
+static int put_between(const enum fault *fault, struct dp_group *group, struct dp_module *model,
+                       struct dp_module **module, struct dp_error *err)
+{
+    static const struct dp_module_ops ops = {
+        .kind = "fault", .forward = forward, .backward = backward};
+
+    return dp_module_open(group, &ops, (void *)fault, &model, 1, module, err);
+}
+
+/* A tamper function for each fault. */
+#define TAMPER(name, kind)                                                                         \
+    static int name(struct dp_group *group, struct dp_module *model, struct dp_module **module,    \
+                    struct dp_error *err)                                                          \
+    {                                                                                              \
+        static const enum fault fault = kind;                                                      \
+                                                                                                   \
+        return put_between(&fault, group, model, module, err);                                     \
+    }
+
+TAMPER(tamper_none, FAULT_NONE)
+TAMPER(tamper_ulp, FAULT_ULP)
+TAMPER(tamper_rows, FAULT_ROWS)
+TAMPER(tamper_scale, FAULT_SCALE)
+TAMPER(tamper_nothing, FAULT_NOTHING)
+TAMPER(tamper_nan, FAULT_NAN)
+
+struct row {
+    const char *name;
+    int (*tamper)(struct dp_group *group, struct dp_module *model, struct dp_module **module,
+                  struct dp_error *err);
+    bool inexact, beyond; /* what must be told, in steps on whole numbers and on data */
+    bool refused;         /* the training itself ends */
+};
+
+static const struct row rows[] = {
+    {"right", tamper_none, false, false, false},
+    /* One ulp of one output is what rounding does, too: only exact steps can tell. */
+    {"one ulp", tamper_ulp, true, false, false},
+    {"rows", tamper_rows, true, true, false},
+    {"gradient of 1.001", tamper_scale, true, true, false},
+    {"no gradient", tamper_nothing, true, true, false},
+    {"not a number", tamper_nan, true, false, true},
+};
+
+struct fixture {
+    struct dataset data;
+    struct train_model model;
+    struct dp_group *group[2];
+};
+
+static int open_sides(const struct fixture *f, const struct row *row, struct train_side side[2],
+                      struct train_against *against, struct dp_error *err)
+{
+    struct train_side_config config = {
+        .model = &f->model, .batch = BATCH, .lr = 0.125, .momentum = 0.5, .tamper = row->tamper};
+    int rc = train_side_open(&side[0], f->group[0], &config, err);
+
+    /* Names have the level of what is put between on one side only: order is what counts. */
+    config.tamper = NULL;
+    if (rc == 0)
+        rc = train_side_open(&side[1], f->group[1], &config, err);
+    return rc ? rc : train_against_open(against, &side[1], &config, err);
+}
+
+/* exact: steps on whole numbers; else a training on the data. */
+static int run_row(const struct fixture *f, const struct row *row, bool exact)
+{
+    static const struct train_options options = {.batch = BATCH, .epochs = EPOCHS, .seeds = 1};
+    struct train_side side[2];
+    struct train_against against;
+    struct train_epoch last;
+    struct dp_error err = {0};
+    int rc;
+
+    memset(side, 0, sizeof side);
+    memset(&against, 0, sizeof against);
+    const struct train_run run = {
+        .options = &options, .data = &f->data, .side = &side[0], .against = &against, .seed = 1};
+
+    rc = open_sides(f, row, side, &against, &err);
+    if (rc == 0)
+        rc = exact ? train_exact(&against, &side[0], &f->model, &f->data, 1, BATCH, &err)
+                   : train_run(&run, &last, &err);
+    const bool differs = exact ? against.inexact.here : against.beyond.here;
+    const bool wanted = exact ? row->inexact : row->beyond;
+    const bool refused = !exact && row->refused;
+    const bool right =
+        refused ? rc == DP_EFAULT
+                : rc == 0 && differs == wanted && train_against_holds(&against) == !wanted;
+
+    printf("%-18s %-5s %s: %s\n", row->name, exact ? "exact" : "data", right ? "right" : "WRONG",
+           rc                    ? err.text
+           : exact               ? against.inexact.where
+           : against.beyond.here ? against.beyond.where
+           : against.parted.here ? against.parted.where
+                                 : "");
+    train_against_close(&against);
+    train_side_close(&side[0]);
+    train_side_close(&side[1]);
+    return right ? 0 : 1;
+}
+
+int main(void)
+{
+    static const struct dp_group_config list[2] = {{.devices = "virt:3"}, {.devices = "virt:1"}};
+    struct fixture f = {.group = {NULL}};
+    struct dp_error err = {0};
+    char why[200];
+    int wrong = 0;
+
+    if (dataset_open("digits", &(struct dataset_want){.features = 0}, &f.data, &err) ||
+        train_model_make("mlp:64,32,10", &f.data, &f.model, why, sizeof why) ||
+        dp_group_open(&list[0], &f.group[0], &err) || dp_group_open(&list[1], &f.group[1], &err)) {
+        fprintf(stderr, "FAILED: %s\n", err.text);
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        wrong += run_row(&f, &rows[i], true) + run_row(&f, &rows[i], false);
+    dp_group_close(f.group[0]);
+    dp_group_close(f.group[1]);
+    dataset_free(&f.data);
+    return wrong == 0 ? 0 : 1;
+}

@@ -1,0 +1,89 @@
+# Bad input of `lockstep train`: status 2 and one line that names the value, and where it is.
+. "$(dirname "$0")/common.sh"
+
+# refuse WORDS COMMAND...: status 2, one line, nothing on standard output.
+refuse()
+{
+    words=$1
+    shift
+    expect_status 2 "$@"
+    if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
+        cat out err >&2
+        fail "not one line with '$words': $*"
+    fi
+}
+
+expect_status 0 "$lockstep" train --devices virt:3 --epochs 0 --save three.weights --out curve.jsonl
+
+# Weights that are not this model's, or no longer what they were.
+head -c 20000 three.weights >short.weights
+refuse 'short.weights is truncated: it has 20000 of 38592 bytes' "$lockstep" train --load short.weights
+head -c 20 three.weights >short.weights
+refuse 'short.weights is truncated' "$lockstep" train --load short.weights
+: >empty.weights
+refuse 'empty.weights holds no weights' "$lockstep" train --load empty.weights
+refuse 'curve.jsonl holds no weights' "$lockstep" train --load curve.jsonl
+{ head -c 9000 three.weights; printf 'x'; tail -c +9002 three.weights; } >damaged.weights
+refuse 'damaged: its checksum is wrong' "$lockstep" train --load damaged.weights
+{ head -c 8 three.weights; printf '\002'; tail -c +10 three.weights; } >newer.weights
+refuse 'newer.weights is of version 2; this program reads 1' "$lockstep" train --load newer.weights
+{ cat three.weights; printf 'x'; } >long.weights
+refuse 'long.weights is too long' "$lockstep" train --load long.weights
+refuse 'tensor 0 is 0.weight float32 \[128, 64\] there, 0.weight float32 \[64, 64\] here' \
+    "$lockstep" train --model mlp:64,64,10 --load three.weights
+refuse 'tensor 4 is no tensor there, 4.weight float32 \[10, 10\] here' \
+    "$lockstep" train --model mlp:64,128,10,10 --load three.weights
+refuse 'tensor 2 is 2.weight .* there, none here' "$lockstep" train --model mlp:64,128 \
+    --load three.weights
+refuse 'nowhere' "$lockstep" train --load nowhere
+refuse 'not a regular file' "$lockstep" train --load /dev/zero
+refuse 'not a regular file' "$lockstep" train --save /dev/null
+refuse 'no/folder/a.weights' "$lockstep" train --save no/folder/a.weights
+
+# Data that are none: one line that names file, line and column.
+csv()
+{
+    printf "$2" >"$1.csv"
+    refuse "^lockstep train: $1.csv:$3" "$lockstep" train --data "$1.csv" --out refused.jsonl
+}
+csv empty '' '1:1: the file is empty'
+csv missing '1,2,0\n3,1\n' '2:3: the column is missing: the line has 2 of 3'
+csv more '1,2,0\n3,4,5,1\n' "2:4: the line has more than 3 columns"
+csv text '1,2,0\n3,abc,1\n' "2:2: 'abc' is not a number"
+csv heading 'x,y,class\n1,2,0\n' "1:1: 'x' is not a number (a heading"
+csv nan '1,2,0\n3,nan,1\n' "2:2: 'nan' is not a finite number"
+csv infinite '1,2,0\n-inf,2,1\n' "2:1: '-inf' is not a finite number"
+csv large '1,2,0\n1e99,2,1\n' "2:1: '1e99' is too large"
+csv negative '1,2,0\n1,2,-1\n' "2:3: class '-1' is not a whole number"
+csv half '1,2,0\n1,2,0.5\n' "2:3: class '0.5' is not a whole number"
+csv control '1,2,0\n1,\033[31m,0\n' "2:2: '?\[31m' is not a number"
+printf '1,2,0\r\n3,4,1' >two.csv
+refuse "two.csv:2:3: class '1' is not a whole number from 0 to 0" "$lockstep" train --data two.csv \
+    --model mlp:2,1
+refuse 'two.csv:1:4: the column is missing' "$lockstep" train --data two.csv --model mlp:3,2
+expect_status 0 "$lockstep" train --data two.csv --devices virt:2 --epochs 1
+printf '1,2,0\n' >one.csv
+refuse 'one.csv has 1 row' "$lockstep" train --data one.csv --epochs 1
+refuse "data 'nowhere'" "$lockstep" train --data nowhere
+refuse 'cannot read' "$lockstep" train --data .
+[ ! -e refused.jsonl ] || fail "refused data left a record"
+
+# Options.
+refuse "model.*'mpl'.*mlp" "$lockstep" train --model mpl
+refuse 'digits has 64 numbers a row, the model takes 5' "$lockstep" train --model mlp:5,2
+refuse 'digits has 10 classes' "$lockstep" train --model mlp:64,9
+refuse 'batch' "$lockstep" train --batch 0
+refuse 'lr.*nan' "$lockstep" train --lr nan
+refuse 'lr.*0' "$lockstep" train --lr 0
+refuse 'momentum.*1' "$lockstep" train --momentum 1
+refuse 'prefetch.*"maybe"' "$lockstep" train --prefetch maybe
+refuse 'epochs' "$lockstep" train --epochs -1
+refuse 'seeds.*"0"' "$lockstep" train --seeds 0
+refuse 'virt:0' "$lockstep" train --devices virt:0
+refuse 'virt:0' "$lockstep" train --against virt:0
+refuse 'needs --against' "$lockstep" train --against-backend cpu
+refuse 'leave out --seeds' "$lockstep" train --against virt:1 --seeds 2
+refuse 'leave out --seeds' "$lockstep" train --save a --seeds 2
+refuse '--epochs is there twice' "$lockstep" train --epochs 1 --epochs 1
+refuse 'holds something already' "$lockstep" train --epochs 1 --out curve.jsonl
+refuse 'cannot make the directory' "$lockstep" train --epochs 1 --figure curve.jsonl/figure
