@@ -1,14 +1,16 @@
 /* tutorial.c: the loop of the PyTorch data-parallel tutorial.
  *
- * 100 random rows of 5 in batches of 30 through Linear(5, 2), wrapped when there are devices. The
- * sizes printed are those that the replicas saw, noted by a probe inside the wrapper. */
+ * 100 random rows of 5 in shuffled batches of 30 through Linear(5, 2), wrapped when there are
+ * devices. The sizes printed are those that the replicas saw, noted by a probe inside the wrapper.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
+#include "loader.h"
 #include "probe.h"
 
-enum { ROWS = 100, BATCH = 30, WIDTH_IN = 5, WIDTH_OUT = 2 };
+enum { ROWS = 100, BATCH = 30, WIDTH_IN = 5, WIDTH_OUT = 2, SEED = 1 };
 
 struct tutorial_options {
     char devices[64];
@@ -29,7 +31,9 @@ struct tutorial {
     struct dp_module *linear, *model, *wrapper, *runs;
     struct dp_run *run;
     struct probe probe;
-    float rows[ROWS][WIDTH_IN];
+    struct dataset data;
+    struct loader *loader;
+    struct dp_tensor batch; /* of BATCH rows */
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -74,17 +78,25 @@ static void close_model(struct tutorial *t)
     dp_module_close(t->linear);
 }
 
-/* Uniform in -1..1: a linear congruential generator (Knuth's MMIX constants). */
-static void fill_rows(struct tutorial *t)
+/* RandomDataset and DataLoader(shuffle=True). */
+static int open_data(struct tutorial *t, struct dp_error *err)
 {
-    uint64_t state = 1;
+    const struct loader_config config = {
+        .data = &t->data, .batch = BATCH, .seed = SEED, .shuffle = true, .prefetch = true};
+    int rc;
 
-    for (size_t i = 0; i < ROWS; i++) {
-        for (size_t j = 0; j < WIDTH_IN; j++) {
-            state = state * 6364136223846793005U + 1442695040888963407U;
-            t->rows[i][j] = (float)((double)(state >> 33) / 0x1p30 - 1);
-        }
-    }
+    if ((rc = dataset_random(ROWS, WIDTH_IN, WIDTH_OUT, SEED, &t->data, err)) ||
+        (rc = loader_open(&config, &t->loader, err)))
+        return rc;
+    return dp_tensor_alloc(t->slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &t->batch, err);
+}
+
+static void close_data(struct tutorial *t)
+{
+    if (t->batch.slot != NULL)
+        dp_tensor_free(&t->batch);
+    loader_close(t->loader);
+    dataset_free(&t->data);
 }
 
 static void print_size(const char *label, int dims, const size_t dim[])
@@ -114,22 +126,21 @@ static void print_batch(const struct tutorial *t, const struct dp_tensor *in,
 
 static int run_batches(struct tutorial *t, struct dp_error *err)
 {
-    for (size_t first = 0; first < ROWS; first += BATCH) {
-        const size_t rows = ROWS - first < BATCH ? ROWS - first : BATCH;
+    struct loader_batch batch;
+
+    loader_start(t->loader, 0);
+    for (loader_next(t->loader, &batch); batch.rows > 0; loader_next(t->loader, &batch)) {
         struct dp_tensor in = {0}, out[DP_MAX_IO];
         int n_out = 0, rc;
 
         probe_clear(&t->probe);
         dp_run_reset(t->run);
-        if ((rc = dp_tensor_alloc(t->slot, DP_F32, 2, (size_t[]){rows, WIDTH_IN}, &in, err)))
+        if ((rc = dp_tensor_rows(&t->batch, 0, batch.rows, &in, err)) ||
+            (rc = dp_tensor_write(&in, batch.feature, err)) ||
+            (rc = dp_forward(t->runs, t->run, &in, 1, out, &n_out, err)) ||
+            (rc = dp_group_wait(t->group, err)))
             return rc;
-        if ((rc = dp_tensor_write(&in, t->rows[first], err)) == 0 &&
-            (rc = dp_forward(t->runs, t->run, &in, 1, out, &n_out, err)) == 0 &&
-            (rc = dp_group_wait(t->group, err)) == 0)
-            print_batch(t, &in, &out[0]);
-        dp_tensor_free(&in);
-        if (rc)
-            return rc;
+        print_batch(t, &in, &out[0]);
     }
     return 0;
 }
@@ -165,12 +176,12 @@ int tutorial_main(int argc, char **argv)
     if ((status = command_open_group(argv[0], &config, &t.group)))
         return status;
     t.slot = dp_group_size(t.group) > 0 ? dp_group_slot(t.group, 0) : dp_group_host(t.group);
-    fill_rows(&t);
-    if (open_model(&t, &err) == 0) {
+    if (open_data(&t, &err) == 0 && open_model(&t, &err) == 0) {
         print_heading(&t);
         run_batches(&t, &err);
     }
     close_model(&t);
+    close_data(&t);
     dp_group_close(t.group);
     return err.status ? command_core_error(argv[0], &err) : EXIT_PASSED;
 }
