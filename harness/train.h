@@ -7,7 +7,6 @@
 #include "dataset.h"
 #include "dp.h"
 #include "loader.h"
-#include "stream.h"
 #include "workload.h"
 
 enum { TRAIN_MAX_DIMS = DP_MAX_DIMS - 1, TRAIN_SEEDS = 100, TRAIN_PATH = 512 };
@@ -33,7 +32,9 @@ int train_parse(int argc, char **argv, struct train_options *options);
 
 struct train_model {
     char name[96];
-    struct workload workload;
+    struct workload workload; /* of mlp:SIZES */
+    /* Of all others: the module on the host, with undefined parameters. */
+    int (*open)(struct dp_group *group, struct dp_module **module, struct dp_error *err);
     int ndim; /* dimensions of a sample */
     size_t dim[TRAIN_MAX_DIMS];
     int classes;
@@ -51,8 +52,8 @@ int train_model_make(const char *name, const struct dataset *data, struct train_
 /* On the host, with undefined parameters. */
 int train_model_open(const struct train_model *model, struct dp_group *group,
                      struct dp_module **module, struct dp_error *err);
-/* As PyTorch starts its layers: uniform in +-1/sqrt(inputs of a row), by seed; norms at 1 and 0. */
-int train_model_init(struct dp_module *module, uint64_t seed, struct dp_error *err);
+/* Numbers of a row. */
+size_t train_model_width(const struct train_model *model);
 
 /* ---- one model on one list of devices: train_side.c --------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "equal.h"
+#include "stream.h"
 
 /* One direction of growth soon dominates all differences, and then two of them are to each other as
  * two normal numbers: one is more than 64 times the largest of three others with a probability of
@@ -31,12 +31,10 @@ int train_against_open(struct train_against *against, struct train_side *side,
                                              .batch = config->batch,
                                              .lr = config->lr,
                                              .momentum = config->momentum};
-    size_t width = 1;
+    const size_t width = train_model_width(config->model);
     int rc;
 
     *against = (struct train_against){.side = side};
-    for (int d = 0; d < config->model->ndim; d++)
-        width *= config->model->dim[d];
     against->feature = malloc(config->batch * width * sizeof *against->feature);
     against->label = malloc(config->batch * sizeof *against->label);
     against->order = malloc(config->batch * sizeof *against->order);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "equal.h"
+#include "stream.h"
 
 static const double LIMIT = 0x1p24;
 

@@ -132,7 +132,7 @@ int train_run(const struct train_run *run, struct train_epoch *last, struct dp_e
     int rc = 0;
 
     if (!run->keep)
-        rc = train_model_init(run->side->top, run->seed, err);
+        rc = dp_module_init(run->side->top, run->seed, err);
     if (rc == 0 && run->against != NULL)
         rc = train_against_start(run->against, run->side, run->seed, err);
     if (rc == 0 && (rc = open_loaders(&work)) == 0)

@@ -11,7 +11,6 @@ enum stream_purpose {
     STREAM_OF_ORDER,
     STREAM_OF_DATA,
     STREAM_OF_TEACHER,
-    STREAM_OF_WEIGHTS,
     STREAM_OF_EXACT,
     STREAM_OF_AGAINST
 };
