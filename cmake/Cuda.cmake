@@ -1,5 +1,5 @@
-# The CUDA part: sets DP_HAVE_CUDA, DP_CUDA_LIBRARIES, DP_CUDA_NOTE and DP_NCCL_NOTE (for the summary),
-# and enables the language CUDA when it is built. AUTO builds it where the toolkit is, ON fails where it is not.
+# The CUDA part: sets DP_HAVE_CUDA, DP_CUDA_LIBRARIES and DP_CUDA_NOTE (for the summary), and
+# enables the language CUDA when it is built. AUTO builds it where the toolkit is, ON fails where it is not.
 foreach(feature DP_CUDA DP_NCCL)
     if(NOT ${feature} MATCHES "^(AUTO|ON|OFF)$")
         message(FATAL_ERROR "${feature}=${${feature}}: must be AUTO, ON or OFF")
@@ -44,32 +44,4 @@ if(DP_CUDA STREQUAL ON AND NOT DP_HAVE_CUDA)
     message(FATAL_ERROR "DP_CUDA=ON: CUDA is ${DP_CUDA_NOTE}")
 endif()
 
-# NCCL is looked for and stated; nothing uses it yet.
-set(NCCL_ROOT "" CACHE PATH "Prefix of NCCL, such as a Python package's nvidia/nccl folder")
-if(DP_NCCL STREQUAL ON)
-    message(FATAL_ERROR "DP_NCCL=ON: this version has no NCCL part; use AUTO or OFF")
-elseif(DP_NCCL STREQUAL OFF OR NOT DP_HAVE_CUDA)
-    set(DP_NCCL_NOTE "not looked for (DP_NCCL=${DP_NCCL}, DP_CUDA=${DP_CUDA})")
-else()
-    # HINTS would quietly take the system's where NCCL_ROOT has none.
-    if(NCCL_ROOT)
-        cmake_path(ABSOLUTE_PATH NCCL_ROOT BASE_DIRECTORY ${CMAKE_BINARY_DIR} NORMALIZE
-            OUTPUT_VARIABLE root)
-        set(where PATHS ${root} NO_DEFAULT_PATH)
-    else()
-        set(where HINTS ${CUDAToolkit_LIBRARY_DIR}/.. ${CUDAToolkit_INCLUDE_DIRS}/..)
-    endif()
-    find_path(DP_NCCL_INCLUDE nccl.h ${where} PATH_SUFFIXES include NO_CACHE)
-    find_library(DP_NCCL_LIBRARY NAMES nccl libnccl.so.2 NAMES_PER_DIR ${where}
-        PATH_SUFFIXES lib lib64 NO_CACHE)
-    if(DP_NCCL_INCLUDE AND DP_NCCL_LIBRARY)
-        file(STRINGS ${DP_NCCL_INCLUDE}/nccl.h version REGEX "^#define NCCL_(MAJOR|MINOR|PATCH) ")
-        list(TRANSFORM version REPLACE "^[^0-9]*([0-9]+).*$" "\\1")
-        list(JOIN version "." version)
-        set(DP_NCCL_NOTE "${version} in ${DP_NCCL_LIBRARY}; not used in this version")
-    elseif(NCCL_ROOT)
-        set(DP_NCCL_NOTE "absent: no nccl.h and libnccl below ${root}")
-    else()
-        set(DP_NCCL_NOTE "absent (NCCL_ROOT says where to look)")
-    endif()
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/Nccl.cmake)
