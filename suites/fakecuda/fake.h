@@ -51,10 +51,12 @@ struct fake_block {
     size_t records, room;
 };
 
+#define FAKE_CHUNK ((size_t)16 << 10)
 struct fake_arena {
     char *face, *body;
-    unsigned char *shadow; /* one per word: was it ever written? */
-    size_t span, used, peak, cursor;
+    unsigned char *shadow;  /* one per word: was it ever written? */
+    unsigned char *touched; /* one per chunk: 0 when its shadow is 0 everywhere */
+    size_t span, used, peak, cursor, filled;
 };
 
 /* A position in a stream: everything that was put there before it. */
@@ -141,7 +143,7 @@ struct fake_count {
 struct fake_state {
     struct fakecuda_config config;
     bool started, registered, stop_helper, helping, handler;
-    int process; /* that started it */
+    bool forked; /* this is a child of the process that started it */
     uint64_t generation, random, serial;
     int visible[FAKECUDA_DEVICES]; /* physical index of each device */
     int violations;
@@ -153,7 +155,6 @@ struct fake_state {
     char slow[64];    /* operations that take slow_ns longer */
     uint64_t slow_ns;
     bool peer[FAKECUDA_DEVICES][FAKECUDA_DEVICES];
-    int poison; /* a file full of NaN */
     struct fake_arena arena[FAKECUDA_DEVICES];
     struct fake_block **block; /* by address */
     size_t blocks, block_room;
@@ -226,7 +227,9 @@ int fake_device_of(const void *pointer);           /* of a device's addresses, o
 void *fake_body(const struct fake_block *block, const void *face);
 
 /* ---- shadow.c: which words of device memory were ever written */
-void fake_shadow_set(const struct fake_area *area, bool written);
+void fake_shadow_set(const struct fake_area *area);
+/* The bytes, of one chunk, count as never written. False: nothing had been written there. */
+bool fake_shadow_forget(const char *address, size_t bytes);
 /* Offset of the first byte that never was; negative: all were. */
 long long fake_shadow_missing(const struct fake_area *area);
 bool fake_shadow_none(const struct fake_area *area);

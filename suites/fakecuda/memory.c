@@ -13,6 +13,7 @@
 #define ROOMY      4 /* addresses for each byte of memory: they are given out again late */
 #define ROUND      ((size_t)32 << 20)
 #define LARGE      ((size_t)1 << 20)
+#define SMALL      ((size_t)128 << 10)
 
 static size_t up_to(size_t bytes, size_t unit)
 {
@@ -26,29 +27,34 @@ static void *map(size_t bytes, int protection)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void poison_open(void)
+/* Kept for the next start: making it takes longer than most programs. */
+static int poison_file(void)
 {
+    static int file = -1;
     unsigned char page[4096];
+    if (file >= 0)
+        return file;
     memset(page, POISON, sizeof page);
-    fake.poison = memfd_create("fakecuda-poison", MFD_CLOEXEC);
+    file = memfd_create("fakecuda-poison", MFD_CLOEXEC);
     for (size_t i = 0; i < LARGE / sizeof page; ++i) {
-        if (fake.poison < 0 || write(fake.poison, page, sizeof page) != (ssize_t)sizeof page) {
+        if (file < 0 || write(file, page, sizeof page) != (ssize_t)sizeof page) {
             fake_violation("no memory for what freed memory is filled with");
             _exit(FAKECUDA_EXIT);
         }
     }
+    return file;
 }
 
 void fake_memory_open(void)
 {
-    poison_open();
     for (int device = 0; device < fake.config.devices; ++device) {
         struct fake_arena *arena = &fake.arena[device];
         arena->span = up_to(fake.config.memory_bytes, LARGE) * ROOMY;
         arena->face = map(arena->span, PROT_NONE);
         arena->body = map(arena->span, PROT_READ | PROT_WRITE);
         arena->shadow = map(arena->span / 4, PROT_READ | PROT_WRITE);
-        if (!arena->face || !arena->body || !arena->shadow) {
+        arena->touched = map(arena->span / FAKE_CHUNK, PROT_READ | PROT_WRITE);
+        if (!arena->face || !arena->body || !arena->shadow || !arena->touched) {
             fake_violation("no addresses for the memory of device %d", device);
             _exit(FAKECUDA_EXIT);
         }
@@ -158,12 +164,12 @@ static char *place(struct fake_arena *arena, size_t span)
     return start;
 }
 
-/* A large block is not written, but mapped to the same few pages of NaN, and costs none until it is
- * used. */
+/* Many bytes are not written, but mapped to the same few pages of NaN, and cost no memory until
+ * they are used. */
 static void poison(char *body, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (bytes < 2 * LARGE) {
+    if (bytes < SMALL) {
         memset(body, POISON, bytes);
         return;
     }
@@ -171,12 +177,38 @@ static void poison(char *body, size_t bytes)
     size_t done = head;
     for (size_t n = LARGE; bytes - done >= page; done += n) {
         n = bytes - done < LARGE ? (bytes - done) / page * page : LARGE;
-        if (mmap(body + done, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fake.poison, 0) ==
-            MAP_FAILED)
+        if (mmap(body + done, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, poison_file(),
+                 0) == MAP_FAILED)
             break;
     }
     memset(body, POISON, head);
     memset(body + done, POISON, bytes - done);
+}
+
+/* What no block is in is NaN up to arena->filled, and was never used after that. */
+static void fill(struct fake_arena *arena, size_t end)
+{
+    if (end <= arena->filled)
+        return;
+    poison(arena->body + arena->filled, end - arena->filled);
+    arena->filled = end;
+}
+
+/* Back to NaN that was never written. What is like that still is left alone: of most blocks little
+ * was written, and of the workspace of a matrix product nothing. */
+static void restore(const struct fake_block *block)
+{
+    const struct fake_arena *arena = &fake.arena[block->device];
+    const char *const end = block->face + block->bytes;
+    for (const char *lo = block->face; lo < end;) {
+        const size_t left = FAKE_CHUNK - (size_t)(lo - arena->face) % FAKE_CHUNK;
+        const size_t n = (size_t)(end - lo) < left ? (size_t)(end - lo) : left;
+        if (fake_shadow_forget(lo, n))
+            memset(fake_body(block, lo), POISON, n);
+        lo += n;
+    }
+    memset(block->body - block->lead, POISON, block->lead);
+    memset(block->body + block->bytes, POISON, block->span - block->lead - block->bytes);
 }
 
 static cudaError_t allocate_device(int device, size_t bytes, void **face)
@@ -191,11 +223,9 @@ static cudaError_t allocate_device(int device, size_t bytes, void **face)
     arena->used += bytes;
     arena->peak = arena->used > arena->peak ? arena->used : arena->peak;
     char *body = arena->body + (start - arena->face);
+    fill(arena, (size_t)(start - arena->face) + span);
     memset(body, FENCE_BYTE, FENCE);
-    poison(body + FENCE, bytes);
     memset(body + FENCE + bytes, FENCE_BYTE, span - FENCE - bytes);
-    const struct fake_area area = {start + FENCE, bytes, 1, bytes};
-    fake_shadow_set(&area, false);
     *face = list((struct fake_block){.face = start + FENCE,
                                      .body = body + FENCE,
                                      .bytes = bytes,
@@ -272,7 +302,7 @@ static void release(struct fake_block *block)
         return;
     }
     fake.arena[block->device].used -= block->bytes;
-    poison(block->body, block->bytes);
+    restore(block);
 }
 
 cudaError_t fake_release(void *face, int device, const char *call)
@@ -345,6 +375,6 @@ void fake_memory_close(void)
         munmap(arena->face, arena->span);
         munmap(arena->body, arena->span);
         munmap(arena->shadow, arena->span / 4);
+        munmap(arena->touched, arena->span / FAKE_CHUNK);
     }
-    close(fake.poison);
 }

@@ -3,8 +3,6 @@
 #include "fake.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define WORD 4
 
@@ -23,29 +21,36 @@ static size_t words(const char *address, size_t bytes)
     return ((uintptr_t)address % WORD + bytes + WORD - 1) / WORD;
 }
 
-/* Pages that are given back are zero when they are used again. */
-static void clear(unsigned char *shadow, size_t n)
+static void touch(const char *address, size_t bytes)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), head = page - (uintptr_t)shadow % page;
-    const size_t whole = n < 16 * page ? 0 : (n - head) / page * page;
-    if (whole == 0 || madvise(shadow + head, whole, MADV_DONTNEED) != 0) {
-        memset(shadow, 0, n);
-        return;
-    }
-    memset(shadow, 0, head);
-    memset(shadow + head + whole, 0, n - head - whole);
+    const struct fake_arena *arena = &fake.arena[fake_device_of(address)];
+    const size_t first = (size_t)(address - arena->face) / FAKE_CHUNK;
+    const size_t last = (size_t)(address + bytes - 1 - arena->face) / FAKE_CHUNK;
+    memset(arena->touched + first, 1, last - first + 1);
 }
 
-void fake_shadow_set(const struct fake_area *area, bool written)
+void fake_shadow_set(const struct fake_area *area)
 {
     for (size_t row = 0; row < area->height && area->width; ++row) {
         const char *lo = area->lo + row * area->pitch;
         unsigned char *shadow = shadow_of(lo);
-        if (shadow && written)
-            memset(shadow, 1, words(lo, area->width));
-        else if (shadow)
-            clear(shadow, words(lo, area->width));
+        if (!shadow)
+            continue;
+        memset(shadow, 1, words(lo, area->width));
+        touch(lo, area->width);
     }
+}
+
+bool fake_shadow_forget(const char *address, size_t bytes)
+{
+    const struct fake_arena *arena = &fake.arena[fake_device_of(address)];
+    unsigned char *touched = arena->touched + (size_t)(address - arena->face) / FAKE_CHUNK;
+    if (!*touched)
+        return false;
+    memset(shadow_of(address), 0, words(address, bytes));
+    if (bytes == FAKE_CHUNK)
+        *touched = 0;
+    return true;
 }
 
 long long fake_shadow_missing(const struct fake_area *area)
@@ -79,6 +84,7 @@ static void copy_row(const char *to, const char *from, size_t bytes)
     const unsigned char *source = shadow_of(from);
     if (!target)
         return;
+    touch(to, bytes);
     if (source && (uintptr_t)to % WORD == (uintptr_t)from % WORD)
         memmove(target, source, words(to, bytes));
     else

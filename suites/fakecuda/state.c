@@ -101,9 +101,15 @@ void fake_violation(const char *format, ...)
         _exit(FAKECUDA_EXIT);
 }
 
+/* Asking for the process at every call takes longer than the rest of most. */
+static void in_child(void)
+{
+    fake.forked = true;
+}
+
 static void at_exit(void)
 {
-    if (!fake.started || fake.process != getpid())
+    if (!fake.started || fake.forked)
         return;
     fflush(NULL);
     if (fakecuda_finish() > 0)
@@ -137,7 +143,6 @@ static void begin(const struct fakecuda_config *config)
     fake.config = *config;
     fake.generation = generation + 1;
     fake.random = config->seed * 0x2545f4914f6cdd1du + 1;
-    fake.process = getpid();
     fake.registered = true;
     fake.handler = handler;
     fake.started = true;
@@ -149,8 +154,10 @@ static void begin(const struct fakecuda_config *config)
     see_devices();
     fake_memory_open();
     fake_guard_install();
-    if (!registered)
-        atexit(at_exit);
+    if (!registered && (atexit(at_exit) != 0 || pthread_atfork(NULL, NULL, in_child) != 0)) {
+        fake_violation("no memory to be called at the end");
+        _exit(FAKECUDA_EXIT);
+    }
 }
 
 void fakecuda_start(const struct fakecuda_config *config)
@@ -277,7 +284,7 @@ static cudaError_t driver_error(void)
 /* What forbids the call, whatever its arguments are. */
 static cudaError_t forbidden(const struct fake_call *call)
 {
-    if (fake.process != getpid()) {
+    if (fake.forked) {
         fake_violation("%s: the process that used CUDA first has forked, this is its child",
                        call->name);
         return cudaErrorInitializationError;

@@ -115,7 +115,7 @@ void fake_work_do(struct fake_work *work, const struct CUstream_st *stream)
     fake_me.running = NULL;
     for (int i = 0; i < work->accesses && !work->copies; ++i) {
         if ((work->access[i].use & FAKE_SCRATCH) == FAKE_WRITE)
-            fake_shadow_set(&work->access[i].area, true);
+            fake_shadow_set(&work->access[i].area);
     }
 }
 

@@ -43,6 +43,17 @@ static void test_out_of_memory(void)
     test_end(NULL);
 }
 
+/* Nothing is left of what was there before: NaN, none of it written. */
+static bool is_new(float *memory, size_t n)
+{
+    const struct fake_area area = fake_area(memory, n * sizeof *memory, 1, n * sizeof *memory);
+    const unsigned char *body = fake_body(fake_find(memory), memory);
+    bool same = fake_shadow_none(&area);
+    for (size_t i = 0; same && i < n * sizeof *memory; ++i)
+        same = body[i] == 0xff;
+    return same;
+}
+
 /* Addresses come back late, but they do. */
 static void test_addresses_come_back(void)
 {
@@ -56,11 +67,14 @@ static void test_addresses_come_back(void)
     cudaStream_t stream = tool_stream(0);
     float *kept = tool_floats(0, N);
     for (int i = 0; i < 2000; ++i) {
-        float *next = tool_floats(0, 1u << 14);
+        /* Of one chunk and of several, written at places that change. */
+        const size_t n = i % 3 == 0 ? 500 : (1u << 14) + 77, at = (size_t)i * 997 % n;
+        float *next = tool_floats(0, n);
         again = again || (first == next && i > 10);
         first = first ? first : next;
-        tool_put(next, &value, 1, stream);
-        tool_get(&back, next, 1, stream);
+        CHECK(is_new(next, n));
+        tool_put(next + at, &value, 1, stream);
+        tool_get(&back, next + at, 1, stream);
         CHECK(back == 3.0f && next != kept);
         WELL(cudaFree(next));
     }
