@@ -62,7 +62,8 @@ struct dp_device_ops {
     int (*finish)(const struct dp_event *event, struct dp_error *err);
     int (*sync)(struct dp_queue *queue, struct dp_error *err);
     /* Between hold(true) and hold(false), which nest, launches may be held back and issued
-     * together: by flush, or before anything else is done to the queue. NULL: none ever are. */
+     * together: by flush, or before anything else could tell: a copy, a call, an event, a wait for
+     * the queue. flush also returns failures of those. NULL: none are ever held back. */
     void (*hold)(struct dp_queue *queue, bool on);
     int (*flush)(struct dp_queue *queue, struct dp_error *err);
 };
@@ -191,11 +192,11 @@ int dp_queue_sync(struct dp_queue *queue, struct dp_error *err);
 int dp_slot_wait(struct dp_slot *slot, struct dp_error *err); /* both queues */
 bool dp_is_host(const struct dp_slot *slot);
 
-/* hold.c: launches in the compute queues of n slots, which belong to the calling thread until they
- * are issued; what it waits for or records there in between includes them. */
+/* hold.c: from dp_slots_hold to dp_slots_issue the compute queues of n slots are the calling
+ * thread's, and may hold its launches back. */
 void dp_slots_hold(struct dp_slot *const slots[], int n);
 int dp_slots_issue(struct dp_slot *const slots[], int n, struct dp_error *err);
-/* Issues what is held back, and goes on holding. Before other threads or queues go on. */
+/* Issues what is held back, and goes on holding: before another thread goes on. */
 int dp_slots_flush(struct dp_slot *const slots[], int n, struct dp_error *err);
 
 /* worker.c; crowded: more workers than cores. */

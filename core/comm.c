@@ -40,10 +40,7 @@ int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum
     }
     if (status)
         return status;
-    status = dp_slots_flush(team->group->slot, team->group->size, err);
-    if (status == 0)
-        status = team->group->backend->comm->move(team, moves, phase, err);
-    return drained(team->group, status);
+    return drained(team->group, team->group->backend->comm->move(team, moves, phase, err));
 }
 
 int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
@@ -54,8 +51,6 @@ int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const s
         status = check_group(team->group, dst_slot, err);
     if (status)
         return status;
-    status = dp_slots_flush(team->group->slot, team->group->size, err);
-    if (status == 0)
-        status = team->group->backend->comm->reduce(team, dst_slot, sums, n, phase, err);
-    return drained(team->group, status);
+    return drained(team->group,
+                   team->group->backend->comm->reduce(team, dst_slot, sums, n, phase, err));
 }

@@ -191,8 +191,6 @@ static int cuda_wait(struct dp_queue *queue, const struct dp_event *event, struc
         return event->queue->slot->ops->finish(event, err);
     int status = check_recorded(event->queue, err);
     if (status == 0)
-        status = dp_cuda_flush(queue, err);
-    if (status == 0)
         status = dp_cuda_enter(queue->slot, err);
     if (status || event->position == 0)
         return status;

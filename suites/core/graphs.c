@@ -264,6 +264,41 @@ static void many(struct context *c)
     expect_counts(c, &d, 2, 0);
 }
 
+/* Works on a tensor that lives as long as its forward. */
+static int borrow_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    static const float values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    struct dp_tensor own;
+    int status = dp_tensor_alloc(in[0].slot, DP_F32, 2, in[0].dim, &own, err);
+    if (status)
+        return status;
+    status = dp_tensor_write(&own, values, err);
+    if (status == 0)
+        status = dp_forward(dp_module_child(module, 0), run, &own, n_in, out, n_out, err);
+    dp_tensor_free(&own);
+    return status;
+}
+
+static void temporary(struct context *c)
+{
+    static const struct dp_module_ops ops = {.kind = "borrow", .forward = borrow_forward};
+    struct golden g;
+    struct dp_module *borrow = NULL;
+    struct dp_error err = {0};
+    golden_open(c, &g, 1);
+    expect_ok(c, dp_module_open(g.group, &ops, NULL, &g.linear, 1, &borrow, &err), &err, "borrow");
+    (void)own_module(c, borrow);
+    struct dp_module *wrapper = make_parallel(c, borrow, &(struct dp_parallel_config){0});
+    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 5.0);
+    dp_run_grad_mode(g.run, false);
+    for (int step = 0; step < 4; ++step) {
+        dp_run_reset(g.run);
+        const struct dp_tensor y = forward(c, wrapper, g.run, &x);
+        expect_values(c, "y", &y, sequence(c, 10, 3.0, 2.0));
+    }
+}
+
 #define WIDE 8
 
 /* Three layers and a loss, with numbers that are not exact: what a training leaves behind. */
@@ -383,6 +418,7 @@ static const struct test_case cases[] = {
     {"graphs/accumulates", "GRAD-03 GRAD-04", accumulates},
     {"graphs/edits", "REPL-13 DEV-01", edits},
     {"graphs/many", "COMP-01", many},
+    {"graphs/temporary", "COMP-01", temporary},
     {"graphs/rates", "GRAD-17", rates},
     {"graphs/bits", "GRAD-17 DET-01", bits},
 };
