@@ -159,6 +159,7 @@ struct dp_slot {
 
 struct dp_group {
     const struct dp_backend *backend;
+    enum dp_math math;
     struct dp_slot host;
     struct dp_slot *slot[DP_MAX_SLOTS];
     int size;

@@ -86,6 +86,16 @@ int dp_split(size_t rows, int devices, int s, struct dp_shard *shard, struct dp_
 struct dp_group; /* the slots of one device list, their workers, one communicator */
 struct dp_slot;  /* a device list's entry: memory, two in-order queues, one worker */
 
+/* What the operands of matrix products are rounded to; sums, results, parameters and everything
+ * else stay fp32.
+ *   DP_MATH_F32   not at all: true fp32
+ *   DP_MATH_TF32  to 11 significant bits, by the GPU, in every matrix product; GPUs only.
+ *                 Integers up to 2^11 are not changed
+ *   DP_MATH_BF16  to bfloat16, 8 significant bits, to nearest with ties to even, in dp_linear:
+ *                 input, weight and output gradient. Integers up to 2^8 are not changed */
+enum dp_math { DP_MATH_F32, DP_MATH_TF32, DP_MATH_BF16, DP_MATHS };
+const char *dp_math_name(enum dp_math math); /* "f32", "tf32", "bf16" */
+
 struct dp_group_config {
     /* Device list: "virt:4" four virtual devices, each with memory of its own and a core set;
      * "virt:4+lag" the same, every queued operation run later; "host" none at all.
@@ -96,6 +106,7 @@ struct dp_group_config {
      * communicator staged; the definition of every result. On GPUs "cuda" (NULL), communicator
      * peer, and "cuda-staged", everything through the host. */
     const char *backend;
+    enum dp_math math;
     /* +lag only. 0: an operation runs only when something that is waited for needs it. Other
      * seeds: some operations also run by themselves after a random number of others. */
     uint64_t lag_seed;
@@ -110,16 +121,17 @@ struct dp_group_config {
 
 /* Opens every slot of the list and starts one worker per slot but the first; the calling
  * thread is the first slot's worker.
- * Errors DP_EINVAL unknown kind, backend or count, with what is allowed; DP_ENODEV;
+ * Errors DP_EINVAL unknown kind, backend, math or count, with what is allowed; DP_ENODEV;
  *        DP_ENOMEM. Ownership: *group by dp_group_close, after everything opened on it. */
 int dp_group_open(const struct dp_group_config *config, struct dp_group **group,
                   struct dp_error *err);
 void dp_group_close(struct dp_group *group); /* NULL allowed; joins the workers */
 
-int dp_group_size(const struct dp_group *group);                 /* K; 0 for "host" */
-struct dp_slot *dp_group_slot(struct dp_group *group, int i);    /* NULL outside 0..K-1 */
-struct dp_slot *dp_group_host(struct dp_group *group);           /* plain CPU memory */
-const char *dp_group_backend(const struct dp_group *group);      /* "cpu", ... */
+int dp_group_size(const struct dp_group *group);              /* K; 0 for "host" */
+struct dp_slot *dp_group_slot(struct dp_group *group, int i); /* NULL outside 0..K-1 */
+struct dp_slot *dp_group_host(struct dp_group *group);        /* plain CPU memory */
+const char *dp_group_backend(const struct dp_group *group);   /* "cpu", ... */
+enum dp_math dp_group_math(const struct dp_group *group);
 const char *dp_group_communicator(const struct dp_group *group); /* "threads", "staged" */
 /* More virtual devices than cores, or several slots on one GPU: times say little. */
 bool dp_group_oversubscribed(const struct dp_group *group);

@@ -102,6 +102,23 @@ static int slots_open(struct dp_group *group, const struct dp_device_list *list,
     return comm->open ? comm->open(group, err) : 0;
 }
 
+const char *dp_math_name(enum dp_math math)
+{
+    static const char *const names[DP_MATHS] = {
+        [DP_MATH_F32] = "f32", [DP_MATH_TF32] = "tf32", [DP_MATH_BF16] = "bf16"};
+    return (unsigned)math < DP_MATHS ? names[math] : "unknown";
+}
+
+/* Nobody gets another precision than was asked for. */
+static int check_math(enum dp_math math, const char *kind, struct dp_error *err)
+{
+    if ((unsigned)math >= DP_MATHS)
+        return dp_fail(err, DP_EINVAL, "unknown math %d: f32, tf32 or bf16", (int)math);
+    if (math == DP_MATH_TF32 && strcmp(kind, "cuda") != 0)
+        return dp_fail(err, DP_EINVAL, "math tf32 is for GPUs; %s devices have f32 and bf16", kind);
+    return 0;
+}
+
 static int group_setup(struct dp_group *group, const struct dp_group_config *config,
                        struct dp_error *err)
 {
@@ -114,6 +131,10 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     group->backend = dp_backend_find(config->backend, list.kind, err);
     if (!group->backend)
         return DP_EINVAL;
+    status = check_math(config->math, list.kind, err);
+    if (status)
+        return status;
+    group->math = config->math;
     host_setup(group);
     group->graphs = !config->no_graphs;
     group->stage = malloc(DP_STAGE_BYTES);
@@ -175,6 +196,11 @@ struct dp_slot *dp_group_host(struct dp_group *group)
 const char *dp_group_backend(const struct dp_group *group)
 {
     return group->backend->name;
+}
+
+enum dp_math dp_group_math(const struct dp_group *group)
+{
+    return group->math;
 }
 
 const char *dp_group_communicator(const struct dp_group *group)

@@ -24,6 +24,8 @@ enum dp_kernel {
     DP_KERNEL_COPY,
     DP_KERNEL_REDUCE,
     DP_KERNEL_MEAN,
+    DP_KERNEL_ROUND_BF16,
+    DP_KERNEL_GEMM_BF16,
     DP_KERNEL_IM2COL,
     DP_KERNEL_COL2IM,
     DP_KERNEL_SWAP,
@@ -48,6 +50,23 @@ struct dp_gemm {
     bool transpose_a, transpose_b, accumulate;
     size_t m, n, k;
     const float *a, *b;
+    float *c;
+};
+
+/* dst[i] = the bfloat16 nearest to src[i], ties to even, NaN to a quiet NaN: the upper half of a
+ * float. */
+struct dp_round_bf16 {
+    uint16_t *dst;
+    const float *src;
+    size_t n;
+};
+
+/* As dp_gemm, of bfloat16 operands: every product is exact in single precision, in which the sums
+ * are made. */
+struct dp_gemm_bf16 {
+    bool transpose_a, transpose_b, accumulate;
+    size_t m, n, k;
+    const uint16_t *a, *b;
     float *c;
 };
 

@@ -30,7 +30,7 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     memcpy(key->backend, config->backend, sizeof key->backend);
     memcpy(key->communicator, config->communicator, sizeof key->communicator);
     snprintf(key->mode, sizeof key->mode, config->plain ? "plain" : "dp");
-    snprintf(key->dtype, sizeof key->dtype, "f32");
+    snprintf(key->dtype, sizeof key->dtype, "%s", dp_math_name(config->math));
     key->n_devices = config->n_devices;
     key->launch = config->launch;
     key->global_batch = config->rows;
@@ -76,6 +76,11 @@ static int parse_text(struct cell_config *config, int key, const char *arg)
         return command_copy(config->backend, sizeof config->backend, arg);
     case 'C':
         return command_copy(config->communicator, sizeof config->communicator, arg);
+    case 'x':
+        for (config->math = 0; config->math < DP_MATHS; config->math++)
+            if (strcmp(arg, dp_math_name(config->math)) == 0)
+                return 0;
+        return -1;
     case 'r':
         return command_copy(config->run_id, sizeof config->run_id, arg);
     case 'k':
@@ -106,7 +111,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         *(key == 'c' ? &config->bind : key == 'p' ? &config->plain : &config->no_graphs) = true;
         return 0;
     }
-    if (number == NULL && (key < 1 || key > 127 || strchr("wdbCrklst", key) == NULL))
+    if (number == NULL && (key < 1 || key > 127 || strchr("wdbCrklstx", key) == NULL))
         return command_key(key, arg, state);
     rc = number != NULL ? parse_number(arg, SIZE_MAX / 4, number) : parse_text(config, key, arg);
     return rc == 0 ? 0 : command_bad_option(state, "cannot use '%.60s'", arg);
@@ -119,6 +124,7 @@ int cell_main(int argc, char **argv)
                                                {.name = "count", .key = 'k', .arg = "K"},
                                                {.name = "backend", .key = 'b', .arg = "NAME"},
                                                {.name = "communicator", .key = 'C', .arg = "NAME"},
+                                               {.name = "math", .key = 'x', .arg = "NAME"},
                                                {.name = "rows", .key = 'n', .arg = "N"},
                                                {.name = "seed", .key = 's', .arg = "S"},
                                                {.name = "seconds", .key = 't', .arg = "T"},

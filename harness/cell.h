@@ -17,6 +17,7 @@ struct cell_config {
     bool plain; /* the model alone, without data_parallel */
     int launch; /* of the same cell: the number of its block */
     char backend[32], communicator[32];
+    enum dp_math math;
     size_t rows; /* global batch */
     uint64_t seed;
     bool bind;

@@ -223,8 +223,8 @@ static int open_references(struct measure *m, int devices)
         const struct workload_set set = workload_set(config->seed, k);
         struct verify_text why;
 
-        if (verify_open(&config->workload, &set, config->rows, (size_t)devices, &m->verify[k],
-                        &why))
+        if (verify_open(&config->workload, &set, config->rows, (size_t)devices, config->math,
+                        &m->verify[k], &why))
             return fail_cell(m->cell, RECORD_BROKEN, why.text);
     }
     return 0;
@@ -323,6 +323,7 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
 {
     const struct dp_group_config group_config = {.devices = config->devices,
                                                  .backend = config->backend,
+                                                 .math = config->math,
                                                  .lag_seed = config->seed,
                                                  .bind = config->bind,
                                                  .no_graphs = config->no_graphs};

@@ -206,6 +206,7 @@ static void make_cell(const struct plan_options *options, size_t i, struct cell_
     cell->n_devices = (int)count;
     first_devices(options->devices, count, cell->devices, sizeof cell->devices);
     memcpy(cell->backend, options->backend, sizeof cell->backend);
+    cell->math = options->math;
     cell->seed = options->seed;
     cell->bind = options->bind;
     cell->no_graphs = options->no_graphs;

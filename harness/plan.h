@@ -13,6 +13,7 @@
 
 struct plan_options {
     char devices[64], backend[32];
+    enum dp_math math;
     struct workload workload[PLAN_MAX_WORKLOADS];
     size_t n_workloads;
     size_t count[PLAN_MAX_COUNTS]; /* device counts */

@@ -44,6 +44,8 @@ int plan_command(const struct plan_options *options, char *text, size_t bytes,
     struct line line = {.text = text, .bytes = bytes};
 
     add(&line, "--devices %s --backend %s", options->devices, options->backend);
+    if (options->math != DP_MATH_F32)
+        add(&line, " --math %s", dp_math_name(options->math));
     add(&line, " --mode %s%s%s", options->plain ? "plain" : "",
         options->plain && options->dp ? "," : "", options->dp ? "dp" : "");
     add_list(&line, "--counts", options->count, options->n_counts);

@@ -40,7 +40,7 @@ static int read_devices(struct sweep *sweep)
 {
     struct plan_options *plan = &sweep->options.plan;
     const struct dp_group_config config = {
-        .devices = plan->devices, .backend = plan->backend, .bind = plan->bind};
+        .devices = plan->devices, .backend = plan->backend, .math = plan->math, .bind = plan->bind};
     struct plan_text why = {""};
     struct dp_group *group = NULL;
     struct dp_error err = {0};

@@ -150,6 +150,7 @@ static error_t parse_names(int key, const char *arg, const struct argp_state *st
     static const char *const binds[] = {"none", "cores"};
     static const char *const graphs[] = {"on", "off"};
     static const char *const scalings[] = {"strong", "weak"};
+    const char *maths[DP_MATHS];
     size_t index = 0;
     error_t rc;
 
@@ -163,6 +164,12 @@ static error_t parse_names(int key, const char *arg, const struct argp_state *st
     case 'G':
         rc = parse_choice(state, "--graphs", "choice", arg, graphs, 2, &index);
         plan->no_graphs = index == 1;
+        return rc;
+    case 'x':
+        for (index = 0; index < DP_MATHS; index++)
+            maths[index] = dp_math_name((enum dp_math)index);
+        rc = parse_choice(state, "--math", "math", arg, maths, DP_MATHS, &index);
+        plan->math = (enum dp_math)index;
         return rc;
     case 'S':
         rc = parse_choice(state, "--scaling", "scaling", arg, scalings, 2, &index);
@@ -186,6 +193,7 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'b':
     case 'G':
     case 'S':
+    case 'x':
     case 'B':
         return parse_names(key, arg, state, plan);
     case 'M':
@@ -224,6 +232,11 @@ static const struct argp_option option_table[] = {
      .arg = "LIST",
      .doc = "virt:N or virt:N+lag (default: one virtual device per core)"},
     {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+    {.name = "math",
+     .key = 'x',
+     .arg = "NAME",
+     .doc = "what operands of matrix products are rounded to: f32 (default, not at all), bf16, or "
+            "on GPUs tf32"},
     {.name = "mode",
      .key = 'M',
      .arg = "LIST",

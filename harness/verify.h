@@ -28,10 +28,12 @@ struct verify_step {
 
 struct verify;
 
-/* The reference of one set for a batch of rows on devices.
- * 0; -1: memory is short, or an exactness bound does not hold: why has the numbers. */
+/* The reference of one set for a batch of rows on devices. A math that rounds the operands of
+ * matrix products leaves integers alone that have no more significant bits than it keeps:
+ * activations, weights and gradients are proved to be such, so the bits must be the same with every
+ * math. 0; -1: memory is short, or an exactness bound does not hold: why has the numbers. */
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
-                size_t devices, struct verify **verify, struct verify_text *why);
+                size_t devices, enum dp_math math, struct verify **verify, struct verify_text *why);
 void verify_close(struct verify *verify); /* NULL allowed */
 
 /* Compares every value. 0 and the number of values compared; 1 and the first difference in why;

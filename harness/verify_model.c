@@ -102,10 +102,38 @@ static double gradient_bound(const struct verify *v, const struct verify_layer *
     return bound;
 }
 
+/* 2^p for p significant bits: every integer of at most that size has no more of them. */
+static double operand_limit(enum dp_math math)
+{
+    static const double limits[DP_MATHS] = {
+        [DP_MATH_F32] = 0x1p24, [DP_MATH_TF32] = 0x1p11, [DP_MATH_BF16] = 0x1p8};
+
+    return (unsigned)math < DP_MATHS ? limits[math] : 0;
+}
+
+/* Weights have entries of 1, or of 2 where both of a row fall on one column. */
+static int check_operands(const struct verify *v, const char *what, size_t layer, double most,
+                          struct verify_text *why)
+{
+    if (most <= v->operand_limit && 2 <= v->operand_limit)
+        return 0;
+    snprintf(
+        why->text, sizeof why->text,
+        "%s of layer %zu may reach %.0f, more than %.0f: the math of its matrix products would "
+        "round them",
+        what, layer, most, v->operand_limit);
+    return -1;
+}
+
 static int run_forward(struct verify *v, struct verify_text *why)
 {
     for (size_t l = 0; l < v->layers; l++) {
         const bool last = l + 1 == v->layers;
+        const struct verify_layer *layer = &v->layer[l];
+
+        if (check_operands(v, "inputs", l, largest(layer->input, v->patterns * layer->in), why))
+            return -1;
+
         const double bound =
             forward(&v->layer[l], v->patterns, last, last ? v->output : v->layer[l + 1].input);
 
@@ -144,6 +172,10 @@ static int run_backward(struct verify *v, struct verify_text *why)
         const struct verify_layer *layer = &v->layer[l];
         /* The update subtracts g / 2^10 from a weight of at most 2: in units of 2^-10. */
         double bound = gradient_bound(v, layer) + 2 / VERIFY_LEARNING_RATE;
+        const double upstream = largest(layer->upstream, v->patterns * layer->out);
+
+        if (check_operands(v, "gradients", l, 3 * upstream, why)) /* scales are at most 3 */
+            return -1;
 
         if (l > 0) {
             double *terms = verify_numbers(1, layer->in);
@@ -201,7 +233,7 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
 }
 
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
-                size_t devices, struct verify **verify, struct verify_text *why)
+                size_t devices, enum dp_math math, struct verify **verify, struct verify_text *why)
 {
     struct verify *v = calloc(1, sizeof *v);
     int rc = -1;
@@ -209,6 +241,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
     if (v != NULL) {
         v->rows = rows;
         v->devices = devices;
+        v->operand_limit = operand_limit(math);
         v->period = set->period;
         v->patterns = rows < set->period ? rows : set->period;
         v->layers = workload_layers(workload);

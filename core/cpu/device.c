@@ -47,7 +47,7 @@ static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void 
                       struct dp_error *err)
 {
     (void)bytes, (void)err;
-    const bool timed = kernel == DP_KERNEL_GEMM;
+    const bool timed = kernel == DP_KERNEL_GEMM || kernel == DP_KERNEL_GEMM_BF16;
     const uint64_t begin = timed ? dp_trace_begin(queue->slot->group) : 0;
     queue->slot->kernels[kernel](args);
     if (timed)

@@ -5,6 +5,6 @@
 #include "kernels_ref.h"
 
 dp_kernel_fn dp_fast_add_bias, dp_fast_sum_rows, dp_fast_relu_grad, dp_fast_loss, dp_fast_sgd,
-    dp_fast_reduce, dp_fast_mean;
+    dp_fast_reduce, dp_fast_mean, dp_blas_gemm_bf16;
 
 #endif

@@ -56,6 +56,7 @@ int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *arg
                   struct dp_error *err);
 /* gemm.c */
 int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err);
+int dp_cuda_gemm_bf16(struct dp_queue *queue, const struct dp_gemm_bf16 *g, struct dp_error *err);
 /* timer.c: of a slot that is idle. */
 void dp_cuda_timer_close(struct dp_cuda_slot *s);
 /* call.c */

@@ -1,4 +1,4 @@
-/* gemm.c: matrix products by cuBLAS, in true fp32. */
+/* gemm.c: matrix products by cuBLAS, in true fp32 unless the group's math is another. */
 #include "cuda.h"
 
 #include <limits.h>
@@ -22,7 +22,9 @@ static int blas_setup(const struct dp_slot *slot, struct dp_cuda_slot *s, struct
     status = cublasSetWorkspace(s->blas, s->workspace, WORKSPACE_BYTES);
     if (status)
         return blas_fail(slot, "cublasSetWorkspace", status, err);
-    status = cublasSetMathMode(s->blas, CUBLAS_DEFAULT_MATH); /* true fp32, no TF32 */
+    status = cublasSetMathMode(s->blas, slot->group->math == DP_MATH_TF32
+                                            ? CUBLAS_TF32_TENSOR_OP_MATH
+                                            : CUBLAS_DEFAULT_MATH); /* true fp32 */
     return status ? blas_fail(slot, "cublasSetMathMode", status, err) : 0;
 }
 
@@ -46,7 +48,16 @@ static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct 
     return status;
 }
 
-static int check(const struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
+/* c[m,n] = op(a)[m,k] op(b)[k,n] (+ c), a and b of that type. */
+struct product {
+    bool transpose_a, transpose_b, accumulate;
+    size_t m, n, k;
+    const void *a, *b;
+    float *c;
+    cudaDataType_t type;
+};
+
+static int check(const struct dp_queue *queue, const struct product *g, struct dp_error *err)
 {
     const char *name = queue->slot->info.name;
     if (queue != &queue->slot->compute)
@@ -58,22 +69,28 @@ static int check(const struct dp_queue *queue, const struct dp_gemm *g, struct d
 }
 
 /* cuBLAS is column-major, where our row-major c is its transpose: c' = op(b)' op(a)'. */
-static int multiply(const struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
+static int multiply(const struct dp_queue *queue, const struct product *g, struct dp_error *err)
 {
     struct dp_cuda_slot *s = queue->slot->native;
     const float one = 1.0f, beta = g->accumulate ? 1.0f : 0.0f;
     const int m = (int)g->m, n = (int)g->n, k = (int)g->k;
+    const int lead_b = g->transpose_b ? k : n, lead_a = g->transpose_a ? m : k;
+    const cublasOperation_t op_b = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            op_a = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     const int opened = blas_open(queue->slot, s, err);
     if (opened)
         return opened;
+    const bool plain = g->type == CUDA_R_32F;
     const cublasStatus_t status =
-        cublasSgemm(s->blas, g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
-                    g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &one, g->b,
-                    g->transpose_b ? k : n, g->a, g->transpose_a ? m : k, &beta, g->c, n);
-    return status ? blas_fail(queue->slot, "cublasSgemm", status, err) : 0;
+        plain ? cublasSgemm(s->blas, op_b, op_a, n, m, k, &one, g->b, lead_b, g->a, lead_a, &beta,
+                            g->c, n)
+              : cublasGemmEx(s->blas, op_b, op_a, n, m, k, &one, g->b, g->type, lead_b, g->a,
+                             g->type, lead_a, &beta, g->c, CUDA_R_32F, n, CUBLAS_COMPUTE_32F,
+                             CUBLAS_GEMM_DEFAULT);
+    return status ? blas_fail(queue->slot, plain ? "cublasSgemm" : "cublasGemmEx", status, err) : 0;
 }
 
-int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
+static int product(struct dp_queue *queue, const struct product *g, struct dp_error *err)
 {
     const int status = check(queue, g, err);
     if (status || g->m == 0 || g->n == 0 || (g->k == 0 && g->accumulate))
@@ -82,4 +99,18 @@ int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_erro
         return multiply(queue, g, err);
     const struct dp_zero zero = {g->c, g->m * g->n * sizeof *g->c};
     return dp_cuda_issue(queue, DP_KERNEL_ZERO, &zero, err);
+}
+
+int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
+{
+    const struct product p = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
+                              g->k,           g->a,           g->b,          g->c, CUDA_R_32F};
+    return product(queue, &p, err);
+}
+
+int dp_cuda_gemm_bf16(struct dp_queue *queue, const struct dp_gemm_bf16 *g, struct dp_error *err)
+{
+    const struct product p = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
+                              g->k,           g->a,           g->b,          g->c, CUDA_R_16BF};
+    return product(queue, &p, err);
 }

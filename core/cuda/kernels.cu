@@ -219,6 +219,16 @@ static __global__ void mean(dp_mean_args g)
     }
 }
 
+static __global__ void round_bf16(dp_round_bf16 g)
+{
+    for (size_t i = first_element(); i < g.n; i += stride()) {
+        const uint32_t bits = __float_as_uint(g.src[i]);
+        const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+        const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+        g.dst[i] = static_cast<uint16_t>(nan ? bits >> 16 | 0x40u : rounded);
+    }
+}
+
 /* An empty grid is an error, no work is none. */
 template <typename arguments>
 static int start(void (*kernel)(arguments), const arguments *args, size_t n, cudaStream_t stream)
@@ -297,4 +307,9 @@ int dp_cuda_launch_reduce(const struct dp_reduce_args *args, cudaStream_t stream
 int dp_cuda_launch_mean(const struct dp_mean_args *args, cudaStream_t stream)
 {
     return start(mean, args, args->n, stream);
+}
+
+int dp_cuda_launch_round_bf16(const struct dp_round_bf16 *args, cudaStream_t stream)
+{
+    return start(round_bf16, args, args->n, stream);
 }

@@ -52,6 +52,8 @@ static cudaError_t launch(enum dp_kernel kernel, const void *args, double *parts
         return (cudaError_t)dp_cuda_launch_reduce(args, stream);
     case DP_KERNEL_MEAN:
         return (cudaError_t)dp_cuda_launch_mean(args, stream);
+    case DP_KERNEL_ROUND_BF16:
+        return (cudaError_t)dp_cuda_launch_round_bf16(args, stream);
     default:
         return cudaErrorInvalidValue;
     }
@@ -73,6 +75,7 @@ static const char *const names[DP_KERNELS] = {
     [DP_KERNEL_COPY] = "copy",
     [DP_KERNEL_REDUCE] = "sum of replicas",
     [DP_KERNEL_MEAN] = "mean of ranks",
+    [DP_KERNEL_ROUND_BF16] = "rounding to bfloat16",
     [DP_KERNEL_IM2COL] = "im2col",
     [DP_KERNEL_COL2IM] = "col2im",
     [DP_KERNEL_SWAP] = "exchange of dimensions",
@@ -94,7 +97,7 @@ static const char *const names[DP_KERNELS] = {
 /* Nothing is computed elsewhere instead. */
 static bool has_kernel(enum dp_kernel kernel)
 {
-    return kernel <= DP_KERNEL_MEAN;
+    return kernel <= DP_KERNEL_GEMM_BF16;
 }
 
 int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
@@ -106,6 +109,8 @@ int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *arg
                        queue->slot->info.name, names[kernel]);
     if (kernel == DP_KERNEL_GEMM)
         return dp_cuda_gemm(queue, args, err);
+    if (kernel == DP_KERNEL_GEMM_BF16)
+        return dp_cuda_gemm_bf16(queue, args, err);
     const struct dp_cuda_slot *s = queue->slot->native;
     const cudaError_t error = launch(kernel, args, s->parts, q->stream);
     return error ? dp_cuda_fail(queue->slot, names[kernel], error, err) : 0;

@@ -32,6 +32,7 @@ int dp_cuda_launch_sgd(const struct dp_sgd_args *args, struct CUstream_st *strea
 int dp_cuda_launch_fill(const struct dp_fill *args, struct CUstream_st *stream);
 int dp_cuda_launch_reduce(const struct dp_reduce_args *args, struct CUstream_st *stream);
 int dp_cuda_launch_mean(const struct dp_mean_args *args, struct CUstream_st *stream);
+int dp_cuda_launch_round_bf16(const struct dp_round_bf16 *args, struct CUstream_st *stream);
 
 #ifdef __cplusplus
 }

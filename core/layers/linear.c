@@ -18,6 +18,53 @@ static int check(const struct linear *l, struct dp_run *run, const struct dp_ten
     return dp_same_slot("the input", x, "the weight", dp_run_value(run, l->weight), err);
 }
 
+/* An operand of a matrix product; rounded only where the group's math does so. */
+struct operand {
+    const float *value;
+    uint16_t *rounded;
+};
+
+/* What a forward leaves: what it has rounded is good for the backward, too. */
+struct saved {
+    struct dp_tensor x;
+    struct operand input;
+    uint16_t *weight; /* rounded */
+};
+
+static bool rounds(const struct dp_run *run)
+{
+    return run->group->math == DP_MATH_BF16;
+}
+
+static int take_operand(struct dp_run *run, const struct dp_tensor *t, struct operand *operand,
+                        struct dp_error *err)
+{
+    const size_t n = dp_tensor_count(t);
+    void *memory = NULL;
+    *operand = (struct operand){t->data, NULL};
+    if (!rounds(run))
+        return 0;
+    const int status = dp_run_memory(run, t->slot, n * sizeof *operand->rounded, &memory, err);
+    if (status)
+        return status;
+    operand->rounded = memory;
+    const struct dp_round_bf16 args = {operand->rounded, operand->value, n};
+    return dp_launch(&t->slot->compute, DP_KERNEL_ROUND_BF16, &args, sizeof args, err);
+}
+
+/* c (+)= op(a) op(b), with what dp_gemm says; its operands are not looked at. */
+static int multiply(const struct dp_run *run, struct dp_slot *slot, const struct dp_gemm *g,
+                    const struct operand *a, const struct operand *b, struct dp_error *err)
+{
+    const struct dp_gemm plain = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
+                                  g->k,           a->value,       b->value,      g->c};
+    const struct dp_gemm_bf16 rounded = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
+                                         g->k,           a->rounded,     b->rounded,    g->c};
+    return rounds(run)
+               ? dp_launch(&slot->compute, DP_KERNEL_GEMM_BF16, &rounded, sizeof rounded, err)
+               : dp_launch(&slot->compute, DP_KERNEL_GEMM, &plain, sizeof plain, err);
+}
+
 static bool is_trained(const struct linear *l)
 {
     return !l->weight->frozen || (l->bias && !l->bias->frozen);
@@ -34,20 +81,26 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
     if (status)
         return status;
     struct dp_tensor y;
+    struct saved saved = {.x = *x};
+    struct operand weight;
     status = dp_run_tensor(run, x->slot, DP_F32, 2, (size_t[]){x->dim[0], l->d_out}, &y, err);
+    if (status == 0)
+        status = take_operand(run, x, &saved.input, err);
+    if (status == 0)
+        status = take_operand(run, dp_run_value(run, l->weight), &weight, err);
     if (status)
         return status;
-    const struct dp_gemm gemm = {false,    true,    false,   x->dim[0],
-                                 l->d_out, l->d_in, x->data, dp_run_value(run, l->weight)->data,
-                                 y.data};
-    status = dp_launch(&x->slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
+    const struct dp_gemm gemm = {
+        .transpose_b = true, .m = x->dim[0], .n = l->d_out, .k = l->d_in, .c = y.data};
+    status = multiply(run, x->slot, &gemm, &saved.input, &weight, err);
     if (status == 0 && l->bias) {
         const struct dp_add_bias add = {y.data, dp_run_value(run, l->bias)->data, y.dim[0],
                                         l->d_out};
         status = dp_launch(&x->slot->compute, DP_KERNEL_ADD_BIAS, &add, sizeof add, err);
     }
+    saved.weight = weight.rounded;
     if (status == 0 && run->grad)
-        status = dp_run_save(run, module, x, sizeof *x, err);
+        status = dp_run_save(run, module, &saved, sizeof saved, err);
     if (status)
         return status;
     y.needs_grad = run->grad && (x->needs_grad || is_trained(l));
@@ -56,15 +109,19 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
     return 0;
 }
 
-static int weight_grad(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
-                       const struct dp_tensor *dy, struct dp_error *err)
+static int weight_grad(const struct linear *l, struct dp_run *run, const struct saved *saved,
+                       const struct operand *dy, struct dp_error *err)
 {
     struct dp_tensor grad;
     bool accumulate;
     dp_run_grad(run, l->weight, &grad, &accumulate);
-    const struct dp_gemm gemm = {true,      false,    accumulate, l->d_out, l->d_in,
-                                 x->dim[0], dy->data, x->data,    grad.data};
-    return dp_launch(&x->slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
+    const struct dp_gemm gemm = {.transpose_a = true,
+                                 .accumulate = accumulate,
+                                 .m = l->d_out,
+                                 .n = l->d_in,
+                                 .k = saved->x.dim[0],
+                                 .c = grad.data};
+    return multiply(run, saved->x.slot, &gemm, dy, &saved->input, err);
 }
 
 static int bias_grad(const struct linear *l, struct dp_run *run, const struct dp_tensor *dy,
@@ -77,16 +134,16 @@ static int bias_grad(const struct linear *l, struct dp_run *run, const struct dp
     return dp_launch(&dy->slot->compute, DP_KERNEL_SUM_ROWS, &sum, sizeof sum, err);
 }
 
-static int input_grad(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
-                      const struct dp_tensor *dy, struct dp_tensor *dx, struct dp_error *err)
+static int input_grad(const struct linear *l, struct dp_run *run, const struct saved *saved,
+                      const struct operand *dy, struct dp_tensor *dx, struct dp_error *err)
 {
+    const struct dp_tensor *x = &saved->x;
     const int status = dp_run_tensor(run, x->slot, DP_F32, 2, x->dim, dx, err);
     if (status)
         return status;
-    const struct dp_gemm gemm = {false,   false,    false,    x->dim[0],
-                                 l->d_in, l->d_out, dy->data, dp_run_value(run, l->weight)->data,
-                                 dx->data};
-    return dp_launch(&x->slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
+    const struct dp_gemm gemm = {.m = x->dim[0], .n = l->d_in, .k = l->d_out, .c = dx->data};
+    const struct operand weight = {dp_run_value(run, l->weight)->data, saved->weight};
+    return multiply(run, x->slot, &gemm, dy, &weight, err);
 }
 
 static int linear_backward(struct dp_module *module, struct dp_run *run,
@@ -94,18 +151,20 @@ static int linear_backward(struct dp_module *module, struct dp_run *run,
                            int n_in, struct dp_error *err)
 {
     const struct linear *l = dp_module_self(module);
-    struct dp_tensor x;
+    struct saved saved;
+    struct operand dy;
     (void)n_out, (void)n_in;
     grad_in[0] = (struct dp_tensor){0};
-    int status = dp_run_restore(run, module, &x, sizeof x, err);
+    int status = dp_run_restore(run, module, &saved, sizeof saved, err);
     if (status || !grad_out[0].slot)
         return status;
-    if (!l->weight->frozen)
-        status = weight_grad(l, run, &x, &grad_out[0], err);
+    status = take_operand(run, &grad_out[0], &dy, err);
+    if (status == 0 && !l->weight->frozen)
+        status = weight_grad(l, run, &saved, &dy, err);
     if (status == 0 && l->bias && !l->bias->frozen)
         status = bias_grad(l, run, &grad_out[0], err);
-    if (status == 0 && x.needs_grad)
-        status = input_grad(l, run, &x, &grad_out[0], &grad_in[0], err);
+    if (status == 0 && saved.x.needs_grad)
+        status = input_grad(l, run, &saved, &dy, &grad_in[0], err);
     return status;
 }
 

@@ -34,6 +34,8 @@ refuse '2 to 16' "$lockstep" sweep --workload mlp:4
 refuse '2 to 16' "$lockstep" sweep --workload mlp:1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
 refuse 'twice' "$lockstep" sweep --workload mlp:4,04 --workload mlp:04,4
 refuse 'gpu' "$lockstep" sweep --backend gpu
+refuse 'math tf32 is for GPUs' "$lockstep" sweep --devices virt:2 --math tf32
+refuse 'math.*"fp16"; known: bf16, f32, tf32' "$lockstep" sweep --math fp16
 refuse 'mode.*"ddp"; known: dp, plain' "$lockstep" sweep --mode plain,ddp
 refuse 'mode.*""' "$lockstep" sweep --mode ''
 refuse 'mode.*""' "$lockstep" sweep --mode dp,

@@ -32,6 +32,15 @@ expect_count 6 '"raw":.*"scatter":null,"replicate":null,"forward":\[\[.*"gather"
     cpu.jsonl
 expect_count 2 '"shard_rows":\[2,2,2,2,2\]' cpu.jsonl
 
+# Rounded operands are another setting, and every record says so.
+sweep bf16.jsonl --devices virt:3 --math bf16 --batch 10,33 --workload mlp:7,5,3
+check bf16.jsonl 8
+expect_count 8 '"dtype":"bf16"' bf16.jsonl
+expect_count 30 '"dtype":"f32"' cpu.jsonl
+expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 --resume \
+    --out bf16.jsonl --devices virt:3 --batch 10,33 --workload mlp:7,5,3
+grep -q 'the file has "--math bf16", here there is no such option' err || fail "resumed: $(cat err)"
+
 sweep ref.jsonl --devices virt:3 --backend cpu-ref --batch 10,33 --workload mlp:7,5,3
 check ref.jsonl 8
 sweep lag.jsonl --devices virt:3+lag --counts 3 --batch 10 --workload mlp:7,5,3

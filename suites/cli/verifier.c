@@ -82,7 +82,7 @@ static int try_set(struct fixture *f, int k, uint64_t seed)
     if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
         session_read(&f->session, &err))
         return fail("step", err.text);
-    if (verify_open(&f->workload, &set, ROWS, DEVICES, &f->verify, &why))
+    if (verify_open(&f->workload, &set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
         return fail("verify_open", why.text);
     f->step = (struct verify_step){.shard = f->shard,
                                    .n_shards = probe_rows(&f->session.probe, f->shard),
@@ -121,9 +121,43 @@ static int try_too_large(void)
 
     if (workload_parse("mlp:8,8,8", &workload, text, sizeof text))
         return fail("workload", text);
-    if (verify_open(&workload, &set, 4000000, 2, &verify, &why) == 0)
+    if (verify_open(&workload, &set, 4000000, 2, DP_MATH_F32, &verify, &why) == 0)
         return fail("verify_open", "4000000 rows were taken for exact");
     return strstr(why.text, "not below 16777216") == NULL ? fail("verify_open", why.text) : 0;
+}
+
+/* Gradients that a math would round must be refused with it, and with no other: many outputs add up
+ * in a few columns. */
+static int try_rounding(void)
+{
+    static const struct {
+        const char *workload;
+        enum dp_math math;
+        bool exact;
+    } table[] = {
+        {"mlp:4,2,64", DP_MATH_BF16, true},     {"mlp:4,2,4096", DP_MATH_BF16, false},
+        {"mlp:4,2,4096", DP_MATH_TF32, true},   {"mlp:4,3,65536", DP_MATH_TF32, false},
+        {"mlp:4,3,65536", DP_MATH_BF16, false}, {"mlp:4,3,65536", DP_MATH_F32, true},
+    };
+    const struct workload_set set = workload_set(1, 0);
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0] && rc == 0; i++) {
+        struct workload workload;
+        struct verify *verify = NULL;
+        struct verify_text why = {""};
+        char text[200];
+
+        if (workload_parse(table[i].workload, &workload, text, sizeof text))
+            return fail("workload", text);
+        if ((verify_open(&workload, &set, 127, 2, table[i].math, &verify, &why) == 0) !=
+            table[i].exact)
+            rc = fail(dp_math_name(table[i].math), table[i].exact ? why.text : "taken for exact");
+        else if (!table[i].exact && strstr(why.text, "would round them") == NULL)
+            rc = fail("verify_open", why.text);
+        verify_close(verify);
+    }
+    return rc;
 }
 
 int main(void)
@@ -148,6 +182,8 @@ int main(void)
     dp_group_close(group);
     if (rc == 0)
         rc = try_too_large();
+    if (rc == 0)
+        rc = try_rounding();
     printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
     return rc != 0 || f.missed != 0 || f.wrong == 0;
 }

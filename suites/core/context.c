@@ -134,10 +134,12 @@ static void close_tensor(void *object)
     free(object);
 }
 
-static struct dp_group *open_devices(struct context *c, const char *devices, const char *backend)
+static struct dp_group *open_devices(struct context *c, const char *devices, const char *backend,
+                                     enum dp_math math)
 {
     const struct dp_group_config config = {.devices = devices,
                                            .backend = backend,
+                                           .math = math,
                                            .lag_seed = c->settings.lag_seed,
                                            .bind = false,
                                            .no_graphs = c->settings.no_graphs};
@@ -173,15 +175,20 @@ void device_list(const struct case_settings *settings, int slots, char text[256]
 
 struct dp_group *open_group(struct context *c, int slots)
 {
+    return open_math_group(c, slots, DP_MATH_F32);
+}
+
+struct dp_group *open_math_group(struct context *c, int slots, enum dp_math math)
+{
     char devices[256];
     device_list(&c->settings, slots, devices);
-    return open_devices(c, devices, c->settings.backend);
+    return open_devices(c, devices, c->settings.backend, math);
 }
 
 /* Without devices the kernels of a GPU are no choice. */
 struct dp_group *open_host_group(struct context *c)
 {
-    return open_devices(c, "host", c->settings.gpus == 0 ? c->settings.backend : NULL);
+    return open_devices(c, "host", c->settings.gpus == 0 ? c->settings.backend : NULL, DP_MATH_F32);
 }
 
 struct dp_run *open_run(struct context *c, struct dp_group *group)

@@ -34,6 +34,7 @@ static const struct case_table *const tables[] = {
     &image_cases,
     &state_cases,
     &models_cases,
+    &math_cases,
 };
 
 const struct test_case *case_at(size_t i)

@@ -29,6 +29,7 @@ extern const struct case_table image_cases;
 extern const struct case_table kernel_cases;
 extern const struct case_table layer_cases;
 extern const struct case_table loss_cases;
+extern const struct case_table math_cases;
 extern const struct case_table memory_cases;
 extern const struct case_table models_cases;
 extern const struct case_table nest_cases;

@@ -190,11 +190,11 @@ static void close_training(struct training *t)
     dp_group_close(t->group);
 }
 
-static int check(const char *backend, int k)
+static int check(const char *backend, int k, enum dp_math math)
 {
     char devices[16];
     (void)snprintf(devices, sizeof devices, "virt:%d", k);
-    const struct dp_group_config config = {.devices = devices, .backend = backend};
+    const struct dp_group_config config = {.devices = devices, .backend = backend, .math = math};
     struct training t = {.group = NULL};
     struct dp_error err = {0};
     size_t allocated = 0, started = 0;
@@ -242,8 +242,9 @@ int main(void)
     int failed = check_counters();
     for (int b = 0; b < 2; ++b) {
         for (int k = 1; k <= 3; ++k) {
-            failed += check(backends[b], k);
+            failed += check(backends[b], k, DP_MATH_F32);
         }
+        failed += check(backends[b], 2, DP_MATH_BF16);
     }
     return failed == 0 ? 0 : 1;
 }

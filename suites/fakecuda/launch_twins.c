@@ -158,3 +158,13 @@ int dp_cuda_launch_mean(const struct dp_mean_args *args, struct CUstream_st *str
         floats(launch.work, &a.src[i], a.n, FAKE_READ);
     return end(&launch, DP_KERNEL_MEAN, &a, sizeof a);
 }
+
+int dp_cuda_launch_round_bf16(const struct dp_round_bf16 *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_round_bf16", stream);
+    struct dp_round_bf16 a = *args;
+    if (a.dst)
+        a.dst = fake_uses(launch.work, a.dst, a.n * sizeof *a.dst, FAKE_WRITE);
+    floats(launch.work, &a.src, a.n, FAKE_READ);
+    return end(&launch, DP_KERNEL_ROUND_BF16, &a, sizeof a);
+}

@@ -1,0 +1,26 @@
+/* bf16.h: numbers between float and bfloat16, which is the upper half of a float. */
+#ifndef DP_BF16_H
+#define DP_BF16_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* To nearest, ties to even. Adding may carry into the exponent, and to infinity, as it should. */
+static inline uint16_t dp_bf16_round(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        return (uint16_t)(bits >> 16 | 0x40u);
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+static inline float dp_bf16_value(uint16_t number)
+{
+    const uint32_t bits = (uint32_t)number << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#endif
