@@ -1,0 +1,159 @@
+/* memory.c: a GPU that is full. A step that does not fit is DP_ENOMEM, whatever could not be had,
+ * and the same group goes on with steps that fit, to the same bits; nothing is left behind. */
+#include "dp.h"
+#include "fakecuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 64, SMALL = 10, MIB = 1 << 20 };
+
+struct net {
+    struct dp_group *group;
+    struct dp_module *linear, *wrapper;
+    struct dp_run *run;
+    float output[SMALL * WIDTH], gradient[WIDTH * WIDTH];
+};
+
+static int open_net(struct net *n, const char *devices, struct dp_error *err)
+{
+    memset(n, 0, sizeof *n);
+    int status = dp_group_open(&(struct dp_group_config){.devices = devices}, &n->group, err);
+    if (status == 0)
+        status = dp_linear(n->group, WIDTH, WIDTH, true, &n->linear, err);
+    if (status == 0)
+        status = dp_module_init(n->linear, 3, err);
+    if (status == 0)
+        status = dp_module_to(n->linear, dp_group_slot(n->group, 0), err);
+    if (status == 0)
+        status = dp_parallel(n->linear, &(struct dp_parallel_config){.dim = 0}, &n->wrapper, err);
+    return status ? status : dp_run_open(n->group, &n->run, err);
+}
+
+static void close_net(struct net *n)
+{
+    dp_run_close(n->run);
+    dp_module_close(n->wrapper);
+    dp_module_close(n->linear);
+    dp_group_close(n->group);
+}
+
+/* Forward and backward of rows that come from the host. */
+static int step(struct net *n, size_t rows, struct dp_error *err)
+{
+    const size_t dim[] = {rows, WIDTH};
+    float *values = malloc(rows * WIDTH * sizeof *values);
+    struct dp_tensor in = {0}, out[DP_MAX_IO];
+    struct dp_param *list[2];
+    int n_out = 0;
+    if (!values)
+        return dp_fail(err, DP_EFAULT, "no memory for the test itself");
+    for (size_t i = 0; i < rows * WIDTH; ++i)
+        values[i] = (float)(i % 7) - 3.0f;
+    int status = dp_tensor_alloc(dp_group_host(n->group), DP_F32, 2, dim, &in, err);
+    if (status == 0)
+        status = dp_tensor_write(&in, values, err);
+    free(values);
+    dp_run_reset(n->run);
+    dp_zero_grad(n->wrapper);
+    if (status == 0)
+        status = dp_forward(n->wrapper, n->run, &in, 1, out, &n_out, err);
+    if (status == 0)
+        status = dp_backward(n->wrapper, n->run, NULL, 0, NULL, 1, err);
+    if (status == 0 && rows == SMALL)
+        status = dp_tensor_read(n->output, &out[0], err);
+    dp_module_params(n->wrapper, list, 2);
+    if (status == 0)
+        status = dp_tensor_read(n->gradient, &list[0]->grad, err);
+    if (in.slot)
+        dp_tensor_free(&in);
+    return status;
+}
+
+static void start(size_t mebibytes, bool peer)
+{
+    struct fakecuda_config config;
+    fakecuda_defaults(&config);
+    config.devices = 2;
+    config.peer = peer;
+    config.memory_bytes = mebibytes * MIB;
+    fakecuda_start(&config);
+}
+
+static bool same(const struct net *a, const struct net *b)
+{
+    return memcmp(a->output, b->output, sizeof a->output) == 0 &&
+           memcmp(a->gradient, b->gradient, sizeof a->gradient) == 0;
+}
+
+/* Rows that fit and rows that do not, in turn. What does not fit is the shards, outputs or
+ * gradients of the biggest batches, one after the other. */
+static bool goes_on(const char *devices, const struct net *good, bool peer)
+{
+    static const size_t rows[] = {SMALL, 200000, SMALL, 300000, SMALL};
+    struct dp_error err = {0};
+    struct net n;
+    bool well = true;
+    start(128, peer);
+    int status = open_net(&n, devices, &err);
+    for (size_t i = 0; status == 0 && i < sizeof rows / sizeof rows[0]; ++i) {
+        struct dp_error why = {0};
+        const int got = step(&n, rows[i], &why), want = rows[i] == SMALL ? 0 : DP_ENOMEM;
+        const bool right = got == want && (want || same(&n, good)) &&
+                           (got == 0 || (why.status == got && strstr(why.text, "cuda:") != NULL));
+        if (!right)
+            printf("%s: step %zu of %zu rows: %s '%s'\n", devices, i, rows[i],
+                   got ? dp_status_name(got) : "other bits", why.text);
+        well = well && right;
+    }
+    if (status)
+        printf("%s: %s\n", devices, err.text);
+    close_net(&n);
+    const int violations = fakecuda_finish();
+    printf("%s%s: %s, %d violations\n", devices, peer ? "" : " without peer access",
+           well ? "goes on" : "does not go on", violations);
+    return well && status == 0 && violations == 0;
+}
+
+/* Of smaller and smaller GPUs: opened or refused as out of memory, and nothing in between. */
+static bool opens(const char *devices, const struct net *good, bool peer)
+{
+    int fitting = 0, refused = 0;
+    bool well = true;
+    for (size_t mebibytes = 98; well && mebibytes > 0; mebibytes -= mebibytes > 2 ? 16 : 1) {
+        struct dp_error err = {0};
+        struct net n;
+        start(mebibytes, peer);
+        int status = open_net(&n, devices, &err);
+        if (status == 0)
+            status = step(&n, SMALL, &err);
+        well = status == 0 ? same(&n, good) : status == DP_ENOMEM && err.text[0] != '\0';
+        ++*(status ? &refused : &fitting);
+        close_net(&n);
+        well = fakecuda_finish() == 0 && well;
+        if (!well)
+            printf("%s with %zu MiB: %d '%s'\n", devices, mebibytes, status, err.text);
+    }
+    return well && fitting > 0 && refused > 0;
+}
+
+int main(void)
+{
+    static const char *const lists[] = {"cuda:0", "cuda:0-1", "cuda:0,1,0"};
+    bool well = true;
+    for (size_t i = 1; i < 2 * sizeof lists / sizeof lists[0]; ++i) {
+        const char *devices = lists[i / 2];
+        const bool peer = i % 2 != 0;
+        struct dp_error err = {0};
+        struct net good;
+        start(512, peer);
+        const bool opened = open_net(&good, devices, &err) == 0 && step(&good, SMALL, &err) == 0;
+        if (!opened)
+            printf("%s: %s\n", devices, err.text);
+        close_net(&good);
+        well = fakecuda_finish() == 0 && opened && goes_on(devices, &good, peer) &&
+               opens(devices, &good, peer) && well;
+    }
+    return well ? EXIT_SUCCESS : EXIT_FAILURE;
+}
