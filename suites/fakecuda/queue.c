@@ -33,6 +33,7 @@ struct CUstream_st *fake_stream_new(int device)
     /* Of an old one, the positions and the clock go on. */
     stream->live = true;
     stream->internal = false;
+    stream->late_ns = 0;
     stream->device = device;
     return stream;
 }
