@@ -180,9 +180,9 @@ struct dp_machine {
 };
 int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
 
-/* Looks for GPUs. Returns their number or a negative enum dp_status, DP_ENODEV when the machine or
- * this build has none; text says so in one line, in the words of the CUDA runtime, with versions.
- */
+/* Looks for GPUs. Returns their number or a negative enum dp_status: DP_ENODEV when there are none
+ * (this build has no CUDA part; no driver; no GPU that the process may see), else what is there
+ * does not work. text says so in one line, in the runtime's words, with versions. */
 int dp_gpus(char *text, size_t bytes);
 
 /* ---- 4. Tensors ------------------------------------------------------------------------ */

@@ -15,6 +15,7 @@ static const struct argp_option option_table[] = {
      .arg = "LIST",
      .doc = "virt:N, at least two (default: one virtual device per core)"},
     {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+    COMMAND_REQUIRE_OPTION,
     {.name = "bytes", .key = 's', .arg = "SIZE", .doc = "of the model (default 12Mi)"},
     {.name = "rounds", .key = 'r', .arg = "N", .doc = "timed rounds (default 40)"},
     {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or tsv"},
@@ -22,6 +23,7 @@ static const struct argp_option option_table[] = {
 
 struct arguments {
     struct bench_options options;
+    size_t required; /* devices */
     bool named;
 };
 
@@ -93,6 +95,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return parse_text(state, "devices", arg, o->devices, sizeof o->devices);
     case 'b':
         return parse_text(state, "backend", arg, o->backend, sizeof o->backend);
+    case COMMAND_REQUIRE:
+        return command_require(state, arg, &a->required);
     case 's':
         return parse_bytes(o, arg, state);
     case 'r':
@@ -188,7 +192,7 @@ int bench_main(int argc, char **argv)
     const struct dp_group_config config = {
         .devices = options->devices, .backend = options->backend, .bind = true};
 
-    if ((status = command_open_group(argv[0], &config, &group)))
+    if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
     if ((status = check_devices(argv[0], group, options->devices)) == 0)
         status = measure(argv[0], group, options);

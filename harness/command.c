@@ -1,6 +1,8 @@
 /* command.c: helpers of the subcommands. Every complaint is one line on stderr. */
 #include "command.h"
 
+#include "options.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -168,18 +170,48 @@ int command_core_error(const char *command, const struct dp_error *err)
     return err->status == DP_EINVAL ? EXIT_MISUSE : EXIT_FAILED;
 }
 
-int command_open_group(const char *command, const struct dp_group_config *config,
+void command_visible(char text[96])
+{
+    const char *devices = getenv("CUDA_VISIBLE_DEVICES");
+
+    snprintf(text, 96, "%s%.48s%s", devices != NULL ? ", with CUDA_VISIBLE_DEVICES='" : "",
+             devices != NULL ? devices : "", devices != NULL ? "'" : "");
+}
+
+int command_open_group(const char *command, const struct dp_group_config *config, size_t required,
                        struct dp_group **group)
 {
     struct dp_error err = {0};
     const int rc = dp_group_open(config, group, &err);
+    const size_t there = rc == 0 ? (size_t)dp_group_size(*group) : 0;
+    char visible[96];
 
-    if (rc == 0)
+    if (rc == 0 && there >= required)
         return 0;
-    const int status = command_core_error(command, &err);
-
+    if (rc == 0) {
+        command_complain(command, "--require-devices %zu: %s has %zu", required, config->devices,
+                         there);
+        dp_group_close(*group);
+        *group = NULL;
+        return EXIT_FAILED;
+    }
+    if (rc != DP_ENODEV)
+        return command_core_error(command, &err);
+    command_visible(visible);
+    command_complain(command, "%s%s", err.text, visible);
     /* "all" of a kind that is not here is nothing to do; a numbered device is missing. */
-    return rc == DP_ENODEV && ends_with(config->devices, ":all") ? EXIT_SKIPPED : status;
+    if (!ends_with(config->devices, ":all"))
+        return EXIT_FAILED;
+    return required > 0 ? EXIT_FAILED : EXIT_SKIPPED;
+}
+
+error_t command_require(const struct argp_state *state, const char *arg, size_t *required)
+{
+    struct option_text why;
+
+    if (option_size(arg, 0, DP_MAX_SLOTS, required, &why))
+        return command_bad_option(state, "--require-devices: %s", why.text);
+    return 0;
 }
 
 const char *const command_backends[COMMAND_BACKENDS] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};

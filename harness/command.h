@@ -57,9 +57,20 @@ error_t command_once(const struct argp_state *state, const struct argp_option ta
 /* Copies an option's value. 0, or -1 when it is too long for the field. */
 int command_copy(char *field, size_t bytes, const char *value);
 
-/* Opens the devices, or says in one line why not and returns the exit status. */
-int command_open_group(const char *command, const struct dp_group_config *config,
+/* Opens the devices, or says in one line why not and returns the exit status. Fewer devices than
+ * required are a failure, and so is then what else would be a skip. */
+int command_open_group(const char *command, const struct dp_group_config *config, size_t required,
                        struct dp_group **group);
+/* ", with CUDA_VISIBLE_DEVICES='0,1'": what hides GPUs; "" where nothing does. Not cleaned. */
+void command_visible(char text[96]);
+/* The option --require-devices: its entry in a table, and its value. */
+enum { COMMAND_REQUIRE = 512 };
+#define COMMAND_REQUIRE_OPTION                                                                     \
+    {                                                                                              \
+        .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N",                             \
+        .doc = "fewer than N devices, or a skip for want of them, are a failure (default 0)"       \
+    }
+error_t command_require(const struct argp_state *state, const char *arg, size_t *required);
 /* One line about an error of core, and the exit status for it. */
 int command_core_error(const char *command, const struct dp_error *err);
 

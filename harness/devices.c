@@ -9,11 +9,12 @@
 #include "options.h"
 #include "record_devices.h"
 
-enum { COLUMNS = 80 };
+enum { COLUMNS = 80, KEY_RESOURCES = 256 };
 
 struct devices_options {
     char devices[64], backend[32];
-    bool json, bind;
+    bool json, bind, resources;
+    size_t required;
     uint64_t seen; /* options that were given */
 };
 
@@ -29,8 +30,26 @@ static const struct argp_option option_table[] = {
      .doc = "kernels and communicator: cpu (default) or cpu-ref; on GPUs cuda (default) or "
             "cuda-staged"},
     {.name = "bind", .key = 'n', .arg = "cores|none", .doc = "of the workers (default cores)"},
+    COMMAND_REQUIRE_OPTION,
+    {.name = "ctest-resources",
+     .key = KEY_RESOURCES,
+     .doc = "print the GPUs as a resource specification for ctest --resource-spec-file, one slot "
+            "for each; with --require-devices alone"},
     {.name = "format", .key = 'f', .arg = "text|json", .doc = "of the output (default text)"},
     {0}};
+
+/* The resources are all GPUs, whatever a list names, in one format. */
+static error_t check_alone(const struct argp_state *state, const struct devices_options *options)
+{
+    for (int i = 0; options->resources && option_table[i].name != NULL; i++) {
+        const int key = option_table[i].key;
+
+        if ((options->seen & (uint64_t)1 << i) && key != KEY_RESOURCES && key != COMMAND_REQUIRE)
+            return command_bad_option(state, "--ctest-resources and --%s exclude each other",
+                                      option_table[i].name);
+    }
+    return 0;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -54,6 +73,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             return command_bad_option(state, "--backend: longer than %zu characters",
                                       sizeof options->backend - 1);
         return 0;
+    case KEY_RESOURCES:
+        options->resources = true;
+        return 0;
+    case ARGP_KEY_END:
+        return check_alone(state, options);
+    case COMMAND_REQUIRE:
+        return command_require(state, arg, &options->required);
     case 'f':
         if (option_name("format", arg, formats, 2, &index, &why))
             return command_bad_option(state, "--format: %s", why.text);
@@ -154,11 +180,17 @@ static void print_gpus(const struct record_devices *d)
                    bytes_text(s->memory_bytes, memory, sizeof memory), s->bus,
                    s->near ? "cores beside it" : "cores: a share of all");
     }
+    if (d->n_slots == 0 || strcmp(d->slot[0].kind, "cuda") != 0)
+        return;
+    if (strcmp(d->communicator, "peer-staged") == 0)
+        puts("  no peer access between some of them: what one needs of another is staged");
+    if (d->oversubscribed)
+        puts("  several slots on one GPU: evidence that it works, none of performance");
 }
 
 static void print_versions(const struct dp_machine *m)
 {
-    char gpus[240];
+    char gpus[400], visible[96];
 
     printf("\nVersions\n");
     printf("  lockstep   %s, commit %.60s\n", BUILD_VERSION, BUILD_GIT);
@@ -166,7 +198,10 @@ static void print_versions(const struct dp_machine *m)
            BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
     printf("  hwloc      %s\n", m->hwloc_version);
     print_long("BLAS", m->blas);
-    dp_gpus(gpus, sizeof gpus);
+    dp_gpus(gpus, 300);
+    command_visible(visible);
+    strcat(gpus, visible);
+    command_clean(gpus);
     print_long("CUDA", gpus);
 }
 
@@ -202,6 +237,29 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
     return EXIT_PASSED;
 }
 
+/* The ids are those of cuda:LIST, as this process sees the GPUs. Without any the specification is
+ * empty, and why is said beside it. */
+static int show_resources(const char *command, const struct devices_options *options)
+{
+    char text[300], visible[96];
+    const int there = dp_gpus(text, sizeof text), n = there > 0 ? there : 0;
+
+    command_visible(visible);
+    if (there < 0)
+        command_complain(command, "%s%s", text, visible);
+    if (there < 0 && (there != DP_ENODEV || options->required > 0))
+        return EXIT_FAILED;
+    if ((size_t)n < options->required) {
+        command_complain(command, "--require-devices %zu: there are %s", options->required, text);
+        return EXIT_FAILED;
+    }
+    printf("{\n  \"version\": {\"major\": 1, \"minor\": 0},\n  \"local\": [{\"gpus\": [");
+    for (int i = 0; i < n; i++)
+        printf("%s\n    {\"id\": \"%d\", \"slots\": 1}", i > 0 ? "," : "", i);
+    printf("%s]}]\n}\n", n > 0 ? "\n  " : "");
+    return EXIT_PASSED;
+}
+
 int devices_main(int argc, char **argv)
 {
     const struct argp argp = {.options = option_table,
@@ -217,6 +275,8 @@ int devices_main(int argc, char **argv)
     command_default_devices(options.devices, sizeof options.devices);
     if ((status = command_parse(&argp, argc, argv, &options)))
         return status;
+    if (options.resources)
+        return show_resources(argv[0], &options);
     const struct dp_group_config config = {.devices = options.devices,
                                            .backend =
                                                options.backend[0] != '\0' ? options.backend : NULL,
@@ -225,7 +285,7 @@ int devices_main(int argc, char **argv)
     /* Before the group binds this thread: what is usable is what it may use now. */
     if (dp_machine_read(&machine, &err))
         return command_core_error(argv[0], &err);
-    if ((status = command_open_group(argv[0], &config, &group)))
+    if ((status = command_open_group(argv[0], &config, options.required, &group)))
         return status;
     status = show(argv[0], group, &machine, &options);
     dp_group_close(group);

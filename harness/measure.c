@@ -44,6 +44,12 @@ static int fail_cell(struct record_cell *cell, enum record_status status, const 
     return -1;
 }
 
+/* Too little memory is a result, not a fault. */
+static enum record_status status_of(const struct dp_error *err, enum record_status otherwise)
+{
+    return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
+}
+
 static int bad_step(struct measure *m, size_t step, const char *reason)
 {
     m->cell->first_bad_step = (long)step;
@@ -144,7 +150,7 @@ static int run_step(struct measure *m, bool warmup)
     if (err.status) {
         snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
         m->cell->first_bad_step = (long)step;
-        return fail_cell(m->cell, RECORD_FAILED, reason);
+        return fail_cell(m->cell, status_of(&err, RECORD_FAILED), reason);
     }
     return m->verified[k] ? verify_digest(m, k, step) : verify_values(m, k, step);
 }
@@ -294,7 +300,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     int rc = open_references(m, cell->n_ranks);
 
     if (rc == 0 && session_open(&m->session, group, &session, &err))
-        rc = fail_cell(cell, RECORD_BROKEN, err.text);
+        rc = fail_cell(cell, status_of(&err, RECORD_BROKEN), err.text);
     cell->setup_ns = session_clock_ns() - start_ns;
     if (rc == 0)
         rc = warm_up(m);
@@ -335,7 +341,7 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;
     if (dp_group_open(&group_config, &group, &err))
-        fail_cell(cell, RECORD_BROKEN, err.text);
+        fail_cell(cell, status_of(&err, RECORD_BROKEN), err.text);
     else if (dp_group_size(group) != config->n_devices ||
              !is_planned(dp_group_communicator(group), config->communicator))
         fail_cell(cell, RECORD_BROKEN, "the devices are not those of the plan");

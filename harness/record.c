@@ -17,7 +17,7 @@ const char *const record_phase_names[RECORD_PHASES] = {
 };
 
 const char *const record_status_names[RECORD_STATUSES] = {
-    "ok", "failed", "broken", "crashed", "timeout", "skipped",
+    "ok", "failed", "broken", "crashed", "timeout", "oom", "skipped",
 };
 
 /* FNV-1a, the closing zero byte included so that neighbouring fields cannot run together. */

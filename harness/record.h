@@ -36,6 +36,7 @@ enum record_status {
     RECORD_BROKEN,  /* the harness could not set it up or prove its own reference */
     RECORD_CRASHED, /* the cell's process died: the reason has the signal */
     RECORD_TIMEOUT,
+    RECORD_OOM, /* a device, or the host, had too little memory */
     RECORD_SKIPPED,
     RECORD_STATUSES
 };

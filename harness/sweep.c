@@ -49,7 +49,7 @@ static int read_devices(struct sweep *sweep)
 
     if (dp_machine_read(&machine, &err))
         return command_core_error(sweep->command, &err);
-    if ((status = command_open_group(sweep->command, &config, &group)))
+    if ((status = command_open_group(sweep->command, &config, sweep->options.required, &group)))
         return status;
     if (plan_defaults(plan, dp_group_size(group), &why))
         status = complain(sweep, why.text);
@@ -259,6 +259,8 @@ static void print_summary(const struct sweep *sweep, int status)
             fprintf(stderr, "  %-9s %5zu\n", record_status_names[s], count);
     }
     fprintf(stderr, "  records   %s\n", sweep->output.path);
+    if (strcmp(sweep->run.source, "measured") != 0)
+        fprintf(stderr, "  note      %s: no result of a GPU\n", sweep->run.source);
     if (strcmp(BUILD_NOTE, "") != 0)
         fprintf(stderr, "  note      %s\n", BUILD_NOTE);
     if (status == EXIT_INTERRUPTED)
@@ -271,7 +273,7 @@ static void print_summary(const struct sweep *sweep, int status)
 static int exit_status(const struct sweep *sweep)
 {
     if (count_status(sweep, RECORD_FAILED) || count_status(sweep, RECORD_CRASHED) ||
-        count_status(sweep, RECORD_TIMEOUT))
+        count_status(sweep, RECORD_TIMEOUT) || count_status(sweep, RECORD_OOM))
         return EXIT_FAILED;
     return count_status(sweep, RECORD_OK) == sweep->n ? EXIT_PASSED : EXIT_MISUSE;
 }

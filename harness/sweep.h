@@ -8,8 +8,9 @@ struct sweep_options {
     struct plan_options plan;
     char out[512]; /* "": a new file in results/local */
     bool resume;
-    double timeout; /* seconds per cell */
-    uint64_t seen;  /* options that were given */
+    double timeout;  /* seconds per cell */
+    size_t required; /* devices */
+    uint64_t seen;   /* options that were given */
 };
 
 /* Parses and completes nothing: what was not given stays empty. 0 or an exit status. */

@@ -219,6 +219,8 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return parse_seconds(state, "--seconds", arg, 0.001, SECONDS_MAX, &plan->limits.seconds);
     case 'm':
         return parse_steps(state, arg, &plan->limits);
+    case COMMAND_REQUIRE:
+        return command_require(state, arg, &options->required);
     case 'T':
         return parse_seconds(state, "--timeout", arg, 0.1, TIMEOUT_MAX, &options->timeout);
     default:
@@ -230,8 +232,12 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N or virt:N+lag (default: one virtual device per core)"},
-    {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+     .doc = "virt:N, virt:N+lag, cuda:0-3,5 or cuda:all (default: one virtual device per core)"},
+    COMMAND_REQUIRE_OPTION,
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"},
     {.name = "math",
      .key = 'x',
      .arg = "NAME",
@@ -320,7 +326,8 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
         .parser = parse_option,
         .doc = "Measures workloads x device counts x batches, each cell in a process of its own "
                "and verified.\vPrints the name of the file on standard output. Exit status: 0 all "
-               "cells verified, 1 a cell failed, 2 misuse or a cell could not be set up, 130 "
+               "cells verified, 1 a cell failed or had too little memory, 2 misuse or a cell could "
+               "not be set up, 130 "
                "interrupted (--resume goes on)."};
 
     *options = (struct sweep_options){.plan = {.bind = true, .limits = {1, 10, 2000}}};

@@ -14,6 +14,7 @@ enum { ROWS = 100, BATCH = 30, WIDTH_IN = 5, WIDTH_OUT = 2, SEED = 1 };
 
 struct tutorial_options {
     char devices[64];
+    size_t required;
     uint64_t seen; /* options that were given */
 };
 
@@ -21,8 +22,9 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, virt:N+lag, or host for no data parallelism (default: one virtual "
-            "device per core)"},
+     .doc = "virt:N, virt:N+lag, cuda:0-3,5, cuda:all, or host for no data parallelism (default: "
+            "one virtual device per core)"},
+    COMMAND_REQUIRE_OPTION,
     {0}};
 
 struct tutorial {
@@ -44,6 +46,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
     if (rc)
         return rc;
+    if (key == COMMAND_REQUIRE)
+        return command_require(state, arg, &options->required);
     if (key != 'd')
         return command_key(key, arg, state);
     if (command_copy(options->devices, sizeof options->devices, arg))
@@ -173,7 +177,7 @@ int tutorial_main(int argc, char **argv)
         return status;
     const struct dp_group_config config = {.devices = options.devices};
 
-    if ((status = command_open_group(argv[0], &config, &t.group)))
+    if ((status = command_open_group(argv[0], &config, options.required, &t.group)))
         return status;
     t.slot = dp_group_size(t.group) > 0 ? dp_group_slot(t.group, 0) : dp_group_host(t.group);
     if (open_data(&t, &err) == 0 && open_model(&t, &err) == 0) {

@@ -64,13 +64,15 @@ static int identify(struct dp_slot *slot, int device, struct dp_error *err)
     error = cudaDeviceGetPCIBusId(info->bus, sizeof info->bus, device);
     if (error)
         return dp_cuda_fail(slot, "cudaDeviceGetPCIBusId", error, err);
-    if (properties.major * 10 + properties.minor >= DP_CUDA_OLDEST)
-        return 0;
+    error = (cudaError_t)dp_cuda_kernels_there();
+    if (error != cudaErrorNoKernelImageForDevice && error != cudaErrorInvalidDeviceFunction)
+        return error ? dp_cuda_fail(slot, "cudaFuncGetAttributes", error, err) : 0;
+    cudaGetLastError();
     return dp_fail(err, DP_ENOTSUP,
-                   "%s: %s has compute capability %d.%d; this build is for %d.%d "
-                   "and newer",
-                   info->name, info->model, properties.major, properties.minor, DP_CUDA_OLDEST / 10,
-                   DP_CUDA_OLDEST % 10);
+                   "%s: %s has compute capability %d.%d, and this build has kernels only "
+                   "for " DP_CUDA_ARCHITECTURES " (%s)",
+                   info->name, info->model, properties.major, properties.minor,
+                   cudaGetErrorName(error));
 }
 
 static int cuda_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)

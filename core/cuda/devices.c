@@ -15,39 +15,43 @@ const int dp_cuda_backend_count = sizeof backends / sizeof *backends;
 void dp_cuda_software(char *text, size_t bytes)
 {
     int driver = 0, runtime = 0, blas = 0;
+    char version[16] = "none";
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
     cublasGetVersion(NULL, &blas);
     cudaGetLastError();
-    snprintf(text, bytes, "driver %d.%d, runtime %d.%d, cuBLAS %d.%d.%d", driver / 1000,
-             driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10, blas / 10000,
-             blas % 10000 / 100, blas % 100);
+    if (driver > 0)
+        snprintf(version, sizeof version, "%d.%d", driver / 1000 % 1000, driver % 1000 / 10);
+    snprintf(text, bytes, "driver %s, runtime %d.%d, cuBLAS %d.%d.%d", version, runtime / 1000,
+             runtime % 1000 / 10, blas / 10000, blas % 10000 / 100, blas % 100);
 }
 
-/* No driver and no GPU are facts about the machine; anything else is something broken. */
-static int count_failed(cudaError_t error, char *text, size_t bytes)
+/* No driver and no GPU are facts about the machine, and with what absent.c says the only reasons
+ * for a skip; anything else is something broken. */
+static int explain(cudaError_t error, char *text, size_t bytes)
 {
     char software[96];
     int driver = 0;
     cudaGetLastError();
     cudaDriverGetVersion(&driver);
     dp_cuda_software(software, sizeof software);
-    snprintf(text, bytes, "cudaGetDeviceCount: %s (%s); %s", cudaGetErrorString(error),
-             cudaGetErrorName(error), software);
-    const bool none =
-        error == cudaErrorNoDevice || (error == cudaErrorInsufficientDriver && driver == 0);
-    return none ? DP_ENODEV : DP_EFAULT;
+    const bool none = error == cudaErrorNoDevice;
+    const bool no_driver = error == cudaErrorInsufficientDriver && driver == 0;
+    snprintf(text, bytes, "%s: cudaGetDeviceCount: %s (%s); %s",
+             none                                   ? "no GPU"
+             : no_driver                            ? "no driver"
+             : error == cudaErrorInsufficientDriver ? "the driver is too old"
+                                                    : "the driver does not work",
+             cudaGetErrorString(error), cudaGetErrorName(error), software);
+    return none || no_driver ? DP_ENODEV : DP_EFAULT;
 }
 
 static int count_gpus(int *there, char *text, size_t bytes)
 {
-    const cudaError_t error = cudaGetDeviceCount(there);
-    if (error)
-        return count_failed(error, text, bytes);
-    if (*there > 0)
-        return 0;
-    snprintf(text, bytes, "cudaGetDeviceCount: no GPU");
-    return DP_ENODEV;
+    cudaError_t error = cudaGetDeviceCount(there);
+    if (!error && *there < 1)
+        error = cudaErrorNoDevice;
+    return error ? explain(error, text, bytes) : 0;
 }
 
 int dp_gpus(char *text, size_t bytes)
@@ -125,7 +129,7 @@ int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error 
     /* A list that nobody can have is refused with or without GPUs. */
     if (!all && parse_ranges(text, 100000, &syntax, err))
         return DP_EINVAL;
-    char why[200];
+    char why[240];
     const int status = count_gpus(&there, why, sizeof why);
     if (status)
         return dp_fail(err, status, "devices '%.24s': %s", text, why);

@@ -15,6 +15,8 @@ extern "C" {
 
 struct CUstream_st; /* cudaStream_t is a pointer to it */
 
+/* Whether the build has kernels for the thread's current GPU: cudaSuccess or what is wrong. */
+int dp_cuda_kernels_there(void);
 int dp_cuda_launch_add_bias(const struct dp_add_bias *args, struct CUstream_st *stream);
 /* A thread per column adds its rows in order, so the bits are the reference's. */
 int dp_cuda_launch_sum_rows(const struct dp_sum_rows *args, struct CUstream_st *stream);

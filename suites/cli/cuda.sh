@@ -13,8 +13,13 @@ refuse()
 }
 
 if "$lockstep" devices --devices cuda:x 2>&1 | grep -q 'no CUDA part'; then
-    refuse 77 'no CUDA part' devices --devices cuda:all
-    refuse 1 'no CUDA part' devices --devices cuda:0
+    for command in devices check sweep tutorial; do
+        refuse 77 'this build has no CUDA part' "$command" --devices cuda:all
+        refuse 1 'this build has no CUDA part' "$command" --devices cuda:0
+        refuse 1 'this build has no CUDA part' "$command" --devices cuda:all --require-devices 1
+    done
+    expect_status 0 "$lockstep" devices --ctest-resources
+    grep -q '"gpus": \[\]' out || fail "GPUs without CUDA: $(cat out)"
     exit 0
 fi
 for list in x 0- 9999999 0, 1-0 all,0 0,,1; do
@@ -27,15 +32,20 @@ refuse 1 cuda:99999 devices --devices cuda:99999
 # In the words of the runtime, with versions.
 expect_status 0 "$lockstep" devices
 grep -q '^  CUDA ' out || fail "no line about CUDA: $(cat out)"
-tr -s ' \n' ' ' <out | grep -q 'driver [0-9.]*, runtime [0-9.]*' || fail "no versions: $(cat out)"
+tr -s ' \n' ' ' <out | grep -q 'driver \(none\|[0-9.]*\), runtime [0-9.]*, cuBLAS [0-9.]*' || fail "no versions: $(cat out)"
 status=0
 "$lockstep" devices --devices cuda:all >out 2>err || status=$?
 if [ "$status" -eq 77 ]; then
+    # With what a build without CUDA says, these are all the reasons for a skip.
+    reason='no \(driver\|GPU\): cudaGetDeviceCount: .*runtime [0-9]'
     for command in devices check sweep tutorial; do
-        refuse 77 'cudaGetDeviceCount: .*runtime' "$command" --devices cuda:all
-        refuse 1 'cudaGetDeviceCount: .*runtime' "$command" --devices cuda:0
+        refuse 77 "$reason" "$command" --devices cuda:all
+        refuse 1 "$reason" "$command" --devices cuda:0
+        refuse 1 "$reason" "$command" --devices cuda:all --require-devices 1
     done
-    refuse 1 cudaGetDeviceCount check --devices cuda:all --require-devices 1
+    expect_status 0 "$lockstep" devices --ctest-resources
+    grep -q '"gpus": \[\]' out || fail "GPUs where there are none: $(cat out)"
+    grep -q "$reason" err || fail "no reason: $(cat err)"
 else
     [ "$status" -eq 0 ] || fail "neither GPUs nor none: $(cat err)"
 fi

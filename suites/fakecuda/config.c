@@ -1,5 +1,5 @@
 /* config.c: the defaults, as the environment changes them. */
-#include "fakecuda.h"
+#include "fake.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +39,15 @@ static int word(const char *name, const char *const words[])
     }
     misuse(name, text, allowed);
     return 0;
+}
+
+static cudaError_t error(const char *name)
+{
+    const char *text = getenv(name);
+    cudaError_t error = cudaSuccess;
+    if (text && !fake_error_named(text, &error))
+        misuse(name, text, "the name of an error, like cudaErrorNoDevice");
+    return error;
 }
 
 /* "12", "12+" or "cudaMalloc:3" */
@@ -83,6 +92,7 @@ void fakecuda_defaults(struct fakecuda_config *config)
         .memory_bytes = (size_t)number("LOCKSTEP_FAKE_MEMORY", 1, 65536, 512) << 20,
         .capability = (int)number("LOCKSTEP_FAKE_CAPABILITY", 10, 999, 90),
         .patience_ms = (unsigned)number("LOCKSTEP_FAKE_PATIENCE", 1, 600000, 5000),
+        .init = error("LOCKSTEP_FAKE_INIT"),
         .failure = failure("LOCKSTEP_FAKE_FAIL"),
     };
 }

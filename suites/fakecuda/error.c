@@ -1,6 +1,8 @@
 /* error.c: the errors of this thread, and their names. They are no calls that can fail. */
 #include "fake.h"
 
+#include <string.h>
+
 cudaError_t cudaGetLastError(void)
 {
     const cudaError_t error = fake_me.last;
@@ -26,6 +28,14 @@ static const struct meaning meanings[] = {
     MEANING(cudaErrorInvalidValue, "invalid argument"),
     MEANING(cudaErrorMemoryAllocation, "out of memory"),
     MEANING(cudaErrorInitializationError, "initialization error"),
+    MEANING(cudaErrorStubLibrary, "CUDA driver is a stub library"),
+    MEANING(cudaErrorDevicesUnavailable, "CUDA-capable device(s) is/are busy or unavailable"),
+    MEANING(cudaErrorSystemNotReady, "system not yet initialized"),
+    MEANING(cudaErrorSystemDriverMismatch,
+            "system has unsupported display driver / cuda driver combination"),
+    MEANING(cudaErrorNoKernelImageForDevice,
+            "no kernel image is available for execution on the device"),
+    MEANING(cudaErrorInvalidDeviceFunction, "invalid device function"),
     MEANING(cudaErrorInvalidConfiguration, "invalid configuration argument"),
     MEANING(cudaErrorInvalidPitchValue, "invalid pitch argument"),
     MEANING(cudaErrorInsufficientDriver,
@@ -70,6 +80,16 @@ static const struct meaning *meaning_of(cudaError_t error)
             return &meanings[i];
     }
     return &none;
+}
+
+bool fake_error_named(const char *name, cudaError_t *error)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; ++i) {
+        *error = meanings[i].error;
+        if (strcmp(meanings[i].name, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 const char *cudaGetErrorName(cudaError_t error)

@@ -294,6 +294,9 @@ void fake_helper_stop(void);
 bool fake_advance(struct CUstream_st *stream, uint64_t position); /* without waiting */
 void fake_complete(struct CUstream_st *stream);
 
+/* ---- error.c */
+bool fake_error_named(const char *name, cudaError_t *error); /* "cudaErrorNoDevice" */
+
 /* ---- event.c */
 bool fake_event_is(const struct CUevent_st *event, const char *call);
 void fake_stamp_drop(struct fake_stamp *stamp);

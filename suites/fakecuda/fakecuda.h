@@ -14,6 +14,7 @@
  *   LOCKSTEP_FAKE_MEMORY      MiB of each device (512)
  *   LOCKSTEP_FAKE_CAPABILITY  compute capability times ten (90)
  *   LOCKSTEP_FAKE_DRIVER      good, none, old or broken (good)
+ *   LOCKSTEP_FAKE_INIT        error that all calls end with which need a driver (cudaSuccess)
  *   LOCKSTEP_FAKE_FAIL        CALL or FUNCTION:CALL: that call fails; CALL+: and all after it
  *   LOCKSTEP_FAKE_PATIENCE    ms after which a wait for another thread is a deadlock (5000)
  *   LOCKSTEP_FAKE_STOP        1: the first violation ends the process at once (0)
@@ -58,6 +59,7 @@ struct fakecuda_config {
     int devices;
     enum fakecuda_mode mode;
     enum fakecuda_driver driver;
+    int init; /* cudaError_t of all calls that need a driver */
     uint64_t seed;
     bool races, peer, stop;
     bool quiet; /* violations are counted and kept, not printed */

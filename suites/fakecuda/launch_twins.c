@@ -20,6 +20,15 @@ static void written(struct fake_work *work, float **pointer, size_t n, bool read
             fake_uses(work, *pointer, n * sizeof **pointer, read_too ? FAKE_BOTH : FAKE_WRITE);
 }
 
+/* As if built for compute capability 8.0 and newer. */
+int dp_cuda_kernels_there(void)
+{
+    struct fake_call call = {.name = "cudaFuncGetAttributes"};
+    if (fake_enter(&call) && fake.config.capability < 80)
+        fake_result(&call, cudaErrorNoKernelImageForDevice);
+    return (int)fake_leave(&call);
+}
+
 static int end(struct fake_launch *launch, enum dp_kernel kernel, const void *args, size_t bytes)
 {
     return fake_launch_end(launch, dp_kernels_ref[kernel], args, bytes);

@@ -276,6 +276,8 @@ static cudaError_t driver_error(void)
         [FAKECUDA_DRIVER_OLD] = cudaErrorInsufficientDriver,
         [FAKECUDA_DRIVER_BROKEN] = cudaErrorUnknown,
     };
+    if (fake.config.init)
+        return (cudaError_t)fake.config.init;
     if (fake.config.driver == FAKECUDA_DRIVER_GOOD && fake.config.devices == 0)
         return cudaErrorNoDevice;
     return error[fake.config.driver];

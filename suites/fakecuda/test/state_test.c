@@ -23,6 +23,8 @@ static void test_environment(void)
     CHECK(!config_with("LOCKSTEP_FAKE_PEER", "0").peer);
     CHECK(config_with("LOCKSTEP_FAKE_MEMORY", "3").memory_bytes == (size_t)3 << 20);
     CHECK(config_with("LOCKSTEP_FAKE_DRIVER", "broken").driver == FAKECUDA_DRIVER_BROKEN);
+    CHECK(config_with("LOCKSTEP_FAKE_INIT", "cudaErrorSystemNotReady").init ==
+          cudaErrorSystemNotReady);
     struct fakecuda_failure failure = config_with("LOCKSTEP_FAKE_FAIL", "cudaFree:12+").failure;
     CHECK(failure.call == 12 && failure.lasting && strcmp(failure.function, "cudaFree") == 0);
     failure = config_with("LOCKSTEP_FAKE_FAIL", "9").failure;
@@ -48,8 +50,14 @@ static void no_call(void)
     config_with("LOCKSTEP_FAKE_FAIL", "cudaMalloc");
 }
 
+static void no_error(void)
+{
+    config_with("LOCKSTEP_FAKE_INIT", "cudaErrorNone");
+}
+
 static void test_bad_environment(void)
 {
+    CHECK(tool_status(no_error) == 2);
     CHECK(tool_status(nine_gpus) == 2);
     CHECK(tool_status(no_number) == 2);
     CHECK(tool_status(no_mode) == 2);
@@ -106,6 +114,19 @@ static void test_drivers(void)
     check_driver(FAKECUDA_DRIVER_OLD, 4, cudaErrorInsufficientDriver, 11000);
     check_driver(FAKECUDA_DRIVER_BROKEN, 4, cudaErrorUnknown, CUDART_VERSION);
     check_driver(FAKECUDA_DRIVER_GOOD, 0, cudaErrorNoDevice, CUDART_VERSION);
+}
+
+static void test_init(void)
+{
+    struct fakecuda_config config;
+    int n = 77;
+    fakecuda_defaults(&config);
+    config.init = cudaErrorInitializationError;
+    fakecuda_start(&config);
+    CHECK(cudaGetDeviceCount(&n) == cudaErrorInitializationError && n == 77);
+    CHECK(cudaSetDevice(0) == cudaErrorInitializationError);
+    WELL(cudaDriverGetVersion(&n));
+    test_end(NULL);
 }
 
 static void test_failure(void)
@@ -185,6 +206,7 @@ static const struct test tests[] = {
     {"state/bad-environment", test_bad_environment},
     {"state/devices", test_devices},
     {"state/drivers", test_drivers},
+    {"state/init", test_init},
     {"state/failure", test_failure},
     {"state/verdict", test_verdict},
     {"state/fork", test_fork},
