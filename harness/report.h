@@ -124,6 +124,8 @@ bool report_is_plain(const struct report_point *point);
 bool report_repeated(const struct report *report);
 bool report_oversubscribed(const struct report_row *row);
 bool report_simulated(const struct report_row *row);
+/* What being oversubscribed means there: "more devices than cores", "several slots on one GPU". */
+const char *report_crowding(const struct report_row *row);
 
 /* ---- limits ------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@ enum { FEWEST = 6 };
 struct counts {
     size_t points, most; /* verified ones; launches of one */
     size_t no_interval;  /* points with fewer than FEWEST launches */
-    size_t unsteady, oversubscribed, simulated, without_plain, without_base;
+    size_t unsteady, oversubscribed, shared, simulated, without_plain, without_base;
     size_t unpaired; /* no launch in common with their base case */
 };
 
@@ -20,6 +20,11 @@ static bool any_unsteady(const struct report_point *point)
         if (point->row[i].verified && !point->row[i].cell->steady_state)
             return true;
     return false;
+}
+
+static bool shares_gpu(const struct report_row *row)
+{
+    return report_oversubscribed(row) && strcmp(row->kind, "cuda") == 0;
 }
 
 static struct counts count(const struct report *report)
@@ -35,7 +40,8 @@ static struct counts count(const struct report *report)
         counts.no_interval += point->verified < FEWEST;
         counts.most = point->verified > counts.most ? point->verified : counts.most;
         counts.unsteady += any_unsteady(point);
-        counts.oversubscribed += report_oversubscribed(point->row);
+        counts.oversubscribed += report_oversubscribed(point->row) && !shares_gpu(point->row);
+        counts.shared += shares_gpu(point->row);
         counts.simulated += report_simulated(point->row);
         counts.without_plain += point->base != NULL && point->plain == NULL;
         counts.without_base += point->base == NULL;
@@ -105,7 +111,8 @@ void report_cautions(struct report_out *out, const struct report *report, const 
     const struct counts counts = count(report);
 
     if (counts.simulated > 0)
-        caution(out, before, after, "%zu of %zu cells are SIMULATED, not measured.",
+        caution(out, before, after,
+                "%zu of %zu cells are SIMULATED, not measured: no result of any GPU.",
                 counts.simulated, counts.points);
     about_launches(out, report, &counts, before, after);
     if (counts.without_plain > 0)
@@ -127,6 +134,11 @@ void report_cautions(struct report_out *out, const struct report *report, const 
                 "%zu of %zu cells had more devices than cores: they show that it works, not how it "
                 "scales.",
                 counts.oversubscribed, counts.points);
+    if (counts.shared > 0)
+        caution(out, before, after,
+                "%zu of %zu cells had several slots on one GPU: evidence that it works, never of "
+                "performance.",
+                counts.shared, counts.points);
     if (counts.unsteady > 0)
         caution(out, before, after,
                 "%zu of %zu cells had not reached a steady step time when warm-up ended.",

@@ -135,6 +135,31 @@ static void fact(struct report_out *out, const char *name, const char *value)
         report_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
 }
 
+/* "Model (cuda:0 to cuda:3); driver 13.0, ...": neighbours of one model in one word. */
+static void gpus(struct report_out *out, const struct record_run *run)
+{
+    char text[REPORT_CELL_TEXT] = "";
+
+    for (int first = 0, next; first < run->n_slots; first = next) {
+        const struct record_slot *slot = &run->slot[first];
+
+        for (next = first + 1;
+             next < run->n_slots && strcmp(run->slot[next].model, slot->model) == 0; next++)
+            ;
+        if (slot->model[0] == '\0')
+            continue;
+        report_add(text, "%s (%s", slot->model, slot->name);
+        if (next - first > 1)
+            report_add(text, " to %s", run->slot[next - 1].name);
+        report_add(text, "); ");
+    }
+    if (text[0] == '\0')
+        return;
+    report_add(text, "%s", run->gpu_software);
+    report_clean(text);
+    fact(out, "GPUs", text);
+}
+
 static void machine(struct report_out *out, const struct record_run *run)
 {
     char text[REPORT_CELL_TEXT];
@@ -152,6 +177,7 @@ static void machine(struct report_out *out, const struct record_run *run)
     snprintf(text, sizeof text, "%s, backend %s, communicator %s", run->devices, run->backend,
              run->communicator);
     fact(out, "Devices", text);
+    gpus(out, run);
     snprintf(text, sizeof text, "%s%stick %.0f ns, one reading %.0f ns", run->clock,
              run->clock[0] != '\0' ? ", " : "", run->timer_tick_ns, run->timer_overhead_ns);
     fact(out, "Clock", text);

@@ -198,12 +198,13 @@ static void add_footer(struct plot *plot)
         snprintf(more, sizeof more, "%zu more workload%s or setting%s not drawn; ", plot->left_out,
                  plot->left_out == 1 ? "" : "s", plot->left_out == 1 ? "" : "s");
 
-    snprintf(text, sizeof text,
-             "%srun %.8s%s, %.48s, %.10s, commit %.12s%s; base: plain program, else DataParallel, "
-             "on one device",
-             more, run->run_id, plot->report->many_runs ? " and others" : "", run->cpu_model,
-             run->created_utc, run->git_sha[0] != '\0' ? run->git_sha : "unknown",
-             run->git_dirty ? " (modified)" : "");
+    snprintf(
+        text, sizeof text,
+        "%s%srun %.8s%s, %.48s, %.10s, commit %.12s%s; base: plain program, else DataParallel, "
+        "on one device",
+        strcmp(run->source, "measured") != 0 ? "SIMULATED: " : "", more, run->run_id,
+        plot->report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,
+        run->git_sha[0] != '\0' ? run->git_sha : "unknown", run->git_dirty ? " (modified)" : "");
     plot_fit(text, plot->width - 30, 11);
     add_text(plot, text);
 }

@@ -167,8 +167,9 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
              plot_is_weak(bars->group) ? "batch per device" : "global batch", bars->batch);
     if (bars->excess >= 0.005)
         report_add(note, "; phases overlap: up to %.0f %% over step", 100.0 * bars->excess);
-    snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices%s",
-             bars->hollow ? " (*: more than cores)" : "");
+    snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
+    if (bars->hollow)
+        report_add(frame->words[PLOT_X], " (*: %s)", report_crowding(bars->point[0]->row));
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "time per step (%s)", unit);
 }
 

@@ -157,6 +157,17 @@ static void add_line(const struct plot *plot, const struct row *row, enum kind k
         set_ideal(line, 1.0, 1.0, last, kind == SPEEDUP ? last : 1.0);
 }
 
+static void hollow_words(const struct row *row, const struct report_row *first,
+                         char note[REPORT_CELL_TEXT])
+{
+    if (report_simulated(first))
+        snprintf(note, REPORT_CELL_TEXT, "SIMULATED, not measured (hollow markers)");
+    else if (row->hollow)
+        snprintf(note, REPORT_CELL_TEXT, "hollow markers: %s", report_crowding(first));
+    else
+        snprintf(note, REPORT_CELL_TEXT, " ");
+}
+
 static void set_words(const struct plot *plot, const struct row *row, enum kind kind,
                       struct plot_frame *frame)
 {
@@ -173,11 +184,7 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
                  row->bounded ? "; thin dashes: bound that unequal shards set" : "",
                  row->plain ? "; \u00d7: plain program" : "");
     } else if (kind == SPEEDUP)
-        snprintf(note, REPORT_CELL_TEXT, "%s",
-                 report_simulated(plot->report->point[row->group->first].row)
-                     ? "SIMULATED, not measured (hollow markers)"
-                 : row->hollow ? "hollow markers: more devices than cores"
-                               : " ");
+        hollow_words(row, plot->report->point[row->group->first].row, note);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
     if (kind == STEP)
         snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "step time (%s)", row->unit_name);

@@ -46,10 +46,12 @@ static void set_words(const struct plot *plot, const struct report_group *group,
         for (size_t i = 0; i < lines->line[s].n; i++)
             hollow = hollow || lines->line[s].mark[i].hollow;
     plot_title(plot, group, WIDTH - 40, frame->words[PLOT_TITLE]);
-    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s",
+    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s%s",
              lines->simulated ? "SIMULATED, not measured (hollow markers)"
-             : hollow         ? "hollow markers: more devices than cores"
-                              : "");
+             : hollow         ? "hollow markers: "
+                              : "",
+             hollow && !lines->simulated ? report_crowding(plot->report->point[group->first].row)
+                                         : "");
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "%s",
              plot_is_weak(group) ? "batch per device (rows)" : "global batch (rows)");
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s",

@@ -303,3 +303,8 @@ bool report_simulated(const struct report_row *row)
 {
     return strcmp(row->run->source, "measured") != 0;
 }
+
+const char *report_crowding(const struct report_row *row)
+{
+    return strcmp(row->kind, "cuda") == 0 ? "several slots on one GPU" : "more devices than cores";
+}

@@ -8,21 +8,33 @@
 /* Nearer to its bound than this, a point has nothing to explain. */
 static const double AT_BOUND = 0.98;
 
+/* What was done to get the times: "measured", or what must not be taken for it. */
+static const char *source_of(const struct report *report)
+{
+    size_t simulated = 0;
+
+    for (size_t i = 0; i < report->n_rows; i++)
+        simulated += report_simulated(&report->row[i]);
+    return simulated == 0                ? "measured"
+           : simulated == report->n_rows ? "SIMULATED"
+                                         : "measured or SIMULATED";
+}
+
 void report_verdict(struct report_out *out, const struct report *report)
 {
     const bool repeated = report_repeated(report);
 
     if (report->counts.verified == report->counts.planned && report->counts.planned > 0) {
         if (repeated)
-            report_print(out, "All %zu planned launches of %zu cells were measured and verified.",
-                         report->counts.planned, report->n_points);
+            report_print(out, "All %zu planned launches of %zu cells were %s and verified.",
+                         report->counts.planned, report->n_points, source_of(report));
         else
-            report_print(out, "All %zu planned cells were measured and verified.",
-                         report->counts.planned);
+            report_print(out, "All %zu planned cells were %s and verified.", report->counts.planned,
+                         source_of(report));
         return;
     }
-    report_print(out, "Of %zu planned %s, %zu were measured and %zu verified",
-                 report->counts.planned, repeated ? "launches" : "cells", report->counts.measured,
+    report_print(out, "Of %zu planned %s, %zu were %s and %zu verified", report->counts.planned,
+                 repeated ? "launches" : "cells", report->counts.measured, source_of(report),
                  report->counts.verified);
     if (report->counts.failed > 0)
         report_print(out, "; %zu FAILED", report->counts.failed);
