@@ -1,0 +1,98 @@
+# Bad input, and machines where CUDA is not as it should be: what is a skip, what is a failure, and
+# that it is one line with the reason and the value.
+. "$(dirname "$0")/../cli/common.sh"
+export LOCKSTEP_FAKE_GPUS=2
+
+# refuse STATUS WORDS COMMAND...: one line that has the words, nothing on standard output.
+refuse()
+{
+    status=$1
+    words=$2
+    shift 2
+    expect_status "$status" "$lockstep" "$@"
+    [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $(cat err)"
+    grep -q -- "$words" err || fail "no '$words': $(cat err)"
+    [ ! -s out ] || fail "output: $(cat out)"
+}
+
+# each STATUS WORDS OPTIONS...: of every command that takes devices.
+each()
+{
+    status=$1
+    words=$2
+    shift 2
+    for command in devices tutorial sweep check; do
+        refuse "$status" "$words" "$command" "$@"
+    done
+    refuse "$status" "$words" bench copies --backend cuda "$@"
+}
+
+# skips REASON: all GPUs are none, a named one is missing, and so are required ones.
+skips()
+{
+    each 77 "$1.*runtime [0-9.]*, cuBLAS [0-9]" --devices cuda:all
+    each 1 "$1" --devices cuda:0
+    each 1 "$1" --devices cuda:all --require-devices 1
+    expect_status 0 "$lockstep" devices
+    tr -s ' \n' ' ' <out | grep -q "CUDA $1" || fail "devices does not say '$1': $(cat out)"
+}
+
+# breaks REASON: nothing is a skip.
+breaks()
+{
+    each 1 "$1.*runtime [0-9.]*, cuBLAS [0-9]" --devices cuda:all
+    each 1 "$1" --devices cuda:0
+    expect_status 0 "$lockstep" devices --devices virt:1
+    tr -s ' \n' ' ' <out | grep -q "CUDA $1" || fail "devices does not say '$1': $(cat out)"
+}
+
+export LOCKSTEP_FAKE_DRIVER=none
+skips 'no driver: cudaGetDeviceCount: .*(cudaErrorInsufficientDriver); driver none'
+export LOCKSTEP_FAKE_DRIVER=old
+breaks 'the driver is too old: cudaGetDeviceCount: .*(cudaErrorInsufficientDriver); driver 11.0'
+export LOCKSTEP_FAKE_DRIVER=broken
+breaks 'the driver does not work: cudaGetDeviceCount: .*(cudaErrorUnknown)'
+unset LOCKSTEP_FAKE_DRIVER
+for error in InitializationError SystemDriverMismatch SystemNotReady; do
+    export LOCKSTEP_FAKE_INIT=cudaError$error
+    breaks "the driver does not work: cudaGetDeviceCount: .*(cudaError$error)"
+done
+unset LOCKSTEP_FAKE_INIT
+
+export LOCKSTEP_FAKE_GPUS=0
+skips 'no GPU: cudaGetDeviceCount: .*(cudaErrorNoDevice)'
+export LOCKSTEP_FAKE_GPUS=2
+for hidden in '' x; do
+    export CUDA_VISIBLE_DEVICES="$hidden"
+    skips 'no GPU: cudaGetDeviceCount: .*(cudaErrorNoDevice)'
+    each 77 "with CUDA_VISIBLE_DEVICES='$hidden'\$" --devices cuda:all
+done
+# What somebody else wrote is no control of the terminal.
+export CUDA_VISIBLE_DEVICES="$(printf '\033[31m')"
+expect_status 0 "$lockstep" devices
+! LC_ALL=C grep -q "$(printf '\033')" out || fail "an escape of CUDA_VISIBLE_DEVICES is shown"
+export CUDA_VISIBLE_DEVICES=1
+each 1 "there is no GPU 1, the last is 0, with CUDA_VISIBLE_DEVICES='1'" --devices cuda:1
+unset CUDA_VISIBLE_DEVICES
+
+each 1 'cuda:0,7.*there is no GPU 7, the last is 1$' --devices cuda:0,7
+for list in x 0- 1-0 0, all,0 0,,1 9999999 ''; do
+    each 2 "cuda:$list" --devices "cuda:$list"
+done
+for command in devices tutorial sweep; do
+    refuse 1 'require-devices 3: cuda:all has 2' $command --devices cuda:all --require-devices 3
+    refuse 1 'require-devices 3: virt:2 has 2' $command --devices virt:2 --require-devices 3
+    refuse 2 'require-devices.*65' $command --devices cuda:all --require-devices 65
+    refuse 2 'require-devices.*-1' $command --devices cuda:all --require-devices -1
+done
+refuse 1 'require-devices 1: host has 0' devices --devices host --require-devices 1
+refuse 1 'require-devices 3: cuda:all has 2' bench copies --backend cuda --devices cuda:all \
+    --require-devices 3
+refuse 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
+expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
+
+# A GPU for which nothing was built: the GPU, what it is, and what there is.
+export LOCKSTEP_FAKE_CAPABILITY=75
+unsupported='cuda:0: Fake GPU has compute capability 7.5, .*only for [0-9].*NoKernelImageForDevice'
+each 1 "$unsupported" --devices cuda:all
+each 1 "$unsupported" --devices cuda:0

@@ -1,0 +1,36 @@
+# Several slots on one GPU show that it works, and never how fast: record and report say so.
+. "$(dirname "$0")/../cli/common.sh"
+export LOCKSTEP_FAKE_GPUS=2
+
+expect_status 0 "$lockstep" sweep --devices cuda:0,0,0 --batch 10,64 --workload mlp:8,8,4 \
+    --seconds 0.02 --steps 3:10 --out slots.jsonl
+# Of plain, 1, 2 and 3 devices with two batches the last two share a GPU.
+expect_count 4 '"oversubscribed":true' slots.jsonl
+expect_count 4 '"oversubscribed":false' slots.jsonl
+grep '"oversubscribed":true' slots.jsonl | grep -c '"devices":"cuda:0,0\(,0\)\{0,1\}"' >n
+[ "$(cat n)" -eq 4 ] || fail "not those of 2 and 3 slots: $(cut -c1-300 slots.jsonl)"
+grep -q '"name":"cuda:0#2"' slots.jsonl || fail "no name of the third slot"
+
+expect_status 0 "$lockstep" report slots.jsonl --out report
+for file in report/index.html report/summary.md; do
+    grep -q '4 of 8 cells had several slots on one GPU: evidence that it works, never of performance' \
+        $file || fail "no caution in $file"
+    ! grep -q 'more devices than cores' $file || fail "$file speaks of cores"
+done
+expect_count 4 '| verified, SIMULATED, oversubscribed' report/summary.md
+grep -q 'on 3 devices (oversubscribed)' report/summary.md || fail "the verdict does not say so"
+grep -q '(\*: several slots on one GPU)' report/phases.svg || fail "nothing at the bars"
+
+# Not simulated: what the figures then say about their hollow markers.
+sed 's/"source":"simulated"/"source":"measured"/' slots.jsonl >measured.jsonl
+expect_status 0 "$lockstep" report measured.jsonl --out measured
+for figure in throughput scaling; do
+    grep -q 'hollow markers: several slots on one GPU' measured/$figure.svg || fail "$figure is bare"
+done
+
+# One slot on each of two GPUs shares nothing.
+expect_status 0 "$lockstep" sweep --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
+    --seconds 0.02 --steps 3:10 --out two.jsonl
+expect_count 0 '"oversubscribed":true' two.jsonl
+expect_status 0 "$lockstep" report two.jsonl --out two
+expect_count 0 'several slots' two/summary.md

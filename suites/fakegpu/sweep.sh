@@ -1,0 +1,73 @@
+# A sweep on fake GPUs: what it records is marked as simulated, and no part of a report takes it for
+# a result of a GPU: verdict, notes, tables, footer, figures.
+. "$(dirname "$0")/../cli/common.sh"
+export LOCKSTEP_FAKE_GPUS=4
+
+# has TEXT FILE
+has()
+{
+    grep -q -- "$1" "$2" || fail "no '$1' in $2: $(cut -c1-300 "$2")"
+}
+
+sh "$(dirname "$0")/../gpu/sweep.sh" "$lockstep" "$folder/all" simulated
+expect_status 0 "$lockstep" sweep --devices cuda:0-2 --batch 10,64 --workload mlp:8,8,4 \
+    --seconds 0.02 --steps 3:10 --out gpus.jsonl
+has 'note  *simulated: no result of a GPU' err
+expect_count 1 '"schema":"lockstep/run/' gpus.jsonl
+expect_count 1 '"source":"simulated"' gpus.jsonl
+has '"model":"Fake GPU","bus":"0000:12:00.0"' gpus.jsonl
+has '"gpu_software":"driver [0-9.]*, runtime [0-9.]*, cuBLAS [0-9.]*"' gpus.jsonl
+has '"communicator":"peer"' gpus.jsonl
+expect_count 0 '"oversubscribed":true' gpus.jsonl
+
+expect_status 0 "$lockstep" report gpus.jsonl --out report
+page=report/index.html
+summary=report/summary.md
+for file in $page $summary; do
+    has '8 planned cells were SIMULATED and verified' $file
+    has 'SIMULATED, on 3 devices' $file
+    has '8 of 8 cells are SIMULATED, not measured: no result of any GPU' $file
+    has 'mlp:8,8,4 (strong scaling, f32, cuda/peer on cuda, SIMULATED)' $file
+    ! grep -q 'were measured and verified' $file || fail "$file calls it measured"
+done
+# Every row of the table of cells, and the run it is from.
+expect_count 8 '| verified, SIMULATED' $summary
+has 'cuda/peer on cuda:0-2, simulated' $summary
+sed -n '/<footer/,$p' $page >footer
+has '<dt>Source</dt><dd>simulated</dd>' footer
+has '<dt>GPUs</dt><dd>Fake GPU (cuda:0 to cuda:2); driver [0-9.]*, runtime' footer
+# Every figure at its foot, and all but the map of rows, which has no times, in its title.
+for figure in throughput scaling phases distribution; do
+    has 'cuda/peer on cuda, SIMULATED)' report/$figure.svg
+    has 'SIMULATED: run ' report/$figure.svg
+    [ "$(count_lines 'SIMULATED' report/$figure.svg)" -ge 3 ] || fail "$figure says it too rarely"
+done
+has 'SIMULATED: run ' report/shards.svg
+
+# Beside virtual devices, which were measured, only what is simulated is called so.
+expect_status 0 "$lockstep" sweep --devices virt:2 --batch 10,64 --workload mlp:8,8,4 \
+    --seconds 0.02 --steps 3:10 --out cores.jsonl
+expect_count 0 'simulated' err
+expect_status 0 "$lockstep" report gpus.jsonl cores.jsonl --out both
+has '14 planned cells were measured or SIMULATED and verified' both/summary.md
+has '8 of 14 cells are SIMULATED' both/summary.md
+expect_count 8 '| verified, SIMULATED' both/summary.md
+
+# A call that fails is a cell that failed, with the runtime's words; the others are measured.
+LOCKSTEP_FAKE_FAIL=cudaMemcpyAsync:40
+export LOCKSTEP_FAKE_FAIL
+expect_status 1 "$lockstep" sweep --devices cuda:0 --batch 10 --workload mlp:8,8,4 \
+    --seconds 0.02 --steps 3:10 --out failed.jsonl
+expect_count 2 '"status":"failed"' failed.jsonl
+expect_count 2 '"reason":"[^"]*unknown error (cudaErrorUnknown)"' failed.jsonl
+unset LOCKSTEP_FAKE_FAIL
+
+# Without peer access: recorded with the communicator that was really used.
+LOCKSTEP_FAKE_PEER=0
+export LOCKSTEP_FAKE_PEER
+expect_status 0 "$lockstep" sweep --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
+    --seconds 0.02 --steps 3:10 --out staged.jsonl
+has '"communicator":"peer-staged"' staged.jsonl
+expect_count 0 '"communicator":"peer"' staged.jsonl
+expect_status 0 "$lockstep" report staged.jsonl --out staged
+has 'cuda/peer-staged on cuda' staged/summary.md

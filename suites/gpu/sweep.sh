@@ -1,0 +1,14 @@
+# A sweep and its report on all GPUs: every cell is verified, and nothing is taken for measured on a
+# GPU that was not. $1 is the program, $2 a folder of its own, $3 what the records must call themselves.
+. "$(dirname "$0")/../cli/common.sh"
+source=$3
+
+expect_status 0 "$lockstep" sweep --devices cuda:all --batch 10,64 --workload tutorial \
+    --workload mlp:64,64,64 --seconds 0.02 --steps 3:10 --out all.jsonl
+expect_count 1 "\"source\":\"$source\"" all.jsonl
+expect_count 0 '"status":"\(failed\|broken\|crashed\|timeout\|oom\|skipped\)"' all.jsonl
+cells=$(count_lines '"status":"ok"' all.jsonl)
+[ "$cells" -ge 8 ] || fail "only $cells cells"
+expect_status 0 "$lockstep" report all.jsonl --out report
+[ "$source" = measured ] || source=SIMULATED
+expect_count 1 "All $cells planned cells were $source and verified" report/summary.md
