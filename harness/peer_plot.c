@@ -60,14 +60,14 @@ static void value_words(const struct peer_cell *cell, size_t a, const struct pee
         return;
     report_add(text, ", ");
     report_add_ratio(text, ratio.middle);
-    report_add(text, " of DDP");
+    report_add(text, " of %s", peer_parallel_name(cell));
 }
 
 /* Names at the left edge, then the numbers behind the marks. */
 static void write_words(struct report_out *out, const struct peer_record *record,
                         const struct peer_cell *cell, double unit, const struct plot_axis *x)
 {
-    const struct peer_arm *ddp = peer_find(cell, PEER_PYTORCH_DDP, record->devices);
+    const struct peer_arm *ddp = peer_parallel(cell, record->devices);
     char text[REPORT_CELL_TEXT], name[96];
 
     for (size_t a = 0; a < cell->n_arms; a++) {

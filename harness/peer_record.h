@@ -17,6 +17,7 @@ enum peer_kind {
     PEER_LOCKSTEP_DP,
     PEER_LOCKSTEP_PLAIN,
     PEER_PYTORCH_DDP,
+    PEER_PYTORCH_DP, /* on GPUs, in place of DDP */
     PEER_PYTORCH_PLAIN,
     PEER_PYTORCH_MATMUL, /* the matrix products of a step alone, one thread */
     PEER_KINDS
@@ -71,6 +72,10 @@ void peer_record_free(struct peer_record *record); /* NULL allowed */
 
 /* NULL: not in the cell. */
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices);
+/* PyTorch's parallel program on so many devices; NULL: not in the cell. */
+const struct peer_arm *peer_parallel(const struct peer_cell *cell, int devices);
+/* "DDP" or, on GPUs, "DP". */
+const char *peer_parallel_name(const struct peer_cell *cell);
 /* Over the launches that were good; nothing of an arm that was wrong. */
 struct report_value peer_step(const struct peer_arm *arm);
 struct report_value peer_outside(const struct peer_arm *arm);

@@ -58,6 +58,21 @@ struct report_value peer_outside(const struct peer_arm *arm)
     return over_launches(arm, outside_of);
 }
 
+const struct peer_arm *peer_parallel(const struct peer_cell *cell, int devices)
+{
+    const struct peer_arm *arm = peer_find(cell, PEER_PYTORCH_DP, devices);
+
+    return arm != NULL ? arm : peer_find(cell, PEER_PYTORCH_DDP, devices);
+}
+
+const char *peer_parallel_name(const struct peer_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arm[a].kind == PEER_PYTORCH_DP)
+            return "DP";
+    return "DDP";
+}
+
 struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
 {
     double ratios[PEER_MAX_LAUNCHES];
@@ -80,12 +95,13 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
     const struct peer_arm *ours = peer_find(cell, PEER_LOCKSTEP_DP, k);
     const struct peer_arm *one = peer_find(cell, PEER_LOCKSTEP_DP, 1);
     const struct peer_arm *bare = peer_find(cell, PEER_LOCKSTEP_PLAIN, 1);
-    const struct peer_arm *ddp = peer_find(cell, PEER_PYTORCH_DDP, k);
+    const struct peer_arm *parallel = peer_parallel(cell, k);
     const struct peer_arm *plain = peer_find(cell, PEER_PYTORCH_PLAIN, 1);
+    const char *name = peer_parallel_name(cell);
     size_t n = 0;
 
-    list[n].value = peer_ratio(ours, ddp);
-    snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch DDP %d", k, k);
+    list[n].value = peer_ratio(ours, parallel);
+    snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch %s %d", k, name, k);
     list[n].value = peer_ratio(ours, plain);
     snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch plain", k);
     if (k > 1) {
@@ -100,8 +116,9 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
         list[n].speedup = list[n + 1].speedup = true;
         list[n].value = peer_ratio(one, ours);
         snprintf(list[n++].name, sizeof list->name, "speed-up, lockstep %d against 1", k);
-        list[n].value = peer_ratio(plain, ddp);
-        snprintf(list[n++].name, sizeof list->name, "speed-up, PyTorch DDP %d against plain", k);
+        list[n].value = peer_ratio(plain, parallel);
+        snprintf(list[n++].name, sizeof list->name, "speed-up, PyTorch %s %d against plain", name,
+                 k);
     }
     return n;
 }
@@ -120,6 +137,9 @@ void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell, ch
         break;
     case PEER_PYTORCH_DDP:
         snprintf(text, 96, "PyTorch DDP over gloo, %d process%s", n, n == 1 ? "" : "es");
+        break;
+    case PEER_PYTORCH_DP:
+        snprintf(text, 96, "PyTorch DataParallel, %d GPU%s", n, plural);
         break;
     case PEER_PYTORCH_PLAIN:
         snprintf(text, 96, "PyTorch plain, 1 process");

@@ -14,8 +14,11 @@ const char *const peer_ratio_names[PEER_RATIO_COLUMNS] = {"Ratio of steps", "Med
 
 void peer_title_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
-    snprintf(text, REPORT_CELL_TEXT, "Beside PyTorch %s, DistributedDataParallel over gloo",
-             record->torch);
+    const bool gpus =
+        record->n_cells > 0 && strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0;
+
+    snprintf(text, REPORT_CELL_TEXT, "Beside PyTorch %s, %s", record->torch,
+             gpus ? "DataParallel on GPUs" : "DistributedDataParallel over gloo");
 }
 
 void peer_cell_words(const struct peer_cell *cell, char text[REPORT_CELL_TEXT])
@@ -105,8 +108,9 @@ void report_peer_verdict(struct report_out *out, const struct peer_record *recor
 
         peer_compare(record, &record->cell[c], list);
         ratio_words(&list[0].value, text);
-        report_print(out, "%s%s of DDP's (%s, batch %zu)", c == 0 ? "" : ", ", text,
-                     record->cell[c].workload, record->cell[c].batch);
+        report_print(out, "%s%s of %s's (%s, batch %zu)", c == 0 ? "" : ", ", text,
+                     peer_parallel_name(&record->cell[c]), record->cell[c].workload,
+                     record->cell[c].batch);
     }
     report_print(out, ".");
     if (failed > 0)
@@ -192,8 +196,8 @@ void peer_setting_words(const struct peer_record *record, int which, char text[R
             record->kernel, record->governor, record->load_start, record->load_end);
         break;
     case 1:
-        report_add(text, "%s, python %s, %s, %s", record->torch, record->python, record->torch_blas,
-                   record->gloo);
+        report_add(text, "%s, python %s, %s%s%s", record->torch, record->python, record->torch_blas,
+                   record->gloo[0] != '\0' ? ", " : "", record->gloo);
         break;
     case 2:
         report_add(text, "%s (%s build), commit %s%s, %s", record->lockstep, record->build_type,
@@ -214,5 +218,5 @@ void peer_setting_words(const struct peer_record *record, int which, char text[R
     }
 }
 
-const char *const peer_setting_names[PEER_SETTINGS] = {"Machine",      "PyTorch",        "Lockstep",
-                                                       "DDP settings", "Time of a step", "Rounds"};
+const char *const peer_setting_names[PEER_SETTINGS] = {"Machine",  "PyTorch",        "Lockstep",
+                                                       "Settings", "Time of a step", "Rounds"};

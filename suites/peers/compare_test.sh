@@ -118,4 +118,19 @@ test_misuse() {
     [ "$(wc -l <err)" -eq 1 ] || fail "not one line about a lockstep that fails"
 }
 
+# Without GPUs, or with a PyTorch that cannot use them: 77, and why in one line.
+test_cuda() {
+    local status=0
+    CUDA_VISIBLE_DEVICES='' "$compare" --device cuda --can-run --lockstep "$lockstep" >out 2>err || status=$?
+    [ "$status" -eq 77 ] || fail "status $status, not 77"
+    [ "$(wc -l <err)" -eq 1 ] || fail "not one line"
+    has err '^compare-pytorch: (no GPU for this comparison: .|no python3 here has PyTorch)'
+    status=0
+    "$compare" --device gpu >out 2>err || status=$?
+    [ "$status" -eq 2 ] || [ "$status" -eq 77 ] || fail "status $status for --device gpu"
+    status=0
+    "$compare" --device cuda --limits --lockstep "$lockstep" >out 2>err || status=$?
+    [ "$status" -eq 2 ] || [ "$status" -eq 77 ] || fail "status $status for --limits"
+}
+
 "test_$name"

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from typing import Any, NoReturn
 
+import devices
 import document
 import limits
 import printed
@@ -23,8 +24,8 @@ from launch import Arm, Cell, Plan, arms_of, launch
 from workloads import sizes_of
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-PASSED, MISSED, MISUSE, INTERRUPTED = 0, 1, 2, 130
-DEFAULT_BATCHES = {limits.MLP: [256, 2048], "tutorial": [30]}
+PASSED, MISSED, MISUSE, SKIPPED, INTERRUPTED = 0, 1, 2, 77, 130
+DEFAULT_BATCHES = {limits.MLP: [256, 2048], "tutorial": [30], "mlp:4096,4096,4096,4096": [4096]}
 QUICK_WORKLOAD = "mlp:64,64,64"
 # What PyTorch's documentation recommends for a model like this on CPUs. The environment makes glibc
 # keep freed memory, as the allocators that it recommends do: without it every step maps anew.
@@ -100,7 +101,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="tutorial or mlp:SIZES, can be repeated\n(default: tutorial and mlp:1024,1024,1024,1024)")
     add("--batch", metavar="LIST", type=numbers,
         help="global batches (default: tutorial 30; others 256,2048)")
-    add("--devices", metavar="K", type=number(1, 64), default=2, help="devices, processes (default 2)")
+    add("--device", choices=("cpu", "cuda"), default="cpu",
+        help="cuda: beside torch.nn.DataParallel and the plain program on\nGPUs, TF32 off on both sides")
+    add("--devices", metavar="K", type=number(1, 64),
+        help="devices, processes (default 2; with cuda all GPUs)")
     add("--launches", metavar="L", type=number(1, 1000), help="rounds (default 6: fewer give no interval)")
     add("--seconds", metavar="S", type=number(0.001, 3600, float), help="measured, per launch (default 1)")
     add("--seed", metavar="S", type=number(0, 2**64 - 2), help="of the order and of the data")
@@ -113,11 +117,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
     add("--limits", action="store_true",
         help="a line per limit of the speed promised: met or missed")
+    add("--can-run", action="store_true", help="measure nothing: 0 if this could run here, else 77 and why")
     add("--quick", action="store_true",
         help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s")
     options = parser.parse_args(arguments)
     quick = options.quick
-    options.workload = options.workload or ([QUICK_WORKLOAD] if quick else ["tutorial", limits.MLP])
+    large = ["mlp:4096,4096,4096,4096"] if options.device == "cuda" else []
+    options.workload = options.workload or ([QUICK_WORKLOAD] if quick else ["tutorial", limits.MLP, *large])
     options.batch = options.batch or ([32] if quick else None)
     options.launches = options.launches or (1 if quick else 6)
     options.seconds = options.seconds or (0.05 if quick else 1.0)
@@ -131,6 +137,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def cells_of(options: argparse.Namespace) -> list[Cell]:
     cells = [Cell(name, batch) for name in dict.fromkeys(options.workload)
              for batch in options.batch or DEFAULT_BATCHES.get(name, [256, 2048])]
+    if options.limits and options.device == "cuda":
+        raise Misuse("--limits are about --device cpu")
     if options.limits and options.devices != 2:
         raise Misuse(f"--limits are about 2 devices, not {options.devices}")
     known = {(limit.workload, limit.batch) for limit in limits.LIMITS}
@@ -160,27 +168,45 @@ def ask(command: list[str]) -> str:
     return done.stdout
 
 
-def cores_of(lockstep: str, devices: int) -> list[list[int]]:
+def cores_of(lockstep: str, kind: str, count: int) -> list[list[int]]:
     """The processing units that lockstep binds each device's worker to."""
-    answer = json.loads(ask([lockstep, "devices", "--devices", f"virt:{devices}",
+    answer = json.loads(ask([lockstep, "devices", "--devices", devices.lockstep_devices(kind, count),
                              "--format", "json"]))
     found = []
     for slot in answer["slots"]:
         cores: list[int] = []
-        for part in slot["cores"].split(","):
+        for part in filter(None, slot["cores"].split(",")):
             first, _, last = part.partition("-")
             cores += range(int(first), int(last or first) + 1)
         found.append(cores)
     return found
 
 
+def look_for_gpus(options: argparse.Namespace, lockstep: str) -> None:
+    """Both programs must see them. What was asked for and is not there is an error; none at all is
+    a reason to skip."""
+    count = devices.probe(sys.executable)["count"]
+    try:
+        ask([lockstep, "devices", "--devices", "cuda:all"])
+    except Misuse as error:
+        raise devices.NoGpu(str(error)) from None
+    if options.devices is not None and options.devices > count:
+        raise Misuse(f"--devices {options.devices}: PyTorch sees {count} GPU{'s' * (count > 1)}")
+    options.devices = options.devices or count
+
+
 def make_plan(options: argparse.Namespace) -> tuple[Plan, list[Arm]]:
     lockstep = find_lockstep(options.lockstep)
-    cores = {count: cores_of(lockstep, count) for count in {1, options.devices}}
+    if options.device == "cuda":
+        look_for_gpus(options, lockstep)
+    options.devices = options.devices or 2
+    cores = {count: cores_of(lockstep, options.device, count) for count in {1, options.devices}}
     plan = Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
                 options.seed, options.timeout, cores,
-                {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}}, ENVIRONMENT)
-    return plan, arms_of(options.devices)
+                {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}},
+                ENVIRONMENT if options.device == "cpu" else {"NVIDIA_TF32_OVERRIDE": "0"},
+                options.device)
+    return plan, arms_of(options.devices, options.device)
 
 
 def look_around(plan: Plan) -> tuple[dict, dict]:
@@ -282,14 +308,21 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, stop)
     try:
         options = parse(arguments)
+        if options.limits and options.device == "cpu":
+            options.devices = options.devices or 2
         cells = cells_of(options)
         plan, arms = make_plan(options)
+        if options.can_run:
+            return PASSED
         name = datetime.datetime.now(datetime.timezone.utc).strftime("peer-%Y%m%dT%H%M%SZ.json")
         out = options.out or os.path.join(ROOT, "results/local", name)
         if os.path.exists(out):
             raise Misuse(f"--out: '{out}' is there already")
         os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
         run = Run(plan, cells, arms, options.launches, out)
+    except devices.NoGpu as error:
+        complain(f"no GPU for this comparison: {error}")
+        return SKIPPED
     except (Misuse, OSError, subprocess.TimeoutExpired) as error:
         complain(str(error))
         return MISUSE

@@ -16,6 +16,8 @@ MACHINE = ("node_hash", "cpu_model", "packages", "cores", "pus", "usable_pus", "
            "kernel", "libc", "governor")
 STEP_TIME = ("slowest rank's end minus the last rank's start; all start from one barrier in shared "
              "memory, and the closing barrier is not counted; lockstep: see its records")
+GPU_STEP_TIME = ("from when all GPUs are idle until all are idle again, by the host's clock; lockstep: "
+                 "see its records")
 WARMUP = "last 10 steps: slope < 0.5%, each within 5% of the mean; at most 200 steps, 10 s"
 
 
@@ -40,9 +42,10 @@ def new(plan: Plan, cells: list[Cell], arms: list[Arm], launches: int, header: d
                      "compiler": header["compiler"], "build_type": header["build_type"],
                      "python": about["python"], "torch": about["torch"], "torch_blas": about["blas"],
                      "gloo": about["gloo"], "torch_build": about["build"]},
-        "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME, "warmup_rule": WARMUP,
-                     "ddp": words(plan.settings["ddp"]), "sgd": words(plan.settings["sgd"]),
-                     "environment": words(plan.environment), "threads_per_process": 1,
+        "device": plan.kind,
+        "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME if plan.kind == "cpu" else GPU_STEP_TIME, "warmup_rule": WARMUP,
+                     "ddp": words(plan.settings["ddp"]) if plan.kind == "cpu" else "DataParallel; TF32 off", "sgd": words(plan.settings["sgd"]),
+                     "environment": words(plan.environment), "threads_per_process": 1 if plan.kind == "cpu" else 0,
                      "cores": [",".join(map(str, cores)) for cores in plan.cores[plan.devices]]},
         "cells": [{"workload": cell.workload, "batch": cell.batch,
                    "arms": [{"program": arm.program, "mode": arm.mode, "devices": arm.devices,

@@ -90,15 +90,21 @@ def ratio_figure(above: dict | None, under: dict | None) -> Figure:
     return figure_of([a[number] / b[number] for number in sorted(a) if number in b])
 
 
-def ratios_of(devices: int) -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
+def parallel_of(cell: dict) -> str:
+    """The mode of PyTorch's parallel program: dp on GPUs."""
+    return "dp" if any((arm["program"], arm["mode"]) == ("pytorch", "dp") for arm in cell["arms"]) else "ddp"
+
+
+def ratios_of(devices: int, parallel: str = "ddp") -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
     """Name, what is above the line, what is under it. For the last two more is better."""
-    ours, ddp = ("lockstep", "dp", devices), ("pytorch", "ddp", devices)
+    ours, ddp = ("lockstep", "dp", devices), ("pytorch", parallel, devices)
+    name = parallel.upper()
     one, plain, bare = ("lockstep", "dp", 1), ("pytorch", "plain", 1), ("lockstep", "plain", 1)
-    found = [(f"lockstep {devices} / PyTorch DDP {devices}", ours, ddp),
+    found = [(f"lockstep {devices} / PyTorch {name} {devices}", ours, ddp),
              (f"lockstep {devices} / PyTorch plain", ours, plain),
              ("lockstep 1 / PyTorch plain", one, plain),
              ("lockstep plain / PyTorch plain", bare, plain),
              (f"speed-up: lockstep 1 / lockstep {devices}", one, ours),
-             (f"speed-up: PyTorch plain / DDP {devices}", plain, ddp)]
+             (f"speed-up: PyTorch plain / {name} {devices}", plain, ddp)]
     return [ratio for ratio in found if ratio[1] != ratio[2]
             and not (devices == 1 and ratio[0] == "lockstep 1 / PyTorch plain")]

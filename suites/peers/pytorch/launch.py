@@ -13,6 +13,8 @@ import tempfile
 import time
 from typing import Any, NamedTuple
 
+from devices import lockstep_devices
+
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 WARMUP_OR_BAD = 1 | 16  # flags of a sample in a record of lockstep sweep
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
@@ -47,9 +49,12 @@ class Plan(NamedTuple):
     cores: dict[int, list[list[int]]]  # by number of devices: of each device
     settings: dict[str, Any]
     environment: dict[str, str]
+    kind: str = "cpu"  # or cuda
 
     def oversubscribed(self) -> bool:
-        """Ranks share cores; then spinning only keeps others from running."""
+        """Ranks share cores; then spinning only keeps others from running. GPUs are never shared."""
+        if self.kind == "cuda":
+            return False
         return len({core for device in self.cores[self.devices] for core in device}) < self.devices
 
 
@@ -61,11 +66,13 @@ class Failed(Exception):
         self.wrong = wrong
 
 
-def arms_of(devices: int) -> list[Arm]:
+def arms_of(devices: int, kind: str = "cpu") -> list[Arm]:
+    """PyTorch's parallel program: processes on cores, DataParallel on GPUs."""
+    parallel = "dp" if kind == "cuda" else "ddp"
     single = [Arm("lockstep", "dp", 1)] if devices > 1 else []
     products = [Arm("pytorch", "matmul", 1)] if devices > 1 else []
     return [Arm("lockstep", "dp", devices), *single, Arm("lockstep", "plain", 1),
-            Arm("pytorch", "ddp", devices), Arm("pytorch", "plain", 1),
+            Arm("pytorch", parallel, devices), Arm("pytorch", "plain", 1),
             Arm("pytorch", "matmul", devices), *products]
 
 
@@ -106,7 +113,7 @@ def run_together(commands: list[list[str]], timeout: float, folder: str,
 # ---- lockstep --------------------------------------------------------------------------------
 
 def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
-    return [plan.lockstep, "sweep", "--devices", f"virt:{arm.devices}", "--counts",
+    return [plan.lockstep, "sweep", "--devices", lockstep_devices(plan.kind, arm.devices), "--counts",
             str(arm.devices), "--batch", str(cell.batch), "--workload", cell.workload, "--seed",
             str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
             f"{plan.steps[0]}:{plan.steps[1]}", "--bind", "cores", "--timeout",
@@ -141,6 +148,8 @@ def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, 
     header, record = read_sweep(out)
     if record["status"] != "ok" or not record["validated"]:
         raise Failed(record["reason"] or record["status"], record["status"] == "failed")
+    if header["source"] != "measured":
+        raise Failed(f"the sweep's records are {header['source']}, not measured", True)
     key = record["cell"]
     if (key["workload"], key["global_batch"], key["n_devices"], key["mode"]) != (
             cell.workload, cell.batch, arm.devices, arm.mode):
@@ -163,9 +172,9 @@ def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, 
 def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
                     reference: str) -> list[str]:
     ranks = arm.devices if arm.mode == "ddp" else 1
-    cores = plan.cores[ranks]
+    cores = plan.cores[ranks] if plan.kind == "cpu" else [[]]
     job = {"mode": arm.mode, "workload": cell.workload, "rows": cell.batch, "seed": plan.seed,
-           "devices": arm.devices, "rank": rank, "cores": cores[rank], "reference": reference,
+           "devices": arm.devices, "kind": plan.kind, "rank": rank, "cores": cores[rank], "reference": reference,
            "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
            "steps": plan.steps, "settings": plan.settings,
            "spin": not plan.oversubscribed()}
@@ -191,7 +200,8 @@ def blame(ended: tuple[int, str, str]) -> int:
 def launch_pytorch(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: str) -> dict[str, Any]:
     ranks = arm.devices if arm.mode == "ddp" else 1
     commands = [pytorch_command(plan, cell, arm, rank, folder, reference) for rank in range(ranks)]
-    ended = run_together(commands, plan.timeout, folder, {**ONE_THREAD, **plan.environment})
+    threads = ONE_THREAD if plan.kind == "cpu" else {}
+    ended = run_together(commands, plan.timeout, folder, {**threads, **plan.environment})
     ended.sort(key=blame)
     answers = [answer_of(*one) for one in ended]
     first = next(answer for answer in answers if "warmup" in answer)

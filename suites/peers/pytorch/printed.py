@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import math
 
-from figures import (Figure, arm_of, is_wrong, outside_figure, ratio_figure, ratios_of, time_figure)
+from figures import (Figure, arm_of, is_wrong, outside_figure, parallel_of, ratio_figure, ratios_of,
+                     time_figure)
 
 UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 
@@ -51,6 +52,7 @@ def arm_text(arm: dict, rows: int) -> str:
     words = {("lockstep", "dp"): f"lockstep DataParallel, {many}",
              ("lockstep", "plain"): "lockstep plain, 1 device",
              ("pytorch", "ddp"): f"PyTorch DDP, gloo, {n} process{'es' if n > 1 else ''}",
+             ("pytorch", "dp"): f"PyTorch DataParallel, {n} GPU{'s' if n > 1 else ''}",
              ("pytorch", "plain"): "PyTorch plain, 1 process",
              ("pytorch", "matmul"): f"  torch.mm alone, {-(-rows // n)} rows"}
     return words[arm["program"], arm["mode"]]
@@ -76,7 +78,7 @@ def arm_lines(cell: dict) -> list[str]:
 
 def ratio_lines(cell: dict, devices: int) -> list[str]:
     rows = [(name, ratio_figure(arm_of(cell, *above), arm_of(cell, *under)))
-            for name, above, under in ratios_of(devices)]
+            for name, above, under in ratios_of(devices, parallel_of(cell))]
     lines = [f"  {'ratio of steps, paired by round':34}{'median':>10}   "
              f"{spread_name([figure for _, figure in rows])}"]
     for name, figure in rows:

@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from data import LEARNING_RATE, SETS, Data
+from devices import device_of
 from workloads import shards_of, sizes_of
 
 
@@ -40,24 +41,24 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class Expected:
-    """What one set must give on the rows of this rank."""
+    """What one set must give on the rows of this rank, on the device where it is compared."""
 
-    def __init__(self, saved: Any, index: int, part: slice, ranks: int):
+    def __init__(self, saved: Any, index: int, part: slice, ranks: int, device: torch.device):
         def get(name: str) -> np.ndarray:
             return saved[f"set{index}.{name}"]
 
         count = sum(name.startswith(f"set{index}.grad") for name in saved.files)
-        self.outputs = torch.from_numpy(get("outputs")[part].copy())
+        self.outputs = torch.from_numpy(get("outputs")[part].copy()).to(device)
         self.loss = float(get("row_loss")[part].sum())
-        self.grads = [torch.from_numpy(get(f"grad{i}")) for i in range(count)]
-        self.updated = [torch.from_numpy(get(f"updated{i}")) for i in range(count)]
+        self.grads = [torch.from_numpy(get(f"grad{i}")).to(device) for i in range(count)]
+        self.updated = [torch.from_numpy(get(f"updated{i}")).to(device) for i in range(count)]
         self.sizes = None
         if ranks & (ranks - 1):
             self.sizes = [torch.from_numpy(get(f"size{i}")) for i in range(count)]
 
 
 class Training:
-    """One rank of DistributedDataParallel, or the plain program."""
+    """One rank of DistributedDataParallel, DataParallel on GPUs, or the plain program."""
 
     def __init__(self, job: dict, ranks: int):
         rank, rows, sizes = job["rank"], job["rows"], sizes_of(job["workload"])
@@ -68,18 +69,21 @@ class Training:
         shards = shards_of(rows, ranks)
         part = slice(sum(shards[:rank]), sum(shards[:rank + 1]))
         saved = np.load(job["reference"])
+        device = device_of(torch, job["kind"])
         self.values_of, self.inputs, self.upstream, self.expected = [], [], [], []
         for index in range(SETS):
             data = Data(job["workload"], job["seed"], index)
-            self.values_of.append([torch.from_numpy(v) for v in data.parameters()])
-            self.inputs.append(torch.from_numpy(data.inputs(rows)[part].copy()))
-            self.upstream.append(torch.from_numpy(data.upstream(rows)[part] * self.scale))
-            self.expected.append(Expected(saved, index, part, ranks))
-        self.model: nn.Module = sequential(sizes)
+            self.values_of.append([torch.from_numpy(v).to(device) for v in data.parameters()])
+            self.inputs.append(torch.from_numpy(data.inputs(rows)[part].copy()).to(device))
+            self.upstream.append(torch.from_numpy(data.upstream(rows)[part] * self.scale).to(device))
+            self.expected.append(Expected(saved, index, part, ranks, device))
+        self.model: nn.Module = sequential(sizes).to(device)
         if job["mode"] == "ddp":
             dist.init_process_group("gloo", init_method=f"file://{job['store']}", rank=rank,
                                     world_size=ranks, timeout=datetime.timedelta(seconds=60))
             self.model = wrap(self.model, job["settings"]["ddp"])
+        elif job["mode"] == "dp":
+            self.model = nn.DataParallel(self.model, device_ids=list(range(job["devices"])))
         self.parameters = list(self.model.parameters())
         self.optimiser = torch.optim.SGD(self.parameters, LEARNING_RATE,
                                          **job["settings"]["sgd"])
@@ -157,6 +161,7 @@ class Products:
     def __init__(self, job: dict, ranks: int):
         data = Data(job["workload"], job["seed"], 0)
         rows = shards_of(job["rows"], job["devices"])[0]
+        self.device = device_of(torch, job["kind"])
         weights = [torch.from_numpy(data.weight(i)) for i in range(len(data.sizes) - 1)]
         chain, self.calls, self.want = [torch.from_numpy(data.inputs(rows))], [], []
         for weight in weights:
@@ -174,8 +179,9 @@ class Products:
         want = torch.from_numpy(exact.astype(np.float32))
         if not np.array_equal(want.numpy().astype(np.float64), exact):
             raise Wrong("the reference of a matrix product is not exact in float")
-        self.calls.append((a, b, torch.empty_like(want)))
-        self.want.append(want)
+        ready = [tensor.to(self.device) for tensor in (a, b, want)]
+        self.calls.append((ready[0], ready[1], torch.empty_like(ready[2])))
+        self.want.append(ready[2])
         return want
 
     def prepare(self, index: int) -> None:

@@ -17,13 +17,16 @@ import traceback
 
 
 def prepare_process(cores: list[int]) -> None:
-    """Ends with its parent; runs where lockstep's worker of that device would."""
+    """Ends with its parent; runs where lockstep's worker of that device would, or, beside GPUs,
+    on any core."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    os.sched_setaffinity(0, cores)
+    if cores:
+        os.sched_setaffinity(0, cores)
 
 
-def measure(program, pace, meeting) -> tuple[list[int], list[int]]:
-    """Start and end of every step. The barriers are before the start and after the end."""
+def measure(program, pace, meeting, drain) -> tuple[list[int], list[int]]:
+    """Start and end of every step. The barriers are before the start and after the end; GPUs have
+    done everything at both."""
     from meeting import now
     from steady import END
 
@@ -37,8 +40,10 @@ def measure(program, pace, meeting) -> tuple[list[int], list[int]]:
             word = meeting.meet(word)
         if word == END:
             return starts, ends
+        drain()
         start = now()
         program.step(index)
+        drain()
         end = now()
         if meeting is not None:
             meeting.meet()
@@ -61,9 +66,13 @@ def libraries() -> dict[str, str]:
     return found
 
 
-def describe() -> dict[str, object]:
+def describe(kind: str) -> dict[str, object]:
     import torch
 
+    if kind == "cuda":
+        return {"torch": torch.__version__, "python": sys.version.split()[0],
+                "blas": f"cuBLAS of CUDA {torch.version.cuda}", "gloo": "",
+                "build": " ".join(torch.__config__.show().split())[:1000]}
     loaded = libraries()
     fast = [loaded[kind] for kind in ("openblas", "mkl", "blis", "atlas", "armpl") if kind in loaded]
     if not fast and torch.backends.mkl.is_available():
@@ -78,11 +87,15 @@ def run(job: dict) -> dict[str, object]:
     prepare_process(job["cores"])
     import torch
 
+    from devices import Drain, exact_float32
     from meeting import Meeting
     from programs import make
     from steady import Pace
 
-    torch.set_num_threads(1)
+    if job["kind"] == "cuda":
+        exact_float32(torch)
+    else:
+        torch.set_num_threads(1)
     ranks = job["devices"] if job["mode"] == "ddp" else 1
     program = make(job, ranks)
     meeting = None
@@ -94,9 +107,9 @@ def run(job: dict) -> dict[str, object]:
     gc.collect()
     gc.freeze()
     gc.disable()
-    starts, ends = measure(program, pace, meeting)
+    starts, ends = measure(program, pace, meeting, Drain(torch, job["kind"], job["devices"]))
     found = {"starts": starts, "ends": ends, "values_checked": program.values,
-             "steps_checked": program.steps, "about": describe()}
+             "steps_checked": program.steps, "about": describe(job["kind"])}
     if pace is not None:
         found.update(warmup=pace.warmup, steady=pace.steady)
     return found
