@@ -28,7 +28,12 @@ else()
     endif()
     if(CMAKE_CUDA_COMPILER)
         enable_language(CUDA)
+        # The module of CMake 3.25 warns of nvToolsExt from this version on, and fails where CUDA 13
+        # has it no more.
+        set(minimum ${CMAKE_MINIMUM_REQUIRED_VERSION})
+        set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
         find_package(CUDAToolkit QUIET)
+        set(CMAKE_MINIMUM_REQUIRED_VERSION ${minimum})
         if(TARGET CUDA::cudart AND TARGET CUDA::cublas)
             set(DP_HAVE_CUDA ON)
             # By file: the targets are not known in the folders of a project around this one.

@@ -95,6 +95,10 @@ test_faults() {
     expect 3 "$check" --simulate stub --quick --out gpu
     all_marked
     has gpu/summary.md 'Fake\\\|&lt;b>GPU'
+    expect 3 "$check" --simulate stub --out gpu
+    for name in small slots large largest largest-slots; do
+        has gpu/summary.md "^\| sweep-$name \| SIMULATED PASS"
+    done
     while read -r bad words; do
         BAD=$bad expect 1 "$check" --simulate stub --quick --out gpu
         has gpu/summary.md "$words"
