@@ -65,11 +65,12 @@ static void add_curves(struct plot_lines *lines, const struct subject *subject, 
     const size_t seeds = o->seeds < SEEDS ? o->seeds : SEEDS;
 
     for (size_t i = 0; i < seeds; i++) {
+        const unsigned long long seed = o->seed + i;
         char label[64];
 
-        snprintf(label, sizeof label, "seed %llu", (unsigned long long)(o->seed + i));
+        snprintf(label, sizeof label, "seed %llu", seed);
         if (o->seeds > 1)
-            add_curve(lines, subject, o->seed + i, accuracy ? CURVE_ACCURACY : CURVE_TEST, label);
+            add_curve(lines, subject, seed, accuracy ? CURVE_ACCURACY : CURVE_TEST, label);
     }
     if (o->seeds > 1)
         return;
