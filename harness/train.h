@@ -32,9 +32,7 @@ int train_parse(int argc, char **argv, struct train_options *options);
 
 struct train_model {
     char name[96];
-    struct workload workload; /* of mlp:SIZES */
-    /* Of all others: the module on the host, with undefined parameters. */
-    int (*open)(struct dp_group *group, struct dp_module **module, struct dp_error *err);
+    struct workload workload;
     int ndim; /* dimensions of a sample */
     size_t dim[TRAIN_MAX_DIMS];
     int classes;

@@ -1,66 +1,45 @@
-/* train_model.c: models of `lockstep train` by name.
+/* train_model.c: models of `lockstep train`: the workloads of the sweep.
  *
- * "mlp" alone takes its widths from the data, with one hidden layer between them; "mlp:SIZES" is
- * that workload; all others are rows of a table. */
+ * "mlp" alone takes its widths from the data, with one hidden layer between them. */
 #include "train.h"
 
 #include <string.h>
 
 enum { HIDDEN = 128 };
 
-static int open_tutorial(struct dp_group *group, struct dp_module **module, struct dp_error *err)
-{
-    return dp_linear(group, 5, 2, true, module, err);
-}
-
-/* A model more is a row more. */
-static const struct train_model named[] = {
-    {.name = "tutorial",
-     .ndim = 1,
-     .dim = {5},
-     .classes = 2,
-     .exact = true,
-     .positions = 1,
-     .open = open_tutorial},
-};
-
-enum { NAMED = sizeof named / sizeof named[0] };
+/* The workloads that are exact on whole numbers (see train_exact.c), and in how many places of a
+ * row a weight of theirs is used at most. The others have functions that round. */
+static const struct {
+    const char *begin; /* of the name */
+    size_t positions;
+} exact[] = {{"tutorial", 1}, {"mlp:", 1}, {"blocks", 1}, {"cnn", 64}};
 
 static bool is_free(const char *name)
 {
     return strcmp(name, "mlp") == 0;
 }
 
-static void complain(const char *name, char *why, size_t bytes)
-{
-    size_t used =
-        (size_t)snprintf(why, bytes, "unknown model '%.60s'; known are mlp, mlp:SIZES", name);
-
-    for (int i = 0; i < NAMED && used < bytes; i++)
-        used += (size_t)snprintf(why + used, bytes - used, ", %s", named[i].name);
-}
-
 static int parse(const char *name, struct train_model *model, char *why, size_t bytes)
 {
     struct workload *workload = &model->workload;
 
-    *model = (struct train_model){.ndim = 1, .exact = true, .positions = 1};
-    if (strncmp(name, "mlp:", 4) == 0) {
-        if (workload_parse(name, workload, why, bytes))
-            return -1;
-        snprintf(model->name, sizeof model->name, "%s", workload->name);
-        model->dim[0] = workload->size[0];
-        model->classes = (int)workload->size[workload->n_sizes - 1];
-        return 0;
+    *model = (struct train_model){.ndim = 1};
+    if (workload_parse(name, workload, why, bytes))
+        return -1;
+    if (strcmp(workload->name, "mixed") == 0) {
+        snprintf(why, bytes, "mixed takes numbers of rows in a table, not features");
+        return -1;
     }
-    for (int i = 0; i < NAMED; i++) {
-        if (strcmp(named[i].name, name) == 0) {
-            *model = named[i];
-            return 0;
+    snprintf(model->name, sizeof model->name, "%s", workload->name);
+    model->dim[0] = workload->size[0];
+    model->classes = (int)workload->size[workload->n_sizes - 1];
+    for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
+        if (strncmp(model->name, exact[i].begin, strlen(exact[i].begin)) == 0) {
+            model->exact = true;
+            model->positions = exact[i].positions;
         }
     }
-    complain(name, why, bytes);
-    return -1;
+    return 0;
 }
 
 size_t train_model_width(const struct train_model *model)
@@ -100,6 +79,5 @@ int train_model_make(const char *name, const struct dataset *data, struct train_
 int train_model_open(const struct train_model *model, struct dp_group *group,
                      struct dp_module **module, struct dp_error *err)
 {
-    return model->open != NULL ? model->open(group, module, err)
-                               : workload_open(&model->workload, group, module, err);
+    return workload_open(&model->workload, group, module, err);
 }

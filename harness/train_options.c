@@ -138,7 +138,8 @@ static const struct argp_option option_table[] = {
     {.name = "model",
      .key = 'm',
      .arg = "NAME",
-     .doc = "mlp (default: one hidden layer of 128), mlp:SIZES, or tutorial"},
+     .doc =
+         "mlp (default: one hidden layer of 128), or a workload of the sweep, like mlp:64,32,10"},
     {.name = "data",
      .key = 'D',
      .arg = "FILE",

@@ -126,6 +126,16 @@ static int open_sides(const struct fixture *f, const struct row *row, struct tra
     return rc ? rc : train_against_open(against, &side[1], &config, err);
 }
 
+/* What was found, for people. */
+static const char *found(const struct train_against *against, const struct dp_error *err)
+{
+    if (err->status != 0)
+        return err->text;
+    if (against->inexact.here)
+        return against->inexact.where;
+    return against->beyond.here ? against->beyond.where : against->parted.where;
+}
+
 /* exact: steps on whole numbers; else a training on the data. */
 static int run_row(const struct fixture *f, const struct row *row, bool exact)
 {
@@ -153,11 +163,7 @@ static int run_row(const struct fixture *f, const struct row *row, bool exact)
                 : rc == 0 && differs == wanted && train_against_holds(&against) == !wanted;
 
     printf("%-18s %-5s %s: %s\n", row->name, exact ? "exact" : "data", right ? "right" : "WRONG",
-           rc                    ? err.text
-           : exact               ? against.inexact.where
-           : against.beyond.here ? against.beyond.where
-           : against.parted.here ? against.parted.where
-                                 : "");
+           found(&against, &err));
     train_against_close(&against);
     train_side_close(&side[0]);
     train_side_close(&side[1]);
