@@ -49,21 +49,21 @@ static int open_modules(struct session *s, bool plain, struct dp_error *err)
         (rc = dp_sgd_open(s->top, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
         return rc;
     s->n_params = dp_module_params(s->top, s->param, SESSION_PARAMS);
-    if (s->n_params != 2 * (int)workload_layers(s->workload))
+    if (s->n_params != (int)workload_n_params(s->workload))
         return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu", s->workload->name,
-                       s->n_params, 2 * workload_layers(s->workload));
+                       s->n_params, workload_n_params(s->workload));
     return 0;
 }
 
 static int open_params(struct session *s, const struct workload_set set[], struct dp_error *err)
 {
     for (int p = 0; p < s->n_params; p++) {
-        const size_t layer = (size_t)p / 2, count = dp_tensor_count(&s->param[p]->value);
-        const size_t in = p % 2 == 0 ? s->workload->size[layer] : 1;
+        const size_t count = dp_tensor_count(&s->param[p]->value);
+        const size_t want = workload_param_count(s->workload, (size_t)p);
 
-        if (count != in * s->workload->size[layer + 1])
+        if (count != want)
             return dp_fail(err, DP_ESHAPE, "parameter %d of %s has %zu elements, must have %zu", p,
-                           s->workload->name, count, in * s->workload->size[layer + 1]);
+                           s->workload->name, count, want);
         s->gradient[p] = floats(count);
         s->updated[p] = floats(count);
         if (s->gradient[p] == NULL || s->updated[p] == NULL)
@@ -71,10 +71,7 @@ static int open_params(struct session *s, const struct workload_set set[], struc
         for (int k = 0; k < WORKLOAD_SETS; k++) {
             if ((s->value[k][p] = floats(count)) == NULL)
                 return dp_fail(err, DP_ENOMEM, "no memory for %zu parameters", count);
-            if (p % 2 == 0)
-                workload_fill_weights(s->workload, &set[k], layer, s->value[k][p]);
-            else
-                workload_fill_biases(s->workload, &set[k], layer, s->value[k][p]);
+            workload_fill_param(s->workload, &set[k], (size_t)p, s->value[k][p]);
         }
     }
     return 0;
@@ -109,6 +106,9 @@ int session_open(struct session *session, struct dp_group *group,
     int rc;
 
     memset(session, 0, sizeof *session);
+    if (!workload_has_verifier(workload))
+        return dp_fail(err, DP_ENOTSUP, "%s has no verifier: nothing is measured unverified",
+                       workload->name);
     session->workload = workload;
     session->rows = config->rows;
     session->group = group;

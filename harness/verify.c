@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "equal.h"
-#include "verify_model.h"
+#include "verify_dense.h"
 
 static int differ(const char *what, const char *where, size_t number,
                   const struct equal_report *report, struct verify_text *why)
@@ -145,6 +145,8 @@ int verify_check(const struct verify *verify, const struct verify_step *step, si
 
     *values = 0;
     rc = check_shards(verify, step, values, why);
+    if (rc == 0 && verify->dense != NULL)
+        return verify_dense_check(verify, step, values, why);
     if (rc == 0)
         rc = check_outputs(verify, step, values, why);
     for (size_t l = 0; l < verify->layers && rc == 0; l++)

@@ -4,7 +4,7 @@
  * of c being s_n times its pattern's, sum over n of g_n (x) a_n = sum over patterns r of
  * S_r * g_r (x) a_r, where S_r adds up the s_n of the rows of pattern r.
  * Weights are used as their two entries per row, never as matrices. */
-#include "verify_model.h"
+#include "verify_dense.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -232,6 +232,16 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     return 0;
 }
 
+static int open_layers(struct verify *v, const struct workload *workload,
+                       const struct workload_set *set, struct verify_text *why)
+{
+    if (fill(v, workload, set)) {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        return -1;
+    }
+    return run_forward(v, why) || run_loss(v, why) || run_backward(v, why) ? -1 : 0;
+}
+
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
                 size_t devices, enum dp_math math, struct verify **verify, struct verify_text *why)
 {
@@ -244,17 +254,16 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->operand_limit = operand_limit(math);
         v->period = set->period;
         v->patterns = rows < set->period ? rows : set->period;
-        v->layers = workload_layers(workload);
-        rc = fill(v, workload, set);
+        rc = 0;
     }
-    if (rc != 0)
+    if (rc == 0 && workload->kind != WORKLOAD_MLP) {
+        rc = verify_dense_open(v, workload, set, why);
+    } else if (rc == 0) {
+        v->layers = workload_layers(workload);
+        rc = open_layers(v, workload, set, why);
+    } else {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
-    if (rc == 0)
-        rc = run_forward(v, why);
-    if (rc == 0)
-        rc = run_loss(v, why);
-    if (rc == 0)
-        rc = run_backward(v, why);
+    }
     if (rc == 0)
         *verify = v;
     else
@@ -274,5 +283,6 @@ void verify_close(struct verify *verify)
     }
     free(verify->output);
     free(verify->weight);
+    verify_dense_close(verify->dense);
     free(verify);
 }

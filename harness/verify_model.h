@@ -20,6 +20,7 @@ struct verify {
     double *output; /* [patterns, last size], also the input of no layer */
     double *weight; /* S_r, [patterns] */
     double loss;
+    struct verify_dense *dense; /* of other models, which have no layers here; NULL */
 };
 
 /* rows x columns zeros; NULL: memory is short. */

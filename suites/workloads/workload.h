@@ -92,4 +92,14 @@ void workload_fill_inputs(const struct workload *workload, const struct workload
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
                             size_t rows, float values[]);
 
+/* Models that a sweep can verify: MLP, CNN, LSTM. What follows is for these. */
+bool workload_has_verifier(const struct workload *workload);
+size_t workload_n_params(const struct workload *workload);
+size_t workload_param_count(const struct workload *workload, size_t p);
+/* Number i of parameter p, exact in float; not of MLP, whose weights are workload_weight. */
+double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
+                      size_t i);
+void workload_fill_param(const struct workload *workload, const struct workload_set *set, size_t p,
+                         float values[]);
+
 #endif

@@ -1,0 +1,162 @@
+/* verify_dense.c: opens a reference of whole arrays and compares a step with it: bit for bit where
+ * the model is exact, else within the bound that stands beside every number. */
+#include "verify_dense.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "equal.h"
+
+static const double FLOAT_LIMIT = 0x1p24;
+
+double dense_gamma(double n)
+{
+    return n * DENSE_U / (1 - n * DENSE_U);
+}
+
+static int open_array(struct dense_array *array, size_t n)
+{
+    array->n = n;
+    array->value = verify_numbers(1, n);
+    array->bound = verify_numbers(1, n);
+    return array->value == NULL || array->bound == NULL ? -1 : 0;
+}
+
+static int open_arrays(struct verify *v, const struct workload *workload,
+                       const struct workload_set *set)
+{
+    struct verify_dense *d = v->dense;
+
+    v->weight = verify_numbers(1, v->patterns);
+    if (v->weight == NULL ||
+        open_array(&d->output, v->patterns * workload->size[workload->n_sizes - 1]))
+        return -1;
+    for (size_t p = 0; p < DENSE_PARAMS; p++) {
+        const size_t n = workload_param_count(workload, p);
+
+        if (open_array(&d->param[p], n) || open_array(&d->grad[p], n))
+            return -1;
+        for (size_t i = 0; i < n; i++)
+            d->param[p].value[i] = workload_value(workload, set, p, i);
+    }
+    for (size_t n = 0; n < v->rows; n++)
+        v->weight[n % v->period] += workload_scale(set, n);
+    return 0;
+}
+
+/* Every sum of an exact model, the update's too, in units of its smallest bit. */
+static int check_limits(const struct verify_dense *d, struct verify_text *why)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < d->output.n; i++)
+        most = fmax(most, d->output.bound[i]);
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->grad[p].n; i++)
+            most =
+                fmax(most, d->grad[p].bound[i] + fabs(d->param[p].value[i]) / VERIFY_LEARNING_RATE);
+    if (most < FLOAT_LIMIT && d->loss_bound < 0x1p53)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact", most,
+             FLOAT_LIMIT);
+    return -1;
+}
+
+int verify_dense_open(struct verify *v, const struct workload *workload,
+                      const struct workload_set *set, struct verify_text *why)
+{
+    int rc;
+
+    v->dense = calloc(1, sizeof *v->dense);
+    if (v->dense == NULL || open_arrays(v, workload, set)) {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        return -1;
+    }
+    v->dense->exact = workload->kind == WORKLOAD_CNN;
+    rc = v->dense->exact ? verify_cnn_fill(v, workload, set, why)
+                         : verify_lstm_fill(v, workload, set, why);
+    return rc == 0 && v->dense->exact ? check_limits(v->dense, why) : rc;
+}
+
+void verify_dense_close(struct verify_dense *dense)
+{
+    if (dense == NULL)
+        return;
+    for (int p = 0; p < DENSE_PARAMS; p++) {
+        free(dense->param[p].value);
+        free(dense->param[p].bound);
+        free(dense->grad[p].value);
+        free(dense->grad[p].bound);
+    }
+    free(dense->output.value);
+    free(dense->output.bound);
+    free(dense);
+}
+
+static int compare(const struct verify_dense *d, const char *what, size_t number, const float *got,
+                   const double *want, const double *bound, size_t n, struct verify_text *why)
+{
+    struct equal_report report;
+    char text[120];
+
+    if ((d->exact ? equal_exact(got, want, n, &report)
+                  : equal_within(got, want, bound, n, &report)) == 0)
+        return 0;
+    equal_text(&report, text, sizeof text);
+    snprintf(why->text, sizeof why->text, "%s %zu: %s", what, number, text);
+    return 1;
+}
+
+/* w - lr g: the product, the difference and what g carries. */
+static int compare_updated(const struct verify_dense *d, int p, const float *got,
+                           struct verify_text *why)
+{
+    const struct dense_array *grad = &d->grad[p];
+    double *want = verify_numbers(2, grad->n), *bound = want != NULL ? want + grad->n : NULL;
+    int rc;
+
+    if (want == NULL) {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        return -1;
+    }
+    for (size_t i = 0; i < grad->n; i++) {
+        const double step = VERIFY_LEARNING_RATE * grad->value[i];
+        const double carried = VERIFY_LEARNING_RATE * grad->bound[i];
+
+        want[i] = d->param[p].value[i] - step;
+        bound[i] = carried + 2 * DENSE_U * (fabs(step) + carried + fabs(want[i]));
+    }
+    rc = compare(d, "updated parameter", (size_t)p, got, want, bound, grad->n, why);
+    free(want);
+    return rc;
+}
+
+int verify_dense_check(const struct verify *v, const struct verify_step *step, size_t *values,
+                       struct verify_text *why)
+{
+    const struct verify_dense *d = v->dense;
+    const size_t width = d->output.n / v->patterns;
+    int rc = 0;
+
+    for (size_t n = 0; n < v->rows && rc == 0; n++) {
+        const size_t at = n % v->period * width;
+
+        *values += width;
+        rc = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,
+                     d->output.bound + at, width, why);
+    }
+    if (rc == 0) {
+        *values += 1;
+        rc = compare(d, "loss", 0, &step->loss, &d->loss, &d->loss_bound, 1, why);
+    }
+    for (int p = 0; p < DENSE_PARAMS && rc == 0; p++) {
+        *values += 2 * d->grad[p].n;
+        rc = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], d->grad[p].value,
+                     d->grad[p].bound, d->grad[p].n, why);
+        if (rc == 0)
+            rc = compare_updated(d, p, step->updated[p], why);
+    }
+    return rc;
+}

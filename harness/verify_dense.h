@@ -1,0 +1,41 @@
+/* verify_dense.h: the reference of a step as whole arrays, for models that are not chains of linear
+ * layers. Shares no code with core. */
+#ifndef HARNESS_VERIFY_DENSE_H
+#define HARNESS_VERIFY_DENSE_H
+
+#include "verify_model.h"
+
+#define DENSE_PARAMS 6
+
+/* Values and how far a float computation of them may be away; or, of exact models, the sums of
+ * |terms|, which must be below 2^24. */
+struct dense_array {
+    size_t n;
+    double *value, *bound;
+};
+
+struct verify_dense {
+    bool exact;
+    struct dense_array param[DENSE_PARAMS], grad[DENSE_PARAMS]; /* param: bounds unused */
+    struct dense_array output;                                  /* [patterns, width] */
+    double loss, loss_bound;
+};
+
+/* One float rounding of a number of size 1, and of a sum of n terms. */
+#define DENSE_U 0x1p-24
+double dense_gamma(double n);
+
+/* verify_cnn.c, verify_lstm.c: fill outputs, loss and gradients from the parameters. 0, or -1 and
+ * why. */
+int verify_cnn_fill(struct verify *v, const struct workload *workload,
+                    const struct workload_set *set, struct verify_text *why);
+int verify_lstm_fill(struct verify *v, const struct workload *workload,
+                     const struct workload_set *set, struct verify_text *why);
+
+int verify_dense_open(struct verify *v, const struct workload *workload,
+                      const struct workload_set *set, struct verify_text *why);
+int verify_dense_check(const struct verify *v, const struct verify_step *step, size_t *values,
+                       struct verify_text *why);
+void verify_dense_close(struct verify_dense *dense);
+
+#endif

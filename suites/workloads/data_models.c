@@ -1,0 +1,85 @@
+/* data_models.c: the parameters of the models that are not chains of linear layers.
+ *
+ * cnn: small integers, most of them 0, so that all sums are exact in float. lstm: dyadic fractions,
+ * the recurrent ones small, so that a bound on the rounding of eight steps stays small. */
+#include "workload.h"
+
+/* How a parameter's numbers are drawn: 1 of `every` is not 0, and then +-1..most times unit. */
+struct law {
+    size_t count;
+    unsigned every, most;
+    double unit;
+};
+
+static const struct law cnn[] = {
+    {32 * 9, 3, 1, 1}, {32, 1, 2, 1},        {64 * 288, 64, 1, 1},
+    {64, 1, 2, 1},     {10 * 1024, 4, 1, 1}, {10, 1, 2, 1},
+};
+static const struct law lstm[] = {
+    {512 * 8, 1, 4, 0x1p-4}, {512 * 128, 1, 8, 0x1p-9}, {512, 1, 4, 0x1p-3},
+    {512, 1, 4, 0x1p-3},     {10 * 128, 1, 4, 0x1p-3},  {10, 1, 2, 1},
+};
+
+bool workload_has_verifier(const struct workload *workload)
+{
+    return workload->kind == WORKLOAD_MLP || workload->kind == WORKLOAD_CNN ||
+           workload->kind == WORKLOAD_LSTM;
+}
+
+/* Of cnn and lstm. */
+static const struct law *law_of(const struct workload *workload, size_t p)
+{
+    return workload->kind == WORKLOAD_CNN ? &cnn[p] : &lstm[p];
+}
+
+size_t workload_n_params(const struct workload *workload)
+{
+    return workload->kind == WORKLOAD_MLP ? 2 * workload_layers(workload)
+                                          : sizeof cnn / sizeof *cnn;
+}
+
+size_t workload_param_count(const struct workload *workload, size_t p)
+{
+    if (workload->kind != WORKLOAD_MLP)
+        return law_of(workload, p)->count;
+    return (p % 2 == 0 ? workload->size[p / 2] : 1) * workload->size[p / 2 + 1];
+}
+
+/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
+                      size_t i)
+{
+    const struct law *law = law_of(workload, p);
+    uint64_t x = mix(set->seed);
+
+    x = mix(x ^ (uint64_t)set->index);
+    x = mix(x ^ (uint64_t)(1000 + p));
+    x = mix(x ^ (uint64_t)i) >> 16;
+    if (x % law->every != 0)
+        return 0;
+    x /= law->every;
+
+    const double size = (double)(1 + x / 2 % law->most) * law->unit;
+
+    return x % 2 == 0 ? size : -size;
+}
+
+void workload_fill_param(const struct workload *workload, const struct workload_set *set, size_t p,
+                         float values[])
+{
+    if (workload->kind == WORKLOAD_MLP && p % 2 == 0)
+        workload_fill_weights(workload, set, p / 2, values);
+    else if (workload->kind == WORKLOAD_MLP)
+        workload_fill_biases(workload, set, p / 2, values);
+    else
+        for (size_t i = 0; i < workload_param_count(workload, p); i++)
+            values[i] = (float)workload_value(workload, set, p, i);
+}
