@@ -7,7 +7,8 @@
 
 size_t dp_dtype_bytes(enum dp_dtype dtype)
 {
-    static const size_t bytes[] = {[DP_F32] = 4, [DP_F64] = 8, [DP_I32] = 4, [DP_I64] = 8};
+    static const size_t bytes[] = {
+        [DP_F32] = sizeof(float), [DP_F64] = 8, [DP_I32] = 4, [DP_I64] = 8};
     return bytes[dtype];
 }
 
