@@ -1,5 +1,5 @@
 /* kernels_blas.c: the table of the fast CPU kernels. Matrix products by CBLAS; the others are those
- * of kernels_fast.c, and the portable ones where nothing was gained. */
+ * of kernels_fast*.c, and the portable ones where nothing was gained. */
 #include "kernels_fast.h"
 
 #include <cblas.h>
@@ -45,16 +45,16 @@ dp_kernel_fn *const dp_kernels_blas[DP_KERNELS] = {
     [DP_KERNEL_MEAN] = dp_fast_mean,
     [DP_KERNEL_ROUND_BF16] = dp_ref_round_bf16,
     [DP_KERNEL_GEMM_BF16] = dp_blas_gemm_bf16,
-    [DP_KERNEL_IM2COL] = dp_ref_im2col,
-    [DP_KERNEL_COL2IM] = dp_ref_col2im,
-    [DP_KERNEL_SWAP] = dp_ref_swap,
-    [DP_KERNEL_ADD_ROWS] = dp_ref_add_rows,
-    [DP_KERNEL_MAX_POOL] = dp_ref_max_pool,
-    [DP_KERNEL_MAX_POOL_GRAD] = dp_ref_max_pool_grad,
+    [DP_KERNEL_IM2COL] = dp_fast_im2col,
+    [DP_KERNEL_COL2IM] = dp_fast_col2im,
+    [DP_KERNEL_SWAP] = dp_fast_swap,
+    [DP_KERNEL_ADD_ROWS] = dp_fast_add_rows,
+    [DP_KERNEL_MAX_POOL] = dp_fast_max_pool,
+    [DP_KERNEL_MAX_POOL_GRAD] = dp_fast_max_pool_grad,
     [DP_KERNEL_LOOKUP] = dp_ref_lookup,
     [DP_KERNEL_LOOKUP_GRAD] = dp_ref_lookup_grad,
-    [DP_KERNEL_LSTM] = dp_ref_lstm,
-    [DP_KERNEL_LSTM_GRAD] = dp_ref_lstm_grad,
+    [DP_KERNEL_LSTM] = dp_fast_lstm,
+    [DP_KERNEL_LSTM_GRAD] = dp_fast_lstm_grad,
     [DP_KERNEL_BATCH_NORM] = dp_ref_batch_norm,
     [DP_KERNEL_BATCH_NORM_EVAL] = dp_ref_batch_norm_eval,
     [DP_KERNEL_BATCH_NORM_GRAD] = dp_ref_batch_norm_grad,
