@@ -92,11 +92,11 @@ void dp_fast_lstm(const void *args)
     }
 }
 
-/* One row; before and later are zeros where there is nothing. */
-static void cells_back(float *gate, const float *before, const float *c, const float *dh,
-                       float *later, size_t n)
+/* One unit after the other of a row; all arrays are apart. */
+static void cells_back(float *restrict i, float *restrict f, float *restrict g, float *restrict o,
+                       const float *restrict before, const float *restrict c,
+                       const float *restrict dh, float *restrict later, size_t n)
 {
-    float *i = gate, *f = gate + n, *g = gate + 2 * n, *o = gate + 3 * n;
     for (size_t u = 0; u < n; ++u) {
         const float in = i[u], forget = f[u], fresh = g[u], out = o[u], t = tanh_fast(c[u]);
         const float dc = later[u] + dh[u] * out * (1.0f - t * t);
@@ -122,7 +122,10 @@ void dp_fast_lstm_grad(const void *args)
     memset(zeros, 0, n * sizeof *zeros);
     if (g->last)
         memset(g->dc, 0, g->rows * n * sizeof *g->dc);
-    for (size_t r = 0; r < g->rows; ++r)
-        cells_back(g->gates + r * 4 * n, g->c_before ? g->c_before + r * n : zeros, g->c + r * n,
-                   g->dh + r * n, g->dc + r * n, n);
+    for (size_t r = 0; r < g->rows; ++r) {
+        float *gate = g->gates + r * 4 * n;
+        cells_back(gate, gate + n, gate + 2 * n, gate + 3 * n,
+                   g->c_before ? g->c_before + r * n : zeros, g->c + r * n, g->dh + r * n,
+                   g->dc + r * n, n);
+    }
 }

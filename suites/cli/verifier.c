@@ -160,6 +160,111 @@ static int try_rounding(void)
     return rc;
 }
 
+/* Of a larger model some values of every array, each moved by a part of the array's largest number:
+ * of an exact model the smallest there is, else 2^-7, far less than a lost row would do. */
+static size_t sample(struct fixture *f, float values[], size_t n, bool exact, float largest)
+{
+    size_t missed = 0;
+
+    for (size_t i = 0; i < n; i++)
+        largest = fmaxf(largest, fabsf(values[i]));
+    for (size_t i = 0; i < n; i += n / 3 + 1) {
+        const float right = values[i];
+
+        values[i] = exact ? nextafterf(right, INFINITY) : right + 0x1p-7f * largest;
+        size_t bad = check(f) != 1;
+        values[i] = NAN;
+        bad += check(f) != 1;
+        values[i] = right;
+        if (bad > 0)
+            fprintf(stderr, "missed: %s, element %zu of %zu, %.9g of at most %.9g\n",
+                    f->workload.name, i, n, (double)right, (double)largest);
+        missed += bad;
+        f->wrong += 2;
+    }
+    return missed;
+}
+
+static int sample_set(struct fixture *f, int k, bool exact)
+{
+    const struct workload_set set = workload_set(5, k);
+    struct session_times times;
+    struct dp_error err = {0};
+    struct verify_text why = {""};
+    size_t values = 0, missed;
+    float terms = 0;
+
+    if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
+        session_read(&f->session, &err))
+        return fail("step", err.text);
+    if (verify_open(&f->workload, &set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
+        return fail("verify_open", why.text);
+    f->step = (struct verify_step){.shard = f->shard,
+                                   .n_shards = probe_rows(&f->session.probe, f->shard),
+                                   .outputs = f->session.outputs,
+                                   .loss = f->session.loss_value,
+                                   .gradient = (const float *const *)f->session.gradient,
+                                   .updated = (const float *const *)f->session.updated};
+    if (verify_check(f->verify, &f->step, &values, &why))
+        return fail("a right step", why.text);
+    /* The loss is a sum of terms larger than itself. */
+    for (size_t i = 0; i < (size_t)ROWS * 10; i++)
+        terms += fabsf(f->session.outputs[i]);
+    missed = sample(f, f->session.outputs, (size_t)ROWS * 10, exact, 0);
+    missed += sample(f, &f->session.loss_value, 1, exact, terms);
+    for (int p = 0; p < f->session.n_params; p++) {
+        const size_t n = dp_tensor_count(&f->session.param[p]->value);
+
+        missed += sample(f, f->session.gradient[p], n, exact, 0);
+        missed += sample(f, f->session.updated[p], n, exact, 0);
+    }
+    verify_close(f->verify);
+    f->missed += missed;
+    return missed == 0 ? 0 : fail(f->workload.name, "wrong values were missed");
+}
+
+static int try_model(const char *name, bool exact)
+{
+    const struct dp_group_config config = {.devices = "virt:3"};
+    static struct fixture f;
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    char why[200];
+    int rc = 0;
+
+    memset(&f, 0, sizeof f);
+    if (workload_parse(name, &f.workload, why, sizeof why))
+        return fail("workload", why);
+    if (dp_group_open(&config, &group, &err) ||
+        session_open(&f.session, group,
+                     &(struct session_config){.workload = &f.workload, .seed = 5, .rows = ROWS},
+                     &err))
+        rc = fail("session", err.text);
+    for (int k = 0; k < WORKLOAD_SETS && rc == 0; k++)
+        rc = sample_set(&f, k, exact);
+    session_close(&f.session);
+    dp_group_close(group);
+    printf("%s: %zu wrong values, %zu missed\n", name, f.wrong, f.missed);
+    return rc;
+}
+
+/* What has no verifier is not opened. */
+static int try_unverified(void)
+{
+    struct workload workload;
+    struct session session;
+    struct dp_error err = {0};
+    char why[200];
+
+    if (workload_parse("capsnet", &workload, why, sizeof why))
+        return fail("workload", why);
+    if (session_open(&session, NULL,
+                     &(struct session_config){.workload = &workload, .seed = 5, .rows = ROWS},
+                     &err) != DP_ENOTSUP)
+        return fail("capsnet", "opened without a verifier");
+    return strstr(err.text, "no verifier") == NULL ? fail("capsnet", err.text) : 0;
+}
+
 int main(void)
 {
     const struct dp_group_config config = {.devices = "virt:3", .backend = "cpu-ref"};
@@ -184,6 +289,8 @@ int main(void)
         rc = try_too_large();
     if (rc == 0)
         rc = try_rounding();
+    if (rc == 0)
+        rc = try_model("cnn", true) || try_model("lstm", false) || try_unverified();
     printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
     return rc != 0 || f.missed != 0 || f.wrong == 0;
 }
