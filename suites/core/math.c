@@ -173,8 +173,8 @@ static void bf16_values(struct context *c)
     const struct dp_tensor out = forward(c, linear, run, &in);
     const float *first = read_floats(c, &out);
     for (int i = 0; i < N; ++i)
-        expect(c, memcmp(&first[i], &want[i], sizeof want[i]) == 0, "%a became %a, want %a",
-               (double)x[i], (double)first[i], (double)want[i]);
+        expect(c, first[i] == want[i], "%a became %a, want %a", (double)x[i], (double)first[i],
+               (double)want[i]);
     float nan[N];
     for (int i = 0; i < N; ++i)
         nan[i] = NAN;
