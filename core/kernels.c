@@ -16,6 +16,7 @@ static const struct gap gaps[DP_KERNELS] = {
     [DP_KERNEL_LOSS] = {END(dp_loss_args, kind), offsetof(struct dp_loss_args, scale)},
     [DP_KERNEL_LOSS_GRAD] = {END(dp_loss_args, kind), offsetof(struct dp_loss_args, scale)},
     [DP_KERNEL_SGD] = {END(dp_sgd_args, first), offsetof(struct dp_sgd_args, n)},
+    [DP_KERNEL_GEMM_BF16] = {END(dp_gemm_bf16, accumulate), offsetof(struct dp_gemm_bf16, m)},
     [DP_KERNEL_FILL] = {END(dp_fill, value), offsetof(struct dp_fill, n)},
 };
 

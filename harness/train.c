@@ -93,11 +93,11 @@ static int open_devices(struct session *s)
     const struct train_options *o = &s->options;
     const struct dp_group_config one = {.devices = o->devices, .backend = o->backend};
     const struct dp_group_config two = {.devices = o->against, .backend = o->against_backend};
-    const int status = command_open_group(s->command, &one, &s->group);
+    const int status = command_open_group(s->command, &one, 0, &s->group);
 
     s->compares = o->against[0] != '\0';
     return status != 0 || !s->compares ? status
-                                       : command_open_group(s->command, &two, &s->other_group);
+                                       : command_open_group(s->command, &two, 0, &s->other_group);
 }
 
 /* What would be found out only after the training, or after a record was begun. */

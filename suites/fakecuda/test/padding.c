@@ -24,6 +24,8 @@ union arguments {
     struct dp_activation_grad activation_grad;
     struct dp_loss_args loss;
     struct dp_sgd_args sgd;
+    struct dp_gemm_bf16 gemm_bf16;
+    struct dp_round_bf16 round_bf16;
     struct dp_zero zero;
     struct dp_fill fill;
     unsigned char bytes[256];
@@ -55,6 +57,12 @@ static void clear(enum dp_kernel kernel, union arguments *a)
         break;
     case DP_KERNEL_SGD:
         CLEAR(&a->sgd);
+        break;
+    case DP_KERNEL_GEMM_BF16:
+        CLEAR(&a->gemm_bf16);
+        break;
+    case DP_KERNEL_ROUND_BF16:
+        CLEAR(&a->round_bf16);
         break;
     case DP_KERNEL_ZERO:
         CLEAR(&a->zero);
