@@ -283,19 +283,27 @@ static int borrow_forward(struct dp_module *module, struct dp_run *run, const st
 static void temporary(struct context *c)
 {
     static const struct dp_module_ops ops = {.kind = "borrow", .forward = borrow_forward};
-    struct golden g;
-    struct dp_module *borrow = NULL;
-    struct dp_error err = {0};
-    golden_open(c, &g, 1);
-    expect_ok(c, dp_module_open(g.group, &ops, NULL, &g.linear, 1, &borrow, &err), &err, "borrow");
-    (void)own_module(c, borrow);
-    struct dp_module *wrapper = make_parallel(c, borrow, &(struct dp_parallel_config){0});
-    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 5.0);
-    dp_run_grad_mode(g.run, false);
-    for (int step = 0; step < 4; ++step) {
-        dp_run_reset(g.run);
-        const struct dp_tensor y = forward(c, wrapper, g.run, &x);
-        expect_values(c, "y", &y, sequence(c, 10, 3.0, 2.0));
+    for (int k = 1; k <= 4; k += 3) {
+        case_release(c);
+        struct golden g;
+        struct dp_module *borrow = NULL;
+        struct dp_error err = {0};
+        golden_open(c, &g, k);
+        expect_ok(c, dp_module_open(g.group, &ops, NULL, &g.linear, 1, &borrow, &err), &err,
+                  "borrow");
+        (void)own_module(c, borrow);
+        struct dp_module *wrapper = make_parallel(c, borrow, &(struct dp_parallel_config){0});
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 5.0);
+        double want[10];
+        for (int i = 0; i < 10; ++i)
+            want[i] = 3.0 + 2.0 * (i % (int)shard_rows(10, k, 0));
+        dp_run_grad_mode(g.run, false);
+        for (int step = 0; step < 6; ++step) {
+            case_note(c, "K=%d step %d", k, step);
+            dp_run_reset(g.run);
+            const struct dp_tensor y = forward(c, wrapper, g.run, &x);
+            expect_values(c, "y", &y, want);
+        }
     }
 }
 
