@@ -12,7 +12,10 @@ static void run_task(int i, void *arg)
     const struct dp_tasks *tasks = job->tasks;
     const struct dp_span span = dp_span_begin(&tasks->slot[i]->compute, i, tasks->phase);
     job->errors[i].status = 0;
-    const int status = tasks->step(i, tasks->arg, &job->errors[i]);
+    int status = tasks->step(i, tasks->arg, &job->errors[i]);
+    /* The caller may be holding the slot: what this thread launched is nobody else's to issue. */
+    const int flushed = dp_slots_flush(&tasks->slot[i], 1, &job->errors[i]);
+    status = status ? status : flushed;
     if (status)
         dp_fail(&job->errors[i], status, "failed with %s", dp_status_name(status));
     dp_span_end(&span, 0);
