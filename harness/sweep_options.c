@@ -268,7 +268,7 @@ static const struct argp_option option_table[] = {
     {.name = "workload",
      .key = 'w',
      .arg = "NAME",
-     .doc = "tutorial or mlp:SIZES, can be repeated (default: tutorial and "
+     .doc = "tutorial, mlp:SIZES, cnn or lstm, can be repeated (default: tutorial and "
             "mlp:1024,1024,1024,1024)"},
     {.name = "out",
      .key = 'o',
