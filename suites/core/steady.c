@@ -75,26 +75,80 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return create == NULL ? EAGAIN : create(thread, attributes, start, argument);
 }
 
-/* A wrapped three-layer network, its loss and its optimizer. */
+#define LAYERS_MAX 16
+
+/* A wrapped network, its loss and its optimizer. */
 struct training {
     struct dp_group *group;
-    struct dp_module *layers[5], *model, *wrapper, *loss;
+    struct dp_module *layers[LAYERS_MAX], *model, *wrapper, *loss;
+    int n_layers;
+    size_t width; /* of the input */
     struct dp_run *run;
     struct dp_sgd *sgd;
     struct dp_tensor x, target;
 };
 
-static int open_model(struct training *t, struct dp_error *err)
+static int open_linear(struct training *t, struct dp_error *err)
 {
     static const size_t width[] = {24, 40, 32, 8};
     int status = DP_OK;
+    t->width = width[0];
     for (size_t i = 0; status == DP_OK && i < 5; ++i) {
         status = i % 2 == 1 ? dp_relu(t->group, &t->layers[i], err)
                             : dp_linear(t->group, width[i / 2], width[i / 2 + 1], true,
                                         &t->layers[i], err);
+        t->n_layers += status == DP_OK;
     }
+    return status;
+}
+
+/* One of each other layer that runs in a replica; opened in turn. */
+static int open_other(struct training *t, int i, struct dp_module **layer, struct dp_error *err)
+{
+    static const struct dp_window three = {{3, 3}, {1, 1}, {1, 1}}, two = {.kernel = {2, 2}};
+    static const struct dp_capsule_config capsules = {8, 4, 6, 3, 3};
+    switch (i) {
+    case 0:
+        return dp_unflatten(t->group, 3, (size_t[]){1, 8, 8}, layer, err);
+    case 1:
+        return dp_conv2d(t->group, 1, 4, &three, true, layer, err);
+    case 2:
+        return dp_batch_norm(t->group, 4, 0x1p-10, 0.1, layer, err);
+    case 3:
+        return dp_max_pool2d(t->group, &two, layer, err);
+    case 4:
+        return dp_dropout(t->group, 0.25, 3, layer, err);
+    case 5:
+        return dp_unflatten(t->group, 2, (size_t[]){8, 8}, layer, err);
+    case 6:
+        return dp_rnn(t->group, 8, 6, false, layer, err);
+    case 7:
+        return dp_lstm(t->group, 6, 6, false, layer, err);
+    case 8:
+        return dp_capsule(t->group, &capsules, layer, err);
+    case 9:
+        return dp_flatten(t->group, layer, err);
+    default:
+        return dp_linear(t->group, 12, 8, true, layer, err);
+    }
+}
+
+static int open_others(struct training *t, struct dp_error *err)
+{
+    int status = DP_OK;
+    t->width = 64;
+    for (int i = 0; status == DP_OK && i < 11; ++i) {
+        status = open_other(t, i, &t->layers[i], err);
+        t->n_layers += status == DP_OK;
+    }
+    return status;
+}
+
+static int open_model(struct training *t, bool others, struct dp_error *err)
+{
+    int status = others ? open_others(t, err) : open_linear(t, err);
     if (status == DP_OK) {
-        status = dp_sequential(t->group, t->layers, 5, &t->model, err);
+        status = dp_sequential(t->group, t->layers, t->n_layers, &t->model, err);
     }
     if (status == DP_OK) {
         status = dp_module_init(t->model, 1, err);
@@ -113,9 +167,9 @@ static int open_model(struct training *t, struct dp_error *err)
 
 static int open_data(struct training *t, struct dp_error *err)
 {
-    static const float zeros[30 * 24];
+    static const float zeros[30 * 64];
     struct dp_slot *slot = dp_group_slot(t->group, 0);
-    int status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){30, 24}, &t->x, err);
+    int status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){30, t->width}, &t->x, err);
     if (status == DP_OK) {
         status = dp_tensor_write(&t->x, zeros, err);
     }
@@ -156,9 +210,10 @@ static int step(struct training *t, struct dp_error *err)
     return status == DP_OK ? dp_sgd_step(t->sgd, err) : status;
 }
 
-static int train(struct training *t, size_t *allocated, size_t *started, struct dp_error *err)
+static int train(struct training *t, bool others, size_t *allocated, size_t *started,
+                 struct dp_error *err)
 {
-    int status = open_model(t, err);
+    int status = open_model(t, others, err);
     if (status == DP_OK) {
         status = open_data(t, err);
     }
@@ -184,13 +239,13 @@ static void close_training(struct training *t)
     dp_module_close(t->loss);
     dp_module_close(t->wrapper);
     dp_module_close(t->model);
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < t->n_layers; ++i) {
         dp_module_close(t->layers[i]);
     }
     dp_group_close(t->group);
 }
 
-static int check(const char *backend, int k, enum dp_math math)
+static int check(const char *backend, int k, enum dp_math math, bool others)
 {
     char devices[16];
     (void)snprintf(devices, sizeof devices, "virt:%d", k);
@@ -201,16 +256,17 @@ static int check(const char *backend, int k, enum dp_math math)
     const size_t threads_before = atomic_load(&threads);
     int status = dp_group_open(&config, &t.group, &err);
     if (status == DP_OK) {
-        status = train(&t, &allocated, &started, &err);
+        status = train(&t, others, &allocated, &started, &err);
     }
     const size_t workers = atomic_load(&threads) - threads_before;
     if (t.group != NULL) {
         close_training(&t);
     }
     const bool good = status == DP_OK && allocated == 0 && started == 0 && workers == (size_t)k - 1;
-    printf("%s steady on %s with %s: %zu heap calls and %zu threads in %d steps, %zu workers%s%s\n",
-           good ? "PASS" : "FAIL", devices, backend, allocated, started, STEPS, workers,
-           status == DP_OK ? "" : ": ", err.text);
+    printf("%s steady on %s with %s, %s layers: %zu heap calls and %zu threads in %d steps, %zu "
+           "workers%s%s\n",
+           good ? "PASS" : "FAIL", devices, backend, others ? "other" : "linear", allocated,
+           started, STEPS, workers, status == DP_OK ? "" : ": ", err.text);
     return good ? 0 : 1;
 }
 
@@ -242,9 +298,10 @@ int main(void)
     int failed = check_counters();
     for (int b = 0; b < 2; ++b) {
         for (int k = 1; k <= 3; ++k) {
-            failed += check(backends[b], k, DP_MATH_F32);
+            failed += check(backends[b], k, DP_MATH_F32, false);
+            failed += check(backends[b], k, DP_MATH_F32, true);
         }
-        failed += check(backends[b], 2, DP_MATH_BF16);
+        failed += check(backends[b], 2, DP_MATH_BF16, false);
     }
     return failed == 0 ? 0 : 1;
 }
