@@ -92,7 +92,7 @@ void fakecuda_defaults(struct fakecuda_config *config)
         .memory_bytes = (size_t)number("LOCKSTEP_FAKE_MEMORY", 1, 65536, 512) << 20,
         .capability = (int)number("LOCKSTEP_FAKE_CAPABILITY", 10, 999, 90),
         .patience_ms = (unsigned)number("LOCKSTEP_FAKE_PATIENCE", 1, 600000, 5000),
-        .init = error("LOCKSTEP_FAKE_INIT"),
+        .init = (int)error("LOCKSTEP_FAKE_INIT"),
         .failure = failure("LOCKSTEP_FAKE_FAIL"),
     };
 }

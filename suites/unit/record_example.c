@@ -44,7 +44,8 @@ struct record_run example_run(void)
         .scaling = "weak",
         .launches = 7,
         .n_slots = 2,
-        .slot = {{"virt:0", "virt", "0", 0, true}, {"virt:1", "virt", "", -1, false}},
+        .slot = {{"virt:0", "virt", "0", 0, true, .near = false},
+                 {"virt:1", "virt", "", -1, false, .near = false}},
     };
 }
 

@@ -16,6 +16,9 @@
 
 #undef _DEFAULT_SOURCE
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wkeyword-macro"
+#endif
 #define float double
 #define expf  exp
 #define fabsf fabs
