@@ -102,4 +102,5 @@ expect_status 2 "$lockstep" devices --ctest-resources --devices cuda:0
 grep -q 'ctest-resources and --devices exclude each other' err || fail "no line: $(cat err)"
 expect_status 2 bash "$on_gpus" "$lockstep" 0 true
 expect_status 2 bash "$on_gpus" "$lockstep" 1
+expect_status 2 bash "$on_gpus" "$lockstep" 1 "$folder/nothing"
 expect_status 0 bash "$on_gpus" --help
