@@ -231,6 +231,9 @@ void dp_topology_unbind(struct dp_topology *topology);
  * has happened when they are called. */
 struct dp_span dp_span_begin(struct dp_queue *queue, int replica, enum dp_phase phase);
 void dp_span_end(const struct dp_span *span, size_t bytes);
+/* For timers: outer loses what phase gets. */
+void dp_span_add(struct dp_trace *trace, int replica, enum dp_phase phase, enum dp_phase outer,
+                 uint64_t ns);
 uint64_t dp_trace_begin(const struct dp_group *group);
 void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint64_t begin,
                   size_t bytes);

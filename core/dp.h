@@ -529,7 +529,7 @@ enum dp_phase {
     DP_PHASE_BACKWARD, /* output gradient to replicas, their backward, input gradients back */
     DP_PHASE_REDUCE,   /* replicas' gradients into the base */
     DP_PHASE_LOSS,     /* nobody's but the caller's: dp_phase_begin */
-    DP_PHASE_UPDATE,   /* the same */
+    DP_PHASE_UPDATE,   /* the same, and dp_ddp_step's */
     DP_PHASES
 };
 struct dp_trace {
@@ -550,15 +550,18 @@ void dp_group_trace(struct dp_group *group, struct dp_trace *trace);
  * Errors DP_EINVAL more than DP_TRACE_SPANS times of a GPU since the last call; DP_EFAULT. */
 #define DP_TRACE_SPANS 32
 int dp_trace_read(struct dp_group *group, struct dp_error *err);
-/* What is queued on slot between the two, on the calling thread, counts as that phase of replica 0:
- * work that no call here has a phase for, like a loss, an update, or a model without a wrapper. */
+/* What is queued on slot between the two, on its thread, counts as that phase of the replica that
+ * has the slot's number: work that no call here has a phase for, like a loss, an update, or a model
+ * without a wrapper. dp_phase_within: inside of phase `outer` of that replica, from which it is
+ * taken. */
 struct dp_span {
     struct dp_queue *queue; /* all private */
-    enum dp_phase phase;
+    enum dp_phase phase, outer;
     int replica;
     uint64_t begin;
 };
 struct dp_span dp_phase_begin(struct dp_slot *slot, enum dp_phase phase);
+struct dp_span dp_phase_within(struct dp_slot *slot, enum dp_phase phase, enum dp_phase outer);
 void dp_phase_end(const struct dp_span *span);
 
 #pragma GCC visibility pop

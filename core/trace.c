@@ -35,15 +35,30 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-struct dp_span dp_span_begin(struct dp_queue *queue, int replica, enum dp_phase phase)
+static struct dp_span begin_span(struct dp_queue *queue, int replica, enum dp_phase phase,
+                                 enum dp_phase outer)
 {
     const struct dp_timer_ops *timer = queue->slot->ops->timer;
-    struct dp_span span = {NULL, phase, replica, 0};
+    struct dp_span span = {NULL, phase, outer, replica, 0};
     if (!queue->slot->group->trace || phase == DP_PHASE_NONE)
         return span;
     span.queue = queue;
     span.begin = timer ? timer->begin(queue, &span) : now_ns();
     return span;
+}
+
+struct dp_span dp_span_begin(struct dp_queue *queue, int replica, enum dp_phase phase)
+{
+    return begin_span(queue, replica, phase, DP_PHASE_NONE);
+}
+
+/* The outer one may not have been added yet: until then its time is below 0, modulo 2^64. */
+void dp_span_add(struct dp_trace *trace, int replica, enum dp_phase phase, enum dp_phase outer,
+                 uint64_t ns)
+{
+    trace->replica[replica].ns[phase] += ns;
+    if (outer != DP_PHASE_NONE)
+        trace->replica[replica].ns[outer] -= ns;
 }
 
 void dp_span_end(const struct dp_span *span, size_t bytes)
@@ -55,13 +70,24 @@ void dp_span_end(const struct dp_span *span, size_t bytes)
     if (slot->ops->timer)
         slot->ops->timer->end(span->queue, span->begin);
     else
-        trace->replica[span->replica].ns[span->phase] += now_ns() - span->begin;
+        dp_span_add(trace, span->replica, span->phase, span->outer, now_ns() - span->begin);
     trace->replica[span->replica].bytes[span->phase] += bytes;
+}
+
+/* The host has no number. */
+static int replica_of(const struct dp_slot *slot)
+{
+    return slot->info.index > 0 ? slot->info.index : 0;
 }
 
 struct dp_span dp_phase_begin(struct dp_slot *slot, enum dp_phase phase)
 {
-    return dp_span_begin(&slot->compute, 0, phase);
+    return dp_span_begin(&slot->compute, replica_of(slot), phase);
+}
+
+struct dp_span dp_phase_within(struct dp_slot *slot, enum dp_phase phase, enum dp_phase outer)
+{
+    return begin_span(&slot->compute, replica_of(slot), phase, outer);
 }
 
 void dp_phase_end(const struct dp_span *span)

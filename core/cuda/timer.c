@@ -6,7 +6,7 @@
 
 struct span {
     cudaEvent_t begin, end;
-    enum dp_phase phase;
+    enum dp_phase phase, outer;
     int replica;
     bool ended;
 };
@@ -82,6 +82,7 @@ static uint64_t timer_begin(struct dp_queue *queue, const struct dp_span *span)
     if (!at)
         return place;
     at->phase = span->phase;
+    at->outer = span->outer;
     at->replica = span->replica;
     at->ended = false;
     mark(queue, at->begin);
@@ -131,7 +132,8 @@ static int timer_read(struct dp_slot *slot, struct dp_trace *trace, struct dp_er
         const cudaError_t error = cudaEventElapsedTime(&ms, span->begin, span->end);
         if (error)
             status = dp_cuda_fail(slot, "cudaEventElapsedTime", error, err);
-        trace->replica[span->replica].ns[span->phase] += (uint64_t)((double)ms * 1e6 + 0.5);
+        dp_span_add(trace, span->replica, span->phase, span->outer,
+                    (uint64_t)((double)ms * 1e6 + 0.5));
     }
     timer_forget(slot);
     return status;

@@ -217,20 +217,39 @@ static void end_reduction(struct dp_ddp *d)
         memset(d->rank[r].used, 0, (size_t)d->n_train * sizeof *d->rank[r].used);
 }
 
+/* A device with a timer of its own has issued its backward, not ended it: its queue of computation
+ * tells when it has, and when it comes to what follows the reduction. */
+static void begin_times(const struct dp_ddp *d, struct dp_span span[])
+{
+    for (int i = 0; i < d->n_team; ++i) {
+        struct dp_slot *slot = ddp_slot(d, d->team[i]);
+        const enum dp_phase phase = slot->ops->timer ? DP_PHASE_REDUCE : DP_PHASE_NONE;
+        span[i] = dp_span_begin(&slot->compute, d->team[i], phase);
+    }
+}
+
+static void end_times(const struct dp_ddp *d, const struct dp_span span[])
+{
+    const uint64_t now = ddp_now();
+    for (int i = 0; i < d->n_team; ++i) {
+        const struct ddp_rank *rank = &d->rank[d->team[i]];
+        dp_span_end(&span[i], 0);
+        if (d->group->trace && !ddp_slot(d, rank->number)->ops->timer)
+            d->group->trace->replica[rank->number].ns[DP_PHASE_REDUCE] += now - rank->end;
+    }
+}
+
 /* After the backwards of all ranks, or their failure. */
 static int reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
 {
+    struct dp_span span[DP_MAX_SLOTS];
     int status = 0;
+    begin_times(d, span);
     if (d->comm)
         status = ddp_comm_end(d->comm, failed, err);
     else if (!failed)
         status = ddp_reduce_all(d, err);
-    const uint64_t now = ddp_now();
-    for (int i = 0; i < d->n_team; ++i) {
-        const struct ddp_rank *rank = &d->rank[d->team[i]];
-        if (d->group->trace)
-            d->group->trace->replica[rank->number].ns[DP_PHASE_REDUCE] += now - rank->end;
-    }
+    end_times(d, span);
     end_reduction(d);
     return status;
 }

@@ -100,7 +100,7 @@ int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struc
     int status = open_rates(ddp, err);
     if (status == 0 && momentum > 0.0f)
         status = open_velocities(ddp, err);
-    return status ? status : ddp_tasks(ddp, DP_PHASE_NONE, step_rank, &step, err);
+    return status ? status : ddp_tasks(ddp, DP_PHASE_UPDATE, step_rank, &step, err);
 }
 
 /* ---- comparison -------------------------------------------------------------------------- */
