@@ -29,7 +29,7 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     memcpy(key->devices, config->devices, sizeof key->devices);
     memcpy(key->backend, config->backend, sizeof key->backend);
     memcpy(key->communicator, config->communicator, sizeof key->communicator);
-    snprintf(key->mode, sizeof key->mode, config->plain ? "plain" : "dp");
+    snprintf(key->mode, sizeof key->mode, config->plain ? "plain" : config->ddp ? "ddp" : "dp");
     snprintf(key->dtype, sizeof key->dtype, "%s", dp_math_name(config->math));
     key->n_devices = config->n_devices;
     key->launch = config->launch;
@@ -56,6 +56,23 @@ static size_t *number_field(struct cell_config *config, int key)
         return &config->limits.min_steps;
     case 'M':
         return &config->limits.max_steps;
+    default:
+        return NULL;
+    }
+}
+
+/* Of an option without an argument; NULL: the key is of another. */
+static bool *flag_field(struct cell_config *config, int key)
+{
+    switch (key) {
+    case 'c':
+        return &config->bind;
+    case 'p':
+        return &config->plain;
+    case 'D':
+        return &config->ddp;
+    case 'g':
+        return &config->no_graphs;
     default:
         return NULL;
     }
@@ -108,8 +125,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     size_t *number = number_field(config, key);
     int rc;
 
-    if (key == 'c' || key == 'p' || key == 'g') {
-        *(key == 'c' ? &config->bind : key == 'p' ? &config->plain : &config->no_graphs) = true;
+    if (flag_field(config, key) != NULL) {
+        *flag_field(config, key) = true;
         return 0;
     }
     if (number == NULL && (key < 1 || key > 127 || strchr("wdbCrklstx", key) == NULL))
@@ -133,6 +150,7 @@ int cell_main(int argc, char **argv)
                                                {.name = "max-steps", .key = 'M', .arg = "N"},
                                                {.name = "bind-cores", .key = 'c'},
                                                {.name = "plain", .key = 'p'},
+                                               {.name = "ddp", .key = 'D'},
                                                {.name = "no-graphs", .key = 'g'},
                                                {.name = "launch", .key = 'l', .arg = "L"},
                                                {.name = "order", .key = 'o', .arg = "I"},

@@ -15,6 +15,7 @@ struct cell_config {
     char devices[64]; /* "virt:2" */
     int n_devices;
     bool plain; /* the model alone, without data_parallel */
+    bool ddp;   /* DistributedDataParallel */
     int launch; /* of the same cell: the number of its block */
     char backend[32], communicator[32];
     enum dp_math math;

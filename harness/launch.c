@@ -92,6 +92,8 @@ static void write_command(const struct cell_config *config, struct command_line 
         line->argument[n++] = "--no-graphs";
     if (c->plain)
         line->argument[n++] = "--plain";
+    if (c->ddp)
+        line->argument[n++] = "--ddp";
     line->argument[n] = NULL;
 }
 

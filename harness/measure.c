@@ -230,7 +230,8 @@ static int open_references(struct measure *m, int devices)
         struct verify_text why;
 
         if (verify_open(&config->workload, &set, config->rows, (size_t)devices, config->math,
-                        &m->verify[k], &why))
+                        &m->verify[k], &why) ||
+            (config->ddp && verify_ranks(m->verify[k], &set, &why)))
             return fail_cell(m->cell, RECORD_BROKEN, why.text);
     }
     return 0;
@@ -244,7 +245,7 @@ static void drop(uint64_t **times)
 
 /* What nobody can tell, or what there is not, must not look like a time of 0: devices that run
  * their queues later do not know their matrix products, and the model alone has nothing to
- * scatter, replicate, gather or reduce. */
+ * scatter, replicate, gather or reduce; ranks have their rows and parameters already. */
 static void drop_unmeasured(const struct cell_config *config, struct record_cell *cell)
 {
     static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
@@ -255,8 +256,9 @@ static void drop_unmeasured(const struct cell_config *config, struct record_cell
         all |= cell->matmul_ns[i];
     if (all == 0)
         drop(&cell->matmul_ns);
-    for (size_t i = 0; config->plain && i < sizeof of_wrapper / sizeof of_wrapper[0]; i++)
-        drop(&cell->phase_ns[of_wrapper[i]]);
+    for (size_t i = 0; i < sizeof of_wrapper / sizeof of_wrapper[0]; i++)
+        if (config->plain || (config->ddp && of_wrapper[i] != RECORD_REDUCE))
+            drop(&cell->phase_ns[of_wrapper[i]]);
 }
 
 /* Nothing failed; that something was done must show, too. */
@@ -290,7 +292,8 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     const struct session_config session = {.workload = &m->config->workload,
                                            .seed = m->config->seed,
                                            .rows = m->config->rows,
-                                           .plain = m->config->plain};
+                                           .plain = m->config->plain,
+                                           .ddp = m->config->ddp};
 
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, most, cell->n_ranks)) {

@@ -5,6 +5,7 @@
 #include "plan.h"
 
 #include "device_list.h"
+#include "verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,38 @@ static int check_counts(const struct plan_options *options, int n_devices, struc
     return 0;
 }
 
+/* Means over ranks are verified where they are exact, and no rank may be without rows. */
+static int check_ranks(const struct plan_options *options, struct plan_text *why)
+{
+    const size_t most = options->count[options->n_counts - 1];
+
+    for (size_t i = 0; options->ddp && i < options->n_workloads; i++) {
+        if (verify_has_ranks(&options->workload[i]))
+            continue;
+        snprintf(why->text, sizeof why->text,
+                 "--workload %s cannot be verified with --mode ddp: its means are not exact",
+                 options->workload[i].name);
+        return -1;
+    }
+    for (size_t i = 0; options->ddp && i < options->n_counts; i++) {
+        const size_t count = options->count[i];
+
+        if ((count & (count - 1)) == 0)
+            continue;
+        snprintf(why->text, sizeof why->text,
+                 "--counts has %zu, but --mode ddp is verified on 1, 2, 4, 8, ... devices only: "
+                 "other means are not exact",
+                 count);
+        return -1;
+    }
+    if (!options->ddp || options->weak || options->batch[0] >= most)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--batch has %zu, but --mode ddp needs a row for each of %zu devices",
+             options->batch[0], most);
+    return -1;
+}
+
 /* Both lists are ascending. */
 static int check_rows(const struct plan_options *options, struct plan_text *why)
 {
@@ -128,7 +161,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct plan_text 
                  "--devices %s has no devices to run on in parallel; use virt:N", options->devices);
         return -1;
     }
-    if (!options->plain && !options->dp)
+    if (!options->plain && !options->dp && !options->ddp)
         options->plain = options->dp = true;
     if (options->launches == 0)
         options->launches = 1;
@@ -136,20 +169,22 @@ int plan_defaults(struct plan_options *options, int n_devices, struct plan_text 
         default_workloads(options);
     if (options->n_batches == 0)
         default_batches(options);
-    if (!options->dp && plain_counts(options, why))
+    if (!options->dp && !options->ddp && plain_counts(options, why))
         return -1;
     if (options->n_counts == 0)
         default_counts(options, n_devices);
-    return check_counts(options, n_devices, why) || check_rows(options, why) ||
-                   check_cells(options, why) || check_steps(options, why)
+    return check_counts(options, n_devices, why) || check_ranks(options, why) ||
+                   check_rows(options, why) || check_cells(options, why) ||
+                   check_steps(options, why)
                ? -1
                : 0;
 }
 
-/* Of one workload and batch: the numbers of devices, and the model alone. */
+/* Of one workload and batch: the model alone, then both kinds of parallel training on all numbers
+ * of devices. */
 static size_t settings(const struct plan_options *options)
 {
-    return (options->dp ? options->n_counts : 0) + options->plain;
+    return options->plain + (size_t)(options->dp + options->ddp) * options->n_counts;
 }
 
 size_t plan_block(const struct plan_options *options)
@@ -198,11 +233,13 @@ static void make_cell(const struct plan_options *options, size_t i, struct cell_
 {
     const size_t setting = i / options->n_batches % settings(options);
     const bool plain = options->plain && setting == 0;
-    const size_t count = plain ? 1 : options->count[setting - options->plain];
+    const size_t place = setting - options->plain; /* among the parallel ones */
+    const size_t count = plain ? 1 : options->count[place % options->n_counts];
 
     cell->workload = options->workload[i / options->n_batches / settings(options)];
     cell->rows = options->batch[i % options->n_batches] * (options->weak ? count : 1);
     cell->plain = plain;
+    cell->ddp = !plain && options->ddp && (!options->dp || place >= options->n_counts);
     cell->n_devices = (int)count;
     first_devices(options->devices, count, cell->devices, sizeof cell->devices);
     memcpy(cell->backend, options->backend, sizeof cell->backend);

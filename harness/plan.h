@@ -20,9 +20,9 @@ struct plan_options {
     size_t n_counts;
     size_t batch[PLAN_MAX_BATCHES]; /* rows */
     size_t n_batches;
-    bool plain, dp;  /* modes; neither: both */
-    bool weak;       /* batches are rows per device */
-    size_t launches; /* of every cell; 0: 1 */
+    bool plain, dp, ddp; /* modes; none: plain and dp */
+    bool weak;           /* batches are rows per device */
+    size_t launches;     /* of every cell; 0: 1 */
     uint64_t seed;
     bool has_seed;
     bool bind;

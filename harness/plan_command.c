@@ -46,8 +46,9 @@ int plan_command(const struct plan_options *options, char *text, size_t bytes,
     add(&line, "--devices %s --backend %s", options->devices, options->backend);
     if (options->math != DP_MATH_F32)
         add(&line, " --math %s", dp_math_name(options->math));
-    add(&line, " --mode %s%s%s", options->plain ? "plain" : "",
-        options->plain && options->dp ? "," : "", options->dp ? "dp" : "");
+    add(&line, " --mode %s%s%s%s%s", options->plain ? "plain" : "",
+        options->plain && (options->dp || options->ddp) ? "," : "", options->dp ? "dp" : "",
+        options->dp && options->ddp ? "," : "", options->ddp ? "ddp" : "");
     add_list(&line, "--counts", options->count, options->n_counts);
     add(&line, " --scaling %s", options->weak ? "weak" : "strong");
     add_list(&line, "--batch", options->batch, options->n_batches);

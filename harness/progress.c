@@ -121,7 +121,8 @@ static void setting_text(const struct progress *p, const struct record_key *key,
     if (strcmp(key->mode, "plain") == 0)
         snprintf(mode, sizeof mode, "plain ");
     else
-        snprintf(mode, sizeof mode, "%2d dev", key->n_devices);
+        snprintf(mode, sizeof mode, "%2d %s", key->n_devices,
+                 strcmp(key->mode, "ddp") == 0 ? "ddp" : "dev");
     if (p->weak)
         snprintf(text, bytes, "%s x %4zu rows", mode, share);
     else

@@ -78,8 +78,8 @@ struct record_run {
 /* What identifies a cell. */
 struct record_key {
     char workload[96]; /* "mlp:1024,1024" */
-    char mode[8];      /* "dp", or "plain": the model alone on one device, without the wrapper */
-    char devices[64];  /* "virt:2" */
+    char mode[8]; /* "dp", "ddp", or "plain": the model alone on one device, without the wrapper */
+    char devices[64]; /* "virt:2" */
     int n_devices;
     size_t global_batch; /* rows */
     char dtype[8];

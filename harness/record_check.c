@@ -91,14 +91,15 @@ static size_t step_without_time(const struct record_cell *cell, enum record_phas
 }
 
 /* Every replica that got rows worked in every step that counts, and the first one had the loss and
- * the update. */
+ * the update; of ranks each had its own. */
 int record_check_phases(const struct record_cell *cell, struct record_error *err)
 {
     static const enum record_phase needed[] = {RECORD_FORWARD, RECORD_BACKWARD, RECORD_LOSS,
                                                RECORD_UPDATE};
     for (size_t k = 0; k < sizeof needed / sizeof needed[0]; ++k) {
         const enum record_phase phase = needed[k];
-        const int ranks = phase == RECORD_LOSS || phase == RECORD_UPDATE ? 1 : cell->n_shards;
+        const bool first = phase == RECORD_LOSS || phase == RECORD_UPDATE;
+        const int ranks = first && strcmp(cell->key.mode, "ddp") != 0 ? 1 : cell->n_shards;
         for (int r = 0; r < ranks; ++r) {
             const size_t step = step_without_time(cell, phase, r);
             if (step < cell->n_samples) {

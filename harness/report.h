@@ -120,6 +120,7 @@ int report_points_make(struct report *report);
 struct report_value report_value_of(double values[], size_t n);
 
 bool report_is_plain(const struct report_point *point);
+bool report_is_ddp(const struct report_point *point); /* DistributedDataParallel */
 /* Whether cells have, or were to have, more than one launch: what is counted are launches then. */
 bool report_repeated(const struct report *report);
 bool report_oversubscribed(const struct report_row *row);

@@ -301,3 +301,8 @@ bool report_is_plain(const struct report_point *point)
 {
     return strcmp(point->row->cell->key.mode, "plain") == 0;
 }
+
+bool report_is_ddp(const struct report_point *point)
+{
+    return strcmp(point->row->cell->key.mode, "ddp") == 0;
+}

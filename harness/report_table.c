@@ -299,7 +299,11 @@ void report_point_words(const struct report *report, const struct report_point *
     (void)report;
     text[0] = '\0';
     if (column == REPORT_DEVICES)
-        report_add(text, report_is_plain(point) ? "plain" : "%d", cell->key.n_devices);
+        report_add(text,
+                   report_is_plain(point) ? "plain"
+                   : report_is_ddp(point) ? "%d ddp"
+                                          : "%d",
+                   cell->key.n_devices);
     else if (column == REPORT_BATCH)
         report_add(text, "%zu", cell->key.global_batch);
     else if (column == REPORT_SHARDS)

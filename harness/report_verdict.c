@@ -45,12 +45,13 @@ void report_verdict(struct report_out *out, const struct report *report)
     report_print(out, ".");
 }
 
-/* "2 devices", "1 device". */
+/* "2 devices", "1 device with DDP". */
 void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     const int devices = point->row->cell->key.n_devices;
 
-    report_add(text, "%d device%s%s", devices, devices == 1 ? "" : "s",
+    report_add(text, "%d device%s%s%s", devices, devices == 1 ? "" : "s",
+               report_is_ddp(point) ? " with DDP" : "",
                report_oversubscribed(point->row) ? " (oversubscribed)" : "");
 }
 

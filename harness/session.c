@@ -26,26 +26,27 @@ static float *floats(size_t n)
     return n <= SIZE_MAX / sizeof(float) ? malloc(n * sizeof(float)) : NULL;
 }
 
-static int open_top(struct session *s, bool plain, struct dp_error *err)
+static int open_top(struct session *s, const struct session_config *how, struct dp_error *err)
 {
     const struct dp_parallel_config config = {0};
 
-    if (!plain)
+    if (how->ddp)
+        return session_ddp_open(s, err);
+    if (!how->plain)
         return dp_parallel(s->probed, &config, &s->top, err);
     s->top = dp_module_retain(s->probed);
     return 0;
 }
 
-static int open_modules(struct session *s, bool plain, struct dp_error *err)
+static int open_modules(struct session *s, const struct session_config *how, struct dp_error *err)
 {
     int rc;
 
     if ((rc = workload_open(s->workload, s->group, &s->model, err)) ||
         (rc = probe_open(s->group, s->model, &s->probe, &s->probed, err)) ||
         (rc = dp_module_to(s->probed, dp_group_slot(s->group, 0), err)) ||
-        (rc = open_top(s, plain, err)) ||
         (rc = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)) ||
-        (rc = dp_run_open(s->group, &s->run, err)) ||
+        (rc = open_top(s, how, err)) || (rc = dp_run_open(s->group, &s->run, err)) ||
         (rc = dp_sgd_open(s->top, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
         return rc;
     s->n_params = dp_module_params(s->top, s->param, SESSION_PARAMS);
@@ -98,6 +99,41 @@ static int open_batch(struct session *s, const struct workload_set *set, size_t 
     return rc;
 }
 
+/* The same batch, every rank's rows on its device. */
+static int open_dealt(struct session *s, const struct workload_set *set, int k,
+                      struct dp_error *err)
+{
+    const struct workload *w = s->workload;
+    float *inputs = floats(s->rows * w->size[0]);
+    float *upstream = floats(s->rows * w->size[w->n_sizes - 1]);
+    int rc;
+
+    if (inputs == NULL || upstream == NULL) {
+        rc = dp_fail(err, DP_ENOMEM, "no memory for %zu rows", s->rows);
+    } else {
+        workload_fill_inputs(w, set, s->rows, inputs);
+        workload_fill_upstream(w, set, s->rows, upstream);
+        rc = session_ddp_batch(s, k, inputs, upstream, err);
+    }
+    free(inputs);
+    free(upstream);
+    return rc;
+}
+
+static int open_batches(struct session *s, const struct workload_set *set, int k,
+                        struct dp_error *err)
+{
+    const struct workload *w = s->workload;
+    int rc;
+
+    if (s->ddp != NULL)
+        return open_dealt(s, set, k, err);
+    if ((rc = open_batch(s, set, w->size[0], workload_fill_inputs, &s->input[k], err)))
+        return rc;
+    return open_batch(s, set, w->size[w->n_sizes - 1], workload_fill_upstream, &s->upstream[k],
+                      err);
+}
+
 int session_open(struct session *session, struct dp_group *group,
                  const struct session_config *config, struct dp_error *err)
 {
@@ -115,13 +151,10 @@ int session_open(struct session *session, struct dp_group *group,
     session->plain = config->plain;
     for (int k = 0; k < WORKLOAD_SETS; k++)
         set[k] = workload_set(config->seed, k);
-    if ((rc = open_modules(session, config->plain, err)) || (rc = open_params(session, set, err)))
+    if ((rc = open_modules(session, config, err)) || (rc = open_params(session, set, err)))
         return rc;
     for (int k = 0; k < WORKLOAD_SETS; k++) {
-        if ((rc = open_batch(session, &set[k], workload->size[0], workload_fill_inputs,
-                             &session->input[k], err)) ||
-            (rc = open_batch(session, &set[k], workload->size[workload->n_sizes - 1],
-                             workload_fill_upstream, &session->upstream[k], err)))
+        if ((rc = open_batches(session, &set[k], k, err)))
             return rc;
     }
     if ((session->outputs = floats(output_count(session))) == NULL)
@@ -134,6 +167,7 @@ void session_close(struct session *session)
 {
     if (session->group != NULL)
         dp_group_trace(session->group, NULL);
+    session_ddp_close(session);
     dp_run_close(session->run);
     if (session->sgd != NULL)
         dp_sgd_close(session->sgd);
@@ -159,9 +193,13 @@ void session_close(struct session *session)
 
 int session_prepare(struct session *session, int k, struct dp_error *err)
 {
+    int rc = session->ddp != NULL ? session_ddp_prepare(session, k, err) : 0;
+
+    if (rc)
+        return rc;
     dp_run_reset(session->run);
-    for (int p = 0; p < session->n_params; p++) {
-        int rc = dp_tensor_write(&session->param[p]->value, session->value[k][p], err);
+    for (int p = 0; session->ddp == NULL && p < session->n_params; p++) {
+        rc = dp_tensor_write(&session->param[p]->value, session->value[k][p], err);
 
         if (rc)
             return rc;
@@ -201,6 +239,8 @@ static int issue_step(struct session *s, int k, struct dp_error *err)
     struct dp_span span = plain_begin(s, DP_PHASE_FORWARD);
     int n_out = 0, rc;
 
+    if (s->ddp != NULL)
+        return session_ddp_issue(s, k, err);
     if ((rc = dp_forward(s->top, s->run, &s->input[k], 1, out, &n_out, err)))
         return rc;
     dp_phase_end(&span);
@@ -238,6 +278,8 @@ int session_read(struct session *session, struct dp_error *err)
 {
     int rc;
 
+    if (session->ddp != NULL)
+        return session_ddp_read(session, err);
     if (dp_tensor_count(&session->output) != output_count(session) ||
         dp_tensor_count(&session->loss) != 1)
         return dp_fail(err, DP_ESHAPE, "%zu outputs and %zu losses, must be %zu and 1",

@@ -5,6 +5,7 @@
 #ifndef HARNESS_SESSION_H
 #define HARNESS_SESSION_H
 
+#include "ddp.h"
 #include "dp.h"
 #include "probe.h"
 #include "verify.h"
@@ -15,6 +16,12 @@
 /* A step on the monotonic clock, until all devices were idle; its phases are in the trace. */
 struct session_times {
     uint64_t start_ns, step_ns;
+};
+
+/* One rank in DistributedDataParallel. */
+struct session_rank {
+    struct dp_tensor in[WORKLOAD_SETS][2]; /* its rows of the batch, and of the loss's factors */
+    struct dp_tensor loss, output;         /* of the last step */
 };
 
 /* Plain data; fill with session_open, empty with session_close. */
@@ -33,7 +40,10 @@ struct session {
     struct dp_param *param[SESSION_PARAMS];
     struct dp_tensor input[WORKLOAD_SETS], upstream[WORKLOAD_SETS];
     float *value[WORKLOAD_SETS][SESSION_PARAMS]; /* parameter sets */
-    struct dp_tensor output, loss;               /* of the last step, until the next */
+    struct dp_ddp *ddp;                          /* NULL: no ranks */
+    struct session_rank *ranks;
+    int n_ranks;
+    struct dp_tensor output, loss; /* of the last step, until the next */
     /* What session_read fills. */
     float *outputs, *gradient[SESSION_PARAMS], *updated[SESSION_PARAMS];
     float loss_value;
@@ -46,6 +56,7 @@ struct session_config {
     uint64_t seed;
     size_t rows; /* of a whole batch */
     bool plain;  /* the model alone on the first device, without data_parallel */
+    bool ddp;    /* a rank on every device, DistributedDataParallel */
 };
 
 /* Opens everything on group; the caller closes the session in any case. */
@@ -62,6 +73,14 @@ int session_trace(struct session *session, struct dp_error *err);
 /* Outputs, loss, gradients and updated parameters to host memory. A gradient that is none is
  * read as NaN, which no check lets pass. */
 int session_read(struct session *session, struct dp_error *err);
+/* The parts of these for ranks: session_ddp.c. */
+int session_ddp_open(struct session *session, struct dp_error *err);
+int session_ddp_batch(struct session *session, int k, const float inputs[], const float upstream[],
+                      struct dp_error *err);
+void session_ddp_close(struct session *session);
+int session_ddp_prepare(struct session *session, int k, struct dp_error *err);
+int session_ddp_issue(struct session *session, int k, struct dp_error *err);
+int session_ddp_read(struct session *session, struct dp_error *err);
 /* Digest of everything that session_read has read, and of the rows that each replica saw. */
 uint64_t session_digest(const struct session *session);
 

@@ -94,11 +94,11 @@ static error_t parse_choice(const struct argp_state *state, const char *option, 
     return command_bad_option(state, "%s: %s", option, why.text);
 }
 
-/* "plain", "dp" or both, in any order. */
+/* "plain", "dp", "ddp" or several of them, in any order. */
 static error_t parse_modes(const struct argp_state *state, const char *arg,
                            struct plan_options *plan)
 {
-    static const char *const modes[] = {"plain", "dp"};
+    static const char *const modes[] = {"plain", "dp", "ddp"};
     const char *p = arg;
 
     for (;;) {
@@ -109,9 +109,9 @@ static error_t parse_modes(const struct argp_state *state, const char *arg,
 
         snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
                  p);
-        if ((rc = parse_choice(state, "--mode", "mode", name, modes, 2, &index)))
+        if ((rc = parse_choice(state, "--mode", "mode", name, modes, 3, &index)))
             return rc;
-        *(index == 0 ? &plan->plain : &plan->dp) = true;
+        *(index == 0 ? &plan->plain : index == 1 ? &plan->dp : &plan->ddp) = true;
         p += length;
         if (*p++ == '\0')
             return 0;
@@ -251,8 +251,8 @@ static const struct argp_option option_table[] = {
     {.name = "mode",
      .key = 'M',
      .arg = "LIST",
-     .doc = "dp: the data-parallel wrapper; plain: the model alone on the first device, the base "
-            "case (default: plain,dp)"},
+     .doc = "dp: the data-parallel wrapper; ddp: a rank on every device, DistributedDataParallel; "
+            "plain: the model alone on the first device, the base case (default: plain,dp)"},
     {.name = "counts",
      .key = 'c',
      .arg = "LIST",

@@ -21,12 +21,23 @@ static int differ(const char *what, const char *where, size_t number,
     return 1;
 }
 
-/* Rows that replica i must see: ceil(rows / devices) each, the last what is left. */
+/* Rows that replica i must see: ceil(rows / devices) each, the last what is left. A rank of
+ * DistributedDataParallel: as many as the others, or one more. */
+static size_t rows_of(const struct verify *v, size_t i)
+{
+    const size_t part = (v->rows + v->devices - 1) / v->devices;
+    const size_t rest = i * part < v->rows ? v->rows - i * part : 0;
+
+    if (v->ranks)
+        return v->rows / v->devices + (i < v->rows % v->devices);
+    return rest < part ? rest : part;
+}
+
 static int check_shards(const struct verify *v, const struct verify_step *step, size_t *values,
                         struct verify_text *why)
 {
     const size_t part = (v->rows + v->devices - 1) / v->devices;
-    const size_t shards = (v->rows + part - 1) / part;
+    const size_t shards = v->ranks ? v->devices : (v->rows + part - 1) / part;
 
     *values += 1;
     if (step->n_shards != shards) {
@@ -35,7 +46,7 @@ static int check_shards(const struct verify *v, const struct verify_step *step, 
         return 1;
     }
     for (size_t i = 0; i < shards; i++) {
-        const size_t rest = v->rows - i * part, want = rest < part ? rest : part;
+        const size_t want = rows_of(v, i);
 
         *values += 1;
         if (step->shard[i] != want) {
@@ -86,6 +97,8 @@ static void gradient_row(const struct verify *v, const struct verify_layer *laye
             want[j] += factor * a[j];
         want[layer->in] += factor;
     }
+    for (size_t j = 0; j <= layer->in; j++)
+        want[j] /= (double)v->divisor;
 }
 
 /* Turns the gradient row into the updated parameters. */

@@ -34,6 +34,11 @@ struct verify;
  * math. 0; -1: memory is short, or an exactness bound does not hold: why has the numbers. */
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
                 size_t devices, enum dp_math math, struct verify **verify, struct verify_text *why);
+/* From now on the step is one of DistributedDataParallel: every device is a rank, rows are dealt
+ * evenly (the first ranks have one more) and each rank's loss is rounded by itself, gradients are
+ * the sums divided by the number of ranks. 0; -1: that is not exact. */
+bool verify_has_ranks(const struct workload *workload); /* its numbers are exact */
+int verify_ranks(struct verify *verify, const struct workload_set *set, struct verify_text *why);
 void verify_close(struct verify *verify); /* NULL allowed */
 
 /* Compares every value. 0 and the number of values compared; 1 and the first difference in why;

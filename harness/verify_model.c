@@ -171,12 +171,14 @@ static int run_backward(struct verify *v, struct verify_text *why)
     for (size_t l = v->layers; l-- > 0;) {
         const struct verify_layer *layer = &v->layer[l];
         /* The update subtracts g / 2^10 from a weight of at most 2: in units of 2^-10. */
-        double bound = gradient_bound(v, layer) + 2 / VERIFY_LEARNING_RATE;
+        const double gradients = gradient_bound(v, layer);
         const double upstream = largest(layer->upstream, v->patterns * layer->out);
+        double bound = gradients + 2 / VERIFY_LEARNING_RATE;
 
         if (check_operands(v, "gradients", l, 3 * upstream, why)) /* scales are at most 3 */
             return -1;
 
+        v->bound = larger(v->bound, gradients);
         if (l > 0) {
             double *terms = verify_numbers(1, layer->in);
 
@@ -252,6 +254,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->rows = rows;
         v->devices = devices;
         v->operand_limit = operand_limit(math);
+        v->divisor = 1;
         v->period = set->period;
         v->patterns = rows < set->period ? rows : set->period;
         rc = 0;

@@ -3,6 +3,8 @@
 #ifndef HARNESS_VERIFY_MODEL_H
 #define HARNESS_VERIFY_MODEL_H
 
+#include <stdbool.h>
+
 #include "verify.h"
 
 struct verify_layer {
@@ -21,6 +23,9 @@ struct verify {
     double *weight; /* S_r, [patterns] */
     double loss;
     struct verify_dense *dense; /* of other models, which have no layers here; NULL */
+    bool ranks;                 /* a step of DistributedDataParallel */
+    size_t divisor;             /* of the gradients: 1, or the ranks of a mean */
+    double bound;               /* above every sum of |terms| of the gradients */
 };
 
 /* rows x columns zeros; NULL: memory is short. */

@@ -140,13 +140,16 @@ Test(plan, any_cell_can_have_any_place)
 }
 
 /* How many cells of a block there are with so many devices; rows: of them all. */
-static size_t count_cells(const struct cell_config *cells, size_t n, bool plain, int devices,
+enum { DP, PLAIN, DDP };
+
+static size_t count_cells(const struct cell_config *cells, size_t n, int mode, int devices,
                           size_t *rows)
 {
     size_t found = 0;
     *rows = 0;
     for (size_t i = 0; i < n; ++i) {
-        if (cells[i].plain == plain && cells[i].n_devices == devices) {
+        if (cells[i].plain == (mode == PLAIN) && cells[i].ddp == (mode == DDP) &&
+            cells[i].n_devices == devices) {
             *rows += cells[i].rows;
             ++found;
         }
@@ -160,14 +163,17 @@ static void check_settings(struct plan_options *options)
     struct cell_config *cells = make(options);
     const size_t block = plan_block(options);
     size_t rows, expected = 0;
-    for (size_t k = 0; k < options->n_counts && options->dp; ++k) {
-        const size_t share = options->weak ? options->count[k] : 1;
-        cr_assert(count_cells(cells, block, false, (int)options->count[k], &rows) == 6);
-        cr_assert(rows == 2 * (10 + 30 + 64) * share, "%zu rows on %zu", rows, options->count[k]);
+    for (size_t k = 0; k < 2 * options->n_counts; ++k) {
+        const size_t count = options->count[k / 2], share = options->weak ? count : 1;
+        if (!(k % 2 == 0 ? options->dp : options->ddp)) {
+            continue;
+        }
+        cr_assert(count_cells(cells, block, k % 2 == 0 ? DP : DDP, (int)count, &rows) == 6);
+        cr_assert(rows == 2 * (10 + 30 + 64) * share, "%zu rows on %zu", rows, count);
         expected += 6;
     }
     if (options->plain) {
-        cr_assert(count_cells(cells, block, true, 1, &rows) == 6 && rows == 2 * (10 + 30 + 64));
+        cr_assert(count_cells(cells, block, PLAIN, 1, &rows) == 6 && rows == 2 * (10 + 30 + 64));
         expected += 6;
     }
     cr_assert(block == expected, "%zu cells, %zu expected", block, expected);
@@ -176,7 +182,7 @@ static void check_settings(struct plan_options *options)
         char devices[64];
         cell_identify(&cells[i], &record);
         snprintf(devices, sizeof devices, "virt:%d+lag", cells[i].n_devices);
-        cr_assert_str_eq(record.key.mode, cells[i].plain ? "plain" : "dp");
+        cr_assert_str_eq(record.key.mode, cells[i].plain ? "plain" : cells[i].ddp ? "ddp" : "dp");
         cr_assert_str_eq(record.key.devices, devices);
         cr_assert(record.key.global_batch == cells[i].rows);
     }
@@ -185,11 +191,12 @@ static void check_settings(struct plan_options *options)
 
 Test(plan, modes_and_scaling)
 {
-    for (int modes = 0; modes < 4; ++modes) {
+    for (int modes = 0; modes < 8; ++modes) {
         for (int weak = 0; weak < 2; ++weak) {
             struct plan_options options = example();
             options.plain = (modes & 1) != 0;
             options.dp = (modes & 2) != 0;
+            options.ddp = (modes & 4) != 0;
             options.weak = weak != 0;
             if (modes == 1) {
                 options.n_counts = 0;
@@ -228,6 +235,13 @@ Test(plan, what_cannot_be_is_refused)
     options.count[0] = 2;
     options.n_counts = 1;
     refuse(options, "--counts has 2, but --mode plain");
+    options = example();
+    options.ddp = true;
+    cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
+    options.batch[0] = 3;
+    refuse(options, "--batch has 3, but --mode ddp needs a row for each of 4");
+    options.count[1] = 3;
+    refuse(options, "--counts has 3, but --mode ddp");
 
     edge.weak = true;
     edge.batch[2] = PLAN_MAX_ROWS / 4;

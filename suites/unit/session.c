@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 enum { ROWS = 10 };
@@ -15,15 +16,20 @@ struct fixture {
 };
 
 /* One right step of set 0 on two devices, or of the model alone. */
-static void open_mode(struct fixture *f, bool plain)
+enum { DP, PLAIN, DDP };
+
+static void open_workload(struct fixture *f, const char *name, size_t n_rows, int mode)
 {
     const struct dp_group_config config = {.devices = "virt:2", .backend = "cpu-ref"};
     struct dp_error err = {0};
     char why[200] = "";
-    cr_assert(workload_parse("mlp:4,6,3", &f->workload, why, sizeof why) == 0, "%s", why);
+    cr_assert(workload_parse(name, &f->workload, why, sizeof why) == 0, "%s", why);
     cr_assert(dp_group_open(&config, &f->group, &err) == 0, "%s", err.text);
-    const struct session_config session = {
-        .workload = &f->workload, .seed = 5, .rows = ROWS, .plain = plain};
+    const struct session_config session = {.workload = &f->workload,
+                                           .seed = 5,
+                                           .rows = n_rows,
+                                           .plain = mode == PLAIN,
+                                           .ddp = mode == DDP};
     cr_assert(session_open(&f->session, f->group, &session, &err) == 0, "%s", err.text);
     cr_assert(session_prepare(&f->session, 0, &err) == 0 &&
                   session_step(&f->session, 0, &f->times, &err) == 0 &&
@@ -31,9 +37,14 @@ static void open_mode(struct fixture *f, bool plain)
               "%s", err.text);
 }
 
+static void open_mode(struct fixture *f, int mode)
+{
+    open_workload(f, "mlp:4,6,3", ROWS, mode);
+}
+
 static void open_step(struct fixture *f)
 {
-    open_mode(f, false);
+    open_mode(f, DP);
 }
 
 static void close_step(struct fixture *f)
@@ -111,8 +122,8 @@ Test(session, plain_is_the_model_alone)
 {
     struct fixture plain = {0}, dp = {0};
     size_t rows[DP_MAX_SLOTS];
-    open_mode(&plain, true);
-    open_mode(&dp, false);
+    open_mode(&plain, PLAIN);
+    open_mode(&dp, DP);
     const struct session *a = &plain.session, *b = &dp.session;
     cr_assert(probe_rows(&a->probe, rows) == 1 && rows[0] == ROWS);
     cr_assert(a->top == a->probed && b->top != b->probed);
@@ -140,4 +151,97 @@ Test(session, plain_is_the_model_alone)
     }
     close_step(&plain);
     close_step(&dp);
+}
+
+/* The loss is a rank's own and in no other phase; nothing is scattered, replicated or gathered. */
+Test(session, ranks_have_phases_of_their_own)
+{
+    struct fixture f = {0};
+    static const bool of_ranks[DP_PHASES] = {[DP_PHASE_FORWARD] = true,
+                                             [DP_PHASE_BACKWARD] = true,
+                                             [DP_PHASE_REDUCE] = true,
+                                             [DP_PHASE_LOSS] = true,
+                                             [DP_PHASE_UPDATE] = true};
+    open_mode(&f, DDP);
+    for (int r = 0; r < 2; ++r) {
+        uint64_t all = 0;
+        for (int phase = 0; phase < DP_PHASES; ++phase) {
+            const uint64_t ns = f.session.trace.replica[r].ns[phase];
+            cr_assert((ns > 0) == of_ranks[phase] && ns <= f.times.step_ns,
+                      "rank %d phase %d: %llu", r, phase, (unsigned long long)ns);
+            all += ns;
+        }
+        cr_assert(all <= f.times.step_ns, "rank %d: more than the step", r);
+    }
+    close_step(&f);
+}
+
+/* Ranks leave the sums over two, which the verifier takes for means and for nothing else. */
+static void expect_means(const char *name, size_t n_rows)
+{
+    struct fixture f = {0};
+    struct verify *verify = NULL;
+    struct verify_text why = {""};
+    const struct workload_set set = workload_set(5, 0);
+    size_t rows[DP_MAX_SLOTS], values = 0;
+    open_workload(&f, name, n_rows, DDP);
+    struct session *s = &f.session;
+    struct verify_step left = {.shard = rows,
+                               .n_shards = probe_rows(&s->probe, rows),
+                               .outputs = s->outputs,
+                               .loss = s->loss_value,
+                               .gradient = (const float *const *)s->gradient,
+                               .updated = (const float *const *)s->updated};
+    cr_assert(verify_open(&f.workload, &set, n_rows, 2, DP_MATH_F32, &verify, &why) == 0, "%s",
+              why.text);
+    cr_assert(verify_check(verify, &left, &values, &why) == 1, "means pass for sums");
+    cr_assert(verify_ranks(verify, &set, &why) == 0, "%s", why.text);
+    cr_assert(verify_check(verify, &left, &values, &why) == 0, "%s: %s", name, why.text);
+    left.loss = nextafterf(left.loss, INFINITY);
+    cr_assert(verify_check(verify, &left, &values, &why) == 1, "any loss passes");
+    left.loss = s->loss_value;
+    s->gradient[0][0] += 1;
+    cr_assert(verify_check(verify, &left, &values, &why) == 1, "any gradient passes for a mean");
+    verify_close(verify);
+    close_step(&f);
+}
+
+Test(session, ranks_leave_means)
+{
+    expect_means("mlp:4,6,3", ROWS);
+    expect_means("mlp:4,6,3", 100001);
+    expect_means("cnn", 5);
+}
+
+Test(session, means_that_are_not_exact_are_refused)
+{
+    static const char *const names[] = {"mlp:4,6,3", "lstm"};
+    for (int i = 0; i < 2; ++i) {
+        const struct workload_set set = workload_set(5, 0);
+        struct workload workload;
+        struct verify *verify = NULL;
+        struct verify_text why = {""};
+        char text[200] = "";
+        cr_assert(workload_parse(names[i], &workload, text, sizeof text) == 0, "%s", text);
+        cr_assert(verify_open(&workload, &set, ROWS, 3 - (size_t)i, DP_MATH_F32, &verify, &why) ==
+                      0,
+                  "%s", why.text);
+        cr_assert(verify_ranks(verify, &set, &why) == -1, "a mean of %s passes for exact",
+                  names[i]);
+        verify_close(verify);
+    }
+}
+
+/* A rank whose parameters are not those of rank 0 is an error of the step. */
+Test(session, unequal_ranks_are_refused)
+{
+    struct fixture f = {0};
+    struct dp_ddp_param param;
+    struct dp_error err = {0};
+    const float other[4 * 6] = {0};
+    open_mode(&f, DDP);
+    cr_assert(dp_ddp_param(f.session.ddp, 1, 0, &param, &err) == 0, "%s", err.text);
+    cr_assert(dp_tensor_write(&param.value, other, &err) == 0, "%s", err.text);
+    expect_refused(&f, "rank 1");
+    close_step(&f);
 }
