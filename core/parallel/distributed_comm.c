@@ -16,11 +16,13 @@ struct ddp_comm {
     pthread_t thread[DP_MAX_SLOTS];
     int started;
     /* Behind the lock. */
-    bool stop, given_up;
+    bool stop;
     uint64_t pass;              /* reductions begun */
-    int finished;               /* second workers that are through with this one */
+    int place[DP_MAX_SLOTS];    /* of a rank in the team, -1: none */
     int launched[DP_MAX_SLOTS]; /* buckets, by rank */
     int next;                   /* buckets that all have launched */
+    int claimed, limit;         /* buckets that second workers have begun, and may begin at most */
+    int fetched;                /* claimed ones that are done, added up over the ranks */
     int *summed;                /* by bucket: second workers that have added their slice */
     /* Written by its owner before it counts, read after. */
     struct dp_event *ready;                 /* [rank * n_train + bucket] */
@@ -136,45 +138,29 @@ static int fetch_slices(const struct second_worker *w, int b, struct dp_error *e
 
 /* ---- the second worker ------------------------------------------------------------------- */
 
-static bool all_launched(const struct ddp_comm *comm, int b)
-{
-    for (int i = 0; i < comm->ddp->n_team; ++i) {
-        if (comm->launched[comm->ddp->team[i]] <= b)
-            return false;
-    }
-    return true;
-}
-
-/* With the lock held. An error does not hold up the others. */
+/* With the lock held: this rank's part of a bucket that all have launched. An error does not hold
+ * up the others. */
 static void reduce_bucket(const struct second_worker *w, int b)
 {
     struct ddp_comm *comm = w->comm;
     struct dp_error *err = &comm->error[w->rank];
-    while (!comm->given_up && comm->next <= b)
-        pthread_cond_wait(&comm->changed, &comm->lock);
-    if (comm->given_up)
-        return;
+    if (comm->claimed <= b) {
+        comm->claimed = b + 1;
+        pthread_cond_broadcast(&comm->changed); /* all must take part now */
+    }
     pthread_mutex_unlock(&comm->lock);
     const int added = add_slice(w, b, err);
     pthread_mutex_lock(&comm->lock);
     if (++comm->summed[b] == comm->ddp->n_team)
         pthread_cond_broadcast(&comm->changed);
-    while (!comm->given_up && comm->summed[b] < comm->ddp->n_team)
+    while (comm->summed[b] < comm->ddp->n_team)
         pthread_cond_wait(&comm->changed, &comm->lock);
     pthread_mutex_unlock(&comm->lock);
     if (added == 0)
         fetch_slices(w, b, err);
     pthread_mutex_lock(&comm->lock);
-}
-
-/* -1: this rank has no part in the pass. */
-static int place_of(const struct dp_ddp *d, int rank)
-{
-    for (int i = 0; i < d->n_team; ++i) {
-        if (d->team[i] == rank)
-            return i;
-    }
-    return -1;
+    if (++comm->fetched == comm->claimed * comm->ddp->n_team)
+        pthread_cond_broadcast(&comm->changed);
 }
 
 static void *work(void *arg)
@@ -182,20 +168,22 @@ static void *work(void *arg)
     struct ddp_rank *rank = arg;
     struct dp_ddp *d = rank->ddp;
     struct ddp_comm *comm = d->comm;
-    struct second_worker w = {comm, rank->number, 0};
+    struct second_worker w = {comm, rank->number, -1};
+    uint64_t pass = 0;
+    int b = 0;
     if (d->group->bound_caller)
         dp_topology_bind(d->group->topology, ddp_slot(d, w.rank)->info.index, d->group->size, NULL);
     pthread_mutex_lock(&comm->lock);
-    for (uint64_t pass = 1;; ++pass) {
-        while (!comm->stop && comm->pass < pass)
+    while (!comm->stop) {
+        if (comm->pass != pass) {
+            pass = comm->pass;
+            w.place = comm->place[w.rank];
+            b = 0;
+        }
+        if (w.place >= 0 && b < comm->next && b < comm->limit)
+            reduce_bucket(&w, b++);
+        else
             pthread_cond_wait(&comm->changed, &comm->lock);
-        if (comm->stop)
-            break;
-        w.place = place_of(d, w.rank);
-        for (int b = 0; w.place >= 0 && b < d->n_buckets; ++b)
-            reduce_bucket(&w, b);
-        ++comm->finished;
-        pthread_cond_broadcast(&comm->changed);
     }
     pthread_mutex_unlock(&comm->lock);
     return NULL;
@@ -206,19 +194,31 @@ static void *work(void *arg)
 void ddp_comm_begin(struct ddp_comm *comm)
 {
     pthread_mutex_lock(&comm->lock);
-    comm->given_up = false;
-    comm->finished = comm->next = 0;
+    comm->next = comm->claimed = comm->fetched = 0;
+    comm->limit = comm->ddp->n_buckets;
     for (int r = 0; r < comm->ddp->n; ++r) {
         comm->launched[r] = 0;
+        comm->place[r] = -1;
         comm->error[r].status = 0;
     }
+    for (int i = 0; i < comm->ddp->n_team; ++i)
+        comm->place[comm->ddp->team[i]] = i;
     for (int b = 0; b < comm->ddp->n_buckets; ++b)
         comm->summed[b] = 0;
     ++comm->pass;
-    pthread_cond_broadcast(&comm->changed);
     pthread_mutex_unlock(&comm->lock);
 }
 
+static bool all_launched(const struct ddp_comm *comm, int b)
+{
+    for (int i = 0; i < comm->ddp->n_team; ++i) {
+        if (comm->launched[comm->ddp->team[i]] <= b)
+            return false;
+    }
+    return true;
+}
+
+/* The last bucket wakes nobody: backward is about to end, and then the first workers are free. */
 void ddp_comm_ready(struct ddp_comm *comm, int rank, int b)
 {
     const struct dp_ddp *d = comm->ddp;
@@ -230,13 +230,54 @@ void ddp_comm_ready(struct ddp_comm *comm, int rank, int b)
             break;
         d->rank[rank].times[*next].launch = ddp_now();
     }
+    const int before = comm->next;
     while (comm->next < d->n_buckets && all_launched(comm, comm->next))
         ddp_bucket_spans(comm->ddp, comm->next++);
-    pthread_cond_broadcast(&comm->changed);
+    if (comm->next > before && comm->next < d->n_buckets)
+        pthread_cond_broadcast(&comm->changed);
     pthread_mutex_unlock(&comm->lock);
 }
 
-/* Later work of the team's compute queues comes after all that the second workers have issued. */
+/* What the second workers have not begun, the first workers do. */
+struct rest {
+    struct ddp_comm *comm;
+    int bucket;
+    bool fetch;
+};
+
+static void reduce_share(int i, void *arg)
+{
+    const struct rest *rest = arg;
+    struct ddp_comm *comm = rest->comm;
+    const struct second_worker w = {comm, comm->ddp->team[i], i};
+    if (rest->fetch)
+        fetch_slices(&w, rest->bucket, &comm->error[w.rank]);
+    else
+        add_slice(&w, rest->bucket, &comm->error[w.rank]);
+}
+
+/* Small ones by the calling thread: to hand them on costs more. */
+#define CALLER_BYTES 16384
+
+static void reduce_rest(struct ddp_comm *comm, int first)
+{
+    const struct dp_ddp *d = comm->ddp;
+    struct dp_slot *slot[DP_MAX_SLOTS];
+    for (int i = 0; i < d->n_team; ++i)
+        slot[i] = ddp_slot(d, d->team[i]);
+    const struct dp_team team = {d->group, slot, d->n_team};
+    for (int b = first; b < d->n_buckets; ++b) {
+        for (int phase = 0; phase < 2; ++phase) {
+            struct rest rest = {comm, b, phase == 1};
+            for (int i = 0; d->bucket[b].bytes <= CALLER_BYTES && i < d->n_team; ++i)
+                reduce_share(i, &rest);
+            if (d->bucket[b].bytes > CALLER_BYTES)
+                dp_team_run(&team, reduce_share, &rest);
+        }
+    }
+}
+
+/* Later work of the team's compute queues comes after all that was issued here. */
 static int order_queues(const struct ddp_comm *comm, struct dp_error *err)
 {
     const struct dp_ddp *d = comm->ddp;
@@ -253,11 +294,12 @@ int ddp_comm_end(struct ddp_comm *comm, bool failed, struct dp_error *err)
     const struct dp_ddp *d = comm->ddp;
     int status = 0;
     pthread_mutex_lock(&comm->lock);
-    comm->given_up = failed;
-    pthread_cond_broadcast(&comm->changed);
-    while (comm->finished < d->n)
+    const int begun = comm->limit = comm->claimed;
+    while (comm->fetched < begun * d->n_team)
         pthread_cond_wait(&comm->changed, &comm->lock);
     pthread_mutex_unlock(&comm->lock);
+    if (!failed)
+        reduce_rest(comm, begun);
     for (int r = 0; status == 0 && r < d->n; ++r) {
         if (comm->error[r].status)
             status = dp_fail(err, comm->error[r].status, "reduction on rank %d: %s", r,

@@ -1,7 +1,7 @@
 /* steady.c: a steady-state training step allocates nothing and starts no thread. This program
  * defines the C library's allocation functions itself and counts; a pass needs the counter to have
  * been seen working. Plain program, without sanitizers: they define the same functions. */
-#include "dp.h"
+#include "ddp.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -78,6 +78,10 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 #define LAYERS_MAX 16
 
 /* A wrapped network, its loss and its optimizer. */
+/* What is trained. */
+enum what { LINEAR, OTHERS, RANKS };
+static const char *const names[] = {"linear layers", "other layers", "ranks"};
+
 struct training {
     struct dp_group *group;
     struct dp_module *layers[LAYERS_MAX], *model, *wrapper, *loss;
@@ -86,6 +90,8 @@ struct training {
     struct dp_run *run;
     struct dp_sgd *sgd;
     struct dp_tensor x, target;
+    struct dp_ddp *ddp; /* NULL: the wrapper is trained */
+    struct dp_tensor rows[3], upstream[3];
 };
 
 static int open_linear(struct training *t, struct dp_error *err)
@@ -185,8 +191,48 @@ static int open_data(struct training *t, struct dp_error *err)
     return status == DP_OK ? dp_sgd_open(t->model, 0.125f, 0.5f, 0.25f, &t->sgd, err) : status;
 }
 
+/* Ranks on all devices, buckets so small that there are several. */
+static int open_ranks(struct training *t, struct dp_error *err)
+{
+    static const float zeros[8 * 24];
+    const struct dp_ddp_config config = {.first_bucket_bytes = 64, .bucket_bytes = 4096};
+    struct dp_slot *slots[3];
+    const int ranks = dp_group_size(t->group);
+    int status = DP_OK;
+    for (int r = 0; status == DP_OK && r < ranks; ++r) {
+        slots[r] = dp_group_slot(t->group, r);
+        status = dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){8, 24}, &t->rows[r], err);
+        if (status == DP_OK) {
+            status = dp_tensor_write(&t->rows[r], zeros, err);
+        }
+        if (status == DP_OK) {
+            status = dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){8, 8}, &t->upstream[r], err);
+        }
+        if (status == DP_OK) {
+            status = dp_tensor_write(&t->upstream[r], zeros, err);
+        }
+    }
+    return status == DP_OK ? dp_ddp_open(t->model, slots, ranks, &config, &t->ddp, err) : status;
+}
+
+static int step_ranks(struct training *t, struct dp_error *err)
+{
+    struct dp_tensor out[3 * DP_MAX_IO];
+    int n = 0;
+    dp_ddp_reset(t->ddp);
+    dp_ddp_zero_grad(t->ddp);
+    int status = dp_ddp_forward(t->ddp, t->rows, 1, NULL, out, &n, err);
+    if (status == DP_OK) {
+        status = dp_ddp_backward(t->ddp, t->upstream, 1, NULL, 0, err);
+    }
+    return status == DP_OK ? dp_ddp_step(t->ddp, 0.125f, 0.5f, 0.25f, err) : status;
+}
+
 static int step(struct training *t, struct dp_error *err)
 {
+    if (t->ddp != NULL) {
+        return step_ranks(t, err);
+    }
     struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
     float loss;
     int n = 0;
@@ -210,12 +256,15 @@ static int step(struct training *t, struct dp_error *err)
     return status == DP_OK ? dp_sgd_step(t->sgd, err) : status;
 }
 
-static int train(struct training *t, bool others, size_t *allocated, size_t *started,
+static int train(struct training *t, enum what what, size_t *allocated, size_t *started,
                  struct dp_error *err)
 {
-    int status = open_model(t, others, err);
+    int status = open_model(t, what == OTHERS, err);
     if (status == DP_OK) {
         status = open_data(t, err);
+    }
+    if (status == DP_OK && what == RANKS) {
+        status = open_ranks(t, err);
     }
     for (int i = 0; status == DP_OK && i < WARM_UP; ++i) {
         status = step(t, err);
@@ -232,6 +281,11 @@ static int train(struct training *t, bool others, size_t *allocated, size_t *sta
 
 static void close_training(struct training *t)
 {
+    dp_ddp_close(t->ddp);
+    for (int r = 0; r < 3; ++r) {
+        dp_tensor_free(&t->rows[r]);
+        dp_tensor_free(&t->upstream[r]);
+    }
     dp_sgd_close(t->sgd);
     dp_run_close(t->run);
     dp_tensor_free(&t->x);
@@ -245,7 +299,8 @@ static void close_training(struct training *t)
     dp_group_close(t->group);
 }
 
-static int check(const char *backend, int k, enum dp_math math, bool others)
+/* Ranks have second workers where reductions run beside backward. */
+static int check(const char *backend, int k, enum dp_math math, enum what what)
 {
     char devices[16];
     (void)snprintf(devices, sizeof devices, "virt:%d", k);
@@ -256,17 +311,19 @@ static int check(const char *backend, int k, enum dp_math math, bool others)
     const size_t threads_before = atomic_load(&threads);
     int status = dp_group_open(&config, &t.group, &err);
     if (status == DP_OK) {
-        status = train(&t, others, &allocated, &started, &err);
+        status = train(&t, what, &allocated, &started, &err);
     }
     const size_t workers = atomic_load(&threads) - threads_before;
+    const size_t seconds = t.ddp != NULL && dp_ddp_overlaps(t.ddp) ? (size_t)k : 0;
     if (t.group != NULL) {
         close_training(&t);
     }
-    const bool good = status == DP_OK && allocated == 0 && started == 0 && workers == (size_t)k - 1;
-    printf("%s steady on %s with %s, %s layers: %zu heap calls and %zu threads in %d steps, %zu "
+    const bool good =
+        status == DP_OK && allocated == 0 && started == 0 && workers == (size_t)k - 1 + seconds;
+    printf("%s steady on %s with %s, %s: %zu heap calls and %zu threads in %d steps, %zu "
            "workers%s%s\n",
-           good ? "PASS" : "FAIL", devices, backend, others ? "other" : "linear", allocated,
-           started, STEPS, workers, status == DP_OK ? "" : ": ", err.text);
+           good ? "PASS" : "FAIL", devices, backend, names[what], allocated, started, STEPS,
+           workers, status == DP_OK ? "" : ": ", err.text);
     return good ? 0 : 1;
 }
 
@@ -298,10 +355,12 @@ int main(void)
     int failed = check_counters();
     for (int b = 0; b < 2; ++b) {
         for (int k = 1; k <= 3; ++k) {
-            failed += check(backends[b], k, DP_MATH_F32, false);
-            failed += check(backends[b], k, DP_MATH_F32, true);
+            failed += check(backends[b], k, DP_MATH_F32, LINEAR);
+            failed += check(backends[b], k, DP_MATH_F32, OTHERS);
+            failed += check(backends[b], k, DP_MATH_F32, RANKS);
         }
-        failed += check(backends[b], 2, DP_MATH_BF16, false);
+        failed += check(backends[b], 2, DP_MATH_BF16, LINEAR);
+        failed += check(backends[b], 2, DP_MATH_BF16, RANKS);
     }
     return failed == 0 ? 0 : 1;
 }
