@@ -4,6 +4,7 @@
  * was written. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     cell->order_index = config->order_index;
     cell->status = RECORD_BROKEN;
     cell->first_bad_step = -1;
+    cell->bytes_per_step = cell->compute_alone_ns = cell->comm_alone_ns = NAN;
     cell->n_ranks = config->n_devices;
     cell->model_params = workload_params(&config->workload);
     cell->flops_per_step = workload_flops(&config->workload, config->rows);

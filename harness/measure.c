@@ -203,6 +203,19 @@ static int measured_steps(struct measure *m)
     return 0;
 }
 
+/* What was moved in the last step; what of a step the reduction is, and what it is not. */
+static int measure_beside(struct measure *m)
+{
+    struct record_cell *cell = m->cell;
+    struct dp_error err = {0};
+
+    cell->bytes_per_step = session_bytes(&m->session);
+    if (m->config->ddp &&
+        session_ddp_alone(&m->session, &cell->compute_alone_ns, &cell->comm_alone_ns, &err))
+        return fail_cell(cell, RECORD_FAILED, err.text);
+    return 0;
+}
+
 static void trim_ranks(const struct record_cell *cell, uint64_t *times, size_t steps)
 {
     for (int r = 1; r < cell->n_ranks; r++)
@@ -309,6 +322,8 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         rc = warm_up(m);
     if (rc == 0)
         rc = measured_steps(m);
+    if (rc == 0)
+        rc = measure_beside(m);
     if (rc != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps;
     session_close(&m->session);

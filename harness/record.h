@@ -123,6 +123,10 @@ struct record_cell {
     double phase_median_ns[RECORD_PHASES]; /* slowest rank per step, then the median */
     double outside_frac; /* part of a step not spent in matrix products: 1 - mean over the ranks
                             with rows of matmul / step, per step, then the median; NaN: unknown */
+    /* Measured beside the steps; NaN: unknown. */
+    double bytes_per_step;                  /* that crossed devices, in the last step */
+    double compute_alone_ns, comm_alone_ns; /* mode ddp: medians of steps without their reduction,
+                                               and of reductions without a step */
     uint64_t start_epoch_ns, setup_ns, wall_ns;
 };
 

@@ -322,3 +322,13 @@ uint64_t session_digest(const struct session *session)
     }
     return digest;
 }
+
+double session_bytes(const struct session *session)
+{
+    double bytes = 0;
+
+    for (int r = 0; r < DP_MAX_SLOTS; r++)
+        for (int phase = 0; phase < DP_PHASES; phase++)
+            bytes += (double)session->trace.replica[r].bytes[phase];
+    return bytes;
+}

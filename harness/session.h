@@ -81,6 +81,12 @@ void session_ddp_close(struct session *session);
 int session_ddp_prepare(struct session *session, int k, struct dp_error *err);
 int session_ddp_issue(struct session *session, int k, struct dp_error *err);
 int session_ddp_read(struct session *session, struct dp_error *err);
+/* Medians of 11 steps without their reductions, and of 11 reductions without a step. Gradients and
+ * parameters are of no use after it. */
+int session_ddp_alone(struct session *session, double *compute_ns, double *comm_ns,
+                      struct dp_error *err);
+/* Bytes that crossed devices in the last step, for all replicas. */
+double session_bytes(const struct session *session);
 /* Digest of everything that session_read has read, and of the rows that each replica saw. */
 uint64_t session_digest(const struct session *session);
 

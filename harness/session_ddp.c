@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "session.h"
+#include "stats.h"
 
 /* ---- model and loss as one module ---------------------------------------------------------- */
 
@@ -158,6 +159,47 @@ int session_ddp_issue(struct session *session, int k, struct dp_error *err)
         session->ranks[r].loss = out[r * DP_MAX_IO];
         session->ranks[r].output = out[r * DP_MAX_IO + 1];
     }
+    return 0;
+}
+
+/* One step without its reduction, then one reduction without a step. */
+static int step_alone(struct session *s, int k, double *compute_ns, double *comm_ns,
+                      struct dp_error *err)
+{
+    struct session_times times = {0};
+    int rc;
+
+    dp_ddp_no_sync(s->ddp, true);
+    rc = session_prepare(s, k, err);
+    if (rc == 0)
+        rc = session_step(s, k, &times, err);
+    dp_ddp_no_sync(s->ddp, false);
+    *compute_ns = (double)times.step_ns;
+    if (rc)
+        return rc;
+    dp_group_barrier(s->group);
+
+    const uint64_t start = session_clock_ns();
+
+    if ((rc = dp_ddp_reduce(s->ddp, err)) || (rc = dp_group_wait(s->group, err)))
+        return rc;
+    *comm_ns = (double)(session_clock_ns() - start);
+    return session_trace(s, err);
+}
+
+int session_ddp_alone(struct session *session, double *compute_ns, double *comm_ns,
+                      struct dp_error *err)
+{
+    enum { TIMES = 11 };
+    double compute[TIMES], comm[TIMES];
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < TIMES; i++)
+        rc = step_alone(session, i % WORKLOAD_SETS, &compute[i], &comm[i], err);
+    if (rc)
+        return rc;
+    *compute_ns = stats_median(compute, TIMES);
+    *comm_ns = stats_median(comm, TIMES);
     return 0;
 }
 
