@@ -270,7 +270,7 @@ static const struct check_case cases[] = {
      0, 0, 0},
 };
 
-static const char waits[] = "needs DistributedDataParallel in one process";
+static const char waits[] = "no case yet; the reference is tested in suites/core/distributed*.c";
 static const char unasked[] = "the interface cannot ask for the search for unused parameters";
 static const char alike[] = "the interface builds all ranks from one description";
 

@@ -196,7 +196,7 @@ static void same_bits(struct context *c)
         for (int turn = 0; turn < 10; ++turn) {
             case_note(c, "R=%d step %d", n, turn);
             for (int r = 0; r < n; ++r) {
-                const uint64_t seed = (uint64_t)(16 * turn + r);
+                const uint64_t seed = 16 * (uint64_t)turn + (uint64_t)r;
                 const size_t rows = 1 + (size_t)(r + turn) % 4;
                 in[r] = make_matrix(c, dp_group_slot(group, r), rows, 5, NULL);
                 grad[r] = make_matrix(c, dp_group_slot(group, r), rows, 3, NULL);
