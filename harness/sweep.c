@@ -35,27 +35,13 @@ static int complain(const struct sweep *sweep, const char *text)
     return EXIT_MISUSE;
 }
 
-/* Opens the devices once, to know their number and to describe them. */
 static int read_devices(struct sweep *sweep)
 {
-    struct plan_options *plan = &sweep->options.plan;
-    const struct dp_group_config config = {
-        .devices = plan->devices, .backend = plan->backend, .math = plan->math, .bind = plan->bind};
     struct plan_text why = {""};
-    struct dp_group *group = NULL;
-    struct dp_error err = {0};
-    struct dp_machine machine;
-    int status;
+    const int status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
 
-    if (dp_machine_read(&machine, &err))
-        return command_core_error(sweep->command, &err);
-    if ((status = command_open_group(sweep->command, &config, sweep->options.required, &group)))
-        return status;
-    if (plan_defaults(plan, dp_group_size(group), &why))
-        status = complain(sweep, why.text);
-    else
-        provenance_read(group, &machine, &sweep->run);
-    dp_group_close(group);
+    if (status == 0 && plan_defaults(&sweep->options.plan, sweep->run.n_slots, &why))
+        return complain(sweep, why.text);
     return status;
 }
 

@@ -1,8 +1,9 @@
-/* sweep.h: the options of a sweep, and the sweep itself. */
+/* sweep.h: the options of a sweep, and the devices that they name. */
 #ifndef HARNESS_SWEEP_H
 #define HARNESS_SWEEP_H
 
 #include "plan.h"
+#include "record.h"
 
 struct sweep_options {
     struct plan_options plan;
@@ -15,5 +16,8 @@ struct sweep_options {
 
 /* Parses and completes nothing: what was not given stays empty. 0 or an exit status. */
 int sweep_parse(int argc, char **argv, struct sweep_options *options);
+
+/* What the manifest says of the devices and the machine. 0 or an exit status, with a message. */
+int sweep_devices(const char *command, const struct sweep_options *options, struct record_run *run);
 
 #endif

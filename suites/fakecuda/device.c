@@ -140,10 +140,12 @@ cudaError_t cudaSetDevice(int device)
 {
     struct fake_call call = {.name = "cudaSetDevice"};
     if (fake_enter(&call)) {
-        if (is_device(device))
-            fake_me.device = device;
-        else
+        if (!is_device(device))
             fake_result(&call, cudaErrorInvalidDevice);
+        else if (!fake_device_take(device))
+            fake_result(&call, cudaErrorDevicesUnavailable);
+        else
+            fake_me.device = device;
     }
     return fake_leave(&call);
 }

@@ -146,6 +146,7 @@ struct fake_state {
     bool forked; /* this is a child of the process that started it */
     uint64_t generation, random, serial;
     int visible[FAKECUDA_DEVICES]; /* physical index of each device */
+    bool taken[FAKECUDA_DEVICES];  /* no other process can use it */
     int violations;
     char first[700];
     struct fake_count count[FAKE_NAMES];
@@ -293,6 +294,9 @@ void fake_helper_stop(void);
 /* ---- queue.c, for host_function.c */
 bool fake_advance(struct CUstream_st *stream, uint64_t position); /* without waiting */
 void fake_complete(struct CUstream_st *stream);
+
+/* ---- exclusive.c: false: another process has the device */
+bool fake_device_take(int device);
 
 /* ---- error.c */
 bool fake_error_named(const char *name, cudaError_t *error); /* "cudaErrorNoDevice" */

@@ -18,6 +18,7 @@
  *   LOCKSTEP_FAKE_FAIL        CALL or FUNCTION:CALL: that call fails; CALL+: and all after it
  *   LOCKSTEP_FAKE_PATIENCE    ms after which a wait for another thread is a deadlock (5000)
  *   LOCKSTEP_FAKE_STOP        1: the first violation ends the process at once (0)
+ *   LOCKSTEP_FAKE_EXCLUSIVE   folder for locks: one process at a time can use a device
  *   LOCKSTEP_FAKE_SUMMARY     file to which the process appends its number of calls and violations
  */
 #ifndef LOCKSTEP_FAKECUDA_H

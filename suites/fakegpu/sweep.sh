@@ -71,3 +71,12 @@ has '"communicator":"peer-staged"' staged.jsonl
 expect_count 0 '"communicator":"peer"' staged.jsonl
 expect_status 0 "$lockstep" report staged.jsonl --out staged
 has 'cuda/peer-staged on cuda' staged/summary.md
+
+# GPUs that one process at a time can use, as clusters have them: a sweep keeps none while its cells
+# run, nor does check.
+LOCKSTEP_FAKE_EXCLUSIVE=$folder
+export LOCKSTEP_FAKE_EXCLUSIVE
+expect_status 0 "$lockstep" sweep --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
+    --seconds 0.02 --steps 3:10 --out exclusive.jsonl
+expect_count 3 '"status":"ok"' exclusive.jsonl
+expect_status 0 "$lockstep" check --devices cuda:0,1 --area SPLIT
