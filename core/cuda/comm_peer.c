@@ -24,6 +24,13 @@ static bool reaches(const struct dp_slot *from, const struct dp_slot *to)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
+/* The driver says that two GPUs could, and refuses all the same: there may be only so many peers.
+ */
+static bool is_refusal(cudaError_t error)
+{
+    return error == cudaErrorTooManyPeers || error == cudaErrorPeerAccessUnsupported;
+}
+
 /* Once per pair of GPUs; enabled already: by another group, or for another slot. */
 static int connect_pair(struct dp_slot *from, const struct dp_slot *to, struct dp_error *err)
 {
@@ -41,11 +48,12 @@ static int connect_pair(struct dp_slot *from, const struct dp_slot *to, struct d
             return status;
         error = cudaDeviceEnablePeerAccess(b, 0);
     }
-    if (error && error != cudaErrorPeerAccessAlreadyEnabled)
+    const bool refused = is_refusal(error);
+    if (error && !refused && error != cudaErrorPeerAccessAlreadyEnabled)
         return dp_cuda_fail(from, "cudaDeviceEnablePeerAccess", error, err);
     if (error)
         cudaGetLastError();
-    native(from)->reach |= bit;
+    native(from)->reach |= refused ? 0 : bit;
     return 0;
 }
 

@@ -88,6 +88,7 @@ void fakecuda_defaults(struct fakecuda_config *config)
         .seed = (uint64_t)number("LOCKSTEP_FAKE_SEED", 0, 1000000000, 1),
         .races = number("LOCKSTEP_FAKE_RACES", 0, 1, 1) != 0,
         .peer = number("LOCKSTEP_FAKE_PEER", 0, 1, 1) != 0,
+        .peers = (int)number("LOCKSTEP_FAKE_PEERS", 1, 8, 8),
         .stop = number("LOCKSTEP_FAKE_STOP", 0, 1, 0) != 0,
         .memory_bytes = (size_t)number("LOCKSTEP_FAKE_MEMORY", 1, 65536, 512) << 20,
         .capability = (int)number("LOCKSTEP_FAKE_CAPABILITY", 10, 999, 90),

@@ -193,6 +193,14 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
     return fake_leave(&call);
 }
 
+static int peers_of(int device)
+{
+    int peers = 0;
+    for (int peer = 0; peer < fake.config.devices; ++peer)
+        peers += fake.peer[device][peer];
+    return peers;
+}
+
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
     struct fake_call call = {.name = "cudaDeviceEnablePeerAccess"};
@@ -203,6 +211,8 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
             fake_result(&call, cudaErrorPeerAccessUnsupported);
         else if (fake.peer[fake_me.device][peer])
             fake_result(&call, cudaErrorPeerAccessAlreadyEnabled);
+        else if (peers_of(fake_me.device) == fake.config.peers)
+            fake_result(&call, cudaErrorTooManyPeers);
         else
             fake.peer[fake_me.device][peer] = true;
     }

@@ -11,6 +11,7 @@
  *   LOCKSTEP_FAKE_SEED        for the choices that are left open (1)
  *   LOCKSTEP_FAKE_RACES       0: no check of the order (1)
  *   LOCKSTEP_FAKE_PEER        0: no device can reach another's memory (1)
+ *   LOCKSTEP_FAKE_PEERS       others whose memory one device can reach, 1 to 8 (8)
  *   LOCKSTEP_FAKE_MEMORY      MiB of each device (512)
  *   LOCKSTEP_FAKE_CAPABILITY  compute capability times ten (90)
  *   LOCKSTEP_FAKE_DRIVER      good, none, old or broken (good)
@@ -64,6 +65,7 @@ struct fakecuda_config {
     uint64_t seed;
     bool races, peer, stop;
     bool quiet; /* violations are counted and kept, not printed */
+    int peers; /* of one device */
     size_t memory_bytes;
     int capability;
     unsigned patience_ms; /* a wait for other threads that lasts longer is a deadlock */
