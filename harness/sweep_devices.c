@@ -1,7 +1,7 @@
 /* sweep_devices.c: opens the devices of a sweep once, to know their number and to describe them.
  *
- * In a process of its own: what CUDA keeps on a GPU goes only with the process, it takes memory that
- * the cells would miss, and a GPU in exclusive mode would refuse every one of them. */
+ * In a process of its own: what CUDA keeps on a GPU goes only with the process, it takes memory
+ * that the cells would miss, and a GPU in exclusive mode would refuse every one of them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -91,6 +91,19 @@ refuse 1 'require-devices 3: cuda:all has 2' bench copies --backend cuda --devic
 refuse 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
 expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
 
+# What would make cuBLAS multiply in another precision than the record says.
+export NVIDIA_TF32_OVERRIDE=1
+each 2 "NVIDIA_TF32_OVERRIDE='1' in the environment: .* math f32; unset it or make it 0" \
+    --devices cuda:0
+NVIDIA_TF32_OVERRIDE=0
+refuse 2 "NVIDIA_TF32_OVERRIDE='0' in the environment: .* math tf32; unset it\$" sweep --math tf32 \
+    --devices cuda:0
+expect_status 0 "$lockstep" devices --devices cuda:0
+unset NVIDIA_TF32_OVERRIDE
+export CUBLAS_EMULATE_SINGLE_PRECISION=1
+refuse 2 "CUBLAS_EMULATE_SINGLE_PRECISION='1' in the environment" devices --devices cuda:0
+unset CUBLAS_EMULATE_SINGLE_PRECISION
+
 # A GPU for which nothing was built: the GPU, what it is, and what there is.
 export LOCKSTEP_FAKE_CAPABILITY=75
 unsupported='cuda:0: Fake GPU has compute capability 7.5, .*only for [0-9].*NoKernelImageForDevice'
