@@ -1,28 +1,5 @@
-/* kernels.cu: the kernels of the seam on a GPU. Each element is computed as in cpu/kernels_ref.c;
- * compiled without fused multiply-add, so that a product is rounded before it is added there, too.
- * A thread works on every so many elements: the grid need not cover them all. */
-#include "launch.h"
-
-#include <cuda_runtime.h>
-#include <stdint.h>
-
-static const unsigned THREADS = 256, BLOCKS_MAX = 4096;
-
-static unsigned blocks_for(size_t n)
-{
-    const size_t blocks = (n + THREADS - 1) / THREADS;
-    return static_cast<unsigned>(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX);
-}
-
-static __device__ size_t first_element()
-{
-    return static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-
-static __device__ size_t stride()
-{
-    return static_cast<size_t>(gridDim.x) * blockDim.x;
-}
+/* kernels.cu: the kernels of plain layers, losses and updates, and sums of replicas, on a GPU. */
+#include "kernel.cuh"
 
 static __global__ void add_bias(dp_add_bias g)
 {
@@ -55,7 +32,7 @@ static __global__ void relu_grad(dp_activation_grad g)
 static __global__ void tanh_value(dp_activation g)
 {
     for (size_t i = first_element(); i < g.n; i += stride())
-        g.y[i] = static_cast<float>(tanh(static_cast<double>(g.x[i])));
+        g.y[i] = tanh_of(g.x[i]);
 }
 
 static __global__ void tanh_grad(dp_activation_grad g)
@@ -93,20 +70,6 @@ static __device__ double loss_term(const dp_loss_args &g, size_t i)
     if (g.kind == DP_LOSS_MSE)
         return (y - static_cast<double>(t[i])) * (y - static_cast<double>(t[i]));
     return t ? y * static_cast<double>(t[i]) : y;
-}
-
-/* The sum of a block's values in a tree; of thread 0. */
-static __device__ double block_sum(double value)
-{
-    __shared__ double part[THREADS];
-    part[threadIdx.x] = value;
-    __syncthreads();
-    for (unsigned half = THREADS / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            part[threadIdx.x] += part[threadIdx.x + half];
-        __syncthreads();
-    }
-    return part[0];
 }
 
 /* Each thread adds its elements in order, then the block its threads' sums. */
@@ -229,57 +192,54 @@ static __global__ void round_bf16(dp_round_bf16 g)
     }
 }
 
-/* An empty grid is an error, no work is none. */
-template <typename arguments>
-static int start(void (*kernel)(arguments), const arguments *args, size_t n, cudaStream_t stream)
-{
-    if (n == 0)
-        return 0;
-    kernel<<<blocks_for(n), THREADS, 0, stream>>>(*args);
-    return cudaGetLastError();
-}
-
 int dp_cuda_kernels_there(void)
 {
     cudaFuncAttributes attributes;
     return cudaFuncGetAttributes(&attributes, fill);
 }
 
-int dp_cuda_launch_add_bias(const struct dp_add_bias *args, cudaStream_t stream)
+int dp_cuda_launch_add_bias(const void *args, cudaStream_t stream)
 {
-    return start(add_bias, args, args->rows * args->cols, stream);
+    const struct dp_add_bias *g = static_cast<const struct dp_add_bias *>(args);
+    return start(add_bias, args, g->rows * g->cols, stream);
 }
 
-int dp_cuda_launch_sum_rows(const struct dp_sum_rows *args, cudaStream_t stream)
+int dp_cuda_launch_sum_rows(const void *args, cudaStream_t stream)
 {
-    return start(sum_rows, args, args->cols, stream);
+    const struct dp_sum_rows *g = static_cast<const struct dp_sum_rows *>(args);
+    return start(sum_rows, args, g->cols, stream);
 }
 
-int dp_cuda_launch_relu(const struct dp_activation *args, cudaStream_t stream)
+int dp_cuda_launch_relu(const void *args, cudaStream_t stream)
 {
-    return start(relu, args, args->n, stream);
+    const struct dp_activation *g = static_cast<const struct dp_activation *>(args);
+    return start(relu, args, g->n, stream);
 }
 
-int dp_cuda_launch_relu_grad(const struct dp_activation_grad *args, cudaStream_t stream)
+int dp_cuda_launch_relu_grad(const void *args, cudaStream_t stream)
 {
-    return start(relu_grad, args, args->n, stream);
+    const struct dp_activation_grad *g = static_cast<const struct dp_activation_grad *>(args);
+    return start(relu_grad, args, g->n, stream);
 }
 
-int dp_cuda_launch_tanh(const struct dp_activation *args, cudaStream_t stream)
+int dp_cuda_launch_tanh(const void *args, cudaStream_t stream)
 {
-    return start(tanh_value, args, args->n, stream);
+    const struct dp_activation *g = static_cast<const struct dp_activation *>(args);
+    return start(tanh_value, args, g->n, stream);
 }
 
-int dp_cuda_launch_tanh_grad(const struct dp_activation_grad *args, cudaStream_t stream)
+int dp_cuda_launch_tanh_grad(const void *args, cudaStream_t stream)
 {
-    return start(tanh_grad, args, args->n, stream);
+    const struct dp_activation_grad *g = static_cast<const struct dp_activation_grad *>(args);
+    return start(tanh_grad, args, g->n, stream);
 }
 
 int dp_cuda_launch_loss(const struct dp_loss_args *args, double *parts, cudaStream_t stream)
 {
     const size_t n = args->kind == DP_LOSS_XENT ? args->rows : args->rows * args->cols;
-    const unsigned blocks = n == 0 ? 1 : blocks_for(n);
-    const unsigned used = blocks < DP_CUDA_LOSS_PARTS ? blocks : DP_CUDA_LOSS_PARTS;
+    const size_t blocks = n == 0 ? 1 : blocks_for(n);
+    const unsigned used =
+        static_cast<unsigned>(blocks < DP_CUDA_LOSS_PARTS ? blocks : DP_CUDA_LOSS_PARTS);
     loss_parts<<<used, THREADS, 0, stream>>>(*args, n, parts);
     const cudaError_t error = cudaGetLastError();
     if (error)
@@ -288,34 +248,40 @@ int dp_cuda_launch_loss(const struct dp_loss_args *args, double *parts, cudaStre
     return cudaGetLastError();
 }
 
-int dp_cuda_launch_loss_grad(const struct dp_loss_args *args, cudaStream_t stream)
+int dp_cuda_launch_loss_grad(const void *args, cudaStream_t stream)
 {
-    if (args->kind == DP_LOSS_XENT)
-        return start(xent_grad, args, args->rows, stream);
-    return start(loss_grad, args, args->rows * args->cols, stream);
+    const struct dp_loss_args *g = static_cast<const struct dp_loss_args *>(args);
+    if (g->kind == DP_LOSS_XENT)
+        return start(xent_grad, args, g->rows, stream);
+    return start(loss_grad, args, g->rows * g->cols, stream);
 }
 
-int dp_cuda_launch_sgd(const struct dp_sgd_args *args, cudaStream_t stream)
+int dp_cuda_launch_sgd(const void *args, cudaStream_t stream)
 {
-    return start(sgd, args, args->n, stream);
+    const struct dp_sgd_args *g = static_cast<const struct dp_sgd_args *>(args);
+    return start(sgd, args, g->n, stream);
 }
 
-int dp_cuda_launch_fill(const struct dp_fill *args, cudaStream_t stream)
+int dp_cuda_launch_fill(const void *args, cudaStream_t stream)
 {
-    return start(fill, args, args->n, stream);
+    const struct dp_fill *g = static_cast<const struct dp_fill *>(args);
+    return start(fill, args, g->n, stream);
 }
 
-int dp_cuda_launch_reduce(const struct dp_reduce_args *args, cudaStream_t stream)
+int dp_cuda_launch_reduce(const void *args, cudaStream_t stream)
 {
-    return start(reduce, args, args->n, stream);
+    const struct dp_reduce_args *g = static_cast<const struct dp_reduce_args *>(args);
+    return start(reduce, args, g->n, stream);
 }
 
-int dp_cuda_launch_mean(const struct dp_mean_args *args, cudaStream_t stream)
+int dp_cuda_launch_mean(const void *args, cudaStream_t stream)
 {
-    return start(mean, args, args->n, stream);
+    const struct dp_mean_args *g = static_cast<const struct dp_mean_args *>(args);
+    return start(mean, args, g->n, stream);
 }
 
-int dp_cuda_launch_round_bf16(const struct dp_round_bf16 *args, cudaStream_t stream)
+int dp_cuda_launch_round_bf16(const void *args, cudaStream_t stream)
 {
-    return start(round_bf16, args, args->n, stream);
+    const struct dp_round_bf16 *g = static_cast<const struct dp_round_bf16 *>(args);
+    return start(round_bf16, args, g->n, stream);
 }

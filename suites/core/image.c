@@ -68,9 +68,6 @@ static struct dp_module *make_conv(struct context *c, struct dp_group *group)
 /* frozen: bit 0 the weight, bit 1 the bias. */
 static void one_size(struct context *c, int k, size_t rows, unsigned frozen)
 {
-    if (c->settings.gpus != 0) {
-        case_skip(c, "no kernels for images on GPUs");
-    }
     struct dp_group *group = open_group(c, k);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_module *conv = make_conv(c, group);

@@ -146,9 +146,6 @@ static void mixed(struct context *c)
 static void others(struct context *c)
 {
     static const char *const names[] = {"tutorial", "mlp:6,5,4", "cnn", "rnn", "lstm", "capsnet"};
-    if (c->settings.gpus != 0) {
-        case_skip(c, "no kernels for some of them on GPUs");
-    }
     for (int i = 0; i < 6; ++i) {
         struct workload w;
         char why[200];

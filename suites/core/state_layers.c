@@ -13,19 +13,11 @@ static struct dp_module *make_norm(struct context *c, struct dp_group *group, do
     return own_module(c, norm);
 }
 
-static void need_kernels(struct context *c)
-{
-    if (c->settings.gpus != 0) {
-        case_skip(c, "no kernels for this on GPUs");
-    }
-}
-
 /* Column 1, 2, 6, 3, 8 on K = 2, shards of 3 and 2, momentum 0.5 from mean 0 and variance 1: the
  * statistics of shard 0 alone, mean 1.5 and variance 4; all other ways to combine give other
  * numbers. Then eval, where both shards use them: (x - 1.5) / 2. */
 static void buffers(struct context *c)
 {
-    need_kernels(c);
     struct dp_group *group = open_group(c, 2);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_module *norm = make_norm(c, group, 0.5);
@@ -49,7 +41,6 @@ static void buffers(struct context *c)
  * for any K; buffers have no gradient and an update leaves them alone. */
 static void shards(struct context *c)
 {
-    need_kernels(c);
     for (int k = 1; k <= 2; ++k) {
         case_release(c);
         case_note(c, "K=%d", k);
@@ -93,7 +84,6 @@ static void one_row(struct context *c)
     move_module(c, norm, slot);
     struct dp_module *top = make_parallel(c, norm, &(struct dp_parallel_config){0});
     struct dp_run *run = open_run(c, group);
-    need_kernels(c);
     const struct dp_tensor ten = make_matrix(c, slot, 10, 1, sequence(c, 10, 1.0, 1.0));
     const struct dp_tensor eight = make_matrix(c, slot, 8, 1, sequence(c, 8, 1.0, 1.0));
     struct dp_tensor out[DP_MAX_IO];
@@ -151,7 +141,6 @@ static size_t same(const float *a, const float *b, size_t n)
  * Independent masks agree in half of their elements. */
 static void streams(struct context *c)
 {
-    need_kernels(c);
     const float *mask[3] = {NULL};
     for (int k = 1; k <= 2; ++k) {
         struct dp_group *group = open_group(c, k);
@@ -180,7 +169,6 @@ static void streams(struct context *c)
 
 static void edges(struct context *c)
 {
-    need_kernels(c);
     struct dp_group *group = open_group(c, 1);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_run *run = open_run(c, group);

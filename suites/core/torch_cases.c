@@ -20,22 +20,6 @@ static void open_one(struct context *c, struct one *o)
     o->run = open_run(c, o->group);
 }
 
-/* What has no kernel on GPUs fails, with one line that names it, and is not computed elsewhere. */
-static void expect_absent(struct context *c, const struct one *o, const struct dp_tensor *x)
-{
-    struct dp_tensor out[DP_MAX_IO];
-    int n_out = 0;
-    struct dp_error err = {0};
-    const int status = dp_forward(o->module, o->run, x, 1, out, &n_out, &err);
-    if (c->settings.gpus == 0 || status == DP_OK) {
-        expect_ok(c, status, &err, "dp_forward");
-        dp_run_reset(o->run);
-        return;
-    }
-    expect_error(c, status, DP_ENOTSUP, &err, "no kernel for", "on GPUs");
-    case_skip(c, "%s", err.text);
-}
-
 static struct dp_tensor put(struct context *c, const struct one *o, enum dp_dtype dtype,
                             const struct torch_tensor *t)
 {
@@ -100,7 +84,6 @@ static void run_both_ways(struct context *c, const struct one *o, const struct t
     struct dp_tensor x = put(c, o, DP_F32, torch_find(c, layer, "x"));
     const struct dp_tensor dy = put(c, o, DP_F32, torch_find(c, layer, "dy"));
     x.needs_grad = dx;
-    expect_absent(c, o, &x);
     for (int round = 0; round < 2; ++round) {
         dp_run_reset(o->run);
         dp_zero_grad(o->module);
@@ -181,7 +164,6 @@ static void one_embedding(struct context *c, const struct torch_layer *layer)
         set_params(c, &o, layer, weight_bias, 1);
         const struct dp_tensor x = put(c, &o, DP_I32, torch_find(c, layer, "x"));
         const struct dp_tensor dy = put(c, &o, DP_F32, torch_find(c, layer, "dy"));
-        expect_absent(c, &o, &x);
         const struct dp_tensor y = forward(c, o.module, o.run, &x);
         expect_slot(c, "y", &y, o.slot);
         expect_torch(c, torch_find(c, layer, "y"), &y);

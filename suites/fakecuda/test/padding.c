@@ -28,8 +28,59 @@ union arguments {
     struct dp_round_bf16 round_bf16;
     struct dp_zero zero;
     struct dp_fill fill;
+    struct dp_columns columns;
+    struct dp_swap swap;
+    struct dp_add_rows add_rows;
+    struct dp_max_pool max_pool;
+    struct dp_lookup lookup;
+    struct dp_lstm_args lstm;
+    struct dp_batch_norm_args batch_norm;
+    struct dp_dropout_args dropout;
+    struct dp_capsule_args capsule;
     unsigned char bytes[256];
 };
+
+static void clear_of_layers(enum dp_kernel kernel, union arguments *a)
+{
+    switch (kernel) {
+    case DP_KERNEL_IM2COL:
+    case DP_KERNEL_COL2IM:
+        CLEAR(&a->columns);
+        break;
+    case DP_KERNEL_SWAP:
+        CLEAR(&a->swap);
+        break;
+    case DP_KERNEL_ADD_ROWS:
+        CLEAR(&a->add_rows);
+        break;
+    case DP_KERNEL_MAX_POOL:
+    case DP_KERNEL_MAX_POOL_GRAD:
+        CLEAR(&a->max_pool);
+        break;
+    case DP_KERNEL_LOOKUP:
+    case DP_KERNEL_LOOKUP_GRAD:
+        CLEAR(&a->lookup);
+        break;
+    case DP_KERNEL_LSTM:
+    case DP_KERNEL_LSTM_GRAD:
+        CLEAR(&a->lstm);
+        break;
+    case DP_KERNEL_BATCH_NORM:
+    case DP_KERNEL_BATCH_NORM_EVAL:
+    case DP_KERNEL_BATCH_NORM_GRAD:
+        CLEAR(&a->batch_norm);
+        break;
+    case DP_KERNEL_DROPOUT:
+        CLEAR(&a->dropout);
+        break;
+    case DP_KERNEL_CAPSULE:
+    case DP_KERNEL_CAPSULE_GRAD:
+        CLEAR(&a->capsule);
+        break;
+    default: /* never held back */
+        break;
+    }
+}
 
 static void clear(enum dp_kernel kernel, union arguments *a)
 {
@@ -70,7 +121,8 @@ static void clear(enum dp_kernel kernel, union arguments *a)
     case DP_KERNEL_FILL:
         CLEAR(&a->fill);
         break;
-    default: /* never held back */
+    default:
+        clear_of_layers(kernel, a);
         break;
     }
 }

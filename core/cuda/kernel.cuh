@@ -1,0 +1,77 @@
+/* kernel.cuh: what the files with kernels share. Each element is computed as in cpu/kernels_ref*.c;
+ * compiled without fused multiply-add, so that a product is rounded before it is added there, too.
+ * No sum depends on which thread comes first: there are no atomic additions. */
+#ifndef DP_CUDA_KERNEL_CUH
+#define DP_CUDA_KERNEL_CUH
+
+#include "launch.h"
+
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdint.h>
+
+constexpr unsigned THREADS = 256, BLOCKS_MAX = 4096;
+
+/* A thread works on every so many elements: the grid need not cover them all. */
+inline __device__ size_t first_element()
+{
+    return static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+inline __device__ size_t stride()
+{
+    return static_cast<size_t>(gridDim.x) * blockDim.x;
+}
+
+/* The sum of a block's values in a tree, for each of its threads. */
+inline __device__ double block_sum(double value)
+{
+    __shared__ double part[THREADS];
+    part[threadIdx.x] = value;
+    __syncthreads();
+    for (unsigned half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+        __syncthreads();
+    }
+    const double sum = part[0];
+    /* Or a thread that is ahead writes its next value over it. */
+    __syncthreads();
+    return sum;
+}
+
+/* By way of double: within an ulp of the C library's tanhf and expf, not always their bits. */
+inline __device__ float tanh_of(float x)
+{
+    return static_cast<float>(tanh(static_cast<double>(x)));
+}
+
+inline __device__ float exp_of(float x)
+{
+    return static_cast<float>(exp(static_cast<double>(x)));
+}
+
+/* On so many blocks, at most BLOCKS_MAX of them. An empty grid is an error, no work is none. */
+template <typename arguments>
+int start_blocks(void (*kernel)(arguments), const void *args, size_t blocks, cudaStream_t stream)
+{
+    if (blocks == 0)
+        return 0;
+    const unsigned grid = static_cast<unsigned>(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX);
+    kernel<<<grid, THREADS, 0, stream>>>(*static_cast<const arguments *>(args));
+    return cudaGetLastError();
+}
+
+inline size_t blocks_for(size_t n)
+{
+    return n / THREADS + (n % THREADS != 0);
+}
+
+/* With a thread for each of n elements. */
+template <typename arguments>
+int start(void (*kernel)(arguments), const void *args, size_t n, cudaStream_t stream)
+{
+    return start_blocks(kernel, args, blocks_for(n), stream);
+}
+
+#endif

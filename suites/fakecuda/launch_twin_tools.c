@@ -1,0 +1,25 @@
+/* launch_twin_tools.c: naming what a launch uses, and ending it. */
+#include "launch_twins.h"
+
+/* Of core/backend.h: the portable kernels. */
+extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];
+
+void *twin_uses(struct fake_work *work, const void *pointer, size_t n, unsigned use)
+{
+    return pointer ? fake_uses(work, pointer, n * sizeof(float), use) : NULL;
+}
+
+void twin_reads(struct fake_work *work, const float **pointer, size_t n)
+{
+    *pointer = twin_uses(work, *pointer, n, FAKE_READ);
+}
+
+void twin_writes(struct fake_work *work, float **pointer, size_t n, bool read_too)
+{
+    *pointer = twin_uses(work, *pointer, n, read_too ? FAKE_BOTH : FAKE_WRITE);
+}
+
+int twin_end(struct fake_launch *launch, enum dp_kernel kernel, const void *args, size_t bytes)
+{
+    return fake_launch_end(launch, dp_kernels_ref[kernel], args, bytes);
+}
