@@ -147,6 +147,18 @@ size_t plot_batches(const struct plot *plot, const struct report_group *group, s
     return n;
 }
 
+static size_t count_of(const struct report_point *point)
+{
+    const size_t devices = (size_t)point->row->cell->key.n_devices;
+
+    return report_is_ddp(point) ? devices + PLOT_DDP : devices;
+}
+
+size_t plot_devices(size_t count)
+{
+    return count % PLOT_DDP;
+}
+
 size_t plot_counts(const struct plot *plot, const struct report_group *group, size_t list[],
                    size_t capacity)
 {
@@ -156,20 +168,20 @@ size_t plot_counts(const struct plot *plot, const struct report_group *group, si
         const struct report_point *point = &plot->report->point[i];
 
         if (point->verified > 0 && !report_is_plain(point))
-            n = add_number(list, n, capacity, (size_t)point->row->cell->key.n_devices);
+            n = add_number(list, n, capacity, count_of(point));
     }
     return n;
 }
 
 const struct report_point *plot_find(const struct plot *plot, const struct report_group *group,
-                                     size_t devices, size_t batch)
+                                     size_t count, size_t batch)
 {
     for (size_t i = group->first; i < group->first + group->n; i++) {
         const struct report_point *point = &plot->report->point[i];
         const bool plain = report_is_plain(point);
 
         if (point->verified > 0 && plot_batch(group, point) == batch &&
-            (devices == 0 ? plain : !plain && (size_t)point->row->cell->key.n_devices == devices))
+            (count == 0 ? plain : !plain && count_of(point) == count))
             return point;
     }
     return NULL;

@@ -15,7 +15,8 @@ enum {
     PLOT_PLAIN = 7,      /* the style of the plain program, which comes on top of these */
     PLOT_MAX_LINES = PLOT_MAX_STYLES + 1,
     PLOT_MAX_PANELS = 64,
-    PLOT_MAX_ROWS = 16 /* of panels, one below the other */
+    PLOT_MAX_ROWS = 16, /* of panels, one below the other */
+    PLOT_DDP = 1 << 20  /* added to a device count: ranks of DistributedDataParallel */
 };
 
 /* ---- axes: report_axis.c ------------------------------------------------------------------ */
@@ -105,14 +106,15 @@ size_t plot_batch(const struct report_group *group, const struct report_point *p
 bool plot_is_weak(const struct report_group *group);
 bool plot_hollow(const struct report_point *point);
 /* The different batches of verified points, and the device counts of those that are not plain,
- * ascending; at most capacity. Their number. */
+ * ascending, with PLOT_DDP in mode ddp; at most capacity. Their number. */
 size_t plot_batches(const struct plot *plot, const struct report_group *group, size_t list[],
                     size_t capacity);
 size_t plot_counts(const struct plot *plot, const struct report_group *group, size_t list[],
                    size_t capacity);
-/* The verified point on that many devices, 0: the plain program, at that batch; or NULL. */
+size_t plot_devices(size_t count); /* without PLOT_DDP */
+/* The verified point of that count, 0: the plain program, at that batch; or NULL. */
 const struct report_point *plot_find(const struct plot *plot, const struct report_group *group,
-                                     size_t devices, size_t batch);
+                                     size_t count, size_t batch);
 
 /* A time unit in which numbers up to max_ns are handy: its size in ns, and its name. */
 double plot_unit(double max_ns, const char **name);

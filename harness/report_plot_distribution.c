@@ -86,8 +86,8 @@ static int add_line(struct plot_lines *lines, const struct report_point *point, 
     if (report_is_plain(point))
         snprintf(line->label, sizeof line->label, "plain, n = %zu", n);
     else
-        snprintf(line->label, sizeof line->label, "%d device%s, n = %zu", devices,
-                 devices == 1 ? "" : "s", n);
+        snprintf(line->label, sizeof line->label, "%d device%s%s, n = %zu", devices,
+                 devices == 1 ? "" : "s", report_is_ddp(point) ? ", DDP" : "", n);
     line->label_place = 0.92 - 0.075 * (lines->n - 1);
     return 0;
 }

@@ -19,7 +19,7 @@ struct bars {
     const struct report_point *point[PLOT_MAX_TICKS + 1];
     size_t n, batch;
     double unit, highest, excess; /* excess: the sum's over the step, as a part of it */
-    bool hollow;
+    bool hollow, ddp;
 };
 
 static double sum_of(const struct report_point *point)
@@ -61,6 +61,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
         bars->point[bars->n++] = point;
         bars->highest = fmax(bars->highest, top_of(point));
         bars->excess = fmax(bars->excess, sum / point->step_ns.middle - 1.0);
+        bars->ddp = bars->ddp || report_is_ddp(point);
         bars->hollow = bars->hollow || report_oversubscribed(point->middle);
     }
 }
@@ -119,7 +120,8 @@ static void write_names(FILE *file, const struct bars *bars)
         if (report_is_plain(point))
             fprintf(file, "%zu\tplain\n", i + 1);
         else if (i % stride == 0)
-            fprintf(file, "%zu\t%d%s\n", i + 1, point->row->cell->key.n_devices,
+            fprintf(file, "%zu\t%d%s%s\n", i + 1, point->row->cell->key.n_devices,
+                    report_is_ddp(point) ? "D" : "",
                     report_oversubscribed(point->middle) ? "*" : "");
     }
 }
@@ -168,6 +170,8 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
     if (bars->excess >= 0.005)
         report_add(note, "; phases overlap: up to %.0f %% over step", 100.0 * bars->excess);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
+    if (bars->ddp)
+        report_add(frame->words[PLOT_X], " (D: DDP)");
     if (bars->hollow)
         report_add(frame->words[PLOT_X], " (*: %s)", report_crowding(bars->point[0]->row));
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "time per step (%s)", unit);

@@ -1,5 +1,5 @@
 /* report_plot_scaling.c: step time, speed-up and efficiency against the number of devices: a row of
- * three panels per group, a line per batch.
+ * three panels per group and mode, a line per batch.
  *
  * With each line its ideal, and the bound that unequal shards set: N rows on K devices take as long
  * as ceil(N/K) rows, which is a speed-up of N / ceil(N/K). */
@@ -21,7 +21,7 @@ struct row {
     size_t n_batches, all_batches, n_counts;
     double unit; /* of time */
     const char *unit_name;
-    bool hollow, plain, ratios, bounded;
+    bool ddp, hollow, plain, ratios, bounded;
 };
 
 /* The least bound of a batch; above 1 when there is no point of it. */
@@ -54,18 +54,29 @@ static void choose_batches(const struct plot *plot, struct row *row)
         row->bounded = row->bounded || least_bound(plot, row, row->batch[i]) <= SHOWN;
 }
 
-/* False when the group has less than two device counts to compare. */
-static bool row_make(const struct plot *plot, const struct report_group *group, struct row *row)
+static void choose_counts(const struct plot *plot, struct row *row)
+{
+    size_t all[2 * PLOT_MAX_TICKS];
+    const size_t n = plot_counts(plot, row->group, all, 2 * PLOT_MAX_TICKS);
+
+    for (size_t i = 0; i < n && row->n_counts < PLOT_MAX_TICKS; i++)
+        if ((all[i] > PLOT_DDP) == row->ddp)
+            row->count[row->n_counts++] = all[i];
+}
+
+/* False when the group has less than two device counts to compare in that mode. */
+static bool row_make(const struct plot *plot, const struct report_group *group, bool ddp,
+                     struct row *row)
 {
     double longest = 0.0;
 
-    *row = (struct row){.group = group};
-    row->n_counts = plot_counts(plot, group, row->count, PLOT_MAX_TICKS);
+    *row = (struct row){.group = group, .ddp = ddp};
+    choose_counts(plot, row);
     choose_batches(plot, row);
     for (size_t i = group->first; i < group->first + group->n; i++) {
         const struct report_point *point = &plot->report->point[i];
 
-        if (point->verified == 0)
+        if (point->verified == 0 || (!report_is_plain(point) && report_is_ddp(point) != ddp))
             continue;
         longest = fmax(longest, point->step_ns.middle);
         row->hollow = row->hollow || plot_hollow(point);
@@ -125,7 +136,7 @@ static void set_ideal(struct plot_line *line, double x1, double y1, double x2, d
 static void add_ideal_step(const struct plot *plot, const struct row *row, size_t batch,
                            struct plot_line *line)
 {
-    const double last = (double)row->count[row->n_counts - 1];
+    const double last = (double)plot_devices(row->count[row->n_counts - 1]);
     const struct report_point *point = NULL, *plain = plot_find(plot, row->group, 0, batch);
 
     for (size_t c = 0; c < row->n_counts && point == NULL; c++)
@@ -144,7 +155,7 @@ static void add_ideal_step(const struct plot *plot, const struct row *row, size_
 static void add_line(const struct plot *plot, const struct row *row, enum kind kind, size_t batch,
                      struct plot_lines *lines)
 {
-    const double last = (double)row->count[row->n_counts - 1];
+    const double last = (double)plot_devices(row->count[row->n_counts - 1]);
     struct plot_line *line = plot_lines_add(lines, lines->n + 1);
 
     add_marks(plot, row, kind, batch, line);
@@ -177,7 +188,8 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
 
     snprintf(title, REPORT_CELL_TEXT, " ");
     if (kind == STEP) {
-        plot_title(plot, row->group, WIDTH - 40, title);
+        plot_title(plot, row->group, row->ddp ? WIDTH - 300 : WIDTH - 40, title);
+        report_add(title, row->ddp ? " \u00b7 DistributedDataParallel" : "");
         snprintf(note, REPORT_CELL_TEXT, "a line per %s (rows)%s; dotted: ideal%s%s",
                  plot_is_weak(row->group) ? "batch per device" : "global batch",
                  missing > 0 ? ", not all drawn" : "",
@@ -210,8 +222,8 @@ static void set_axes(const struct row *row, enum kind kind, struct plot_lines *l
     *x = plot_axis_make(2.0);
     *y = plot_axis_make(kind == STEP ? 10.0 : kind == SPEEDUP ? 2.0 : 0.0);
     for (size_t c = 0; c < row->n_counts; c++) {
-        plot_axis_tick(x, (double)row->count[c]);
-        plot_axis_add(x, (double)row->count[c]);
+        plot_axis_tick(x, (double)plot_devices(row->count[c]));
+        plot_axis_add(x, (double)plot_devices(row->count[c]));
     }
     if (row->plain)
         plot_axis_tick(x, 1.0);
@@ -254,13 +266,13 @@ static int write_panel(struct plot *plot, const struct row *row, enum kind kind,
     return plot_lines_write(plot, lines);
 }
 
-static int write_group(struct plot *plot, const struct report_group *group,
-                       struct plot_lines *lines)
+static int write_row(struct plot *plot, const struct report_group *group, bool ddp,
+                     struct plot_lines *lines)
 {
     struct row row;
     int result = 0;
 
-    if (!row_make(plot, group, &row))
+    if (!row_make(plot, group, ddp, &row))
         return 0;
     if (plot->panels / KINDS >= PLOT_MAX_ROWS) {
         plot->left_out++;
@@ -271,6 +283,14 @@ static int write_group(struct plot *plot, const struct report_group *group,
         result = write_panel(plot, &row, (enum kind)kind, lines);
     plot->height += ROW;
     return result;
+}
+
+static int write_group(struct plot *plot, const struct report_group *group,
+                       struct plot_lines *lines)
+{
+    const int result = write_row(plot, group, false, lines);
+
+    return result != 0 ? result : write_row(plot, group, true, lines);
 }
 
 int report_plot_scaling(struct plot *plot)

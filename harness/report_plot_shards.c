@@ -210,8 +210,9 @@ static void write_small_words(FILE *file, const struct map *map)
 static void write_names(FILE *file, const struct map *map)
 {
     for (size_t s = 0; s < map->n; s++)
-        fprintf(file, "20\t%.5g\t%zu rows on %d\n", top_of(s) + HEIGHT / 2.0, map->strip[s].rows,
-                map->strip[s].cell->key.n_devices);
+        fprintf(file, "20\t%.5g\t%zu rows on %d%s\n", top_of(s) + HEIGHT / 2.0, map->strip[s].rows,
+                map->strip[s].cell->key.n_devices,
+                strcmp(map->strip[s].cell->key.mode, "ddp") == 0 ? " (DDP)" : "");
 }
 
 int report_plot_shards(struct plot *plot)

@@ -1,21 +1,23 @@
-/* report_plot_throughput.c: throughput against batch, a line per device count and one of the plain
- * program. For weak scaling both are per device. */
+/* report_plot_throughput.c: throughput against batch, a line per device count (of DataParallel,
+ * then of DistributedDataParallel) and one of the plain program. For weak scaling both are per
+ * device. */
 #include "report_plot.h"
 
 #include <math.h>
 
 enum { WIDTH = 1000, PANEL = 520 };
 
-/* The line of so many devices, 0: of the plain program. */
+/* The line of a count, 0: of the plain program. */
 static void add_line(const struct plot *plot, const struct report_group *group,
-                     struct plot_lines *lines, size_t devices, int style)
+                     struct plot_lines *lines, size_t count, int style)
 {
     struct plot_line *line = plot_lines_add(lines, style);
+    const size_t devices = plot_devices(count);
     const double share = plot_is_weak(group) && devices > 0 ? (double)devices : 1.0;
 
     for (int t = 0; t < lines->frame.x.n && line->n < PLOT_MAX_MARKS; t++) {
         const size_t batch = (size_t)lines->frame.x.tick[t];
-        const struct report_point *point = plot_find(plot, group, devices, batch);
+        const struct report_point *point = plot_find(plot, group, count, batch);
 
         if (point == NULL)
             continue;
@@ -27,13 +29,14 @@ static void add_line(const struct plot *plot, const struct report_group *group,
             .bound = NAN,
             .hollow = plot_hollow(point),
             .gap = t > 0 && line->n > 0 &&
-                   plot_find(plot, group, devices, (size_t)lines->frame.x.tick[t - 1]) == NULL};
+                   plot_find(plot, group, count, (size_t)lines->frame.x.tick[t - 1]) == NULL};
         line->n++;
     }
     if (devices == 0)
         snprintf(line->label, sizeof line->label, "plain program");
     else
-        snprintf(line->label, sizeof line->label, "%zu device%s", devices, devices == 1 ? "" : "s");
+        snprintf(line->label, sizeof line->label, "%zu device%s%s", devices,
+                 devices == 1 ? "" : "s", count > PLOT_DDP ? ", DDP" : "");
 }
 
 static void set_words(const struct plot *plot, const struct report_group *group,

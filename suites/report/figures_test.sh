@@ -5,7 +5,7 @@
 set -eu
 
 usage() {
-    echo "usage: figures_test.sh made|few|hostile|same|fallback|broken|weak LOCKSTEP MAKE_RECORDS" \
+    echo "usage: figures_test.sh made|few|hostile|same|fallback|broken|weak|modes LOCKSTEP MAKE_RECORDS" \
         "WORK_DIRECTORY"
 }
 if [ "${1-}" = --help ]; then
@@ -103,6 +103,29 @@ rows() {
         { empty = 0 }
         at == block && $2 != "nan" { n++ }
         END { print n + 0 }' "$1"
+}
+
+# DataParallel and DistributedDataParallel on 1 and 2 devices: nothing of one stands for the other.
+test_modes() {
+    "$lockstep" sweep --devices virt:2 --mode plain,dp,ddp --workload mlp:4,6,3 --counts 1,2 \
+        --batch 8,16 --seconds 0.001 --steps 10:10 --out modes.jsonl >/dev/null 2>sweep.txt ||
+        { cat sweep.txt >&2; fail "no records"; }
+    report 0 modes.jsonl --out out
+    is "points of throughput" "$(marks out/throughput.svg marker)" 8
+    for words in '1 device' '2 devices' '1 device, DDP' '2 devices, DDP' 'plain program'; do
+        is "lines '$words'" "$(grep -cF ">$words<" out/throughput.svg)" 1
+    done
+    is "panels of scaling" "$(grep -c '^left_' out/scaling-layout.gp)" 6
+    is "points of scaling" "$(marks out/scaling.svg marker)" $((2 * 3 * 2 * 2))
+    is "rows of ranks" "$(grep -cF 'DistributedDataParallel<' out/scaling.svg)" 1
+    for p in 1 2; do
+        is "bars in panel $p" "$(rows out/phases-$p.tsv 5)" 5
+        is "names under panel $p" "$(tail -n 5 out/phases-$p.tsv | tr -d '*' | cut -f2 | xargs)" \
+            'plain 1 2 1D 2D'
+    done
+    # What ranks do not do is in none of their bars.
+    is "bars with a gather phase" "$(rows out/phases-1.tsv 3)" 1
+    grep -qE '>2 devices, DDP, n = 10<' out/distribution.svg || fail "no steps of ranks"
 }
 
 # 4 device counts, 10 batches, 2 workloads: all of them in one figure, 6 batches in the next.
@@ -252,7 +275,7 @@ test_weak() {
 }
 
 case $case_name in
-made | few | hostile | same | fallback | broken | weak) "test_$case_name" ;;
+made | few | hostile | same | fallback | broken | weak | modes) "test_$case_name" ;;
 *)
     usage >&2
     exit 2
