@@ -122,7 +122,8 @@ static bool can_tell(struct dp_slot *slot, const struct row *row)
 {
     struct dp_slot_info info;
     dp_slot_describe(slot, &info);
-    return row->math != DP_MATH_TF32 || strcmp(info.model, "Fake GPU") == 0 || row->inputs <= 2048;
+    return row->math != DP_MATH_TF32 || strcmp(info.model, "Fake GPU") == 0 ||
+           (row->inputs <= 2048 && row->weights <= 2048 && row->gradients <= 2048);
 }
 
 static void operands(struct context *c)

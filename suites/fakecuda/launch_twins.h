@@ -12,7 +12,10 @@ void *twin_uses(struct fake_work *work, const void *pointer, size_t n, unsigned 
 /* The same of floats, with the host's pointer in place of the device's. */
 void twin_reads(struct fake_work *work, const float **pointer, size_t n);
 void twin_writes(struct fake_work *work, float **pointer, size_t n, bool read_too);
-/* Launches the portable kernel. */
+/* launch_inexact.c: the kernel as the GPU computes it, where that need not give the portable bits;
+ * NULL: it has the portable bits, or (batch norm, LSTM, capsules) none of its own here yet. */
+dp_kernel_fn *twin_inexact(enum dp_kernel kernel);
+/* Launches that, or the portable kernel. */
 int twin_end(struct fake_launch *launch, enum dp_kernel kernel, const void *args, size_t bytes);
 
 #endif
