@@ -155,6 +155,11 @@ static cudaError_t elapsed(float *ms, const struct CUevent_st *start, const stru
     if (!start->timed || !end->timed || !start->stamp || !end->stamp || start->capture ||
         end->capture)
         return cudaErrorInvalidResourceHandle;
+    if (start->device != end->device) {
+        fake_violation("cudaEventElapsedTime: from an event of device %d to one of device %d",
+                       start->device, end->device);
+        return cudaErrorInvalidResourceHandle;
+    }
     if (!start->stamp->passed || !end->stamp->passed)
         return cudaErrorNotReady;
     *ms = (float)((double)end->stamp->ns - (double)start->stamp->ns) * 1e-6f;

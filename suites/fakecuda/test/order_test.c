@@ -129,6 +129,26 @@ static void test_events(void)
     test_end(NULL);
 }
 
+/* There is no clock that two devices share. */
+static void test_times_of_two(void)
+{
+    float ms = -1.0f;
+    test_start(2);
+    cudaStream_t streams[2] = {tool_stream(0), tool_stream(1)};
+    cudaEvent_t events[2] = {tool_event(0), tool_event(1)};
+    for (int device = 0; device < 2; ++device) {
+        WELL(cudaSetDevice(device));
+        WELL(cudaEventRecord(events[device], streams[device]));
+        WELL(cudaStreamSynchronize(streams[device]));
+    }
+    CHECK(cudaEventElapsedTime(&ms, events[0], events[1]) == cudaErrorInvalidResourceHandle);
+    for (int device = 0; device < 2; ++device) {
+        WELL(cudaEventDestroy(events[device]));
+        WELL(cudaStreamDestroy(streams[device]));
+    }
+    test_end("from an event of device 0 to one of device 1");
+}
+
 static void note(void *data)
 {
     atomic_fetch_add((atomic_int *)data, 1);
@@ -289,6 +309,7 @@ static const struct test tests[] = {
     {"order/columns", test_columns},
     {"order/lazy", test_lazy},
     {"order/events", test_events},
+    {"order/times-of-two", test_times_of_two},
     {"order/host-function", test_host_function},
     {"order/host-function-calls-cuda", test_host_function_calls_cuda},
     {"order/deadlock", test_deadlock},
