@@ -1,0 +1,165 @@
+/* cases.c: shapes that do not divide evenly, larger than the grid, with all choices of each kernel.
+ * Statistics are over a power of two of integers, so that sums in double are exact in any order. */
+#include "cases.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Windows that overlap, that leave gaps, that reach into the padding, and single places. */
+static const struct dp_geometry geometries[] = {
+    {5, 3, 9, 7, {3, 2}, {2, 1}, {1, 1}, {5, 8}}, {4, 3, 10, 8, {2, 2}, {3, 3}, {0, 0}, {3, 3}},
+    {3, 2, 9, 9, {5, 5}, {1, 1}, {2, 2}, {9, 9}}, {8, 4, 6, 6, {1, 1}, {1, 1}, {0, 0}, {6, 6}},
+    {4, 5, 8, 8, {2, 2}, {2, 2}, {0, 0}, {4, 4}}, {2, 3, 12, 12, {3, 3}, {2, 2}, {1, 1}, {6, 6}},
+};
+#define GEOMETRIES 6
+
+static void columns(float (*at)[REGION], int variant, union arguments *a)
+{
+    a->columns = (struct dp_columns){geometries[variant], at[0], at[1]};
+}
+
+static void swap(float (*at)[REGION], int variant, union arguments *a)
+{
+    a->swap = (struct dp_swap){at[0], at[1], variant & 1 ? at[2] : NULL, 13, 7, 30};
+    if (variant & 2)
+        a->swap.block = 1;
+    if (variant & 4)
+        a->swap.i = 0;
+}
+
+static void add_rows(float (*at)[REGION], int variant, union arguments *a)
+{
+    a->add_rows = (struct dp_add_rows){at[0], at[1], 100, variant & 2 ? 5 : 37, (variant & 1) != 0};
+    /* Sums of these are rounded. */
+    for (size_t i = 0; i < REGION; ++i)
+        at[1][i] *= 0.37f;
+}
+
+static void max_pool(float (*at)[REGION], int variant, union arguments *a)
+{
+    a->max_pool = (struct dp_max_pool){geometries[variant], at[0], (int32_t *)(void *)at[1], at[2]};
+    at[2][20] = NAN;
+}
+
+static void max_pool_grad(float (*at)[REGION], int variant, union arguments *a)
+{
+    max_pool(at, variant, a);
+    a->max_pool.y = at[3];
+    dp_kernels_ref[DP_KERNEL_MAX_POOL](a);
+    for (size_t i = 0; i < REGION; ++i)
+        at[0][i] = at[4][i] * 0.37f;
+    a->max_pool.y = at[0];
+}
+
+static void lookup(float (*at)[REGION], int variant, union arguments *a)
+{
+    const bool wide = (variant & 1) != 0;
+    int32_t *index = (int32_t *)(void *)at[2];
+    a->lookup = (struct dp_lookup){
+        at[0], at[1], index, wide ? 60 : 900, 7, wide ? 300 : 3, (variant & 2) != 0};
+    for (int i = 0; i < 900; ++i)
+        index[i] = i % 11 * (i % 3) - 1;
+    for (size_t i = 0; i < REGION; ++i)
+        at[1][i] *= 0.37f;
+}
+
+static void lstm(float (*at)[REGION], int variant, union arguments *a)
+{
+    a->lstm = (struct dp_lstm_args){.gates = at[0],
+                                    .bias_x = at[1],
+                                    .bias_h = at[2],
+                                    .c_before = variant & 1 ? at[3] : NULL,
+                                    .c = at[4],
+                                    .h = at[5],
+                                    .dh = at[6],
+                                    .dc = at[7],
+                                    .rows = 41,
+                                    .hidden = 25,
+                                    .last = (variant & 2) != 0};
+    for (size_t i = 0; i < 8 * REGION; ++i)
+        at[0][i] *= 0.37f;
+}
+
+static void norm(float (*at)[REGION], int variant, union arguments *a)
+{
+    const bool flat = (variant & 1) != 0;
+    a->norm = (struct dp_batch_norm_args){.x = at[0],
+                                          .weight = at[1],
+                                          .bias = at[2],
+                                          .y = at[3],
+                                          .running_mean = at[4],
+                                          .running_var = at[5],
+                                          .count = (int64_t *)(void *)at[6],
+                                          .mean = at[7],
+                                          .invstd = at[8],
+                                          .dy = at[9],
+                                          .dweight = at[10],
+                                          .dbias = at[11],
+                                          .eps = 1e-5,
+                                          .momentum = 0.1,
+                                          .rows = flat ? 512 : 8,
+                                          .channels = 5,
+                                          .inner = flat ? 1 : 64,
+                                          .accumulate_weight = (variant & 2) != 0,
+                                          .accumulate_bias = (variant & 4) != 0,
+                                          .training = (variant & 8) == 0};
+    for (int c = 0; c < 5; ++c) {
+        at[5][c] = 1.0f + (float)c;
+        at[8][c] = 0.37f;
+    }
+    *a->norm.count = 41;
+    if (variant == 15)
+        a->norm.dweight = a->norm.dbias = NULL;
+}
+
+static void norm_grad(float (*at)[REGION], int variant, union arguments *a)
+{
+    norm(at, variant & 15, a);
+    if (variant & 16)
+        a->norm.y = NULL;
+}
+
+static void dropout(float (*at)[REGION], int variant, union arguments *a)
+{
+    const uint64_t limits[] = {0, (uint64_t)1 << 31, (uint64_t)1 << 32};
+    a->dropout =
+        (struct dp_dropout_args){at[0], at[1], 3000, 0xfedcba9876543210u, limits[variant], 1.7f};
+}
+
+static void capsule(float (*at)[REGION], int variant, union arguments *a)
+{
+    const bool wide = (variant & 1) != 0;
+    a->capsule = (struct dp_capsule_args){.votes = at[0],
+                                          .logits = at[1],
+                                          .s = at[2],
+                                          .v = at[3],
+                                          .dv = at[4],
+                                          .n = 5,
+                                          .in = wide ? 4 : 300,
+                                          .out = wide ? 130 : 3,
+                                          .width = wide ? 3 : 2,
+                                          .rounds = 1 + variant};
+    for (size_t i = 0; i < 3 * REGION; ++i)
+        at[0][i] *= 0.037f;
+}
+
+const struct kernel_case kernel_cases[] = {
+    {"im2col", DP_KERNEL_IM2COL, dp_cuda_launch_im2col, GEOMETRIES, columns},
+    {"col2im", DP_KERNEL_COL2IM, dp_cuda_launch_col2im, GEOMETRIES, columns},
+    {"swap", DP_KERNEL_SWAP, dp_cuda_launch_swap, 8, swap},
+    {"add_rows", DP_KERNEL_ADD_ROWS, dp_cuda_launch_add_rows, 4, add_rows},
+    {"max_pool", DP_KERNEL_MAX_POOL, dp_cuda_launch_max_pool, GEOMETRIES, max_pool},
+    {"max_pool_grad", DP_KERNEL_MAX_POOL_GRAD, dp_cuda_launch_max_pool_grad, GEOMETRIES,
+     max_pool_grad},
+    {"lookup", DP_KERNEL_LOOKUP, dp_cuda_launch_lookup, 2, lookup},
+    {"lookup_grad", DP_KERNEL_LOOKUP_GRAD, dp_cuda_launch_lookup_grad, 4, lookup},
+    {"lstm", DP_KERNEL_LSTM, dp_cuda_launch_lstm, 2, lstm},
+    {"lstm_grad", DP_KERNEL_LSTM_GRAD, dp_cuda_launch_lstm_grad, 4, lstm},
+    {"batch_norm", DP_KERNEL_BATCH_NORM, dp_cuda_launch_batch_norm, 2, norm},
+    {"batch_norm_eval", DP_KERNEL_BATCH_NORM_EVAL, dp_cuda_launch_batch_norm_eval, 2, norm},
+    {"batch_norm_grad", DP_KERNEL_BATCH_NORM_GRAD, dp_cuda_launch_batch_norm_grad, 32, norm_grad},
+    {"dropout", DP_KERNEL_DROPOUT, dp_cuda_launch_dropout, 3, dropout},
+    {"capsule", DP_KERNEL_CAPSULE, dp_cuda_launch_capsule, 4, capsule},
+    {"capsule_grad", DP_KERNEL_CAPSULE_GRAD, dp_cuda_launch_capsule_grad, 2, capsule},
+};
+const int kernel_cases_n = sizeof kernel_cases / sizeof *kernel_cases;

@@ -1,0 +1,60 @@
+/* test.c: the text of each kernel against the portable kernel, bit for bit, on all memory around
+ * what it writes, with the threads of a block in both orders. */
+#include "cases.h"
+#include "grid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES (REGIONS * REGION * sizeof(float))
+
+static void fill(float *to)
+{
+    for (size_t i = 0; i < REGIONS * REGION; ++i)
+        to[i] = (float)((int)((i * 7919 + i / 97 * 31) % 9) - 4);
+}
+
+/* What is not as it should be. */
+static int compare(const struct kernel_case *k, int variant, bool reverse, float (*want)[REGION],
+                   float (*got)[REGION])
+{
+    union arguments args;
+    const unsigned long missed = grid_missed();
+    fill(want[0]);
+    k->make(want, variant, &args);
+    dp_kernels_ref[k->kernel](&args);
+    fill(got[0]);
+    k->make(got, variant, &args);
+    grid_reverse(reverse);
+    int wrong = k->launch(&args, NULL) != 0;
+    for (size_t i = 0; i < REGIONS * REGION && wrong == 0; ++i) {
+        if (memcmp(&want[0][i], &got[0][i], sizeof(float)) == 0)
+            continue;
+        printf("%s, variant %d%s: float %zu of region %zu is %.9g, want %.9g\n", k->name, variant,
+               reverse ? ", reverse" : "", i % REGION, i / REGION, (double)got[0][i],
+               (double)want[0][i]);
+        ++wrong;
+    }
+    if (grid_missed() == missed)
+        return wrong;
+    printf("%s, variant %d: not all threads of a block meet\n", k->name, variant);
+    return wrong + 1;
+}
+
+int main(void)
+{
+    float(*want)[REGION] = malloc(BYTES), (*got)[REGION] = malloc(BYTES);
+    int wrong = 0, compared = 0;
+    if (!want || !got)
+        return 2;
+    for (int i = 0; i < kernel_cases_n; ++i) {
+        for (int variant = 0; variant < 2 * kernel_cases[i].variants; ++variant, ++compared)
+            wrong += compare(&kernel_cases[i], variant / 2, variant % 2 != 0, want, got);
+    }
+    free(want);
+    free(got);
+    printf("%d runs of %d kernels, %lu meetings of blocks, %d wrong\n", compared, kernel_cases_n,
+           grid_meetings(), wrong);
+    return wrong > 0 || compared == 0 || grid_meetings() == 0;
+}
