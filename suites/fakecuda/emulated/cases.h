@@ -19,7 +19,6 @@ union arguments {
     struct dp_batch_norm_args norm;
     struct dp_dropout_args dropout;
     struct dp_capsule_args capsule;
-    struct dp_loss_args loss;
 };
 
 struct kernel_case {

@@ -1,0 +1,87 @@
+/* twin_layers_test.c: the launches of layers' kernels, with the calls of ../emulated/cases.c: on
+ * memory of a device they compute what the portable kernel does, and use no other. */
+#include "../emulated/cases.h"
+#include "tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FLOATS ((size_t)REGIONS * REGION)
+
+/* Pointers into the host's memory become the same places on the device. */
+static void to_device(union arguments *args, const float *host, float *device)
+{
+    uintptr_t word[sizeof *args / sizeof(uintptr_t)];
+    memcpy(word, args, sizeof word);
+    for (size_t i = 0; i < sizeof word / sizeof *word; ++i) {
+        const uintptr_t offset = word[i] - (uintptr_t)host;
+        if (offset < FLOATS * sizeof *host)
+            word[i] = (uintptr_t)device + offset;
+    }
+    memcpy(args, word, sizeof word);
+}
+
+static void one(const struct kernel_case *k, int variant, float (*host)[REGION], float *back)
+{
+    union arguments args, on;
+    memset(&args, 0, sizeof args);
+    test_start(1);
+    const cudaStream_t stream = tool_stream(0);
+    float *device = tool_floats(0, FLOATS);
+    for (size_t i = 0; i < FLOATS; ++i)
+        host[0][i] = (float)(i * 7 % 9) - 4.0f;
+    k->make(host, variant, &args);
+    tool_put(device, host[0], FLOATS, stream);
+    on = args;
+    to_device(&on, host[0], device);
+    CHECK(k->launch(&on, stream) == 0);
+    memset(&on, 0xff, sizeof on);
+    dp_kernels_ref[k->kernel](&args);
+    tool_get(back, device, FLOATS, stream);
+    CHECK(memcmp((const void *)back, (const void *)host, FLOATS * sizeof *back) == 0);
+    WELL(cudaFree(device));
+    WELL(cudaStreamDestroy(stream));
+    test_end(NULL);
+}
+
+static void test_layers(void)
+{
+    float(*host)[REGION] = malloc(FLOATS * sizeof(float)), *back = malloc(FLOATS * sizeof(float));
+    CHECK(host && back);
+    for (int i = 0; host && back && i < kernel_cases_n; ++i) {
+        for (int variant = 0; variant < kernel_cases[i].variants; ++variant)
+            one(&kernel_cases[i], variant, host, back);
+    }
+    free(host);
+    free(back);
+}
+
+/* What a launch says that it writes has been written, and the word behind it has not. */
+static void test_written(void)
+{
+    test_start(1);
+    const cudaStream_t stream = tool_stream(0);
+    float *x = tool_floats(0, 12), *y = tool_floats(0, 13), *z = tool_floats(0, 13),
+          zeros[12] = {0};
+    tool_put(x, zeros, 12, stream);
+    const struct dp_swap swap = {y, x, NULL, 3, 2, 2};
+    struct dp_dropout_args dropout = {z, y, 12, 1, 2, 1.0f};
+    CHECK(dp_cuda_launch_swap(&swap, stream) == 0);
+    CHECK(dp_cuda_launch_dropout(&dropout, stream) == 0);
+    WELL(cudaStreamSynchronize(stream));
+    CHECK(fakecuda_verdict() == 0);
+    dropout.n = 13;
+    CHECK(dp_cuda_launch_dropout(&dropout, stream) == 0);
+    WELL(cudaStreamSynchronize(stream));
+    WELL(cudaFree(x));
+    WELL(cudaFree(y));
+    WELL(cudaFree(z));
+    WELL(cudaStreamDestroy(stream));
+    test_end("dp_cuda_launch_dropout (device 0, stream 0) reads 52 bytes");
+}
+
+static const struct test tests[] = {
+    {"twin-layers/values", test_layers},
+    {"twin-layers/written", test_written},
+};
+const struct test_table twin_layers_tests = {tests, sizeof tests / sizeof *tests};
