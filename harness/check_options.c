@@ -254,6 +254,20 @@ static int refuse(const char *command, const char *text)
     return EXIT_MISUSE;
 }
 
+static int check_mutant_options(const char *command, const struct runner_options *options)
+{
+    if (options->mutants && (options->impl[0] != '\0' || options->has_backend))
+        return refuse(command, "--mutants tests the mutants: not with --impl or --backend");
+    if (options->mutants &&
+        (options->format == RUNNER_FORMAT_JUNIT || options->format == RUNNER_FORMAT_MD))
+        return refuse(command, "--mutants: the format is text or json");
+    if (options->until_caught && !options->mutants)
+        return refuse(command, "--until-caught goes with --mutants");
+    if (options->until_caught && options->isolate)
+        return refuse(command, "--until-caught and --isolate: one at a time");
+    return 0;
+}
+
 /* What no option says alone. */
 static int check_options(const char *command, const struct runner_options *options)
 {
@@ -267,18 +281,9 @@ static int check_options(const char *command, const struct runner_options *optio
                                "--out or --mutants");
     if (options->rules && (options->only[0] != '\0' || options->profile[0] != '\0'))
         return refuse(command, "--rules can be cut down with --area only");
-    if (options->mutants && (options->impl[0] != '\0' || options->has_backend))
-        return refuse(command, "--mutants tests the mutants: not with --impl or --backend");
-    if (options->mutants &&
-        (options->format == RUNNER_FORMAT_JUNIT || options->format == RUNNER_FORMAT_MD))
-        return refuse(command, "--mutants: the format is text or json");
-    if (options->until_caught && !options->mutants)
-        return refuse(command, "--until-caught goes with --mutants");
-    if (options->until_caught && options->isolate)
-        return refuse(command, "--until-caught and --isolate: one at a time");
     if (options->has_backend && options->impl[0] != '\0' && !reference)
         return refuse(command, "--backend is the reference's: use --impl-options with --impl");
-    return 0;
+    return options->mutants || options->until_caught ? check_mutant_options(command, options) : 0;
 }
 
 /* argv[0] of the program, as it was called; main has replaced it here. */

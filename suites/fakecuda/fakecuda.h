@@ -65,7 +65,7 @@ struct fakecuda_config {
     uint64_t seed;
     bool races, peer, stop;
     bool quiet; /* violations are counted and kept, not printed */
-    int peers; /* of one device */
+    int peers;  /* of one device */
     size_t memory_bytes;
     int capability;
     unsigned patience_ms; /* a wait for other threads that lasts longer is a deadlock */

@@ -41,8 +41,8 @@ void proxy_load(struct proxy_tally *tally, const struct proxy_paths *paths)
     refused(tally, paths->serve, "", "cannot load: ");
 
     proxy_expect(tally,
-                 impl_load("reference", "", &source, reason) == 0 &&
-                     source.options[0] == '\0' && !source.process,
+                 impl_load("reference", "", &source, reason) == 0 && source.options[0] == '\0' &&
+                     !source.process,
                  "reference: %s", reason);
     proxy_expect(tally,
                  impl_load("exec@2.5:x y", "z", &source, reason) == 0 && source.process &&
