@@ -167,6 +167,13 @@ static int check_devices(const char *command, struct dp_group *group, const char
         command_complain(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
         return EXIT_MISUSE;
     }
+    if (strcmp(info.kind, "cuda") == 0) {
+        command_complain(command,
+                         "--devices: '%s' are GPUs, whose memory the peer, which is memcpy by "
+                         "threads, cannot touch; use virt:N",
+                         devices);
+        return EXIT_MISUSE;
+    }
     return EXIT_PASSED;
 }
 

@@ -90,6 +90,7 @@ refuse 1 'require-devices 3: cuda:all has 2' bench copies --backend cuda --devic
     --require-devices 3
 refuse 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
 expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
+refuse 2 "cuda:all' are GPUs, whose memory the peer" bench copies --backend cuda --devices cuda:all
 
 # What would make cuBLAS multiply in another precision than the record says.
 export NVIDIA_TF32_OVERRIDE=1
