@@ -178,10 +178,37 @@ void command_visible(char text[96])
              devices != NULL ? devices : "", devices != NULL ? "'" : "");
 }
 
+/* The environment can make cuBLAS multiply in another precision than it is told, and exact data do
+ * not show it: what is recorded would not be what was measured. */
+static int check_environment(const char *command, const struct dp_group_config *config)
+{
+    static const char *const names[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION"};
+    const bool gpus = config->devices != NULL && strncmp(config->devices, "cuda:", 5) == 0;
+
+    for (int i = 0; gpus && i < 2; i++) {
+        const char *value = getenv(names[i]);
+        const bool off = value != NULL && strcmp(value, "0") == 0;
+
+        /* The first one, when it is 0, forbids TF32. */
+        if (value == NULL || (off && !(i == 0 && config->math == DP_MATH_TF32)))
+            continue;
+        command_complain(command,
+                         "%s='%.16s' in the environment: cuBLAS would not work in math %s; unset "
+                         "it%s",
+                         names[i], value, dp_math_name(config->math), off ? "" : " or make it 0");
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
+
 int command_open_group(const char *command, const struct dp_group_config *config, size_t required,
                        struct dp_group **group)
 {
+    const int misuse = check_environment(command, config);
     struct dp_error err = {0};
+
+    if (misuse)
+        return misuse;
     const int rc = dp_group_open(config, group, &err);
     const size_t there = rc == 0 ? (size_t)dp_group_size(*group) : 0;
     char visible[96];

@@ -54,8 +54,7 @@ int dp_cuda_flush_all(struct dp_queue *queue, struct dp_error *err);
 /* launch.c: now, in the thread's current device. */
 int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                   struct dp_error *err);
-/* gemm.c; the check: DP_EINVAL where the environment overrules the group's math. */
-int dp_cuda_check_math(const struct dp_slot *slot, struct dp_error *err);
+/* gemm.c */
 int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err);
 int dp_cuda_gemm_bf16(struct dp_queue *queue, const struct dp_gemm_bf16 *g, struct dp_error *err);
 /* timer.c: of a slot that is idle. */

@@ -85,9 +85,7 @@ static int cuda_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
     slot->native = s;
     slot->compute.native = &s->compute;
     slot->comm.native = &s->comm;
-    int status = dp_cuda_check_math(slot, err);
-    if (status == 0)
-        status = dp_cuda_enter(slot, err);
+    int status = dp_cuda_enter(slot, err);
     if (status == 0)
         status = identify(slot, s->device, err);
     if (status == 0)

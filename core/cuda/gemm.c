@@ -2,8 +2,6 @@
 #include "cuda.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What cuBLAS recommends for a GPU of compute capability 9; with it, no allocation in a step. */
 #define WORKSPACE_BYTES ((size_t)32 << 20)
@@ -13,27 +11,6 @@ static int blas_fail(const struct dp_slot *slot, const char *call, cublasStatus_
 {
     return dp_fail(err, status == CUBLAS_STATUS_ALLOC_FAILED ? DP_ENOMEM : DP_EFAULT, "%s: %s: %s",
                    slot->info.name, call, cublasGetStatusString(status));
-}
-
-/* The environment can make cuBLAS multiply in another precision than it is told, and exact data do
- * not show it: what is recorded would not be what was measured. */
-int dp_cuda_check_math(const struct dp_slot *slot, struct dp_error *err)
-{
-    static const char *const names[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION"};
-    const bool tf32 = slot->group->math == DP_MATH_TF32;
-    for (int i = 0; i < 2; ++i) {
-        const char *value = getenv(names[i]);
-        const bool off = value && strcmp(value, "0") == 0;
-        /* The first one, when it is 0, forbids TF32. */
-        if (!value || (off && !(i == 0 && tf32)))
-            continue;
-        return dp_fail(err, DP_EINVAL,
-                       "%s: %s='%.16s' in the environment: cuBLAS would not work in math %s; unset "
-                       "it%s",
-                       slot->info.name, names[i], value, dp_math_name(slot->group->math),
-                       off ? "" : " or make it 0");
-    }
-    return 0;
 }
 
 /* The stream first: setting it takes the workspace away. */

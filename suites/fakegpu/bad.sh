@@ -96,6 +96,7 @@ refuse 2 "cuda:all' are GPUs, whose memory the peer" bench copies --backend cuda
 export NVIDIA_TF32_OVERRIDE=1
 each 2 "NVIDIA_TF32_OVERRIDE='1' in the environment: .* math f32; unset it or make it 0" \
     --devices cuda:0
+expect_status 0 "$lockstep" devices --devices virt:1
 NVIDIA_TF32_OVERRIDE=0
 refuse 2 "NVIDIA_TF32_OVERRIDE='0' in the environment: .* math tf32; unset it\$" sweep --math tf32 \
     --devices cuda:0
