@@ -29,7 +29,7 @@ static void one(const struct kernel_case *k, int variant, float (*host)[REGION],
     const cudaStream_t stream = tool_stream(0);
     float *device = tool_floats(0, FLOATS);
     for (size_t i = 0; i < FLOATS; ++i)
-        host[0][i] = (float)(i * 7 % 9) - 4.0f;
+        host[i / REGION][i % REGION] = (float)(i * 7 % 9) - 4.0f;
     k->make(host, variant, &args);
     tool_put(device, host[0], FLOATS, stream);
     on = args;
