@@ -77,7 +77,7 @@ static void lstm(float (*at)[REGION], int variant, union arguments *a)
                                     .hidden = 25,
                                     .last = (variant & 2) != 0};
     for (size_t i = 0; i < 8 * REGION; ++i)
-        at[0][i] *= 0.37f;
+        at[i / REGION][i % REGION] *= 0.37f;
 }
 
 static void norm(float (*at)[REGION], int variant, union arguments *a)
@@ -140,7 +140,7 @@ static void capsule(float (*at)[REGION], int variant, union arguments *a)
                                           .width = wide ? 3 : 2,
                                           .rounds = 1 + variant};
     for (size_t i = 0; i < 3 * REGION; ++i)
-        at[0][i] *= 0.037f;
+        at[i / REGION][i % REGION] *= 0.037f;
 }
 
 const struct kernel_case kernel_cases[] = {

@@ -29,11 +29,11 @@ static int compare(const struct kernel_case *k, int variant, bool reverse, float
     grid_reverse(reverse);
     int wrong = k->launch(&args, NULL) != 0;
     for (size_t i = 0; i < REGIONS * REGION && wrong == 0; ++i) {
-        if (memcmp(&want[0][i], &got[0][i], sizeof(float)) == 0)
+        if (memcmp(&want[i / REGION][i % REGION], &got[i / REGION][i % REGION], sizeof(float)) == 0)
             continue;
         printf("%s, variant %d%s: float %zu of region %zu is %.9g, want %.9g\n", k->name, variant,
-               reverse ? ", reverse" : "", i % REGION, i / REGION, (double)got[0][i],
-               (double)want[0][i]);
+               reverse ? ", reverse" : "", i % REGION, i / REGION,
+               (double)got[i / REGION][i % REGION], (double)want[i / REGION][i % REGION]);
         ++wrong;
     }
     if (grid_missed() == missed)
