@@ -36,8 +36,9 @@ else()
         set(CMAKE_MINIMUM_REQUIRED_VERSION ${minimum})
         if(TARGET CUDA::cudart AND TARGET CUDA::cublas)
             set(DP_HAVE_CUDA ON)
+            # cuBLAS is loaded by core/cuda/blas_load.c when it is needed.
             # By file: the targets are not known in the folders of a project around this one.
-            set(DP_CUDA_LIBRARIES ${CUDA_cudart_LIBRARY} ${CUDA_cublas_LIBRARY} stdc++)
+            set(DP_CUDA_LIBRARIES ${CUDA_cudart_LIBRARY} stdc++ ${CMAKE_DL_LIBS})
             list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
             set(DP_CUDA_NOTE "toolkit ${CUDAToolkit_VERSION}, cuBLAS; for ${architectures}")
         else()

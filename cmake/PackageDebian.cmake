@@ -12,4 +12,4 @@ file(REMOVE ${share}/doc/lockstep/LICENSE)
 
 # CUDA's libraries are often in no package, so they cannot be depended on: they are recommended.
 file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/debian/shlibs.local
-    "libcudart ${CPACK_LOCKSTEP_CUDA}\nlibcublas ${CPACK_LOCKSTEP_CUDA}\n")
+    "libcudart ${CPACK_LOCKSTEP_CUDA}\n")

@@ -21,10 +21,31 @@ struct dp_cuda_queue {
 struct dp_cuda_timer;  /* timer.c */
 struct dp_cuda_graphs; /* graph.h */
 
+/* The calls of cuBLAS. */
+struct dp_cuda_blas {
+    cublasStatus_t (*create)(cublasHandle_t *);
+    cublasStatus_t (*destroy)(cublasHandle_t);
+    cublasStatus_t (*version)(cublasHandle_t, int *);
+    const char *(*status_text)(cublasStatus_t);
+    cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t);
+    cublasStatus_t (*set_workspace)(cublasHandle_t, void *, size_t);
+    cublasStatus_t (*set_math_mode)(cublasHandle_t, cublasMath_t);
+    cublasStatus_t (*sgemm)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
+                            const float *, const float *, int, const float *, int, const float *,
+                            float *, int);
+    cublasStatus_t (*gemm_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
+                              const void *, const void *, cudaDataType, int, const void *,
+                              cudaDataType, int, const void *, void *, cudaDataType, int,
+                              cublasComputeType_t, cublasGemmAlgo_t);
+};
+/* blas_load.c */
+int dp_cuda_blas_load(struct dp_cuda_blas *blas, struct dp_error *err);
+
 struct dp_cuda_slot {
     int device;
     struct dp_cuda_queue compute, comm;
-    cublasHandle_t blas; /* on the compute stream; with the first matrix product */
+    struct dp_cuda_blas call; /* loaded with the first matrix product */
+    cublasHandle_t blas;      /* on the compute stream */
     void *workspace;
     double *parts; /* of a loss; see launch.h */
     bool blas_ready;

@@ -112,7 +112,7 @@ static void cuda_close(struct dp_slot *slot)
         cudaStreamSynchronize(s->compute.stream);
     dp_cuda_graphs_close(slot);
     if (s->blas)
-        cublasDestroy(s->blas);
+        s->call.destroy(s->blas);
     queue_close(&s->compute);
     queue_close(&s->comm);
     dp_cuda_timer_close(s);

@@ -14,11 +14,13 @@ const int dp_cuda_backend_count = sizeof backends / sizeof *backends;
 
 void dp_cuda_software(char *text, size_t bytes)
 {
+    struct dp_cuda_blas call;
     int driver = 0, runtime = 0, blas = 0;
     char version[16] = "none";
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
-    cublasGetVersion(NULL, &blas);
+    if (dp_cuda_blas_load(&call, NULL) == 0)
+        call.version(NULL, &blas);
     cudaGetLastError();
     if (driver > 0)
         snprintf(version, sizeof version, "%d.%d", driver / 1000 % 1000, driver % 1000 / 10);

@@ -9,22 +9,23 @@
 static int blas_fail(const struct dp_slot *slot, const char *call, cublasStatus_t status,
                      struct dp_error *err)
 {
+    const struct dp_cuda_slot *s = slot->native;
     return dp_fail(err, status == CUBLAS_STATUS_ALLOC_FAILED ? DP_ENOMEM : DP_EFAULT, "%s: %s: %s",
-                   slot->info.name, call, cublasGetStatusString(status));
+                   slot->info.name, call, s->call.status_text(status));
 }
 
 /* The stream first: setting it takes the workspace away. */
 static int blas_setup(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
 {
-    cublasStatus_t status = cublasSetStream(s->blas, s->compute.stream);
+    cublasStatus_t status = s->call.set_stream(s->blas, s->compute.stream);
     if (status)
         return blas_fail(slot, "cublasSetStream", status, err);
-    status = cublasSetWorkspace(s->blas, s->workspace, WORKSPACE_BYTES);
+    status = s->call.set_workspace(s->blas, s->workspace, WORKSPACE_BYTES);
     if (status)
         return blas_fail(slot, "cublasSetWorkspace", status, err);
-    status = cublasSetMathMode(s->blas, slot->group->math == DP_MATH_TF32
-                                            ? CUBLAS_TF32_TENSOR_OP_MATH
-                                            : CUBLAS_DEFAULT_MATH); /* true fp32 */
+    status = s->call.set_math_mode(s->blas, slot->group->math == DP_MATH_TF32
+                                                ? CUBLAS_TF32_TENSOR_OP_MATH
+                                                : CUBLAS_DEFAULT_MATH); /* true fp32 */
     return status ? blas_fail(slot, "cublasSetMathMode", status, err) : 0;
 }
 
@@ -39,7 +40,10 @@ static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct 
             return dp_cuda_fail(slot, "cudaMalloc of the cuBLAS workspace", error, err);
     }
     if (!s->blas) {
-        const cublasStatus_t status = cublasCreate(&s->blas);
+        const int loaded = dp_cuda_blas_load(&s->call, err);
+        if (loaded)
+            return loaded;
+        const cublasStatus_t status = s->call.create(&s->blas);
         if (status)
             return blas_fail(slot, "cublasCreate", status, err);
     }
@@ -82,11 +86,11 @@ static int multiply(const struct dp_queue *queue, const struct product *g, struc
         return opened;
     const bool plain = g->type == CUDA_R_32F;
     const cublasStatus_t status =
-        plain ? cublasSgemm(s->blas, op_b, op_a, n, m, k, &one, g->b, lead_b, g->a, lead_a, &beta,
-                            g->c, n)
-              : cublasGemmEx(s->blas, op_b, op_a, n, m, k, &one, g->b, g->type, lead_b, g->a,
-                             g->type, lead_a, &beta, g->c, CUDA_R_32F, n, CUBLAS_COMPUTE_32F,
-                             CUBLAS_GEMM_DEFAULT);
+        plain ? s->call.sgemm(s->blas, op_b, op_a, n, m, k, &one, g->b, lead_b, g->a, lead_a, &beta,
+                              g->c, n)
+              : s->call.gemm_ex(s->blas, op_b, op_a, n, m, k, &one, g->b, g->type, lead_b, g->a,
+                                g->type, lead_a, &beta, g->c, CUDA_R_32F, n, CUBLAS_COMPUTE_32F,
+                                CUBLAS_GEMM_DEFAULT);
     return status ? blas_fail(queue->slot, plain ? "cublasSgemm" : "cublasGemmEx", status, err) : 0;
 }
 

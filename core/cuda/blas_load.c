@@ -1,0 +1,49 @@
+/* blas_load.c: cuBLAS, when it is needed: most processes multiply nothing on a GPU, and the library
+ * is so large that being linked with it takes a tenth of a second at the start of each. */
+#include "cuda.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define TEXT(word)  #word
+#define VALUE(word) TEXT(word) /* after the header's macros: cublasCreate is cublasCreate_v2 */
+
+static const char LIBRARY[] = "libcublas.so." VALUE(CUBLAS_VER_MAJOR);
+
+static int find(void *library, const char *name, void *function, struct dp_error *err)
+{
+    void *const symbol = dlsym(library, name);
+    if (!symbol)
+        return dp_fail(err, DP_EFAULT, "%s has no %s", LIBRARY, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return 0;
+}
+
+/* It stays loaded: what it keeps on GPUs must not outlive its code. */
+int dp_cuda_blas_load(struct dp_cuda_blas *blas, struct dp_error *err)
+{
+    void *const library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) {
+        const char *why = dlerror();
+        return dp_fail(err, DP_EFAULT, "cuBLAS cannot be loaded: %s", why ? why : LIBRARY);
+    }
+    const struct {
+        const char *name;
+        void *function;
+    } wanted[] = {
+        {VALUE(cublasCreate), &blas->create},
+        {VALUE(cublasDestroy), &blas->destroy},
+        {VALUE(cublasGetVersion), &blas->version},
+        {VALUE(cublasGetStatusString), &blas->status_text},
+        {VALUE(cublasSetStream), &blas->set_stream},
+        {VALUE(cublasSetWorkspace), &blas->set_workspace},
+        {VALUE(cublasSetMathMode), &blas->set_math_mode},
+        {VALUE(cublasSgemm), &blas->sgemm},
+        {VALUE(cublasGemmEx), &blas->gemm_ex},
+    };
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < sizeof wanted / sizeof *wanted; ++i)
+        status = find(library, wanted[i].name, wanted[i].function, err);
+    dlclose(library);
+    return status;
+}
