@@ -1,4 +1,5 @@
-/* dp.h: the reference implementation of data parallelism. The one public header of core/.
+/* dp.h: the reference implementation of data parallelism. With ddp.h (ranks) and dp_layers.h, which
+ * it includes, what core/ shows.
  *
  * A batch of N rows is split over K devices; every device runs a replica of one module on its
  * shard; outputs are gathered in replica order; gradients are summed into the base module. The

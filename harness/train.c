@@ -93,7 +93,7 @@ static int open_devices(struct session *s)
     const struct train_options *o = &s->options;
     const struct dp_group_config one = {.devices = o->devices, .backend = o->backend};
     const struct dp_group_config two = {.devices = o->against, .backend = o->against_backend};
-    const int status = command_open_group(s->command, &one, 0, &s->group);
+    const int status = command_open_group(s->command, &one, o->required, &s->group);
 
     s->compares = o->against[0] != '\0';
     return status != 0 || !s->compares ? status

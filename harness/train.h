@@ -18,7 +18,8 @@ struct train_options {
     char against[64], against_backend[16]; /* "": no comparison */
     char save[TRAIN_PATH], load[TRAIN_PATH], out[TRAIN_PATH], figure[TRAIN_PATH];
     size_t batch, epochs, seeds;
-    uint64_t seed; /* the first of seeds */
+    size_t required; /* devices, at least */
+    uint64_t seed;   /* the first of seeds */
     double lr, momentum;
     double require; /* percent that the median must reach; negative: none */
     bool no_prefetch;

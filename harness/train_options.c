@@ -129,6 +129,8 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return parse_real(state, "require", arg, 0, 100, &o->require);
     case 'p':
         return parse_prefetch(state, arg, o);
+    case COMMAND_REQUIRE:
+        return command_require(state, arg, &o->required);
     default:
         return command_key(key, arg, state);
     }
@@ -144,6 +146,7 @@ static const struct argp_option option_table[] = {
      .key = 'D',
      .arg = "FILE",
      .doc = "a CSV file, its last column the class; or digits (default) or random"},
+    COMMAND_REQUIRE_OPTION,
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",

@@ -70,19 +70,17 @@ static void spoil_shards(struct fixture *f)
     f->step.n_shards++;
 }
 
-/* Real step k, then all wrong ones. */
-static int try_set(struct fixture *f, int k, uint64_t seed)
+/* Step k of the set, and its reference: right, as it is. */
+static int right_step(struct fixture *f, const struct workload_set *set, int k, size_t *values)
 {
-    const struct workload_set set = workload_set(seed, k);
     struct session_times times;
     struct dp_error err = {0};
     struct verify_text why = {""};
-    size_t values = 0;
 
     if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
         session_read(&f->session, &err))
         return fail("step", err.text);
-    if (verify_open(&f->workload, &set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
+    if (verify_open(&f->workload, set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
         return fail("verify_open", why.text);
     f->step = (struct verify_step){.shard = f->shard,
                                    .n_shards = probe_rows(&f->session.probe, f->shard),
@@ -91,8 +89,17 @@ static int try_set(struct fixture *f, int k, uint64_t seed)
                                    .gradient = (const float *const *)f->session.gradient,
                                    .updated = (const float *const *)f->session.updated};
     f->digest = session_digest(&f->session);
-    if (verify_check(f->verify, &f->step, &values, &why))
-        return fail("a right step", why.text);
+    return verify_check(f->verify, &f->step, values, &why) ? fail("a right step", why.text) : 0;
+}
+
+/* Real step k, then all wrong ones. */
+static int try_set(struct fixture *f, int k, uint64_t seed)
+{
+    const struct workload_set set = workload_set(seed, k);
+    size_t values = 0;
+
+    if (right_step(f, &set, k, &values))
+        return 1;
     f->values = 0;
     spoil(f, f->session.outputs, ROWS * f->workload.size[f->workload.n_sizes - 1], "output");
     spoil(f, &f->session.loss_value, 1, "loss");
@@ -188,25 +195,11 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
 static int sample_set(struct fixture *f, int k, bool exact)
 {
     const struct workload_set set = workload_set(5, k);
-    struct session_times times;
-    struct dp_error err = {0};
-    struct verify_text why = {""};
     size_t values = 0, missed;
     float terms = 0;
 
-    if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
-        session_read(&f->session, &err))
-        return fail("step", err.text);
-    if (verify_open(&f->workload, &set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
-        return fail("verify_open", why.text);
-    f->step = (struct verify_step){.shard = f->shard,
-                                   .n_shards = probe_rows(&f->session.probe, f->shard),
-                                   .outputs = f->session.outputs,
-                                   .loss = f->session.loss_value,
-                                   .gradient = (const float *const *)f->session.gradient,
-                                   .updated = (const float *const *)f->session.updated};
-    if (verify_check(f->verify, &f->step, &values, &why))
-        return fail("a right step", why.text);
+    if (right_step(f, &set, k, &values))
+        return 1;
     /* The loss is a sum of terms larger than itself. */
     for (size_t i = 0; i < (size_t)ROWS * 10; i++)
         terms += fabsf(f->session.outputs[i]);

@@ -21,7 +21,7 @@ each()
     status=$1
     words=$2
     shift 2
-    for command in devices tutorial sweep check; do
+    for command in devices tutorial sweep train check; do
         refuse "$status" "$words" "$command" "$@"
     done
     refuse "$status" "$words" bench copies --backend cuda "$@"
@@ -79,7 +79,7 @@ each 1 'cuda:0,7.*there is no GPU 7, the last is 1$' --devices cuda:0,7
 for list in x 0- 1-0 0, all,0 0,,1 9999999 ''; do
     each 2 "cuda:$list" --devices "cuda:$list"
 done
-for command in devices tutorial sweep; do
+for command in devices tutorial sweep train; do
     refuse 1 'require-devices 3: cuda:all has 2' $command --devices cuda:all --require-devices 3
     refuse 1 'require-devices 3: virt:2 has 2' $command --devices virt:2 --require-devices 3
     refuse 2 'require-devices.*65' $command --devices cuda:all --require-devices 65
