@@ -100,6 +100,9 @@ int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *arg
         return dp_cuda_gemm(queue, args, err);
     if (kernel == DP_KERNEL_GEMM_BF16)
         return dp_cuda_gemm_bf16(queue, args, err);
+    if (kernel != DP_KERNEL_LOSS && !launchers[kernel])
+        return dp_fail(err, DP_ENOTSUP, "%s: kernel %d does not run on GPUs in this version",
+                       queue->slot->info.name, (int)kernel);
     const int error = kernel == DP_KERNEL_LOSS ? dp_cuda_launch_loss(args, s->parts, q->stream)
                                                : launchers[kernel](args, q->stream);
     return error ? dp_cuda_fail(queue->slot, names[kernel], (cudaError_t)error, err) : 0;
