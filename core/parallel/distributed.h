@@ -105,8 +105,6 @@ uint64_t ddp_now(void);
 /* Calls step(r) for every rank on its worker. */
 int ddp_tasks(struct dp_ddp *ddp, enum dp_phase phase,
               int (*step)(int r, void *arg, struct dp_error *err), void *arg, struct dp_error *err);
-/* The tensors of src's rank to all others; buffers only, or parameters too. */
-int ddp_send(struct dp_ddp *ddp, int src, bool buffers_only, struct dp_error *err);
 
 /* distributed_buckets.c */
 int ddp_buckets_open(struct dp_ddp *ddp, struct dp_error *err);

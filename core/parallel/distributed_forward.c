@@ -1,0 +1,249 @@
+/* distributed_forward.c: a forward of every rank on a batch of its own; who takes part in it; what
+ * is copied between ranks before it. Source: torch.nn.parallel.DistributedDataParallel. */
+#include "distributed.h"
+
+#include <string.h>
+
+/* ---- copies between ranks ---------------------------------------------------------------- */
+
+/* Neighbours on both sides travel as one. */
+static int add_move(struct dp_move move[], int n, const struct dp_tensor *from,
+                    const struct dp_tensor *to)
+{
+    const size_t bytes = dp_tensor_bytes(from);
+    struct dp_copy *last = n > 0 ? &move[n - 1].copy : NULL;
+    if (last && (const char *)last->src + last->width == from->data &&
+        (char *)last->dst + last->width == to->data) {
+        last->width += bytes;
+        last->src_pitch = last->dst_pitch = last->width;
+        return n;
+    }
+    move[n] =
+        (struct dp_move){to->slot, from->slot, {to->data, from->data, bytes, 1, bytes, bytes}};
+    return n + 1;
+}
+
+/* The tensors of src's rank to all others; buffers only, or parameters too. */
+static int send_values(struct dp_ddp *ddp, int src, bool buffers_only, struct dp_error *err)
+{
+    struct dp_replicas *r = ddp->replicas;
+    struct dp_moves moves[DP_MAX_SLOTS];
+    for (int i = 0; i < ddp->n; ++i) {
+        struct dp_move *move = r->replica[i].moves;
+        int n = 0;
+        for (int j = 0; i != src && j < r->params.n; ++j) {
+            const struct dp_tensor *from = &r->replica[src].state.value[j];
+            const struct dp_tensor *to = &r->replica[i].state.value[j];
+            const size_t bytes = dp_tensor_bytes(from);
+            if ((buffers_only && !r->params.item[j]->buffer) || bytes == 0)
+                continue;
+            n = add_move(move, n, from, to);
+        }
+        moves[i] = (struct dp_moves){move, n};
+    }
+    const struct dp_team team = {ddp->group, r->slot, ddp->n};
+    return dp_comm_move(&team, moves, DP_PHASE_REPLICATE, err);
+}
+
+static bool has_buffers(const struct dp_ddp *d)
+{
+    for (int j = 0; j < d->replicas->params.n; ++j) {
+        if (d->replicas->params.item[j]->buffer)
+            return true;
+    }
+    return false;
+}
+
+/* The caller's inputs to their ranks, all at once; those that are there already stay. */
+static int move_inputs(struct dp_ddp *d, struct ddp_call *call, struct dp_error *err)
+{
+    struct dp_moves moves[DP_MAX_SLOTS];
+    int status = 0, total = 0;
+    for (int r = 0; status == 0 && r < d->n; ++r) {
+        struct dp_run *run = d->replicas->replica[r].run;
+        void *memory = NULL;
+        moves[r] = (struct dp_moves){NULL, 0};
+        status = dp_run_scratch(run, DP_MAX_IO * sizeof *moves->move, &memory, err);
+        struct dp_move *move = memory;
+        for (int k = 0; status == 0 && call->active[r] && k < call->n_in; ++k) {
+            const struct dp_tensor *from = &call->rank[r].in[k];
+            struct dp_tensor *to = &call->rank[r].moved[k];
+            const size_t bytes = dp_tensor_bytes(from);
+            *to = *from;
+            if (from->slot == run->slot)
+                continue;
+            status = dp_run_memory(run, run->slot, bytes, &to->data, err);
+            to->slot = run->slot;
+            move[moves[r].n] = (struct dp_move){
+                to->slot, from->slot, {to->data, from->data, bytes, 1, bytes, bytes}};
+            moves[r].n += bytes > 0;
+        }
+        moves[r].move = move;
+        total += moves[r].n;
+    }
+    const struct dp_team team = {d->group, d->replicas->slot, d->n};
+    return status || total == 0 ? status : dp_comm_move(&team, moves, DP_PHASE_SCATTER, err);
+}
+
+/* ---- join -------------------------------------------------------------------------------- */
+
+/* Parameters and buffers of the last rank to join. */
+static int end_join(struct dp_ddp *d, struct dp_error *err)
+{
+    const int status = send_values(d, d->last, false, err);
+    if (status)
+        return status;
+    d->joining = false;
+    for (int r = 0; r < d->n; ++r)
+        d->rank[r].active = true;
+    return 0;
+}
+
+/* Sets who takes part. *none: nobody has a batch, which is the end. */
+static int enter_join(struct dp_ddp *d, const bool active[], bool *none, struct dp_error *err)
+{
+    int n = 0, highest = -1;
+    *none = false;
+    if (!active)
+        return d->joining ? end_join(d, err) : 0;
+    for (int r = 0; r < d->n; ++r) {
+        if (active[r] && d->joining && !d->rank[r].active)
+            return dp_fail(err, DP_EINVAL, "rank %d has a batch again: the join has not ended", r);
+        n += active[r];
+        highest = active[r] ? r : highest;
+    }
+    *none = n == 0;
+    if (n == 0) {
+        d->last = d->joining ? d->last : d->n - 1;
+        return end_join(d, err);
+    }
+    d->joining = true;
+    d->last = highest;
+    for (int r = 0; r < d->n; ++r)
+        d->rank[r].active = active[r];
+    return 0;
+}
+
+/* ---- forward ----------------------------------------------------------------------------- */
+
+struct forward {
+    struct dp_ddp *ddp;
+    struct ddp_call *call;
+    struct dp_tensor *out;
+};
+
+static int forward_rank(int r, void *arg, struct dp_error *err)
+{
+    const struct forward *f = arg;
+    struct dp_ddp *d = f->ddp;
+    struct dp_run *run = d->replicas->replica[r].run;
+    if (!f->call->active[r])
+        return 0;
+    d->rank[r].uses = f->call->rank[r].uses;
+    const int status = dp_forward(d->module, run, f->call->rank[r].moved, f->call->n_in,
+                                  &f->out[r * DP_MAX_IO], &f->call->rank[r].n_out, err);
+    f->call->rank[r].tape = run->tape_used;
+    return status;
+}
+
+/* In the memory of the runs, until their reset. */
+static int open_call(struct dp_ddp *d, const struct dp_tensor in[], int n_in,
+                     struct ddp_call **call, struct dp_error *err)
+{
+    void *memory = NULL;
+    const size_t bytes = (size_t)d->n_train * sizeof(int);
+    int status = n_in < 0 || n_in > DP_MAX_IO
+                     ? dp_fail(err, DP_EINVAL, "%d inputs: 0 to %d", n_in, DP_MAX_IO)
+                     : dp_run_scratch(d->replicas->replica[0].run, sizeof **call, &memory, err);
+    struct ddp_call *c = memory;
+    for (int r = 0; status == 0 && r < d->n; ++r) {
+        status = dp_run_scratch(d->replicas->replica[r].run, bytes, &memory, err);
+        if (status)
+            return status;
+        c->rank[r].uses = memory;
+        memset(memory, 0, bytes);
+        c->active[r] = d->rank[r].active;
+        c->rank[r].n_out = 0;
+        for (int k = 0; c->active[r] && k < n_in; ++k) {
+            c->rank[r].in[k] = in[r * n_in + k];
+            if (!c->rank[r].in[k].slot)
+                return dp_fail(err, DP_EINVAL, "input %d of rank %d is no tensor", k, r);
+        }
+    }
+    if (status)
+        return status;
+    c->n_in = n_in;
+    c->sync = !d->no_sync;
+    *call = c;
+    return 0;
+}
+
+static int check_outputs(const struct dp_ddp *d, const struct ddp_call *call, int *n_out,
+                         struct dp_error *err)
+{
+    int first = -1;
+    for (int r = 0; r < d->n; ++r) {
+        if (!call->active[r])
+            continue;
+        if (first >= 0 && call->rank[r].n_out != call->rank[first].n_out)
+            return dp_fail(err, DP_ESHAPE, "rank %d has %d outputs, rank %d has %d", r,
+                           call->rank[r].n_out, first, call->rank[first].n_out);
+        first = first < 0 ? r : first;
+    }
+    *n_out = call->rank[first].n_out;
+    return 0;
+}
+
+/* The base may have been moved away and back. */
+static int check_base(struct dp_ddp *d, struct dp_error *err)
+{
+    const int status = dp_replicas_check(d->replicas, err);
+    for (int j = 0; status == 0 && j < d->replicas->params.n; ++j)
+        d->replicas->replica[0].state.value[j] = d->replicas->params.item[j]->value;
+    return status;
+}
+
+static int forward_all(struct dp_ddp *d, struct ddp_call *call, struct dp_tensor out[], int *n_out,
+                       struct dp_error *err)
+{
+    struct forward f = {d, call, out};
+    const bool grad = d->replicas->replica[0].run->grad;
+    const bool send = d->send_buffers && !d->config.keep_buffers && has_buffers(d);
+    size_t mark[DP_MAX_SLOTS];
+    int status = send ? send_values(d, d->joining ? d->last : 0, true, err) : 0;
+    if (status == 0)
+        status = move_inputs(d, call, err);
+    if (status)
+        return status;
+    d->send_buffers = grad && call->sync;
+    for (int r = 0; r < d->n; ++r)
+        mark[r] = d->replicas->replica[r].run->tape_used;
+    status = ddp_tasks(d, DP_PHASE_FORWARD, forward_rank, &f, err);
+    if (status == 0)
+        status = check_outputs(d, call, n_out, err);
+    for (int r = 0; status && r < d->n; ++r)
+        d->replicas->replica[r].run->tape_used = mark[r];
+    if (status == 0 && grad) {
+        call->before = d->call;
+        d->call = call;
+    }
+    return status;
+}
+
+int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
+                   struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    struct ddp_call *call = NULL;
+    bool none;
+    int status = check_base(ddp, err);
+    if (status == 0)
+        status = enter_join(ddp, active, &none, err);
+    if (status)
+        return status;
+    if (none) {
+        *n_out = 0;
+        return 0;
+    }
+    status = open_call(ddp, in, n_in, &call, err);
+    return status ? status : forward_all(ddp, call, out, n_out, err);
+}
