@@ -28,6 +28,7 @@ static const struct case_table *const tables[] = {
     &ddp_primitives_cases,
     &distributed_cases,
     &graphs_cases,
+    &graphs_training_cases,
     &distributed_order_cases,
     &distributed_sync_cases,
     &torch_cases,

@@ -1,5 +1,5 @@
 /* probes.c: the probes that look, sleep, fail, count or inject. Those that compute are in
- * probe_maths.c. */
+ * probe_maths.c, probe_scale.c and probe_shape.c. */
 #include "probes.h"
 
 #include <stddef.h>

@@ -1,0 +1,121 @@
+/* graphs_training.c: whole trainings, with loss and update: launched as CUDA graphs they leave the
+ * bits that single launches leave, and a new learning rate needs no new graph. */
+#include "list.h"
+
+#include <string.h>
+
+#define WIDE 8
+
+/* Three layers and a loss, with numbers that are not exact: what a training leaves behind. */
+struct training {
+    struct dp_group *group;
+    struct dp_module *model, *wrapper, *loss;
+    struct dp_run *run;
+    struct dp_tensor x, target;
+    float loss_of[8];
+    const float *weights[6];
+};
+
+static void open_training(struct context *c, struct training *t, int k)
+{
+    t->group = open_group(c, k);
+    struct dp_slot **slots = first_slots(c, t->group, k);
+    struct dp_module *const layers[] = {
+        make_linear(c, t->group, 5, WIDE, true), make_tanh(c, t->group),
+        make_linear(c, t->group, WIDE, WIDE, true), make_relu(c, t->group),
+        make_linear(c, t->group, WIDE, 2, true)};
+    struct dp_error err = {0};
+    t->model = make_sequential(c, t->group, layers, 5);
+    expect_ok(c, dp_module_init(t->model, 3, &err), &err, "dp_module_init");
+    move_module(c, t->model, slots[0]);
+    t->wrapper = make_parallel(c, t->model, &(struct dp_parallel_config){0});
+    t->loss = make_loss(c, t->group, DP_LOSS_MSE, 1.0f, true);
+    t->run = open_run(c, t->group);
+    t->x = make_tensor(c, slots[0], DP_F32, 2, (size_t[]){30, 5}, NULL);
+    t->target = make_tensor(c, slots[0], DP_F32, 2, (size_t[]){30, 2}, NULL);
+    write_floats(c, &t->x, randoms(c, 150, 1));
+    write_floats(c, &t->target, randoms(c, 60, 2));
+}
+
+static void training_step(struct context *c, struct training *t, struct dp_sgd *sgd, float *loss)
+{
+    struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
+    struct dp_error err = {0};
+    int n = 0;
+    dp_run_reset(t->run);
+    dp_zero_grad(t->model);
+    in[0] = forward(c, t->wrapper, t->run, &t->x);
+    in[1] = t->target;
+    expect_ok(c, dp_forward(t->loss, t->run, in, 2, out, &n, &err), &err, "dp_forward");
+    expect_ok(c, dp_tensor_read(loss, &out[0], &err), &err, "dp_tensor_read");
+    expect_ok(c, dp_backward(t->loss, t->run, NULL, 0, grad, 2, &err), &err, "dp_backward");
+    expect_ok(c, dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, &err), &err, "dp_backward");
+    expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+}
+
+/* Eight steps; the rate changes after the fifth. */
+static void train(struct context *c, struct training *t, int k, float momentum)
+{
+    struct dp_launches l;
+    open_training(c, t, k);
+    struct dp_sgd *sgd = open_sgd(c, t->model, 0.125f, momentum, 0.01f);
+    for (int step = 0; step < 8; ++step) {
+        if (step == 5)
+            dp_sgd_set_rate(sgd, 0.3f);
+        training_step(c, t, sgd, &t->loss_of[step]);
+    }
+    for (int i = 0; i < 6; ++i)
+        t->weights[i] = read_floats(c, &param_at(c, t->model, i)->value);
+    dp_group_launches(t->group, &l);
+    const bool on = c->settings.gpus > 0 && !c->settings.no_graphs;
+    expect(c, on ? l.graphs > 0 : l.graphs == 0, "%llu graphs", (unsigned long long)l.graphs);
+}
+
+/* The same bits with graphs as without, the same losses on the way. */
+static void bits(struct context *c)
+{
+    for (int k = 1; k <= 4; ++k) {
+        for (int momentum = 0; momentum < 2; ++momentum) {
+            case_release(c);
+            case_note(c, "K=%d momentum %d", k, momentum);
+            struct training with, without;
+            c->settings.no_graphs = true;
+            train(c, &without, k, 0.5f * (float)momentum);
+            c->settings.no_graphs = false;
+            train(c, &with, k, 0.5f * (float)momentum);
+            expect(c, memcmp(with.loss_of, without.loss_of, sizeof with.loss_of) == 0,
+                   "the losses differ: %g and %g at last", (double)with.loss_of[7],
+                   (double)without.loss_of[7]);
+            expect(c, with.loss_of[7] < with.loss_of[0], "nothing was learnt");
+            for (int i = 0; i < 6; ++i)
+                expect_bits(c, "parameter", &param_at(c, with.model, i)->value, without.weights[i]);
+        }
+    }
+}
+
+/* A new rate in each step needs no new graph: one for the update, one each for forward, loss's
+ * backward and backward of three replicas. */
+static void rates(struct context *c)
+{
+    struct training t;
+    struct dp_launches before, after;
+    float loss;
+    open_training(c, &t, 3);
+    struct dp_sgd *sgd = open_sgd(c, t.model, 0.0f, 0.5f, 0.0f);
+    for (int step = 0; step < 8; ++step) {
+        dp_group_launches(t.group, &before);
+        dp_sgd_set_rate(sgd, 0.01f * (float)(step + 1));
+        training_step(c, &t, sgd, &loss);
+        dp_group_launches(t.group, &after);
+    }
+    const uint64_t graphs = after.graphs - before.graphs, want = c->settings.gpus > 0 ? 8 : 0;
+    expect(c, graphs == want && after.captured == want, "%llu graphs of %llu, want %llu",
+           (unsigned long long)graphs, (unsigned long long)after.captured,
+           (unsigned long long)want);
+}
+
+static const struct test_case cases[] = {
+    {"graphs/rates", "GRAD-17", rates},
+    {"graphs/bits", "GRAD-17 DET-01", bits},
+};
+const struct case_table graphs_training_cases = {cases, sizeof cases / sizeof cases[0]};
