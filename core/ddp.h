@@ -118,6 +118,27 @@ void dp_ddp_times(const struct dp_ddp *ddp, int r, uint64_t *begin_ns, uint64_t 
 /* Its reductions run beside backward; false: behind it, on the calling thread. */
 bool dp_ddp_overlaps(const struct dp_ddp *ddp);
 
+/* ---- pure functions ---------------------------------------------------------------------- */
+
+/* The bucket of each of n tensors (their bytes, their element types), as DistributedDataParallel
+ * groups gradients: in the order given, a tensor joins the open bucket of its type, which closes
+ * when its bytes reach the limit; tensors are never cut. Each type starts at limits[0] and goes to
+ * the next one with every bucket it closes, the last limit is used on. What is still open at the
+ * end is a bucket, too. Buckets are numbered by their lowest tensor; limit_of[b], with room for n,
+ * is the limit that bucket b was closed by or left under. A pure function.
+ * Errors DP_EINVAL n < 0, no limits, unknown element type.
+ * Source: c10d compute_bucket_assignment_by_size.  [DDP-10] */
+int dp_buckets(const size_t bytes[], const enum dp_dtype dtype[], int n, const size_t limits[],
+               int n_limits, int bucket[], size_t limit_of[], int *n_buckets, struct dp_error *err);
+
+/* The items of one rank without shuffling: rank, rank + ranks, ... of the items repeated from
+ * the start until they are a multiple of ranks, or with drop_last cut to one. *n is set to their
+ * number; at most capacity of index are filled. A pure function.
+ * Errors DP_EINVAL ranks < 1 or rank outside 0..ranks-1.
+ * Source: torch.utils.data.DistributedSampler.  [DDP-28] */
+int dp_sampler(size_t items, int ranks, int rank, bool drop_last, size_t index[], size_t capacity,
+               size_t *n, struct dp_error *err);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

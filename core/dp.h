@@ -1,5 +1,6 @@
-/* dp.h: the reference implementation of data parallelism. With ddp.h (ranks) and dp_layers.h, which
- * it includes, what core/ shows.
+/* dp.h: the reference implementation of data parallelism. With its parts, which it includes,
+ * dp_layers.h (more layers) and dp_observe.h (machine, launches, traces), and with ddp.h (ranks),
+ * what core/ shows.
  *
  * A batch of N rows is split over K devices; every device runs a replica of one module on its
  * shard; outputs are gathered in replica order; gradients are summed into the base module. The
@@ -140,16 +141,6 @@ bool dp_group_oversubscribed(const struct dp_group *group);
 const char *dp_group_software(const struct dp_group *group);
 int dp_group_wait(struct dp_group *group, struct dp_error *err); /* drains every queue */
 
-/* How the operations of all compute queues got to the GPUs since the group was opened; zeros on
- * other devices. */
-struct dp_launches {
-    uint64_t single;            /* operations launched by themselves */
-    uint64_t graphs, in_graphs; /* graphs launched, and the operations in them */
-    uint64_t captured, evicted; /* graphs made, and dropped for newer ones */
-    uint64_t refused;           /* lists of operations that CUDA would not capture */
-};
-void dp_group_launches(const struct dp_group *group, struct dp_launches *launches);
-
 /* Hands an empty task to every worker and takes it back: all are awake and in step. */
 void dp_group_barrier(struct dp_group *group);
 
@@ -169,22 +160,6 @@ struct dp_slot_info {
 void dp_slot_describe(const struct dp_slot *slot, struct dp_slot_info *info);
 const char *dp_slot_name(const struct dp_slot *slot);
 struct dp_group *dp_slot_group(const struct dp_slot *slot);
-
-struct dp_machine {
-    char cpu_model[128];
-    int packages, numa_nodes, cores, pus; /* of the machine */
-    int usable_cores, usable_pus;         /* that this process may run on */
-    uint64_t memory_bytes;
-    uint64_t l1d_bytes, l2_bytes, l3_bytes; /* of one cache; 0 unknown */
-    char hwloc_version[32];
-    char blas[160]; /* name, version and configuration of the CBLAS in use */
-};
-int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
-
-/* Looks for GPUs. Returns their number or a negative enum dp_status: DP_ENODEV when there are none
- * (this build has no CUDA part; no driver; no GPU that the process may see), else what is there
- * does not work. text says so in one line, in the runtime's words, with versions. */
-int dp_gpus(char *text, size_t bytes);
 
 /* ---- 4. Tensors ------------------------------------------------------------------------ */
 
@@ -460,25 +435,6 @@ int dp_replicate(struct dp_replicas *replicas, int m, struct dp_error *err);
  * [GRAD-01 GRAD-02 GRAD-04 GRAD-06 GRAD-11 GRAD-12 DET-01] */
 int dp_reduce(struct dp_replicas *replicas, int m, struct dp_error *err);
 
-/* The bucket of each of n tensors (their bytes, their element types), as DistributedDataParallel
- * groups gradients: in the order given, a tensor joins the open bucket of its type, which closes
- * when its bytes reach the limit; tensors are never cut. Each type starts at limits[0] and goes to
- * the next one with every bucket it closes, the last limit is used on. What is still open at the
- * end is a bucket, too. Buckets are numbered by their lowest tensor; limit_of[b], with room for n,
- * is the limit that bucket b was closed by or left under. A pure function.
- * Errors DP_EINVAL n < 0, no limits, unknown element type.
- * Source: c10d compute_bucket_assignment_by_size.  [DDP-10] */
-int dp_buckets(const size_t bytes[], const enum dp_dtype dtype[], int n, const size_t limits[],
-               int n_limits, int bucket[], size_t limit_of[], int *n_buckets, struct dp_error *err);
-
-/* The items of one rank without shuffling: rank, rank + ranks, ... of the items repeated from
- * the start until they are a multiple of ranks, or with drop_last cut to one. *n is set to their
- * number; at most capacity of index are filled. A pure function.
- * Errors DP_EINVAL ranks < 1 or rank outside 0..ranks-1.
- * Source: torch.utils.data.DistributedSampler.  [DDP-28] */
-int dp_sampler(size_t items, int ranks, int rank, bool drop_last, size_t index[], size_t capacity,
-               size_t *n, struct dp_error *err);
-
 /* ---- 9. data_parallel ------------------------------------------------------------------- */
 
 struct dp_parallel_config {
@@ -517,53 +473,9 @@ int dp_data_parallel(struct dp_module *module, struct dp_run *run, struct dp_slo
                      const struct dp_tensor in[], int n_in, struct dp_tensor out[], int *n_out,
                      struct dp_module **call, struct dp_error *err);
 
-/* ---- 10. Traces ------------------------------------------------------------------------- */
+/* ---- 10. What can be seen -------------------------------------------------------------- */
 
-/* Where a step's time and traffic go, per replica, added up until reset. The clock is the host's
- * where operations run as they are issued. Of a GPU it is the GPU's own, between events in its
- * queues: from where a queue comes to the phase until its last operation of it has ended. */
-enum dp_phase {
-    DP_PHASE_SCATTER,   /* input rows to the replicas */
-    DP_PHASE_REPLICATE, /* parameters to the replicas */
-    DP_PHASE_FORWARD,
-    DP_PHASE_GATHER,   /* outputs to the output device */
-    DP_PHASE_BACKWARD, /* output gradient to replicas, their backward, input gradients back */
-    DP_PHASE_REDUCE,   /* replicas' gradients into the base */
-    DP_PHASE_LOSS,     /* nobody's but the caller's: dp_phase_begin */
-    DP_PHASE_UPDATE,   /* the same, and dp_ddp_step's */
-    DP_PHASES
-};
-struct dp_trace {
-    struct {
-        /* Time its worker spent; of transfers one after the other, since the first began. */
-        uint64_t ns[DP_PHASES];
-        uint64_t bytes[DP_PHASES]; /* bytes that crossed slots on its behalf */
-    } replica[DP_MAX_SLOTS];
-    /* By slot of the group: time in matrix products, a part of forward and backward. 0, which is
-     * unknown, where the issuing thread does not run them: late devices and GPUs. */
-    uint64_t matmul_ns[DP_MAX_SLOTS];
-};
-/* trace is written by the workers during calls; NULL switches it off (the default). The caller
- * owns and clears it, between calls. */
-void dp_group_trace(struct dp_group *group, struct dp_trace *trace);
-/* Waits for the group and adds the times of its GPUs, which are not in the trace before: after a
- * step, outside of what is timed. Other devices have none to add.
- * Errors DP_EINVAL more than DP_TRACE_SPANS times of a GPU since the last call; DP_EFAULT. */
-#define DP_TRACE_SPANS 32
-int dp_trace_read(struct dp_group *group, struct dp_error *err);
-/* What is queued on slot between the two, on its thread, counts as that phase of the replica that
- * has the slot's number: work that no call here has a phase for, like a loss, an update, or a model
- * without a wrapper. dp_phase_within: inside of phase `outer` of that replica, from which it is
- * taken. */
-struct dp_span {
-    struct dp_queue *queue; /* all private */
-    enum dp_phase phase, outer;
-    int replica;
-    uint64_t begin;
-};
-struct dp_span dp_phase_begin(struct dp_slot *slot, enum dp_phase phase);
-struct dp_span dp_phase_within(struct dp_slot *slot, enum dp_phase phase, enum dp_phase outer);
-void dp_phase_end(const struct dp_span *span);
+#include "dp_observe.h" /* the machine, GPUs, launches, traces */
 
 #pragma GCC visibility pop
 

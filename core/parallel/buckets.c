@@ -1,6 +1,6 @@
 /* buckets.c: which gradients travel together in DistributedDataParallel. Pure arithmetic.
  * Source: c10d compute_bucket_assignment_by_size. */
-#include "dp.h"
+#include "ddp.h"
 
 #define TYPES (DP_I64 + 1)
 

@@ -1,6 +1,6 @@
 /* sampler.c: which items a rank of DistributedDataParallel sees. Pure arithmetic.
  * Source: torch.utils.data.DistributedSampler without shuffling. */
-#include "dp.h"
+#include "ddp.h"
 
 int dp_sampler(size_t items, int ranks, int rank, bool drop_last, size_t index[], size_t capacity,
                size_t *n, struct dp_error *err)

@@ -1,5 +1,6 @@
 /* ddp_primitives.c: DistributedDataParallel's two pure functions: which gradients share a bucket,
  * and which items a rank sees. */
+#include "ddp.h"
 #include "list.h"
 
 #include <stdint.h>

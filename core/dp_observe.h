@@ -1,0 +1,83 @@
+/* dp_observe.h: what can be seen without changing it: the machine, its GPUs, how work was launched,
+ * and where a step's time went; a part of dp.h, which includes it. */
+#include "dp.h" /* before the guard: it includes this file where it belongs */
+#ifndef DP_OBSERVE_H
+#define DP_OBSERVE_H
+
+/* ---- what is here ----------------------------------------------------------------------- */
+
+struct dp_machine {
+    char cpu_model[128];
+    int packages, numa_nodes, cores, pus; /* of the machine */
+    int usable_cores, usable_pus;         /* that this process may run on */
+    uint64_t memory_bytes;
+    uint64_t l1d_bytes, l2_bytes, l3_bytes; /* of one cache; 0 unknown */
+    char hwloc_version[32];
+    char blas[160]; /* name, version and configuration of the CBLAS in use */
+};
+int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
+
+/* Looks for GPUs. Returns their number or a negative enum dp_status: DP_ENODEV when there are none
+ * (this build has no CUDA part; no driver; no GPU that the process may see), else what is there
+ * does not work. text says so in one line, in the runtime's words, with versions. */
+int dp_gpus(char *text, size_t bytes);
+
+/* ---- what happened ---------------------------------------------------------------------- */
+
+/* How the operations of all compute queues got to the GPUs since the group was opened; zeros on
+ * other devices. */
+struct dp_launches {
+    uint64_t single;            /* operations launched by themselves */
+    uint64_t graphs, in_graphs; /* graphs launched, and the operations in them */
+    uint64_t captured, evicted; /* graphs made, and dropped for newer ones */
+    uint64_t refused;           /* lists of operations that CUDA would not capture */
+};
+void dp_group_launches(const struct dp_group *group, struct dp_launches *launches);
+
+/* Where a step's time and traffic go, per replica, added up until reset. The clock is the host's
+ * where operations run as they are issued. Of a GPU it is the GPU's own, between events in its
+ * queues: from where a queue comes to the phase until its last operation of it has ended. */
+enum dp_phase {
+    DP_PHASE_SCATTER,   /* input rows to the replicas */
+    DP_PHASE_REPLICATE, /* parameters to the replicas */
+    DP_PHASE_FORWARD,
+    DP_PHASE_GATHER,   /* outputs to the output device */
+    DP_PHASE_BACKWARD, /* output gradient to replicas, their backward, input gradients back */
+    DP_PHASE_REDUCE,   /* replicas' gradients into the base */
+    DP_PHASE_LOSS,     /* nobody's but the caller's: dp_phase_begin */
+    DP_PHASE_UPDATE,   /* the same, and dp_ddp_step's */
+    DP_PHASES
+};
+struct dp_trace {
+    struct {
+        /* Time its worker spent; of transfers one after the other, since the first began. */
+        uint64_t ns[DP_PHASES];
+        uint64_t bytes[DP_PHASES]; /* bytes that crossed slots on its behalf */
+    } replica[DP_MAX_SLOTS];
+    /* By slot of the group: time in matrix products, a part of forward and backward. 0, which is
+     * unknown, where the issuing thread does not run them: late devices and GPUs. */
+    uint64_t matmul_ns[DP_MAX_SLOTS];
+};
+/* trace is written by the workers during calls; NULL switches it off (the default). The caller
+ * owns and clears it, between calls. */
+void dp_group_trace(struct dp_group *group, struct dp_trace *trace);
+/* Waits for the group and adds the times of its GPUs, which are not in the trace before: after a
+ * step, outside of what is timed. Other devices have none to add.
+ * Errors DP_EINVAL more than DP_TRACE_SPANS times of a GPU since the last call; DP_EFAULT. */
+#define DP_TRACE_SPANS 32
+int dp_trace_read(struct dp_group *group, struct dp_error *err);
+/* What is queued on slot between the two, on its thread, counts as that phase of the replica that
+ * has the slot's number: work that no call here has a phase for, like a loss, an update, or a model
+ * without a wrapper. dp_phase_within: inside of phase `outer` of that replica, from which it is
+ * taken. */
+struct dp_span {
+    struct dp_queue *queue; /* all private */
+    enum dp_phase phase, outer;
+    int replica;
+    uint64_t begin;
+};
+struct dp_span dp_phase_begin(struct dp_slot *slot, enum dp_phase phase);
+struct dp_span dp_phase_within(struct dp_slot *slot, enum dp_phase phase, enum dp_phase outer);
+void dp_phase_end(const struct dp_span *span);
+
+#endif
