@@ -1,0 +1,199 @@
+/* record_refused.c: tests of text that is no record, or not quite: it is refused with a reason. */
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+#include "record_example.h"
+
+struct edit {
+    const char *old, *with, *named; /* named: what the message must contain */
+};
+
+static void check_edits(const char *text, const struct edit list[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i) {
+        struct record_cell cell;
+        struct record_error err = {""};
+        char *edited = example_edit(text, list[i].old, list[i].with);
+        cr_assert(record_cell_parse(edited, &cell, &err) == -1, "%s was read", list[i].with);
+        cr_assert(strstr(err.text, list[i].named) != NULL, "\"%s\" does not name %s", err.text,
+                  list[i].named);
+        free(edited);
+    }
+}
+
+static const struct edit edits[] = {
+    {"cell/1.1", "cell/2.0", "lockstep/cell/2.0"},
+    {"cell/1.1", "cell/1.", "not known"},
+    {"cell/1.1", "cell/1.0x", "not known"},
+    {"cell/1.1", "run/1.1", "expected lockstep/cell"},
+    {"\"lockstep/cell/1.1\"", "7", "schema"},
+    {"\"n_samples\":8", "\"n_samples\":9", "t_step_ns"},
+    {"\"n_samples\":8", "\"n_samples\":-1", "n_samples"},
+    {"\"n_samples\":8", "\"n_samples\":9223372036854775807", "n_samples"},
+    {"\"n_samples\":8", "\"n_samples\":9223372036854775808", "not JSON"},
+    {"\"n_samples\":8", "\"n_samples\":9007199254740992", "t_step_ns"},
+    {"\"n_samples\":8", "\"n_samples\":8.0", "n_samples"},
+    {"\"n_samples\":8", "\"n_samples\":\"8\"", "n_samples"},
+    {"\"n_samples\":8", "\"n_samples\":8,\"n_samples\":8", "not JSON"},
+    {"\"n_ranks\":2", "\"n_ranks\":3", "scatter"},
+    {"\"n_ranks\":2", "\"n_ranks\":65", "n_ranks"},
+    {"\"n_ranks\":2", "\"n_ranks\":-2", "n_ranks"},
+    {"\"n_valid\":6", "\"n_valid\":9", "9 valid"},
+    {"\"median_ns\":125.0", "\"median_ns\":\"fast\"", "median_ns"},
+    {"\"median_ns\":125.0", "\"median_ns\":null", "summary"},
+    {"\"median_ns\":125.0", "\"median_ns\":-120", "summary"},
+    {"\"median_ns\":125.0", "\"median_ns\":1e999", "not JSON"},
+    {"\"median_ns\":125.0", "\"median_ns\":NaN", "not JSON"},
+    {"\"validated\":true", "\"validated\":1", "validated"},
+    {"\"validated\":true", "\"validated\":false", "no value was checked"},
+    {"\"validated\":true,", "", "validated"},
+    {"\"status\":\"ok\"", "\"status\":\"great\"", "great"},
+    {"\"status\":\"ok\"", "\"status\":\"gr\\u001beat\\n\"", "gr?eat?"},
+    {"\"status\":\"ok\"", "\"status\":\"o\\u0000k\"", "not JSON"},
+    {"\"shard_rows\":[15,15]", "\"shard_rows\":[15,-15]", "shard_rows"},
+    {"\"shard_rows\":[15,15]", "\"shard_rows\":{}", "shard_rows"},
+    {"\"flags\":[1", "\"flags\":[-1", "flags"},
+    {"\"flags\":[1", "\"flags\":[[1]", "flags"},
+    {"\"t_start_ns\":[0", "\"t_start_ns\":[9007199254740993", "t_start_ns"},
+    {"\"t_step_ns\":[900", "\"t_step_ns\":[-900", "t_step_ns"},
+    {"\"phase_ns\":{", "\"phase_ns\":{\"x\":[", "not JSON"},
+    {"\"scatter\":[[0", "\"scatter\":[[[0]", "scatter"},
+    {"\"scatter\":[[0,", "\"scatter\":[[", "scatter"},
+    {"\"raw\":{", "\"raw\":[{", "not JSON"},
+    {"\"raw\":{", "\"raw\":{},\"extra\":{", "phase_ns"},
+    {"\"cell\":{", "\"cell\":5,\"extra\":{", "cell"},
+    {"\"global_batch\":30", "\"global_batch\":31", "cell_id"},
+    {"\"start_epoch_ns\":\"", "\"start_epoch_ns\":\"-", "start_epoch_ns"},
+    {"\"start_epoch_ns\":\"", "\"start_epoch_ns\":\"9999", "64 bits"},
+    {"\"run_id\":\"0123", "\"run_id\":\"ABCD", "16 hex"},
+    {"\"mode\":\"dp\"", "\"mode\":\"dpdpdpdp\"", "mode"},
+};
+
+Test(record_refused, edited_cells_are_refused)
+{
+    struct record_cell cell = example_cell(0);
+    char *text = record_cell_text(&cell);
+    cr_assert(text != NULL);
+    check_edits(text, edits, sizeof edits / sizeof edits[0]);
+    free(text);
+    record_cell_free(&cell);
+}
+
+/* Arrays that are longer than the struct has room for. */
+Test(record_refused, long_arrays_are_refused)
+{
+    static char shards[3000] = "\"shard_rows\":[15", slots[3000] = "\"slots\":[{}";
+    for (int i = 0; i < 500; ++i) {
+        strcat(shards, ",15");
+        strcat(slots, ",{}");
+    }
+    struct record_cell cell = example_cell(0), back;
+    const struct record_run run = example_run();
+    struct record_run run_back;
+    struct record_error err = {""};
+    char *cell_text = record_cell_text(&cell), *run_text = record_run_text(&run);
+    char *cell_edited = example_edit(cell_text, "\"shard_rows\":[15", shards);
+    char *run_edited = example_edit(run_text, "\"slots\":[", strcat(slots, ","));
+    cr_assert(record_cell_parse(cell_edited, &back, &err) == -1);
+    cr_assert(strstr(err.text, "at most 64") != NULL, "%s", err.text);
+    cr_assert(record_run_parse(run_edited, &run_back, &err) == -1);
+    cr_assert(strstr(err.text, "at most 64") != NULL, "%s", err.text);
+    free(cell_text);
+    free(run_text);
+    free(cell_edited);
+    free(run_edited);
+    record_cell_free(&cell);
+}
+
+Test(record_refused, not_json_is_refused)
+{
+    static const char *const lines[] = {
+        "",
+        " ",
+        "{",
+        "null",
+        "[]",
+        "7",
+        "\"x\"",
+        "{}",
+        "{\"schema\":null}",
+        "\xff\xfe{}",
+        "{\"schema\":\"lockstep/cell/1.1\"}",
+        "{\"schema\":\"lockstep/cell/1.1\"} x",
+        "{\"schema\":\"nvbench/1.0\"}",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i) {
+        struct record_cell cell;
+        struct record_run run;
+        struct record_error err = {""};
+        cr_assert(record_cell_parse(lines[i], &cell, &err) == -1 && err.text[0] != '\0', "%zu", i);
+        cr_assert(record_run_parse(lines[i], &run, &err) == -1 && err.text[0] != '\0', "%zu", i);
+    }
+    /* Deeper than any parser's stack. */
+    char *deep = malloc(200001);
+    cr_assert(deep != NULL);
+    memset(deep, '[', 200000);
+    deep[200000] = '\0';
+    struct record_cell cell;
+    struct record_error err = {""};
+    cr_assert(record_cell_parse(deep, &cell, &err) == -1);
+    free(deep);
+}
+
+/* Some bytes of a good line are overwritten, removed or doubled: it is read or refused with one
+ * line of text, and under the sanitizers without any other harm. */
+static char *mutate(const char *line, uint64_t *state)
+{
+    static const char bytes[] = "0123456789-+.eE\"\\[]{},:nulltruefalse \x01\x7f\x80\xff";
+    const size_t length = strlen(line);
+    char *copy = malloc(2 * length + 1);
+    cr_assert(copy != NULL);
+    memcpy(copy, line, length + 1);
+    const unsigned rounds = 1 + (unsigned)(*state >> 60) % 4;
+    for (unsigned i = 0; i < rounds; ++i) {
+        *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const size_t now = strlen(copy), at = (size_t)(*state >> 20) % (now + 1);
+        const size_t span = (size_t)(*state >> 50) % 7, rest = now - at;
+        const unsigned kind = (unsigned)(*state >> 57) % 3;
+        const size_t cut = span < rest ? span : rest;
+        if (kind == 0 && at < now) {
+            copy[at] = bytes[(size_t)(*state >> 33) % (sizeof bytes - 1)];
+        } else if (kind == 1) {
+            memmove(copy + at, copy + at + cut, rest - cut + 1);
+        } else if (now + cut <= 2 * length) {
+            memmove(copy + at + cut, copy + at, rest + 1);
+        }
+    }
+    return copy;
+}
+
+Test(record_refused, damaged_lines_do_no_harm, .timeout = 50)
+{
+    struct record_cell cell = example_cell(0);
+    struct record_run run = example_run();
+    char *lines[2] = {record_cell_text(&cell), record_run_text(&run)};
+    uint64_t state = 1;
+    size_t refused = 0;
+    for (int i = 0; i < 20000; ++i) {
+        char *line = mutate(lines[i % 2], &state);
+        struct record_cell got = {.n_ranks = 0};
+        struct record_run got_run;
+        struct record_error err = {""};
+        const int status = i % 2 == 0 ? record_cell_parse(line, &got, &err)
+                                      : record_run_parse(line, &got_run, &err);
+        cr_assert(status == 0 || (err.text[0] != '\0' && strpbrk(err.text, "\n\x01") == NULL),
+                  "round %d: no reason given", i);
+        refused += status != 0;
+        if (status == 0 && i % 2 == 0) {
+            record_cell_free(&got);
+        }
+        free(line);
+    }
+    cr_assert(refused > 10000 && refused < 20000, "%zu of 20000 refused", refused);
+    free(lines[0]);
+    free(lines[1]);
+    record_cell_free(&cell);
+}
