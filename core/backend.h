@@ -65,6 +65,10 @@ struct dp_device_ops {
      * together: by flush, or before anything else could tell: a copy, a call, an event, a wait for
      * the queue. flush also returns failures of those. NULL: none are ever held back. */
     void (*hold)(struct dp_queue *queue, bool on);
+    /* As launch, and before all that is held back, none of which uses what this one writes. NULL:
+     * as launch. */
+    int (*ahead)(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                 struct dp_error *err);
     int (*flush)(struct dp_queue *queue, struct dp_error *err);
 };
 extern const struct dp_device_ops dp_device_cpu; /* cpu/device.c: at once */
@@ -188,6 +192,8 @@ int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const s
 /* Wrappers of the device operations. */
 int dp_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
               struct dp_error *err);
+int dp_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
+                    struct dp_error *err);
 int dp_event_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err);
 int dp_queue_sync(struct dp_queue *queue, struct dp_error *err);
 int dp_slot_wait(struct dp_slot *slot, struct dp_error *err); /* both queues */

@@ -268,6 +268,14 @@ int dp_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, s
     return queue->slot->ops->launch(queue, kernel, args, bytes, err);
 }
 
+int dp_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
+                    struct dp_error *err)
+{
+    const struct dp_device_ops *ops = queue->slot->ops;
+    return ops->ahead ? ops->ahead(queue, kernel, args, err)
+                      : ops->launch(queue, kernel, args, bytes, err);
+}
+
 int dp_event_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
     return queue->slot->ops->wait(queue, event, err);

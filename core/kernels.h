@@ -1,8 +1,9 @@
 /* kernels.h: the operations a device must be able to run, as numbers and argument structs.
  *
  * Part of the seam. Every kernel has a portable reference in cpu/kernels_ref.c, which is its
- * definition; a backend overrides what it can do faster. All arrays are contiguous and on the
- * slot of the queue unless a line says otherwise. Arguments are copied at launch. */
+ * definition; a backend overrides what it can do faster, GPUs some sums in another fixed order
+ * (cuda/launch.h). All arrays are contiguous and on the slot of the queue unless a line says
+ * otherwise. Arguments are copied at launch. */
 #ifndef DP_KERNELS_H
 #define DP_KERNELS_H
 
@@ -21,6 +22,7 @@ enum dp_kernel {
     DP_KERNEL_SGD,
     DP_KERNEL_ZERO,
     DP_KERNEL_FILL,
+    DP_KERNEL_STORE,
     DP_KERNEL_COPY,
     DP_KERNEL_REDUCE,
     DP_KERNEL_MEAN,
@@ -129,6 +131,11 @@ struct dp_fill {
     float *dst;
     float value;
     size_t n;
+};
+
+/* *dst = value */
+struct dp_store {
+    uint64_t *dst, value;
 };
 
 /* height rows of width bytes; either side may be on another slot. */
@@ -249,12 +256,14 @@ struct dp_batch_norm_args {
 };
 
 /* y[i] = x[i] * scale where a draw in 0..2^32-1, a function of key and i, is below limit, else 0.
- * The draw is the upper half of SplitMix64's mix of key + (i + 1) * 0x9e3779b97f4a7c15. */
+ * The draw is the upper half of SplitMix64's mix of key + (i + 1) * 0x9e3779b97f4a7c15. The key is
+ * read when the kernel runs: launches with another one are the same launches. */
 struct dp_dropout_args {
     float *y;
     const float *x;
     size_t n;
-    uint64_t key, limit;
+    const uint64_t *key; /* one */
+    uint64_t limit;
     float scale;
 };
 

@@ -39,6 +39,7 @@ void dp_block_release(struct dp_block *block)
     free(block);
 }
 
+/* Without room between tensors: neighbours travel as one, and the bytes moved are theirs alone. */
 size_t dp_layout_add(size_t *offset, const struct dp_tensor *tensor)
 {
     const size_t unit = dp_dtype_bytes(tensor->dtype);

@@ -58,6 +58,7 @@ dp_kernel_fn *const dp_kernels_blas[DP_KERNELS] = {
     [DP_KERNEL_BATCH_NORM] = dp_ref_batch_norm,
     [DP_KERNEL_BATCH_NORM_EVAL] = dp_ref_batch_norm_eval,
     [DP_KERNEL_BATCH_NORM_GRAD] = dp_ref_batch_norm_grad,
+    [DP_KERNEL_STORE] = dp_ref_store,
     [DP_KERNEL_DROPOUT] = dp_ref_dropout,
     [DP_KERNEL_CAPSULE] = dp_ref_capsule,
     [DP_KERNEL_CAPSULE_GRAD] = dp_ref_capsule_grad,

@@ -67,6 +67,8 @@ int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err);
 /* graph.c: the kernel on the queue's stream, now or, while the queue is on hold, with others. */
 int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                    struct dp_error *err);
+int dp_cuda_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                         struct dp_error *err);
 void dp_cuda_hold(struct dp_queue *queue, bool on);
 /* Issues what the calling thread holds back. A failure is also kept for dp_cuda_flush_all, which
  * ends every hold: not everybody on the way can report one. */

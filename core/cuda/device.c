@@ -225,5 +225,6 @@ const struct dp_device_ops dp_device_cuda = {
     .finish = cuda_finish,
     .sync = cuda_sync,
     .hold = dp_cuda_hold,
+    .ahead = dp_cuda_launch_ahead,
     .flush = dp_cuda_flush_all,
 };

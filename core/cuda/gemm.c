@@ -2,6 +2,7 @@
 #include "cuda.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 /* What cuBLAS recommends for a GPU of compute capability 9; with it, no allocation in a step. */
 #define WORKSPACE_BYTES ((size_t)32 << 20)
@@ -29,6 +30,23 @@ static int blas_setup(const struct dp_slot *slot, struct dp_cuda_slot *s, struct
     return status ? blas_fail(slot, "cublasSetMathMode", status, err) : 0;
 }
 
+/* cuBLAS takes memory of its own, and may say of a GPU that has none left that it is not
+ * initialised: with less than this left, that is what is meant. */
+#define HANDLE_BYTES ((size_t)64 << 20)
+
+static int create_fail(const struct dp_slot *slot, cublasStatus_t status, struct dp_error *err)
+{
+    size_t left = 0, total = 0;
+    char text[64];
+    if (status != CUBLAS_STATUS_NOT_INITIALIZED || cudaMemGetInfo(&left, &total) ||
+        left >= HANDLE_BYTES) {
+        cudaGetLastError();
+        return blas_fail(slot, "cublasCreate", status, err);
+    }
+    snprintf(text, sizeof text, "cublasCreate with %zu bytes of memory left", left);
+    return blas_fail(slot, text, CUBLAS_STATUS_ALLOC_FAILED, err);
+}
+
 /* With the slot's first product: many slots never have one. */
 static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
 {
@@ -45,7 +63,7 @@ static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct 
             return loaded;
         const cublasStatus_t status = s->call.create(&s->blas);
         if (status)
-            return blas_fail(slot, "cublasCreate", status, err);
+            return create_fail(slot, status, err);
     }
     const int status = blas_setup(slot, s, err);
     s->blas_ready = status == 0;

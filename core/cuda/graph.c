@@ -32,6 +32,17 @@ static bool can_wait(enum dp_kernel kernel)
     return kernel != DP_KERNEL_COPY && kernel != DP_KERNEL_REDUCE;
 }
 
+int dp_cuda_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                         struct dp_error *err)
+{
+    int status = dp_cuda_enter(queue->slot, err);
+    if (status == 0)
+        status = dp_cuda_issue(queue, kernel, args, err);
+    if (status == 0 && queue == &queue->slot->compute)
+        ++queue->slot->launches.single;
+    return status;
+}
+
 int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                    struct dp_error *err)
 {
@@ -40,14 +51,8 @@ int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *ar
         atomic_store_explicit(&graphs->owner, pthread_self(), memory_order_relaxed);
         return dp_cuda_list_append(queue->slot, &graphs->held, kernel, args, bytes, err);
     }
-    int status = dp_cuda_flush(queue, err);
-    if (status == 0)
-        status = dp_cuda_enter(queue->slot, err);
-    if (status == 0)
-        status = dp_cuda_issue(queue, kernel, args, err);
-    if (status == 0 && queue == &queue->slot->compute)
-        ++queue->slot->launches.single;
-    return status;
+    const int status = dp_cuda_flush(queue, err);
+    return status ? status : dp_cuda_launch_ahead(queue, kernel, args, err);
 }
 
 static int issue_list(struct dp_queue *queue, const struct dp_cuda_list *list, struct dp_error *err)
@@ -163,7 +168,11 @@ static int issue_held(struct dp_queue *queue, struct dp_cuda_graphs *graphs, str
         return launch_graph(queue, graph, err);
     if (dp_cuda_graph_seen(graphs, list))
         return capture_and_launch(queue, list, err);
-    return issue_one_by_one(queue, list, err);
+    /* What it failed to set up, the next time must: not in a capture. */
+    const int issued = issue_one_by_one(queue, list, err);
+    if (issued)
+        dp_cuda_graph_forget(graphs, list->hash);
+    return issued;
 }
 
 /* Other threads wait for what was issued: what a thread holds back is its own affair. */

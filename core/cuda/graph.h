@@ -52,6 +52,8 @@ struct dp_cuda_graph *dp_cuda_graph_find(struct dp_cuda_graphs *graphs,
                                          const struct dp_cuda_list *list);
 /* Whether the list was launched before; from now on it was. */
 bool dp_cuda_graph_seen(struct dp_cuda_graphs *graphs, const struct dp_cuda_list *list);
+/* As if a list of that hash had never been launched. */
+void dp_cuda_graph_forget(struct dp_cuda_graphs *graphs, uint64_t hash);
 /* A place for the list's graph, exec NULL; if there is none left, that of the one not used for
  * longest, after what it does has ended. */
 int dp_cuda_graph_add(struct dp_slot *slot, const struct dp_cuda_list *list,

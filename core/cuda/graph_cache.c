@@ -78,8 +78,7 @@ static void graph_drop(struct dp_cuda_graph *graph)
     *graph = (struct dp_cuda_graph){0};
 }
 
-/* Of a graph that makes room: it has to be seen twice more to come back. */
-static void forget(struct dp_cuda_graphs *graphs, uint64_t hash)
+void dp_cuda_graph_forget(struct dp_cuda_graphs *graphs, uint64_t hash)
 {
     for (int i = 0; i < DP_CUDA_SEEN; ++i) {
         if (graphs->seen[i] == hash)
@@ -103,7 +102,7 @@ static int make_room(struct dp_slot *slot, struct dp_cuda_graph **place, struct 
     const cudaError_t error = cudaStreamSynchronize(s->compute.stream);
     if (error)
         return dp_cuda_fail(slot, "cudaStreamSynchronize", error, err);
-    forget(graphs, oldest->list.hash);
+    dp_cuda_graph_forget(graphs, oldest->list.hash); /* has to be seen twice more to come back */
     graph_drop(oldest);
     ++slot->launches.evicted;
     *place = oldest;

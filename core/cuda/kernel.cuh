@@ -23,21 +23,43 @@ inline __device__ size_t stride()
     return static_cast<size_t>(gridDim.x) * blockDim.x;
 }
 
-/* The sum of a block's values in a tree, for each of its threads. */
-inline __device__ double block_sum(double value)
+struct adds {
+    template <typename number> static __device__ number of(number a, number b)
+    {
+        return a + b;
+    }
+};
+
+struct takes_larger {
+    template <typename number> static __device__ number of(number a, number b)
+    {
+        return b > a ? b : a;
+    }
+};
+
+/* What an operation makes of the values of each group of so many neighbours (a power of two), in a
+ * tree, for each of its threads. All threads of the block meet. */
+template <typename operation, typename number>
+inline __device__ number of_group(number value, unsigned size)
 {
-    __shared__ double part[THREADS];
+    __shared__ number part[THREADS];
+    const unsigned at = threadIdx.x % size;
     part[threadIdx.x] = value;
     __syncthreads();
-    for (unsigned half = THREADS / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            part[threadIdx.x] += part[threadIdx.x + half];
+    for (unsigned half = size / 2; half > 0; half /= 2) {
+        if (at < half)
+            part[threadIdx.x] = operation::of(part[threadIdx.x], part[threadIdx.x + half]);
         __syncthreads();
     }
-    const double sum = part[0];
+    const number result = part[threadIdx.x - at];
     /* Or a thread that is ahead writes its next value over it. */
     __syncthreads();
-    return sum;
+    return result;
+}
+
+template <typename number> inline __device__ number block_sum(number value)
+{
+    return of_group<adds>(value, THREADS);
 }
 
 /* By way of double: within an ulp of the C library's tanhf and expf, not always their bits. */
@@ -62,16 +84,17 @@ int start_blocks(void (*kernel)(arguments), const void *args, size_t blocks, cud
     return cudaGetLastError();
 }
 
-inline size_t blocks_for(size_t n)
+/* Parts of so many that n make. */
+inline size_t parts_of(size_t n, unsigned size)
 {
-    return n / THREADS + (n % THREADS != 0);
+    return n / size + (n % size != 0);
 }
 
 /* With a thread for each of n elements. */
 template <typename arguments>
 int start(void (*kernel)(arguments), const void *args, size_t n, cudaStream_t stream)
 {
-    return start_blocks(kernel, args, blocks_for(n), stream);
+    return start_blocks(kernel, args, parts_of(n, THREADS), stream);
 }
 
 #endif

@@ -7,13 +7,30 @@ static __global__ void add_bias(dp_add_bias g)
         g.y[i] += g.bias[i % g.cols];
 }
 
+constexpr unsigned TILE = 8, LANES = THREADS / TILE;
+
+/* A block has TILE columns: lane l adds rows l, l + LANES, ... of each in order, then the lanes are
+ * added in a tree. */
 static __global__ void sum_rows(dp_sum_rows g)
 {
-    for (size_t c = first_element(); c < g.cols; c += stride()) {
-        float sum = g.accumulate ? g.out[c] : 0.0f;
-        for (size_t r = 0; r < g.rows; ++r)
+    __shared__ float part[THREADS];
+    const size_t step = static_cast<size_t>(gridDim.x) * TILE;
+    const unsigned lane = threadIdx.x / TILE;
+    for (size_t from = static_cast<size_t>(blockIdx.x) * TILE; from < g.cols; from += step) {
+        const size_t c = from + threadIdx.x % TILE;
+        float sum = 0.0f;
+        for (size_t r = lane; c < g.cols && r < g.rows; r += LANES)
             sum += g.x[r * g.cols + c];
-        g.out[c] = sum;
+        part[threadIdx.x] = sum;
+        __syncthreads();
+        for (unsigned half = THREADS / 2; half >= TILE; half /= 2) {
+            if (threadIdx.x < half)
+                part[threadIdx.x] += part[threadIdx.x + half];
+            __syncthreads();
+        }
+        if (lane == 0 && c < g.cols)
+            g.out[c] = g.accumulate ? g.out[c] + part[threadIdx.x] : part[threadIdx.x];
+        __syncthreads();
     }
 }
 
@@ -46,25 +63,25 @@ static __device__ bool is_class(int32_t value, size_t cols)
     return value >= 0 && static_cast<size_t>(value) < cols;
 }
 
+/* A row of classes has WARP neighbours of a block. Rows of a block begin and end together: all its
+ * threads meet between them, also where there is no row for some (cols is 0 then). */
+constexpr unsigned WARP = 32, ROWS = THREADS / WARP;
+
+/* Lane l adds classes l, l + WARP, ... in order, then the lanes are added in a tree. */
 static __device__ double log_sum_exp(const float *y, size_t cols)
 {
-    double largest = y[0], sum = 0.0;
-    for (size_t c = 1; c < cols; ++c)
-        largest = static_cast<double>(y[c]) > largest ? static_cast<double>(y[c]) : largest;
-    for (size_t c = 0; c < cols; ++c)
+    double largest = -static_cast<double>(INFINITY), sum = 0.0;
+    for (size_t c = threadIdx.x % WARP; c < cols; c += WARP)
+        largest = takes_larger::of(largest, static_cast<double>(y[c]));
+    largest = of_group<takes_larger>(largest, WARP);
+    for (size_t c = threadIdx.x % WARP; c < cols; c += WARP)
         sum += exp(static_cast<double>(y[c]) - largest);
-    return largest + log(sum);
+    return largest + log(of_group<adds>(sum, WARP));
 }
 
-/* What element i (of XENT: row i) adds to the loss. */
+/* What element i adds to the loss. */
 static __device__ double loss_term(const dp_loss_args &g, size_t i)
 {
-    if (g.kind == DP_LOSS_XENT) {
-        const int32_t target = static_cast<const int32_t *>(g.target)[i];
-        const float *y = g.y + i * g.cols;
-        return is_class(target, g.cols) ? log_sum_exp(y, g.cols) - static_cast<double>(y[target])
-                                        : static_cast<double>(NAN);
-    }
     const float *t = static_cast<const float *>(g.target);
     const double y = g.y[i];
     if (g.kind == DP_LOSS_MSE)
@@ -73,11 +90,31 @@ static __device__ double loss_term(const dp_loss_args &g, size_t i)
 }
 
 /* Each thread adds its elements in order, then the block its threads' sums. */
-static __global__ void loss_parts(dp_loss_args g, size_t n, double *parts)
+static __global__ void loss_parts(dp_loss_args g, double *parts)
 {
     double sum = 0.0;
-    for (size_t i = first_element(); i < n; i += stride())
+    for (size_t i = first_element(); i < g.rows * g.cols; i += stride())
         sum += loss_term(g, i);
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = sum;
+}
+
+/* The first thread of a row's adds what its rows add to the loss. */
+static __global__ void xent_parts(dp_loss_args g, double *parts)
+{
+    const int32_t *target = static_cast<const int32_t *>(g.target);
+    const size_t step = static_cast<size_t>(gridDim.x) * ROWS;
+    double sum = 0.0;
+    for (size_t from = static_cast<size_t>(blockIdx.x) * ROWS; from < g.rows; from += step) {
+        const size_t r = from + threadIdx.x / WARP;
+        const float *y = g.y + r * g.cols;
+        const double norm = log_sum_exp(y, r < g.rows ? g.cols : 0);
+        if (r >= g.rows || threadIdx.x % WARP != 0)
+            continue;
+        sum += is_class(target[r], g.cols) ? norm - static_cast<double>(y[target[r]])
+                                           : static_cast<double>(NAN);
+    }
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         parts[blockIdx.x] = sum;
@@ -116,11 +153,13 @@ static __global__ void xent_grad(dp_loss_args g)
 {
     const int32_t *target = static_cast<const int32_t *>(g.target);
     const double scale = grad_scale(g);
-    for (size_t r = first_element(); r < g.rows; r += stride()) {
+    const size_t step = static_cast<size_t>(gridDim.x) * ROWS;
+    for (size_t from = static_cast<size_t>(blockIdx.x) * ROWS; from < g.rows; from += step) {
+        const size_t r = from + threadIdx.x / WARP, cols = r < g.rows ? g.cols : 0;
         const float *y = g.y + r * g.cols;
-        const bool known = is_class(target[r], g.cols);
-        const double norm = log_sum_exp(y, g.cols);
-        for (size_t c = 0; c < g.cols; ++c) {
+        const double norm = log_sum_exp(y, cols);
+        for (size_t c = threadIdx.x % WARP; c < cols; c += WARP) {
+            const bool known = is_class(target[r], cols);
             const double p =
                 known ? exp(static_cast<double>(y[c]) - norm) : static_cast<double>(NAN);
             const double hit = known && static_cast<size_t>(target[r]) == c ? 1.0 : 0.0;
@@ -207,7 +246,7 @@ int dp_cuda_launch_add_bias(const void *args, cudaStream_t stream)
 int dp_cuda_launch_sum_rows(const void *args, cudaStream_t stream)
 {
     const struct dp_sum_rows *g = static_cast<const struct dp_sum_rows *>(args);
-    return start(sum_rows, args, g->cols, stream);
+    return start_blocks(sum_rows, args, parts_of(g->cols, TILE), stream);
 }
 
 int dp_cuda_launch_relu(const void *args, cudaStream_t stream)
@@ -234,13 +273,22 @@ int dp_cuda_launch_tanh_grad(const void *args, cudaStream_t stream)
     return start(tanh_grad, args, g->n, stream);
 }
 
+constexpr unsigned PARTS = BLOCKS_MAX < DP_CUDA_LOSS_PARTS ? BLOCKS_MAX : DP_CUDA_LOSS_PARTS;
+
+static unsigned at_most_parts(size_t blocks)
+{
+    return blocks == 0 ? 1 : static_cast<unsigned>(blocks < PARTS ? blocks : PARTS);
+}
+
 int dp_cuda_launch_loss(const struct dp_loss_args *args, double *parts, cudaStream_t stream)
 {
-    const size_t n = args->kind == DP_LOSS_XENT ? args->rows : args->rows * args->cols;
-    const size_t blocks = n == 0 ? 1 : blocks_for(n);
-    const unsigned used =
-        static_cast<unsigned>(blocks < DP_CUDA_LOSS_PARTS ? blocks : DP_CUDA_LOSS_PARTS);
-    loss_parts<<<used, THREADS, 0, stream>>>(*args, n, parts);
+    const bool classes = args->kind == DP_LOSS_XENT;
+    const unsigned used = at_most_parts(classes ? parts_of(args->rows, ROWS)
+                                                : parts_of(args->rows * args->cols, THREADS));
+    if (classes)
+        xent_parts<<<used, THREADS, 0, stream>>>(*args, parts);
+    else
+        loss_parts<<<used, THREADS, 0, stream>>>(*args, parts);
     const cudaError_t error = cudaGetLastError();
     if (error)
         return error;
@@ -252,7 +300,7 @@ int dp_cuda_launch_loss_grad(const void *args, cudaStream_t stream)
 {
     const struct dp_loss_args *g = static_cast<const struct dp_loss_args *>(args);
     if (g->kind == DP_LOSS_XENT)
-        return start(xent_grad, args, g->rows, stream);
+        return start_blocks(xent_grad, args, parts_of(g->rows, ROWS), stream);
     return start(loss_grad, args, g->rows * g->cols, stream);
 }
 

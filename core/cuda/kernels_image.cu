@@ -73,27 +73,16 @@ static __global__ void swap(dp_swap g)
     }
 }
 
-constexpr unsigned LANES = 8, ROWS = THREADS / LANES;
-
-/* A thread per lane. Rows of a block begin and end together: all its threads meet between them. */
+/* A block has a row: its threads add every so many of its elements, then the block their sums. */
 static __global__ void add_rows(dp_add_rows g)
 {
-    __shared__ float sums[THREADS];
-    const unsigned lane = threadIdx.x % LANES;
-    const size_t step = static_cast<size_t>(gridDim.x) * ROWS;
-    for (size_t from = static_cast<size_t>(blockIdx.x) * ROWS; from < g.rows; from += step) {
-        const size_t r = from + threadIdx.x / LANES;
+    for (size_t r = blockIdx.x; r < g.rows; r += gridDim.x) {
         float sum = 0.0f;
-        for (size_t c = lane; r < g.rows && c < g.cols; c += LANES)
+        for (size_t c = threadIdx.x; c < g.cols; c += THREADS)
             sum += g.x[r * g.cols + c];
-        sums[threadIdx.x] = sum;
-        __syncthreads();
-        if (lane == 0 && r < g.rows) {
-            const float *s = sums + threadIdx.x;
-            sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+        sum = block_sum(sum);
+        if (threadIdx.x == 0)
             g.out[r] = g.accumulate ? g.out[r] + sum : sum;
-        }
-        __syncthreads();
     }
 }
 
@@ -179,7 +168,7 @@ int dp_cuda_launch_swap(const void *args, cudaStream_t stream)
 int dp_cuda_launch_add_rows(const void *args, cudaStream_t stream)
 {
     const struct dp_add_rows *g = static_cast<const struct dp_add_rows *>(args);
-    return start_blocks(add_rows, args, g->rows / ROWS + (g->rows % ROWS != 0), stream);
+    return start_blocks(add_rows, args, g->rows, stream);
 }
 
 int dp_cuda_launch_max_pool(const void *args, cudaStream_t stream)

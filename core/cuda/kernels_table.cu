@@ -47,6 +47,12 @@ static __global__ void lookup_grad(dp_lookup g)
     }
 }
 
+static __global__ void store(dp_store g)
+{
+    if (first_element() == 0)
+        *g.dst = g.value;
+}
+
 static __device__ uint64_t mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -56,8 +62,9 @@ static __device__ uint64_t mix(uint64_t z)
 
 static __global__ void dropout(dp_dropout_args g)
 {
+    const uint64_t key = *g.key;
     for (size_t i = first_element(); i < g.n; i += stride()) {
-        const uint64_t draw = mix(g.key + (i + 1) * 0x9e3779b97f4a7c15u) >> 32;
+        const uint64_t draw = mix(key + (i + 1) * 0x9e3779b97f4a7c15u) >> 32;
         g.y[i] = draw < g.limit ? g.x[i] * g.scale : 0.0f;
     }
 }
@@ -72,6 +79,11 @@ int dp_cuda_launch_lookup_grad(const void *args, cudaStream_t stream)
 {
     const struct dp_lookup *g = static_cast<const struct dp_lookup *>(args);
     return start_blocks(lookup_grad, args, g->rows, stream);
+}
+
+int dp_cuda_launch_store(const void *args, cudaStream_t stream)
+{
+    return start(store, args, 1, stream);
 }
 
 int dp_cuda_launch_dropout(const void *args, cudaStream_t stream)

@@ -34,6 +34,7 @@ static dp_cuda_launcher *const launchers[DP_KERNELS] = {
     [DP_KERNEL_SGD] = dp_cuda_launch_sgd,
     [DP_KERNEL_ZERO] = launch_zero,
     [DP_KERNEL_FILL] = dp_cuda_launch_fill,
+    [DP_KERNEL_STORE] = dp_cuda_launch_store,
     [DP_KERNEL_COPY] = launch_copy,
     [DP_KERNEL_REDUCE] = dp_cuda_launch_reduce,
     [DP_KERNEL_MEAN] = dp_cuda_launch_mean,
@@ -69,6 +70,7 @@ static const char *const names[DP_KERNELS] = {
     [DP_KERNEL_SGD] = "update",
     [DP_KERNEL_ZERO] = "zero",
     [DP_KERNEL_FILL] = "fill",
+    [DP_KERNEL_STORE] = "store",
     [DP_KERNEL_COPY] = "copy",
     [DP_KERNEL_REDUCE] = "sum of replicas",
     [DP_KERNEL_MEAN] = "mean of ranks",
@@ -100,7 +102,7 @@ int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *arg
         return dp_cuda_gemm(queue, args, err);
     if (kernel == DP_KERNEL_GEMM_BF16)
         return dp_cuda_gemm_bf16(queue, args, err);
-    if (kernel != DP_KERNEL_LOSS && !launchers[kernel])
+    if ((unsigned)kernel >= DP_KERNELS || (kernel != DP_KERNEL_LOSS && !launchers[kernel]))
         return dp_fail(err, DP_ENOTSUP, "%s: kernel %d does not run on GPUs in this version",
                        queue->slot->info.name, (int)kernel);
     const int error = kernel == DP_KERNEL_LOSS ? dp_cuda_launch_loss(args, s->parts, q->stream)

@@ -10,7 +10,7 @@ struct dropout {
 };
 
 struct saved {
-    uint64_t key;
+    const uint64_t *key; /* on the slot */
     bool training, needs_grad;
 };
 
@@ -28,7 +28,20 @@ static uint64_t next_key(const struct dropout *l, struct dp_run *run, const stru
     return mix(mix(mix(l->seed) ^ device) ^ run->draws++);
 }
 
-static int apply(const struct dropout *l, struct dp_run *run, uint64_t key,
+/* In the slot's memory and ahead of the step's launches, which are the same each time then. */
+static int store_key(const struct dropout *l, struct dp_run *run, struct dp_slot *slot,
+                     const uint64_t **key, struct dp_error *err)
+{
+    struct dp_tensor place;
+    const int status = dp_run_tensor(run, slot, DP_I64, 0, NULL, &place, err);
+    if (status)
+        return status;
+    const struct dp_store args = {place.data, next_key(l, run, slot)};
+    *key = place.data;
+    return dp_launch_ahead(&slot->compute, DP_KERNEL_STORE, &args, sizeof args, err);
+}
+
+static int apply(const struct dropout *l, struct dp_run *run, const uint64_t *key,
                  const struct dp_tensor *x, struct dp_tensor *y, struct dp_error *err)
 {
     const int status = dp_run_tensor(run, x->slot, DP_F32, x->ndim, x->dim, y, err);
@@ -56,8 +69,9 @@ static int dropout_forward(struct dp_module *module, struct dp_run *run,
         return status;
     struct saved s = {.training = run->train, .needs_grad = in[0].needs_grad};
     if (s.training) {
-        s.key = next_key(l, run, in[0].slot);
-        status = apply(l, run, s.key, &in[0], &y, err);
+        status = store_key(l, run, in[0].slot, &s.key, err);
+        if (status == 0)
+            status = apply(l, run, s.key, &in[0], &y, err);
     }
     if (status == 0 && run->grad)
         status = dp_run_save(run, module, &s, sizeof s, err);

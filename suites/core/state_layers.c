@@ -137,6 +137,8 @@ static size_t same(const float *a, const float *b, size_t n)
     return count;
 }
 
+enum { DROP_STEPS = 5 };
+
 /* Two replicas have masks of their own, so do two forwards; a run that starts anew draws the same.
  * Independent masks agree in half of their elements. */
 static void streams(struct context *c)
@@ -164,6 +166,59 @@ static void streams(struct context *c)
         const size_t halves = same(mask[0], mask[0] + DRAWS / 2, DRAWS / 2);
         expect(c, halves > DRAWS / 4 - 256 && halves < DRAWS / 4 + 256, "replicas: %zu", halves);
         expect(c, same(mask[2], mask[0], DRAWS / 2) == DRAWS / 2, "device 0 has another stream");
+    }
+}
+
+/* Steps of K replicas with dropout between two layers: the output of each, and what was launched in
+ * the last. */
+static struct dp_launches drop_steps(struct context *c, int k, bool graphs, const float *out[])
+{
+    c->settings.no_graphs = !graphs;
+    struct dp_group *group = open_group(c, k);
+    struct dp_module *layers[] = {make_relu(c, group), make_dropout(c, group, 0.5, 7),
+                                  make_relu(c, group)};
+    struct dp_module *model = make_sequential(c, group, layers, 3);
+    struct dp_module *top = make_parallel(c, model, &(struct dp_parallel_config){0});
+    struct dp_run *run = open_run(c, group);
+    struct dp_tensor x = make_matrix(c, dp_group_slot(group, 0), 64, 3, sequence(c, 192, 1.0, 1.0));
+    struct dp_launches before, after;
+    x.needs_grad = true;
+    for (int step = 0; step < DROP_STEPS; ++step) {
+        dp_group_launches(group, &before);
+        dp_run_reset(run);
+        const struct dp_tensor y = forward(c, top, run, &x);
+        out[2 * step] = read_floats(c, &y);
+        const struct dp_tensor dx = backward(c, top, run, &x);
+        out[2 * step + 1] = read_floats(c, &dx);
+        dp_group_launches(group, &after);
+    }
+    c->settings.no_graphs = false;
+    return (struct dp_launches){.single = after.single - before.single,
+                                .graphs = after.graphs - before.graphs,
+                                .captured = after.captured - before.captured};
+}
+
+/* Another key in each step is the same list of launches: steady steps are graphs, one each for
+ * forward and backward, besides each replica's key and the test's two reads; with the bits of each
+ * launch by itself. */
+static void graphs(struct context *c)
+{
+    for (int k = 1; k <= 3; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        const float *with[2 * DROP_STEPS], *without[2 * DROP_STEPS];
+        const struct dp_launches d = drop_steps(c, k, true, with);
+        (void)drop_steps(c, k, false, without);
+        const uint64_t replicas = c->settings.gpus > 0 ? (uint64_t)k : 0;
+        const uint64_t single = c->settings.gpus > 0 ? replicas + 2 : 0;
+        expect(c, d.graphs == 2 * replicas && d.captured == 0 && d.single == single,
+               "%llu graphs, %llu captured, %llu single", (unsigned long long)d.graphs,
+               (unsigned long long)d.captured, (unsigned long long)d.single);
+        for (int i = 0; i < 2 * DROP_STEPS; ++i) {
+            expect(c, same(with[i], without[i], 192) == 192, "step %d has another mask", i / 2);
+            expect(c, i < 2 || same(with[i], with[i - 2], 192) < 192, "step %d has the same mask",
+                   i / 2);
+        }
     }
 }
 
@@ -199,6 +254,7 @@ static const struct test_case cases[] = {
     {"state/batch-norm-shards", "BUF-03 BUF-04", shards},
     {"state/batch-norm-one-row", "BUF-08 APPLY-10 APPLY-12", one_row},
     {"state/dropout-streams", "BUF-11", streams},
+    {"state/dropout-graphs", "BUF-11", graphs},
     {"state/dropout-edges", "BUF-11", edges},
 };
 const struct case_table state_cases = {cases, sizeof cases / sizeof *cases};

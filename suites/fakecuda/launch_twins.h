@@ -6,16 +6,14 @@
 #include "../../core/cuda/launch.h"
 
 #include "fake.h"
+#include "launch_inexact.h"
 
 /* n words of 4 bytes at the device's pointer: the host's for the same memory; NULL stays. */
 void *twin_uses(struct fake_work *work, const void *pointer, size_t n, unsigned use);
 /* The same of floats, with the host's pointer in place of the device's. */
 void twin_reads(struct fake_work *work, const float **pointer, size_t n);
 void twin_writes(struct fake_work *work, float **pointer, size_t n, bool read_too);
-/* launch_inexact.c: the kernel as the GPU computes it, where that need not give the portable bits;
- * NULL: it has the portable bits, or (batch norm, LSTM, capsules) none of its own here yet. */
-dp_kernel_fn *twin_inexact(enum dp_kernel kernel);
-/* Launches that, or the portable kernel. */
+/* Launches what twin_inexact has, or the portable kernel. */
 int twin_end(struct fake_launch *launch, enum dp_kernel kernel, const void *args, size_t bytes);
 
 #endif

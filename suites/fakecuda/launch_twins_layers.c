@@ -23,12 +23,21 @@ int dp_cuda_launch_lookup_grad(const void *args, struct CUstream_st *stream)
     return twin_end(&launch, DP_KERNEL_LOOKUP_GRAD, &a, sizeof a);
 }
 
+int dp_cuda_launch_store(const void *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_store", stream);
+    struct dp_store a = *(const struct dp_store *)args;
+    a.dst = twin_uses(launch.work, a.dst, 2, FAKE_WRITE);
+    return twin_end(&launch, DP_KERNEL_STORE, &a, sizeof a);
+}
+
 int dp_cuda_launch_dropout(const void *args, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin("dp_cuda_launch_dropout", stream);
     struct dp_dropout_args a = *(const struct dp_dropout_args *)args;
     twin_writes(launch.work, &a.y, a.n, false);
     twin_reads(launch.work, &a.x, a.n);
+    a.key = twin_uses(launch.work, a.key, 2, FAKE_READ);
     return twin_end(&launch, DP_KERNEL_DROPOUT, &a, sizeof a);
 }
 

@@ -24,7 +24,7 @@ each()
     for command in devices tutorial sweep train check; do
         refuse "$status" "$words" "$command" "$@"
     done
-    refuse "$status" "$words" bench copies --backend cuda "$@"
+    refuse "$status" "$words" bench copies "$@"
 }
 
 # skips REASON: all GPUs are none, a named one is missing, and so are required ones.
@@ -86,11 +86,11 @@ for command in devices tutorial sweep train; do
     refuse 2 'require-devices.*-1' $command --devices cuda:all --require-devices -1
 done
 refuse 1 'require-devices 1: host has 0' devices --devices host --require-devices 1
-refuse 1 'require-devices 3: cuda:all has 2' bench copies --backend cuda --devices cuda:all \
-    --require-devices 3
+refuse 1 'require-devices 3: cuda:all has 2' bench copies --devices cuda:all --require-devices 3
 refuse 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
 expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
-refuse 2 "cuda:all' are GPUs, whose memory the peer" bench copies --backend cuda --devices cuda:all
+refuse 2 "'cuda:0' has fewer than 2 devices" bench copies --devices cuda:0
+refuse 2 'backend' bench copies --devices cuda:all --backend cpu
 
 # What would make cuBLAS multiply in another precision than the record says.
 export NVIDIA_TF32_OVERRIDE=1

@@ -143,10 +143,35 @@ static bool opens(const char *devices, const struct net *good, bool peer)
     return well && fitting > 0 && refused > 0;
 }
 
+/* cuBLAS that cannot be set up: on a GPU with that much memory in all. Of them the group takes some
+ * and the workspace 32 MiB. */
+static bool blas_says(size_t mebibytes, int error, int want, const char *words)
+{
+    const struct fakecuda_failure failure = {"cublasCreate", 1, error, false};
+    struct dp_error err = {0}, none = {0};
+    struct net n;
+    start(mebibytes, true);
+    const int opened = open_net(&n, "cuda:0", &err);
+    fakecuda_fail(&failure);
+    const int status = opened ? opened : step(&n, SMALL, &err);
+    const bool right = opened == 0 && status == want && strstr(err.text, words) != NULL &&
+                       step(&n, SMALL, &none) == 0; /* and goes on */
+    if (!right)
+        printf("cublasCreate fails with %zu MiB: %s '%s', then '%s'\n", mebibytes,
+               dp_status_name(status), err.text, none.text);
+    close_net(&n);
+    return fakecuda_finish() == 0 && right;
+}
+
+/* cudaErrorMemoryAllocation, cudaErrorInitializationError */
+enum { NO_MEMORY = 2, NOT_INITIALIZED = 3 };
+
 int main(void)
 {
     static const char *const lists[] = {"cuda:0", "cuda:0-1", "cuda:0,1,0"};
-    bool well = true;
+    bool well = blas_says(512, NO_MEMORY, DP_ENOMEM, "cuda:0: cublasCreate") &&
+                blas_says(80, NOT_INITIALIZED, DP_ENOMEM, "bytes of memory left") &&
+                blas_says(512, NOT_INITIALIZED, DP_EFAULT, "cuda:0: cublasCreate");
     for (size_t i = 1; i < 2 * sizeof lists / sizeof lists[0]; ++i) {
         const char *devices = lists[i / 2];
         const bool peer = i % 2 != 0;

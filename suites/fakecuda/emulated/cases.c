@@ -122,8 +122,16 @@ static void norm_grad(float (*at)[REGION], int variant, union arguments *a)
 static void dropout(float (*at)[REGION], int variant, union arguments *a)
 {
     const uint64_t limits[] = {0, (uint64_t)1 << 31, (uint64_t)1 << 32};
-    a->dropout =
-        (struct dp_dropout_args){at[0], at[1], 3000, 0xfedcba9876543210u, limits[variant], 1.7f};
+    const uint64_t key = 0xfedcba9876543210u;
+    memcpy(at[2], &key, sizeof key);
+    a->dropout = (struct dp_dropout_args){
+        at[0], at[1], 3000, (const uint64_t *)(const void *)at[2], limits[variant], 1.7f};
+}
+
+static void store(float (*at)[REGION], int variant, union arguments *a)
+{
+    (void)variant;
+    a->store = (struct dp_store){(uint64_t *)(void *)at[0], 0xfedcba9876543210u};
 }
 
 static void capsule(float (*at)[REGION], int variant, union arguments *a)
@@ -143,23 +151,40 @@ static void capsule(float (*at)[REGION], int variant, union arguments *a)
         at[i / REGION][i % REGION] *= 0.037f;
 }
 
+/* How far bits of a GPU's own may be off, beside 0 for sums in double that are exact here. exp and
+ * tanh differ by an ulp (2^-23 of the value).
+ *   add_rows      n = 38 terms, the sum of their sizes at most 37 * 1.48 + 4: n of its ulps, 2.7e-4
+ *   lstm          gates below 1 are off by 3 ulps, c = f c' + i g with c' < 1.5 by 12, h by 16
+ *   lstm_grad     1 - t t is off by 2 ulps, dc < 4 by 9, times i (1 - i) n < 5.4, and six roundings
+ * of numbers below 32 capsule       the shares c of 300 votes below 0.15 are off by 4 ulps, s by
+ * 7e-6, v by as much, and each of two more rounds makes it at most ten times as much capsule_grad
+ * shares, times ds < 16 */
+#define NEAR_ADD_ROWS     3e-4
+#define NEAR_LSTM         2e-6
+#define NEAR_LSTM_GRAD    2e-5
+#define NEAR_CAPSULE      1e-3
+#define NEAR_CAPSULE_GRAD 1e-5
+
 const struct kernel_case kernel_cases[] = {
-    {"im2col", DP_KERNEL_IM2COL, dp_cuda_launch_im2col, GEOMETRIES, columns},
-    {"col2im", DP_KERNEL_COL2IM, dp_cuda_launch_col2im, GEOMETRIES, columns},
-    {"swap", DP_KERNEL_SWAP, dp_cuda_launch_swap, 8, swap},
-    {"add_rows", DP_KERNEL_ADD_ROWS, dp_cuda_launch_add_rows, 4, add_rows},
-    {"max_pool", DP_KERNEL_MAX_POOL, dp_cuda_launch_max_pool, GEOMETRIES, max_pool},
+    {"im2col", DP_KERNEL_IM2COL, dp_cuda_launch_im2col, GEOMETRIES, columns, 0},
+    {"col2im", DP_KERNEL_COL2IM, dp_cuda_launch_col2im, GEOMETRIES, columns, 0},
+    {"swap", DP_KERNEL_SWAP, dp_cuda_launch_swap, 8, swap, 0},
+    {"add_rows", DP_KERNEL_ADD_ROWS, dp_cuda_launch_add_rows, 4, add_rows, NEAR_ADD_ROWS},
+    {"max_pool", DP_KERNEL_MAX_POOL, dp_cuda_launch_max_pool, GEOMETRIES, max_pool, 0},
     {"max_pool_grad", DP_KERNEL_MAX_POOL_GRAD, dp_cuda_launch_max_pool_grad, GEOMETRIES,
-     max_pool_grad},
-    {"lookup", DP_KERNEL_LOOKUP, dp_cuda_launch_lookup, 2, lookup},
-    {"lookup_grad", DP_KERNEL_LOOKUP_GRAD, dp_cuda_launch_lookup_grad, 4, lookup},
-    {"lstm", DP_KERNEL_LSTM, dp_cuda_launch_lstm, 2, lstm},
-    {"lstm_grad", DP_KERNEL_LSTM_GRAD, dp_cuda_launch_lstm_grad, 4, lstm},
-    {"batch_norm", DP_KERNEL_BATCH_NORM, dp_cuda_launch_batch_norm, 2, norm},
-    {"batch_norm_eval", DP_KERNEL_BATCH_NORM_EVAL, dp_cuda_launch_batch_norm_eval, 2, norm},
-    {"batch_norm_grad", DP_KERNEL_BATCH_NORM_GRAD, dp_cuda_launch_batch_norm_grad, 32, norm_grad},
-    {"dropout", DP_KERNEL_DROPOUT, dp_cuda_launch_dropout, 3, dropout},
-    {"capsule", DP_KERNEL_CAPSULE, dp_cuda_launch_capsule, 4, capsule},
-    {"capsule_grad", DP_KERNEL_CAPSULE_GRAD, dp_cuda_launch_capsule_grad, 2, capsule},
+     max_pool_grad, 0},
+    {"lookup", DP_KERNEL_LOOKUP, dp_cuda_launch_lookup, 2, lookup, 0},
+    {"lookup_grad", DP_KERNEL_LOOKUP_GRAD, dp_cuda_launch_lookup_grad, 4, lookup, 0},
+    {"lstm", DP_KERNEL_LSTM, dp_cuda_launch_lstm, 2, lstm, NEAR_LSTM},
+    {"lstm_grad", DP_KERNEL_LSTM_GRAD, dp_cuda_launch_lstm_grad, 4, lstm, NEAR_LSTM_GRAD},
+    {"batch_norm", DP_KERNEL_BATCH_NORM, dp_cuda_launch_batch_norm, 2, norm, 0},
+    {"batch_norm_eval", DP_KERNEL_BATCH_NORM_EVAL, dp_cuda_launch_batch_norm_eval, 2, norm, 0},
+    {"batch_norm_grad", DP_KERNEL_BATCH_NORM_GRAD, dp_cuda_launch_batch_norm_grad, 32, norm_grad,
+     0},
+    {"store", DP_KERNEL_STORE, dp_cuda_launch_store, 1, store, 0},
+    {"dropout", DP_KERNEL_DROPOUT, dp_cuda_launch_dropout, 3, dropout, 0},
+    {"capsule", DP_KERNEL_CAPSULE, dp_cuda_launch_capsule, 4, capsule, NEAR_CAPSULE},
+    {"capsule_grad", DP_KERNEL_CAPSULE_GRAD, dp_cuda_launch_capsule_grad, 2, capsule,
+     NEAR_CAPSULE_GRAD},
 };
 const int kernel_cases_n = sizeof kernel_cases / sizeof *kernel_cases;

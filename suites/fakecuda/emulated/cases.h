@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_EMULATED_CASES_H
 #define LOCKSTEP_EMULATED_CASES_H
 
-#include "../../../core/cuda/launch.h"
+#include "../launch_inexact.h"
 
 #define REGION  20000 /* floats */
 #define REGIONS 13
@@ -10,6 +10,16 @@
 extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];
 
 union arguments {
+    struct dp_add_bias add_bias;
+    struct dp_sum_rows sum_rows;
+    struct dp_activation activation;
+    struct dp_activation_grad activation_grad;
+    struct dp_loss_args loss;
+    struct dp_sgd_args sgd;
+    struct dp_fill fill;
+    struct dp_reduce_args reduce;
+    struct dp_mean_args mean;
+    struct dp_round_bf16 round_bf16;
     struct dp_columns columns;
     struct dp_swap swap;
     struct dp_add_rows add_rows;
@@ -17,6 +27,7 @@ union arguments {
     struct dp_lookup lookup;
     struct dp_lstm_args lstm;
     struct dp_batch_norm_args norm;
+    struct dp_store store;
     struct dp_dropout_args dropout;
     struct dp_capsule_args capsule;
 };
@@ -29,9 +40,11 @@ struct kernel_case {
     /* The arguments of one variant, on regions that are full of small integers; it may write other
      * things there first. */
     void (*make)(float (*at)[REGION], int variant, union arguments *args);
+    /* How far a result of twin_inexact may be from the portable kernel's. */
+    double near;
 };
 
-extern const struct kernel_case kernel_cases[];
-extern const int kernel_cases_n;
+extern const struct kernel_case kernel_cases[], plain_cases[]; /* plain: of kernels.cu */
+extern const int kernel_cases_n, plain_cases_n;
 
 #endif

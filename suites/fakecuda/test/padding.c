@@ -28,6 +28,7 @@ union arguments {
     struct dp_round_bf16 round_bf16;
     struct dp_zero zero;
     struct dp_fill fill;
+    struct dp_store store;
     struct dp_columns columns;
     struct dp_swap swap;
     struct dp_add_rows add_rows;
@@ -43,6 +44,9 @@ union arguments {
 static void clear_of_layers(enum dp_kernel kernel, union arguments *a)
 {
     switch (kernel) {
+    case DP_KERNEL_STORE:
+        CLEAR(&a->store);
+        break;
     case DP_KERNEL_IM2COL:
     case DP_KERNEL_COL2IM:
         CLEAR(&a->columns);
