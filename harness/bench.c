@@ -1,11 +1,13 @@
 /* bench.c: the subcommand bench: options, devices, exit status. */
 #include "bench.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "options.h"
+#include "provenance.h"
 
 enum { ROUNDS_MAX = 100000 };
 
@@ -13,8 +15,13 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, at least two (default: one virtual device per core)"},
-    {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+     .doc =
+         "virt:N or GPUs, like cuda:0,1, at least two; cuda:0,0 are two slots on one GPU (default: "
+         "one virtual device per core)"},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"},
     COMMAND_REQUIRE_OPTION,
     {.name = "bytes", .key = 's', .arg = "SIZE", .doc = "of the model (default 12Mi)"},
     {.name = "rounds", .key = 'r', .arg = "N", .doc = "timed rounds (default 40)"},
@@ -153,8 +160,9 @@ static int measure(const char *command, struct dp_group *group, const struct ben
 }
 
 /* Memory of late devices is not in order for the bench's own code, and their times mean nothing. */
-static int check_devices(const char *command, struct dp_group *group, const char *devices)
+static int check_devices(const char *command, struct dp_group *group, struct bench_options *options)
 {
+    const char *devices = options->devices;
     struct dp_slot_info info;
 
     if (dp_group_size(group) < 2) {
@@ -167,13 +175,9 @@ static int check_devices(const char *command, struct dp_group *group, const char
         command_complain(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
         return EXIT_MISUSE;
     }
-    if (strcmp(info.kind, "cuda") == 0) {
-        command_complain(command,
-                         "--devices: '%s' are GPUs, whose memory the peer, which is memcpy by "
-                         "threads, cannot touch; use virt:N",
-                         devices);
-        return EXIT_MISUSE;
-    }
+    options->gpus = strcmp(info.kind, "cuda") == 0;
+    options->simulated = provenance_simulated(group);
+    snprintf(options->backend, sizeof options->backend, "%s", dp_group_backend(group));
     return EXIT_PASSED;
 }
 
@@ -183,12 +187,13 @@ int bench_main(int argc, char **argv)
         .options = option_table,
         .parser = parse_option,
         .args_doc = "copies",
-        .doc = "Times a part of a step beside a peer, in turns, and compares every result."
-               "\vcopies: replicate and reduce of a model against memcpy by the same threads.\n\n"
-               "Exit status: 0 all results right, 1 one was wrong, 2 misuse. Speed never "
-               "changes it."};
-    struct arguments arguments = {
-        .options = {.backend = "cpu", .bytes = (size_t)12 << 20, .rounds = 40}};
+        .doc =
+            "Times a part of a step beside a peer, in turns, and compares every result."
+            "\vcopies: replicate and reduce of a model against memcpy by the same threads, or on "
+            "GPUs against copies from device to device between the same slots.\n\n"
+            "Exit status: 0 all results right, 1 one was wrong, 2 misuse. Speed never "
+            "changes it."};
+    struct arguments arguments = {.options = {.bytes = (size_t)12 << 20, .rounds = 40}};
     struct bench_options *options = &arguments.options;
     struct dp_group *group = NULL;
     int status;
@@ -196,12 +201,14 @@ int bench_main(int argc, char **argv)
     command_default_devices(options->devices, sizeof options->devices);
     if ((status = command_parse(&argp, argc, argv, &arguments)))
         return status;
-    const struct dp_group_config config = {
-        .devices = options->devices, .backend = options->backend, .bind = true};
+    const struct dp_group_config config = {.devices = options->devices,
+                                           .backend = options->backend[0] != '\0' ? options->backend
+                                                                                  : NULL,
+                                           .bind = true};
 
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
-    if ((status = check_devices(argv[0], group, options->devices)) == 0)
+    if ((status = check_devices(argv[0], group, options)) == 0)
         status = measure(argv[0], group, options);
     dp_group_close(group);
     return status;

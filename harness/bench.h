@@ -14,6 +14,7 @@ enum bench_format { BENCH_TEXT, BENCH_TSV };
 struct bench_options {
     char devices[64], backend[32];
     size_t bytes, rounds;
+    bool gpus, simulated; /* of the devices */
     enum bench_format format;
     uint64_t seen; /* options that were given */
 };
@@ -29,8 +30,8 @@ struct bench_wrong {
     char text[160]; /* what differed, "": nothing */
 };
 
-/* copies: replicate and reduce of a model against memcpy. Fills the samples of two lines; what was
- * compared is counted. 0, or the status of err. */
+/* copies: replicate and reduce of a model against memcpy, on GPUs against copies. Fills the samples
+ * of two lines; what was compared is counted. 0, or the status of err. */
 enum { BENCH_COPIES_LINES = 2 };
 int bench_copies(struct dp_group *group, const struct bench_options *options,
                  struct bench_line line[BENCH_COPIES_LINES], size_t *compared,

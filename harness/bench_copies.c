@@ -1,5 +1,6 @@
-/* bench_copies.c: replicate and reduce of a model through core's public functions, and memcpy by
- * the same threads.
+/* bench_copies.c: replicate and reduce of a model through core's public functions, and the peer:
+ * memcpy by the same threads, or on GPUs, whose memory threads cannot touch, copies of core from
+ * the first slot to each other one.
  *
  * A module of the bench's own holds the parameters; its forward, which dp_apply runs on the
  * workers, does what a round needs there: gradients, comparisons, and the peer's memcpy. */
@@ -22,7 +23,8 @@ struct copies {
     struct dp_param *param[PARAMS_MAX];
     int n_params;
     struct dp_tensor from, to[DP_MAX_SLOTS]; /* of the peer: one copy on every further device */
-    float *host;                             /* as long as the longest parameter */
+    float *host[DP_MAX_SLOTS];               /* of a worker: as long as the longest parameter */
+    bool gpus;
     enum job job;
     size_t round;
     size_t compared[DP_MAX_SLOTS], different[DP_MAX_SLOTS]; /* by the worker of that device */
@@ -34,46 +36,67 @@ static float number(size_t round, int owner, int param, size_t i)
     return (float)((i * 31 + round * 7 + (size_t)owner * 13 + (size_t)param * 3) % 251) - 125.0f;
 }
 
-static void fill_gradients(struct copies *c, struct dp_run *run)
+static int fill_gradients(struct copies *c, struct dp_run *run, struct dp_error *err)
 {
-    for (int p = 0; p < c->n_params; p++) {
+    const int r = dp_run_replica(run);
+    int rc = 0;
+
+    for (int p = 0; p < c->n_params && rc == 0; p++) {
         struct dp_tensor grad;
         bool accumulate;
 
         dp_run_grad(run, c->param[p], &grad, &accumulate);
-        float *values = grad.data;
         const size_t n = dp_tensor_count(&grad);
 
         for (size_t i = 0; i < n; i++)
-            values[i] = number(c->round, 1 + dp_run_replica(run), p, i);
+            c->host[r][i] = number(c->round, 1 + r, p, i);
+        rc = dp_tensor_write(&grad, c->host[r], err);
     }
+    return rc;
 }
 
-static size_t differences(const struct copies *c, const float got[], int p, size_t n)
+/* The part of the peer's that is parameter p, from its element first on. */
+static struct dp_tensor part_of(const struct copies *c, const struct dp_tensor *whole, int p,
+                                size_t first)
 {
-    size_t different = 0;
+    struct dp_tensor part = *whole;
 
-    for (size_t i = 0; i < n; i++)
-        different += !(got[i] == number(c->round, 0, p, i));
-    return different;
+    part.dim[0] = dp_tensor_count(&c->param[p]->value);
+    part.data = (float *)whole->data + first;
+    return part;
+}
+
+static int count_differences(struct copies *c, int r, int p, const struct dp_tensor *got,
+                             struct dp_error *err)
+{
+    const size_t n = dp_tensor_count(got);
+    const int rc = dp_tensor_read(c->host[r], got, err);
+
+    for (size_t i = 0; i < n && rc == 0; i++)
+        c->different[r] += !(c->host[r][i] == number(c->round, 0, p, i));
+    c->compared[r] += n;
+    return rc;
 }
 
 /* This device's replica, and its copy by the peer. */
-static void compare(struct copies *c, struct dp_run *run)
+static int compare(struct copies *c, struct dp_run *run, struct dp_error *err)
 {
     const int r = dp_run_replica(run);
     size_t first = 0;
+    int rc = 0;
 
-    for (int p = 0; p < c->n_params; p++) {
+    for (int p = 0; p < c->n_params && rc == 0; p++) {
         const struct dp_tensor *value = dp_run_value(run, c->param[p]);
-        const size_t n = dp_tensor_count(value);
 
-        c->different[r] += differences(c, value->data, p, n);
-        if (r > 0)
-            c->different[r] += differences(c, (const float *)c->to[r].data + first, p, n);
-        c->compared[r] += r > 0 ? 2 * n : n;
-        first += n;
+        rc = count_differences(c, r, p, value, err);
+        if (r > 0 && rc == 0) {
+            const struct dp_tensor part = part_of(c, &c->to[r], p, first);
+
+            rc = count_differences(c, r, p, &part, err);
+        }
+        first += dp_tensor_count(value);
     }
+    return rc;
 }
 
 /* Slice r of every copy. */
@@ -94,15 +117,13 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 {
     struct copies *c = dp_module_self(module);
 
-    (void)in, (void)n_in, (void)out, (void)err;
+    (void)in, (void)n_in, (void)out;
     *n_out = 0;
     switch (c->job) {
     case JOB_GRADIENTS:
-        fill_gradients(c, run);
-        break;
+        return fill_gradients(c, run, err);
     case JOB_COMPARE:
-        compare(c, run);
-        break;
+        return compare(c, run, err);
     case JOB_MEMCPY:
         copy_slice(c, dp_run_replica(run));
         break;
@@ -150,10 +171,11 @@ static int open_copies(struct copies *c, const struct bench_options *options, st
     struct dp_slot *slot[DP_MAX_SLOTS];
     int rc;
 
-    for (int i = 0; i < c->n; i++)
+    for (int i = 0; i < c->n; i++) {
         slot[i] = dp_group_slot(c->group, i);
-    if ((c->host = malloc(PARAM_BYTES)) == NULL)
-        return dp_fail(err, DP_ENOMEM, "no memory for %d bytes", PARAM_BYTES);
+        if ((c->host[i] = malloc(PARAM_BYTES)) == NULL)
+            return dp_fail(err, DP_ENOMEM, "no memory for %d bytes", PARAM_BYTES);
+    }
     if ((rc = dp_module_open(c->group, &ops, c, NULL, 0, &c->module, err)) ||
         (rc = open_params(c, options->bytes, err)) ||
         (rc = dp_replicas_open(c->module, slot, c->n, &c->replicas, err)) ||
@@ -176,7 +198,8 @@ static void close_copies(struct copies *c)
         dp_tensor_free(&c->from);
     dp_replicas_close(c->replicas);
     dp_module_close(c->module);
-    free(c->host);
+    for (int i = 0; i < c->n; i++)
+        free(c->host[i]);
 }
 
 /* The model and what the peer copies: the same numbers. */
@@ -185,15 +208,14 @@ static int write_values(struct copies *c, struct dp_error *err)
     size_t first = 0;
 
     for (int p = 0; p < c->n_params; p++) {
-        struct dp_tensor part = c->from;
-        const size_t n = part.dim[0] = dp_tensor_count(&c->param[p]->value);
+        const struct dp_tensor part = part_of(c, &c->from, p, first);
+        const size_t n = dp_tensor_count(&part);
         int rc;
 
         for (size_t i = 0; i < n; i++)
-            c->host[i] = number(c->round, 0, p, i);
-        part.data = (float *)c->from.data + first;
-        if ((rc = dp_tensor_write(&c->param[p]->value, c->host, err)) ||
-            (rc = dp_tensor_write(&part, c->host, err)))
+            c->host[0][i] = number(c->round, 0, p, i);
+        if ((rc = dp_tensor_write(&c->param[p]->value, c->host[0], err)) ||
+            (rc = dp_tensor_write(&part, c->host[0], err)))
             return rc;
         first += n;
     }
@@ -205,7 +227,7 @@ static int check_sums(struct copies *c, struct dp_error *err)
     for (int p = 0; p < c->n_params; p++) {
         const struct dp_param *param = c->param[p];
         const size_t n = dp_tensor_count(&param->grad);
-        const int rc = dp_tensor_read(c->host, &param->grad, err);
+        const int rc = dp_tensor_read(c->host[0], &param->grad, err);
 
         if (rc)
             return rc;
@@ -214,7 +236,7 @@ static int check_sums(struct copies *c, struct dp_error *err)
 
             for (int r = 0; r < c->n; r++)
                 sum += number(c->round, 1 + r, p, i);
-            c->different[0] += !param->has_grad || !(c->host[i] == sum);
+            c->different[0] += !param->has_grad || !(c->host[0][i] == sum);
         }
         c->compared[0] += n;
     }
@@ -239,7 +261,11 @@ static int reduce(struct copies *c, struct dp_error *err)
 
 static int peer(struct copies *c, struct dp_error *err)
 {
-    return run_job(c, JOB_MEMCPY, err);
+    int rc = c->gpus ? 0 : run_job(c, JOB_MEMCPY, err);
+
+    for (int d = 1; d < c->n && c->gpus && rc == 0; d++)
+        rc = dp_tensor_copy(&c->to[d], &c->from, err);
+    return rc || !c->gpus ? rc : dp_group_wait(c->group, err);
 }
 
 static int timed(struct copies *c, timed_fn *function, double *ns, struct dp_error *err)
@@ -301,13 +327,13 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
                  struct bench_line line[BENCH_COPIES_LINES], size_t *compared,
                  struct bench_wrong *wrong, struct dp_error *err)
 {
-    struct copies c = {.group = group, .n = dp_group_size(group)};
+    struct copies c = {.group = group, .n = dp_group_size(group), .gpus = options->gpus};
     const double bytes = (double)options->bytes, copied = 2.0 * bytes * (c.n - 1);
     int rc = open_copies(&c, options, err);
 
     line[0].name = "replicate";
     line[1].name = "reduce";
-    line[0].peer = line[1].peer = "memcpy";
+    line[0].peer = line[1].peer = c.gpus ? "copy" : "memcpy";
     line[0].work = line[0].peer_work = line[1].peer_work = copied;
     line[1].work = bytes * (c.n + 1);
     if (rc == 0)

@@ -36,8 +36,9 @@ static void print_tsv(const struct bench_options *o, const struct bench_line *li
            o->bytes, o->rounds, compared);
     printf("%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t", line->work, s->ns.median, s->ns.min,
            line->peer_work, s->peer_ns.median, s->peer_ns.min);
-    printf("%.6f\t%.6f\t%.6f\t%s\t%.4f\n", s->ratio.median, lo, hi,
-           s->ratio.ci.valid ? "interval" : "range", s->ratio.ci.valid ? s->ratio.ci.coverage : 0);
+    printf("%.6f\t%.6f\t%.6f\t%s\t%.4f\t%s\n", s->ratio.median, lo, hi,
+           s->ratio.ci.valid ? "interval" : "range", s->ratio.ci.valid ? s->ratio.ci.coverage : 0,
+           o->simulated ? "simulated" : "measured");
 }
 
 static void print_text(const struct bench_line *line, const struct shown *s)
@@ -56,11 +57,13 @@ static void print_head(const struct bench_options *o, const struct bench_line li
     if (o->format == BENCH_TSV) {
         printf("name\tpeer\tdevices\tbackend\tmodel_bytes\trounds\tcompared\twork_bytes\t"
                "median_ns\tmin_ns\tpeer_work_bytes\tpeer_median_ns\tpeer_min_ns\t"
-               "ratio\tratio_lo\tratio_hi\tbounds\tcoverage\n");
+               "ratio\tratio_lo\tratio_hi\tbounds\tcoverage\tsource\n");
         return;
     }
-    printf("Model of %zu bytes on %s, %zu rounds; %s by the same threads\n", o->bytes, o->devices,
-           o->rounds, line[0].peer);
+    if (o->simulated)
+        printf("SIMULATED on fake GPUs: no time here means anything\n");
+    printf("Model of %zu bytes on %s, %zu rounds; %s %s\n", o->bytes, o->devices, o->rounds,
+           line[0].peer, o->gpus ? "between the same slots" : "by the same threads");
     printf("%-10s %9s %8s %9s %8s %8s  %s\n", "", "ms", "GB/s", line[0].peer, "GB/s", "ratio",
            s->ratio.ci.valid ? "95 % interval" : "range");
 }

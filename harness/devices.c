@@ -203,6 +203,7 @@ static void print_versions(const struct dp_machine *m)
     strcat(gpus, visible);
     command_clean(gpus);
     print_long("CUDA", gpus);
+    print_long("NCCL", "not built in; when this was built: " BUILD_NCCL);
 }
 
 static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,

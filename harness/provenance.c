@@ -122,6 +122,18 @@ static void read_build(struct record_run *run)
 /* The model of every GPU that the tests' fake of CUDA has. */
 static const char simulated[] = "Fake GPU";
 
+bool provenance_simulated(struct dp_group *group)
+{
+    struct dp_slot_info info;
+    bool found = false;
+
+    for (int i = 0; i < dp_group_size(group) && !found; i++) {
+        dp_slot_describe(dp_group_slot(group, i), &info);
+        found = strncmp(info.model, simulated, strlen(simulated)) == 0;
+    }
+    return found;
+}
+
 static void read_slots(struct dp_group *group, struct record_run *run)
 {
     run->n_slots = dp_group_size(group);
@@ -138,9 +150,9 @@ static void read_slots(struct dp_group *group, struct record_run *run)
         slot->near = info.near;
         memcpy(slot->model, info.model, sizeof slot->model);
         memcpy(slot->bus, info.bus, sizeof slot->bus);
-        if (strncmp(info.model, simulated, strlen(simulated)) == 0)
-            snprintf(run->source, sizeof run->source, "simulated");
     }
+    if (provenance_simulated(group))
+        snprintf(run->source, sizeof run->source, "simulated");
     snprintf(run->backend, sizeof run->backend, "%s", dp_group_backend(group));
     snprintf(run->communicator, sizeof run->communicator, "%s", dp_group_communicator(group));
     snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));

@@ -10,6 +10,10 @@
 void provenance_read(struct dp_group *group, const struct dp_machine *machine,
                      struct record_run *run);
 
+/* Whether a slot of the group is on a fake GPU of the tests: what is measured there is no result.
+ */
+bool provenance_simulated(struct dp_group *group);
+
 /* 0 when both records are of the same program on the same machine; else -1 and what differs. */
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes);
