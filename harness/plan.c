@@ -106,7 +106,8 @@ static int check_ranks(const struct plan_options *options, struct plan_text *why
         if (verify_has_ranks(&options->workload[i]))
             continue;
         snprintf(why->text, sizeof why->text,
-                 "--workload %s cannot be verified with --mode ddp: its means are not exact",
+                 "--workload %s is in part on the host: with --mode ddp a rank has all of its "
+                 "model on one device",
                  options->workload[i].name);
         return -1;
     }

@@ -26,27 +26,43 @@ static float *floats(size_t n)
     return n <= SIZE_MAX / sizeof(float) ? malloc(n * sizeof(float)) : NULL;
 }
 
-static int open_top(struct session *s, const struct session_config *how, struct dp_error *err)
+/* What a user wraps of the model: with a probe inside, in the wrapper or as it is. */
+static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
+                struct dp_error *err)
 {
     const struct dp_parallel_config config = {0};
+    struct session *s = user;
+    const int rc = probe_open(s->group, part, &s->probe, &s->probed, err);
 
-    if (how->ddp)
-        return session_ddp_open(s, err);
-    if (!how->plain)
-        return dp_parallel(s->probed, &config, &s->top, err);
-    s->top = dp_module_retain(s->probed);
-    return 0;
+    if (rc == 0 && !s->plain)
+        return dp_parallel(s->probed, &config, wrapped, err);
+    if (rc == 0)
+        *wrapped = dp_module_retain(s->probed);
+    return rc;
+}
+
+/* Ranks have all of the model. */
+static int open_ranks(struct session *s, struct dp_error *err)
+{
+    int rc;
+
+    if ((rc = workload_open(s->workload, s->group, &s->model, err)) ||
+        (rc = probe_open(s->group, s->model, &s->probe, &s->probed, err)) ||
+        (rc = dp_module_to(s->probed, dp_group_slot(s->group, 0), err)))
+        return rc;
+    return session_ddp_open(s, err);
 }
 
 static int open_modules(struct session *s, const struct session_config *how, struct dp_error *err)
 {
     int rc;
 
-    if ((rc = workload_open(s->workload, s->group, &s->model, err)) ||
-        (rc = probe_open(s->group, s->model, &s->probe, &s->probed, err)) ||
-        (rc = dp_module_to(s->probed, dp_group_slot(s->group, 0), err)) ||
-        (rc = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)) ||
-        (rc = open_top(s, how, err)) || (rc = dp_run_open(s->group, &s->run, err)) ||
+    if ((rc = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)))
+        return rc;
+    rc = how->ddp ? open_ranks(s, err)
+                  : workload_open_wrapped(s->workload, s->group, dp_group_slot(s->group, 0), wrap,
+                                          s, &s->top, err);
+    if (rc || (rc = dp_run_open(s->group, &s->run, err)) ||
         (rc = dp_sgd_open(s->top, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
         return rc;
     s->n_params = dp_module_params(s->top, s->param, SESSION_PARAMS);
@@ -99,6 +115,25 @@ static int open_batch(struct session *s, const struct workload_set *set, size_t 
     return rc;
 }
 
+/* Numbers of rows of the table, where it is: on the host. */
+static int open_numbers(struct session *s, const struct workload_set *set, struct dp_tensor *tensor,
+                        struct dp_error *err)
+{
+    int32_t *values =
+        s->rows <= SIZE_MAX / sizeof *values ? malloc(s->rows * sizeof *values) : NULL;
+    int rc;
+
+    if (values == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows", s->rows);
+    rc = dp_tensor_alloc(dp_group_host(s->group), DP_I32, 1, &s->rows, tensor, err);
+    if (rc == 0) {
+        workload_fill_numbers(set, s->rows, values);
+        rc = dp_tensor_write(tensor, values, err);
+    }
+    free(values);
+    return rc;
+}
+
 /* The same batch, every rank's rows on its device. */
 static int open_dealt(struct session *s, const struct workload_set *set, int k,
                       struct dp_error *err)
@@ -128,7 +163,10 @@ static int open_batches(struct session *s, const struct workload_set *set, int k
 
     if (s->ddp != NULL)
         return open_dealt(s, set, k, err);
-    if ((rc = open_batch(s, set, w->size[0], workload_fill_inputs, &s->input[k], err)))
+    rc = w->kind == WORKLOAD_MIXED
+             ? open_numbers(s, set, &s->input[k], err)
+             : open_batch(s, set, w->size[0], workload_fill_inputs, &s->input[k], err);
+    if (rc)
         return rc;
     return open_batch(s, set, w->size[w->n_sizes - 1], workload_fill_upstream, &s->upstream[k],
                       err);

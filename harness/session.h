@@ -1,7 +1,7 @@
 /* session.h: one workload on one group, ready to run training steps and to read what they left.
  *
- * Everything is made once: two batches on the first device, two parameter sets on the host. Set k
- * of the parameters is always used with batch k. */
+ * Everything is made once: two batches on the first device (mixed's on the host), two parameter
+ * sets on the host. Set k of the parameters is always used with batch k. */
 #ifndef HARNESS_SESSION_H
 #define HARNESS_SESSION_H
 
@@ -31,7 +31,7 @@ struct session {
     bool plain;
     struct dp_group *group;
     struct dp_module *model, *probed, *loss_module;
-    struct dp_module *top; /* what is trained: the wrapper, or the probed model itself */
+    struct dp_module *top; /* what is trained: the model, all of it or a part in the wrapper */
     struct dp_run *run;
     struct dp_sgd *sgd;
     struct probe probe;

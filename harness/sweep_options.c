@@ -73,10 +73,12 @@ static error_t add_workload(const struct argp_state *state, const char *arg,
     if (workload_parse(arg, workload, why, sizeof why))
         return command_bad_option(state, "--workload: %s", why);
     if (!workload_has_verifier(workload))
-        return command_bad_option(state,
-                                  "--workload: %s has no verifier, and nothing is measured "
-                                  "unverified; tutorial, mlp:SIZES, cnn and lstm have one",
-                                  workload->name);
+        return command_bad_option(
+            state,
+            "--workload: %s has no verifier, and nothing is measured "
+            "unverified; tutorial, mlp:SIZES, blocks, mixed, cnn, rnn and lstm "
+            "have one",
+            workload->name);
     for (size_t i = 0; i < plan->n_workloads; i++)
         if (strcmp(plan->workload[i].name, workload->name) == 0)
             return command_bad_option(state, "--workload: %s is there twice", workload->name);

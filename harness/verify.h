@@ -37,7 +37,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
 /* From now on the step is one of DistributedDataParallel: every device is a rank, rows are dealt
  * evenly (the first ranks have one more) and each rank's loss is rounded by itself, gradients are
  * the sums divided by the number of ranks. 0; -1: that is not exact. */
-bool verify_has_ranks(const struct workload *workload); /* its numbers are exact */
+bool verify_has_ranks(const struct workload *workload); /* all of it can be on one device */
 int verify_ranks(struct verify *verify, const struct workload_set *set, struct verify_text *why);
 void verify_close(struct verify *verify); /* NULL allowed */
 

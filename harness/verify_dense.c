@@ -74,9 +74,24 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
-    v->dense->exact = workload->kind == WORKLOAD_CNN;
-    rc = v->dense->exact ? verify_cnn_fill(v, workload, set, why)
-                         : verify_lstm_fill(v, workload, set, why);
+    v->dense->exact = workload->kind == WORKLOAD_CNN || workload->kind == WORKLOAD_MIXED;
+    switch (workload->kind) {
+    case WORKLOAD_CNN:
+        rc = verify_cnn_fill(v, workload, set, why);
+        break;
+    case WORKLOAD_MIXED:
+        rc = verify_mixed_fill(v, set);
+        break;
+    case WORKLOAD_RNN:
+        rc = verify_rnn_fill(v, set, why);
+        break;
+    case WORKLOAD_LSTM:
+        rc = verify_lstm_fill(v, set, why);
+        break;
+    default:
+        snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);
+        return -1;
+    }
     return rc == 0 && v->dense->exact ? check_limits(v->dense, why) : rc;
 }
 

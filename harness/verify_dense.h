@@ -25,12 +25,12 @@ struct verify_dense {
 #define DENSE_U 0x1p-24
 double dense_gamma(double n);
 
-/* verify_cnn.c, verify_lstm.c: fill outputs, loss and gradients from the parameters. 0, or -1 and
- * why. */
+/* verify_NAME.c: fill outputs, loss and gradients from the parameters. 0, or -1 and why. */
 int verify_cnn_fill(struct verify *v, const struct workload *workload,
                     const struct workload_set *set, struct verify_text *why);
-int verify_lstm_fill(struct verify *v, const struct workload *workload,
-                     const struct workload_set *set, struct verify_text *why);
+int verify_mixed_fill(struct verify *v, const struct workload_set *set);
+int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
+int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct verify_text *why);

@@ -42,9 +42,8 @@ static double largest(const double x[], size_t n)
     return most;
 }
 
-/* z = W a + b for every pattern, then max(z, 0) except after the last layer. Returns the largest
- * sum of |terms|. */
-static double forward(const struct verify_layer *layer, size_t patterns, bool last, double *next)
+/* z = W a + b for every pattern, then, if cut, max(z, 0). Returns the largest sum of |terms|. */
+static double forward(const struct verify_layer *layer, size_t patterns, bool cut, double *next)
 {
     double bound = 0;
 
@@ -58,15 +57,15 @@ static double forward(const struct verify_layer *layer, size_t patterns, bool la
 
             bound =
                 larger(bound, fabs(a[e[0].column]) + fabs(a[e[1].column]) + fabs(layer->bias[i]));
-            next[r * layer->out + i] = last || z > 0 ? z : 0;
+            next[r * layer->out + i] = !cut || z > 0 ? z : 0;
         }
     }
     return bound;
 }
 
-/* The gradient of the sums below: W^T g where the activation passed. Returns the largest sum of
- * |terms|; below holds those sums until it is overwritten row by row. */
-static double backward(const struct verify_layer *layer, size_t patterns, double *below,
+/* The gradient of the sums below: W^T g, where the activation passed if it was cut. Returns the
+ * largest sum of |terms|. */
+static double backward(const struct verify_layer *layer, size_t patterns, bool cut, double *below,
                        double *terms)
 {
     double bound = 0;
@@ -84,7 +83,7 @@ static double backward(const struct verify_layer *layer, size_t patterns, double
         }
         bound = larger(bound, largest(terms, layer->in));
         /* An activation of 0 was cut off, or its sum was 0: no gradient in both cases. */
-        for (size_t j = 0; j < layer->in; j++)
+        for (size_t j = 0; cut && j < layer->in; j++)
             d[j] = layer->input[r * layer->in + j] > 0 ? d[j] : 0;
     }
     return bound;
@@ -134,8 +133,8 @@ static int run_forward(struct verify *v, struct verify_text *why)
         if (check_operands(v, "inputs", l, largest(layer->input, v->patterns * layer->in), why))
             return -1;
 
-        const double bound =
-            forward(&v->layer[l], v->patterns, last, last ? v->output : v->layer[l + 1].input);
+        const double bound = forward(&v->layer[l], v->patterns, !last && !v->straight,
+                                     last ? v->output : v->layer[l + 1].input);
 
         if (!(bound < FLOAT_LIMIT)) {
             say(why, "outputs", l, bound, FLOAT_LIMIT);
@@ -187,8 +186,8 @@ static int run_backward(struct verify *v, struct verify_text *why)
                 return -1;
             }
             /* Scales are at most 3. */
-            bound =
-                larger(bound, 3 * backward(layer, v->patterns, v->layer[l - 1].upstream, terms));
+            bound = larger(bound, 3 * backward(layer, v->patterns, !v->straight,
+                                               v->layer[l - 1].upstream, terms));
             free(terms);
         }
         if (!(bound < FLOAT_LIMIT)) {
@@ -259,10 +258,11 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->patterns = rows < set->period ? rows : set->period;
         rc = 0;
     }
-    if (rc == 0 && workload->kind != WORKLOAD_MLP) {
+    if (rc == 0 && !workload_is_chain(workload)) {
         rc = verify_dense_open(v, workload, set, why);
     } else if (rc == 0) {
         v->layers = workload_layers(workload);
+        v->straight = workload->kind == WORKLOAD_BLOCKS;
         rc = open_layers(v, workload, set, why);
     } else {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");

@@ -9,7 +9,7 @@ static const double FLOAT_LIMIT = 0x1p24;
 
 bool verify_has_ranks(const struct workload *workload)
 {
-    return workload->kind == WORKLOAD_MLP || workload->kind == WORKLOAD_CNN;
+    return workload_has_verifier(workload) && workload->kind != WORKLOAD_MIXED;
 }
 
 /* The largest sum of |terms| of an update, in units of its smallest bit: 2^-10 / ranks. */
@@ -37,10 +37,12 @@ static double pattern_loss(const struct verify *v, const struct workload_set *se
     return sum;
 }
 
-/* Each rank's is a float; their sum is made by who compares, in double. */
+/* Each rank's is a float; their sum is made by who compares, in double. A model that is not exact
+ * rounds each once more, and by no more than 2 u. */
 static int sum_losses(struct verify *v, const struct workload_set *set, struct verify_text *why)
 {
-    double *loss = verify_numbers(1, v->patterns), total = 0;
+    const bool exact = v->dense == NULL || v->dense->exact;
+    double *loss = verify_numbers(1, v->patterns), total = 0, size = 0;
 
     if (loss == NULL) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
@@ -54,25 +56,39 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct v
 
         for (; n < end; n++)
             sum += workload_scale(set, n) * loss[n % v->period];
-        total += (double)(float)sum;
+        total += exact ? (double)(float)sum : sum;
+        size += fabs(sum);
     }
     v->loss = total;
     if (v->dense != NULL)
         v->dense->loss = total;
+    if (!exact)
+        v->dense->loss_bound += 2 * DENSE_U * (size + v->dense->loss_bound);
     free(loss);
     return 0;
+}
+
+/* A division by a power of two rounds nothing; the bound of a model that is not exact allows for as
+ * many parts of its sums as there are devices. */
+static void divide(struct verify_dense *d, size_t ranks)
+{
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->grad[p].n; i++) {
+            d->grad[p].value[i] /= (double)ranks;
+            d->grad[p].bound[i] /= d->exact ? 1 : (double)ranks;
+        }
 }
 
 int verify_ranks(struct verify *verify, const struct workload_set *set, struct verify_text *why)
 {
     const size_t ranks = verify->devices;
-    const double bound = update_bound(verify);
     struct verify_dense *d = verify->dense;
+    const bool exact = d == NULL || d->exact;
+    const double bound = exact ? update_bound(verify) : 0;
 
-    if ((ranks & (ranks - 1)) != 0 || (d != NULL && !d->exact)) {
-        snprintf(why->text, sizeof why->text, "the mean over %zu ranks is not exact: %s", ranks,
-                 d != NULL && !d->exact ? "the model's numbers are not"
-                                        : "ranks must be a power of two");
+    if ((ranks & (ranks - 1)) != 0) {
+        snprintf(why->text, sizeof why->text,
+                 "the mean over %zu ranks is not exact: ranks must be a power of two", ranks);
         return -1;
     }
     if (!(bound < FLOAT_LIMIT)) {
@@ -82,9 +98,8 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct v
                  bound, FLOAT_LIMIT);
         return -1;
     }
-    for (int p = 0; d != NULL && p < DENSE_PARAMS; p++)
-        for (size_t i = 0; i < d->grad[p].n; i++)
-            d->grad[p].value[i] /= (double)ranks;
+    if (d != NULL)
+        divide(d, ranks);
     verify->ranks = true;
     verify->divisor = ranks;
     return sum_losses(verify, set, why);

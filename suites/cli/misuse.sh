@@ -39,7 +39,8 @@ refuse 'math.*"fp16"; known: bf16, f32, tf32' "$lockstep" sweep --math fp16
 refuse 'mode.*"fsdp"; known: dp, ddp, plain' "$lockstep" sweep --mode plain,fsdp
 refuse 'counts has 3.*ddp.*not exact' "$lockstep" sweep --devices virt:3 --mode ddp --counts 1,3
 refuse 'batch has 1,.*ddp.*each of 2' "$lockstep" sweep --devices virt:2 --mode ddp --batch 1,8
-refuse 'workload lstm.*ddp.*not exact' "$lockstep" sweep --devices virt:2 --mode ddp --workload lstm
+refuse 'workload mixed.*on the host.*ddp' "$lockstep" sweep --devices virt:2 --mode ddp --workload mixed
+refuse 'capsnet has no verifier' "$lockstep" sweep --workload capsnet
 refuse 'mode.*""' "$lockstep" sweep --mode ''
 refuse 'mode.*""' "$lockstep" sweep --mode dp,
 refuse 'counts has 2.*plain.*one device' "$lockstep" sweep --devices virt:2 --mode plain --counts 1,2

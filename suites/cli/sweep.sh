@@ -48,6 +48,14 @@ check lag.jsonl 2
 expect_count 1 '"mode":"plain","devices":"virt:1+lag"' lag.jsonl
 expect_count 1 '"mode":"dp","devices":"virt:3+lag"' lag.jsonl
 
+# Models of all kinds; the middle of a model in the wrapper, and a table on the host before it.
+sweep models.jsonl --devices virt:3 --counts 3 --batch 10 --workload blocks --workload mixed \
+    --workload cnn --workload rnn --workload lstm
+check models.jsonl 10
+sweep ranks.jsonl --devices virt:2 --counts 2 --batch 11 --mode ddp --workload blocks \
+    --workload rnn
+check ranks.jsonl 2
+
 # The same seed makes the same order, another seed another one.
 order()
 {

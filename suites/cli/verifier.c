@@ -195,15 +195,16 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
 static int sample_set(struct fixture *f, int k, bool exact)
 {
     const struct workload_set set = workload_set(5, k);
+    const size_t outputs = ROWS * f->workload.size[f->workload.n_sizes - 1];
     size_t values = 0, missed;
     float terms = 0;
 
     if (right_step(f, &set, k, &values))
         return 1;
     /* The loss is a sum of terms larger than itself. */
-    for (size_t i = 0; i < (size_t)ROWS * 10; i++)
+    for (size_t i = 0; i < outputs; i++)
         terms += fabsf(f->session.outputs[i]);
-    missed = sample(f, f->session.outputs, (size_t)ROWS * 10, exact, 0);
+    missed = sample(f, f->session.outputs, outputs, exact, 0);
     missed += sample(f, &f->session.loss_value, 1, exact, terms);
     for (int p = 0; p < f->session.n_params; p++) {
         const size_t n = dp_tensor_count(&f->session.param[p]->value);
@@ -283,7 +284,8 @@ int main(void)
     if (rc == 0)
         rc = try_rounding();
     if (rc == 0)
-        rc = try_model("cnn", true) || try_model("lstm", false) || try_unverified();
+        rc = try_model("blocks", true) || try_model("mixed", true) || try_model("cnn", true) ||
+             try_model("rnn", false) || try_model("lstm", false) || try_unverified();
     printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
     return rc != 0 || f.missed != 0 || f.wrong == 0;
 }

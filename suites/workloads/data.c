@@ -89,6 +89,11 @@ int workload_upstream(const struct workload_set *set, size_t pattern, size_t col
     return value < 2 ? value - 2 : value - 1;
 }
 
+int workload_number(const struct workload_set *set, size_t pattern)
+{
+    return draw_below(set, STREAM_INPUT, pattern, 0, WORKLOAD_TABLE);
+}
+
 int workload_scale(const struct workload_set *set, size_t row)
 {
     return 1 + draw_below(set, STREAM_SCALE, row, 0, 3);
@@ -124,6 +129,12 @@ void workload_fill_inputs(const struct workload *workload, const struct workload
     for (size_t n = 0; n < rows; n++)
         for (size_t j = 0; j < width; j++)
             values[n * width + j] = (float)workload_input(set, n % set->period, j);
+}
+
+void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t values[])
+{
+    for (size_t n = 0; n < rows; n++)
+        values[n] = workload_number(set, n % set->period);
 }
 
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,

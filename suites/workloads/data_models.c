@@ -1,7 +1,8 @@
 /* data_models.c: the parameters of the models that are not chains of linear layers.
  *
- * cnn: small integers, most of them 0, so that all sums are exact in float. lstm: dyadic fractions,
- * the recurrent ones small, so that a bound on the rounding of eight steps stays small. */
+ * mixed, cnn: small integers, cnn's most of them 0, so that all sums are exact in float. rnn, lstm:
+ * dyadic fractions, the recurrent ones small, so that a bound on the rounding of eight steps stays
+ * small. */
 #include "workload.h"
 
 /* How a parameter's numbers are drawn: 1 of `every` is not 0, and then +-1..most times unit. */
@@ -11,37 +12,56 @@ struct law {
     double unit;
 };
 
-static const struct law cnn[] = {
-    {32 * 9, 3, 1, 1}, {32, 1, 2, 1},        {64 * 288, 64, 1, 1},
-    {64, 1, 2, 1},     {10 * 1024, 4, 1, 1}, {10, 1, 2, 1},
-};
-static const struct law lstm[] = {
-    {512 * 8, 1, 4, 0x1p-4}, {512 * 128, 1, 8, 0x1p-9}, {512, 1, 4, 0x1p-3},
-    {512, 1, 4, 0x1p-3},     {10 * 128, 1, 4, 0x1p-3},  {10, 1, 2, 1},
+#define LAWS 6
+
+/* By kind of model and parameter. */
+static const struct law laws[WORKLOAD_CAPSNET + 1][LAWS] = {
+    [WORKLOAD_MIXED] = {{WORKLOAD_TABLE * 10, 1, 3, 1}, {10 * 10, 1, 2, 1}, {10, 1, 2, 1}},
+    [WORKLOAD_CNN] = {{32 * 9, 3, 1, 1},
+                      {32, 1, 2, 1},
+                      {64 * 288, 64, 1, 1},
+                      {64, 1, 2, 1},
+                      {10 * 1024, 4, 1, 1},
+                      {10, 1, 2, 1}},
+    [WORKLOAD_RNN] = {{128 * 8, 1, 4, 0x1p-4},
+                      {128 * 128, 1, 8, 0x1p-9},
+                      {128, 1, 4, 0x1p-3},
+                      {128, 1, 4, 0x1p-3},
+                      {10 * 128, 1, 4, 0x1p-3},
+                      {10, 1, 2, 1}},
+    [WORKLOAD_LSTM] = {{512 * 8, 1, 4, 0x1p-4},
+                       {512 * 128, 1, 8, 0x1p-9},
+                       {512, 1, 4, 0x1p-3},
+                       {512, 1, 4, 0x1p-3},
+                       {10 * 128, 1, 4, 0x1p-3},
+                       {10, 1, 2, 1}},
 };
 
 bool workload_has_verifier(const struct workload *workload)
 {
-    return workload->kind == WORKLOAD_MLP || workload->kind == WORKLOAD_CNN ||
-           workload->kind == WORKLOAD_LSTM;
+    return workload->kind != WORKLOAD_CAPSNET;
 }
 
-/* Of cnn and lstm. */
-static const struct law *law_of(const struct workload *workload, size_t p)
+bool workload_is_chain(const struct workload *workload)
 {
-    return workload->kind == WORKLOAD_CNN ? &cnn[p] : &lstm[p];
+    return workload->kind == WORKLOAD_MLP || workload->kind == WORKLOAD_BLOCKS;
 }
 
 size_t workload_n_params(const struct workload *workload)
 {
-    return workload->kind == WORKLOAD_MLP ? 2 * workload_layers(workload)
-                                          : sizeof cnn / sizeof *cnn;
+    size_t n = 0;
+
+    if (workload_is_chain(workload))
+        return 2 * workload_layers(workload);
+    while (n < LAWS && laws[workload->kind][n].count > 0)
+        n++;
+    return n;
 }
 
 size_t workload_param_count(const struct workload *workload, size_t p)
 {
-    if (workload->kind != WORKLOAD_MLP)
-        return law_of(workload, p)->count;
+    if (!workload_is_chain(workload))
+        return p < LAWS ? laws[workload->kind][p].count : 0;
     return (p % 2 == 0 ? workload->size[p / 2] : 1) * workload->size[p / 2 + 1];
 }
 
@@ -57,7 +77,7 @@ static uint64_t mix(uint64_t x)
 double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
                       size_t i)
 {
-    const struct law *law = law_of(workload, p);
+    const struct law *law = &laws[workload->kind][p];
     uint64_t x = mix(set->seed);
 
     x = mix(x ^ (uint64_t)set->index);
@@ -75,9 +95,9 @@ double workload_value(const struct workload *workload, const struct workload_set
 void workload_fill_param(const struct workload *workload, const struct workload_set *set, size_t p,
                          float values[])
 {
-    if (workload->kind == WORKLOAD_MLP && p % 2 == 0)
+    if (workload_is_chain(workload) && p % 2 == 0)
         workload_fill_weights(workload, set, p / 2, values);
-    else if (workload->kind == WORKLOAD_MLP)
+    else if (workload_is_chain(workload))
         workload_fill_biases(workload, set, p / 2, values);
     else
         for (size_t i = 0; i < workload_param_count(workload, p); i++)

@@ -35,7 +35,7 @@ static int parse_sizes(const char *text, struct workload *workload, char *why, s
 
 static const struct workload named[] = {
     {.name = "tutorial", .kind = WORKLOAD_MLP, .n_sizes = 2, .size = {5, 2}},
-    {.name = "blocks", .kind = WORKLOAD_BLOCKS, .n_sizes = 2, .size = {10, 20}},
+    {.name = "blocks", .kind = WORKLOAD_BLOCKS, .n_sizes = 4, .size = {10, 20, 20, 20}},
     {.name = "mixed", .kind = WORKLOAD_MIXED, .n_sizes = 2, .size = {1, 10}},
     {.name = "cnn", .kind = WORKLOAD_CNN, .n_sizes = 2, .size = {64, 10}},
     {.name = "rnn", .kind = WORKLOAD_RNN, .n_sizes = 2, .size = {64, 10}},

@@ -4,6 +4,9 @@
 /* Children of a sequence as they are opened; the first failure stops. */
 struct parts {
     struct dp_group *group;
+    struct dp_slot *slot; /* where inputs are moved to; NULL: nowhere */
+    workload_wrap_fn *wrap;
+    void *user;
     struct dp_error *err;
     struct dp_module *module[2 * WORKLOAD_MAX_SIZES];
     int n, status;
@@ -103,84 +106,74 @@ static void add_mlp(struct parts *p, const struct workload *workload)
     }
 }
 
-/* The last child in the wrapper's place. */
-static void wrap_last(struct parts *p, const struct dp_parallel_config *config)
+/* What wrap makes of the last child in its place. */
+static void wrap_last(struct parts *p)
 {
-    struct dp_module *wrapper = NULL;
+    struct dp_module *wrapped = NULL;
 
-    if (p->status != 0 || config == NULL)
+    if (p->status != 0 || p->wrap == NULL)
         return;
-    p->status = dp_parallel(p->module[p->n - 1], config, &wrapper, p->err);
+    p->status = p->wrap(p->user, p->module[p->n - 1], &wrapped, p->err);
     if (p->status != 0)
         return;
     dp_module_close(p->module[p->n - 1]);
-    p->module[p->n - 1] = wrapper;
+    p->module[p->n - 1] = wrapped;
 }
 
-static struct dp_slot *first_slot(struct dp_group *group, const struct dp_parallel_config *config)
-{
-    if (config != NULL && config->device_ids != NULL)
-        return config->device_ids[0];
-    return dp_group_slot(group, 0);
-}
-
-/* wrap NULL: nothing is wrapped or moved. */
-static void add_blocks(struct parts *p, const struct dp_parallel_config *wrap)
+static void add_blocks(struct parts *p)
 {
     add_linear(p, 10, 20);
     add_linear(p, 20, 20);
-    wrap_last(p, wrap);
+    wrap_last(p);
     add_linear(p, 20, 20);
 }
 
-static void add_mixed(struct parts *p, const struct dp_parallel_config *wrap)
+static void add_mixed(struct parts *p)
 {
     if (p->status == 0)
-        add(p, dp_embedding(p->group, 1000, 10, next(p), p->err));
+        add(p, dp_embedding(p->group, WORKLOAD_TABLE, 10, next(p), p->err));
     if (p->status == 0)
-        add(p, dp_to(p->group, wrap != NULL ? first_slot(p->group, wrap) : NULL, next(p), p->err));
+        add(p, dp_to(p->group, p->slot, next(p), p->err));
     add_linear(p, 10, 10);
-    wrap_last(p, wrap);
+    wrap_last(p);
 }
 
-static int open_model(const struct workload *workload, struct dp_group *group,
-                      const struct dp_parallel_config *wrap, struct dp_module **model,
-                      struct dp_error *err)
+static int open_model(const struct workload *workload, struct parts *p, struct dp_module **model)
 {
-    struct parts p = {.group = group, .err = err};
-
     switch (workload->kind) {
     case WORKLOAD_MLP:
-        add_mlp(&p, workload);
+        add_mlp(p, workload);
         break;
     case WORKLOAD_BLOCKS:
-        add_blocks(&p, wrap);
+        add_blocks(p);
         break;
     case WORKLOAD_MIXED:
-        add_mixed(&p, wrap);
+        add_mixed(p);
         break;
     case WORKLOAD_CNN:
-        add_cnn(&p);
+        add_cnn(p);
         break;
     case WORKLOAD_CAPSNET:
-        add_capsnet(&p);
+        add_capsnet(p);
         break;
     case WORKLOAD_RNN:
     case WORKLOAD_LSTM:
-        add_recurrent(&p, workload->kind == WORKLOAD_LSTM);
+        add_recurrent(p, workload->kind == WORKLOAD_LSTM);
         break;
     }
-    if (p.status == 0)
-        p.status = dp_sequential(group, p.module, p.n, model, err);
-    while (p.n > 0)
-        dp_module_close(p.module[--p.n]);
-    return p.status;
+    if (p->status == 0)
+        p->status = dp_sequential(p->group, p->module, p->n, model, p->err);
+    while (p->n > 0)
+        dp_module_close(p->module[--p->n]);
+    return p->status;
 }
 
 int workload_open(const struct workload *workload, struct dp_group *group, struct dp_module **model,
                   struct dp_error *err)
 {
-    return open_model(workload, group, NULL, model, err);
+    struct parts p = {.group = group, .err = err};
+
+    return open_model(workload, &p, model);
 }
 
 /* All of it, or of mixed the layer behind the move. */
@@ -193,23 +186,41 @@ static int place(const struct workload *workload, struct dp_module *model, struc
                         err);
 }
 
+int workload_open_wrapped(const struct workload *workload, struct dp_group *group,
+                          struct dp_slot *slot, workload_wrap_fn *wrap, void *user,
+                          struct dp_module **model, struct dp_error *err)
+{
+    const bool part = workload->kind == WORKLOAD_BLOCKS || workload->kind == WORKLOAD_MIXED;
+    struct parts p = {
+        .group = group, .slot = slot, .wrap = part ? wrap : NULL, .user = user, .err = err};
+    struct dp_module *opened = NULL;
+    int rc = open_model(workload, &p, &opened);
+
+    if (rc == 0)
+        rc = place(workload, opened, slot, err);
+    if (rc == 0 && !part)
+        rc = wrap(user, opened, model, err);
+    else if (rc == 0)
+        *model = dp_module_retain(opened);
+    dp_module_close(opened);
+    return rc;
+}
+
+static int wrap_parallel(void *user, struct dp_module *part, struct dp_module **wrapped,
+                         struct dp_error *err)
+{
+    return dp_parallel(part, user, wrapped, err);
+}
+
 int workload_open_parallel(const struct workload *workload, struct dp_group *group,
                            const struct dp_parallel_config *config, struct dp_module **model,
                            struct dp_error *err)
 {
-    const bool part = workload->kind == WORKLOAD_BLOCKS || workload->kind == WORKLOAD_MIXED;
-    const struct dp_parallel_config all = {0};
-    const struct dp_parallel_config *wrap = config != NULL ? config : &all;
-    struct dp_module *opened = NULL, *wrapper = NULL;
-    int rc = open_model(workload, group, part ? wrap : NULL, &opened, err);
+    struct dp_parallel_config wrap = {0};
 
-    if (rc == 0)
-        rc = place(workload, opened, first_slot(group, wrap), err);
-    if (rc == 0 && !part)
-        rc = dp_parallel(opened, wrap, &wrapper, err);
-    if (rc == 0)
-        *model = part ? dp_module_retain(opened) : dp_module_retain(wrapper);
-    dp_module_close(wrapper);
-    dp_module_close(opened);
-    return rc;
+    if (config != NULL)
+        wrap = *config;
+    return workload_open_wrapped(
+        workload, group, wrap.device_ids != NULL ? wrap.device_ids[0] : dp_group_slot(group, 0),
+        wrap_parallel, &wrap, model, err);
 }

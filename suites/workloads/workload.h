@@ -18,29 +18,32 @@
 #define WORKLOAD_MAX_SIZES 16
 #define WORKLOAD_MAX_WIDTH 65536
 #define WORKLOAD_SETS      2
+#define WORKLOAD_TABLE     1000 /* rows of the table of mixed */
 
 /* Every model takes rows of size[0] floats, but for mixed (one 32-bit integer a row, [N]), and
- * gives rows of the last size. MLP      linear layers with bias, ReLU between them ("tutorial" is
- * one of 5, 2) BLOCKS   linear 10-20, 20-20, 20-20, nothing between; the middle one is what is
- * wrapped MIXED    embedding(1000, 10) on the host, moved, linear 10-10 on the devices, which is
- * wrapped CNN      8 x 8 images: conv 1-32 3x3 padding 1, relu, conv 32-64 the same, relu, max-pool
- * 2, linear 1024-10 RNN      8 steps of 8 features, 128 hidden units, the last step's to linear
- * 128-10; LSTM alike CAPSNET  8 x 8 images: conv 1-32 3x3, relu, conv 32-64 3x3 stride 2, as 32
- * capsules of 8; 10 capsules of 16 in 3 rounds, linear 160-10 */
+ * gives rows of the last size. */
 enum workload_kind {
+    /* Linear layers with bias, ReLU between them; "tutorial" is one of 5, 2. */
     WORKLOAD_MLP,
+    /* Linear 10-20, 20-20, 20-20, nothing between; the middle one is what is wrapped. */
     WORKLOAD_BLOCKS,
+    /* Embedding(1000, 10) on the host, moved, linear 10-10 on the devices, which is wrapped. */
     WORKLOAD_MIXED,
+    /* 8 x 8 images: conv 1-32 3x3 padding 1, relu, conv 32-64 the same, relu, max-pool 2, linear
+     * 1024-10. */
     WORKLOAD_CNN,
+    /* 8 steps of 8 features, 128 hidden units, the last step's to linear 128-10. */
     WORKLOAD_RNN,
     WORKLOAD_LSTM,
+    /* 8 x 8 images: conv 1-32 3x3, relu, conv 32-64 3x3 stride 2, as 32 capsules of 8; 10 capsules
+     * of 16 in 3 rounds, linear 160-10. */
     WORKLOAD_CAPSNET
 };
 
 struct workload {
     char name[96]; /* "tutorial", "mlp:1024,1024", "cnn" */
     enum workload_kind kind;
-    size_t n_sizes;                  /* MLP: layers + 1; else 2 */
+    size_t n_sizes;                  /* MLP, BLOCKS: layers + 1; else 2 */
     size_t size[WORKLOAD_MAX_SIZES]; /* widths, the input's first */
 };
 
@@ -67,8 +70,15 @@ double workload_flops(const struct workload *workload, size_t rows);
  * mixed that moves its input has nowhere to move it. */
 int workload_open(const struct workload *workload, struct dp_group *group, struct dp_module **model,
                   struct dp_error *err);
-/* The same with what is wrapped wrapped: all of it, the middle block, the linear layer. On the
- * first device of config (NULL: all devices), but for the table of mixed, which is on the host. */
+/* The same on slot (NULL: left on the host), but for the table of mixed, which stays on the host;
+ * what a user wraps of the model, which is all of it, of blocks the middle one, of mixed the linear
+ * layer, is given to wrap, and *wrapped (a reference) takes its place. */
+typedef int workload_wrap_fn(void *user, struct dp_module *part, struct dp_module **wrapped,
+                             struct dp_error *err);
+int workload_open_wrapped(const struct workload *workload, struct dp_group *group,
+                          struct dp_slot *slot, workload_wrap_fn *wrap, void *user,
+                          struct dp_module **model, struct dp_error *err);
+/* The same with dp_parallel, on the first device of config (NULL: all devices). */
 int workload_open_parallel(const struct workload *workload, struct dp_group *group,
                            const struct dp_parallel_config *config, struct dp_module **model,
                            struct dp_error *err);
@@ -81,6 +91,8 @@ int workload_input(const struct workload_set *set, size_t pattern, size_t column
 int workload_upstream(const struct workload_set *set, size_t pattern, size_t column); /* +-1..2 */
 int workload_scale(const struct workload_set *set, size_t row);                       /* 1..3 */
 
+int workload_number(const struct workload_set *set, size_t pattern); /* 0..WORKLOAD_TABLE-1 */
+
 /* The same numbers as arrays: weights [out, in], biases [out], inputs [rows, size[0]],
  * upstream [rows, last size]. */
 void workload_fill_weights(const struct workload *workload, const struct workload_set *set,
@@ -89,14 +101,16 @@ void workload_fill_biases(const struct workload *workload, const struct workload
                           size_t layer, float values[]);
 void workload_fill_inputs(const struct workload *workload, const struct workload_set *set,
                           size_t rows, float values[]);
+void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t values[]);
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
                             size_t rows, float values[]);
 
-/* Models that a sweep can verify: MLP, CNN, LSTM. What follows is for these. */
+/* Models that a sweep can verify: all but CAPSNET. What follows is for these. */
 bool workload_has_verifier(const struct workload *workload);
+bool workload_is_chain(const struct workload *workload); /* of linear layers: MLP, BLOCKS */
 size_t workload_n_params(const struct workload *workload);
 size_t workload_param_count(const struct workload *workload, size_t p);
-/* Number i of parameter p, exact in float; not of MLP, whose weights are workload_weight. */
+/* Number i of parameter p, exact in float; not of chains, whose weights are workload_weight. */
 double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
                       size_t i);
 void workload_fill_param(const struct workload *workload, const struct workload_set *set, size_t p,
