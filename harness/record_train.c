@@ -70,6 +70,7 @@ char *record_train_head(const struct train_options *options, const struct train_
     failed |= json_object_set_new(o, "classes", json_integer(data->classes));
     failed |= json_object_set_new(o, "devices", json_string(options->devices));
     failed |= json_object_set_new(o, "n_devices", json_integer(dp_group_size(group)));
+    failed |= json_object_set_new(o, "mode", json_string(options->ddp ? "ddp" : "dp"));
     failed |= json_object_set_new(o, "backend", json_string(dp_group_backend(group)));
     failed |= json_object_set_new(o, "communicator", json_string(dp_group_communicator(group)));
     failed |=

@@ -79,6 +79,14 @@ static int open_data(struct session *s)
         command_complain(s->command, "--model: %s", why);
         return EXIT_MISUSE;
     }
+    if (s->model.table > 0 && o->ddp) {
+        command_complain(s->command,
+                         "--mode ddp: %s has a table on the host, and a rank all of its "
+                         "model on one device",
+                         s->model.name);
+        return EXIT_MISUSE;
+    }
+    s->options.lr = isnan(o->lr) ? s->model.lr : o->lr;
     if (o->epochs > (SIZE_MAX / sizeof *s->epoch - 1) / o->seeds - 1)
         return EXIT_MISUSE;
     s->epoch = calloc((o->epochs + 1) * o->seeds, sizeof *s->epoch);
@@ -88,14 +96,36 @@ static int open_data(struct session *s)
     return EXIT_MISUSE;
 }
 
+/* As many rows for every rank, so that the mean over ranks is the mean over rows. */
+static int fit_batch(struct session *s)
+{
+    struct train_options *o = &s->options;
+    const size_t ranks = (size_t)dp_group_size(s->group);
+
+    if (ranks == 0) {
+        command_complain(s->command, "--mode ddp needs devices: a rank on each");
+        return EXIT_MISUSE;
+    }
+
+    const size_t rows = (o->batch + ranks - 1) / ranks;
+
+    if (rows * ranks != o->batch)
+        fprintf(stderr, "batch: %zu rows, %zu for each of %zu ranks (%zu are no multiple)\n",
+                rows * ranks, rows, ranks, o->batch);
+    o->batch = rows * ranks;
+    return 0;
+}
+
 static int open_devices(struct session *s)
 {
     const struct train_options *o = &s->options;
     const struct dp_group_config one = {.devices = o->devices, .backend = o->backend};
     const struct dp_group_config two = {.devices = o->against, .backend = o->against_backend};
-    const int status = command_open_group(s->command, &one, o->required, &s->group);
+    int status = command_open_group(s->command, &one, o->required, &s->group);
 
     s->compares = o->against[0] != '\0';
+    if (status == 0 && o->ddp)
+        status = fit_batch(s);
     return status != 0 || !s->compares ? status
                                        : command_open_group(s->command, &two, 0, &s->other_group);
 }
@@ -147,12 +177,13 @@ static int open_record(struct session *s)
 static int open_sides(struct session *s, struct dp_error *err)
 {
     const struct train_options *o = &s->options;
-    const struct train_side_config config = {
-        .model = &s->model, .batch = o->batch, .lr = o->lr, .momentum = o->momentum};
+    struct train_side_config config = {
+        .model = &s->model, .batch = o->batch, .lr = o->lr, .momentum = o->momentum, .ddp = o->ddp};
     int rc = train_side_open(&s->side, s->group, &config, err);
 
     if (rc || !s->compares)
         return rc;
+    config.ddp = false;
     if ((rc = train_side_open(&s->other, s->other_group, &config, err)) ||
         (rc = train_against_open(&s->against, &s->other, &config, err)))
         return rc;

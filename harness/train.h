@@ -7,6 +7,7 @@
 #include "dataset.h"
 #include "dp.h"
 #include "loader.h"
+#include "train_ranks.h"
 #include "workload.h"
 
 enum { TRAIN_MAX_DIMS = DP_MAX_DIMS - 1, TRAIN_SEEDS = 100, TRAIN_PATH = 512 };
@@ -18,11 +19,11 @@ struct train_options {
     char against[64], against_backend[16]; /* "": no comparison */
     char save[TRAIN_PATH], load[TRAIN_PATH], out[TRAIN_PATH], figure[TRAIN_PATH];
     size_t batch, epochs, seeds;
-    size_t required; /* devices, at least */
-    uint64_t seed;   /* the first of seeds */
-    double lr, momentum;
-    double require; /* percent that the median must reach; negative: none */
-    bool no_prefetch;
+    size_t required;     /* devices, at least */
+    uint64_t seed;       /* the first of seeds */
+    double lr, momentum; /* lr NAN: not given, the model's own */
+    double require;      /* percent that the median must reach; negative: none */
+    bool no_prefetch, ddp;
     uint64_t seen; /* options that were given */
 };
 
@@ -37,6 +38,8 @@ struct train_model {
     int ndim; /* dimensions of a sample */
     size_t dim[TRAIN_MAX_DIMS];
     int classes;
+    size_t table; /* not 0: a row is the number of a row of a table of so many */
+    double lr;    /* that it trains with when nobody says another */
     /* A chain of linear layers, convolutions, ReLU and max-pooling, in the order of its parameters:
      * exact on integers. positions: the most places of an image that share a weight. */
     bool exact;
@@ -60,6 +63,7 @@ struct train_side_config {
     const struct train_model *model;
     size_t batch; /* the most rows of a step */
     double lr, momentum;
+    bool ddp; /* DistributedDataParallel: batches are a multiple of the number of devices */
     /* For tests: puts something between the wrapper and the model. NULL: nothing. */
     int (*tamper)(struct dp_group *group, struct dp_module *model, struct dp_module **module,
                   struct dp_error *err);
@@ -68,10 +72,17 @@ struct train_side_config {
 struct train_side {
     struct dp_group *group;
     struct dp_slot *slot; /* of inputs, parameters and outputs */
-    struct dp_module *top, *loss;
+    /* top: what a user has; all of the model in a wrapper, or a part of it. inner: of ranks, what
+     * they have. */
+    struct dp_module *top, *inner, *loss;
     struct dp_run *run;
-    struct dp_sgd *sgd;
+    struct dp_sgd *sgd;       /* not of ranks */
+    struct train_ranks ranks; /* of DistributedDataParallel */
+    float lr, momentum;
+    size_t width;
     struct dp_tensor input, target; /* of a whole batch */
+    float *feature;                 /* [batch, width] */
+    int32_t *number;                /* [batch] */
     size_t n_logits;
     float *logits; /* [batch, classes], host */
     int n_params;
@@ -88,6 +99,14 @@ void train_side_close(struct train_side *side);
 /* One step of training; *loss is the mean over the rows. */
 int train_side_step(struct train_side *side, const struct loader_batch *batch, float *loss,
                     struct dp_error *err);
+
+/* Writes rows to where the model takes them; *input is a view of them. */
+int train_side_put(struct train_side *side, size_t rows, const float feature[],
+                   struct dp_tensor *input, struct dp_error *err);
+/* Of ranks: after the parameters were written, to give them to all; and that all have the same
+ * bits, DP_EFAULT when not. */
+int train_side_spread(struct train_side *side, struct dp_error *err);
+int train_side_agree(struct train_side *side, struct dp_error *err);
 
 struct train_test {
     size_t rows, right;

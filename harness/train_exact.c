@@ -7,7 +7,12 @@
  *   forward   a(l+1) <= r(l) a(l) + b(l)       r: largest row of |W|, b: largest |bias|
  *   backward  d(l)   <= s(l) d(l+1)            s: largest sum of |W| over all that an input feeds
  *   gradient  g(l)   <= rows * positions * d(l+1) * max(a(l), 1)
- * ReLU and max-pooling only take numbers away. */
+ * ReLU and max-pooling only take numbers away. A row of a table is its product with a row that has
+ * one 1.
+ *
+ * The mean over R ranks is exact when R is a power of two. There c is multiplied by R, so that
+ * gradients come out as without ranks; the losses of ranks, whole numbers of single precision, add
+ * up to R times the loss. */
 #include "train.h"
 
 #include <math.h>
@@ -24,10 +29,12 @@ struct exact {
     const struct train_model *model;
     struct train_side *side[2];
     struct dp_module *loss[2];
-    struct dp_sgd *sgd[2];
+    struct dp_sgd *sgd[2];        /* not of ranks */
+    struct train_ranks ranks[2];  /* of DistributedDataParallel */
+    size_t factor[2];             /* of c: gradients are divided by as many ranks */
     struct dp_tensor upstream[2]; /* [batch, classes] */
     float *value;                 /* all parameters */
-    float *feature, *c;           /* [batch, features], [batch, classes] */
+    float *feature, *c, *scaled;  /* [batch, features], [batch, classes], c times factor */
     size_t width;
     float *result[2]; /* outputs, loss, gradients, parameters: n_result numbers */
     size_t n_result;
@@ -54,9 +61,9 @@ static float draw(struct stream *stream, size_t most)
 static void fill_batch(struct exact *x, const struct dataset *data, struct stream *stream,
                        size_t rows)
 {
-    const bool whole = is_whole(data);
+    const bool whole = data->table > 0 || is_whole(data);
 
-    x->most_feature = 3;
+    x->most_feature = data->table > 0 ? 1 : 3;
     for (size_t r = 0; r < rows; r++) {
         const float *row = data->feature + stream_below(stream, data->rows) * data->features;
 
@@ -64,7 +71,8 @@ static void fill_batch(struct exact *x, const struct dataset *data, struct strea
             const float number = whole ? row[j] : draw(stream, 3);
 
             x->feature[r * x->width + j] = number;
-            x->most_feature = fmax(x->most_feature, fabs((double)number));
+            if (data->table == 0)
+                x->most_feature = fmax(x->most_feature, fabs((double)number));
         }
     }
     for (size_t i = 0; i < rows * (size_t)x->model->classes; i++)
@@ -129,7 +137,8 @@ enum { MAX_LAYERS = 64 };
 static double bound(const struct exact *x, size_t rows)
 {
     const struct train_side *side = x->side[0];
-    double a[MAX_LAYERS + 1] = {x->most_feature}, column[MAX_LAYERS], delta = 2, most = 0;
+    const double factor = (double)(x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1]);
+    double a[MAX_LAYERS + 1] = {x->most_feature}, column[MAX_LAYERS], delta = 2 * factor, most = 0;
     const float *at = x->value;
     int layers = 0;
 
@@ -149,6 +158,8 @@ static double bound(const struct exact *x, size_t rows)
         }
         at += count;
     }
+    if (factor > 1)
+        most = (double)(rows * (size_t)x->model->classes) * delta * a[layers];
     for (int l = layers - 1; l >= 0; l--) {
         most = fmax(most,
                     fmax(a[l + 1], (double)(rows * x->model->positions) * delta * fmax(a[l], 1)));
@@ -182,36 +193,72 @@ static int read_result(struct exact *x, const struct dp_tensor *tensor, float **
     return rc;
 }
 
+/* Outputs, loss and gradients. */
+static int pass_alone(struct exact *x, int k, const struct dp_tensor in[2], float **to)
+{
+    struct train_side *side = x->side[k];
+    struct dp_tensor out[DP_MAX_IO], loss[DP_MAX_IO], terms[2] = {in[0], in[1]}, grad[2] = {0};
+    int n = 0, rc;
+
+    dp_zero_grad(side->top);
+    if ((rc = dp_forward(side->top, side->run, in, 1, out, &n, x->err)))
+        return rc;
+    terms[0] = out[0];
+    terms[0].needs_grad = true;
+    if ((rc = dp_forward(x->loss[k], side->run, terms, 2, loss, &n, x->err)) ||
+        (rc = dp_backward(x->loss[k], side->run, NULL, 0, grad, 2, x->err)) ||
+        (rc = dp_backward(side->top, side->run, grad, 1, NULL, 1, x->err)) ||
+        (rc = read_result(x, &out[0], to)) || (rc = read_result(x, &loss[0], to)))
+        return rc;
+    for (int p = 0; p < side->n_params && rc == 0; p++)
+        rc = side->param[p]->has_grad ? read_result(x, &side->param[p]->grad, to)
+                                      : dp_fail(x->err, DP_EFAULT, "a gradient is none");
+    return rc ? rc : dp_sgd_step(x->sgd[k], x->err);
+}
+
+static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], float **to)
+{
+    struct train_ranks *ranks = &x->ranks[k];
+    struct dp_tensor out[DP_MAX_SLOTS];
+    struct dp_ddp_param param;
+    float loss;
+    int rc;
+
+    if ((rc = train_ranks_spread(ranks, x->err)) ||
+        (rc = train_ranks_pass(ranks, &in[0], &in[1], &loss, out, x->err)))
+        return rc;
+    for (int r = 0; r < ranks->n && rc == 0; r++)
+        rc = read_result(x, &out[r], to);
+    *(*to)++ = loss + 0.0F;
+    for (int p = 0; p < x->side[k]->n_params && rc == 0; p++) {
+        if ((rc = dp_ddp_param(ranks->ddp, 0, p, &param, x->err)))
+            return rc;
+        rc = *param.has_grad ? read_result(x, &param.grad, to)
+                             : dp_fail(x->err, DP_EFAULT, "a gradient is none");
+    }
+    if (rc || (rc = dp_ddp_step(ranks->ddp, 1, 0, 0, x->err)))
+        return rc;
+    return dp_ddp_compare(ranks->ddp, x->err);
+}
+
 static int run_side(struct exact *x, int k, size_t rows)
 {
     struct train_side *side = x->side[k];
-    struct dp_tensor in[2], out[DP_MAX_IO], loss[DP_MAX_IO], grad[2] = {0};
+    struct dp_tensor in[2];
     float *to = x->result[k];
-    int n = 0, rc;
+    int rc;
 
+    for (size_t i = 0; i < rows * (size_t)x->model->classes; i++)
+        x->scaled[i] = x->c[i] * (float)x->factor[k];
     dp_run_reset(side->run);
     dp_run_train_mode(side->run, true);
     dp_run_grad_mode(side->run, true);
-    dp_zero_grad(side->top);
     if ((rc = write_params(x, side)) ||
-        (rc = dp_tensor_rows(&side->input, 0, rows, &in[0], x->err)) ||
-        (rc = dp_tensor_write(&in[0], x->feature, x->err)) ||
+        (rc = train_side_put(side, rows, x->feature, &in[0], x->err)) ||
         (rc = dp_tensor_rows(&x->upstream[k], 0, rows, &in[1], x->err)) ||
-        (rc = dp_tensor_write(&in[1], x->c, x->err)) ||
-        (rc = dp_forward(side->top, side->run, in, 1, out, &n, x->err)))
+        (rc = dp_tensor_write(&in[1], x->scaled, x->err)))
         return rc;
-    in[0] = out[0];
-    in[0].needs_grad = true;
-    if ((rc = dp_forward(x->loss[k], side->run, in, 2, loss, &n, x->err)) ||
-        (rc = dp_backward(x->loss[k], side->run, NULL, 0, grad, 2, x->err)) ||
-        (rc = dp_backward(side->top, side->run, grad, 1, NULL, 1, x->err)) ||
-        (rc = read_result(x, &out[0], &to)) || (rc = read_result(x, &loss[0], &to)))
-        return rc;
-    for (int p = 0; p < side->n_params && rc == 0; p++)
-        rc = side->param[p]->has_grad ? read_result(x, &side->param[p]->grad, &to)
-                                      : dp_fail(x->err, DP_EFAULT, "a gradient is none");
-    if (rc || (rc = dp_sgd_step(x->sgd[k], x->err)))
-        return rc;
+    rc = x->ranks[k].ddp != NULL ? pass_ranks(x, k, in, &to) : pass_alone(x, k, in, &to);
     for (int p = 0; p < side->n_params && rc == 0; p++)
         rc = read_result(x, &side->param[p]->value, &to);
     return rc;
@@ -255,35 +302,45 @@ static void compare(const struct exact *x, struct train_against *against, size_t
              report.want);
 }
 
+static int open_side(struct exact *x, int k, size_t batch)
+{
+    struct train_side *side = x->side[k];
+    struct dp_slot *slot = side->target.slot;
+    int rc;
+
+    x->result[k] = malloc(x->n_result * sizeof(float));
+    if (x->result[k] == NULL)
+        return dp_fail(x->err, DP_ENOMEM, "no memory for %zu numbers", x->n_result);
+    if ((rc = dp_loss(side->group, DP_LOSS_SUM, 1, false, &x->loss[k], x->err)) ||
+        (rc = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){batch, (size_t)x->model->classes},
+                              &x->upstream[k], x->err)))
+        return rc;
+    if (side->ranks.ddp == NULL)
+        return dp_sgd_open(side->top, 1, 0, 0, &x->sgd[k], x->err);
+    return train_ranks_open(&x->ranks[k], side->group, side->inner, x->loss[k], x->err);
+}
+
 static int open_exact(struct exact *x, size_t batch)
 {
     const size_t classes = (size_t)x->model->classes, values = x->side[0]->n_values;
-    int rc;
+    int rc = 0;
 
     x->n_result = batch * classes + 1 + 2 * values;
     x->value = malloc((values + 1) * sizeof *x->value);
     x->feature = malloc(batch * x->width * sizeof *x->feature);
     x->c = malloc(batch * classes * sizeof *x->c);
-    for (int k = 0; k < 2; k++) {
-        struct train_side *side = x->side[k];
-
-        x->result[k] = malloc(x->n_result * sizeof(float));
-        if (x->result[k] == NULL)
-            return dp_fail(x->err, DP_ENOMEM, "no memory for %zu numbers", x->n_result);
-        if ((rc = dp_loss(side->group, DP_LOSS_SUM, 1, false, &x->loss[k], x->err)) ||
-            (rc = dp_sgd_open(side->top, 1, 0, 0, &x->sgd[k], x->err)) ||
-            (rc = dp_tensor_alloc(side->slot, DP_F32, 2, (size_t[]){batch, classes},
-                                  &x->upstream[k], x->err)))
-            return rc;
-    }
-    if (x->value == NULL || x->feature == NULL || x->c == NULL)
-        return dp_fail(x->err, DP_ENOMEM, "no memory for %zu rows", batch);
-    return 0;
+    x->scaled = malloc(batch * classes * sizeof *x->scaled);
+    for (int k = 0; k < 2 && rc == 0; k++)
+        rc = open_side(x, k, batch);
+    if (rc == 0 && (x->value == NULL || x->feature == NULL || x->c == NULL || x->scaled == NULL))
+        rc = dp_fail(x->err, DP_ENOMEM, "no memory for %zu rows", batch);
+    return rc;
 }
 
 static void close_exact(struct exact *x)
 {
     for (int k = 0; k < 2; k++) {
+        train_ranks_close(&x->ranks[k]);
         dp_module_close(x->loss[k]);
         if (x->sgd[k] != NULL)
             dp_sgd_close(x->sgd[k]);
@@ -294,11 +351,13 @@ static void close_exact(struct exact *x)
     free(x->value);
     free(x->feature);
     free(x->c);
+    free(x->scaled);
 }
 
 static int run_steps(struct exact *x, struct train_against *against, const struct dataset *data,
                      uint64_t seed, size_t batch)
 {
+    const size_t least = x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1];
     int rc;
 
     for (size_t s = 0; s < TRAIN_EXACT_STEPS; s++) {
@@ -307,8 +366,8 @@ static int run_steps(struct exact *x, struct train_against *against, const struc
 
         fill_params(x, &stream);
         fill_batch(x, data, &stream, rows);
-        while (rows > 1 && !(bound(x, rows) < LIMIT))
-            rows /= 2;
+        while (rows / 2 >= least && !(bound(x, rows) < LIMIT))
+            rows = rows / 2 / least * least;
         if (!(bound(x, rows) < LIMIT)) {
             snprintf(against->exact_why, sizeof against->exact_why,
                      "sums of up to %.3g are not exact in single precision", bound(x, rows));
@@ -332,6 +391,16 @@ int train_exact(struct train_against *against, struct train_side *first,
     if (!model->exact) {
         snprintf(against->exact_why, sizeof against->exact_why,
                  "%.60s has steps that round whatever the numbers are", model->name);
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        const size_t n = (size_t)x.side[k]->ranks.n;
+
+        x.factor[k] = n > 0 ? n : 1;
+        if ((n & (n - 1)) == 0)
+            continue;
+        snprintf(against->exact_why, sizeof against->exact_why,
+                 "the mean over %zu ranks rounds; that of 1, 2, 4, 8, ... does not", n);
         return 0;
     }
     if (first->n_values != against->side->n_values)

@@ -7,12 +7,17 @@
 
 enum { HIDDEN = 128 };
 
-/* The workloads that are exact on whole numbers (see train_exact.c), and in how many places of a
- * row a weight of theirs is used at most. The others have functions that round. */
+/* What a workload's name does not say. positions: in how many places of a row a weight is used at
+ * most, of those that are exact on whole numbers (see train_exact.c); 0: they have functions that
+ * round. lr: found on the digits, see results/training.md. */
 static const struct {
     const char *begin; /* of the name */
     size_t positions;
-} exact[] = {{"tutorial", 1}, {"mlp:", 1}, {"blocks", 1}, {"cnn", 64}};
+    double lr;
+} facts[] = {
+    {"tutorial", 1, 0.1}, {"mlp:", 1, 0.1}, {"blocks", 1, 0.1}, {"mixed", 1, 0.1},
+    {"cnn", 64, 0.1},     {"rnn", 0, 0.02}, {"lstm", 0, 0.2},   {"capsnet", 0, 0.2},
+};
 
 static bool is_free(const char *name)
 {
@@ -26,17 +31,15 @@ static int parse(const char *name, struct train_model *model, char *why, size_t 
     *model = (struct train_model){.ndim = 1};
     if (workload_parse(name, workload, why, bytes))
         return -1;
-    if (strcmp(workload->name, "mixed") == 0) {
-        snprintf(why, bytes, "mixed takes numbers of rows in a table, not features");
-        return -1;
-    }
     snprintf(model->name, sizeof model->name, "%s", workload->name);
     model->dim[0] = workload->size[0];
     model->classes = (int)workload->size[workload->n_sizes - 1];
-    for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
-        if (strncmp(model->name, exact[i].begin, strlen(exact[i].begin)) == 0) {
-            model->exact = true;
-            model->positions = exact[i].positions;
+    model->table = workload->kind == WORKLOAD_MIXED ? WORKLOAD_TABLE : 0;
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        if (strncmp(model->name, facts[i].begin, strlen(facts[i].begin)) == 0) {
+            model->exact = facts[i].positions > 0;
+            model->positions = facts[i].positions;
+            model->lr = facts[i].lr;
         }
     }
     return 0;
@@ -62,6 +65,7 @@ int train_model_want(const char *name, struct dataset_want *want, char *why, siz
         return -1;
     want->features = train_model_width(&model);
     want->classes = model.classes;
+    want->table = model.table;
     return 0;
 }
 

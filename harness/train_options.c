@@ -1,4 +1,5 @@
 /* train_options.c: the option table of train. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,17 @@ static error_t parse_backend(const struct argp_state *state, const char *name, c
     const error_t rc = parse_choice(state, name, arg, command_backends, COMMAND_BACKENDS, &index);
 
     return rc ? rc : copy_text(state, name, field, bytes, command_backends[index]);
+}
+
+static error_t parse_mode(const struct argp_state *state, const char *arg,
+                          struct train_options *options)
+{
+    static const char *const names[] = {"dp", "ddp"};
+    size_t index = 0;
+    const error_t rc = parse_choice(state, "mode", arg, names, 2, &index);
+
+    options->ddp = index == 1;
+    return rc;
 }
 
 static error_t parse_prefetch(const struct argp_state *state, const char *arg,
@@ -129,6 +141,8 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return parse_real(state, "require", arg, 0, 100, &o->require);
     case 'p':
         return parse_prefetch(state, arg, o);
+    case 'w':
+        return parse_mode(state, arg, o);
     case COMMAND_REQUIRE:
         return command_require(state, arg, &o->required);
     default:
@@ -140,8 +154,8 @@ static const struct argp_option option_table[] = {
     {.name = "model",
      .key = 'm',
      .arg = "NAME",
-     .doc =
-         "mlp (default: one hidden layer of 128), or a workload of the sweep, like mlp:64,32,10"},
+     .doc = "mlp (default: one hidden layer of 128), mlp:SIZES, tutorial, blocks, mixed, cnn, rnn, "
+            "lstm or capsnet"},
     {.name = "data",
      .key = 'D',
      .arg = "FILE",
@@ -152,10 +166,20 @@ static const struct argp_option option_table[] = {
      .arg = "LIST",
      .doc = "virt:N, virt:N+lag, cuda:LIST, or host for no data parallelism (default: one virtual "
             "device per core)"},
+    {.name = "mode",
+     .key = 'w',
+     .arg = "MODE",
+     .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device"},
     {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
     {.name = "epochs", .key = 'e', .arg = "E", .doc = "default 30; 0 only tests"},
-    {.name = "batch", .key = 'n', .arg = "ROWS", .doc = "rows of a step (default 32)"},
-    {.name = "lr", .key = 'l', .arg = "RATE", .doc = "of SGD (default 0.1)"},
+    {.name = "batch",
+     .key = 'n',
+     .arg = "ROWS",
+     .doc = "rows of a step (default 32); with --mode ddp of all ranks, filled up to a multiple"},
+    {.name = "lr",
+     .key = 'l',
+     .arg = "RATE",
+     .doc = "of SGD (default: the model's own, see results/training.md)"},
     {.name = "momentum", .key = 'M', .arg = "M", .doc = "of SGD (default 0.9)"},
     {.name = "seed",
      .key = 's',
@@ -242,7 +266,7 @@ int train_parse(int argc, char **argv, struct train_options *options)
                                       .epochs = 30,
                                       .seeds = 1,
                                       .seed = 1,
-                                      .lr = 0.1,
+                                      .lr = NAN,
                                       .momentum = 0.9,
                                       .require = -1};
     command_default_devices(options->devices, sizeof options->devices);

@@ -106,8 +106,9 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
              accuracy       ? "Test accuracy"
              : o->seeds > 1 ? "Test loss"
                             : "Loss");
-    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%.90s on %.60s, batch %zu, %.60s",
-             subject->model->name, o->data, o->batch, o->devices);
+    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%.90s on %.60s, batch %zu, %.60s%s",
+             subject->model->name, o->data, o->batch, o->devices,
+             o->ddp ? ", DistributedDataParallel" : "");
     plot_fit(frame->words[PLOT_NOTE], WIDTH - 40, 13);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "epoch");
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s",

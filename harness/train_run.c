@@ -37,12 +37,14 @@ static int open_loaders(struct work *work)
                                        .seed = run->seed,
                                        .shuffle = true,
                                        .prefetch = !run->options->no_prefetch,
-                                       .scale = 1 / run->data->unit};
+                                       .multiple = (size_t)run->side->ranks.n,
+                                       .scale = run->data->table > 0 ? 1 : 1 / run->data->unit};
 
         rc = loader_open(&config, &work->train, work->err);
         config.index = index + train;
         config.n = run->data->rows - train;
         config.shuffle = false;
+        config.multiple = 1;
         if (rc == 0)
             rc = loader_open(&config, &work->test, work->err);
     }
@@ -97,8 +99,12 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
     struct train_test test;
     int rc = train_side_test(run->side, work->test, &test, work->err);
 
-    if (rc)
+    if (rc || (rc = train_side_agree(run->side, work->err)))
         return rc;
+    if (!isfinite(test.loss))
+        return dp_fail(work->err, DP_EFAULT,
+                       "the test loss after epoch %zu is not finite; try a smaller --lr",
+                       epoch->epoch);
     epoch->test_loss = test.loss;
     epoch->accuracy = percent(&test);
     if (run->against == NULL)
@@ -133,6 +139,8 @@ int train_run(const struct train_run *run, struct train_epoch *last, struct dp_e
 
     if (!run->keep)
         rc = dp_module_init(run->side->top, run->seed, err);
+    if (rc == 0)
+        rc = train_side_spread(run->side, err);
     if (rc == 0 && run->against != NULL)
         rc = train_against_start(run->against, run->side, run->seed, err);
     if (rc == 0 && (rc = open_loaders(&work)) == 0)

@@ -87,9 +87,10 @@ static int open_data(struct tutorial *t, struct dp_error *err)
 {
     const struct loader_config config = {
         .data = &t->data, .batch = BATCH, .seed = SEED, .shuffle = true, .prefetch = true};
+    const struct dataset_want want = {.features = WIDTH_IN, .classes = WIDTH_OUT};
     int rc;
 
-    if ((rc = dataset_random(ROWS, WIDTH_IN, WIDTH_OUT, SEED, &t->data, err)) ||
+    if ((rc = dataset_random(ROWS, &want, SEED, &t->data, err)) ||
         (rc = loader_open(&config, &t->loader, err)))
         return rc;
     return dp_tensor_alloc(t->slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &t->batch, err);

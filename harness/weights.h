@@ -22,8 +22,8 @@ int weights_save(struct dp_module *module, const char *path, struct dp_error *er
 /* Whether path could be written now; for knowing it before a training. */
 int weights_check(const char *path, struct dp_error *err);
 
-/* Reads a file of the same model. A first level "module.", which the data-parallel wrapper adds, is
- * passed over on either side. Nothing is written to the module unless the whole file fits. */
+/* Reads a file of the same model. Levels "module.", which data-parallel wrappers add, are passed
+ * over on either side. Nothing is written to the module unless the whole file fits. */
 int weights_load(struct dp_module *module, const char *path, struct dp_error *err);
 
 /* The list of dp_module_params, with the names. Free both with weights_list_close. */

@@ -25,7 +25,6 @@ struct image {
     unsigned char *bytes;
     size_t n, at; /* at: the next entry */
     uint32_t tensors;
-    bool level; /* every name begins with "module." */
     struct dp_error *err;
 };
 
@@ -138,29 +137,44 @@ static int next_entry(struct image *image, struct entry *entry)
     return 0;
 }
 
-/* All entries once: they are valid, fill the file, and have the level or not. */
+/* All entries once: they are valid and fill the file. */
 static int check_entries(struct image *image)
 {
     struct entry entry;
     int rc;
 
-    image->level = image->tensors > 0;
-    for (uint32_t i = 0; i < image->tensors; i++) {
+    for (uint32_t i = 0; i < image->tensors; i++)
         if ((rc = next_entry(image, &entry)))
             return rc;
-        image->level = image->level && strncmp(entry.name, LEVEL, sizeof LEVEL - 1) == 0;
-    }
     if (image->at != image->n - WEIGHTS_SUM_BYTES)
         return bad(image, "is damaged: there is more behind its last tensor");
     image->at = WEIGHTS_HEAD_BYTES;
     return 0;
 }
 
+/* The name without the levels that wrappers add. */
+static void bare_name(const char *name, char bare[128])
+{
+    const size_t level = sizeof LEVEL - 1;
+    size_t used = 0;
+
+    for (const char *at = name; *at != '\0' && used < 127;) {
+        if ((at == name || at[-1] == '.') && strncmp(at, LEVEL, level) == 0)
+            at += level;
+        else
+            bare[used++] = *at++;
+    }
+    bare[used] = '\0';
+}
+
 static void describe(const char *name, int dtype, unsigned ndim, const uint64_t dim[], char *text,
                      size_t bytes)
 {
     static const char *const types[] = {"float32", "float64", "int32", "int64"};
-    size_t used = (size_t)snprintf(text, bytes, "%.30s %s [", name, types[dtype]);
+    char bare[128];
+
+    bare_name(name, bare);
+    size_t used = (size_t)snprintf(text, bytes, "%.30s %s [", bare, types[dtype]);
 
     for (unsigned d = 0; d < ndim && used < bytes; d++)
         used += (size_t)snprintf(text + used, bytes - used, "%s%llu", d > 0 ? ", " : "",
@@ -169,25 +183,18 @@ static void describe(const char *name, int dtype, unsigned ndim, const uint64_t 
         snprintf(text + used, bytes - used, "]");
 }
 
-static const char *bare_name(const char *name, bool level)
-{
-    return level ? name + sizeof LEVEL - 1 : name;
-}
-
-static void describe_param(const struct weights_list *list, int i, bool level, char *text,
-                           size_t bytes)
+static void describe_param(const struct weights_list *list, int i, char *text, size_t bytes)
 {
     const struct dp_tensor *value = &list->param[i]->value;
     uint64_t dim[DP_MAX_DIMS] = {0};
 
     for (int d = 0; d < value->ndim; d++)
         dim[d] = value->dim[d];
-    describe(bare_name(list->name[i], level), (int)value->dtype, (unsigned)value->ndim, dim, text,
-             bytes);
+    describe(list->name[i], (int)value->dtype, (unsigned)value->ndim, dim, text, bytes);
 }
 
 /* Every tensor of the file is the model's, in its order; copies when they are. */
-static int match(struct image *image, const struct weights_list *list, bool level, bool copy)
+static int match(struct image *image, const struct weights_list *list, bool copy)
 {
     char there[100], here[100];
     struct entry entry;
@@ -200,11 +207,10 @@ static int match(struct image *image, const struct weights_list *list, bool leve
         if ((uint32_t)i < image->tensors) {
             if ((rc = next_entry(image, &entry)))
                 return rc;
-            describe(bare_name(entry.name, image->level), (int)entry.dtype, entry.ndim, entry.dim,
-                     there, sizeof there);
+            describe(entry.name, (int)entry.dtype, entry.ndim, entry.dim, there, sizeof there);
         }
         if (i < list->n)
-            describe_param(list, i, level, here, sizeof here);
+            describe_param(list, i, here, sizeof here);
         if (strcmp(there, here) != 0)
             return dp_fail(image->err, DP_EINVAL,
                            "%.60s is of another model: tensor %d is %s there, %s here", image->path,
@@ -219,15 +225,12 @@ int weights_load(struct dp_module *module, const char *path, struct dp_error *er
 {
     struct image image = {.path = path, .err = err};
     struct weights_list list = {.n = 0};
-    bool level = true;
     int rc;
 
     if ((rc = read_file(&image)) == 0 && (rc = check_head(&image)) == 0 &&
         (rc = check_entries(&image)) == 0 && (rc = weights_list_open(module, &list, err)) == 0) {
-        for (int i = 0; i < list.n; i++)
-            level = level && strncmp(list.name[i], LEVEL, sizeof LEVEL - 1) == 0;
-        if ((rc = match(&image, &list, level, false)) == 0)
-            rc = match(&image, &list, level, true);
+        if ((rc = match(&image, &list, false)) == 0)
+            rc = match(&image, &list, true);
     }
     weights_list_close(&list);
     free(image.bytes);

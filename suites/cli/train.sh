@@ -46,6 +46,42 @@ expect_status 0 "$lockstep" train --devices virt:2+lag --against virt:1 --agains
 expect_status 0 "$lockstep" train --devices virt:1 --against virt:1 --epochs 1
 grep -q '^real data: all bits equal after each of 45 steps$' out || fail "$(cat out)"
 
+# DistributedDataParallel: as many rows for every rank, and what one device does with them.
+expect_status 0 "$lockstep" train --mode ddp --devices virt:2 --against virt:1 --epochs 1
+grep -q '^exact steps: 8 on whole numbers, all bits equal$' out || fail "ddp: $(cat out)"
+grep -q '^virt:2 against virt:1: holds$' out || fail "ddp: $(cat out)"
+expect_count 0 '^batch:' err
+expect_status 0 "$lockstep" train --mode ddp --devices virt:3 --against virt:1 --epochs 2 \
+    --save ranks.weights --out ranks.jsonl
+grep -q '^batch: 33 rows, 11 for each of 3 ranks (32 are no multiple)$' err || fail "$(cat err)"
+grep -q '^exact steps: no more: the mean over 3 ranks rounds' out || fail "$(cat out)"
+grep -q '^virt:3 against virt:1: holds$' out || fail "ddp: $(cat out)"
+expect_count 1 '"batch":33' ranks.jsonl
+expect_count 1 '"mode":"ddp"' ranks.jsonl
+grep '^seed 1' out | sed 's/ after.*//' >wanted
+expect_status 0 "$lockstep" train --devices host --epochs 0 --load ranks.weights
+sed 's/ after.*//' out | diff wanted - || fail "weights of ranks are others without them"
+grep -qa 'module.0.weight' ranks.weights || fail "no level 'module.' in a file of ranks"
+
+# Only the middle block in the wrapper; a table on the host, and the rest on devices.
+for model in blocks mixed; do
+    expect_status 0 "$lockstep" train --model $model --data random --devices virt:3 \
+        --against host --epochs 2 --save $model.weights
+    grep -q '^exact steps: 8 on whole numbers, all bits equal$' out || fail "$model: $(cat out)"
+    grep '^seed 1' out | sed 's/ after.*//' >wanted
+    expect_status 0 "$lockstep" train --model $model --data random --devices host --epochs 0 \
+        --load $model.weights
+    sed 's/ after.*//' out | diff wanted - || fail "$model: other weights without wrapper"
+done
+grep -qa '1.module.weight' blocks.weights || fail "blocks: no level 'module.' in the middle"
+grep -qa '2.module.weight' mixed.weights || fail "mixed: no level 'module.' at the end"
+
+# A training that runs away is a failure, and the step is named.
+expect_status 1 "$lockstep" train --devices virt:2 --model mlp:64,128,128,128,10 --lr 1000 \
+    --epochs 1
+grep -q '^lockstep train: the loss of step [0-9]* of epoch 1 is not finite; try a smaller --lr$' \
+    err || fail "$(cat err)"
+
 # Several seeds, and the tutorial's data.
 expect_status 0 "$lockstep" train --devices virt:2 --data random --epochs 3 --seeds 2
 expect_count 1 '^seed 2: test accuracy' out

@@ -16,7 +16,8 @@ enum fault {
     FAULT_ROWS,    /* replica 1 gives its rows in another order */
     FAULT_SCALE,   /* its gradient is larger by a thousandth */
     FAULT_NOTHING, /* it has no gradient */
-    FAULT_NAN
+    FAULT_NAN,
+    FAULT_DRIFT /* the last bit of a parameter of rank 1, which then is its own */
 };
 
 static void spoil_output(enum fault fault, const struct dp_tensor *out)
@@ -44,6 +45,14 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 
     if (rc == 0 && dp_run_replica(run) == 1)
         spoil_output(*fault, &out[0]);
+    if (rc == 0 && dp_run_replica(run) == 1 && *fault == FAULT_DRIFT) {
+        struct dp_param *first = NULL;
+
+        dp_module_params(module, &first, 1);
+        float *value = dp_run_value(run, first)->data;
+
+        value[0] = nextafterf(value[0], INFINITY);
+    }
     return rc;
 }
 
@@ -87,6 +96,7 @@ TAMPER(tamper_rows, FAULT_ROWS)
 TAMPER(tamper_scale, FAULT_SCALE)
 TAMPER(tamper_nothing, FAULT_NOTHING)
 TAMPER(tamper_nan, FAULT_NAN)
+TAMPER(tamper_drift, FAULT_DRIFT)
 
 struct row {
     const char *name;
@@ -94,33 +104,53 @@ struct row {
                   struct dp_error *err);
     bool inexact, beyond; /* what must be told, in steps on whole numbers and on data */
     bool refused;         /* the training itself ends */
+    bool ddp, apart;      /* on two ranks; they do not agree, which ends everything */
 };
 
 static const struct row rows[] = {
-    {"right", tamper_none, false, false, false},
+    {.name = "right", .tamper = tamper_none},
     /* One ulp of one output is what rounding does, too: only exact steps can tell. */
-    {"one ulp", tamper_ulp, true, false, false},
-    {"rows", tamper_rows, true, true, false},
-    {"gradient of 1.001", tamper_scale, true, true, false},
-    {"no gradient", tamper_nothing, true, true, false},
-    {"not a number", tamper_nan, true, false, true},
+    {.name = "one ulp", .tamper = tamper_ulp, .inexact = true},
+    {.name = "rows", .tamper = tamper_rows, .inexact = true, .beyond = true},
+    {.name = "gradient of 1.001", .tamper = tamper_scale, .inexact = true, .beyond = true},
+    {.name = "no gradient", .tamper = tamper_nothing, .inexact = true, .beyond = true},
+    {.name = "not a number", .tamper = tamper_nan, .inexact = true, .refused = true},
+    {.name = "ddp: right", .tamper = tamper_none, .ddp = true},
+    {.name = "ddp: one ulp", .tamper = tamper_ulp, .inexact = true, .ddp = true},
+    {.name = "ddp: rows", .tamper = tamper_rows, .inexact = true, .beyond = true, .ddp = true},
+    {.name = "ddp: gradient of 1.001",
+     .tamper = tamper_scale,
+     .inexact = true,
+     .beyond = true,
+     .ddp = true},
+    {.name = "ddp: no gradient",
+     .tamper = tamper_nothing,
+     .inexact = true,
+     .beyond = true,
+     .ddp = true},
+    {.name = "ddp: drift", .tamper = tamper_drift, .ddp = true, .apart = true},
 };
 
 struct fixture {
     struct dataset data;
     struct train_model model;
-    struct dp_group *group[2];
+    struct dp_group *group[3]; /* of the first side, the other side, and ranks */
 };
 
 static int open_sides(const struct fixture *f, const struct row *row, struct train_side side[2],
                       struct train_against *against, struct dp_error *err)
 {
-    struct train_side_config config = {
-        .model = &f->model, .batch = BATCH, .lr = 0.125, .momentum = 0.5, .tamper = row->tamper};
-    int rc = train_side_open(&side[0], f->group[0], &config, err);
+    struct train_side_config config = {.model = &f->model,
+                                       .batch = BATCH,
+                                       .lr = 0.125,
+                                       .momentum = 0.5,
+                                       .tamper = row->tamper,
+                                       .ddp = row->ddp};
+    int rc = train_side_open(&side[0], f->group[row->ddp ? 2 : 0], &config, err);
 
     /* Names have the level of what is put between on one side only: order is what counts. */
     config.tamper = NULL;
+    config.ddp = false;
     if (rc == 0)
         rc = train_side_open(&side[1], f->group[1], &config, err);
     return rc ? rc : train_against_open(against, &side[1], &config, err);
@@ -157,12 +187,12 @@ static int run_row(const struct fixture *f, const struct row *row, bool exact)
                    : train_run(&run, &last, &err);
     const bool differs = exact ? against.inexact.here : against.beyond.here;
     const bool wanted = exact ? row->inexact : row->beyond;
-    const bool refused = !exact && row->refused;
+    const bool refused = (!exact && row->refused) || row->apart;
     const bool right =
         refused ? rc == DP_EFAULT
                 : rc == 0 && differs == wanted && train_against_holds(&against) == !wanted;
 
-    printf("%-18s %-5s %s: %s\n", row->name, exact ? "exact" : "data", right ? "right" : "WRONG",
+    printf("%-22s %-5s %s: %s\n", row->name, exact ? "exact" : "data", right ? "right" : "WRONG",
            found(&against, &err));
     train_against_close(&against);
     train_side_close(&side[0]);
@@ -172,7 +202,8 @@ static int run_row(const struct fixture *f, const struct row *row, bool exact)
 
 int main(void)
 {
-    static const struct dp_group_config list[2] = {{.devices = "virt:3"}, {.devices = "virt:1"}};
+    static const struct dp_group_config list[3] = {
+        {.devices = "virt:3"}, {.devices = "virt:1"}, {.devices = "virt:2"}};
     struct fixture f = {.group = {NULL}};
     struct dp_error err = {0};
     char why[200];
@@ -180,7 +211,8 @@ int main(void)
 
     if (dataset_open("digits", &(struct dataset_want){.features = 0}, &f.data, &err) ||
         train_model_make("mlp:64,32,10", &f.data, &f.model, why, sizeof why) ||
-        dp_group_open(&list[0], &f.group[0], &err) || dp_group_open(&list[1], &f.group[1], &err)) {
+        dp_group_open(&list[0], &f.group[0], &err) || dp_group_open(&list[1], &f.group[1], &err) ||
+        dp_group_open(&list[2], &f.group[2], &err)) {
         fprintf(stderr, "FAILED: %s\n", err.text);
         return 1;
     }
@@ -188,6 +220,7 @@ int main(void)
         wrong += run_row(&f, &rows[i], true) + run_row(&f, &rows[i], false);
     dp_group_close(f.group[0]);
     dp_group_close(f.group[1]);
+    dp_group_close(f.group[2]);
     dataset_free(&f.data);
     return wrong == 0 ? 0 : 1;
 }

@@ -67,8 +67,15 @@ refuse 'one.csv has 1 row' "$lockstep" train --data one.csv --epochs 1
 refuse "data 'nowhere'" "$lockstep" train --data nowhere
 refuse 'cannot read' "$lockstep" train --data .
 [ ! -e refused.jsonl ] || fail "refused data left a record"
+printf '1,0\n1000,0\n' >table.csv
+refuse "table.csv:2:1: '1000' is no row of the model's table, 0 to 999" "$lockstep" train \
+    --model mixed --data table.csv
+refuse 'digits has 64 numbers a row, the model takes 1' "$lockstep" train --model mixed
 
 # Options.
+refuse 'mode.*"fsdp"; known: dp, ddp' "$lockstep" train --mode fsdp
+refuse 'mode ddp needs devices' "$lockstep" train --mode ddp --devices host
+refuse 'mixed has a table on the host' "$lockstep" train --mode ddp --model mixed --data random
 refuse "model.*'mpl'.*mlp" "$lockstep" train --model mpl
 refuse 'digits has 64 numbers a row, the model takes 5' "$lockstep" train --model mlp:5,2
 refuse 'digits has 10 classes' "$lockstep" train --model mlp:64,9

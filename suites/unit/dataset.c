@@ -55,6 +55,9 @@ Test(dataset, lines_that_are_refused)
         {"\n", "a.csv:1:1: the line is empty", {0}},
         {"1,0\n\n2,0\n", "a.csv:2:1: the line is empty", {0}},
         {"7\n", "a.csv:1:1: a line needs at least 2 columns, numbers and a class", {0}},
+        {"1.5,0\n", "a.csv:1:1: '1.5' is no row of the model's table, 0 to 9", {1, 0, 10}},
+        {"1,0\n10,0\n", "a.csv:2:1: '10' is no row of the model's table, 0 to 9", {1, 0, 10}},
+        {"-1,0\n", "a.csv:1:1: '-1' is no row of the model's table, 0 to 9", {1, 0, 10}},
         {"1,2,0\n1,2\n", "a.csv:2:3: the column is missing: the line has 2 of 3", {0}},
         {"1,2,0\n1,2,0,0\n", "a.csv:2:4: the line has more than 3 columns", {0}},
         {"1,2,0\n", "a.csv:1:4: the column is missing: the line has 3 of 4", {.features = 3}},
@@ -157,12 +160,13 @@ Test(dataset, digits)
 
 Test(dataset, random_is_by_seed)
 {
+    const struct dataset_want want = {.features = 5, .classes = 2};
     struct dp_error err = {0};
     struct dataset a, b, other;
 
-    cr_assert(dataset_random(100, 5, 2, 1, &a, &err) == 0);
-    cr_assert(dataset_random(100, 5, 2, 1, &b, &err) == 0);
-    cr_assert(dataset_random(100, 5, 2, 2, &other, &err) == 0);
+    cr_assert(dataset_random(100, &want, 1, &a, &err) == 0);
+    cr_assert(dataset_random(100, &want, 1, &b, &err) == 0);
+    cr_assert(dataset_random(100, &want, 2, &other, &err) == 0);
     cr_assert(memcmp(a.feature, b.feature, 500 * sizeof(float)) == 0);
     cr_assert(memcmp(a.label, b.label, 100 * sizeof(int32_t)) == 0);
     cr_assert(memcmp(a.feature, other.feature, 500 * sizeof(float)) != 0);
@@ -175,4 +179,28 @@ Test(dataset, random_is_by_seed)
     dataset_free(&a);
     dataset_free(&b);
     dataset_free(&other);
+}
+
+/* A number of the table has one class, wherever it is. */
+Test(dataset, random_numbers_of_a_table)
+{
+    const struct dataset_want want = {.features = 1, .classes = 10, .table = 50};
+    struct dp_error err = {0};
+    struct dataset data;
+    int class_of[50];
+
+    cr_assert(dataset_random(500, &want, 1, &data, &err) == 0);
+    for (size_t i = 0; i < 50; i++)
+        class_of[i] = -1;
+    for (size_t i = 0; i < 500; i++) {
+        const size_t number = (size_t)data.feature[i];
+
+        cr_assert(data.feature[i] == (float)number && number < 50);
+        cr_assert(class_of[number] == -1 || class_of[number] == data.label[i]);
+        cr_assert(data.label[i] >= 0 && data.label[i] < 10);
+        class_of[number] = data.label[i];
+    }
+    for (size_t i = 1; i < 50; i++)
+        cr_assert(class_of[i] != -1, "%zu never comes", i);
+    dataset_free(&data);
 }

@@ -10,6 +10,8 @@
 
 /* The tutorial's sizes, for a model that does not ask for others. */
 enum { RANDOM_ROWS = 100, RANDOM_FEATURES = 5, RANDOM_CLASSES = 2, RANDOM_SEED = 1 };
+/* Rows for each of a table's, so that hardly one is never trained. */
+enum { RANDOM_REPEATS = 5 };
 
 /* Made by plots/Embed.cmake from data/digits.csv; zero-terminated. */
 extern const unsigned char dataset_digits[];
@@ -68,26 +70,52 @@ static int32_t teach(const struct dataset *data, uint64_t seed, const float row[
     return label;
 }
 
-int dataset_random(size_t rows, size_t features, int classes, uint64_t seed, struct dataset *data,
-                   struct dp_error *err)
+static void fill_row(struct dataset *data, uint64_t seed, size_t i)
+{
+    struct stream stream = stream_open(seed, STREAM_OF_DATA, i);
+    float *row = &data->feature[i * data->features];
+
+    for (size_t j = 0; j < data->features; j++)
+        row[j] = data->table > 0 ? (float)stream_below(&stream, data->table)
+                                 : (float)stream_normal(&stream);
+    if (data->table > 0) {
+        stream = stream_open(seed, STREAM_OF_TEACHER, (size_t)row[0]);
+        data->label[i] = (int32_t)stream_below(&stream, (size_t)data->classes);
+    } else {
+        data->label[i] = teach(data, seed, row);
+    }
+}
+
+int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
+                   struct dataset *data, struct dp_error *err)
 {
     int rc;
 
-    *data =
-        (struct dataset){.name = "random", .rows = rows, .features = features, .classes = classes};
-    if (rows == 0 || classes < 1)
-        return dp_fail(err, DP_EINVAL, "%zu rows of %d classes are no data set", rows, classes);
+    *data = (struct dataset){.name = "random",
+                             .rows = rows,
+                             .features = want->features,
+                             .classes = want->classes,
+                             .table = want->table};
+    if (rows == 0 || want->classes < 1)
+        return dp_fail(err, DP_EINVAL, "%zu rows of %d classes are no data set", rows,
+                       want->classes);
     if ((rc = alloc(data, err)))
         return rc;
-    for (size_t i = 0; i < rows; i++) {
-        struct stream stream = stream_open(seed, STREAM_OF_DATA, i);
-
-        for (size_t j = 0; j < features; j++)
-            data->feature[i * features + j] = (float)stream_normal(&stream);
-        data->label[i] = teach(data, seed, &data->feature[i * features]);
-    }
+    for (size_t i = 0; i < rows; i++)
+        fill_row(data, seed, i);
     dataset_measure(data);
     return 0;
+}
+
+/* The tutorial's sizes for what a model does not ask for. */
+static int open_random(const struct dataset_want *want, struct dataset *data, struct dp_error *err)
+{
+    struct dataset_want all = *want;
+
+    all.features = want->features != 0 ? want->features : RANDOM_FEATURES;
+    all.classes = want->classes != 0 ? want->classes : RANDOM_CLASSES;
+    return dataset_random(want->table > 0 ? RANDOM_REPEATS * want->table : RANDOM_ROWS, &all,
+                          RANDOM_SEED, data, err);
 }
 
 static int check_want(const struct dataset *data, const struct dataset_want *want,
@@ -140,9 +168,7 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
     if (strcmp(what, "digits") == 0)
         return open_digits(want, data, err);
     if (strcmp(what, "random") == 0)
-        return dataset_random(RANDOM_ROWS, want->features != 0 ? want->features : RANDOM_FEATURES,
-                              want->classes != 0 ? want->classes : RANDOM_CLASSES, RANDOM_SEED,
-                              data, err);
+        return open_random(want, data, err);
     return open_file(what, want, data, err);
 }
 

@@ -15,6 +15,7 @@ struct dataset {
     int classes;    /* labels are 0..classes-1 */
     float *feature; /* [rows, features] */
     int32_t *label; /* [rows] */
+    size_t table;   /* of dataset_want */
     float unit;     /* the least power of two that no |feature| exceeds; 1 when all are 0 */
 };
 
@@ -22,6 +23,7 @@ struct dataset {
 struct dataset_want {
     size_t features;
     int classes;
+    size_t table; /* features are numbers of rows of a table that has so many */
 };
 
 /* "digits" (1797 rows of 64 numbers, ten classes; part of the program), "random", or else the name
@@ -32,9 +34,11 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
 void dataset_free(struct dataset *data);
 
 /* The tutorial's random data set: normal numbers, a function of seed. The class of a row is the
- * largest of its products with as many random rows, so that it can be learned. */
-int dataset_random(size_t rows, size_t features, int classes, uint64_t seed, struct dataset *data,
-                   struct dp_error *err);
+ * largest of its products with as many random rows, so that it can be learned. With a table: one
+ * number of a row of it, whose class is random, too, and always the same. want has no 0 but table.
+ */
+int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
+                   struct dataset *data, struct dp_error *err);
 
 /* Reads a CSV file (data/README.md says what it must be) to its end. Errors name name, line and
  * column. A class must be below want->classes, or DATASET_MAX_CLASSES. */

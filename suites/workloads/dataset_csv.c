@@ -16,6 +16,7 @@ struct reader {
     const char *name;
     struct dataset *data;
     int classes;         /* labels must be below */
+    size_t table;        /* of dataset_want */
     size_t want_columns; /* 0: as many as line 1 has */
     size_t line;         /* 1.. */
     size_t capacity;     /* rows that there is room for */
@@ -121,6 +122,19 @@ static int read_number(const struct reader *r, size_t column, struct cell cell, 
     return 0;
 }
 
+static int read_feature(const struct reader *r, size_t column, struct cell cell, float *number)
+{
+    const int shown = cell.length > 40 ? 40 : (int)cell.length;
+    const int rc = read_number(r, column, cell, number);
+
+    if (rc || r->table == 0)
+        return rc;
+    if (*number >= 0 && *number < (float)r->table && *number == floorf(*number))
+        return 0;
+    return complain(r, column, "'%.*s' is no row of the model's table, 0 to %zu", shown, cell.text,
+                    r->table - 1);
+}
+
 static int read_class(const struct reader *r, size_t column, struct cell cell, int32_t *label)
 {
     const int shown = cell.length > 40 ? 40 : (int)cell.length;
@@ -186,8 +200,8 @@ static int read_row(struct reader *r)
         const struct cell cell = trim(at, (size_t)((comma != NULL ? comma : end) - at));
 
         rc = column < columns
-                 ? read_number(r, column, cell,
-                               &data->feature[data->rows * data->features + column - 1])
+                 ? read_feature(r, column, cell,
+                                &data->feature[data->rows * data->features + column - 1])
                  : read_class(r, column, cell, &data->label[data->rows]);
         if (rc)
             return rc;
@@ -228,6 +242,7 @@ int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *wa
                        .name = name,
                        .data = data,
                        .classes = want->classes != 0 ? want->classes : DATASET_MAX_CLASSES,
+                       .table = want->table,
                        .want_columns = want->features != 0 ? want->features + 1 : 0,
                        .text = malloc(LINE_BYTES + 1),
                        .err = err};
@@ -242,6 +257,7 @@ int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *wa
     /* A class that this file does not have may come in another one of that model. */
     if (want->classes != 0)
         data->classes = want->classes;
+    data->table = want->table;
     if (rc == 0)
         dataset_measure(data);
     return rc;

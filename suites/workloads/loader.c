@@ -15,7 +15,9 @@ enum { BUFFERS = 2 };
 
 struct loader {
     struct loader_config config;
-    size_t *index, *order; /* of config.n rows */
+    size_t *index; /* config.n rows */
+    size_t *order; /* rows of an epoch */
+    size_t rows;
     float *feature[BUFFERS];
     int32_t *label[BUFFERS];
     size_t next; /* the batch that loader_next gives */
@@ -30,12 +32,17 @@ struct loader {
 
 size_t loader_batches(const struct loader *loader)
 {
-    return (loader->config.n + loader->config.batch - 1) / loader->config.batch;
+    return (loader->rows + loader->config.batch - 1) / loader->config.batch;
+}
+
+size_t loader_rows(const struct loader *loader)
+{
+    return loader->rows;
 }
 
 static size_t batch_rows(const struct loader *loader, size_t b)
 {
-    const size_t left = loader->config.n - b * loader->config.batch;
+    const size_t left = loader->rows - b * loader->config.batch;
 
     return left < loader->config.batch ? left : loader->config.batch;
 }
@@ -115,7 +122,7 @@ static int check(const struct loader_config *config, struct dp_error *err)
 static int alloc(struct loader *loader, struct dp_error *err)
 {
     struct loader_config *config = &loader->config;
-    const size_t rows = config->batch < config->n ? config->batch : config->n;
+    const size_t rows = config->batch < loader->rows ? config->batch : loader->rows;
     bool missing = false;
 
     for (int b = 0; b < BUFFERS; b++) {
@@ -124,7 +131,7 @@ static int alloc(struct loader *loader, struct dp_error *err)
         missing = missing || loader->feature[b] == NULL || loader->label[b] == NULL;
     }
     loader->index = malloc(config->n * sizeof *loader->index);
-    loader->order = malloc(config->n * sizeof *loader->order);
+    loader->order = malloc(loader->rows * sizeof *loader->order);
     if (missing || loader->index == NULL || loader->order == NULL)
         return dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", rows);
     for (size_t i = 0; i < config->n; i++)
@@ -145,6 +152,10 @@ int loader_open(const struct loader_config *config, struct loader **loader, stru
         made->config.n = config->data->rows;
     if (made->config.scale == 0)
         made->config.scale = 1;
+    if (made->config.multiple == 0)
+        made->config.multiple = 1;
+    made->rows = (made->config.n + made->config.multiple - 1) / made->config.multiple *
+                 made->config.multiple;
     if ((rc = check(&made->config, err)) || (rc = alloc(made, err)) ||
         (config->prefetch && (rc = start_thread(made, err)))) {
         loader_close(made);
@@ -184,6 +195,8 @@ static void set_order(struct loader *loader, uint64_t epoch)
     memcpy(loader->order, loader->index, loader->config.n * sizeof *loader->order);
     if (loader->config.shuffle)
         stream_shuffle(&stream, loader->order, loader->config.n);
+    for (size_t i = loader->config.n; i < loader->rows; i++)
+        loader->order[i] = loader->order[i - loader->config.n];
 }
 
 void loader_start(struct loader *loader, uint64_t epoch)

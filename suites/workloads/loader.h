@@ -1,8 +1,9 @@
 /* loader.h: batches of a data set, in an order of each epoch's own.
  *
- * Every row of index comes once an epoch; the last batch has what is left. The order is a function
- * of seed and epoch. With prefetch a thread makes the next batch while the last one is used; what
- * comes is the same without it. Nothing is allocated between loader_open and loader_close. */
+ * Every row of index comes once an epoch (but see multiple); the last batch has what is left. The
+ * order is a function of seed and epoch. With prefetch a thread makes the next batch while the last
+ * one is used; what comes is the same without it. Nothing is allocated between loader_open and
+ * loader_close. */
 #ifndef LOADER_H
 #define LOADER_H
 
@@ -20,6 +21,9 @@ struct loader_config {
     uint64_t seed;
     bool shuffle; /* else in the order of index */
     bool prefetch;
+    /* The order is filled up to a multiple of it, with rows from its start, as DistributedSampler
+     * does. 0, 1: not. */
+    size_t multiple;
     float scale; /* features are multiplied by it; 0 means 1 */
 };
 
@@ -39,5 +43,6 @@ void loader_start(struct loader *loader, uint64_t epoch);
 /* The next batch, valid until the next call. */
 void loader_next(struct loader *loader, struct loader_batch *batch);
 size_t loader_batches(const struct loader *loader); /* of an epoch */
+size_t loader_rows(const struct loader *loader);    /* of an epoch, those that fill it up, too */
 
 #endif
