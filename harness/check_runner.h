@@ -13,7 +13,7 @@
 #include "check.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, a name of an implementation */
-#define RUNNER_CAPABILITIES 17   /* bits of enum impl_capability */
+#define RUNNER_CAPABILITIES 21   /* bits of enum impl_capability */
 
 /* ---- options ------------------------------------------------------------------------------- */
 

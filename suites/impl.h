@@ -35,6 +35,7 @@ extern "C" {
 #define IMPL_MAX_DIMS    5
 #define IMPL_MAX_DEVICES 64
 #define IMPL_MAX_IO      4
+#define IMPL_MAX_BUCKETS 64
 #define IMPL_HOST        (-1) /* the plain CPU, as a device */
 #define IMPL_NOWHERE     (-2) /* no device is meant */
 
@@ -74,23 +75,27 @@ struct impl_array {
 
 /* What an implementation can do. A profile requires some; one that is missing is a FAIL. */
 enum impl_capability {
-    IMPL_CAP_SPLIT = 1 << 0,      /* "split" */
-    IMPL_CAP_SCATTER = 1 << 1,    /* "scatter" */
-    IMPL_CAP_GATHER = 1 << 2,     /* "gather" */
-    IMPL_CAP_BROADCAST = 1 << 3,  /* "broadcast" */
-    IMPL_CAP_REDUCE = 1 << 4,     /* "reduce" */
-    IMPL_CAP_APPLY = 1 << 5,      /* "apply" */
-    IMPL_CAP_BUCKETS = 1 << 6,    /* "buckets" */
-    IMPL_CAP_SAMPLER = 1 << 7,    /* "sampler" */
-    IMPL_CAP_PARALLEL = 1 << 8,   /* "parallel": models with `parallel` layers (DataParallel) */
-    IMPL_CAP_FUNCTIONAL = 1 << 9, /* "functional": `parallel` layers with "functional": true */
-    IMPL_CAP_ARGUMENTS = 1 << 10, /* "arguments": impl_forward.args and the layer `argument` */
-    IMPL_CAP_TRACE = 1 << 11,     /* "trace": impl_forward.trace is filled */
-    IMPL_CAP_TRAFFIC = 1 << 12,   /* "traffic": the byte counts in it are, too */
-    IMPL_CAP_TRANSFERS = 1 << 13, /* "transfers": broadcast and reduce count transfers */
-    IMPL_CAP_MEMORY = 1 << 14,    /* "memory": impl_trace.live_bytes is filled */
-    IMPL_CAP_DDP = 1 << 15,       /* "ddp": models of several ranks, gradients averaged */
-    IMPL_CAP_BATCH_NORM = 1 << 16 /* "batch_norm": the layer of that name */
+    IMPL_CAP_SPLIT = 1 << 0,        /* "split" */
+    IMPL_CAP_SCATTER = 1 << 1,      /* "scatter" */
+    IMPL_CAP_GATHER = 1 << 2,       /* "gather" */
+    IMPL_CAP_BROADCAST = 1 << 3,    /* "broadcast" */
+    IMPL_CAP_REDUCE = 1 << 4,       /* "reduce" */
+    IMPL_CAP_APPLY = 1 << 5,        /* "apply" */
+    IMPL_CAP_BUCKETS = 1 << 6,      /* "buckets" */
+    IMPL_CAP_SAMPLER = 1 << 7,      /* "sampler" */
+    IMPL_CAP_PARALLEL = 1 << 8,     /* "parallel": models with `parallel` layers (DataParallel) */
+    IMPL_CAP_FUNCTIONAL = 1 << 9,   /* "functional": `parallel` layers with "functional": true */
+    IMPL_CAP_ARGUMENTS = 1 << 10,   /* "arguments": impl_forward.args and the layer `argument` */
+    IMPL_CAP_TRACE = 1 << 11,       /* "trace": impl_forward.trace is filled */
+    IMPL_CAP_TRAFFIC = 1 << 12,     /* "traffic": the byte counts in it are, too */
+    IMPL_CAP_TRANSFERS = 1 << 13,   /* "transfers": broadcast and reduce count transfers */
+    IMPL_CAP_MEMORY = 1 << 14,      /* "memory": impl_trace.live_bytes is filled */
+    IMPL_CAP_DDP = 1 << 15,         /* "ddp": models of several ranks, gradients averaged */
+    IMPL_CAP_BATCH_NORM = 1 << 16,  /* "batch_norm": the layer of that name */
+    IMPL_CAP_FIND_UNUSED = 1 << 17, /* "find_unused": ranks that look for unused parameters */
+    IMPL_CAP_LAUNCHES = 1 << 18,    /* "launches": impl_trace.bucket is filled */
+    IMPL_CAP_OVERLAP = 1 << 19,     /* "overlap": ranks reduce while backward goes on */
+    IMPL_CAP_UNLIKE_RANKS = 1 << 20 /* "unlike_ranks": a description for each rank */
 };
 
 /* Where the rules leave a choice, an implementation declares what it does; the declaration is
@@ -234,7 +239,14 @@ struct impl_replica {
     uint64_t thread;     /* any number that differs between threads */
     bool grad, train;    /* modes inside the replica */
     uint64_t bytes_to;   /* parameters and buffers copied to it */
-    uint64_t bytes_from; /* gradients carried from it */
+    uint64_t bytes_from; /* gradients carried from it; of ranks: what went from one to another is
+                          * counted once, for either of them */
+};
+
+/* What a backward of several ranks reduced together. */
+struct impl_bucket {
+    uint64_t bytes;
+    uint64_t launch_ns; /* when rank 0 handed it over to be reduced, by any clock */
 };
 
 struct impl_trace {
@@ -242,6 +254,8 @@ struct impl_trace {
     struct impl_replica replica[IMPL_MAX_DEVICES];
     uint64_t caller;     /* the calling thread, as in `thread` */
     uint64_t live_bytes; /* memory of the session and its models now, all devices */
+    int buckets; /* of a backward that reduced, in the order in which rank 0 launched them */
+    struct impl_bucket bucket[IMPL_MAX_BUCKETS];
 };
 
 struct impl_apply {

@@ -1,4 +1,5 @@
-/* buffer.c: area BUF: buffers, modes and calls of replicas. What needs batch_norm is pending. */
+/* buffer.c: area BUF: buffers, modes and calls of replicas. Batch norm is in buffer_norm.c. */
+#include "buffer.h"
 #include "check.h"
 #include "ids.h"
 
@@ -145,13 +146,24 @@ static void called_by_each(struct check *c)
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
-enum { DP = PROFILE_DATAPARALLEL };
+enum { DP = PROFILE_DATAPARALLEL, NORM = IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM };
 
 static const struct check_case cases[] = {
     {"BUF-01.counter", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, counted_once, 0,
      IMPL_REPLICA_0, IMPL_ALIAS},
     {"BUF-01.set_by_hand", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, set_by_hand, 0,
      IMPL_REPLICA_0, IMPL_ALIAS},
+    {"BUF-02.known", "BUF-02", MAY, OBSERVED, DP, NORM, 2, buf_norm_known, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
+    {"BUF-02.first", "BUF-02", MAY, OBSERVED, DP, NORM, 1, buf_norm_first_shard, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
+    {"BUF-03.counts", "BUF-03", MAY, OBSERVED, DP, NORM, 1, buf_norm_counts, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
+    {"BUF-04.shards", "BUF-04", MAY, OBSERVED, DP, NORM, 1, buf_norm_shards, 0, 0, 0},
+    {"BUF-05.evaluation", "BUF-05", MAY, OBSERVED, DP, NORM, 1, buf_norm_evaluation, 0, 0, 0},
+    {"BUF-06.statistics", "BUF-06", MAY, OBSERVED, DP, NORM, 2, buf_norm_clone, 0, IMPL_REPLICA_0,
+     IMPL_CLONE},
+    {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, buf_norm_one_row, 0, 0, 0},
     {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, clones_lose_it, 0,
      IMPL_REPLICA_0, IMPL_CLONE},
     {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, modes_seen, 0, 0, 0},
@@ -162,12 +174,7 @@ static const struct check_case cases[] = {
 };
 
 static const struct check_excuse excuses[] = {
-    {"BUF-02", true, "needs batch_norm"},
-    {"BUF-03", true, "needs batch_norm"},
-    {"BUF-04", true, "needs batch_norm"},
-    {"BUF-05", true, "needs batch_norm"},
     {"BUF-07", false, "a C module has no attributes to bind anew: a buffer is memory"},
-    {"BUF-08", true, "needs batch_norm"},
     {"BUF-11", false, "the rule promises nothing about random layers, and there is none"},
 };
 

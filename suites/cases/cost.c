@@ -1,5 +1,5 @@
 /* cost.c: area COST: bytes that a step moves, and the largest shard. */
-#include "check.h"
+#include "ddp.h"
 #include "ids.h"
 
 /* 5 inputs, 2 outputs: 12 floats, the model of the tutorial. */
@@ -107,13 +107,14 @@ enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | I
 static const struct check_case cases[] = {
     {"COST-01.step", "COST-01", MAY, REPORTED, DP, NEEDS, 1, bytes_of_a_step, 0, 0, 0},
     {"COST-02.forwards", "COST-02", MAY, REPORTED, DP, NEEDS, 1, bytes_without_gradients, 0, 0, 0},
+    {"COST-04.traffic", "COST-04", MAY, REPORTED, PROFILE_DDP,
+     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, ddp_traffic, 0, 0, 0},
     {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, largest_shard, 0, 0,
      0},
 };
 
 static const struct check_excuse excuses[] = {
     {"COST-03", false, "a warning about speed: no number is demanded"},
-    {"COST-04", true, "no case yet; a sweep of mode ddp records the bytes"},
     {"COST-05", false, "the interface tells the memory of all devices together"},
     {"COST-07", false, "about measuring: the first call is left out of timings"},
 };

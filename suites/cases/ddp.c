@@ -1,5 +1,5 @@
 /* ddp.c: area DDP: the table; the bucket assignment and the sampler as pure functions. The training
- * of several ranks is in ddp_training.c, ddp_loss.c, ddp_sync.c and ddp_join.c. */
+ * of several ranks is in the other files ddp_*.c. */
 #include "ddp.h"
 
 /* ---- DDP-10: buckets ------------------------------------------------------------------------- */
@@ -236,6 +236,12 @@ static void any_share(struct check *c)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum { BOTH = PROFILE_PRIMITIVES | PROFILE_DDP, DDP = PROFILE_DDP };
+enum {
+    SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED,
+    TOLD = IMPL_CAP_DDP | IMPL_CAP_LAUNCHES,
+    UNLIKE = IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS,
+    NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM
+};
 
 static const struct check_case cases[] = {
     {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known, 0, 0, 0},
@@ -251,8 +257,21 @@ static const struct check_case cases[] = {
     {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same, 0, 0, 0},
     {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_not_sent, 0, 0,
      0},
+    {"DDP-07.sent", "DDP-07", MAY, OBSERVED, DDP, UNLIKE, 0, ddp_unlike_values, 0, 0, 0},
+    {"DDP-08.sent", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buffers_sent, 0, 0, 0},
+    {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_statistics, 0, 0, 0},
+    {"DDP-09.two_forwards", "DDP-09", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_two_forwards, 0, 0,
+     0},
     {"DDP-10.known", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, known_buckets, 0, 0, 0},
     {"DDP-10.any", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, any_buckets, 0, 0, 0},
+    {"DDP-11.limits", "DDP-11", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_limits, 0, 0, 0},
+    {"DDP-11.reversed", "DDP-11", MAY, REPORTED, DDP, TOLD | SEARCH, 0, ddp_buckets_reversed, 0, 0,
+     0},
+    {"DDP-12.first", "DDP-12", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_first, 0, 0, 0},
+    {"DDP-12.arrival", "DDP-12", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_arrival, 0, 0, 0},
+    {"DDP-14.order", "DDP-14", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buckets_order, 0, 0, 0},
+    {"DDP-15.beside", "DDP-15", MAY, REPORTED, DDP, TOLD | IMPL_CAP_OVERLAP, 0, ddp_buckets_beside,
+     0, 0, 0},
     {"DDP-16.known", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_known, 0, 0, 0},
     {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_several, 0, 0,
      0},
@@ -263,6 +282,12 @@ static const struct check_case cases[] = {
     {"DDP-19.many", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor_many, 0, 0, 0},
     {"DDP-20.last", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_last, 0, 0, 0},
     {"DDP-20.tie", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_tie, 0, 0, 0},
+    {"DDP-21.some", "DDP-21", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_on_some, 0, 0, 0},
+    {"DDP-22.everywhere", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_everywhere, 0, 0, 0},
+    {"DDP-23.refused", "DDP-23", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_unused_refused, 0,
+     0, 0},
+    {"DDP-25.shapes", "DDP-25", MAY, OBSERVED, DDP, UNLIKE, 0, ddp_unlike_shapes, 0, 0, 0},
+    {"DDP-26.order", "DDP-26", MAY, OBSERVED, DDP, UNLIKE, 0, ddp_unlike_order, 0, 0, 0},
     {"DDP-27.own", "DDP-27", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_own, 0, 0, 0},
     {"DDP-28.known", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, known_shares, 0, 0, 0},
     {"DDP-28.any", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, any_share, 0, 0, 0},
@@ -270,26 +295,11 @@ static const struct check_case cases[] = {
      0, 0, 0},
 };
 
-static const char waits[] = "no case yet; the reference is tested in suites/core/distributed*.c";
-static const char unasked[] = "the interface cannot ask for the search for unused parameters";
-static const char alike[] = "the interface builds all ranks from one description";
-
 static const struct check_excuse excuses[] = {
     {"DDP-06", false, "communication hooks are not in the interface"},
-    {"DDP-08", true, waits},
-    {"DDP-09", true, waits},
-    {"DDP-11", true, waits},
-    {"DDP-12", true, waits},
     {"DDP-13", false, "depends on the version of PyTorch, and the cap is not in the interface"},
-    {"DDP-14", true, waits},
-    {"DDP-15", true, waits},
-    {"DDP-18", true, "the interface has no step in which a rank is missing, but a join"},
-    {"DDP-21", true, unasked},
-    {"DDP-22", true, unasked},
-    {"DDP-23", true, waits},
-    {"DDP-24", true, "the interface has no re-entrant backward"},
-    {"DDP-25", true, alike},
-    {"DDP-26", true, alike},
+    {"DDP-18", false, "one call serves all ranks: without a join none can be missing from it"},
+    {"DDP-24", false, "no layer runs a backward inside a backward: nothing gets ready twice"},
     {"DDP-30", false, "second-order gradients are not in the interface"},
 };
 

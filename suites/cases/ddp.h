@@ -22,10 +22,15 @@ struct ddp_call {
     const struct impl_array *g[DDP_MOST];  /* of the outputs; all NULL: ones */
     const bool *active;                    /* NULL, or by rank */
     bool no_sync;
+    bool infer, eval;                           /* without grad mode, without training mode */
+    struct impl_trace *forward, *backward;      /* NULL, or out */
     const struct impl_array *out[DDP_MOST];     /* of the forward */
     const struct impl_array *grad_in[DDP_MOST]; /* of the backward */
 };
 
+/* The try_ forms return the status, the others end the case unless it is 0. */
+int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *call);
+int ddp_try_backward(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *call);
 /* Both, and each output is there; the vectors in x are the inputs, the gradients are ones. */
@@ -83,6 +88,30 @@ void ddp_no_sync_known(struct check *c);
 void ddp_no_sync_several(struct check *c);
 void ddp_no_sync_prefilled(struct check *c);
 void ddp_sync_each(struct check *c);
+
+/* ddp_buffers.c: buffers are sent, and in place */
+void ddp_buffers_sent(struct check *c);
+void ddp_buffers_statistics(struct check *c);
+void ddp_buffers_two_forwards(struct check *c);
+
+/* ddp_buckets.c: what is reduced together, in which order, and when */
+void ddp_buckets_limits(struct check *c);
+void ddp_buckets_reversed(struct check *c);
+void ddp_buckets_first(struct check *c);
+void ddp_buckets_arrival(struct check *c);
+void ddp_buckets_order(struct check *c);
+void ddp_buckets_beside(struct check *c);
+void ddp_traffic(struct check *c); /* COST-04 */
+
+/* ddp_unused.c: parameters without a gradient */
+void ddp_unused_on_some(struct check *c);
+void ddp_unused_everywhere(struct check *c);
+void ddp_unused_refused(struct check *c);
+
+/* ddp_unlike.c: ranks that are not built alike */
+void ddp_unlike_values(struct check *c);
+void ddp_unlike_shapes(struct check *c);
+void ddp_unlike_order(struct check *c);
 
 /* ddp_join.c: ranks with fewer batches */
 void ddp_join_divisor(struct check *c);

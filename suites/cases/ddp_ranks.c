@@ -37,19 +37,22 @@ static size_t room_for(const struct ddp_call *call)
     return 4 * 8 * most + 65536;
 }
 
-void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *call)
+int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *call)
 {
     struct impl_array *out = check_output(c, call->ranks * IMPL_MAX_IO, room_for(call));
     struct impl_forward op = {.in = in_a_row(c, call->ranks, call->in),
                               .n_in = 1,
                               .out = out,
-                              .grad = true,
-                              .train = true,
+                              .grad = !call->infer,
+                              .train = !call->eval,
                               .active = call->active,
-                              .no_sync = call->no_sync};
+                              .no_sync = call->no_sync,
+                              .trace = call->forward};
+    const int status = check_try_forward(c, model, &op);
     bool anyone = call->active == NULL;
 
-    check_forward_op(c, model, &op);
+    if (status != IMPL_OK)
+        return status;
     for (int r = 0; r < call->ranks; r++) {
         const bool active = call->active == NULL || call->active[r];
         anyone = anyone || active;
@@ -59,9 +62,10 @@ void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *cal
     }
     if (anyone && op.n_out != 1)
         check_fail(c, "forward: %d outputs of each rank, must be 1", op.n_out);
+    return status;
 }
 
-void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *call)
+int ddp_try_backward(struct check *c, struct impl_model *model, struct ddp_call *call)
 {
     struct impl_array *grad_in = check_output(c, call->ranks, room_for(call));
     bool given = false;
@@ -70,11 +74,28 @@ void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *ca
         given = given || call->g[r] != NULL;
         call->grad_in[r] = &grad_in[r];
     }
-    check_backward_op(c, model,
-                      &(struct impl_backward){.grad_out = in_a_row(c, call->ranks, call->g),
-                                              .n_grad_out = given ? 1 : 0,
-                                              .grad_in = grad_in,
-                                              .n_in = call->ranks});
+    return check_try_backward(c, model,
+                              &(struct impl_backward){.grad_out = in_a_row(c, call->ranks, call->g),
+                                                      .n_grad_out = given ? 1 : 0,
+                                                      .grad_in = grad_in,
+                                                      .n_in = call->ranks,
+                                                      .trace = call->backward});
+}
+
+void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *call)
+{
+    const int status = ddp_try_forward(c, model, call);
+
+    if (status != IMPL_OK)
+        call_failed(c, "forward", status);
+}
+
+void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *call)
+{
+    const int status = ddp_try_backward(c, model, call);
+
+    if (status != IMPL_OK)
+        call_failed(c, "backward", status);
 }
 
 void ddp_pass(struct check *c, struct impl_model *model, struct ddp_call *call)

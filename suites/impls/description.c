@@ -241,6 +241,8 @@ static int read_model(const struct reader *r, json_t *object, struct layer *mode
         return impl_fail(r->err, IMPL_EINVAL, "a model must be a JSON object with 'layers'");
     status = read_device(r, object, "device", &model->device);
     if (status == 0)
+        status = read_bool(r, object, "find_unused", &model->find_unused);
+    if (status == 0)
         status = read_children(r, object, model->device, 0, model);
     if (status == 0)
         status = resolve(r, model, model, object);
@@ -266,4 +268,23 @@ struct layer *description_read(const char *text, int devices, struct impl_error 
         return model;
     description_free(model);
     return NULL;
+}
+
+char *description_of_rank(const char *text, int rank, int ranks, struct impl_error *err)
+{
+    json_t *list = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    char *own;
+
+    if (!json_is_array(list)) {
+        own = strdup(text);
+    } else if (json_array_size(list) != (size_t)ranks) {
+        impl_fail(err, IMPL_EINVAL, "%zu descriptions of %d ranks", json_array_size(list), ranks);
+        own = NULL;
+    } else {
+        own = json_dumps(json_array_get(list, (size_t)rank), JSON_COMPACT);
+    }
+    json_decref(list);
+    if (own == NULL)
+        impl_fail(err, IMPL_EBROKEN, "no memory");
+    return own;
 }

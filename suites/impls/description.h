@@ -84,8 +84,11 @@ struct layer {
     int index;           /* argument */
     int target;          /* to */
 
+    bool find_unused; /* of the model: its ranks look for unused parameters */
+
     /* Numbers per replica, the last one counts for all further ones: take, widen, grad, sleep
-     * (forward). sleep's backward_ms are in second. scalar_at, fail: the replicas listed. */
+     * (forward). sleep's backward_ms are in second. scalar_at, fail, sequence: the replicas
+     * listed. */
     double *number, *second;
     int n_numbers, n_second;
 
@@ -99,10 +102,13 @@ struct layer {
  * numbers (fail: ENODEV). NULL and *err on failure. */
 struct layer *description_read(const char *text, int devices, struct impl_error *err);
 void description_free(struct layer *model);
+/* The part of the text that is about one rank: an entry where it is a list, else all of it. To be
+ * freed; NULL and *err on failure. */
+char *description_of_rank(const char *text, int rank, int ranks, struct impl_error *err);
 
 /* numbers[replica], the last one for all further replicas, 0 without any. */
 double layer_number(const double numbers[], int n, int replica);
-bool layer_listed(const struct layer *layer, int replica); /* scalar_at, fail */
+bool layer_listed(const struct layer *layer, int replica); /* scalar_at, fail, sequence */
 /* Words of impl.h: "shape" <-> IMPL_ESHAPE; -1 unknown. */
 int impl_status_of(const char *word);
 const char *impl_status_word(int status);

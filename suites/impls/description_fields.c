@@ -11,7 +11,7 @@ struct kind {
 };
 
 static const struct kind kinds[LAYER_KINDS] = {
-    [LAYER_SEQUENCE] = {"sequence", " layers "},
+    [LAYER_SEQUENCE] = {"sequence", " layers reversed "},
     [LAYER_PARALLEL] = {"parallel", " layers device_ids output_device dim functional "},
     [LAYER_AGAIN] = {"again", " of "},
     [LAYER_AFFINE] = {"affine", " with_bias "},
@@ -136,7 +136,7 @@ static int read_size(const struct reader *r, const json_t *object, const char *f
     return 0;
 }
 
-static int read_bool(const struct reader *r, const json_t *object, const char *field, bool *value)
+int read_bool(const struct reader *r, const json_t *object, const char *field, bool *value)
 {
     const json_t *found = json_object_get(object, field);
 
@@ -285,6 +285,8 @@ int read_fields(const struct reader *r, const json_t *object, struct layer *laye
     layer->factor = layer->kind == LAYER_MULTIPLY ? 1.0f : 0.0f;
     layer->target = IMPL_HOST;
     switch (layer->kind) {
+    case LAYER_SEQUENCE:
+        return read_numbers(r, object, "reversed", &layer->number, &layer->n_numbers);
     case LAYER_PARALLEL:
         return read_parallel(r, object, layer);
     case LAYER_AFFINE:

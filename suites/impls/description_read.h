@@ -25,6 +25,7 @@ int read_params(const struct reader *r, const json_t *object, struct layer *laye
 int read_int(const struct reader *r, const json_t *object, const char *field, int *value);
 int read_text(const struct reader *r, const json_t *object, const char *field, char *value,
               size_t bytes);
+int read_bool(const struct reader *r, const json_t *object, const char *field, bool *value);
 /* A device that the session has, or the host. */
 int read_device(const struct reader *r, const json_t *object, const char *field, int *value);
 

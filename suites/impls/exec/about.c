@@ -107,6 +107,25 @@ static void read_replica(struct answer *a, const json_t *object, int i,
     replica->bytes_from = answer_size(a, object, where, "bytes_from");
 }
 
+/* Not of everybody. */
+static void read_buckets(struct answer *a, const json_t *object, struct impl_trace *trace)
+{
+    const json_t *list = json_object_get(object, "buckets");
+
+    if (list == NULL)
+        return;
+    list = answer_list_up_to(a, object, "trace", "buckets", IMPL_MAX_BUCKETS);
+    trace->buckets = (int)json_array_size(list);
+    for (int i = 0; i < trace->buckets; i++) {
+        const json_t *bucket = json_array_get(list, (size_t)i);
+        char where[24];
+
+        snprintf(where, sizeof where, "buckets[%d]", i);
+        trace->bucket[i].bytes = answer_size(a, bucket, where, "bytes");
+        trace->bucket[i].launch_ns = answer_size(a, bucket, where, "launch_ns");
+    }
+}
+
 void answer_trace(struct answer *a, struct impl_trace *trace)
 {
     const json_t *object, *list;
@@ -127,4 +146,5 @@ void answer_trace(struct answer *a, struct impl_trace *trace)
         read_replica(a, json_array_get(list, (size_t)i), i, &trace->replica[i]);
     trace->caller = (uint64_t)answer_int(a, object, "trace", "caller", INT64_MIN, INT64_MAX);
     trace->live_bytes = answer_size(a, object, "trace", "live_bytes");
+    read_buckets(a, object, trace);
 }

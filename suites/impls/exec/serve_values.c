@@ -116,7 +116,7 @@ int serve_int(struct serve *s, const char *name)
 
 json_t *serve_trace(const struct impl_trace *trace)
 {
-    json_t *list;
+    json_t *list, *buckets;
 
     if (trace == NULL)
         return json_null();
@@ -130,8 +130,13 @@ json_t *serve_trace(const struct impl_trace *trace)
                             (json_int_t)r->thread, "grad", r->grad, "train", r->train, "bytes_to",
                             json_size(r->bytes_to), "bytes_from", json_size(r->bytes_from)));
     }
-    return json_pack("{s:o, s:I, s:o}", "replicas", list, "caller", (json_int_t)trace->caller,
-                     "live_bytes", json_size(trace->live_bytes));
+    buckets = json_array();
+    for (int i = 0; i < trace->buckets && i < IMPL_MAX_BUCKETS; i++)
+        json_array_append_new(buckets,
+                              json_pack("{s:o, s:o}", "bytes", json_size(trace->bucket[i].bytes),
+                                        "launch_ns", json_size(trace->bucket[i].launch_ns)));
+    return json_pack("{s:o, s:I, s:o, s:o}", "replicas", list, "caller", (json_int_t)trace->caller,
+                     "live_bytes", json_size(trace->live_bytes), "buckets", buckets);
 }
 
 json_t *serve_about(const struct impl_about *about)

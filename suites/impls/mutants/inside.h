@@ -143,7 +143,12 @@ struct wrapper { /* of a `parallel` layer: what only bugs keep between forwards 
     size_t sizes[IMPL_MAX_DEVICES];
 };
 
+struct ranks;
+
 struct impl_model {
+    struct ranks *ranks; /* it is no model itself, but has one for each rank; else NULL */
+    struct ranks *team;  /* the ranks that it is one of, NULL: none */
+    int rank;            /* which one */
     struct impl_session *session;
     struct impl_model *next;
     struct arena arena;
@@ -191,6 +196,8 @@ struct node { /* a layer that ran */
     struct values in, out;
     float factor; /* of `argument` */
     struct group *group;
+    double *stats; /* of `batch_norm`: means, then 1 / deviations */
+    bool trained;  /* these are of its own rows */
 };
 
 struct tape {
@@ -209,8 +216,9 @@ struct run {
     struct state *state; /* whose parameters */
     struct tape *tape;
     int replica, device;
-    bool inside; /* a replica; else outside `parallel` */
-    int k;       /* the devices of its wrapper */
+    bool inside;                /* a replica; else outside `parallel` */
+    int k;                      /* the devices of its wrapper */
+    const struct values *whole; /* what its wrapper was given */
     bool grad, train;
     const struct impl_array *args;
     int n_args;
@@ -285,5 +293,24 @@ uint64_t group_bytes(const struct run *run, const struct group *group, bool grad
 int group_shards(struct run *run, struct group *group);
 int group_outputs(struct run *run, struct group *group, struct values *v);
 void group_order(const struct run *run, const struct group *group, bool by_device, int order[]);
+
+/* ---- batch norm (layers_norm.c) ------------------------------------------------------------- */
+
+extern const struct layer_ops norm_layers[LAYER_KINDS];
+void norm_after(struct run *run, const struct group *group); /* bugs of running statistics */
+
+/* ---- several ranks (ranks.c, ranks_buckets.c) ------------------------------------------------ */
+
+int team_open(struct impl_session *s, const char *text, int n, struct impl_model **model,
+              struct impl_error *err);
+void team_close(struct ranks *ranks);
+struct impl_model *team_model(const struct ranks *ranks, int rank); /* NULL: no such rank */
+int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error *err);
+int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_error *err);
+int team_step(struct ranks *ranks, const struct impl_step *step, struct impl_error *err);
+int team_zero_grad(struct ranks *ranks, struct impl_error *err);
+/* In the backward of a rank: a layer has ended, all have. */
+void rank_layer_done(const struct run *run, const struct layer *layer);
+void rank_end(const struct run *run);
 
 #endif

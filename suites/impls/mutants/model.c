@@ -16,8 +16,6 @@ static int count_layers(const struct layer *layer, bool inside, struct census *n
 {
     int status = 0;
 
-    if (layer->kind == LAYER_BATCH_NORM)
-        return impl_fail(err, IMPL_ENOTSUP, "no layer batch_norm here");
     if (layer->kind == LAYER_PARALLEL && inside)
         return impl_fail(err, IMPL_EINVAL, "a parallel layer inside a parallel layer");
     if (layer->kind == LAYER_AGAIN)
@@ -157,16 +155,17 @@ static int settle(struct impl_model *m, struct wrapper *w, struct impl_error *er
 int model_open(struct impl_session *s, const char *text, int ranks, struct impl_model **model,
                struct impl_error *err)
 {
-    struct layer *root = description_read(text, s->devices, err);
+    struct layer *root = NULL;
     struct census n = {0};
     struct impl_model *m;
     int status;
 
-    if (root == NULL)
-        return err->status;
-    status = ranks > 1 ? impl_fail(err, IMPL_ENOTSUP, "one rank only") : 0;
-    if (status == 0 && ranks < 1)
-        status = impl_fail(err, IMPL_EINVAL, "%d ranks", ranks);
+    if (ranks > 1)
+        return team_open(s, text, ranks, model, err);
+    if (ranks < 1)
+        return impl_fail(err, IMPL_EINVAL, "%d ranks", ranks);
+    root = description_read(text, s->devices, err);
+    status = root == NULL ? err->status : 0;
     if (status == 0)
         status = count_layers(root, false, &n, err);
     m = status == 0 ? calloc(1, sizeof *m) : NULL;
@@ -207,9 +206,12 @@ void model_close(struct impl_model *model)
 {
     struct impl_model **link = &model->session->models;
 
-    while (*link != model)
+    while (*link != NULL && *link != model)
         link = &(*link)->next;
-    *link = model->next;
+    if (*link == model)
+        *link = model->next;
+    if (model->ranks != NULL)
+        team_close(model->ranks);
     model_drop_pending(model);
     arena_free(&model->arena);
     description_free(model->root);

@@ -179,6 +179,7 @@ static void prepare(struct run *run, struct group *group)
                               .device = group->ids[i],
                               .inside = !group->direct,
                               .k = group->k,
+                              .whole = &group->in,
                               .grad = run->grad,
                               .train = run->train,
                               .args = cuts ? cut_args(run, group, i) : run->args,
@@ -324,5 +325,7 @@ int parallel_forward(struct run *run, const struct layer *layer, struct group **
     run->last = group;
     if (bug(run->s, BUG_COUNTER_SUMMED) && !group->direct)
         sum_counters(run, group);
+    if (status == 0 && !group->direct)
+        norm_after(run, group);
     return status != 0 ? status : group_outputs(run, group, v);
 }

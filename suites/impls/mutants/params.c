@@ -3,25 +3,31 @@
 
 #include <string.h>
 
-static int check_param(const struct impl_model *model, int rank, int i, struct impl_error *err)
+/* The model becomes that of the rank. */
+static int check_param(struct impl_model **model, int rank, int i, struct impl_error *err)
 {
-    if (rank != 0)
-        return impl_fail(err, IMPL_EINVAL, "rank %d of 1", rank);
-    if (i < 0 || i >= model->n_params)
-        return impl_fail(err, IMPL_EINVAL, "parameter %d of %d", i, model->n_params);
+    struct impl_model *own = *model;
+
+    if ((*model)->ranks != NULL)
+        own = team_model((*model)->ranks, rank);
+    if (own == NULL || (own == *model && rank != 0))
+        return impl_fail(err, IMPL_EINVAL, "there is no rank %d", rank);
+    *model = own;
+    if (i < 0 || i >= own->n_params)
+        return impl_fail(err, IMPL_EINVAL, "parameter %d of %d", i, own->n_params);
     return 0;
 }
 
 int op_params(struct impl_model *model, int *n, struct impl_error *err)
 {
     (void)err;
-    *n = model->n_params;
+    *n = model->ranks != NULL ? team_model(model->ranks, 0)->n_params : model->n_params;
     return 0;
 }
 
 int op_param(struct impl_model *model, int i, struct impl_param *param, struct impl_error *err)
 {
-    if (check_param(model, 0, i, err) != 0)
+    if (check_param(&model, 0, i, err) != 0)
         return err->status;
     memcpy(param->name, model->param[i].name, sizeof param->name);
     param->dtype = IMPL_F32;
@@ -50,7 +56,7 @@ int op_set(struct impl_model *model, int rank, enum impl_what what, int i,
 {
     struct impl_array *to;
 
-    if (check_param(model, rank, i, err) != 0)
+    if (check_param(&model, rank, i, err) != 0)
         return err->status;
     if (what == IMPL_GRAD && array->dtype == IMPL_NONE) {
         model->base.grad[i].dtype = IMPL_NONE;
@@ -67,13 +73,15 @@ int op_set(struct impl_model *model, int rank, enum impl_what what, int i,
 int op_get(struct impl_model *model, int rank, enum impl_what what, int i, struct impl_array *array,
            struct impl_error *err)
 {
-    if (check_param(model, rank, i, err) != 0)
+    if (check_param(&model, rank, i, err) != 0)
         return err->status;
     return tensor_out(what == IMPL_GRAD ? &model->base.grad[i] : &model->base.value[i], array, err);
 }
 
 int op_to(struct impl_model *model, int device, struct impl_error *err)
 {
+    if (model->ranks != NULL)
+        return impl_fail(err, IMPL_ENOTSUP, "ranks stay where they are");
     if (known_device(model->session, device, err) != 0)
         return err->status;
     for (int i = 0; i < model->n_params; i++) {
@@ -90,7 +98,8 @@ int op_to(struct impl_model *model, int device, struct impl_error *err)
 
 int op_zero_grad(struct impl_model *model, struct impl_error *err)
 {
-    (void)err;
+    if (model->ranks != NULL)
+        return team_zero_grad(model->ranks, err);
     if (bug(model->session, BUG_ZERO_REPLICAS))
         return 0;
     for (int i = 0; i < model->n_params; i++) {
@@ -130,7 +139,8 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
 {
     const struct impl_session *s = model->session;
 
-    (void)err;
+    if (model->ranks != NULL)
+        return team_step(model->ranks, step, err);
     for (int i = 0; i < model->n_params; i++) {
         const struct layer_param *of = model->param[i].of;
         const char *prefix = strstr(model->param[i].name, "module.");

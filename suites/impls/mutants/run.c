@@ -54,7 +54,8 @@ static struct node *tape_add(struct tape *tape)
 
 static const struct layer_ops *ops_of(enum layer_kind kind)
 {
-    const struct layer_ops *const tables[] = {param_layers, matrix_layers, plain_layers};
+    const struct layer_ops *const tables[] = {param_layers, matrix_layers, norm_layers,
+                                              plain_layers};
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         if (tables[i][kind].forward != NULL)
@@ -90,11 +91,13 @@ static int run_parallel(struct run *run, const struct layer *layer, struct value
     return status;
 }
 
+static int run_sequence(struct run *run, const struct layer *layer, struct values *v);
+
 static int run_layer(struct run *run, const struct layer *layer, struct values *v)
 {
     switch (layer->kind) {
     case LAYER_SEQUENCE:
-        return run_layers(run, layer->child, layer->n_children, v);
+        return run_sequence(run, layer, v);
     case LAYER_AGAIN:
         return run_layer(run, layer->of, v);
     case LAYER_PARALLEL:
@@ -104,6 +107,18 @@ static int run_layer(struct run *run, const struct layer *layer, struct values *
     default:
         return run_plain(run, layer, v);
     }
+}
+
+/* A sequence, as this replica is to run it. */
+static int run_sequence(struct run *run, const struct layer *layer, struct values *v)
+{
+    int status = 0;
+
+    if (!layer_listed(layer, run->replica))
+        return run_layers(run, layer->child, layer->n_children, v);
+    for (int i = layer->n_children - 1; status == 0 && i >= 0; i--)
+        status = run_layer(run, &layer->child[i], v);
+    return status;
 }
 
 int run_layers(struct run *run, const struct layer layers[], int n, struct values *v)
@@ -137,8 +152,12 @@ int run_back(struct run *run, struct values *g)
             status = parallel_back(run, node, g, &dx);
         else if (!all_none(g))
             status = ops_of(node->layer->kind)->backward(run, node, g, &dx);
+        if (status == 0 && run->model->team != NULL)
+            rank_layer_done(run, node->layer);
         *g = dx;
     }
+    if (status == 0 && run->model->team != NULL)
+        rank_end(run);
     return status;
 }
 
@@ -230,9 +249,14 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
 {
     struct impl_session *s = model->session;
     struct tape *tape = calloc(1, sizeof *tape);
-    struct run run = {.s = s, .model = model, .state = &model->base, .tape = tape};
+    struct run run = {
+        .s = s, .model = model, .state = &model->base, .tape = tape, .replica = model->rank};
     int status;
 
+    if (model->ranks != NULL) {
+        free(tape);
+        return team_forward(model->ranks, op, err);
+    }
     if (tape == NULL)
         return impl_fail(err, IMPL_EBROKEN, "no memory");
     tape->arena.session = s;
@@ -360,9 +384,16 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
     struct tape *tape = which_tape(model);
     struct values g = {.n = 0};
     struct state found;
-    struct run run = {.s = s, .model = model, .state = &found, .tape = tape, .grad = true};
+    struct run run = {.s = s,
+                      .model = model,
+                      .state = &found,
+                      .tape = tape,
+                      .replica = model->rank,
+                      .grad = true};
     int status;
 
+    if (model->ranks != NULL)
+        return team_backward(model->ranks, op, err);
     if (tape == NULL)
         return impl_fail(err, IMPL_EINVAL, "no forward in grad mode is waiting for a backward");
     if (op->n_in != tape->in.n)

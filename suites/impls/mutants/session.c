@@ -133,7 +133,9 @@ static void describe(const struct impl_session *s, const char *options, struct i
     about->capabilities = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
                           IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
                           IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS |
-                          IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC | IMPL_CAP_TRANSFERS | IMPL_CAP_MEMORY;
+                          IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC | IMPL_CAP_TRANSFERS | IMPL_CAP_MEMORY |
+                          IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_FIND_UNUSED |
+                          IMPL_CAP_LAUNCHES | IMPL_CAP_OVERLAP | IMPL_CAP_UNLIKE_RANKS;
     memcpy(about->dialect, s->dialect, sizeof about->dialect);
 }
 

@@ -3,6 +3,7 @@
 #include "layer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct built {
     const struct layer *layer;
@@ -36,6 +37,25 @@ static const struct built *find(const struct builder *b, const struct layer *lay
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
+/* Zeros unless the description says otherwise, whatever core begins with. */
+static int set_initial(const struct layer_param *param, const struct dp_tensor *value,
+                       struct dp_error *err)
+{
+    const size_t n = param->dim[0] * param->dim[1];
+    struct impl_array from = {.dtype = IMPL_F32, .ndim = param->ndim};
+    float *zeros = NULL;
+    int status;
+
+    memcpy(from.dim, param->dim, (size_t)param->ndim * sizeof *from.dim);
+    from.data = param->initial;
+    if (param->initial == NULL)
+        from.data = zeros = calloc(n + 1, sizeof *zeros);
+    status = from.data == NULL ? dp_fail(err, DP_ENOMEM, "no memory for a parameter")
+                               : value_put(value, &from, err);
+    free(zeros);
+    return status;
+}
+
 static int set_params(struct builder *b, const struct layer *layer, struct dp_module *module)
 {
     struct dp_param *list[LAYER_MAX_PARAMS];
@@ -48,8 +68,8 @@ static int set_params(struct builder *b, const struct layer *layer, struct dp_mo
     for (int i = 0; status == 0 && i < n; i++) {
         list[i]->frozen = layer->param[i].frozen;
         list[i]->buffer = layer->param[i].buffer;
-        if (layer->param[i].initial != NULL)
-            status = dp_tensor_write(&list[i]->value, layer->param[i].initial, b->err);
+        if (layer->param[i].initial != NULL || layer->kind == LAYER_BATCH_NORM)
+            status = set_initial(&layer->param[i], &list[i]->value, b->err);
     }
     return status;
 }
@@ -109,7 +129,7 @@ static int build_inside(struct builder *b, const struct layer *layer, bool watch
         n += status == 0;
     }
     if (status == 0)
-        status = passage_open(b->world, child, n, watched, layer->dim, module, b->err);
+        status = passage_open(b->world, layer, child, watched, module, b->err);
     for (int i = 0; i < n; i++)
         dp_module_close(child[i]);
     free(child);
@@ -183,6 +203,9 @@ static int build_kind(struct builder *b, const struct layer *layer, struct dp_mo
         return build_again(b, layer, module);
     case LAYER_LINEAR:
         return dp_linear(group, layer->in, layer->out, layer->with_bias, module, b->err);
+    case LAYER_BATCH_NORM:
+        return dp_batch_norm(group, layer->in, (double)layer->eps, (double)layer->momentum, module,
+                             b->err);
     case LAYER_RELU:
         return dp_relu(group, module, b->err);
     default:

@@ -8,9 +8,10 @@
 
 struct passage {
     struct world *world;
-    struct dp_module *inner; /* the same children in a dp_sequential; NULL without any */
+    struct dp_module *inner;   /* the same children in a dp_sequential; NULL without any */
+    struct dp_module *turned;  /* the other way round; NULL: never asked for */
+    const struct layer *layer; /* lists who is to run them so */
     bool watched;
-    int dim;
 };
 
 static size_t rows_of(const struct dp_tensor *in, int dim)
@@ -37,6 +38,15 @@ static struct impl_replica *look(const struct passage *p, const struct dp_run *r
     return seen;
 }
 
+/* Its layers in the order in which this replica runs them. */
+static struct dp_module *order_of(const struct passage *p, const struct dp_run *run)
+{
+    const int replica = dp_run_replica(run);
+
+    return p->turned != NULL && layer_listed(p->layer, replica < 0 ? 0 : replica) ? p->turned
+                                                                                  : p->inner;
+}
+
 static int passage_forward(struct dp_module *module, struct dp_run *run,
                            const struct dp_tensor in[], int n_in, struct dp_tensor out[],
                            int *n_out, struct dp_error *err)
@@ -46,10 +56,10 @@ static int passage_forward(struct dp_module *module, struct dp_run *run,
 
     if (seen != NULL) {
         seen->calls++;
-        seen->rows = n_in > 0 ? rows_of(&in[0], p->dim) : 0;
+        seen->rows = n_in > 0 ? rows_of(&in[0], p->layer->dim) : 0;
     }
     if (p->inner != NULL)
-        return dp_forward(p->inner, run, in, n_in, out, n_out, err);
+        return dp_forward(order_of(p, run), run, in, n_in, out, n_out, err);
     memcpy(out, in, (size_t)n_in * sizeof *out);
     *n_out = n_in;
     return 0;
@@ -63,7 +73,7 @@ static int passage_backward(struct dp_module *module, struct dp_run *run,
 
     look(p, run);
     if (p->inner != NULL)
-        return dp_backward(p->inner, run, grad_out, n_out, grad_in, n_in, err);
+        return dp_backward(order_of(p, run), run, grad_out, n_out, grad_in, n_in, err);
     memcpy(grad_in, grad_out, (size_t)n_in * sizeof *grad_in);
     return 0;
 }
@@ -73,22 +83,41 @@ static void passage_close(void *self)
     struct passage *p = self;
 
     dp_module_close(p->inner);
+    dp_module_close(p->turned);
     free(p);
 }
 
-int passage_open(struct world *world, struct dp_module *const children[], int n, bool watched,
-                 int dim, struct dp_module **module, struct dp_error *err)
+static int open_turned(struct passage *p, struct dp_module *const children[], int n,
+                       struct dp_error *err)
+{
+    struct dp_module **other = calloc((size_t)n, sizeof *other);
+    int status;
+
+    if (other == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for a container");
+    for (int i = 0; i < n; i++)
+        other[i] = children[n - 1 - i];
+    status = dp_sequential(p->world->group, other, n, &p->turned, err);
+    free(other);
+    return status;
+}
+
+int passage_open(struct world *world, const struct layer *layer, struct dp_module *const children[],
+                 bool watched, struct dp_module **module, struct dp_error *err)
 {
     static const struct dp_module_ops ops = {"sequence", passage_forward, passage_backward,
                                              passage_close};
     struct passage *p = calloc(1, sizeof *p);
+    const int n = layer->n_children;
     int status = 0;
 
     if (p == NULL)
         return dp_fail(err, DP_ENOMEM, "no memory for a container");
-    *p = (struct passage){world, NULL, watched, dim};
+    *p = (struct passage){world, NULL, NULL, layer, watched};
     if (n > 0)
         status = dp_sequential(world->group, children, n, &p->inner, err);
+    if (status == 0 && n > 0 && layer->kind == LAYER_SEQUENCE && layer->n_numbers > 0)
+        status = open_turned(p, children, n, err);
     if (status == 0)
         status = dp_module_open(world->group, &ops, p, children, n, module, err);
     if (status != 0)

@@ -4,10 +4,10 @@
 
 #include "reference.h"
 
-/* Children in order by dp_sequential, none at all is allowed. watched: says in the world's trace
- * who ran it; dim is the one that was cut. */
-int passage_open(struct world *world, struct dp_module *const children[], int n, bool watched,
-                 int dim, struct dp_module **module, struct dp_error *err);
+/* The layer's children, in order or turned round, by dp_sequential; none at all is allowed.
+ * watched: says in the world's trace who ran it. */
+int passage_open(struct world *world, const struct layer *layer, struct dp_module *const children[],
+                 bool watched, struct dp_module **module, struct dp_error *err);
 
 /* dp_data_parallel around a module, anew in each forward. */
 int functional_open(struct world *world, struct dp_module *child,

@@ -25,7 +25,7 @@ static int open_parts(struct impl_model *model, const char *description, int ran
     model->description = model_read(group, description, err);
     if (model->description == NULL)
         return err->status;
-    status = model_build(&model->world, model->description, false, &model->root, err);
+    status = model_build(&model->world, model->description, ranks != 1, &model->root, err);
     if (status == 0)
         status = list_params(model, err);
     if (status == 0 && ranks != 1)
@@ -114,10 +114,7 @@ static int describe_param(struct impl_model *model, int i, struct impl_param *to
     memset(to, 0, sizeof *to);
     if (dp_module_param_name(model->root, i, to->name, sizeof to->name) != 0)
         return dp_fail(err, OWN_STATUS(IMPL_EBROKEN), "parameter %d has no name", i);
-    to->dtype = IMPL_F32; /* there are no others in LAYERS.md */
-    to->ndim = param->value.ndim;
-    for (int d = 0; d < to->ndim; d++)
-        to->dim[d] = param->value.dim[d];
+    value_describe(&param->value, to);
     to->device = device_of(param->value.slot);
     to->buffer = param->buffer;
     to->frozen = param->frozen;
@@ -189,9 +186,9 @@ static int set(struct impl_model *model, int rank, enum impl_what what, int i,
         return status;
     if (what == IMPL_GRAD && array->dtype == IMPL_NONE)
         return drop_gradient(model, i, 0, err);
+    if (what == IMPL_VALUE)
+        return value_put(&model->param[i]->value, array, err);
     status = check_fits(array, &model->param[i]->value, err);
-    if (status == 0 && what == IMPL_VALUE)
-        return dp_tensor_write(&model->param[i]->value, array->data, err);
     return status != 0 ? status : mark_gradient(model, i, array->data, err);
 }
 
@@ -217,7 +214,7 @@ static int get(struct impl_model *model, int rank, enum impl_what what, int i,
         return status;
     param = model->param[i];
     if (what == IMPL_VALUE)
-        return tensor_get(&param->value, array, err);
+        return value_get(&param->value, array, err);
     return tensor_get(param->has_grad ? &param->grad : &none, array, err);
 }
 

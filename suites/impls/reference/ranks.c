@@ -4,7 +4,7 @@
 int ranks_open(struct impl_model *model, int ranks, struct dp_error *err)
 {
     struct dp_group *group = model->session->group;
-    const struct dp_ddp_config config = {0};
+    const struct dp_ddp_config config = {.find_unused = model->description->find_unused};
     struct dp_slot *slot[DP_MAX_SLOTS];
     int status;
 
@@ -29,10 +29,12 @@ int ranks_set(struct impl_model *model, int rank, enum impl_what what, int i,
         *param.has_grad = false;
         return 0;
     }
+    if (what == IMPL_VALUE)
+        return value_put(&param.value, array, err);
     status = check_fits(array, &param.value, err);
     if (status == 0)
-        status = dp_tensor_write(what == IMPL_GRAD ? &param.grad : &param.value, array->data, err);
-    if (status == 0 && what == IMPL_GRAD)
+        status = dp_tensor_write(&param.grad, array->data, err);
+    if (status == 0)
         *param.has_grad = true;
     return status;
 }
@@ -47,7 +49,7 @@ int ranks_get(struct impl_model *model, int rank, enum impl_what what, int i,
     if (status != 0)
         return status;
     if (what == IMPL_VALUE)
-        return tensor_get(&param.value, array, err);
+        return value_get(&param.value, array, err);
     return tensor_get(*param.has_grad ? &param.grad : &none, array, err);
 }
 
@@ -83,7 +85,11 @@ int ranks_forward(struct impl_model *model, struct impl_forward *op, struct dp_e
     dp_ddp_grad_mode(model->ddp, op->grad);
     dp_ddp_train_mode(model->ddp, op->train);
     dp_ddp_no_sync(model->ddp, op->no_sync);
+    trace_begin(model->session, op->trace);
+    model->world.trace = op->trace;
     status = dp_ddp_forward(model->ddp, in, op->n_in, op->active, out, &op->n_out, err);
+    model->world.trace = NULL;
+    trace_end(model->session, op->trace);
     if (status == 0 && op->grad && op->n_out > 0)
         model->pending++;
     for (int r = 0; status == 0 && r < ranks; r++)
@@ -113,6 +119,22 @@ static int put_gradients(struct impl_model *model, const struct impl_backward *o
     return status;
 }
 
+/* Those of a backward before, if this one reduced nothing, have no times. */
+static int trace_buckets(const struct dp_ddp *ddp, struct impl_trace *trace, struct dp_error *err)
+{
+    const int n = dp_ddp_buckets(ddp);
+    int status = 0;
+
+    for (int b = 0; status == 0 && b < n && b < IMPL_MAX_BUCKETS; b++) {
+        struct dp_ddp_bucket bucket;
+
+        status = dp_ddp_bucket(ddp, 0, b, &bucket, err);
+        if (status == 0 && bucket.launch_ns != 0)
+            trace->bucket[trace->buckets++] = (struct impl_bucket){bucket.bytes, bucket.launch_ns};
+    }
+    return status;
+}
+
 int ranks_backward(struct impl_model *model, struct impl_backward *op, struct tensors *made,
                    struct dp_error *err)
 {
@@ -123,9 +145,15 @@ int ranks_backward(struct impl_model *model, struct impl_backward *op, struct te
 
     if (status == 0 && (op->n_in < 0 || op->n_in > ranks * IMPL_MAX_IO || op->n_in % ranks != 0))
         status = dp_fail(err, DP_EINVAL, "%d inputs of %d ranks", op->n_in, ranks);
+    trace_begin(model->session, op->trace);
+    model->world.trace = op->trace;
     if (status == 0)
         status =
             dp_ddp_backward(model->ddp, grad_out, op->n_grad_out, grad_in, op->n_in / ranks, err);
+    model->world.trace = NULL;
+    trace_end(model->session, op->trace);
+    if (status == 0 && op->trace != NULL)
+        status = trace_buckets(model->ddp, op->trace, err);
     model->failed = status != 0;
     if (status == 0)
         model->pending--;

@@ -124,6 +124,11 @@ struct impl_model {
 /* The array has the type and shape of the tensor. */
 int check_fits(const struct impl_array *array, const struct dp_tensor *tensor,
                struct dp_error *err);
+/* Values of parameters and buffers (value.c): LAYERS.md knows floats only, core counts batches in
+ * an integer. */
+int value_put(const struct dp_tensor *value, const struct impl_array *array, struct dp_error *err);
+int value_get(const struct dp_tensor *value, struct impl_array *array, struct dp_error *err);
+void value_describe(const struct dp_tensor *value, struct impl_param *to);
 
 /* Models of several ranks. */
 int ranks_open(struct impl_model *model, int ranks, struct dp_error *err);

@@ -5,13 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not here: transfers and memory, which core does not count, and batch norm. */
+/* Not here: transfers and memory, which core does not count; ranks that are not alike, which core
+ * has no way to make: all come from one module. */
 enum {
     CAPABILITIES = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
                    IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
                    IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS | IMPL_CAP_TRACE |
-                   IMPL_CAP_TRAFFIC | IMPL_CAP_DDP
+                   IMPL_CAP_TRAFFIC | IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_FIND_UNUSED |
+                   IMPL_CAP_LAUNCHES
 };
+
+/* Ranks that can use each other's memory reduce beside backward, others behind it. */
+static uint64_t overlap_of(const struct dp_group *group)
+{
+    const char *name = dp_group_communicator(group);
+
+    return strcmp(name, "threads") == 0 || strcmp(name, "peer") == 0 ? IMPL_CAP_OVERLAP : 0;
+}
 
 static const enum impl_choice dialect[IMPL_DIALECTS] = {
     [IMPL_REPLICA_0] = IMPL_ALIAS,      [IMPL_UNUSED] = IMPL_ZERO,
@@ -34,7 +44,7 @@ static void describe(struct dp_group *group, struct impl_about *about)
     for (int i = 0; i < about->devices; i++)
         snprintf(about->device_name[i], sizeof about->device_name[i], "%s",
                  dp_slot_name(dp_group_slot(group, i)));
-    about->capabilities = CAPABILITIES;
+    about->capabilities = CAPABILITIES | overlap_of(group);
     memcpy(about->dialect, dialect, sizeof dialect);
 }
 

@@ -1,0 +1,158 @@
+/* ddp_buffers.c: cases of area DDP: buffers are sent from rank 0 before a forward, in place. */
+#include "ddp.h"
+
+static const double rows[DDP_MOST] = {1, 10, -4, 6};
+
+static const char counting[] =
+    DDP_MODEL(DDP_AFFINE ",{\"kind\":\"counter\",\"count\":[5]}"); /* weight, bias, count */
+enum { COUNT = 2 };
+
+/* ---- DDP-08: before each forward, but not after one without sync or without grad mode ---------
+ */
+
+static const struct turn {
+    bool no_sync, infer;
+    bool sent; /* as the turn before wants it */
+} turns[] = {
+    {false, false, true},  {false, false, true},  {true, false, true},  {true, false, false},
+    {false, false, false}, {false, false, true},  {false, true, true},  {false, true, false},
+    {true, true, false},   {false, false, false}, {false, false, true},
+};
+enum { TURNS = sizeof turns / sizeof turns[0] };
+
+/* Each turn begins with another count on each rank; rank 0's is 5, and one more for each turn. */
+static void take_turn(struct check *c, struct impl_model *model, int ranks, int i)
+{
+    struct ddp_call call = ddp_rows(c, ranks, rows);
+
+    for (int r = 1; r < ranks; r++)
+        ddp_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
+    call.no_sync = turns[i].no_sync;
+    call.infer = turns[i].infer;
+    ddp_forward(c, model, &call);
+    for (int r = 0; r < ranks; r++)
+        ddp_rank_is(c, model, r, IMPL_VALUE, COUNT,
+                    r == 0 || turns[i].sent ? 5 + i + 1 : 100 * r + 1);
+    if (!call.infer)
+        ddp_backward(c, model, &call);
+    ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 2); /* parameters stay what they are */
+}
+
+void ddp_buffers_sent(struct check *c)
+{
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+        struct impl_model *model = check_ddp_model(c, ranks, counting);
+
+        for (int i = 0; i < TURNS; i++) {
+            check_note(c, "R=%d, turn %d: ", ranks, i);
+            take_turn(c, model, ranks, i);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- batch norm ------------------------------------------------------------------------------ */
+
+/* weight, bias, mean, variance, batches */
+static const char norm[] = DDP_MODEL("{\"kind\":\"batch_norm\",\"features\":1,\"momentum\":0.5,"
+                                     "\"eps\":0,\"weight\":[1],\"running_var\":[1]}");
+enum { MEAN = 2, VARIANCE, BATCHES };
+
+static struct ddp_call columns(struct check *c, int ranks, size_t n, const double x[])
+{
+    struct ddp_call call = {.ranks = ranks};
+
+    for (int r = 0; r < ranks; r++)
+        call.in[r] = check_needs_grad(check_column(c, n, x + (size_t)r * n));
+    return call;
+}
+
+/* Rank r moves rank 0's statistics of the forward before by its own two rows, 4r + turn and two
+ * more: their mean is 4r + turn + 1, their variance 2. */
+void ddp_buffers_statistics(struct check *c)
+{
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+        struct impl_model *model = check_ddp_model(c, ranks, norm);
+        double mean = 0, variance = 1;
+
+        for (int turn = 0; turn < 3; turn++) {
+            double x[2 * DDP_MOST];
+            struct ddp_call call;
+
+            check_note(c, "R=%d, turn %d: ", ranks, turn);
+            for (int r = 0; r < ranks; r++) {
+                x[2 * r] = 4 * r + turn;
+                x[2 * r + 1] = x[2 * r] + 2;
+            }
+            call = columns(c, ranks, 2, x);
+            ddp_pass(c, model, &call);
+            variance = 0.5 * variance + 0.5 * 2;
+            for (int r = 0; r < ranks; r++) {
+                check_values(c, check_text(c, "output of rank %d", r), call.out[r], 2,
+                             (const double[]){-1, 1});
+                ddp_rank_is(c, model, r, IMPL_VALUE, MEAN, 0.5 * mean + 0.5 * (4 * r + turn + 1));
+                ddp_rank_is(c, model, r, IMPL_VALUE, VARIANCE, variance);
+                ddp_rank_is(c, model, r, IMPL_VALUE, BATCHES, turn + 1);
+            }
+            mean = 0.5 * mean + 0.5 * (turn + 1);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- DDP-09: two forwards before a backward -------------------------------------------------- */
+
+/* In evaluation y = (x - mean) / 2, then (x - mean) / 4. */
+static void set_statistics(struct check *c, struct impl_model *model, double mean, double variance)
+{
+    ddp_set(c, model, 0, IMPL_VALUE, MEAN, &mean);
+    ddp_set(c, model, 0, IMPL_VALUE, VARIANCE, &variance);
+}
+
+static struct ddp_call evaluate(struct check *c, struct impl_model *model, int ranks,
+                                const double x[], double mean, double deviation)
+{
+    struct ddp_call call = columns(c, ranks, 1, x);
+
+    call.eval = true;
+    set_statistics(c, model, mean, deviation * deviation);
+    ddp_forward(c, model, &call);
+    for (int r = 0; r < ranks; r++)
+        check_values(c, check_text(c, "output of rank %d", r), call.out[r], 1,
+                     (const double[]){(x[r] - mean) / deviation});
+    return call;
+}
+
+static void input_gradients(struct check *c, const struct ddp_call *call, double want)
+{
+    for (int r = 0; r < call->ranks; r++)
+        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r], 1, &want);
+}
+
+/* The second forward overwrites what the first one has used. The backward of the first is right, or
+ * it is refused. */
+void ddp_buffers_two_forwards(struct check *c)
+{
+    static const double x[DDP_MOST] = {8, 24, -8, 40}, other[DDP_MOST] = {4, -4, 12, 20};
+
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+        struct impl_model *model = check_ddp_model(c, ranks, norm);
+        struct ddp_call first, second;
+        int status;
+
+        check_note(c, "R=%d, first forward: ", ranks);
+        first = evaluate(c, model, ranks, x, 2, 2);
+        check_note(c, "R=%d, second forward: ", ranks);
+        second = evaluate(c, model, ranks, other, 4, 4);
+        check_note(c, "R=%d, backward of the second: ", ranks);
+        ddp_backward(c, model, &second);
+        input_gradients(c, &second, 0.25);
+        check_note(c, "R=%d, backward of the first: ", ranks);
+        status = ddp_try_backward(c, model, &first);
+        if (status == IMPL_OK)
+            input_gradients(c, &first, 0.5);
+        else
+            check_refused(c, "backward", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
+        check_model_close(c, model);
+    }
+}

@@ -1,0 +1,105 @@
+/* ddp_unlike.c: cases of area DDP: a description for each rank. */
+#include "ddp.h"
+
+#define PLAIN(weight) "{\"kind\":\"affine\",\"weight\":[" weight "],\"with_bias\":false}"
+#define TIED(weight)  "{\"kind\":\"tied\",\"weight\":[" weight "]}"
+
+/* "[first, other, ..]" of as many as there are ranks; rank `unlike` has the other one. */
+static const char *descriptions(struct check *c, int ranks, int unlike, const char *first,
+                                const char *other)
+{
+    const char *text = "[";
+
+    for (int r = 0; r < ranks; r++)
+        text = check_text(c, "%s%s%s", text, r > 0 ? "," : "", r == unlike ? other : first);
+    return check_text(c, "%s]", text);
+}
+
+/* ---- DDP-07: rank 0's are sent when the model is made ---------------------------------------- */
+
+/* weight, bias, count of rank r: 3 + r, 10 - r, 5 + 20r */
+void ddp_unlike_values(struct check *c)
+{
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+        const char *text = "[";
+        struct impl_model *model;
+
+        check_note(c, "R=%d: ", ranks);
+        for (int r = 0; r < ranks; r++)
+            text = check_text(c,
+                              "%s%s" DDP_MODEL("{\"kind\":\"affine\",\"weight\":[%d],"
+                                               "\"bias\":[%d]},"
+                                               "{\"kind\":\"counter\",\"count\":[%d]}"),
+                              text, r > 0 ? "," : "", 3 + r, 10 - r, 5 + 20 * r);
+        model = check_ddp_model(c, ranks, check_text(c, "%s]", text));
+        ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 3);
+        ddp_all_is(c, model, ranks, IMPL_VALUE, 1, 10);
+        ddp_all_is(c, model, ranks, IMPL_VALUE, 2, 5);
+        check_model_close(c, model);
+    }
+}
+
+/* ---- DDP-25: number and shapes are compared -------------------------------------------------- */
+
+static const struct {
+    const char *what, *first, *other;
+} unlike[] = {
+    {"one parameter more", DDP_MODEL(PLAIN("2")), DDP_MODEL(PLAIN("2") "," PLAIN("2"))},
+    {"one parameter less", DDP_MODEL(PLAIN("2") "," TIED("2")), DDP_MODEL(PLAIN("2"))},
+    {"no bias", DDP_MODEL(DDP_AFFINE), DDP_MODEL(PLAIN("2"))},
+    {"two columns for three", DDP_MODEL("{\"kind\":\"linear\",\"in\":3,\"out\":2}"),
+     DDP_MODEL("{\"kind\":\"linear\",\"in\":2,\"out\":2}")},
+    {"as many elements in another shape",
+     DDP_MODEL("{\"kind\":\"linear\",\"in\":3,\"out\":2,\"with_bias\":false}"),
+     DDP_MODEL("{\"kind\":\"linear\",\"in\":2,\"out\":3,\"with_bias\":false}")},
+};
+enum { UNLIKE = sizeof unlike / sizeof unlike[0] };
+
+void ddp_unlike_shapes(struct check *c)
+{
+    static const double x[DDP_MOST] = {1, 10, -4, 6};
+
+    for (int i = 0; i < UNLIKE; i++)
+        for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+            struct impl_model *model;
+            struct ddp_call call = ddp_rows(c, ranks, x);
+            int status;
+
+            check_note(c, "R=%d, rank %d with %s: ", ranks, ranks - 1, unlike[i].what);
+            status = check_try_model(
+                c, descriptions(c, ranks, ranks - 1, unlike[i].first, unlike[i].other), ranks,
+                &model);
+            check_refused(c, "model_open", status,
+                          ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EFAULT));
+            model = check_ddp_model(c, ranks, DDP_MODEL(PLAIN("2")));
+            ddp_pass(c, model, &call);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0,
+                       ranks == 2 ? 5.5 : 3.25); /* goes on with others */
+            check_model_close(c, model);
+        }
+}
+
+/* ---- DDP-26: their order is not -------------------------------------------------------------- */
+
+/* Rank 0 has y = b(b(ax)), the last rank y = c(ddx), c before d in memory: the first weight of each
+ * is added to the first, whatever it is used for, and so is the second. a = d = 2, b = c = 3 after
+ * rank 0's were sent. */
+void ddp_unlike_order(struct check *c)
+{
+    static const double x[2] = {1, 10};
+    struct impl_model *model =
+        check_ddp_model(c, 2,
+                        descriptions(c, 2, 1, DDP_MODEL(PLAIN("2") "," TIED("3")),
+                                     DDP_MODEL(TIED("2") "," PLAIN("3"))));
+
+    for (int turn = 1; turn <= 3; turn++) {
+        struct ddp_call call = ddp_rows(c, 2, x);
+
+        check_note(c, "turn %d: ", turn);
+        ddp_pass(c, model, &call);
+        check_values(c, "output of rank 0", call.out[0], 1, (const double[]){3 * 3 * 2 * x[0]});
+        check_values(c, "output of rank 1", call.out[1], 1, (const double[]){3 * 2 * 2 * x[1]});
+        ddp_all_is(c, model, 2, IMPL_GRAD, 0, turn * (9 * x[0] + 12 * x[1]) / 2);
+        ddp_all_is(c, model, 2, IMPL_GRAD, 1, turn * (12 * x[0] + 4 * x[1]) / 2);
+    }
+}

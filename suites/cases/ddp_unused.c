@@ -1,0 +1,129 @@
+/* ddp_unused.c: cases of area DDP: parameters that get no gradient on some rank, or on none. */
+#include "ddp.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define SEARCHING(layers) "{\"device\":-1,\"find_unused\":true,\"layers\":[" layers "]}"
+
+/* ---- DDP-21: unused on some ranks ------------------------------------------------------------ */
+
+/* low where x is not above 0, else high. */
+static const char branch[] = SEARCHING("{\"kind\":\"branch\",\"low\":[1],\"high\":[1]}");
+
+static const struct uses {
+    int ranks;
+    double x[DDP_MOST];
+} uses[] = {
+    {2, {8, -3}}, {2, {-6, 5}}, {4, {8, 4, -4, 16}}, {4, {-8, -4, -12, 2}}, {4, {1, -1, 2, -2}},
+};
+enum { USES = sizeof uses / sizeof uses[0] };
+
+/* Who does not use it gives zero, and the divisor stays R. Not zeroed the second time: what is
+ * there is reduced as well, also where the parameter was not used. */
+void ddp_unused_on_some(struct check *c)
+{
+    for (int k = 0; k < USES; k++) {
+        const struct uses *use = &uses[k];
+        struct impl_model *model = check_ddp_model(c, use->ranks, branch);
+        double mean[2] = {0, 0};
+
+        for (int r = 0; r < use->ranks; r++)
+            mean[use->x[r] > 0] += use->x[r] / use->ranks;
+        for (int turn = 0; turn < 4; turn++) {
+            struct ddp_call call = ddp_rows(c, use->ranks, use->x);
+
+            check_note(c, "row %d, turn %d: ", k, turn);
+            if (turn % 2 == 0)
+                check_zero_grad(c, model);
+            ddp_pass(c, model, &call);
+            for (int p = 0; p < 2; p++)
+                ddp_all_is(c, model, use->ranks, IMPL_GRAD, p, (1 + turn % 2) * mean[p]);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- DDP-22: unused everywhere --------------------------------------------------------------- */
+
+/* weight, bias, unused of 2, weight, bias */
+static const char idle[] = SEARCHING(DDP_AFFINE ",{\"kind\":\"unused\",\"size\":2}," DDP_AFFINE);
+enum { IDLE = 2 };
+
+static void idle_is(struct check *c, struct impl_model *model, int r, const double want[])
+{
+    const struct impl_array *grad = check_get_rank(c, model, r, IMPL_GRAD, IDLE);
+    const char *what = check_text(c, "rank %d: gradient of the unused parameter", r);
+
+    if (want == NULL)
+        check_is_none(c, what, grad);
+    else
+        check_values(c, what, grad, 2, want);
+}
+
+/* Every second rank has one of its own from before, the others have none. */
+void ddp_unused_everywhere(struct check *c)
+{
+    static const double x[DDP_MOST] = {1, 10, -4, 6};
+
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+        struct impl_model *model = check_ddp_model(c, ranks, idle);
+        double mean = 0;
+
+        for (int r = 0; r < ranks; r++)
+            mean += x[r] / ranks;
+        for (int turn = 1; turn <= 3; turn++) {
+            struct ddp_call call = ddp_rows(c, ranks, x);
+            const double own[2] = {123, -7};
+
+            check_note(c, "R=%d, turn %d: ", ranks, turn);
+            for (int r = 0; turn == 2 && r < ranks; r += 2)
+                ddp_set(c, model, r, IMPL_GRAD, IDLE, own);
+            ddp_pass(c, model, &call);
+            for (int r = 0; r < ranks; r++)
+                idle_is(c, model, r, turn > 1 && r % 2 == 0 ? own : NULL);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 2 * turn * mean);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 4, turn);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* ---- DDP-23: unused, and nobody looks for it ------------------------------------------------- */
+
+#define AFFINES DDP_AFFINE "," DDP_AFFINE "," DDP_AFFINE
+
+/* The unused one is number 6 of 9. */
+static const char waiting[] = DDP_MODEL(AFFINES ",{\"kind\":\"unused\"}," DDP_AFFINE);
+
+/* As a number of its own. */
+static bool names_six(const char *text)
+{
+    for (const char *at = text; (at = strchr(at, '6')) != NULL; at++)
+        if ((at == text || !isdigit((unsigned char)at[-1])) && !isdigit((unsigned char)at[1]))
+            return true;
+    return false;
+}
+
+/* By its backward, or at the latest by the next forward, and it says which. */
+void ddp_unused_refused(struct check *c)
+{
+    static const double x[DDP_MOST] = {1, 10, -4, 6};
+
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+        struct impl_model *model = check_ddp_model(c, ranks, waiting);
+        struct ddp_call call = ddp_rows(c, ranks, x);
+        int status;
+
+        check_note(c, "R=%d: ", ranks);
+        ddp_forward(c, model, &call);
+        status = ddp_try_backward(c, model, &call);
+        if (status == IMPL_OK)
+            status = ddp_try_forward(c, model, &call);
+        check_refused(c, "the second forward after a backward without parameter 6", status,
+                      ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
+        check_true(c, names_six(check_error(c)->text),
+                   "parameter 6 got no gradient, the error is '%s'", check_error(c)->text);
+        check_model_close(c, model);
+    }
+}

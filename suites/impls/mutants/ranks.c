@@ -1,0 +1,395 @@
+/* ranks.c: models of several ranks: opening, forward, join, step. */
+#include "ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values of one rank to others ------------------------------------------------------------ */
+
+static void send_values(const struct ranks *ranks, int from, bool buffers_only)
+{
+    const struct impl_model *src = ranks->rank[from].model;
+
+    for (int r = 0; r < ranks->n; r++) {
+        struct impl_model *to = ranks->rank[r].model;
+
+        for (int p = 0; r != from && p < src->n_params && p < to->n_params; p++) {
+            const size_t bytes = src->base.value[p].capacity < to->base.value[p].capacity
+                                     ? src->base.value[p].capacity
+                                     : to->base.value[p].capacity;
+
+            if (src->param[p].of->buffer || !buffers_only)
+                memcpy(to->base.value[p].data, src->base.value[p].data, bytes);
+        }
+    }
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int open_rank(struct ranks *ranks, const char *text, int r, struct impl_error *err)
+{
+    struct impl_session *s = ranks->session;
+    struct impl_model *model = NULL;
+    char *own = description_of_rank(text, r, ranks->n, err);
+    const int status = own == NULL ? err->status : model_open(s, own, 1, &model, err);
+
+    free(own);
+    if (status != 0)
+        return status;
+    s->models = model->next; /* it belongs to the ranks, not to the session */
+    model->team = ranks;
+    model->rank = r;
+    ranks->rank[r].model = model;
+    ranks->rank[r].active = true;
+    return 0;
+}
+
+static int compare(const struct ranks *ranks, int r, struct impl_error *err)
+{
+    const struct impl_model *first = ranks->rank[0].model, *other = ranks->rank[r].model;
+
+    if (bug(ranks->session, BUG_DDP_UNCHECKED))
+        return 0;
+    if (first->n_params != other->n_params)
+        return impl_fail(err, IMPL_ESHAPE, "rank 0 has %d parameters, rank %d has %d",
+                         first->n_params, r, other->n_params);
+    for (int p = 0; p < first->n_params; p++) {
+        if (!same_shape(&first->base.value[p], &other->base.value[p]))
+            return impl_fail(err, IMPL_ESHAPE, "parameter %d of rank %d has another shape", p, r);
+        if (bug(ranks->session, BUG_DDP_ORDER_CHECKED) &&
+            first->param[p].layer->kind != other->param[p].layer->kind)
+            return impl_fail(err, IMPL_EINVAL, "parameter %d of rank %d is another one", p, r);
+    }
+    return 0;
+}
+
+static int list_trained(struct ranks *ranks, struct arena *arena, struct impl_error *err)
+{
+    const struct impl_model *model = ranks->rank[0].model;
+    const size_t n = (size_t)model->n_params + 1;
+
+    ranks->param = arena_take(arena, n * sizeof *ranks->param);
+    ranks->trained = arena_take(arena, n * sizeof *ranks->trained);
+    ranks->bucket = arena_take(arena, n * sizeof *ranks->bucket);
+    ranks->arrived = arena_take(arena, n * sizeof *ranks->arrived);
+    for (int p = 0; p < model->n_params; p++) {
+        ranks->trained[p] = param_frozen(model, p) ? -1 : ranks->n_trained;
+        if (ranks->trained[p] >= 0)
+            ranks->param[ranks->n_trained++] = p;
+    }
+    for (int r = 0; r < ranks->n; r++) {
+        struct rank *rank = &ranks->rank[r];
+
+        rank->open = arena_take(arena, n * sizeof *rank->open);
+        rank->ready = arena_take(arena, n);
+        rank->used = arena_take(arena, n);
+        rank->left = arena_take(arena, n * sizeof *rank->left);
+        rank->launch = arena_take(arena, n * sizeof *rank->launch);
+    }
+    return ranks->n_trained > 0 ? 0 : impl_fail(err, IMPL_EINVAL, "there is nothing to train");
+}
+
+static int open_all(struct ranks *ranks, struct impl_model *model, const char *text,
+                    struct impl_error *err)
+{
+    const bool last = bug(ranks->session, BUG_DDP_BROADCAST_LAST);
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < ranks->n; r++)
+        status = open_rank(ranks, text, r, err);
+    for (int r = 1; status == 0 && r < ranks->n; r++)
+        status = compare(ranks, r, err);
+    if (status == 0)
+        status = list_trained(ranks, &model->arena, err);
+    if (status != 0)
+        return status;
+    ranks->find_unused = ranks->rank[0].model->root->find_unused;
+    team_form_buckets(ranks);
+    if (!bug(ranks->session, BUG_DDP_NO_BROADCAST))
+        send_values(ranks, last ? ranks->n - 1 : 0, false);
+    return 0;
+}
+
+int team_open(struct impl_session *s, const char *text, int n, struct impl_model **model,
+              struct impl_error *err)
+{
+    struct impl_model *m = n <= IMPL_MAX_DEVICES ? calloc(1, sizeof *m) : NULL;
+    struct ranks *ranks;
+    int status;
+
+    if (m == NULL)
+        return impl_fail(err, IMPL_EINVAL, "%d ranks, at most %d", n, IMPL_MAX_DEVICES);
+    m->session = m->arena.session = s;
+    m->ranks = ranks = arena_take(&m->arena, sizeof *ranks);
+    ranks->session = ranks->scratch.session = s;
+    ranks->n = n;
+    ranks->rank = arena_take(&m->arena, (size_t)n * sizeof *ranks->rank);
+    ranks->send = true;
+    ranks->missing = -1;
+    m->next = s->models;
+    s->models = m;
+    status = open_all(ranks, m, text, err);
+    if (status != 0)
+        model_close(m);
+    else
+        *model = m;
+    return status;
+}
+
+void team_close(struct ranks *ranks)
+{
+    for (int r = 0; r < ranks->n; r++)
+        if (ranks->rank[r].model != NULL)
+            model_close(ranks->rank[r].model);
+    arena_free(&ranks->scratch);
+}
+
+struct impl_model *team_model(const struct ranks *ranks, int rank)
+{
+    return rank >= 0 && rank < ranks->n ? ranks->rank[rank].model : NULL;
+}
+
+/* ---- join ------------------------------------------------------------------------------------ */
+
+static void end_join(struct ranks *ranks)
+{
+    if (ranks->joining)
+        send_values(ranks, bug(ranks->session, BUG_DDP_JOIN_FIRST) ? 0 : ranks->last, false);
+    ranks->joining = false;
+    for (int r = 0; r < ranks->n; r++)
+        ranks->rank[r].active = true;
+}
+
+/* *none: nobody has a batch, and nothing runs. */
+static int enter_join(struct ranks *ranks, const bool active[], bool *none, struct impl_error *err)
+{
+    int last = -1;
+
+    *none = false;
+    for (int r = 0; active != NULL && r < ranks->n; r++) {
+        if (active[r] && !ranks->rank[r].active)
+            return impl_fail(err, IMPL_EINVAL, "rank %d has joined and comes back", r);
+        last = active[r] ? r : last;
+    }
+    if (active == NULL || last < 0) {
+        *none = active != NULL;
+        end_join(ranks);
+        return 0;
+    }
+    ranks->joining = true;
+    ranks->last = last;
+    for (int r = 0; r < ranks->n; r++)
+        ranks->rank[r].active = active[r];
+    return 0;
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+static void drop_calls(struct ranks *ranks)
+{
+    for (int r = 0; r < ranks->n; r++)
+        model_drop_pending(ranks->rank[r].model);
+    ranks->n_calls = 0;
+}
+
+static bool sends_buffers(const struct ranks *ranks)
+{
+    if (bug(ranks->session, BUG_DDP_BUFFERS_NEVER))
+        return false;
+    return ranks->send || bug(ranks->session, BUG_DDP_BUFFERS_ALWAYS);
+}
+
+static void before_forward(struct ranks *ranks, struct impl_trace *trace)
+{
+    const int first = ranks->joining ? ranks->last : 0;
+    const int from = bug(ranks->session, BUG_DDP_BUFFERS_LAST) ? ranks->n - 1 : first;
+    const bool all = bug(ranks->session, BUG_DDP_SENDS_PARAMETERS);
+    const struct impl_model *model = ranks->rank[from].model;
+    uint64_t bytes = 0;
+
+    if (sends_buffers(ranks) || all)
+        send_values(ranks, from, !all);
+    for (int p = 0; p < model->n_params; p++)
+        if (all || (model->param[p].of->buffer && sends_buffers(ranks)))
+            bytes += tensor_bytes(&model->base.value[p]);
+    for (int r = 0; trace != NULL && r < ranks->n; r++) {
+        trace->replicas = ranks->n;
+        trace->replica[r].device = IMPL_HOST;
+        trace->replica[r].calls = ranks->rank[r].active;
+        trace->replica[r].bytes_to = r == from ? 0 : bytes;
+    }
+}
+
+static int forward_all(struct ranks *ranks, struct impl_forward *op, struct impl_error *err)
+{
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < ranks->n; r++) {
+        struct impl_forward own = *op;
+
+        own.in = op->in + (ptrdiff_t)r * op->n_in;
+        own.out = op->out + (ptrdiff_t)r * IMPL_MAX_IO;
+        own.trace = NULL;
+        if (!ranks->rank[r].active)
+            continue;
+        status = op_forward(ranks->rank[r].model, &own, err);
+        op->n_out = own.n_out;
+        if (status != 0)
+            err->replica = r;
+    }
+    return status;
+}
+
+/* A backward that waited for somebody shows in the next forward, once. */
+static int check_missing(struct ranks *ranks, struct impl_error *err)
+{
+    const int missing = ranks->missing;
+
+    ranks->missing = -1;
+    if (missing < 0)
+        return 0;
+    return impl_fail(err, IMPL_EINVAL,
+                     "the backward before has not ended: parameter %d got no "
+                     "gradient, and nobody looks for unused ones",
+                     missing);
+}
+
+int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error *err)
+{
+    const int place = ranks->n_calls;
+    bool none;
+    int status = check_missing(ranks, err);
+
+    if (status == 0)
+        status = enter_join(ranks, op->active, &none, err);
+    if (status == 0 && op->grad && place == MOST_CALLS)
+        status = impl_fail(err, IMPL_EINVAL, "%d forwards wait for a backward", place);
+    if (status != 0)
+        return status;
+    op->n_out = 0;
+    if (none)
+        return 0;
+    if (op->trace != NULL)
+        memset(op->trace, 0, sizeof *op->trace);
+    before_forward(ranks, op->trace);
+    ranks->send = op->grad && !op->no_sync;
+    status = forward_all(ranks, op, err);
+    if (status != 0) {
+        drop_calls(ranks);
+        return status;
+    }
+    if (!op->grad)
+        return 0;
+    ranks->call[place].sync = !op->no_sync;
+    for (int r = 0; r < ranks->n; r++)
+        ranks->call[place].active[r] = ranks->rank[r].active;
+    ranks->n_calls++;
+    return 0;
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+static int backward_all(struct ranks *ranks, const struct impl_backward *op, bool sync,
+                        struct impl_error *err)
+{
+    const int each = op->n_in / ranks->n;
+    int status = 0;
+
+    for (int i = 0; status == 0 && i < ranks->n_team; i++) {
+        const int r = ranks->team[i];
+        struct rank *rank = &ranks->rank[r];
+        struct impl_backward own = *op;
+
+        own.grad_out = op->grad_out + (ptrdiff_t)r * op->n_grad_out;
+        own.grad_in = op->grad_in + (ptrdiff_t)r * each;
+        own.n_in = each;
+        own.trace = NULL;
+        rank_begin(ranks, rank, sync);
+        status = op_backward(rank->model, &own, err);
+        if (status != 0)
+            err->replica = r;
+    }
+    return status;
+}
+
+static void trace_backward(const struct ranks *ranks, bool sync, struct impl_trace *trace)
+{
+    const struct rank *rank = &ranks->rank[0];
+    uint64_t bytes = 0;
+
+    if (trace == NULL)
+        return;
+    memset(trace, 0, sizeof *trace);
+    trace->replicas = ranks->n;
+    for (int k = 0; sync && k < rank->n_launches && k < IMPL_MAX_BUCKETS; k++) {
+        bytes += rank->launch[k].n * sizeof(float);
+        trace->bucket[trace->buckets++] =
+            (struct impl_bucket){rank->launch[k].n * sizeof(float), rank->launch[k].ns};
+    }
+    for (int r = 0; r < ranks->n; r++) {
+        const uint64_t times = bug(ranks->session, BUG_DDP_ALL_TO_ALL) ? (uint64_t)ranks->n : 2;
+
+        trace->replica[r].device = IMPL_HOST;
+        trace->replica[r].bytes_from = r == 0 ? 0 : times * bytes;
+    }
+}
+
+/* The input gradients of ranks that have joined. */
+static void none_for_others(const struct ranks *ranks, const struct impl_backward *op)
+{
+    const int each = op->n_in / ranks->n;
+
+    for (int k = 0; k < op->n_in; k++)
+        if (!ranks->rank[k / each].active)
+            op->grad_in[k].dtype = IMPL_NONE;
+}
+
+int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_error *err)
+{
+    bool sync;
+    int status;
+
+    if (ranks->n_calls == 0)
+        return impl_fail(err, IMPL_EINVAL, "no forward in grad mode is waiting for a backward");
+    if (op->n_in % ranks->n != 0)
+        return impl_fail(err, IMPL_ESHAPE, "%d inputs of %d ranks", op->n_in, ranks->n);
+    sync = ranks->call[--ranks->n_calls].sync;
+    ranks->n_team = 0;
+    for (int r = 0; r < ranks->n; r++)
+        if (ranks->call[ranks->n_calls].active[r])
+            ranks->team[ranks->n_team++] = r;
+    ranks->n_arrived = ranks->rebuilt ? ranks->n_arrived : 0;
+    status = backward_all(ranks, op, sync, err);
+    if (status == 0 && sync)
+        team_reduce(ranks);
+    if (status == 0)
+        none_for_others(ranks, op);
+    trace_backward(ranks, sync, op->trace);
+    arena_free(&ranks->scratch);
+    if (status == 0 && sync && !ranks->rebuilt)
+        team_rebuild_buckets(ranks);
+    if (status != 0)
+        drop_calls(ranks);
+    return status;
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+int team_step(struct ranks *ranks, const struct impl_step *step, struct impl_error *err)
+{
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < ranks->n; r++)
+        if (ranks->rank[r].active)
+            status = op_step(ranks->rank[r].model, step, err);
+    return status;
+}
+
+int team_zero_grad(struct ranks *ranks, struct impl_error *err)
+{
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < ranks->n; r++)
+        status = op_zero_grad(ranks->rank[r].model, err);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* ranks_buckets.c: which gradients of ranks travel together, when they are handed over, and what
+ * becomes of them. */
+#include "ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FIRST_BYTES = 1 << 20, OTHER_BYTES = 25 << 20 };
+
+static uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+size_t trained_count(const struct ranks *ranks, int t)
+{
+    return tensor_count(&ranks->rank[0].model->base.value[ranks->param[t]]);
+}
+
+/* ---- forming them ---------------------------------------------------------------------------- */
+
+/* order: all trained parameters. reversed: the last bucket is sent first. */
+static void assign(struct ranks *ranks, const int order[], bool reversed)
+{
+    const size_t n = (size_t)ranks->n_trained, most = SIZE_MAX;
+    const bool one = bug(ranks->session, BUG_DDP_ONE_LIMIT);
+    const size_t limits[] = {one ? OTHER_BYTES : FIRST_BYTES, OTHER_BYTES};
+    struct arena *arena = &ranks->scratch;
+    size_t *bytes = arena_take(arena, n * sizeof *bytes);
+    enum impl_dtype *dtype = arena_take(arena, n * sizeof *dtype);
+    struct impl_buckets op = {.bytes = bytes,
+                              .dtype = dtype,
+                              .n = ranks->n_trained,
+                              .limits = order == NULL ? &most : limits,
+                              .n_limits = order == NULL ? 1 : 2,
+                              .bucket = arena_take(arena, n * sizeof *op.bucket),
+                              .limit_of = arena_take(arena, n * sizeof *op.limit_of)};
+    struct impl_error err = {0};
+
+    for (int i = 0; i < op.n; i++) {
+        bytes[i] = sizeof(float) * trained_count(ranks, order == NULL ? i : order[i]);
+        dtype[i] = IMPL_F32;
+    }
+    op_buckets(ranks->session, &op, &err);
+    ranks->n_buckets = op.n_buckets;
+    for (int i = 0; i < op.n; i++)
+        ranks->bucket[order == NULL ? i : order[i]] =
+            reversed ? op.n_buckets - 1 - op.bucket[i] : op.bucket[i];
+    arena_free(arena);
+}
+
+void team_form_buckets(struct ranks *ranks)
+{
+    for (int t = 0; t < ranks->n_trained; t++)
+        ranks->arrived[t] = t;
+    ranks->rebuilt = ranks->find_unused;
+    assign(ranks, ranks->find_unused ? ranks->arrived : NULL, ranks->find_unused);
+}
+
+void team_rebuild_buckets(struct ranks *ranks)
+{
+    if (ranks->n_arrived < ranks->n_trained || bug(ranks->session, BUG_DDP_NEVER_REBUILT))
+        return;
+    for (int i = 0; bug(ranks->session, BUG_DDP_FROM_THE_FRONT) && i < ranks->n_trained; i++)
+        ranks->arrived[i] = i;
+    assign(ranks, ranks->arrived, false);
+    ranks->rebuilt = true;
+}
+
+/* ---- one rank's backward --------------------------------------------------------------------- */
+
+static void launch(struct ranks *ranks, struct rank *rank, const struct state *found, int b)
+{
+    const struct impl_session *s = ranks->session;
+    const int divisor = bug(s, BUG_DDP_DIVIDE_BY_ACTIVE) ? ranks->n_team : ranks->n;
+    const float scale = bug(s, BUG_DDP_SUM) ? 1 : (float)(1.0 / divisor);
+    struct launch *own = &rank->launch[rank->n_launches];
+    size_t at = 0;
+
+    own->n = 0;
+    for (int t = 0; t < ranks->n_trained; t++)
+        own->n += ranks->bucket[t] == b ? trained_count(ranks, t) : 0;
+    if (bug(s, BUG_DDP_LAST_BUCKET) && b == ranks->n_buckets - 1 &&
+        own->n * sizeof(float) < FIRST_BYTES)
+        return;
+    own->bucket = b;
+    own->ns = now();
+    own->values = arena_take(&ranks->scratch, own->n * sizeof *own->values);
+    rank->n_launches++;
+    for (int t = 0; t < ranks->n_trained; t++) {
+        const struct impl_array *grad = &found->grad[ranks->param[t]];
+        const struct impl_array *old = &rank->model->base.grad[ranks->param[t]];
+        const bool adds = old->dtype != IMPL_NONE && !bug(s, BUG_DDP_NO_SYNC_LOST);
+
+        for (size_t e = 0; ranks->bucket[t] == b && e < trained_count(ranks, t); e++) {
+            const float before = adds ? floats(old)[e] : 0;
+
+            own->values[at++] =
+                scale * (grad->dtype != IMPL_NONE ? before + floats(grad)[e] : before);
+        }
+    }
+}
+
+/* Buckets go in the order of their numbers. */
+static void launch_complete(struct ranks *ranks, struct rank *rank, const struct state *found)
+{
+    for (int b = 0; b < ranks->n_buckets; b++) {
+        if (rank->left[b] > 0)
+            return;
+        if (rank->left[b] == 0)
+            launch(ranks, rank, found, b);
+        rank->left[b] = -1; /* it is gone */
+    }
+}
+
+static void mark_ready(struct ranks *ranks, struct rank *rank, const struct state *found, int t)
+{
+    const int b = ranks->bucket[t];
+    const int first =
+        bug(ranks->session, BUG_DDP_LAST_ARRIVES) ? ranks->team[ranks->n_team - 1] : ranks->team[0];
+
+    rank->ready[t] = true;
+    if (!ranks->rebuilt && rank == &ranks->rank[first])
+        ranks->arrived[ranks->n_arrived++] = t;
+    if (--rank->left[b] > 0)
+        return;
+    if (bug(ranks->session, BUG_DDP_READY_ORDER)) {
+        launch(ranks, rank, found, b);
+        rank->left[b] = -1;
+    } else if (!bug(ranks->session, BUG_DDP_LATE)) {
+        launch_complete(ranks, rank, found);
+    }
+}
+
+void rank_begin(struct ranks *ranks, struct rank *rank, bool sync)
+{
+    const struct tape *tape = rank->model->pending;
+    const size_t n = (size_t)ranks->n_trained;
+
+    rank->counting = sync;
+    rank->n_launches = 0;
+    memset(rank->open, 0, n * sizeof *rank->open);
+    memset(rank->ready, 0, n);
+    memset(rank->left, 0, n * sizeof *rank->left);
+    for (int t = 0; t < ranks->n_trained; t++)
+        rank->left[ranks->bucket[t]]++;
+    for (int i = 0; tape != NULL && i < tape->n; i++)
+        for (int k = 0; k < tape->node[i].layer->n_params; k++) {
+            const int t = ranks->trained[param_index(rank->model, tape->node[i].layer, k)];
+
+            rank->open[t < 0 ? ranks->n_trained : t]++; /* there is room for one more */
+        }
+}
+
+/* A layer has ended its backward. */
+void rank_layer_done(const struct run *run, const struct layer *layer)
+{
+    struct ranks *ranks = run->model->team;
+    const bool silent = ranks->find_unused || bug(run->s, BUG_DDP_UNUSED_SILENT);
+    struct rank *rank = &ranks->rank[run->model->rank];
+
+    for (int k = layer->n_params - 1; k >= 0; k--) {
+        const int p = param_index(run->model, layer, k), t = ranks->trained[p];
+        const bool has = run->state->grad[p].dtype != IMPL_NONE;
+
+        if (t < 0 || --rank->open[t] > 0)
+            continue;
+        rank->used[t] = rank->used[t] || has;
+        if (rank->counting && (has || silent))
+            mark_ready(ranks, rank, run->state, t);
+    }
+}
+
+void rank_end(const struct run *run)
+{
+    struct ranks *ranks = run->model->team;
+    struct rank *rank = &ranks->rank[run->model->rank];
+
+    for (int t = 0; rank->counting && t < ranks->n_trained; t++)
+        if (!rank->ready[t] && ranks->missing < 0)
+            ranks->missing = ranks->param[t];
+    if (rank->counting && bug(run->s, BUG_DDP_LATE))
+        launch_complete(ranks, rank, run->state);
+}
+
+/* ---- the reduction --------------------------------------------------------------------------- */
+
+static int users(const struct ranks *ranks, int t)
+{
+    int n = 0;
+
+    for (int i = 0; i < ranks->n_team; i++)
+        n += ranks->rank[ranks->team[i]].used[t];
+    return n;
+}
+
+/* The sums of what was handed over together to one rank's bucket. Nobody's gradient stays what it
+ * is. */
+static void write_back(const struct ranks *ranks, const struct rank *rank, int b,
+                       const float sums[], size_t n)
+{
+    size_t at = 0;
+
+    for (int t = 0; t < ranks->n_trained; t++) {
+        const size_t count = trained_count(ranks, t);
+        const bool written = users(ranks, t) > 0 || bug(ranks->session, BUG_DDP_UNUSED_ZERO);
+        const float factor = bug(ranks->session, BUG_DDP_UNUSED_DIVISOR) && users(ranks, t) > 0
+                                 ? (float)ranks->n / (float)users(ranks, t)
+                                 : 1;
+        struct impl_array *grad;
+
+        if (ranks->bucket[t] != b)
+            continue;
+        if (written && at + count <= n) {
+            grad = grad_of(rank->model, ranks->param[t]);
+            for (size_t e = 0; e < count; e++)
+                floats(grad)[e] = factor * sums[at + e];
+        }
+        at += count;
+    }
+}
+
+/* The k-th launch of every rank. */
+static void reduce_launch(struct ranks *ranks, int k)
+{
+    const struct rank *first = &ranks->rank[ranks->team[0]];
+    size_t n = first->launch[k].n;
+    float *sums;
+
+    for (int i = 1; i < ranks->n_team; i++)
+        if (ranks->rank[ranks->team[i]].launch[k].n < n)
+            n = ranks->rank[ranks->team[i]].launch[k].n;
+    sums = arena_take(&ranks->scratch, (n + 1) * sizeof *sums);
+    for (int i = 0; i < ranks->n_team; i++)
+        for (size_t e = 0; e < n; e++)
+            sums[e] += ranks->rank[ranks->team[i]].launch[k].values[e];
+    for (int i = 0; i < ranks->n_team; i++) {
+        const struct rank *rank = &ranks->rank[ranks->team[i]];
+
+        write_back(ranks, rank, rank->launch[k].bucket, sums, n);
+    }
+}
+
+void team_reduce(struct ranks *ranks)
+{
+    int n = ranks->rank[ranks->team[0]].n_launches;
+
+    for (int i = 1; i < ranks->n_team; i++)
+        if (ranks->rank[ranks->team[i]].n_launches < n)
+            n = ranks->rank[ranks->team[i]].n_launches;
+    for (int k = 0; k < n; k++)
+        reduce_launch(ranks, k);
+    for (int r = 0; r < ranks->n; r++)
+        memset(ranks->rank[r].used, 0, (size_t)ranks->n_trained);
+}
