@@ -12,6 +12,7 @@ static int style_of(const struct peer_arm *arm)
 {
     switch (arm->kind) {
     case PEER_LOCKSTEP_DP:
+    case PEER_LOCKSTEP_DDP:
     case PEER_LOCKSTEP_PLAIN:
         return 0;
     case PEER_PYTORCH_MATMUL:

@@ -15,6 +15,7 @@ enum { PEER_MAX_LAUNCHES = 1000, PEER_MAX_DEVICES = 64, PEER_MAX_ARMS = 16, PEER
 /* What is measured: a program in a mode. */
 enum peer_kind {
     PEER_LOCKSTEP_DP,
+    PEER_LOCKSTEP_DDP,
     PEER_LOCKSTEP_PLAIN,
     PEER_PYTORCH_DDP,
     PEER_PYTORCH_DP, /* on GPUs, in place of DDP */
@@ -74,6 +75,8 @@ void peer_record_free(struct peer_record *record); /* NULL allowed */
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices);
 /* PyTorch's parallel program on so many devices; NULL: not in the cell. */
 const struct peer_arm *peer_parallel(const struct peer_cell *cell, int devices);
+/* That or the plain program, whose step is shorter; NULL: one of them has no number. */
+const struct peer_arm *peer_faster(const struct peer_cell *cell, int devices);
 /* "DDP" or, on GPUs, "DP". */
 const char *peer_parallel_name(const struct peer_cell *cell);
 /* Over the launches that were good; nothing of an arm that was wrong. */
@@ -88,7 +91,7 @@ struct peer_comparison {
     struct report_value value;
     bool speedup;
 };
-enum { PEER_COMPARISONS = 6 };
+enum { PEER_COMPARISONS = 8 };
 /* Those that make sense for so many devices; their number. */
 size_t peer_compare(const struct peer_record *record, const struct peer_cell *cell,
                     struct peer_comparison list[PEER_COMPARISONS]);

@@ -65,6 +65,18 @@ const struct peer_arm *peer_parallel(const struct peer_cell *cell, int devices)
     return arm != NULL ? arm : peer_find(cell, PEER_PYTORCH_DDP, devices);
 }
 
+const struct peer_arm *peer_faster(const struct peer_cell *cell, int devices)
+{
+    const struct peer_arm *parallel = peer_parallel(cell, devices);
+    const struct peer_arm *plain = peer_find(cell, PEER_PYTORCH_PLAIN, 1);
+    const double with = parallel != NULL ? peer_step(parallel).middle : NAN;
+    const double without = plain != NULL ? peer_step(plain).middle : NAN;
+
+    if (!isfinite(with) || !isfinite(without))
+        return NULL;
+    return with < without ? parallel : plain;
+}
+
 const char *peer_parallel_name(const struct peer_cell *cell)
 {
     for (size_t a = 0; a < cell->n_arms; a++)
@@ -94,6 +106,7 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
     const int k = record->devices;
     const struct peer_arm *ours = peer_find(cell, PEER_LOCKSTEP_DP, k);
     const struct peer_arm *one = peer_find(cell, PEER_LOCKSTEP_DP, 1);
+    const struct peer_arm *ranks = peer_find(cell, PEER_LOCKSTEP_DDP, k);
     const struct peer_arm *bare = peer_find(cell, PEER_LOCKSTEP_PLAIN, 1);
     const struct peer_arm *parallel = peer_parallel(cell, k);
     const struct peer_arm *plain = peer_find(cell, PEER_PYTORCH_PLAIN, 1);
@@ -104,6 +117,12 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
     snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch %s %d", k, name, k);
     list[n].value = peer_ratio(ours, plain);
     snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch plain", k);
+    list[n].value = peer_ratio(ours, peer_faster(cell, k));
+    snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch's faster", k);
+    if (ranks != NULL) {
+        list[n].value = peer_ratio(ranks, parallel);
+        snprintf(list[n++].name, sizeof list->name, "lockstep DDP %d / PyTorch %s %d", k, name, k);
+    }
     if (k > 1) {
         list[n].value = peer_ratio(one, plain);
         snprintf(list[n++].name, sizeof list->name, "lockstep 1 / PyTorch plain");
@@ -131,6 +150,9 @@ void peer_arm_words(const struct peer_arm *arm, const struct peer_cell *cell, ch
     switch (arm->kind) {
     case PEER_LOCKSTEP_DP:
         snprintf(text, 96, "lockstep DataParallel, %d device%s", n, plural);
+        break;
+    case PEER_LOCKSTEP_DDP:
+        snprintf(text, 96, "lockstep DDP, %d device%s", n, plural);
         break;
     case PEER_LOCKSTEP_PLAIN:
         snprintf(text, 96, "lockstep plain, 1 device");

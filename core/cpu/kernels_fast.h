@@ -4,6 +4,14 @@
 
 #include "kernels_ref.h"
 
+/* A function that is compiled twice, for any x86-64 and for one with AVX2, and chosen when the
+ * program starts. Nothing is fused or reordered, so both give the same bits. */
+#ifdef DP_WIDE_KERNELS
+#define DP_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define DP_WIDE
+#endif
+
 dp_kernel_fn dp_fast_add_bias, dp_fast_sum_rows, dp_fast_relu_grad, dp_fast_loss, dp_fast_sgd,
     dp_fast_reduce, dp_fast_mean, dp_blas_gemm_bf16;
 dp_kernel_fn dp_fast_im2col, dp_fast_col2im, dp_fast_max_pool, dp_fast_max_pool_grad,

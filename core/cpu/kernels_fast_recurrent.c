@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-static float of_bits(uint32_t bits)
+static inline float of_bits(uint32_t bits)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-static uint32_t bits_of(float value)
+static inline uint32_t bits_of(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -22,7 +22,7 @@ static uint32_t bits_of(float value)
 
 /* exp of x <= 0: x = n log 2 + r, |r| <= log(2) / 2, a polynomial in r times 2^n. Adding 1.5 * 2^23
  * rounds to a whole number, which the last bits then hold. Coefficients: Cephes, expf. */
-static float exp_below(float x)
+static inline float exp_below(float x)
 {
     const float least = x < -87.0f ? -87.0f : x;
     const float shifted = least * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
@@ -36,14 +36,14 @@ static float exp_below(float x)
     return (p * r * r + r + 1.0f) * of_bits((bits_of(shifted) << 23) + 0x3f800000u);
 }
 
-static float sigmoid(float x)
+static inline float sigmoid(float x)
 {
     const float e = exp_below(-fabsf(x)), one = 1.0f;
     return (x >= 0.0f ? one : e) / (one + e);
 }
 
 /* Near 0 a polynomial, where 1 - 2 / (1 + exp(2x)) loses digits. Coefficients: Cephes, tanhf. */
-static float tanh_fast(float x)
+static inline float tanh_fast(float x)
 {
     const float size = fabsf(x), z = x * x, e = exp_below(-2.0f * size);
     const float far = (1.0f - e) / (1.0f + e), signed_far = x < 0.0f ? -far : far;
@@ -56,19 +56,19 @@ static float tanh_fast(float x)
     return size < 0.625f ? close : signed_far;
 }
 
-static void sigmoids(float *gate, const float *bias_x, const float *bias_h, size_t n)
+DP_WIDE static void sigmoids(float *gate, const float *bias_x, const float *bias_h, size_t n)
 {
     for (size_t k = 0; k < n; ++k)
         gate[k] = sigmoid(gate[k] + bias_x[k] + bias_h[k]);
 }
 
-static void tanhs(float *gate, const float *bias_x, const float *bias_h, size_t n)
+DP_WIDE static void tanhs(float *gate, const float *bias_x, const float *bias_h, size_t n)
 {
     for (size_t k = 0; k < n; ++k)
         gate[k] = tanh_fast(gate[k] + bias_x[k] + bias_h[k]);
 }
 
-static void cells(const float *gate, const float *before, float *c, float *h, size_t n)
+DP_WIDE static void cells(const float *gate, const float *before, float *c, float *h, size_t n)
 {
     const float *i = gate, *f = gate + n, *g = gate + 2 * n, *o = gate + 3 * n;
     for (size_t u = 0; before && u < n; ++u)
@@ -93,7 +93,7 @@ void dp_fast_lstm(const void *args)
 }
 
 /* One unit after the other of a row; all arrays are apart. */
-static void cells_back(float *restrict i, float *restrict f, float *restrict g, float *restrict o,
+DP_WIDE static void cells_back(float *restrict i, float *restrict f, float *restrict g, float *restrict o,
                        const float *restrict before, const float *restrict c,
                        const float *restrict dh, float *restrict later, size_t n)
 {

@@ -39,14 +39,17 @@ test_quick() {
     [ ! -s err ] || fail "words on stderr"
     has out '^mlp:64,64,64, batch 32$'
     for arm in 'lockstep DataParallel, 2 devices' 'lockstep DataParallel, 1 device ' \
-        'lockstep plain, 1 device' 'PyTorch DDP, gloo, 2 processes' 'PyTorch plain, 1 process' \
+        'lockstep DDP, 2 devices' 'lockstep plain, 1 device' 'PyTorch DDP, gloo, 2 processes' 'PyTorch plain, 1 process' \
         'torch.mm alone, 16 rows' 'torch.mm alone, 32 rows'; do
         has out "^ +$arm +[0-9.]+ [mu]?s   one launch$"
     done
-    has out '^  lockstep 2 / PyTorch DDP 2 +[0-9.]+   one launch$'
+    for ratio in 'lockstep 2' 'lockstep DDP 2'; do
+        has out "^  $ratio / PyTorch DDP 2 +[0-9.]+   one launch$"
+    done
+    has out "^  lockstep 2 / PyTorch's faster +[0-9.]+   one launch$"
     if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
     [ "$(tail -n 1 out)" = peer.json ] || fail "the last line is not the record's name"
-    [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 7 ] || fail "not 7 good launches"
+    [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq 8 ] || fail "not 8 good launches"
     expect 2 "$compare" --quick --lockstep "$lockstep" --out peer.json
     has err 'is there already'
     # The report makes the same of it.
@@ -57,6 +60,8 @@ test_quick() {
         [ -s page/peer.svg ] || fail "no figure"
     fi
     has page/summary.md 'lockstep 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
+    has page/summary.md 'lockstep DDP 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \|$'
+    has page/summary.md 'lockstep DDP, 2 devices \|'
 }
 
 # Interrupted after some launches: they are in the file, which is whole and says so.
@@ -104,6 +109,9 @@ test_misuse() {
     refused "'nan' is not a number" --seconds nan
     refused "'-1' is not a number" --seconds=-1
     refused "unknown workload 'resnet'" --workload resnet
+    refused "'rnn' is not one of tutorial, mlp, cnn, lstm" --only cnn,rnn
+    refused 'not both' --only cnn --workload lstm
+    refused 'cnn and lstm are compared on --device cpu' --only cnn --device cuda
     refused '2 to 16 sizes' --workload mlp:8
     refused "'30,30' has a number twice" --batch 30,30
     refused "'1.5' is not a whole number" --batch 1.5

@@ -2,7 +2,8 @@
 """faults_test.py: a PyTorch arm that computes something else is found and not reported.
 
 Each fault replaces one part of programs.py and is then launched as compare.py would. Without a
-fault a launch of 3 ranks is good; the others are in compare_test.sh. 77: no PyTorch here.
+fault a launch of 3 ranks is good, and one of each model; mlp is in compare_test.sh. 77: no PyTorch
+here.
 usage: faults_test.py FOLDER"""
 from __future__ import annotations
 
@@ -29,6 +30,13 @@ FAULTS = {
                          "    if self.steps == 3 and dist.get_rank() == 1: os._exit(3)\n"
                          "    was(self, index)\n"
                          "import torch.distributed as dist\nprograms.Training.step = step"),
+    "none, cnn": ("ddp", ""),
+    "cnn, padding of another kind": ("plain", "was = programs.nn.Conv2d\nprograms.nn.Conv2d = lambda *a, "
+                                     "**b: was(*a, padding_mode='replicate', **b)"),
+    "none, lstm, 3 ranks": ("ddp", ""),
+    "lstm, a gradient 1e-4 away": ("plain", "was = programs.Training.step\ndef step(self, index):\n"
+                                   "    was(self, index)\n    self.parameters[1].grad.mul_(1 + 1e-4)\n"
+                                   "programs.Training.step = step"),
 }
 WORKER = """import sys
 sys.path.insert(0, {folder!r})
@@ -49,13 +57,16 @@ def main(folder: str) -> int:
     import compare
     import launch
     import reference
+    from workloads import MODELS
 
-    cell, failed = launch.Cell("mlp:12,8,4", 11), 0
+    failed = 0
     os.makedirs(folder, exist_ok=True)
     cores = sorted(os.sched_getaffinity(0))
     for name, (mode, fault) in FAULTS.items():
-        devices = 3 if "3 ranks" in name else 2
-        worker, expected = os.path.join(folder, "worker.py"), os.path.join(folder, f"{devices}.npz")
+        model = next((model for model in MODELS if model in name), "mlp:12,8,4")
+        cell, devices = launch.Cell(model, 11), 3 if "3 ranks" in name else 2
+        worker, expected = os.path.join(folder, "worker.py"), os.path.join(
+            folder, f"{devices}.npz")
         with open(worker, "w", encoding="utf-8") as file:
             file.write(WORKER.format(folder=os.path.join(HERE, "pytorch"), fault=fault))
         launch.WORKER = worker
@@ -65,7 +76,7 @@ def main(folder: str) -> int:
                            compare.ENVIRONMENT)
         found = launch.launch(plan, cell, launch.Arm("pytorch", mode, devices), expected)
         want = "ok" if name.startswith("none") else "broken" if "dies" in name else "wrong"
-        print(f"{name:24} {mode:7} {found['status']:7} {found.get('reason', '')}", flush=True)
+        print(f"{name:28} {mode:7} {found['status']:7} {found.get('reason', '')}", flush=True)
         failed += found["status"] != want
     print(f"{failed} of {len(FAULTS)} are not as they must be")
     return 1 if failed else 0

@@ -64,6 +64,8 @@ test_good() {
     [ ! -s stderr ] || fail "words on stderr"
     # Paired by round: 40/100, 41/100, 42/100, 43/200, 44/200, 45/200.
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.31 | \[0.21, 0.42\] | 6 |'
+    has out/summary.md "| lockstep 2 / PyTorch's faster | "
+    has_not out/summary.md 'lockstep DDP'
     has out/summary.md '| speed-up, lockstep 2 against 1 | 2.00 | \[2.00, 2.00\] | 6 |'
     has out/summary.md '| lockstep plain / PyTorch plain | 0.49 |'
     has out/summary.md '| PyTorch DDP over gloo, 2 processes | 150'
@@ -110,6 +112,7 @@ test_failed() {
     changed wrong.json -e "s/$launch/\"order\": 3, \"status\": \"wrong\", \"reason\": \"no average\"/"
     report 1 wrong.json
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
+    has out/summary.md "| lockstep 2 / PyTorch's faster | - | - | 0 |"
     has out/summary.md 'WRONG NUMBERS'
     has out/summary.md '| PyTorch DDP over gloo, 2 processes | - | - |'
     changed busy.json -e 's/"load_start": \[0.5,/"load_start": [3.5,/'

@@ -56,6 +56,22 @@ class Figures(unittest.TestCase):
         ddp["launches"] = ddp["launches"][:2]
         self.assertEqual(figures.ratio_figure(ours, ddp).n, 2)
 
+    def test_the_faster_is_one_program(self) -> None:
+        """By its median over all launches; where one of the two has no number there is none."""
+        cell = example()
+        ours, plain = (figures.arm_of(cell, *key) for key in (limits.DP2, limits.PLAIN))
+        ddp = figures.arm_of(cell, *limits.DDP2)
+        self.assertLess(figures.time_figure(ddp).value, figures.time_figure(plain).value)
+        self.assertIs(figures.arm_of(cell, *limits.FASTER), ddp)
+        for launch in ddp["launches"]:
+            launch["step_ns"] = [10 * ns for ns in launch["step_ns"]]
+        self.assertIs(figures.arm_of(cell, *limits.FASTER), plain)
+        value = printed.ratio_text(figures.ratio_figure(ours, plain).value)
+        self.assertRegex("\n".join(printed.ratio_lines(cell, 2)), f"lockstep 2 / PyTorch's faster +{value} ")
+        ddp["launches"][0] = {"round": 0, "status": "wrong", "reason": "x"}
+        self.assertIsNone(figures.arm_of(cell, *limits.FASTER))
+        self.assertEqual(figures.ratio_figure(ours, figures.arm_of(cell, *limits.FASTER)).n, 0)
+
     def test_an_arm_that_was_wrong_has_no_number(self) -> None:
         cell = example()
         figures.arm_of(cell, *limits.DDP2)["launches"][4] = {"round": 4, "status": "wrong", "reason": "x"}
@@ -132,9 +148,20 @@ class Rules(unittest.TestCase):
 
     def test_sizes(self) -> None:
         self.assertEqual(sizes_of("mlp:8,4"), [8, 4])
-        for text in ("", "mlp:8", "mlp:8,,4", "mlp:0,4", "mlp:8,65537", "mlp:-1,2", "mlp:\u0661,2", "x"):
+        self.assertEqual(sizes_of("cnn"), sizes_of("lstm"))
+        for text in ("", "rnn", "cnn:3", "mlp:8", "mlp:8,,4", "mlp:0,4", "mlp:8,65537", "mlp:-1,2", "mlp:\u0661,2", "x"):
             with self.assertRaises(ValueError, msg=text):
                 sizes_of(text)
+
+    def test_arms_of_models(self) -> None:
+        """Bare products and lockstep's DDP are for chains of linear layers."""
+        for name in ("cnn", "lstm"):
+            self.assertEqual({arm.mode for arm in arms_of(2, "cpu", name)}, {"dp", "ddp", "plain"})
+            self.assertNotIn(limits.RANKS2, arms_of(2, "cpu", name))
+        self.assertIn(limits.RANKS2, arms_of(2, "cpu", limits.MLP))
+        for devices, kind in ((1, "cpu"), (3, "cpu"), (2, "cuda")):
+            modes = [arm.mode for arm in arms_of(devices, kind, limits.MLP) if arm.program == "lockstep"]
+            self.assertNotIn("ddp", modes)
 
     def test_every_arm_once(self) -> None:
         for devices in (1, 2, 5):

@@ -21,11 +21,13 @@ import document
 import limits
 import printed
 from launch import Arm, Cell, Plan, arms_of, launch
-from workloads import sizes_of
+from workloads import MODELS, sizes_of
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 PASSED, MISSED, MISUSE, SKIPPED, INTERRUPTED = 0, 1, 2, 77, 130
-DEFAULT_BATCHES = {limits.MLP: [256, 2048], "tutorial": [30], "mlp:4096,4096,4096,4096": [4096]}
+DEFAULT_BATCHES = {limits.MLP: [256, 2048], "tutorial": [30], "mlp:4096,4096,4096,4096": [4096],
+                   "cnn": [64, 512], "lstm": [64, 512]}
+USUAL = {"tutorial": "tutorial", "mlp": limits.MLP, "cnn": "cnn", "lstm": "lstm"}  # by name for --only
 QUICK_WORKLOAD = "mlp:64,64,64"
 # What PyTorch's documentation recommends for a model like this on CPUs. The environment makes glibc
 # keep freed memory, as the allocators that it recommends do: without it every step maps anew.
@@ -73,7 +75,14 @@ def workload(text: str) -> str:
         sizes = sizes_of(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    return text if text == "tutorial" else "mlp:" + ",".join(map(str, sizes))
+    return text if text == "tutorial" or text in MODELS else "mlp:" + ",".join(map(str, sizes))
+
+
+def usual(text: str) -> list[str]:
+    unknown = [name for name in text.split(",") if name not in USUAL]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"'{unknown[0][:40]}' is not one of {', '.join(USUAL)}")
+    return [USUAL[name] for name in text.split(",")]
 
 
 def ddp_setting(text: str) -> tuple[str, Any]:
@@ -98,9 +107,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                "measured is in the file")
     add = parser.add_argument
     add("--workload", metavar="W", type=workload, action="append",
-        help="tutorial or mlp:SIZES, can be repeated\n(default: tutorial and mlp:1024,1024,1024,1024)")
+        help="tutorial, mlp:SIZES, cnn or lstm, can be repeated (default:\n"
+             "tutorial, mlp:1024,1024,1024,1024, cnn, lstm)")
+    add("--only", metavar="LIST", type=usual, help="of those usual ones these: tutorial,mlp,cnn,lstm")
     add("--batch", metavar="LIST", type=numbers,
-        help="global batches (default: tutorial 30; others 256,2048)")
+        help="global batches (default: tutorial 30; cnn, lstm 64,512; others\n256,2048)")
     add("--device", choices=("cpu", "cuda"), default="cpu",
         help="cuda: beside torch.nn.DataParallel and the plain program on\nGPUs, TF32 off on both sides")
     add("--devices", metavar="K", type=number(1, 64),
@@ -122,8 +133,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s")
     options = parser.parse_args(arguments)
     quick = options.quick
-    large = ["mlp:4096,4096,4096,4096"] if options.device == "cuda" else []
-    options.workload = options.workload or ([QUICK_WORKLOAD] if quick else ["tutorial", limits.MLP, *large])
+    if options.only and options.workload:
+        raise Misuse("--only chooses among the usual workloads, --workload names others: not both")
+    large = ["mlp:4096,4096,4096,4096"] if options.device == "cuda" else MODELS
+    options.workload = options.workload or options.only or (
+        [QUICK_WORKLOAD] if quick else ["tutorial", limits.MLP, *large])
     options.batch = options.batch or ([32] if quick else None)
     options.launches = options.launches or (1 if quick else 6)
     options.seconds = options.seconds or (0.05 if quick else 1.0)
@@ -137,6 +151,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def cells_of(options: argparse.Namespace) -> list[Cell]:
     cells = [Cell(name, batch) for name in dict.fromkeys(options.workload)
              for batch in options.batch or DEFAULT_BATCHES.get(name, [256, 2048])]
+    if options.device == "cuda" and set(options.workload) & set(MODELS):
+        raise Misuse(f"{' and '.join(MODELS)} are compared on --device cpu")
     if options.limits and options.device == "cuda":
         raise Misuse("--limits are about --device cpu")
     if options.limits and options.devices != 2:
@@ -195,18 +211,17 @@ def look_for_gpus(options: argparse.Namespace, lockstep: str) -> None:
     options.devices = options.devices or count
 
 
-def make_plan(options: argparse.Namespace) -> tuple[Plan, list[Arm]]:
+def make_plan(options: argparse.Namespace) -> Plan:
     lockstep = find_lockstep(options.lockstep)
     if options.device == "cuda":
         look_for_gpus(options, lockstep)
     options.devices = options.devices or 2
     cores = {count: cores_of(lockstep, options.device, count) for count in {1, options.devices}}
-    plan = Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
+    return Plan(lockstep, sys.executable, options.devices, options.seconds, options.steps,
                 options.seed, options.timeout, cores,
                 {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}},
                 ENVIRONMENT if options.device == "cpu" else {"NVIDIA_TF32_OVERRIDE": "0"},
                 options.device)
-    return plan, arms_of(options.devices, options.device)
 
 
 def look_around(plan: Plan) -> tuple[dict, dict]:
@@ -230,10 +245,11 @@ def look_around(plan: Plan) -> tuple[dict, dict]:
 class Run:
     """The rounds, and the record of them."""
 
-    def __init__(self, plan: Plan, cells: list[Cell], arms: list[Arm], launches: int, out: str):
-        self.plan, self.cells, self.arms, self.launches, self.out = plan, cells, arms, launches, out
+    def __init__(self, plan: Plan, cells: list[Cell], launches: int, out: str):
+        self.plan, self.cells, self.launches, self.out = plan, cells, launches, out
+        self.arms = [arms_of(plan.devices, plan.kind, cell.workload) for cell in cells]
         header, about = look_around(plan)
-        self.document = document.new(plan, cells, arms, launches, header, about)
+        self.document = document.new(plan, cells, launches, header, about)
         self.order = random.Random(plan.seed)
         self.done = 0
         document.save(out, self.document)
@@ -256,9 +272,10 @@ class Run:
 
     def one_cell(self, number: int, cell: int, expected: str) -> None:
         """Every arm once, one after the other: what is compared is close in time."""
-        for at in self.order.sample(range(len(self.arms)), len(self.arms)):
-            arm, of = self.arms[at], self.cells[cell]
-            all_of_them = self.launches * len(self.cells) * len(self.arms)
+        arms, of = self.arms[cell], self.cells[cell]
+        all_of_them = self.launches * sum(map(len, self.arms))
+        for at in self.order.sample(range(len(arms)), len(arms)):
+            arm = arms[at]
             progress(f"{self.done + 1}/{all_of_them}  round {number + 1}/{self.launches}  "
                      f"{of.workload[:24]} {of.batch}  {arm.program} {arm.mode} {arm.devices}")
             found = launch(self.plan, of, arm, expected)
@@ -311,7 +328,7 @@ def main(arguments: list[str]) -> int:
         if options.limits and options.device == "cpu":
             options.devices = options.devices or 2
         cells = cells_of(options)
-        plan, arms = make_plan(options)
+        plan = make_plan(options)
         if options.can_run:
             return PASSED
         name = datetime.datetime.now(datetime.timezone.utc).strftime("peer-%Y%m%dT%H%M%SZ.json")
@@ -319,7 +336,7 @@ def main(arguments: list[str]) -> int:
         if os.path.exists(out):
             raise Misuse(f"--out: '{out}' is there already")
         os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
-        run = Run(plan, cells, arms, options.launches, out)
+        run = Run(plan, cells, options.launches, out)
     except devices.NoGpu as error:
         complain(f"no GPU for this comparison: {error}")
         return SKIPPED

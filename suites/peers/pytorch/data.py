@@ -1,4 +1,4 @@
-"""data.py: the numbers of a workload, the same as those of suites/workloads/data.c.
+"""data.py: the numbers of a workload, the same as those of suites/workloads/data.c and data_models.c.
 
 Small integers, so that sums are exact in float and every program must leave the same bits. That
 they are the same numbers is tested: suites/peers/data_test.sh compares the bytes.
@@ -9,13 +9,21 @@ import math
 
 import numpy as np
 
-from workloads import sizes_of
+from workloads import MODELS, sizes_of
 
 SETS = 2
 PERIODS = (127, 113)
 LEARNING_RATE = 2.0**-10
 MAP, SIGN, BIAS, INPUT, UPSTREAM, SCALE = range(6)
 MASK = (1 << 64) - 1
+# Of each parameter of a model: its shape, and how its numbers are drawn: 1 of so many is not 0, and
+# then +-1..most times a unit.
+LAWS = {
+    "cnn": (((32, 1, 3, 3), 3, 1, 1.0), ((32,), 1, 2, 1.0), ((64, 32, 3, 3), 64, 1, 1.0),
+            ((64,), 1, 2, 1.0), ((10, 1024), 4, 1, 1.0), ((10,), 1, 2, 1.0)),
+    "lstm": (((512, 8), 1, 4, 2.0**-4), ((512, 128), 1, 8, 2.0**-9), ((512,), 1, 4, 2.0**-3),
+             ((512,), 1, 4, 2.0**-3), ((10, 128), 1, 4, 2.0**-3), ((10,), 1, 2, 1.0)),
+}
 
 
 def mix(x: np.ndarray) -> np.ndarray:
@@ -31,12 +39,16 @@ class Data:
 
     def __init__(self, workload: str, seed: int, index: int):
         self.sizes, self.seed, self.index = sizes_of(workload), seed & MASK, index
+        self.workload = workload
 
-    def draw(self, stream: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def begin(self, stream: int) -> np.ndarray:
         x = mix(np.array([self.seed], dtype=np.uint64))
         for part in (self.index, stream):
             x = mix(x ^ np.uint64(part))
-        return mix(mix(x ^ a.astype(np.uint64)) ^ b.astype(np.uint64))
+        return x
+
+    def draw(self, stream: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return mix(mix(self.begin(stream) ^ a.astype(np.uint64)) ^ b.astype(np.uint64))
 
     def below(self, stream: int, a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
         return ((self.draw(stream, a, b) >> np.uint64(16)) % np.uint64(n)).astype(np.int64)
@@ -62,8 +74,20 @@ class Data:
         rows = np.arange(self.sizes[layer + 1])
         return (self.below(BIAS, np.array([layer]), rows, 5) - 2).astype(np.float32)
 
+    def drawn(self, p: int) -> np.ndarray:
+        """Parameter p of a model."""
+        shape, every, most, unit = LAWS[self.workload][p]
+        places = np.arange(math.prod(shape), dtype=np.uint64)
+        x = mix(self.begin(1000 + p) ^ places) >> np.uint64(16)
+        there, x = x % np.uint64(every) == 0, x // np.uint64(every)
+        size = (1 + x // np.uint64(2) % np.uint64(most)).astype(np.float64) * unit
+        signed = np.where(x % np.uint64(2) == 0, size, -size)
+        return np.where(there, signed, 0.0).astype(np.float32).reshape(shape)
+
     def parameters(self) -> list[np.ndarray]:
-        """weight, bias, weight, bias, ..."""
+        """weight, bias, weight, bias, ...; of lstm the two weights, then the two biases first."""
+        if self.workload in MODELS:
+            return [self.drawn(p) for p in range(len(LAWS[self.workload]))]
         layers = range(len(self.sizes) - 1)
         return [values for layer in layers for values in (self.weight(layer), self.bias(layer))]
 

@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any
 
-from launch import Arm, Cell, Plan
+from launch import Cell, Plan, arms_of
 
 MACHINE = ("node_hash", "cpu_model", "packages", "cores", "pus", "usable_pus", "mem_bytes",
            "kernel", "libc", "governor")
@@ -21,8 +21,7 @@ GPU_STEP_TIME = ("from when all GPUs are idle until all are idle again, by the h
 WARMUP = "last 10 steps: slope < 0.5%, each within 5% of the mean; at most 200 steps, 10 s"
 
 
-def new(plan: Plan, cells: list[Cell], arms: list[Arm], launches: int, header: dict,
-        about: dict) -> dict[str, Any]:
+def new(plan: Plan, cells: list[Cell], launches: int, header: dict, about: dict) -> dict[str, Any]:
     now = datetime.datetime.now(datetime.timezone.utc)
     return {
         "schema": "lockstep/peer/1.0",
@@ -49,7 +48,9 @@ def new(plan: Plan, cells: list[Cell], arms: list[Arm], launches: int, header: d
                      "cores": [",".join(map(str, cores)) for cores in plan.cores[plan.devices]]},
         "cells": [{"workload": cell.workload, "batch": cell.batch,
                    "arms": [{"program": arm.program, "mode": arm.mode, "devices": arm.devices,
-                             "launches": []} for arm in arms]} for cell in cells],
+                             "launches": []}
+                            for arm in arms_of(plan.devices, plan.kind, cell.workload)]}
+                  for cell in cells],
     }
 
 

@@ -14,6 +14,7 @@ import time
 from typing import Any, NamedTuple
 
 from devices import lockstep_devices
+from workloads import MODELS
 
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 WARMUP_OR_BAD = 1 | 16  # flags of a sample in a record of lockstep sweep
@@ -66,14 +67,19 @@ class Failed(Exception):
         self.wrong = wrong
 
 
-def arms_of(devices: int, kind: str = "cpu") -> list[Arm]:
-    """PyTorch's parallel program: processes on cores, DataParallel on GPUs."""
+def arms_of(devices: int, kind: str = "cpu", workload: str = "tutorial") -> list[Arm]:
+    """PyTorch's parallel program: processes on cores, DataParallel on GPUs. Chains of linear layers
+    alone have the bare products, and lockstep's DistributedDataParallel where its mean is exact."""
     parallel = "dp" if kind == "cuda" else "ddp"
-    single = [Arm("lockstep", "dp", 1)] if devices > 1 else []
-    products = [Arm("pytorch", "matmul", 1)] if devices > 1 else []
-    return [Arm("lockstep", "dp", devices), *single, Arm("lockstep", "plain", 1),
-            Arm("pytorch", parallel, devices), Arm("pytorch", "plain", 1),
-            Arm("pytorch", "matmul", devices), *products]
+    single, ranks, products = [], [], []
+    if devices > 1:
+        single = [Arm("lockstep", "dp", 1)]
+    if workload.startswith("mlp:") and kind == "cpu" and devices > 1 and devices & (devices - 1) == 0:
+        ranks = [Arm("lockstep", "ddp", devices)]
+    if workload not in MODELS:
+        products = [Arm("pytorch", "matmul", n) for n in sorted({devices, 1}, reverse=True)]
+    return [Arm("lockstep", "dp", devices), *single, *ranks, Arm("lockstep", "plain", 1),
+            Arm("pytorch", parallel, devices), Arm("pytorch", "plain", 1), *products]
 
 
 def run_together(commands: list[list[str]], timeout: float, folder: str,

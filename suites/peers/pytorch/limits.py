@@ -9,6 +9,7 @@ from figures import Figure, arm_of, outside_figure, ratio_figure
 MLP = "mlp:1024,1024,1024,1024"
 DP2, DP1 = ("lockstep", "dp", 2), ("lockstep", "dp", 1)
 DDP2, PLAIN = ("pytorch", "ddp", 2), ("pytorch", "plain", 1)
+RANKS2, FASTER = ("lockstep", "ddp", 2), ("pytorch", "faster", 2)
 
 
 class Limit(NamedTuple):
@@ -27,6 +28,11 @@ LIMITS = (
     Limit(MLP, 2048, "speed-up of 2 devices against 1", DP1, DP2, None, 1.8),
     Limit("tutorial", 30, "lockstep 2 / PyTorch DDP 2", DP2, DDP2, 0.05),
     Limit("tutorial", 30, "lockstep 2 / PyTorch plain", DP2, PLAIN, 0.5),
+    Limit(MLP, 256, "lockstep DDP 2 / PyTorch DDP 2", RANKS2, DDP2, 0.55),
+    Limit("cnn", 64, "lockstep 2 / PyTorch's faster", DP2, FASTER, 0.8),
+    Limit("cnn", 512, "lockstep 2 / PyTorch's faster", DP2, FASTER, 0.8),
+    Limit("lstm", 64, "lockstep 2 / PyTorch's faster", DP2, FASTER, 0.8),
+    Limit("lstm", 512, "lockstep 2 / PyTorch's faster", DP2, FASTER, 0.9),
     Limit(MLP, 2048, "outside matrix products, 1 device", DP1, None, 0.05),
     Limit(MLP, 2048, "outside matrix products, 2 devices", DP2, None, 0.10),
 )

@@ -1,12 +1,15 @@
 """reference.py: what one training step must leave, by a float64 model without torch or autograd.
 
 The data are integers whose sums are exact in float, so an arm must leave these numbers bit for
-bit. One file per (workload, batch, seed); every PyTorch process reads it.
+bit. Those of lstm cannot be: they come with a bound on the rounding of any float step. One file per
+(workload, batch, seed); every PyTorch process reads it.
 """
 from __future__ import annotations
 
 import numpy as np
 
+import reference_cnn
+import reference_lstm
 from data import LEARNING_RATE, SETS, Data
 from workloads import shards_of
 
@@ -23,6 +26,8 @@ def backward(data: Data, acts: list[np.ndarray], grad: np.ndarray) -> list[np.nd
 
 def step(data: Data, x: np.ndarray, upstream: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     """Outputs, and gradients of sum(outputs * upstream), of some rows."""
+    if data.workload == "cnn":
+        return reference_cnn.step(data, x, upstream)
     acts = [x.astype(np.float64)]
     layers = len(data.sizes) - 1
     for layer in range(layers):
@@ -37,6 +42,31 @@ def exact(values: np.ndarray, what: str) -> np.ndarray:
     if not np.array_equal(narrow.astype(np.float64), values):
         raise ValueError(f"{what} of the reference is not exact in float: use a smaller batch")
     return narrow
+
+
+def near_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
+    """As whole_batch, and how far a float step may be away: `bound` of each gradient, `output_bound`;
+    of a row's loss `row_moved`, what its outputs carry, and `row_size`, the sum of |terms|."""
+    x, c = data.inputs(rows), data.upstream(rows)
+    parts, first = [], 0
+    for count in shards_of(rows, devices):
+        part = slice(first, first + count)
+        first += count
+        parts.append(reference_lstm.step(data, x[part], c[part]))
+    y, e = (np.concatenate([part[0][k] for part in parts]) for k in range(2))
+    moved = (abs(c) * e).sum(axis=1)
+    found = {"outputs": y, "output_bound": e, "row_loss": (y * c).sum(axis=1), "row_moved": moved,
+             "row_size": abs(y * c).sum(axis=1) + moved}
+    # Over rows and steps, then over the replicas, then one addition to what was there.
+    rounding = reference_lstm.gamma(rows * reference_lstm.STEPS + devices + 4)
+    for i, value in enumerate(data.parameters()):
+        sums = [part[1][i] for part in parts]
+        found[f"grad{i}"] = sum(one.value for one in sums)
+        found[f"bound{i}"] = (sum(one.moved for one in sums)
+                              + rounding * sum(one.size for one in sums))
+        found[f"updated{i}"] = value - LEARNING_RATE * found[f"grad{i}"]
+        found[f"size{i}"] = sum(abs(one.value) for one in sums)
+    return found
 
 
 def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
@@ -66,7 +96,8 @@ def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
 def write(path: str, workload: str, rows: int, seed: int, devices: int) -> None:
     found = {}
     for index in range(SETS):
-        values = whole_batch(Data(workload, seed, index), rows, devices)
+        batch = near_batch if workload == "lstm" else whole_batch
+        values = batch(Data(workload, seed, index), rows, devices)
         found.update({f"set{index}.{name}": array for name, array in values.items()})
     with open(path, "wb") as file:
         np.savez(file, **found)
