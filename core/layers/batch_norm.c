@@ -1,6 +1,7 @@
 /* batch_norm.c: batch normalisation per channel. The running values are buffers: replica 0 shares
  * those of the base, so that its rows alone move them. */
 #include "../module.h"
+#include "layer.h"
 
 #include <stdlib.h>
 
@@ -134,8 +135,9 @@ static void fill(const struct dp_param *param, float value)
         values[i] = value;
 }
 
-static int add_params(struct dp_module *m, struct norm *l, struct dp_error *err)
+static int add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
+    struct norm *l = self;
     const size_t *c = &l->channels;
     int status = dp_module_add_param(m, "weight", DP_F32, 1, c, &l->weight, err);
     if (status == 0)
@@ -158,26 +160,11 @@ static int add_params(struct dp_module *m, struct norm *l, struct dp_error *err)
 int dp_batch_norm(struct dp_group *group, size_t channels, double eps, double momentum,
                   struct dp_module **module, struct dp_error *err)
 {
-    struct dp_module *m = NULL;
+    const struct norm l = {.channels = channels, .eps = eps, .momentum = momentum};
     if (channels < 1 || !(eps >= 0.0) || !(momentum >= 0.0 && momentum <= 1.0))
         return dp_fail(err, DP_EINVAL,
                        "batch_norm(%zu, eps %g, momentum %g): at least 1 channel, eps at least 0, "
                        "momentum 0 to 1",
                        channels, eps, momentum);
-    struct norm *l = calloc(1, sizeof *l);
-    if (!l)
-        return dp_fail(err, DP_ENOMEM, "no memory for batch_norm(%zu)", channels);
-    *l = (struct norm){.channels = channels, .eps = eps, .momentum = momentum};
-    int status = dp_module_open(group, &norm_ops, l, NULL, 0, &m, err);
-    if (status) {
-        free(l);
-        return status;
-    }
-    status = add_params(m, l, err);
-    if (status) {
-        dp_module_close(m);
-        return status;
-    }
-    *module = m;
-    return 0;
+    return dp_layer_open(group, &norm_ops, &l, sizeof l, add_params, module, err);
 }

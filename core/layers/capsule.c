@@ -1,6 +1,7 @@
 /* capsule.c: a layer of capsules. Votes are a matrix product per capsule below, then the routing is
  * one operation. */
 #include "../module.h"
+#include "layer.h"
 
 #include <stdlib.h>
 
@@ -206,33 +207,26 @@ static int capsule_backward(struct dp_module *module, struct dp_run *run,
 static const struct dp_module_ops capsule_ops = {"capsule", capsule_forward, capsule_backward,
                                                  free};
 
+static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+{
+    struct capsule *l = self;
+    const size_t dim[] = {l->in, l->out, l->d_out, l->d_in};
+    const int status = dp_module_add_param(m, "weight", DP_F32, 4, dim, &l->weight, err);
+    if (status == 0)
+        l->weight->init_bound = 0.1f;
+    return status;
+}
+
 int dp_capsule(struct dp_group *group, const struct dp_capsule_config *config,
                struct dp_module **module, struct dp_error *err)
 {
-    struct dp_module *m = NULL;
+    const struct capsule l = {config->in,    config->out,    config->d_in,
+                              config->d_out, config->rounds, NULL};
     if (config->in < 1 || config->out < 1 || config->d_in < 1 || config->d_out < 1 ||
         config->rounds < 1 || config->rounds > 16)
         return dp_fail(err, DP_EINVAL,
                        "capsules of (%zu, %zu) to (%zu, %zu) in %d rounds: all at least 1, at most "
                        "16 rounds",
                        config->in, config->d_in, config->out, config->d_out, config->rounds);
-    struct capsule *l = calloc(1, sizeof *l);
-    if (!l)
-        return dp_fail(err, DP_ENOMEM, "no memory for capsules");
-    *l = (struct capsule){config->in,    config->out,    config->d_in,
-                          config->d_out, config->rounds, NULL};
-    int status = dp_module_open(group, &capsule_ops, l, NULL, 0, &m, err);
-    if (status) {
-        free(l);
-        return status;
-    }
-    const size_t dim[] = {l->in, l->out, l->d_out, l->d_in};
-    status = dp_module_add_param(m, "weight", DP_F32, 4, dim, &l->weight, err);
-    if (status) {
-        dp_module_close(m);
-        return status;
-    }
-    l->weight->init_bound = 0.1f;
-    *module = m;
-    return 0;
+    return dp_layer_open(group, &capsule_ops, &l, sizeof l, add_params, module, err);
 }

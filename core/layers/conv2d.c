@@ -3,6 +3,7 @@
  * A chunk of images at a time, so that its columns stay in the cache: columns [C KH KW, windows],
  * then sums [C_out, windows] = weight [C_out, C KH KW] columns, then those image by image. The
  * backward makes the columns again, which is faster than reading them from memory. */
+#include "layer.h"
 #include "window.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 struct conv {
     size_t c_in, c_out;
     struct dp_window window;
+    bool has_bias;
     struct dp_param *weight, *bias; /* bias NULL: none */
 };
 
@@ -226,12 +228,13 @@ static int conv_backward(struct dp_module *module, struct dp_run *run,
 
 static const struct dp_module_ops conv_ops = {"conv2d", conv_forward, conv_backward, free};
 
-static int add_params(struct dp_module *m, struct conv *l, bool bias, struct dp_error *err)
+static int add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
+    struct conv *l = self;
     const size_t *kernel = l->window.kernel;
     const size_t dim[] = {l->c_out, l->c_in, kernel[0], kernel[1]};
     int status = dp_module_add_param(m, "weight", DP_F32, 4, dim, &l->weight, err);
-    if (status == 0 && bias)
+    if (status == 0 && l->has_bias)
         status = dp_module_add_param(m, "bias", DP_F32, 1, &l->c_out, &l->bias, err);
     return status;
 }
@@ -239,27 +242,11 @@ static int add_params(struct dp_module *m, struct conv *l, bool bias, struct dp_
 int dp_conv2d(struct dp_group *group, size_t c_in, size_t c_out, const struct dp_window *window,
               bool bias, struct dp_module **module, struct dp_error *err)
 {
-    struct dp_module *m = NULL;
-    struct dp_window checked;
+    struct conv l = {.c_in = c_in, .c_out = c_out, .has_bias = bias};
     if (c_in < 1 || c_out < 1)
         return dp_fail(err, DP_EINVAL, "conv2d(%zu, %zu): at least 1 channel", c_in, c_out);
-    int status = dp_window_check("conv2d", window, (const size_t[]){1, 1}, &checked, err);
+    const int status = dp_window_check("conv2d", window, (const size_t[]){1, 1}, &l.window, err);
     if (status)
         return status;
-    struct conv *l = calloc(1, sizeof *l);
-    if (!l)
-        return dp_fail(err, DP_ENOMEM, "no memory for conv2d(%zu, %zu)", c_in, c_out);
-    *l = (struct conv){.c_in = c_in, .c_out = c_out, .window = checked};
-    status = dp_module_open(group, &conv_ops, l, NULL, 0, &m, err);
-    if (status) {
-        free(l);
-        return status;
-    }
-    status = add_params(m, l, bias, err);
-    if (status) {
-        dp_module_close(m);
-        return status;
-    }
-    *module = m;
-    return 0;
+    return dp_layer_open(group, &conv_ops, &l, sizeof l, add_params, module, err);
 }

@@ -1,6 +1,7 @@
 /* dropout.c: in training some elements are zero and the others larger. Which ones is a function of
  * the layer's seed, the device and how many draws its run has made: nothing is shared. */
 #include "../module.h"
+#include "layer.h"
 
 #include <stdlib.h>
 
@@ -106,14 +107,8 @@ static const struct dp_module_ops dropout_ops = {"dropout", dropout_forward, dro
 int dp_dropout(struct dp_group *group, double p, uint64_t seed, struct dp_module **module,
                struct dp_error *err)
 {
+    const struct dropout l = {p, seed};
     if (!(p >= 0.0 && p <= 1.0))
         return dp_fail(err, DP_EINVAL, "dropout of %g: 0 to 1", p);
-    struct dropout *l = malloc(sizeof *l);
-    if (!l)
-        return dp_fail(err, DP_ENOMEM, "no memory for dropout");
-    *l = (struct dropout){p, seed};
-    const int status = dp_module_open(group, &dropout_ops, l, NULL, 0, module, err);
-    if (status)
-        free(l);
-    return status;
+    return dp_layer_open(group, &dropout_ops, &l, sizeof l, NULL, module, err);
 }

@@ -1,5 +1,6 @@
 /* embedding.c: rows of a table by number. The table may be on the host. */
 #include "../module.h"
+#include "layer.h"
 
 #include <stdlib.h>
 
@@ -77,28 +78,22 @@ static int embedding_backward(struct dp_module *module, struct dp_run *run,
 static const struct dp_module_ops embedding_ops = {"embedding", embedding_forward,
                                                    embedding_backward, free};
 
+static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+{
+    struct embedding *e = self;
+    const size_t dim[] = {e->rows, e->width};
+    const int status = dp_module_add_param(m, "weight", DP_F32, 2, dim, &e->weight, err);
+    if (status == 0)
+        e->weight->init_bound = 1.0f;
+    return status;
+}
+
 int dp_embedding(struct dp_group *group, size_t rows, size_t width, struct dp_module **module,
                  struct dp_error *err)
 {
-    struct dp_module *m = NULL;
+    const struct embedding e = {.rows = rows, .width = width};
     if (rows < 1 || width < 1 || rows > INT32_MAX)
         return dp_fail(err, DP_EINVAL, "embedding(%zu, %zu): 1 to %d rows of at least 1", rows,
                        width, INT32_MAX);
-    struct embedding *e = calloc(1, sizeof *e);
-    if (!e)
-        return dp_fail(err, DP_ENOMEM, "no memory for embedding(%zu, %zu)", rows, width);
-    *e = (struct embedding){.rows = rows, .width = width};
-    int status = dp_module_open(group, &embedding_ops, e, NULL, 0, &m, err);
-    if (status) {
-        free(e);
-        return status;
-    }
-    status = dp_module_add_param(m, "weight", DP_F32, 2, (size_t[]){rows, width}, &e->weight, err);
-    if (status) {
-        dp_module_close(m);
-        return status;
-    }
-    e->weight->init_bound = 1.0f;
-    *module = m;
-    return 0;
+    return dp_layer_open(group, &embedding_ops, &e, sizeof e, add_params, module, err);
 }

@@ -1,5 +1,6 @@
 /* flatten.c: other dimensions behind the first. Tensors are contiguous, so both ways are views. */
 #include "../module.h"
+#include "layer.h"
 
 #include <stdlib.h>
 
@@ -59,22 +60,10 @@ static int view_backward(struct dp_module *module, struct dp_run *run,
 static const struct dp_module_ops flatten_ops = {"flatten", view_forward, view_backward, free};
 static const struct dp_module_ops unflatten_ops = {"unflatten", view_forward, view_backward, free};
 
-static int open_view(struct dp_group *group, const struct dp_module_ops *ops,
-                     const struct view *view, struct dp_module **module, struct dp_error *err)
-{
-    struct view *v = malloc(sizeof *v);
-    if (!v)
-        return dp_fail(err, DP_ENOMEM, "no memory for %s", ops->kind);
-    *v = *view;
-    const int status = dp_module_open(group, ops, v, NULL, 0, module, err);
-    if (status)
-        free(v);
-    return status;
-}
-
 int dp_flatten(struct dp_group *group, struct dp_module **module, struct dp_error *err)
 {
-    return open_view(group, &flatten_ops, &(struct view){0}, module, err);
+    return dp_layer_open(group, &flatten_ops, &(struct view){0}, sizeof(struct view), NULL, module,
+                         err);
 }
 
 int dp_unflatten(struct dp_group *group, int ndim, const size_t dim[], struct dp_module **module,
@@ -86,5 +75,5 @@ int dp_unflatten(struct dp_group *group, int ndim, const size_t dim[], struct dp
                        DP_MAX_DIMS - 1);
     for (int d = 0; d < ndim; ++d)
         v.dim[d] = dim[d];
-    return open_view(group, &unflatten_ops, &v, module, err);
+    return dp_layer_open(group, &unflatten_ops, &v, sizeof v, NULL, module, err);
 }

@@ -1,10 +1,12 @@
 /* linear.c: y = x W^T + b, with x [N, D_in], W [D_out, D_in], b [D_out], y [N, D_out]. */
 #include "../module.h"
+#include "layer.h"
 
 #include <stdlib.h>
 
 struct linear {
     size_t d_in, d_out;
+    bool has_bias;
     struct dp_param *weight, *bias; /* bias NULL: none */
 };
 
@@ -170,29 +172,21 @@ static int linear_backward(struct dp_module *module, struct dp_run *run,
 
 static const struct dp_module_ops linear_ops = {"linear", linear_forward, linear_backward, free};
 
+static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+{
+    struct linear *l = self;
+    const size_t dim[] = {l->d_out, l->d_in};
+    int status = dp_module_add_param(m, "weight", DP_F32, 2, dim, &l->weight, err);
+    if (status == 0 && l->has_bias)
+        status = dp_module_add_param(m, "bias", DP_F32, 1, &l->d_out, &l->bias, err);
+    return status;
+}
+
 int dp_linear(struct dp_group *group, size_t d_in, size_t d_out, bool bias,
               struct dp_module **module, struct dp_error *err)
 {
-    struct dp_module *m = NULL;
+    const struct linear l = {.d_in = d_in, .d_out = d_out, .has_bias = bias};
     if (d_in < 1 || d_out < 1)
         return dp_fail(err, DP_EINVAL, "linear(%zu, %zu): at least 1 feature", d_in, d_out);
-    struct linear *l = calloc(1, sizeof *l);
-    if (!l)
-        return dp_fail(err, DP_ENOMEM, "no memory for linear(%zu, %zu)", d_in, d_out);
-    int status = dp_module_open(group, &linear_ops, l, NULL, 0, &m, err);
-    if (status) {
-        free(l);
-        return status;
-    }
-    l->d_in = d_in;
-    l->d_out = d_out;
-    status = dp_module_add_param(m, "weight", DP_F32, 2, (size_t[]){d_out, d_in}, &l->weight, err);
-    if (status == 0 && bias)
-        status = dp_module_add_param(m, "bias", DP_F32, 1, &d_out, &l->bias, err);
-    if (status) {
-        dp_module_close(m);
-        return status;
-    }
-    *module = m;
-    return 0;
+    return dp_layer_open(group, &linear_ops, &l, sizeof l, add_params, module, err);
 }

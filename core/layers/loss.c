@@ -1,5 +1,6 @@
 /* loss.c: losses as modules with one 0-dim output. */
 #include "../module.h"
+#include "layer.h"
 
 #include <stdlib.h>
 
@@ -116,14 +117,6 @@ int dp_loss(struct dp_group *group, enum dp_loss_kind kind, float scale, bool me
 {
     if (kind < DP_LOSS_SUM || kind > DP_LOSS_XENT)
         return dp_fail(err, DP_EINVAL, "unknown loss %d", (int)kind);
-    struct loss *l = calloc(1, sizeof *l);
-    if (!l)
-        return dp_fail(err, DP_ENOMEM, "no memory for a loss");
-    l->kind = kind;
-    l->scale = (double)scale;
-    l->mean = mean;
-    const int status = dp_module_open(group, &loss_ops, l, NULL, 0, module, err);
-    if (status)
-        free(l);
-    return status;
+    const struct loss l = {.kind = kind, .scale = (double)scale, .mean = mean};
+    return dp_layer_open(group, &loss_ops, &l, sizeof l, NULL, module, err);
 }

@@ -1,4 +1,5 @@
 /* max_pool2d.c: the largest of each window. Where it was is saved for the gradient. */
+#include "layer.h"
 #include "window.h"
 
 #include <stdlib.h>
@@ -79,12 +80,5 @@ int dp_max_pool2d(struct dp_group *group, const struct dp_window *window, struct
     }
     if (status)
         return status;
-    struct dp_window *self = malloc(sizeof *self);
-    if (!self)
-        return dp_fail(err, DP_ENOMEM, "no memory for max_pool2d");
-    *self = checked;
-    status = dp_module_open(group, &pool_ops, self, NULL, 0, module, err);
-    if (status)
-        free(self);
-    return status;
+    return dp_layer_open(group, &pool_ops, &checked, sizeof checked, NULL, module, err);
 }

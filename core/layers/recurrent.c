@@ -5,6 +5,7 @@
  * and, in the backward, the gradients of the sums: the weights' gradients are again one product
  * each. */
 #include "../module.h"
+#include "layer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -326,8 +327,9 @@ static int recurrent_backward(struct dp_module *module, struct dp_run *run,
 static const struct dp_module_ops rnn_ops = {"rnn", recurrent_forward, recurrent_backward, free};
 static const struct dp_module_ops lstm_ops = {"lstm", recurrent_forward, recurrent_backward, free};
 
-static int add_params(struct dp_module *m, struct recurrent *l, struct dp_error *err)
+static int add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
+    struct recurrent *l = self;
     const size_t width = l->gates * l->hidden;
     const size_t x[] = {width, l->features}, h[] = {width, l->hidden};
     int status = dp_module_add_param(m, "weight_ih_l0", DP_F32, 2, x, &l->weight_x, err);
@@ -346,30 +348,12 @@ static int add_params(struct dp_module *m, struct recurrent *l, struct dp_error 
 }
 
 static int open_layer(struct dp_group *group, const struct dp_module_ops *ops,
-                      const struct recurrent *layer, struct dp_module **module,
-                      struct dp_error *err)
+                      const struct recurrent *l, struct dp_module **module, struct dp_error *err)
 {
-    struct dp_module *m = NULL;
-    if (layer->features < 1 || layer->hidden < 1)
+    if (l->features < 1 || l->hidden < 1)
         return dp_fail(err, DP_EINVAL, "%s(%zu, %zu): at least 1 feature and 1 hidden unit",
-                       layer->kind, layer->features, layer->hidden);
-    struct recurrent *l = malloc(sizeof *l);
-    if (!l)
-        return dp_fail(err, DP_ENOMEM, "no memory for %s(%zu, %zu)", layer->kind, layer->features,
-                       layer->hidden);
-    *l = *layer;
-    int status = dp_module_open(group, ops, l, NULL, 0, &m, err);
-    if (status) {
-        free(l);
-        return status;
-    }
-    status = add_params(m, l, err);
-    if (status) {
-        dp_module_close(m);
-        return status;
-    }
-    *module = m;
-    return 0;
+                       l->kind, l->features, l->hidden);
+    return dp_layer_open(group, ops, l, sizeof *l, add_params, module, err);
 }
 
 int dp_rnn(struct dp_group *group, size_t features, size_t hidden, bool last,

@@ -1,0 +1,29 @@
+/* layer.c: opening a layer: its data, its module, its parameters, or none of them. */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int dp_layer_open(struct dp_group *group, const struct dp_module_ops *ops, const void *self,
+                  size_t bytes,
+                  int (*add_params)(struct dp_module *module, void *self, struct dp_error *err),
+                  struct dp_module **module, struct dp_error *err)
+{
+    struct dp_module *m = NULL;
+    void *own = malloc(bytes);
+    if (!own)
+        return dp_fail(err, DP_ENOMEM, "no memory for %s", ops->kind);
+    memcpy(own, self, bytes);
+    int status = dp_module_open(group, ops, own, NULL, 0, &m, err);
+    if (status) {
+        free(own);
+        return status;
+    }
+    status = add_params ? add_params(m, own, err) : 0;
+    if (status) {
+        dp_module_close(m);
+        return status;
+    }
+    *module = m;
+    return 0;
+}
