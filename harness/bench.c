@@ -80,13 +80,11 @@ static error_t parse_format(struct bench_options *o, const char *arg,
                             const struct argp_state *state)
 {
     static const char *const formats[] = {"text", "tsv"};
-    struct option_text why;
-    size_t index;
+    size_t index = 0;
+    const error_t rc = command_choice(state, "format", "format", arg, formats, 2, &index);
 
-    if (option_name("format", arg, formats, 2, &index, &why))
-        return command_bad_option(state, "--format: %s", why.text);
     o->format = index == 1 ? BENCH_TSV : BENCH_TEXT;
-    return 0;
+    return rc;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

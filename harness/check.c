@@ -8,6 +8,7 @@
 #include "check_pool.h"
 #include "check_runner.h"
 #include "command.h"
+#include "stop.h"
 
 int runner_stopped(const char *command, int rc, struct runner_progress *progress)
 {
@@ -212,7 +213,7 @@ static int check_selected(const char *command, const struct runner_options *opti
     } else if (status == 0) {
         status = runner_out_open(command, options->out, &out);
         if (status == 0) {
-            runner_watch_signals();
+            stop_watch_signals();
             status = gpus_there(command, options);
         }
         if (status == 0) {

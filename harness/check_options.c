@@ -1,7 +1,6 @@
 /* check_options.c: the command line of `lockstep check`. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -107,16 +106,6 @@ static error_t parse_limit(const struct argp_state *state, const char *arg, doub
                               LIMIT_MAX);
 }
 
-static error_t parse_choice(const struct argp_state *state, const char *option, const char *what,
-                            const char *arg, const char *const names[], size_t n, size_t *index)
-{
-    struct option_text why;
-
-    if (option_name(what, arg, names, n, index, &why) == 0)
-        return 0;
-    return command_bad_option(state, "%s: %s", option, why.text);
-}
-
 static error_t parse_profiles(const struct argp_state *state, const char *arg,
                               struct runner_options *options)
 {
@@ -131,7 +120,7 @@ static error_t parse_profiles(const struct argp_state *state, const char *arg,
     memcpy(list, options->profile, sizeof list);
     for (char *name = strtok_r(list, ",", &rest); name != NULL && rc == 0;
          name = strtok_r(NULL, ",", &rest)) {
-        rc = parse_choice(state, "--profile", "profile", name, names, RUNNER_PROFILES + 1, &index);
+        rc = command_choice(state, "profile", "profile", name, names, RUNNER_PROFILES + 1, &index);
         if (rc == 0 && index == RUNNER_PROFILES)
             options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
         else if (rc == 0)
@@ -148,7 +137,7 @@ static error_t parse_format(const struct argp_state *state, const char *arg,
     static const char *const formats[] = {"text", "json", "junit", "md"};
     size_t index = 0;
     const error_t rc =
-        parse_choice(state, "--format", "format", arg, formats, RUNNER_FORMATS, &index);
+        command_choice(state, "format", "format", arg, formats, RUNNER_FORMATS, &index);
 
     options->format = (enum runner_format)index;
     return rc;
@@ -158,8 +147,8 @@ static error_t parse_backend(const struct argp_state *state, const char *arg,
                              struct runner_options *options)
 {
     size_t index = 0;
-    const error_t rc = parse_choice(state, "--backend", "backend", arg, command_backends,
-                                    COMMAND_BACKENDS, &index);
+    const error_t rc = command_choice(state, "backend", "backend", arg, command_backends,
+                                      COMMAND_BACKENDS, &index);
 
     options->has_backend = true;
     if (rc == 0 && options->impl_options[0] != '\0')

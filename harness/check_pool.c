@@ -1,5 +1,6 @@
 /* check_pool.c: keeps as many processes going as were asked for, until all jobs are done. */
 #include "check_pool.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,33 +8,6 @@
 #include <time.h>
 
 enum { SIGNAL_CHECK_MS = 50, POOL_HANGS = 12, FORK_TRIES = 200 };
-
-/* The only thing a signal handler can reach. */
-static volatile sig_atomic_t stop_requested;
-
-static void request_stop(int number)
-{
-    (void)number;
-    stop_requested = 1;
-}
-
-void runner_watch_signals(void)
-{
-    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    const struct sigaction action = {.sa_handler = request_stop};
-
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction before;
-
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
-    }
-}
-
-bool runner_stop_requested(void)
-{
-    return stop_requested != 0;
-}
 
 struct pool {
     struct runner_job *jobs;
@@ -66,7 +40,7 @@ static int start(struct runner_process *process, struct runner_job *job)
     for (int i = 0; i < FORK_TRIES; i++) {
         if (runner_process_start(process, job) == 0)
             return 0;
-        if (errno != EAGAIN || stop_requested)
+        if (errno != EAGAIN || stop_requested())
             return -1;
         for (int j = 0; j < 50; j++)
             nap();
@@ -166,7 +140,7 @@ static int collect(struct pool *pool)
 static int run(struct pool *pool)
 {
     while (pool->next < pool->n || is_busy(pool)) {
-        if (stop_requested)
+        if (stop_requested())
             return 1;
         if (fill(pool))
             return -1;

@@ -42,11 +42,8 @@ struct runner_watcher {
     void *context;
 };
 
-void runner_watch_signals(void);
-bool runner_stop_requested(void);
-
-/* Runs all jobs, at most `slots` at a time. 0; 1 when a signal came first; -1 when no process can
- * be started, errno set. */
+/* Runs all jobs, at most `slots` at a time. 0; 1 when a stop was requested first; -1 when no
+ * process can be started, errno set. */
 int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
                 const struct runner_watcher *watcher);
 

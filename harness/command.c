@@ -132,6 +132,16 @@ error_t command_bad_option(const struct argp_state *state, const char *format, .
     return EINVAL;
 }
 
+error_t command_choice(const struct argp_state *state, const char *option, const char *what,
+                       const char *value, const char *const names[], size_t n, size_t *index)
+{
+    struct option_text why;
+
+    if (option_name(what, value, names, n, index, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--%s: %s", option, why.text);
+}
+
 error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
                      uint64_t *seen)
 {

@@ -54,6 +54,10 @@ error_t command_bad_option(const struct argp_state *state, const char *format, .
 error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
                      uint64_t *seen);
 
+/* Which of the names an option's value is; `what` they are names of is for the complaint. */
+error_t command_choice(const struct argp_state *state, const char *option, const char *what,
+                       const char *value, const char *const names[], size_t n, size_t *index);
+
 /* Copies an option's value. 0, or -1 when it is too long for the field. */
 int command_copy(char *field, size_t bytes, const char *value);
 

@@ -6,7 +6,6 @@
 
 #include "build_info.h"
 #include "command.h"
-#include "options.h"
 #include "record_devices.h"
 
 enum { COLUMNS = 80, KEY_RESOURCES = 256 };
@@ -56,9 +55,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     static const char *const formats[] = {"text", "json"};
     static const char *const binds[] = {"none", "cores"};
     struct devices_options *options = state->input;
-    struct option_text why;
-    size_t index;
-    const error_t rc = command_once(state, option_table, key, &options->seen);
+    size_t index = 0;
+    error_t rc = command_once(state, option_table, key, &options->seen);
 
     if (rc)
         return rc;
@@ -81,15 +79,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case COMMAND_REQUIRE:
         return command_require(state, arg, &options->required);
     case 'f':
-        if (option_name("format", arg, formats, 2, &index, &why))
-            return command_bad_option(state, "--format: %s", why.text);
+        rc = command_choice(state, "format", "format", arg, formats, 2, &index);
         options->json = index == 1;
-        return 0;
+        return rc;
     case 'n':
-        if (option_name("binding", arg, binds, 2, &index, &why))
-            return command_bad_option(state, "--bind: %s", why.text);
+        rc = command_choice(state, "bind", "binding", arg, binds, 2, &index);
         options->bind = index == 1;
-        return 0;
+        return rc;
     default:
         return command_key(key, arg, state);
     }

@@ -3,6 +3,7 @@
  * The worker gets a process group of its own, so Ctrl-C reaches only the parent; it is killed
  * with its parent, on a signal, and when its time is over. */
 #include "launch.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,29 +27,6 @@ struct outcome {
     bool timed_out, interrupted, too_long;
     int status; /* of waitpid */
 };
-
-/* The only thing a signal handler can reach. Any thread may run the handler (a BLAS library may
- * have some of its own), so a blocked mask and signalfd would not do. */
-static volatile sig_atomic_t stop_requested;
-
-static void request_stop(int number)
-{
-    (void)number;
-    stop_requested = 1;
-}
-
-void launch_watch_signals(void)
-{
-    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    const struct sigaction action = {.sa_handler = request_stop};
-
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction before;
-
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
-    }
-}
 
 /* The command line of a worker; numbers live in the same object. */
 struct command_line {
@@ -187,7 +165,7 @@ static void reap(pid_t pid, double end, struct outcome *outcome)
 
     while (!(ended = has_ended(pid)) && now() < end && !outcome->interrupted) {
         nanosleep(&pause, NULL);
-        outcome->interrupted = stop_requested != 0;
+        outcome->interrupted = stop_requested();
     }
     outcome->timed_out = outcome->timed_out || (end > 0 && !ended);
     kill(-pid, SIGKILL);
@@ -204,7 +182,7 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, struct outco
     while (open) {
         struct pollfd pipe_end = {.fd = input, .events = POLLIN};
 
-        outcome->interrupted = stop_requested != 0;
+        outcome->interrupted = stop_requested();
         if (outcome->interrupted)
             break;
         /* First what is there: this process may have been stopped for longer than the timeout, and

@@ -4,12 +4,9 @@
 
 #include "cell.h"
 
-/* From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM, unless they were ignored, end the cell under way
- * only. */
-void launch_watch_signals(void);
-
 /* Runs one cell and fills its record in any case: what the worker sent, or how it ended.
- * 0; 1 when a signal came first (the worker was killed, there is no record). Frees nothing. */
+ * 0; 1 when a stop was requested first (the worker was killed, there is no record). Frees nothing.
+ */
 int launch_cell(const struct cell_config *config, double timeout_seconds, struct record_cell *cell);
 
 #endif

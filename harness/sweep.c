@@ -16,6 +16,7 @@
 #include "output.h"
 #include "progress.h"
 #include "provenance.h"
+#include "stop.h"
 
 struct sweep {
     const char *command; /* "lockstep sweep", for messages */
@@ -269,7 +270,7 @@ static int run_plan(struct sweep *sweep)
     struct record_error err = {""};
     int status;
 
-    launch_watch_signals();
+    stop_watch_signals();
     status = run_cells(sweep);
     if (status != EXIT_MISUSE) {
         const size_t ok = count_status(sweep, RECORD_OK);

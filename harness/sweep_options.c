@@ -86,16 +86,6 @@ static error_t add_workload(const struct argp_state *state, const char *arg,
     return 0;
 }
 
-static error_t parse_choice(const struct argp_state *state, const char *option, const char *what,
-                            const char *arg, const char *const names[], size_t n, size_t *index)
-{
-    struct option_text why;
-
-    if (option_name(what, arg, names, n, index, &why) == 0)
-        return 0;
-    return command_bad_option(state, "%s: %s", option, why.text);
-}
-
 /* "plain", "dp", "ddp" or several of them, in any order. */
 static error_t parse_modes(const struct argp_state *state, const char *arg,
                            struct plan_options *plan)
@@ -111,7 +101,7 @@ static error_t parse_modes(const struct argp_state *state, const char *arg,
 
         snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
                  p);
-        if ((rc = parse_choice(state, "--mode", "mode", name, modes, 3, &index)))
+        if ((rc = command_choice(state, "mode", "mode", name, modes, 3, &index)))
             return rc;
         *(index == 0 ? &plan->plain : index == 1 ? &plan->dp : &plan->ddp) = true;
         p += length;
@@ -163,27 +153,27 @@ static error_t parse_names(int key, const char *arg, const struct argp_state *st
 
     switch (key) {
     case 'b':
-        rc = parse_choice(state, "--backend", "backend", arg, command_backends, COMMAND_BACKENDS,
-                          &index);
+        rc = command_choice(state, "backend", "backend", arg, command_backends, COMMAND_BACKENDS,
+                            &index);
         return rc ? rc
                   : copy_text(state, "--backend", plan->backend, sizeof plan->backend,
                               command_backends[index]);
     case 'G':
-        rc = parse_choice(state, "--graphs", "choice", arg, graphs, 2, &index);
+        rc = command_choice(state, "graphs", "choice", arg, graphs, 2, &index);
         plan->no_graphs = index == 1;
         return rc;
     case 'x':
         for (index = 0; index < DP_MATHS; index++)
             maths[index] = dp_math_name((enum dp_math)index);
-        rc = parse_choice(state, "--math", "math", arg, maths, DP_MATHS, &index);
+        rc = command_choice(state, "math", "math", arg, maths, DP_MATHS, &index);
         plan->math = (enum dp_math)index;
         return rc;
     case 'S':
-        rc = parse_choice(state, "--scaling", "scaling", arg, scalings, 2, &index);
+        rc = command_choice(state, "scaling", "scaling", arg, scalings, 2, &index);
         plan->weak = index == 1;
         return rc;
     default:
-        rc = parse_choice(state, "--bind", "binding", arg, binds, 2, &index);
+        rc = command_choice(state, "bind", "binding", arg, binds, 2, &index);
         plan->bind = index == 1;
         return rc;
     }

@@ -43,21 +43,12 @@ static error_t parse_real(const struct argp_state *state, const char *name, cons
                               max);
 }
 
-static error_t parse_choice(const struct argp_state *state, const char *name, const char *arg,
-                            const char *const names[], size_t n, size_t *index)
-{
-    struct option_text why;
-
-    if (option_name(name, arg, names, n, index, &why) == 0)
-        return 0;
-    return command_bad_option(state, "--%s: %s", name, why.text);
-}
-
 static error_t parse_backend(const struct argp_state *state, const char *name, const char *arg,
                              char *field, size_t bytes)
 {
     size_t index = 0;
-    const error_t rc = parse_choice(state, name, arg, command_backends, COMMAND_BACKENDS, &index);
+    const error_t rc =
+        command_choice(state, name, name, arg, command_backends, COMMAND_BACKENDS, &index);
 
     return rc ? rc : copy_text(state, name, field, bytes, command_backends[index]);
 }
@@ -78,7 +69,7 @@ static error_t parse_prefetch(const struct argp_state *state, const char *arg,
 {
     static const char *const names[] = {"on", "off"};
     size_t index = 0;
-    const error_t rc = parse_choice(state, "prefetch", arg, names, 2, &index);
+    const error_t rc = command_choice(state, "prefetch", "prefetch", arg, names, 2, &index);
 
     options->no_prefetch = index == 1;
     return rc;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "stop.h"
 
 enum { TIMEOUT_SECONDS = 3 };
 
@@ -85,7 +86,7 @@ static int launch_closed(void)
     struct record_cell cell;
     int rc;
 
-    launch_watch_signals();
+    stop_watch_signals();
     rc = launch_cell(&config, 60, &cell);
     if (rc != 1)
         fprintf(stderr, "status %d, %s: %s\n", rc, record_status_names[cell.status], cell.reason);

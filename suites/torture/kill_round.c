@@ -5,7 +5,6 @@
 #include "kill.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,19 +29,6 @@ struct round {
     size_t sittings, not_verified;
     struct records before; /* the file after the last sitting */
 };
-
-static int say(struct record_error *err, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int say(struct record_error *err, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
-    va_end(args);
-    return -1;
-}
 
 /* splitmix64 */
 static uint64_t next_random(uint64_t *state)
@@ -114,7 +100,7 @@ static int check_leftover(struct record_error *err)
 {
     const pid_t pid = process_leftover(LEFTOVER_SECONDS);
 
-    return pid == 0 ? 0 : say(err, "process %ld outlived its sweep", (long)pid);
+    return pid == 0 ? 0 : records_say(err, "process %ld outlived its sweep", (long)pid);
 }
 
 /* Reads the file anew: what was whole before must be there as it was. */
@@ -126,7 +112,7 @@ static int look(struct round *round, struct record_error *err)
         return -1;
     if (!records_continue(&round->before, &now)) {
         records_free(&now);
-        return say(err, "lines that were complete have changed or are gone");
+        return records_say(err, "lines that were complete have changed or are gone");
     }
     records_free(&round->before);
     round->before = now;
@@ -161,7 +147,7 @@ static int tear(struct round *round, struct record_error *err)
     const size_t keep = start + (size_t)(next_fraction(&round->random) * length);
 
     if (truncate(round->file, (off_t)keep))
-        return say(err, "cannot cut %.100s", round->file);
+        return records_say(err, "cannot cut %.100s", round->file);
     records_free(&round->before); /* what was cut off is not missed */
     return look(round, err);
 }
@@ -191,14 +177,14 @@ static int check_announced(const struct round *round, size_t cells_before, struc
     char line[512];
 
     if (log == NULL)
-        return say(err, "there is no %.160s", round->log);
+        return records_say(err, "there is no %.160s", round->log);
     while (fgets(line, sizeof line, log) != NULL)
         announced += line[0] == '[' && strchr(line, '\n') != NULL;
     fclose(log);
     return round->before.n_cells >= cells_before + announced
                ? 0
-               : say(err, "%zu cells were announced, %zu are in the file", announced,
-                     round->before.n_cells - cells_before);
+               : records_say(err, "%zu cells were announced, %zu are in the file", announced,
+                             round->before.n_cells - cells_before);
 }
 
 /* That an undisturbed sitting would take now: a tenth is for the start. */
@@ -225,17 +211,18 @@ static int sit_disturbed(struct round *round, bool resume, bool *ended, struct r
     int status = 0;
 
     if (pid < 0)
-        return say(err, "no sweep could be started");
+        return records_say(err, "no sweep could be started");
     process_sleep_until(begin + delay);
     kill_whom(whom, pid);
     if (!process_wait(pid, SITTING_SECONDS, &status))
-        return say(err, "the sweep hangs after a kill");
+        return records_say(err, "the sweep hangs after a kill");
     /* Half of the time it is resumed at once, as a script would. */
     if (!in_a_hurry && check_leftover(err))
         return -1;
     *ended = !WIFSIGNALED(status);
     if (*ended && WEXITSTATUS(status) > (whom == KILL_WORKER ? 1 : 0))
-        return say(err, "status %d of a sweep, see %.120s", WEXITSTATUS(status), round->log);
+        return records_say(err, "status %d of a sweep, see %.120s", WEXITSTATUS(status),
+                           round->log);
     counts->kills[whom]++;
     counts->after_end += *ended && WEXITSTATUS(status) == 0;
     round->not_verified += *ended && WEXITSTATUS(status) == 1;
@@ -251,11 +238,12 @@ static int sit(struct round *round, bool resume, int *status, struct record_erro
     const pid_t pid = start_sweep(round, resume);
 
     if (pid < 0)
-        return say(err, "no sweep could be started");
+        return records_say(err, "no sweep could be started");
     if (!process_wait(pid, SITTING_SECONDS, status))
-        return say(err, "the sweep hangs");
+        return records_say(err, "the sweep hangs");
     if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0)
-        return say(err, "a sweep ended with wait status %d, see %.120s", *status, round->log);
+        return records_say(err, "a sweep ended with wait status %d, see %.120s", *status,
+                           round->log);
     return look(round, err) ? -1 : check_leftover(err);
 }
 
@@ -266,9 +254,9 @@ static int check_nothing(struct round *round, struct record_error *err)
     int status = 0;
 
     if (pid < 0 || !process_wait(pid, SITTING_SECONDS, &status))
-        return say(err, "a resume of nothing hangs");
+        return records_say(err, "a resume of nothing hangs");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 2 || access(round->file, F_OK) == 0)
-        return say(err, "a resume of nothing ended with wait status %d", status);
+        return records_say(err, "a resume of nothing ended with wait status %d", status);
     return 0;
 }
 
@@ -301,7 +289,7 @@ static int run_round(struct round *round, struct record_error *err)
     if (sit(round, resume, &status, err))
         return -1;
     if (round->before.n_ends != ends + 1)
-        return say(err, "%zu end lines, wanted %zu", round->before.n_ends, ends + 1);
+        return records_say(err, "%zu end lines, wanted %zu", round->before.n_ends, ends + 1);
     return records_compare(&round->torture->undisturbed, &round->before, round->not_verified, err);
 }
 
@@ -351,7 +339,7 @@ int kill_report(struct kill_torture *torture, size_t first, size_t last, struct 
     int status = 0;
 
     if (last - first >= REPORT_FILES)
-        return say(err, "%zu files are too many", last - first + 1);
+        return records_say(err, "%zu files are too many", last - first + 1);
     for (size_t i = first; i <= last; i++) {
         snprintf(file[i - first], PATH_BYTES, "%s/round-%zu/sweep.jsonl", torture->folder, i);
         argv[4 + i - first] = file[i - first];
@@ -361,9 +349,10 @@ int kill_report(struct kill_torture *torture, size_t first, size_t last, struct 
     const pid_t pid = process_start(argv, log);
 
     if (pid < 0 || !process_wait(pid, SITTING_SECONDS, &status))
-        return say(err, "the report hangs");
+        return records_say(err, "the report hangs");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return say(err, "the report of rounds %zu to %zu ended with wait status %d, see %.100s",
-                   first, last, status, log);
+        return records_say(err,
+                           "the report of rounds %zu to %zu ended with wait status %d, see %.100s",
+                           first, last, status, log);
     return 0;
 }

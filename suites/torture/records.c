@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int say(struct record_error *err, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int say(struct record_error *err, const char *format, ...)
+int records_say(struct record_error *err, const char *format, ...)
 {
     va_list args;
 
@@ -27,7 +24,7 @@ static int read_text(const char *path, struct records *records, struct record_er
     size_t capacity = 1 << 16, n;
 
     if (file == NULL && errno != ENOENT)
-        return say(err, "%.100s: %s", path, strerror(errno));
+        return records_say(err, "%.100s: %s", path, strerror(errno));
     records->text = malloc(capacity);
     while (records->text != NULL && file != NULL &&
            (n = fread(records->text + records->bytes, 1, capacity - records->bytes - 1, file)) >
@@ -45,7 +42,7 @@ static int read_text(const char *path, struct records *records, struct record_er
     if (file != NULL)
         fclose(file);
     if (records->text == NULL)
-        return say(err, "out of memory for %.100s", path);
+        return records_say(err, "out of memory for %.100s", path);
     records->text[records->bytes] = '\0';
     return 0;
 }
@@ -65,7 +62,7 @@ static int take_cell(struct records *records, const char *line, struct record_er
     struct record_cell cell;
 
     if (cells == NULL)
-        return say(err, "out of memory for the cells");
+        return records_say(err, "out of memory for the cells");
     records->cell = cells;
     if (record_cell_parse(line, &cell, err))
         return -1;
@@ -75,7 +72,7 @@ static int take_cell(struct records *records, const char *line, struct record_er
     const bool foreign = strcmp(cell.run_id, records->run.run_id) != 0;
 
     record_cell_free(&cell);
-    return foreign ? say(err, "it is of another run") : 0;
+    return foreign ? records_say(err, "it is of another run") : 0;
 }
 
 static void take_end(struct records *records, const char *line)
@@ -94,7 +91,7 @@ static int take_line(struct records *records, const char *line, bool first,
 {
     records->end_is_last = begins(line, "end");
     if (first != begins(line, "run"))
-        return say(err, first ? "it is no header" : "it is a second header");
+        return records_say(err, first ? "it is no header" : "it is a second header");
     if (first) {
         records->n_headers++;
         return record_run_parse(line, &records->run, err);
@@ -102,7 +99,7 @@ static int take_line(struct records *records, const char *line, bool first,
     if (begins(line, "cell"))
         return take_cell(records, line, err);
     if (!records->end_is_last || line[strlen(line) - 1] != '}')
-        return say(err, "it is no record: %.40s", line);
+        return records_say(err, "it is no record: %.40s", line);
     take_end(records, line);
     return 0;
 }
@@ -122,10 +119,10 @@ int records_load(const char *path, struct records *records, struct record_error 
 
         *end = '\0';
         if (strlen(line) != (size_t)(end - line))
-            say(&why, "it holds a NUL");
+            records_say(&why, "it holds a NUL");
         if (why.text[0] != '\0' || take_line(records, line, number == 1, &why)) {
             records_free(records);
-            return say(err, "line %zu: %.200s", number, why.text);
+            return records_say(err, "line %zu: %.200s", number, why.text);
         }
         *end = '\n';
         line = end + 1;
@@ -168,22 +165,24 @@ int records_compare(const struct records *undisturbed, const struct records *rec
     const size_t planned = undisturbed->run.planned;
 
     if (records->whole != records->bytes)
-        return say(err, "%zu bytes of a torn line are left", records->bytes - records->whole);
+        return records_say(err, "%zu bytes of a torn line are left",
+                           records->bytes - records->whole);
     if (records->n_headers != 1 || records->run.planned != planned)
-        return say(err, "%zu headers, the first of %zu cells: wanted one of %zu",
-                   records->n_headers, records->run.planned, planned);
+        return records_say(err, "%zu headers, the first of %zu cells: wanted one of %zu",
+                           records->n_headers, records->run.planned, planned);
     if (undisturbed->n_cells != planned || records->n_cells != planned + not_verified)
-        return say(err, "%zu lines of cells, wanted %zu and %zu not verified", records->n_cells,
-                   planned, not_verified);
+        return records_say(err, "%zu lines of cells, wanted %zu and %zu not verified",
+                           records->n_cells, planned, not_verified);
     for (size_t i = 0; i < planned; i++) {
         bool last;
         const size_t n = count_verified(records, undisturbed->cell[i].id, &last);
 
         if (n != 1 || !last)
-            return say(err, "cell %s is verified %zu times%s", undisturbed->cell[i].id, n,
-                       last ? "" : ", not by its last line");
+            return records_say(err, "cell %s is verified %zu times%s", undisturbed->cell[i].id, n,
+                               last ? "" : ", not by its last line");
     }
     if (!records->end_is_last || !records->end_says_all)
-        return say(err, "the last line is no end line that counts %zu verified cells", planned);
+        return records_say(err, "the last line is no end line that counts %zu verified cells",
+                           planned);
     return 0;
 }

@@ -20,6 +20,10 @@ struct records {
     struct records_cell *cell; /* in the order of the lines, doubled ones too */
 };
 
+/* Writes the text; returns -1. */
+int records_say(struct record_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Every complete line must be a record, the first and only the first a header. A file that is not
  * there has no bytes. On failure there is nothing to free. */
 int records_load(const char *path, struct records *records, struct record_error *err);
