@@ -1,18 +1,6 @@
 # bench: the form of its output, that the numbers in a line belong together, misuse. Never a speed.
 . "$(dirname "$0")/common.sh"
 
-# refuse WORDS COMMAND...: status 2, one line on stderr that has the words, nothing on stdout
-refuse()
-{
-    words=$1
-    shift
-    expect_status 2 "$@"
-    if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
-        cat out err >&2
-        fail "not one line with '$words': $*"
-    fi
-}
-
 # check_lines DEVICES BYTES ROUNDS: every field of out, from the definitions in its head
 check_lines()
 {

@@ -26,6 +26,35 @@ expect_status()
     fi
 }
 
+# one_line STATUS WORDS COMMAND...: one line on stderr that has the words, nothing on stdout.
+one_line()
+{
+    wanted=$1
+    words=$2
+    shift 2
+    expect_status "$wanted" "$@"
+    if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
+        cat out err >&2
+        fail "not one line with '$words': $*"
+    fi
+}
+
+# refuse WORDS COMMAND...: misuse
+refuse()
+{
+    one_line 2 "$@"
+}
+
+# with NAME=VALUE COMMAND...: for that command only, which may be a function.
+with()
+{
+    (
+        export "$1"
+        shift
+        "$@"
+    )
+}
+
 # count_lines PATTERN FILE: 0 when there is no such file.
 count_lines()
 {

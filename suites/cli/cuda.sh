@@ -1,22 +1,20 @@
 # Lists of GPUs: what no machine has, and what this one does not have or does.
 . "$(dirname "$0")/common.sh"
 
-# refuse STATUS WORD COMMAND...: one line that has the word.
-refuse()
+# stops STATUS WORDS COMMAND...
+stops()
 {
     status=$1
-    word=$2
+    words=$2
     shift 2
-    expect_status "$status" "$lockstep" "$@"
-    [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $(cat err)"
-    grep -q -- "$word" err || fail "no $word: $(cat err)"
+    one_line "$status" "$words" "$lockstep" "$@"
 }
 
 if "$lockstep" devices --devices cuda:x 2>&1 | grep -q 'no CUDA part'; then
     for command in devices check sweep tutorial; do
-        refuse 77 'this build has no CUDA part' "$command" --devices cuda:all
-        refuse 1 'this build has no CUDA part' "$command" --devices cuda:0
-        refuse 1 'this build has no CUDA part' "$command" --devices cuda:all --require-devices 1
+        stops 77 'this build has no CUDA part' "$command" --devices cuda:all
+        stops 1 'this build has no CUDA part' "$command" --devices cuda:0
+        stops 1 'this build has no CUDA part' "$command" --devices cuda:all --require-devices 1
     done
     expect_status 0 "$lockstep" devices --ctest-resources
     grep -q '"gpus": \[\]' out || fail "GPUs without CUDA: $(cat out)"
@@ -24,10 +22,10 @@ if "$lockstep" devices --devices cuda:x 2>&1 | grep -q 'no CUDA part'; then
 fi
 for list in x 0- 9999999 0, 1-0 all,0 0,,1; do
     for command in devices check sweep tutorial; do
-        refuse 2 "cuda:$list" "$command" --devices "cuda:$list"
+        stops 2 "cuda:$list" "$command" --devices "cuda:$list"
     done
 done
-refuse 1 cuda:99999 devices --devices cuda:99999
+stops 1 cuda:99999 devices --devices cuda:99999
 
 # In the words of the runtime, with versions.
 expect_status 0 "$lockstep" devices
@@ -39,9 +37,9 @@ if [ "$status" -eq 77 ]; then
     # With what a build without CUDA says, these are all the reasons for a skip.
     reason='no \(driver\|GPU\): cudaGetDeviceCount: .*runtime [0-9]'
     for command in devices check sweep tutorial; do
-        refuse 77 "$reason" "$command" --devices cuda:all
-        refuse 1 "$reason" "$command" --devices cuda:0
-        refuse 1 "$reason" "$command" --devices cuda:all --require-devices 1
+        stops 77 "$reason" "$command" --devices cuda:all
+        stops 1 "$reason" "$command" --devices cuda:0
+        stops 1 "$reason" "$command" --devices cuda:all --require-devices 1
     done
     expect_status 0 "$lockstep" devices --ctest-resources
     grep -q '"gpus": \[\]' out || fail "GPUs where there are none: $(cat out)"

@@ -1,18 +1,6 @@
 # Bad input: status 2 and exactly one line on stderr that names the value.
 . "$(dirname "$0")/common.sh"
 
-# refuse WORDS COMMAND...
-refuse()
-{
-    words=$1
-    shift
-    expect_status 2 "$@"
-    if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
-        cat out err >&2
-        fail "not one line with '$words': $*"
-    fi
-}
-
 refuse "swep.*devices, tutorial, sweep, report" "$lockstep" swep
 refuse 'frobnicate' "$lockstep" sweep --frobnicate
 refuse 'out' "$lockstep" sweep --out

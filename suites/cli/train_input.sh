@@ -1,18 +1,6 @@
 # Bad input of `lockstep train`: status 2 and one line that names the value, and where it is.
 . "$(dirname "$0")/common.sh"
 
-# refuse WORDS COMMAND...: status 2, one line, nothing on standard output.
-refuse()
-{
-    words=$1
-    shift
-    expect_status 2 "$@"
-    if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
-        cat out err >&2
-        fail "not one line with '$words': $*"
-    fi
-}
-
 expect_status 0 "$lockstep" train --devices virt:3 --epochs 0 --save three.weights --out curve.jsonl
 
 # Weights that are not this model's, or no longer what they were.

@@ -3,16 +3,13 @@
 . "$(dirname "$0")/../cli/common.sh"
 export LOCKSTEP_FAKE_GPUS=2
 
-# refuse STATUS WORDS COMMAND...: one line that has the words, nothing on standard output.
-refuse()
+# stops STATUS WORDS COMMAND...
+stops()
 {
     status=$1
     words=$2
     shift 2
-    expect_status "$status" "$lockstep" "$@"
-    [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $(cat err)"
-    grep -q -- "$words" err || fail "no '$words': $(cat err)"
-    [ ! -s out ] || fail "output: $(cat out)"
+    one_line "$status" "$words" "$lockstep" "$@"
 }
 
 # each STATUS WORDS OPTIONS...: of every command that takes devices.
@@ -22,9 +19,9 @@ each()
     words=$2
     shift 2
     for command in devices tutorial sweep train check; do
-        refuse "$status" "$words" "$command" "$@"
+        stops "$status" "$words" "$command" "$@"
     done
-    refuse "$status" "$words" bench copies "$@"
+    stops "$status" "$words" bench copies "$@"
 }
 
 # skips REASON: all GPUs are none, a named one is missing, and so are required ones.
@@ -80,17 +77,17 @@ for list in x 0- 1-0 0, all,0 0,,1 9999999 ''; do
     each 2 "cuda:$list" --devices "cuda:$list"
 done
 for command in devices tutorial sweep train; do
-    refuse 1 'require-devices 3: cuda:all has 2' $command --devices cuda:all --require-devices 3
-    refuse 1 'require-devices 3: virt:2 has 2' $command --devices virt:2 --require-devices 3
-    refuse 2 'require-devices.*65' $command --devices cuda:all --require-devices 65
-    refuse 2 'require-devices.*-1' $command --devices cuda:all --require-devices -1
+    stops 1 'require-devices 3: cuda:all has 2' $command --devices cuda:all --require-devices 3
+    stops 1 'require-devices 3: virt:2 has 2' $command --devices virt:2 --require-devices 3
+    stops 2 'require-devices.*65' $command --devices cuda:all --require-devices 65
+    stops 2 'require-devices.*-1' $command --devices cuda:all --require-devices -1
 done
-refuse 1 'require-devices 1: host has 0' devices --devices host --require-devices 1
-refuse 1 'require-devices 3: cuda:all has 2' bench copies --devices cuda:all --require-devices 3
-refuse 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
+stops 1 'require-devices 1: host has 0' devices --devices host --require-devices 1
+stops 1 'require-devices 3: cuda:all has 2' bench copies --devices cuda:all --require-devices 3
+stops 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
 expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
-refuse 2 "'cuda:0' has fewer than 2 devices" bench copies --devices cuda:0
-refuse 2 'backend' bench copies --devices cuda:all --backend cpu
+stops 2 "'cuda:0' has fewer than 2 devices" bench copies --devices cuda:0
+stops 2 'backend' bench copies --devices cuda:all --backend cpu
 
 # What would make cuBLAS multiply in another precision than the record says.
 export NVIDIA_TF32_OVERRIDE=1
@@ -98,12 +95,12 @@ each 2 "NVIDIA_TF32_OVERRIDE='1' in the environment: .* math f32; unset it or ma
     --devices cuda:0
 expect_status 0 "$lockstep" devices --devices virt:1
 NVIDIA_TF32_OVERRIDE=0
-refuse 2 "NVIDIA_TF32_OVERRIDE='0' in the environment: .* math tf32; unset it\$" sweep --math tf32 \
+stops 2 "NVIDIA_TF32_OVERRIDE='0' in the environment: .* math tf32; unset it\$" sweep --math tf32 \
     --devices cuda:0
 expect_status 0 "$lockstep" devices --devices cuda:0
 unset NVIDIA_TF32_OVERRIDE
 export CUBLAS_EMULATE_SINGLE_PRECISION=1
-refuse 2 "CUBLAS_EMULATE_SINGLE_PRECISION='1' in the environment" devices --devices cuda:0
+stops 2 "CUBLAS_EMULATE_SINGLE_PRECISION='1' in the environment" devices --devices cuda:0
 unset CUBLAS_EMULATE_SINGLE_PRECISION
 
 # A GPU for which nothing was built: the GPU, what it is, and what there is.

@@ -2,15 +2,6 @@
 # hidden, how many slots one has; and the tutorial on them.
 . "$(dirname "$0")/../cli/common.sh"
 
-# with NAME=VALUE COMMAND...: for that command only.
-with()
-{
-    (
-        export "$1"
-        shift
-        "$@"
-    )
-}
 export LOCKSTEP_FAKE_GPUS=4
 
 # shows WORDS LIST: the text is at most 80 columns wide and has the words.

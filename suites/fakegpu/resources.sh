@@ -3,15 +3,6 @@
 # required, as failed. $3 is ctest.
 . "$(dirname "$0")/../cli/common.sh"
 
-# with NAME=VALUE COMMAND...: for that command only.
-with()
-{
-    (
-        export "$1"
-        shift
-        "$@"
-    )
-}
 ctest=$3
 on_gpus=$(cd "$(dirname "$0")/../gpu" && pwd)/on-gpus
 export LOCKSTEP_FAKE_GPUS=4
