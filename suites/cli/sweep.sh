@@ -1,4 +1,5 @@
 # A small sweep on every kind of device and backend: every planned cell is there and verified.
+fields=$(cd "$(dirname "$0")/../../results" && pwd)/README.md
 . "$(dirname "$0")/common.sh"
 
 sweep()
@@ -171,3 +172,10 @@ wait "$sweep" || status=$?
 [ "$status" -eq 1 ] || fail "status $status after a worker died"
 expect_count 1 '"status":"crashed"' crash.jsonl
 expect_count 2 '"status":"ok"' crash.jsonl
+
+# Every field is explained.
+grep -oh '"[a-z0-9_]*":' cpu.jsonl crash.jsonl | tr -d '":' | sort -u >names
+[ "$(wc -l <names)" -gt 90 ] || fail "only $(wc -l <names) fields"
+while read -r name; do
+    grep -q "\`$name\`" "$fields" || fail "results/README.md does not explain $name"
+done <names
