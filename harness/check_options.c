@@ -34,8 +34,8 @@ static const struct argp_option option_table[] = {
     {.name = "profile",
      .key = 'p',
      .arg = "NAME,..",
-     .doc = "primitives, dataparallel, ddp or all (default: primitives,dataparallel; with --only "
-            "or --area: all)"},
+     .doc = "primitives, dataparallel, ddp or all (default: primitives,dataparallel; with --only, "
+            "--area or --mutants: all)"},
     {.name = "area", .key = 'a', .arg = "NAME,..", .doc = "only cases of these areas"},
     {.name = "only",
      .key = 'o',
@@ -307,7 +307,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         return EXIT_MISUSE;
     if (options->impl[0] == '\0' && !options->mutants)
         snprintf(options->impl, sizeof options->impl, "reference");
-    if (options->profiles == 0 && (options->only[0] != '\0' || options->area[0] != '\0'))
+    if (options->profiles == 0 &&
+        (options->mutants || options->only[0] != '\0' || options->area[0] != '\0'))
         options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
     else if (options->profiles == 0)
         options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL;

@@ -97,7 +97,6 @@ void ddp_buffers_two_forwards(struct check *c);
 /* ddp_buckets.c: what is reduced together, in which order, and when */
 void ddp_buckets_limits(struct check *c);
 void ddp_buckets_reversed(struct check *c);
-void ddp_buckets_first(struct check *c);
 void ddp_buckets_arrival(struct check *c);
 void ddp_buckets_order(struct check *c);
 void ddp_buckets_beside(struct check *c);

@@ -64,13 +64,10 @@ static int backward_linear(struct run *run, const struct node *node, const struc
     if (bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
         linear_grads(layer, x, up, NULL, db);
     for (size_t i = 0; down != NULL && i < x->dim[0]; i++)
-        for (size_t k = 0; k < layer->in; k++) {
-            float sum = 0;
-
-            for (size_t o = 0; o < layer->out; o++)
-                sum += up[i * layer->out + o] * w[o * by_out + k * by_in];
-            floats(down)[i * layer->in + k] = sum;
-        }
+        for (size_t o = 0; o < layer->out; o++)
+            for (size_t k = 0; k < layer->in; k++)
+                floats(down)[i * layer->in + k] +=
+                    up[i * layer->out + o] * w[o * by_out + k * by_in];
     return 0;
 }
 

@@ -5,7 +5,8 @@
 
 Without a GPU it offers what PyTorch does on a CPU: chunk, the bucket assignment, the sampler and
 DistributedDataParallel over gloo. With GPUs also DataParallel and its primitives; that part
-(cuda.py) has not been run yet. --impl-options: find_unused_parameters, divide_by_active.
+(cuda.py) has not been run yet. --impl-options: find_unused_parameters, divide_by_active, trace_buckets
+(reductions go through a communication hook that notes them).
 
 Only answers go to standard output: everything PyTorch or a library prints goes to standard error.
 """

@@ -23,17 +23,19 @@ MAX_DEPTH = 16
 
 
 class Sequence(torch.nn.Module):
-    """Runs its layers in order."""
+    """Runs its layers in order, the other way round in the replicas `turned`."""
 
-    def __init__(self, layers: list[torch.nn.Module]):
+    def __init__(self, layers: list[torch.nn.Module], turned: list[int] | None = None):
         super().__init__()
         for i, layer in enumerate(layers):
             self.add_module(str(i), layer)
         self.length = len(layers)
+        self.turned = turned or []
 
     def forward(self, tensors: Tensors, arguments: list[list[float]]) -> Tensors:
         """A layer gets what the one before it put out."""
-        for i in range(self.length):
+        order = range(self.length)
+        for i in reversed(order) if here.replica in self.turned else order:
             tensors = getattr(self, str(i))(tensors, arguments)
         return tensors
 
@@ -46,6 +48,7 @@ class Block(Sequence):
     ids: tuple[int, ...] = ()
     dim = 0
     recorded = True
+    find_unused = False
 
     def __init__(self, layers: list[torch.nn.Module], log: Log):
         super().__init__(layers)
@@ -135,6 +138,7 @@ class Reader:
             raise Refusal("inval", "a model must be a JSON object with 'layers'")
         spec = Spec({**fields, "kind": "model"}, device, self.devices)
         block = Block(self.layers(spec, 0), self.log)
+        block.find_unused = spec.flag("find_unused", False)
         spec.finish()
         for borrower in self.borrowers:
             lender = self.named.get(borrower.of)
@@ -161,7 +165,7 @@ class Reader:
             if module is None:
                 raise Refusal("inval", "'of' of an 'again' layer must name a layer before it")
         elif spec.kind == "sequence":
-            module = Sequence(self.layers(spec, depth))
+            module = Sequence(self.layers(spec, depth), spec.integers("reversed"))
         elif spec.kind == "parallel":
             module = self.parallel(spec, depth)
         elif spec.kind in KINDS:
@@ -197,6 +201,19 @@ class Reader:
         block = Block(self.layers(spec, depth), self.log)
         block.dim = dim
         return kind(block, ids, output, dim)
+
+
+def of_ranks(text: str, ranks: int) -> list[str]:
+    """One description for each rank: all of the text, or an entry where it is a list."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, list):
+        return [text] * ranks
+    if len(found) != ranks:
+        raise Refusal("inval", f"{len(found)} descriptions for {ranks} ranks")
+    return [json.dumps(own) for own in found]
 
 
 def has_parallel(module: torch.nn.Module) -> bool:

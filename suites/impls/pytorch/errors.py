@@ -82,8 +82,15 @@ REPLICA = re.compile(r"in replica (\d+) on device (-?\d+)")
 DEVICES = re.compile(r"\b(?:cuda:(\d+)|(cpu))\b")
 
 
+UNUSED = re.compile(r"Parameter indices which did not receive grad for rank \d+:[\d ]*")
+
+
 def one_line(text: str) -> str:
-    """The first and the last line: PyTorch puts a traceback between them."""
+    """The first and the last line: PyTorch puts a traceback between them. Of a long text the
+    sentence that says which parameter it is about."""
+    found = UNUSED.search(text)
+    if found:
+        return f"{text.split('.')[0]}. {found[0]}"[:250].strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].startswith("Caught"):
         lines = [lines[0].rstrip("."), lines[-1]]

@@ -56,12 +56,21 @@ class Forward:
 
 
 @dataclass
+class Bucket:
+    """struct impl_bucket."""
+
+    bytes: int
+    launch_ns: int
+
+
+@dataclass
 class Result:
     """What a forward or backward gives: outputs, or gradients of the inputs."""
 
     arrays: list[Array | None] = field(default_factory=list)
     visits: list[Visit] = field(default_factory=list)
     joined: bool = False
+    buckets: list[Bucket] = field(default_factory=list)
 
 
 def slots_of(module: torch.nn.Module) -> list[Slot]:

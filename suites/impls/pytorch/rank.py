@@ -10,18 +10,28 @@ import datetime
 import os
 import shutil
 import threading
+import time
 from multiprocessing.connection import Connection
 from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.parallel import DistributedDataParallel
 
 from errors import Refusal, report_of
-from model import Forward, Model, Result
+from model import Bucket, Forward, Model, Result
 from place import here
 
 COLLECTIVE_LIMIT = datetime.timedelta(seconds=60)
+
+
+def launch(buckets, bucket):
+    """A communication hook: notes the bucket, and does what DistributedDataParallel does. PyTorch
+    looks at annotations, and does not know them as text."""
+    buffer = bucket.buffer()
+    buckets.append(Bucket(buffer.numel() * buffer.element_size(), time.monotonic_ns()))
+    return allreduce_hook(dist.group.WORLD, bucket)
 
 
 class RankModel(Model):
@@ -29,8 +39,11 @@ class RankModel(Model):
 
     def __init__(self, description: str, options: dict[str, bool]):
         super().__init__(description, 0)
-        self.ddp = DistributedDataParallel(
-            self.block, find_unused_parameters=options["find_unused_parameters"])
+        search = options["find_unused_parameters"] or self.block.find_unused
+        self.ddp = DistributedDataParallel(self.block, find_unused_parameters=search)
+        self.buckets: list[Bucket] = []
+        if options["trace_buckets"]:
+            self.ddp.register_comm_hook(self.buckets, launch)
         self.runner = self.ddp
         self.by_initial = not options["divide_by_active"]
         self.context: Any = None
@@ -61,7 +74,12 @@ class RankModel(Model):
             return super().run(inputs, op)
 
     def backward(self, gradients):
-        return Result(joined=True) if self.shadow is not None else super().backward(gradients)
+        if self.shadow is not None:
+            return Result(joined=True)
+        self.buckets.clear()
+        result = super().backward(gradients)
+        result.buckets = list(self.buckets)
+        return result
 
     def step(self, lr: float, momentum: float) -> None:
         """A joined rank's loop has ended: it makes no more steps."""

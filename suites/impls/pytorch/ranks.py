@@ -107,9 +107,9 @@ class Pool:
 class DistributedModel:
     """impl_model of several ranks."""
 
-    def __init__(self, pool: Pool, number: int, ranks: int, description: str):
-        self.pool, self.number, self.ranks = pool, number, ranks
-        pool.call("model_open", [(number, description)] * ranks)
+    def __init__(self, pool: Pool, number: int, descriptions: list[str]):
+        self.pool, self.number, self.ranks = pool, number, len(descriptions)
+        pool.call("model_open", [(number, own) for own in descriptions])
 
     def close(self) -> None:
         """In the ranks too."""

@@ -11,15 +11,18 @@ import torch
 import cuda
 import primitives
 from arrays import Array
+from description import of_ranks
 from errors import HOST, Refusal
-from model import Forward, Model, Result
+from model import Bucket, Forward, Model, Result
 from place import Visit
 from protocol import Request, array_json
 from ranks import DistributedModel, Pool
 
 VERSION = 1
 MAX_DEVICES = 64
-ON_CPU = ("split", "buckets", "sampler", "ddp", "batch_norm", "trace", "arguments")
+ON_CPU = ("split", "buckets", "sampler", "ddp", "batch_norm", "trace", "arguments", "find_unused",
+          "unlike_ranks")
+WITH_HOOK = ("launches", "overlap")  # a communication hook tells; not without being asked for
 ON_CUDA = ("scatter", "gather", "broadcast", "reduce", "apply", "parallel", "functional")
 
 # What PyTorch's Python side does where the rules leave a choice (suites/RULES.md).
@@ -41,7 +44,7 @@ DIALECTS = {
     "arguments_only": "all",
 }
 VISIT_FIELDS = ("device", "calls", "rows", "thread", "grad", "train", "bytes_to", "bytes_from")
-OPTIONS = ("find_unused_parameters", "divide_by_active")
+OPTIONS = ("find_unused_parameters", "divide_by_active", "trace_buckets")
 
 
 def choose_devices(words: str, host_only: bool) -> int:
@@ -96,7 +99,8 @@ class Session:
             "name": "PyTorch",
             "version": torch.__version__,
             "devices": [torch.cuda.get_device_name(i)[:47] for i in range(self.devices)],
-            "capabilities": [*ON_CPU, *(ON_CUDA if self.devices else ())],
+            "capabilities": [*ON_CPU, *(ON_CUDA if self.devices else ()),
+                             *(WITH_HOOK if self.options["trace_buckets"] else ())],
             "dialects": DIALECTS,
         }
 
@@ -187,8 +191,10 @@ class Session:
         if ranks == 1:
             model: Model | DistributedModel = Model(description, self.devices)
         else:
-            Model(description, 0)  # refuses here what every rank would refuse
-            model = DistributedModel(self.pool(ranks), number, ranks, description)
+            descriptions = of_ranks(description, ranks)
+            for own in set(descriptions):
+                Model(own, 0)  # refuses here what the rank would refuse
+            model = DistributedModel(self.pool(ranks), number, descriptions)
         self.opened, self.models[number] = number, model
         return {"model": number}
 
@@ -278,7 +284,7 @@ class Session:
             results = [model.backward(gradients)]
         n = request.integer("n_in") // len(results)
         return {"grad_in": [array_json(array) for array in padded(results, n)],
-                "trace": trace_json([])}
+                "trace": trace_json([], results[0].buckets)}
 
 
 def padded(results: list[Result], n: int) -> list[Array | None]:
@@ -287,7 +293,8 @@ def padded(results: list[Result], n: int) -> list[Array | None]:
             for array in (*result.arrays, *[None] * (n - len(result.arrays)))]
 
 
-def trace_json(visits: list[Visit]) -> dict[str, Any]:
+def trace_json(visits: list[Visit], buckets: list[Bucket] | None = None) -> dict[str, Any]:
     """struct impl_trace. The main thread makes all calls."""
     return {"caller": threading.get_ident(), "live_bytes": 0,
-            "replicas": [{key: getattr(visit, key) for key in VISIT_FIELDS} for visit in visits]}
+            "replicas": [{key: getattr(visit, key) for key in VISIT_FIELDS} for visit in visits],
+            "buckets": [{"bytes": own.bytes, "launch_ns": own.launch_ns} for own in buckets or ()]}
