@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # PyTorch itself, tested by the suite: what it does without a GPU (chunk, buckets, sampler,
-# DistributedDataParallel over gloo). 77 where there is no PyTorch.
+# DistributedDataParallel over gloo); and, noted by a communication hook, what it reduces when. 77 where there is no PyTorch.
 # usage: pytorch.sh LOCKSTEP PYTHON ADAPTER
 set -eu
 
@@ -14,4 +14,6 @@ if ! "$python" -c 'import torch' 2>/dev/null; then
     echo "pytorch.sh: no PyTorch for $python"
     exit 77
 fi
-exec "$lockstep" check --impl "exec:'$python' '$adapter'" --only "$cases"
+"$lockstep" check --impl "exec:'$python' '$adapter'" --only "$cases"
+exec "$lockstep" check --impl "exec:'$python' '$adapter'" --impl-options trace_buckets \
+    --only 'DDP-11*,DDP-12*,DDP-15*'
