@@ -258,15 +258,15 @@ static int judge(struct session *s, double median)
     return status;
 }
 
-static int draw(struct session *s)
+static int draw(struct session *s, double median)
 {
     char why[256];
     int status;
 
     if (s->options.figure[0] == '\0')
         return 0;
-    status = train_plot(s->options.figure, &s->options, &s->model, s->epoch, s->n_epochs, why,
-                        sizeof why);
+    status = train_plot(s->options.figure, &s->options, &s->model, s->epoch, s->n_epochs, median,
+                        why, sizeof why);
     if (status == 0)
         fprintf(stderr, "%s/train.svg\n", s->options.figure);
     else
@@ -309,7 +309,7 @@ static int run_all(struct session *s)
     if (s->options.seeds > 1)
         printf("median of %zu seeds: test accuracy %.2f %%\n", s->options.seeds, median);
     status = judge(s, median);
-    drawn = draw(s);
+    drawn = draw(s, median);
     status = drawn > status ? drawn : status;
     written = append(s, record_train_end(median, status, s->compares ? &s->against : NULL));
     close_sides(s);

@@ -215,9 +215,10 @@ char *record_train_head(const struct train_options *options, const struct train_
 char *record_train_epoch(const struct train_epoch *epoch);
 char *record_train_end(double median, int status, const struct train_against *against);
 
-/* DIR/train.svg and .png: loss and accuracy by epoch. An exit status, and why. train_plot.c */
+/* DIR/train.svg and .png: loss and accuracy by epoch, and the median of the seeds. An exit status,
+ * and why. train_plot.c */
 int train_plot(const char *directory, const struct train_options *options,
                const struct train_model *model, const struct train_epoch epoch[], size_t n,
-               char *why, size_t bytes);
+               double median, char *why, size_t bytes);
 
 #endif

@@ -16,6 +16,7 @@ struct subject {
     const struct train_model *model;
     const struct train_epoch *epoch;
     size_t n;
+    double median;
 };
 
 enum curve { CURVE_TRAIN, CURVE_TEST, CURVE_ACCURACY, CURVE_OTHER };
@@ -84,6 +85,21 @@ static void add_curves(struct plot_lines *lines, const struct subject *subject, 
         add_curve(lines, subject, o->seed, CURVE_OTHER, o->against);
 }
 
+/* What was trained; of accuracies also what came of it. */
+static void write_note(const struct subject *subject, bool accuracy, char *text, size_t bytes)
+{
+    const struct train_options *o = subject->options;
+    char result[96] = "", required[48] = "";
+
+    if (o->seeds > 1)
+        snprintf(result, sizeof result, "; median of %zu seeds %.2f %%", o->seeds, subject->median);
+    if (o->require >= 0)
+        snprintf(required, sizeof required, "; required %g %%", o->require);
+    snprintf(text, bytes, "%.90s on %.60s, batch %zu, %.60s%s%s%s", subject->model->name, o->data,
+             o->batch, o->devices, o->ddp ? ", DistributedDataParallel" : "",
+             accuracy ? result : "", accuracy ? required : "");
+}
+
 static int write_panel(struct plot *plot, struct plot_lines *lines, bool accuracy)
 {
     const struct subject *subject = plot->subject;
@@ -91,7 +107,7 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
     struct plot_frame *frame = &lines->frame;
 
     *lines = (struct plot_lines){.label_pixels = LABELS};
-    *frame = (struct plot_frame){.left = 84, .right = WIDTH - 20, .at = 20};
+    *frame = (struct plot_frame){.left = 88, .right = WIDTH - 20, .at = 20};
     frame->x = plot_axis_make(0);
     frame->y = plot_axis_make(accuracy ? 0 : 10);
     add_curves(lines, subject, accuracy);
@@ -102,23 +118,33 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
         frame->y.hi = 100.5;
     plot_axis_round(&frame->x);
     plot_axis_round(&frame->y);
+    /* Words beside the axis would be upon numbers like 0.0001. */
     snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, "%s",
-             accuracy       ? "Test accuracy"
-             : o->seeds > 1 ? "Test loss"
-                            : "Loss");
-    snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%.90s on %.60s, batch %zu, %.60s%s",
-             subject->model->name, o->data, o->batch, o->devices,
-             o->ddp ? ", DistributedDataParallel" : "");
+             accuracy       ? "Test accuracy (%)"
+             : o->seeds > 1 ? "Test loss: cross-entropy (logarithmic)"
+                            : "Loss: cross-entropy (logarithmic)");
+    write_note(subject, accuracy, frame->words[PLOT_NOTE], REPORT_CELL_TEXT);
     plot_fit(frame->words[PLOT_NOTE], WIDTH - 40, 13);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "epoch");
-    snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s",
-             accuracy ? "test accuracy (%)" : "cross-entropy (logarithmic)");
     frame->title = plot->height + 24;
     frame->note = plot->height + 46;
     frame->top = plot->height + 66;
     frame->bottom = plot->height + PANEL - 70;
     plot->height += PANEL;
     return plot_lines_write(plot, lines);
+}
+
+static void write_footer(const struct train_options *o, char *text, size_t bytes)
+{
+    const unsigned long long first = o->seed, last = o->seed + o->seeds - 1;
+    char seeds[64];
+
+    if (o->seeds > 1)
+        snprintf(seeds, sizeof seeds, "seeds %llu to %llu%s", first, last,
+                 o->seeds > SEEDS ? " (the first six are drawn)" : "");
+    else
+        snprintf(seeds, sizeof seeds, "seed %llu", first);
+    snprintf(text, bytes, "lr %g, momentum %g, %s", o->lr, o->momentum, seeds);
 }
 
 static int write_panels(struct plot *plot)
@@ -133,19 +159,16 @@ static int write_panels(struct plot *plot)
     else if ((rc = write_panel(plot, lines, false)) == 0)
         rc = write_panel(plot, lines, true);
     plot->height += 40;
-    snprintf(plot->footer, sizeof plot->footer, "lr %g, momentum %g, seed %llu%s",
-             subject->options->lr, subject->options->momentum,
-             (unsigned long long)subject->options->seed,
-             subject->options->seeds > SEEDS ? "; the first six seeds are drawn" : "");
+    write_footer(subject->options, plot->footer, sizeof plot->footer);
     free(lines);
     return rc == 0 ? 1 : -1;
 }
 
 int train_plot(const char *directory, const struct train_options *options,
                const struct train_model *model, const struct train_epoch epoch[], size_t n,
-               char *why, size_t bytes)
+               double median, char *why, size_t bytes)
 {
-    const struct subject subject = {options, model, epoch, n};
+    const struct subject subject = {options, model, epoch, n, median};
     struct record_error err = {""};
     const enum report_plot_status status =
         plot_alone(directory, "train", report_asset_train, write_panels, &subject, &err);

@@ -89,5 +89,5 @@ expect_count 1 '^median of 2 seeds: test accuracy' out
 
 if command -v gnuplot >/dev/null 2>&1; then
     expect_status 0 "$lockstep" train --devices virt:2 --epochs 2 --figure figure
-    [ -s figure/train.png ] && grep -q '>Test accuracy<' figure/train.svg || fail "no figure"
+    [ -s figure/train.png ] && grep -q '>Test accuracy (%)<' figure/train.svg || fail "no figure"
 fi

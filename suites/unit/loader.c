@@ -105,6 +105,37 @@ Test(loader, the_last_batch_has_what_is_left)
     loader_close(loader);
 }
 
+/* As DistributedSampler: 103 rows on 4 ranks are 104, on 64 they are 128, the first ones again. */
+Test(loader, an_order_is_filled_up_from_its_start)
+{
+    static const size_t multiples[] = {4, 64, 250}, rows[] = {104, 128, 250};
+    float feature[ROWS * FEATURES];
+    int32_t label[ROWS];
+    struct loader_batch batch;
+    struct dataset data;
+    size_t order[250];
+
+    make(&data, feature, label);
+    for (size_t m = 0; m < 3; m++) {
+        struct loader *loader = open_loader(&(struct loader_config){
+            .data = &data, .batch = 8, .seed = 5, .shuffle = true, .multiple = multiples[m]});
+        size_t n = 0;
+
+        cr_assert(loader_rows(loader) == rows[m]);
+        loader_start(loader, 1);
+        for (loader_next(loader, &batch); batch.rows > 0; loader_next(loader, &batch))
+            for (size_t i = 0; i < batch.rows; i++)
+                order[n++] = batch.index[i];
+        cr_assert(n == rows[m], "%zu", n);
+        for (size_t i = ROWS; i < n; i++)
+            cr_assert(order[i] == order[i - ROWS]);
+        qsort(order, ROWS, sizeof order[0], compare);
+        for (size_t i = 0; i < ROWS; i++)
+            cr_assert(order[i] == i);
+        loader_close(loader);
+    }
+}
+
 Test(loader, order_is_by_seed_and_epoch_with_prefetch_and_without)
 {
     float feature[ROWS * FEATURES];
