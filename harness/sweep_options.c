@@ -260,8 +260,8 @@ static const struct argp_option option_table[] = {
     {.name = "workload",
      .key = 'w',
      .arg = "NAME",
-     .doc = "tutorial, mlp:SIZES, cnn or lstm, can be repeated (default: tutorial and "
-            "mlp:1024,1024,1024,1024)"},
+     .doc = "tutorial, mlp:SIZES, blocks, mixed, cnn, rnn or lstm, can be repeated (default: "
+            "tutorial and mlp:1024,1024,1024,1024)"},
     {.name = "out",
      .key = 'o',
      .arg = "FILE",

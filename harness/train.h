@@ -200,6 +200,10 @@ int train_against_step(struct train_against *against, struct train_side *first,
 int train_exact(struct train_against *against, struct train_side *first,
                 const struct train_model *model, const struct dataset *data, uint64_t seed,
                 size_t batch, struct dp_error *err);
+/* The largest sum of absolute values that such a step of rows can have, with all parameters in
+ * values and features of at most most_feature; factor is that of c. train_bound.c */
+double train_bound(const struct train_side *side, const struct train_model *model,
+                   const float values[], double most_feature, size_t rows, size_t factor);
 bool train_against_holds(const struct train_against *against);
 
 /* ---- what a person sees, records, the figure ---------------------------------------------- */

@@ -3,12 +3,7 @@
  * Features are those of the data where they are whole numbers, else made; a row of a weight has two
  * entries of +-1, a bias is from -2 to 2, the loss is the sum of c * y with c from {-2, -1, 1, 2},
  * and the update is w - g. Then every number is whole, and sums are exact in any order while they
- * stay below 2^24. That is shown for each step, by bounds on sums of absolute values:
- *   forward   a(l+1) <= r(l) a(l) + b(l)       r: largest row of |W|, b: largest |bias|
- *   backward  d(l)   <= s(l) d(l+1)            s: largest sum of |W| over all that an input feeds
- *   gradient  g(l)   <= rows * positions * d(l+1) * max(a(l), 1)
- * ReLU and max-pooling only take numbers away. A row of a table is its product with a row that has
- * one 1.
+ * stay below 2^24, which train_bound shows for each step.
  *
  * The mean over R ranks is exact when R is a power of two. There c is multiplied by R, so that
  * gradients come out as without ranks; the losses of ranks, whole numbers of single precision, add
@@ -97,75 +92,11 @@ static void fill_params(struct exact *x, struct stream *stream)
     }
 }
 
-/* The largest sum of |W| over a row, and over all entries that one input (dim[1]) has. */
-static void measure_weight(const struct dp_tensor *value, const float w[], double *row,
-                           double *column)
+static double bound_of(const struct exact *x, size_t rows)
 {
-    const size_t rows = value->dim[0], inputs = value->dim[1];
-    const size_t inner = dp_tensor_count(value) / rows / inputs;
+    const size_t factor = x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1];
 
-    *row = *column = 0;
-    for (size_t r = 0; r < rows; r++) {
-        double sum = 0;
-
-        for (size_t i = 0; i < inputs * inner; i++)
-            sum += fabs((double)w[r * inputs * inner + i]);
-        *row = fmax(*row, sum);
-    }
-    for (size_t j = 0; j < inputs; j++) {
-        double sum = 0;
-
-        for (size_t r = 0; r < rows; r++)
-            for (size_t i = 0; i < inner; i++)
-                sum += fabs((double)w[(r * inputs + j) * inner + i]);
-        *column = fmax(*column, sum);
-    }
-}
-
-static double largest_of(const float value[], size_t n)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, fabs((double)value[i]));
-    return most;
-}
-
-enum { MAX_LAYERS = 64 };
-
-/* The largest sum of absolute values that the step can have, without the update. */
-static double bound(const struct exact *x, size_t rows)
-{
-    const struct train_side *side = x->side[0];
-    const double factor = (double)(x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1]);
-    double a[MAX_LAYERS + 1] = {x->most_feature}, column[MAX_LAYERS], delta = 2 * factor, most = 0;
-    const float *at = x->value;
-    int layers = 0;
-
-    for (int p = 0; p < side->n_params; p++) {
-        const struct dp_tensor *value = &side->param[p]->value;
-        const size_t count = dp_tensor_count(value);
-        double row;
-
-        if (value->ndim >= 2 && layers == MAX_LAYERS)
-            return INFINITY;
-        if (value->ndim >= 2) {
-            measure_weight(value, at, &row, &column[layers]);
-            a[layers + 1] = row * a[layers];
-            layers++;
-        } else {
-            a[layers] += largest_of(at, count);
-        }
-        at += count;
-    }
-    if (factor > 1)
-        most = (double)(rows * (size_t)x->model->classes) * delta * a[layers];
-    for (int l = layers - 1; l >= 0; l--) {
-        most = fmax(most,
-                    fmax(a[l + 1], (double)(rows * x->model->positions) * delta * fmax(a[l], 1)));
-        delta *= column[l];
-    }
-    return most + 2;
+    return train_bound(x->side[0], x->model, x->value, x->most_feature, rows, factor);
 }
 
 static int write_params(const struct exact *x, const struct train_side *side)
@@ -366,11 +297,11 @@ static int run_steps(struct exact *x, struct train_against *against, const struc
 
         fill_params(x, &stream);
         fill_batch(x, data, &stream, rows);
-        while (rows / 2 >= least && !(bound(x, rows) < LIMIT))
+        while (rows / 2 >= least && !(bound_of(x, rows) < LIMIT))
             rows = rows / 2 / least * least;
-        if (!(bound(x, rows) < LIMIT)) {
+        if (!(bound_of(x, rows) < LIMIT)) {
             snprintf(against->exact_why, sizeof against->exact_why,
-                     "sums of up to %.3g are not exact in single precision", bound(x, rows));
+                     "sums of up to %.3g are not exact in single precision", bound_of(x, rows));
             return 0;
         }
         if ((rc = run_side(x, 0, rows)) || (rc = run_side(x, 1, rows)))
