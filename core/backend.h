@@ -79,6 +79,7 @@ struct dp_device_list {
     const struct dp_device_ops *ops;
     const char *kind; /* "virt", "cuda" */
     int n, device[DP_MAX_SLOTS];
+    uint64_t delay_ns; /* of every operation of a comm queue */
 };
 
 extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
@@ -155,6 +156,7 @@ struct dp_slot {
     struct dp_worker *worker;    /* NULL: the calling thread */
     int device;                  /* number of the device that the slot is on, by its driver */
     void *native;                /* state of its device operations */
+    _Atomic size_t bytes, peak;  /* taken by dp_slot_take now, and at most */
     struct dp_launches launches;
     struct dp_slot_info info;
 };

@@ -100,7 +100,8 @@ const char *dp_math_name(enum dp_math math); /* "f32", "tf32", "bf16" */
 
 struct dp_group_config {
     /* Device list: "virt:4" four virtual devices, each with memory of its own and a core set;
-     * "virt:4+lag" the same, every queued operation run later; "host" none at all.
+     * "virt:4+lag" the same, every queued operation run later; "virt:4+500us" the same, every
+     * operation of a queue of transfers longer by that much, asleep; "host" none at all.
      * "cuda:0-3,5" GPUs, "cuda:all" all there are, "cuda:0,0,0" three slots on one GPU, which
      * then is oversubscribed. At most DP_MAX_SLOTS. DP_ENODEV where there are none. */
     const char *devices;
@@ -145,13 +146,15 @@ int dp_group_wait(struct dp_group *group, struct dp_error *err); /* drains every
 void dp_group_barrier(struct dp_group *group);
 
 struct dp_slot_info {
-    char name[32];   /* "virt:2", "host", "cuda:0"; another slot on that GPU "cuda:0#1" */
-    char kind[16];   /* "virt", "host", "cuda" */
-    int index;       /* position in the device list, -1 for the host */
-    char cores[128]; /* its core set as a list of processing units, "0-3,8"; "" unbound */
-    int numa_node;   /* nearest NUMA node, -1 unknown */
-    bool bound;      /* its worker is bound to cores */
-    bool lag;        /* operations run late on purpose */
+    char name[32];       /* "virt:2", "host", "cuda:0"; another slot on that GPU "cuda:0#1" */
+    char kind[16];       /* "virt", "host", "cuda" */
+    int index;           /* position in the device list, -1 for the host */
+    char cores[128];     /* its core set as a list of processing units, "0-3,8"; "" unbound */
+    int numa_node;       /* nearest NUMA node, -1 unknown */
+    bool bound;          /* its worker is bound to cores */
+    bool lag;            /* operations run late on purpose */
+    uint64_t delay_ns;   /* that each operation of its queue of transfers takes longer, asleep */
+    uint64_t peak_bytes; /* most bytes that tensors, parameters and steps had there at one time */
     /* Of a GPU; else "", 0 and false. */
     char model[64], bus[16]; /* "NVIDIA H100 80GB HBM3", "0000:1b:00.0" */
     uint64_t memory_bytes;

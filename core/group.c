@@ -65,6 +65,7 @@ static int slot_open(struct dp_group *group, int i, const struct dp_device_list 
     slot->device = list->device[i];
     slot->info.index = i;
     slot->info.lag = list->ops == &dp_device_lag;
+    slot->info.delay_ns = list->delay_ns;
     name_slot(slot, list, i);
     group->slot[i] = slot;
     group->size = i + 1;
@@ -245,6 +246,7 @@ int dp_group_wait(struct dp_group *group, struct dp_error *err)
 void dp_slot_describe(const struct dp_slot *slot, struct dp_slot_info *info)
 {
     *info = slot->info;
+    info->peak_bytes = atomic_load(&slot->peak);
 }
 
 const char *dp_slot_name(const struct dp_slot *slot)

@@ -14,17 +14,36 @@ bool dp_multiply(size_t a, size_t b, size_t *product)
     return true;
 }
 
+int dp_slot_take(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
+{
+    const int status = slot->ops->alloc(slot, bytes, memory, err);
+    if (status)
+        return status;
+    const size_t now = atomic_fetch_add(&slot->bytes, bytes) + bytes;
+    size_t peak = atomic_load(&slot->peak);
+    while (peak < now && !atomic_compare_exchange_weak(&slot->peak, &peak, now))
+        ;
+    return 0;
+}
+
+void dp_slot_give(struct dp_slot *slot, void *memory, size_t bytes)
+{
+    slot->ops->release(slot, memory);
+    atomic_fetch_sub(&slot->bytes, bytes);
+}
+
 int dp_block_open(struct dp_slot *slot, size_t bytes, struct dp_block **block, struct dp_error *err)
 {
     struct dp_block *b = calloc(1, sizeof *b);
     if (!b)
         return dp_fail(err, DP_ENOMEM, "%s: no memory for a block", slot->info.name);
-    const int status = slot->ops->alloc(slot, bytes, &b->memory, err);
+    const int status = dp_slot_take(slot, bytes, &b->memory, err);
     if (status) {
         free(b);
         return status;
     }
     b->slot = slot;
+    b->bytes = bytes;
     b->refs = 1;
     *block = b;
     return 0;
@@ -35,7 +54,7 @@ void dp_block_release(struct dp_block *block)
     if (!block || --block->refs > 0)
         return;
     dp_slot_wait(block->slot, NULL);
-    block->slot->ops->release(block->slot, block->memory);
+    dp_slot_give(block->slot, block->memory, block->bytes);
     free(block);
 }
 
@@ -57,12 +76,12 @@ static int chunk_open(struct dp_stack *stack, size_t bytes, struct dp_chunk **ch
     const size_t wanted = stack->first ? 0 : stack->wanted;
     const size_t least = wanted > CHUNK_BYTES ? wanted : CHUNK_BYTES;
     c->bytes = bytes > least ? bytes : least;
-    int status = stack->slot->ops->alloc(stack->slot, c->bytes, &c->memory, NULL);
+    int status = dp_slot_take(stack->slot, c->bytes, &c->memory, NULL);
     if (status && c->bytes > bytes) {
         /* What an earlier step needed is not to be had any more: take what this one needs. */
         stack->wanted = 0;
         c->bytes = bytes;
-        status = stack->slot->ops->alloc(stack->slot, c->bytes, &c->memory, NULL);
+        status = dp_slot_take(stack->slot, c->bytes, &c->memory, NULL);
     }
     if (status) {
         dp_fail(err, status, "%s: %zu bytes of memory are not to be had", stack->slot->info.name,
@@ -115,7 +134,7 @@ void dp_stack_close(struct dp_stack *stack)
 {
     for (struct dp_chunk *c = stack->first; c;) {
         struct dp_chunk *next = c->next;
-        stack->slot->ops->release(stack->slot, c->memory);
+        dp_slot_give(stack->slot, c->memory, c->bytes);
         free(c);
         c = next;
     }

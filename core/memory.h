@@ -4,10 +4,15 @@
 
 #include "backend.h"
 
+/* Memory of a slot, counted; bytes as they were taken. From any thread. */
+int dp_slot_take(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err);
+void dp_slot_give(struct dp_slot *slot, void *memory, size_t bytes);
+
 /* One allocation on a slot, freed with its last reference. */
 struct dp_block {
     struct dp_slot *slot;
     void *memory;
+    size_t bytes;
     int refs;
 };
 int dp_block_open(struct dp_slot *slot, size_t bytes, struct dp_block **block,

@@ -66,9 +66,11 @@ static int parse_count(const char *text, const char *list, int *count, struct dp
                        "devices '%.64s': '%.64s' is not a number of virtual devices, like virt:4",
                        list, text);
     if (text[digits] != '\0')
-        return dp_fail(err, DP_EINVAL,
-                       "devices '%.64s': '%.64s' after the number: only +lag may follow it", list,
-                       text + digits);
+        return dp_fail(
+            err, DP_EINVAL,
+            "devices '%.64s': '%.64s' after the number: only +lag, or a delay of +1us to "
+            "+1000000us, may follow it",
+            list, text + digits);
     const long value = strtol(text, NULL, 10);
     if (value < 1 || value > DP_MAX_SLOTS)
         return dp_fail(err, DP_EINVAL, "devices '%.64s': 1 to %d virtual devices", list,
@@ -77,18 +79,34 @@ static int parse_count(const char *text, const char *list, int *count, struct dp
     return 0;
 }
 
+/* "+500us", at most a second. */
+static bool parse_delay(const char *text, uint64_t *delay_ns)
+{
+    const size_t digits = strspn(text + 1, "0123456789");
+    if (digits < 1 || digits > 7 || strcmp(text + 1 + digits, "us") != 0)
+        return false;
+    const long us = strtol(text + 1, NULL, 10);
+    if (us < 1 || us > 1000000)
+        return false;
+    *delay_ns = (uint64_t)us * 1000;
+    return true;
+}
+
 static int parse_virtual(const char *text, struct dp_device_list *list, struct dp_error *err)
 {
     char count[64];
     const size_t length = strlen(text);
     if (strncmp(text, "virt:", 5) != 0 || length >= sizeof count)
         return dp_fail(err, DP_EINVAL,
-                       "devices '%.64s': host, virt:COUNT, virt:COUNT+lag or cuda:LIST", text);
+                       "devices '%.64s': host, virt:COUNT, virt:COUNT+lag, virt:COUNT+500us or "
+                       "cuda:LIST",
+                       text);
     memcpy(count, text, length + 1);
-    if (strcmp(count + length - 4, "+lag") == 0) {
-        count[length - 4] = '\0';
+    char *plus = strchr(count, '+');
+    if (plus && strcmp(plus, "+lag") == 0)
         list->ops = &dp_device_lag;
-    }
+    if (plus && (list->ops == &dp_device_lag || parse_delay(plus, &list->delay_ns)))
+        *plus = '\0';
     const int status = parse_count(count + 5, text, &list->n, err);
     for (int i = 0; status == 0 && i < list->n; ++i)
         list->device[i] = i;

@@ -49,7 +49,7 @@ int dp_tensor_alloc(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const s
     struct dp_tensor t;
     int status = dp_tensor_shape(slot, dtype, ndim, dim, &t, err);
     if (status == 0)
-        status = slot->ops->alloc(slot, dp_tensor_bytes(&t), &t.data, err);
+        status = dp_slot_take(slot, dp_tensor_bytes(&t), &t.data, err);
     if (status == 0)
         *tensor = t;
     return status;
@@ -60,7 +60,7 @@ void dp_tensor_free(struct dp_tensor *tensor)
     if (!tensor->slot)
         return;
     dp_group_wait(tensor->slot->group, NULL);
-    tensor->slot->ops->release(tensor->slot, tensor->data);
+    dp_slot_give(tensor->slot, tensor->data, dp_tensor_bytes(tensor));
     memset(tensor, 0, sizeof *tensor);
 }
 

@@ -13,9 +13,10 @@ enum bench_format { BENCH_TEXT, BENCH_TSV };
 
 struct bench_options {
     char devices[64], backend[32];
-    size_t bytes, rounds;
+    size_t bytes, rounds; /* 0: what the benchmark takes by itself */
     bool gpus, simulated; /* of the devices */
     enum bench_format format;
+    bool overlap;  /* that benchmark, not copies */
     uint64_t seen; /* options that were given */
 };
 
@@ -36,6 +37,9 @@ enum { BENCH_COPIES_LINES = 2 };
 int bench_copies(struct dp_group *group, const struct bench_options *options,
                  struct bench_line line[BENCH_COPIES_LINES], size_t *compared,
                  struct bench_wrong *wrong, struct dp_error *err);
+
+/* overlap: what of the reduction of ranks a step hides behind backward, printed. An exit status. */
+int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options);
 
 /* The lines on standard output; scratch has room for twice the rounds. */
 void bench_print(const struct bench_options *options, const struct bench_line line[], size_t n,

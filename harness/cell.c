@@ -23,6 +23,7 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     cell->status = RECORD_BROKEN;
     cell->first_bad_step = -1;
     cell->bytes_per_step = cell->compute_alone_ns = cell->comm_alone_ns = NAN;
+    cell->whole_ns = cell->hidden_frac = NAN;
     cell->n_ranks = config->n_devices;
     cell->model_params = workload_params(&config->workload);
     cell->flops_per_step = workload_flops(&config->workload, config->rows);
@@ -35,6 +36,7 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     snprintf(key->dtype, sizeof key->dtype, "%s", dp_math_name(config->math));
     key->n_devices = config->n_devices;
     key->launch = config->launch;
+    key->bucket_bytes = config->ddp ? config->bucket_bytes : 0;
     key->global_batch = config->rows;
     record_cell_id(key, cell->cell_id);
 }
@@ -58,6 +60,8 @@ static size_t *number_field(struct cell_config *config, int key)
         return &config->limits.min_steps;
     case 'M':
         return &config->limits.max_steps;
+    case 'B':
+        return &config->bucket_bytes;
     default:
         return NULL;
     }
@@ -153,6 +157,7 @@ int cell_main(int argc, char **argv)
                                                {.name = "bind-cores", .key = 'c'},
                                                {.name = "plain", .key = 'p'},
                                                {.name = "ddp", .key = 'D'},
+                                               {.name = "bucket", .key = 'B', .arg = "BYTES"},
                                                {.name = "no-graphs", .key = 'g'},
                                                {.name = "launch", .key = 'l', .arg = "L"},
                                                {.name = "order", .key = 'o', .arg = "I"},

@@ -14,9 +14,10 @@ struct cell_config {
     struct workload workload;
     char devices[64]; /* "virt:2" */
     int n_devices;
-    bool plain; /* the model alone, without data_parallel */
-    bool ddp;   /* DistributedDataParallel */
-    int launch; /* of the same cell: the number of its block */
+    bool plain;          /* the model alone, without data_parallel */
+    bool ddp;            /* DistributedDataParallel */
+    size_t bucket_bytes; /* of its buckets; 0: PyTorch's */
+    int launch;          /* of the same cell: the number of its block */
     char backend[32], communicator[32];
     enum dp_math math;
     size_t rows; /* global batch */

@@ -32,7 +32,7 @@ struct outcome {
 struct command_line {
     char *argument[ARGUMENTS];
     char count[NUMBER_BYTES], rows[NUMBER_BYTES], seed[NUMBER_BYTES], seconds[NUMBER_BYTES],
-        order[NUMBER_BYTES], launch[NUMBER_BYTES];
+        order[NUMBER_BYTES], launch[NUMBER_BYTES], bucket[NUMBER_BYTES];
     char min_steps[NUMBER_BYTES], max_steps[NUMBER_BYTES], math[NUMBER_BYTES];
     struct cell_config config;
 };
@@ -50,16 +50,18 @@ static void write_command(const struct cell_config *config, struct command_line 
     snprintf(line->seconds, sizeof line->seconds, "%g", c->limits.seconds);
     snprintf(line->order, sizeof line->order, "%zu", c->order_index);
     snprintf(line->launch, sizeof line->launch, "%d", c->launch);
+    snprintf(line->bucket, sizeof line->bucket, "%zu", c->bucket_bytes);
     snprintf(line->min_steps, sizeof line->min_steps, "%zu", c->limits.min_steps);
     snprintf(line->max_steps, sizeof line->max_steps, "%zu", c->limits.max_steps);
 
-    char *const all[] = {
-        "lockstep",    "cell",          "--workload",  c->workload.name, "--devices",
-        c->devices,    "--count",       line->count,   "--communicator", c->communicator,
-        "--backend",   c->backend,      "--math",      line->math,       "--rows",
-        line->rows,    "--seed",        line->seed,    "--seconds",      line->seconds,
-        "--min-steps", line->min_steps, "--max-steps", line->max_steps,  "--order",
-        line->order,   "--launch",      line->launch,  "--run-id",       c->run_id};
+    char *const all[] = {"lockstep",       "cell",          "--workload",  c->workload.name,
+                         "--devices",      c->devices,      "--count",     line->count,
+                         "--communicator", c->communicator, "--backend",   c->backend,
+                         "--math",         line->math,      "--rows",      line->rows,
+                         "--seed",         line->seed,      "--seconds",   line->seconds,
+                         "--min-steps",    line->min_steps, "--max-steps", line->max_steps,
+                         "--order",        line->order,     "--launch",    line->launch,
+                         "--bucket",       line->bucket,    "--run-id",    c->run_id};
 
     _Static_assert(sizeof all / sizeof all[0] + 3 <= ARGUMENTS, "two flags and the end follow");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

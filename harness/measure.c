@@ -203,16 +203,27 @@ static int measured_steps(struct measure *m)
     return 0;
 }
 
-/* What was moved in the last step; what of a step the reduction is, and what it is not. */
+/* What was moved in the last step, what the devices held, and what of the reduction is hidden. */
 static int measure_beside(struct measure *m)
 {
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
 
+    struct session_apart apart;
+    struct dp_slot_info info;
+
     cell->bytes_per_step = session_bytes(&m->session);
-    if (m->config->ddp &&
-        session_ddp_alone(&m->session, &cell->compute_alone_ns, &cell->comm_alone_ns, &err))
+    for (int r = 0; r < cell->n_ranks; r++) {
+        dp_slot_describe(dp_group_slot(m->session.group, r), &info);
+        cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
+    }
+    if (!m->config->ddp)
+        return 0;
+    if (session_overlap(&m->session, m->config->limits.seconds, &apart, &cell->hidden_frac, &err))
         return fail_cell(cell, RECORD_FAILED, err.text);
+    cell->compute_alone_ns = apart.compute_ns;
+    cell->comm_alone_ns = apart.comm_ns;
+    cell->whole_ns = apart.whole_ns;
     return 0;
 }
 
@@ -306,7 +317,8 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
                                            .seed = m->config->seed,
                                            .rows = m->config->rows,
                                            .plain = m->config->plain,
-                                           .ddp = m->config->ddp};
+                                           .ddp = m->config->ddp,
+                                           .bucket_bytes = m->config->bucket_bytes};
 
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, most, cell->n_ranks)) {

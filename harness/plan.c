@@ -130,6 +130,19 @@ static int check_ranks(const struct plan_options *options, struct plan_text *why
     return -1;
 }
 
+/* Nothing that was asked for may be without effect. */
+static int check_buckets(const struct plan_options *options, struct plan_text *why)
+{
+    if (options->n_buckets == 0 || options->ddp)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--bucket is of --mode ddp, whose gradients travel in buckets; --mode %s has none",
+             !options->dp     ? "plain"
+             : options->plain ? "plain,dp"
+                              : "dp");
+    return -1;
+}
+
 /* Both lists are ascending. */
 static int check_rows(const struct plan_options *options, struct plan_text *why)
 {
@@ -164,6 +177,8 @@ int plan_defaults(struct plan_options *options, int n_devices, struct plan_text 
     }
     if (!options->plain && !options->dp && !options->ddp)
         options->plain = options->dp = true;
+    if (check_buckets(options, why))
+        return -1;
     if (options->launches == 0)
         options->launches = 1;
     if (options->n_workloads == 0)
@@ -181,11 +196,17 @@ int plan_defaults(struct plan_options *options, int n_devices, struct plan_text 
                : 0;
 }
 
-/* Of one workload and batch: the model alone, then both kinds of parallel training on all numbers
- * of devices. */
+static size_t buckets(const struct plan_options *options)
+{
+    return options->n_buckets > 0 ? options->n_buckets : 1;
+}
+
+/* Of one workload and batch: the model alone, then data-parallel training on all numbers of
+ * devices, and ranks with every bucket on all of them. */
 static size_t settings(const struct plan_options *options)
 {
-    return options->plain + (size_t)(options->dp + options->ddp) * options->n_counts;
+    return options->plain + options->dp * options->n_counts +
+           options->ddp * buckets(options) * options->n_counts;
 }
 
 size_t plan_block(const struct plan_options *options)
@@ -236,11 +257,13 @@ static void make_cell(const struct plan_options *options, size_t i, struct cell_
     const bool plain = options->plain && setting == 0;
     const size_t place = setting - options->plain; /* among the parallel ones */
     const size_t count = plain ? 1 : options->count[place % options->n_counts];
+    const size_t round = place / options->n_counts; /* dp, then a bucket after the other */
 
     cell->workload = options->workload[i / options->n_batches / settings(options)];
     cell->rows = options->batch[i % options->n_batches] * (options->weak ? count : 1);
     cell->plain = plain;
-    cell->ddp = !plain && options->ddp && (!options->dp || place >= options->n_counts);
+    cell->ddp = !plain && options->ddp && round >= options->dp;
+    cell->bucket_bytes = cell->ddp ? options->bucket[round - options->dp] : 0;
     cell->n_devices = (int)count;
     first_devices(options->devices, count, cell->devices, sizeof cell->devices);
     memcpy(cell->backend, options->backend, sizeof cell->backend);

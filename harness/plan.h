@@ -7,6 +7,8 @@
 #define PLAN_MAX_WORKLOADS 16
 #define PLAN_MAX_BATCHES   64
 #define PLAN_MAX_COUNTS    RECORD_MAX_SLOTS
+#define PLAN_MAX_BUCKETS   8
+#define PLAN_MAX_BUCKET    ((size_t)1 << 30)
 #define PLAN_MAX_ROWS      1048576
 #define PLAN_MAX_LAUNCHES  1000
 #define PLAN_MAX_CELLS     100000 /* of all launches */
@@ -20,9 +22,11 @@ struct plan_options {
     size_t n_counts;
     size_t batch[PLAN_MAX_BATCHES]; /* rows */
     size_t n_batches;
-    bool plain, dp, ddp; /* modes; none: plain and dp */
-    bool weak;           /* batches are rows per device */
-    size_t launches;     /* of every cell; 0: 1 */
+    bool plain, dp, ddp;             /* modes; none: plain and dp */
+    size_t bucket[PLAN_MAX_BUCKETS]; /* of ddp: bytes, 0: PyTorch's */
+    size_t n_buckets;                /* 0: not asked for, which is {0} */
+    bool weak;                       /* batches are rows per device */
+    size_t launches;                 /* of every cell; 0: 1 */
     uint64_t seed;
     bool has_seed;
     bool bind;
@@ -38,8 +42,8 @@ struct plan_text {
  * their records be read again. 0, or -1 and why. */
 int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why);
 
-/* Of one launch: every workload with every batch, on every number of devices and, in plain mode,
- * once without the wrapper. */
+/* Of one launch: every workload with every batch, on every number of devices, in ddp mode with
+ * every bucket, and in plain mode once without the wrapper. */
 size_t plan_block(const struct plan_options *options);
 /* Of all launches. */
 size_t plan_cells(const struct plan_options *options);

@@ -50,6 +50,7 @@ int plan_command(const struct plan_options *options, char *text, size_t bytes,
         options->plain && (options->dp || options->ddp) ? "," : "", options->dp ? "dp" : "",
         options->dp && options->ddp ? "," : "", options->ddp ? "ddp" : "");
     add_list(&line, "--counts", options->count, options->n_counts);
+    add_list(&line, "--bucket", options->bucket, options->n_buckets);
     add(&line, " --scaling %s", options->weak ? "weak" : "strong");
     add_list(&line, "--batch", options->batch, options->n_batches);
     for (size_t i = 0; i < options->n_workloads; i++)

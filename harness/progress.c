@@ -111,18 +111,33 @@ static void head_text(const struct progress *p, size_t number, const struct reco
                  key->launch + 1, p->launches);
 }
 
-/* "plain batch   30", " 2 dev batch   30", or weak " 2 dev x   15 rows". */
+/* " 256Ki" of a bucket, "" of PyTorch's. */
+static void bucket_text(size_t bytes, char *text, size_t room)
+{
+    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
+    size_t unit = 0;
+
+    for (; unit < 3 && bytes > 0 && bytes % 1024 == 0; unit++)
+        bytes /= 1024;
+    text[0] = '\0';
+    if (bytes > 0)
+        snprintf(text, room, " %zu%s", bytes, units[unit]);
+}
+
+/* "plain batch   30", " 2 dev batch   30", " 2 ddp 256Ki batch   30", or weak " 2 dev x   15
+ * rows". */
 static void setting_text(const struct progress *p, const struct record_key *key, char *text,
                          size_t bytes)
 {
     const size_t share = key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices : 0;
-    char mode[16];
+    char mode[48], bucket[32];
 
+    bucket_text(key->bucket_bytes, bucket, sizeof bucket);
     if (strcmp(key->mode, "plain") == 0)
         snprintf(mode, sizeof mode, "plain ");
     else
-        snprintf(mode, sizeof mode, "%2d %s", key->n_devices,
-                 strcmp(key->mode, "ddp") == 0 ? "ddp" : "dev");
+        snprintf(mode, sizeof mode, "%2d %s%s", key->n_devices,
+                 strcmp(key->mode, "ddp") == 0 ? "ddp" : "dev", bucket);
     if (p->weak)
         snprintf(text, bytes, "%s x %4zu rows", mode, share);
     else
@@ -135,7 +150,7 @@ static void print_line(const struct progress *p, size_t number, const struct rec
                        const char *rest)
 {
     const size_t room = columns() - 1;
-    char head[128], name[128], setting[64], tail[256], line[500], shown[500];
+    char head[128], name[128], setting[96], tail[256], line[500], shown[500];
 
     setting_text(p, key, setting, sizeof setting);
     snprintf(tail, sizeof tail, "%s %s", setting, rest);

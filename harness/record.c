@@ -49,6 +49,9 @@ void record_cell_id(const struct record_key *key, char id[17])
     hash = hash_text(hash, key->backend);
     hash = hash_text(hash, key->communicator);
     hash = hash_number(hash, (uintmax_t)key->launch);
+    if (key->bucket_bytes > 0) { /* ids from before there were any stay what they were */
+        hash = hash_number(hash, (uintmax_t)key->bucket_bytes);
+    }
     snprintf(id, 17, "%016" PRIx64, hash);
 }
 

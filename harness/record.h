@@ -85,6 +85,8 @@ struct record_key {
     char dtype[8];
     char backend[32], communicator[32];
     int launch; /* 0.. */
+    /* Mode ddp: least bytes of a bucket of gradients; 0: PyTorch's, 1 MiB, then 25 MiB. */
+    size_t bucket_bytes;
 };
 
 struct record_cell {
@@ -124,9 +126,12 @@ struct record_cell {
     double outside_frac; /* part of a step not spent in matrix products: 1 - mean over the ranks
                             with rows of matmul / step, per step, then the median; NaN: unknown */
     /* Measured beside the steps; NaN: unknown. */
-    double bytes_per_step;                  /* that crossed devices, in the last step */
-    double compute_alone_ns, comm_alone_ns; /* mode ddp: medians of steps without their reduction,
-                                               and of reductions without a step */
+    double bytes_per_step; /* that crossed devices, in the last step */
+    /* Mode ddp: medians of steps without their reduction, of reductions without a step, and of
+     * whole steps, run in turns; and the part of the reduction that is hidden (stats_hidden). */
+    double compute_alone_ns, comm_alone_ns, whole_ns, hidden_frac;
+    int n_peaks;                           /* devices, or 0: unknown */
+    uint64_t peak_bytes[RECORD_MAX_RANKS]; /* the most that a device held at one time */
     uint64_t start_epoch_ns, setup_ns, wall_ns;
 };
 

@@ -5,6 +5,7 @@
 #include "record_json.h"
 
 #include "device_list.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,18 +35,18 @@ static int check_steps(const struct record_cell *cell, struct record_error *err)
     return 0;
 }
 
-/* Whether a list "virt:N", "virt:N+lag" or "cuda:..." names n devices; lists of another kind are
- * not judged. */
+/* Whether a list "virt:N", "virt:N+lag", "virt:N+500us" or "cuda:..." names n devices; lists of
+ * another kind are not judged. */
 static bool lists_devices(const char *devices, int n)
 {
-    char plain[32], lag[32];
-    snprintf(plain, sizeof plain, "virt:%d", n);
-    snprintf(lag, sizeof lag, "virt:%d+lag", n);
+    char plain[32];
+    const int length = snprintf(plain, sizeof plain, "virt:%d", n);
     if (strncmp(devices, "cuda:", 5) == 0) {
         return device_list_count(devices) == n;
     }
-    return strncmp(devices, "virt:", 5) != 0 || strcmp(devices, plain) == 0 ||
-           strcmp(devices, lag) == 0;
+    return strncmp(devices, "virt:", 5) != 0 ||
+           (strncmp(devices, plain, (size_t)length) == 0 &&
+            (devices[length] == '\0' || devices[length] == '+'));
 }
 
 static int check_devices(const struct record_cell *cell, struct record_error *err)
@@ -150,6 +151,26 @@ static bool same_summary(const struct record_cell *a, const struct record_cell *
     return equal && memcmp(a->flags, b->flags, a->n_samples * sizeof a->flags[0]) == 0;
 }
 
+/* What is hidden follows from three times; that it is unknown may have other reasons. */
+static int check_beside(const struct record_cell *cell, struct record_error *err)
+{
+    const double hidden =
+        stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns, cell->whole_ns, 0);
+    if (!isnan(cell->hidden_frac) && !same(cell->hidden_frac, hidden)) {
+        return record_fail(err, "\"hidden_frac\" is %.17g, but its three times give %.17g",
+                           cell->hidden_frac, hidden);
+    }
+    if (cell->key.bucket_bytes > 0 && strcmp(cell->key.mode, "ddp") != 0) {
+        return record_fail(err, "mode %s has no buckets, but \"bucket_bytes\" is %zu",
+                           cell->key.mode, cell->key.bucket_bytes);
+    }
+    if (cell->n_peaks != 0 && cell->n_peaks != cell->key.n_devices) {
+        return record_fail(err, "\"peak_bytes\" is of %d devices, not of %d", cell->n_peaks,
+                           cell->key.n_devices);
+    }
+    return 0;
+}
+
 /* Derives everything again from the samples, with flags of its own: deriving sets some. */
 static int check_summary(const struct record_cell *cell, struct record_error *err)
 {
@@ -184,7 +205,7 @@ static int check_summary(const struct record_cell *cell, struct record_error *er
 int record_check_ok(const struct record_cell *cell, struct record_error *err)
 {
     if (check_steps(cell, err) != 0 || check_devices(cell, err) != 0 ||
-        record_check_phases(cell, err) != 0) {
+        record_check_phases(cell, err) != 0 || check_beside(cell, err) != 0) {
         return -1;
     }
     return check_summary(cell, err);

@@ -63,6 +63,10 @@ const char *const record_type_names[RECORD_TYPES] = {"run", "cell", "end"};
     {                                                                                              \
 #member, RECORD_REAL, PLACE(type, member), 0, 0, true                                      \
     }
+#define LATER_COUNT(type, member)                                                                  \
+    {                                                                                              \
+#member, RECORD_COUNT, PLACE(type, member), 0, RECORD_EXACT_MAX, true                      \
+    }
 #define END                                                                                        \
     {                                                                                              \
         NULL, RECORD_TEXT, 0, 0, 0, 0, false                                                       \
@@ -125,11 +129,17 @@ const struct record_field record_slot_fields[] = {
 };
 
 const struct record_field record_key_fields[] = {
-    TEXT(record_key, workload),          TEXT(record_key, mode),
-    TEXT(record_key, devices),           INT(record_key, n_devices, 0, RECORD_MAX_RANKS),
-    COUNT(record_key, global_batch),     TEXT(record_key, dtype),
-    TEXT(record_key, backend),           TEXT(record_key, communicator),
-    INT(record_key, launch, 0, INT_MAX), END,
+    TEXT(record_key, workload),
+    TEXT(record_key, mode),
+    TEXT(record_key, devices),
+    INT(record_key, n_devices, 0, RECORD_MAX_RANKS),
+    COUNT(record_key, global_batch),
+    TEXT(record_key, dtype),
+    TEXT(record_key, backend),
+    TEXT(record_key, communicator),
+    LATER_COUNT(record_key, bucket_bytes),
+    INT(record_key, launch, 0, INT_MAX),
+    END,
 };
 
 const struct record_field record_cell_fields[] = {
@@ -170,6 +180,8 @@ const struct record_field record_cell_fields[] = {
     LATER_REAL(record_cell, bytes_per_step),
     LATER_REAL(record_cell, compute_alone_ns),
     LATER_REAL(record_cell, comm_alone_ns),
+    LATER_REAL(record_cell, whole_ns),
+    LATER_REAL(record_cell, hidden_frac),
     BIG(record_cell, start_epoch_ns),
     U64(record_cell, setup_ns),
     U64(record_cell, wall_ns),

@@ -210,6 +210,28 @@ static int read_shards(const json_t *root, struct record_cell *cell, struct reco
     return 0;
 }
 
+/* Records from before it was measured have none. */
+static int read_peaks(const json_t *root, struct record_cell *cell, struct record_error *err)
+{
+    const json_t *peaks = json_object_get(root, "peak_bytes");
+    if (peaks == NULL) {
+        return 0;
+    }
+    if (!json_is_array(peaks) || json_array_size(peaks) > RECORD_MAX_RANKS) {
+        return record_fail(err, "\"peak_bytes\" is no array of at most %d", RECORD_MAX_RANKS);
+    }
+    cell->n_peaks = (int)json_array_size(peaks);
+    for (size_t i = 0; i < json_array_size(peaks); ++i) {
+        json_int_t number = 0;
+        if (record_json_integer(json_array_get(peaks, i), "peak_bytes", 0, RECORD_EXACT_MAX,
+                                &number, err) != 0) {
+            return -1;
+        }
+        cell->peak_bytes[i] = (uint64_t)number;
+    }
+    return 0;
+}
+
 static int read_status(const json_t *root, struct record_cell *cell, struct record_error *err)
 {
     const char *name = json_string_value(json_object_get(root, "status"));
@@ -249,6 +271,7 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
     memset(cell, 0, sizeof *cell);
     cell->outside_frac = NAN;
     cell->bytes_per_step = cell->compute_alone_ns = cell->comm_alone_ns = NAN;
+    cell->whole_ns = cell->hidden_frac = NAN;
     const json_t *key = find_object(root, "cell", err);
     const json_t *medians = key == NULL ? NULL : find_object(root, "phase_median_ns", err);
     int status = medians == NULL ? -1 : record_json_fields(key, record_key_fields, &cell->key, err);
@@ -259,8 +282,8 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
     }
     if (status != 0 || read_status(root, cell, err) != 0 ||
         record_json_fields(root, record_cell_fields, cell, err) != 0 ||
-        read_shards(root, cell, err) != 0 || read_raw(root, raw, cell, err) != 0 ||
-        check_cell(cell, err) != 0) {
+        read_shards(root, cell, err) != 0 || read_peaks(root, cell, err) != 0 ||
+        read_raw(root, raw, cell, err) != 0 || check_cell(cell, err) != 0) {
         record_cell_free(cell);
         return -1;
     }

@@ -152,6 +152,13 @@ static json_t *shard_rows(const struct record_cell *cell)
     return array_of_u64(rows, (size_t)cell->n_shards);
 }
 
+static json_t *peak_bytes(const struct record_cell *cell)
+{
+    return cell->n_peaks < 0 || cell->n_peaks > RECORD_MAX_RANKS
+               ? NULL
+               : array_of_u64(cell->peak_bytes, (size_t)cell->n_peaks);
+}
+
 /* An array per rank; null when it was not measured. */
 static json_t *rank_times(const struct record_cell *cell, const uint64_t *ns)
 {
@@ -273,6 +280,7 @@ char *record_cell_text(const struct record_cell *cell)
     status |= json_object_set_new(root, "status", json_string(name));
     status |= put_fields(root, record_cell_fields, cell);
     status |= json_object_set_new(root, "shard_rows", shard_rows(cell));
+    status |= json_object_set_new(root, "peak_bytes", peak_bytes(cell));
     status |= json_object_set_new(root, "phase_median_ns", phase_medians(cell));
     status |= json_object_set_new(root, "raw", raw(cell));
     return finish(root, status);

@@ -55,16 +55,21 @@ struct report_point {
     const struct report_row *middle; /* launch of the (lower) median step, NULL: none verified */
     struct report_value step_ns;     /* per launch the median step */
     struct report_value throughput;  /* per launch all rows over all time, in rows per second */
-    struct report_value speedup, efficiency;   /* against base; efficiency is per device */
-    double phase_ns[RECORD_PHASES];            /* NaN: unknown */
-    double outside;                            /* share outside matrix products, NaN: unknown */
+    struct report_value speedup, efficiency; /* against base; efficiency is per device */
+    double phase_ns[RECORD_PHASES];          /* NaN: unknown */
+    double outside;                          /* share outside matrix products, NaN: unknown */
+    double moved, peak; /* bytes per step; bytes of the device that held most; NaN: unknown */
+    /* Mode ddp: a step without its reduction, that alone, and whole, in turns; what is hidden. */
+    double compute_ns, comm_ns, whole_ns;
+    struct report_value hidden;
+    size_t bucket;                             /* mode ddp: index of its bucket in report->bucket */
     const struct report_point *plain, *single; /* verified base cases, NULL: none */
     const struct report_point *base;           /* plain, else single, else NULL */
     double bound; /* N / (K ceil(N/K)): what unequal shards leave of efficiency */
 };
 
-/* Points first..first+n: one workload in one setting, ordered by mode (plain, dp, others), devices
- * and batch. */
+/* Points first..first+n: one workload in one setting, ordered by mode (plain, dp, others), devices,
+ * bucket and batch. */
 struct report_group {
     size_t first, n;
     size_t n_plain;          /* base cases: points first.. */
@@ -95,6 +100,8 @@ struct report {
     size_t n_points;
     struct report_group *group;
     size_t n_groups;
+    size_t *bucket; /* bytes, all that there are, ascending, with 0 */
+    size_t n_buckets;
     bool many_runs;                         /* more than one run id */
     bool many_variants;                     /* and they cannot all be put together */
     const struct check_record *conformance; /* NULL: none */
@@ -178,7 +185,9 @@ enum report_figure {
     REPORT_FIGURE_PHASES,       /* stacked */
     REPORT_FIGURE_SHARDS,       /* which rows went to which device */
     REPORT_FIGURE_DISTRIBUTION, /* of step times */
-    REPORT_FIGURE_PEER,         /* side by side with another program */
+    REPORT_FIGURE_MODES,   /* DataParallel beside DistributedDataParallel: time, bytes, memory */
+    REPORT_FIGURE_OVERLAP, /* what of the reduction is hidden */
+    REPORT_FIGURE_PEER,    /* side by side with another program */
     REPORT_FIGURES
 };
 /* "throughput": NAME.svg, NAME.png, NAME.gp and its data. */
@@ -207,6 +216,7 @@ enum report_plot_status report_plot(const char *directory, const struct report *
 
 enum report_column {
     REPORT_DEVICES,
+    REPORT_BUCKET,
     REPORT_BATCH,
     REPORT_SHARDS,
     REPORT_LAUNCHES_DONE,
@@ -217,6 +227,8 @@ enum report_column {
     REPORT_SPEEDUP_RANGE,
     REPORT_EFFICIENCY,
     REPORT_OUTSIDE,
+    REPORT_MOVED,
+    REPORT_PEAK,
     REPORT_PHASES,
     REPORT_STATUS,
     REPORT_COLUMNS
@@ -237,6 +249,28 @@ enum report_base_column {
     REPORT_BASE_COLUMNS
 };
 const char *report_base_column_name(const struct report *report, enum report_base_column column);
+
+/* Tables about ranks: DataParallel beside them, and what of their reduction is hidden. A row is a
+ * point of DistributedDataParallel. report_ranks.c */
+enum report_ranks { REPORT_RANKS_BESIDE, REPORT_RANKS_OVERLAP, REPORT_RANKS_TABLES };
+struct report_ranks_table {
+    const char *id, *title, *rows, *note; /* rows: what they are */
+    int n;                                /* columns */
+    const char *column[10];
+};
+extern const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES];
+bool report_ranks_has(const struct report *report, const struct report_group *group,
+                      enum report_ranks table, const struct report_point *point);
+size_t report_ranks_count(const struct report *report, enum report_ranks table);
+void report_ranks_words(const struct report *report, const struct report_group *group,
+                        enum report_ranks table, const struct report_point *point, int column,
+                        char text[REPORT_CELL_TEXT]);
+/* DataParallel's verified point on as many devices with as many rows, or NULL. */
+const struct report_point *report_ranks_peer(const struct report *report,
+                                             const struct report_group *group,
+                                             const struct report_point *point);
+/* "256Ki"; of 0, PyTorch's, "1Mi, 25Mi". */
+void report_bucket_name(size_t bytes, char text[32]);
 
 struct report_out;
 
@@ -352,6 +386,8 @@ void report_print(struct report_out *out, const char *format, ...)
 void report_time(double ns, char text[32]);
 /* "1.23 M", "845": three digits. */
 void report_rate(double per_second, char text[32]);
+/* "1.23 MiB", "845 B": three digits. */
+void report_bytes(double bytes, char text[32]);
 /* "1.86": two digits at least. */
 void report_ratio(double ratio, char text[32]);
 
@@ -359,6 +395,7 @@ void report_ratio(double ratio, char text[32]);
 extern const unsigned char report_asset_css[], report_asset_reading[];
 extern const unsigned char report_asset_draw[], report_asset_frame[], report_asset_lines[],
     report_asset_throughput[], report_asset_scaling[], report_asset_phases[], report_asset_shards[],
-    report_asset_distribution[], report_asset_peer[], report_asset_train[];
+    report_asset_distribution[], report_asset_modes[], report_asset_overlap[], report_asset_peer[],
+    report_asset_train[];
 
 #endif

@@ -152,6 +152,28 @@ static void distribution(struct report_out *out, const struct report *report)
                  text);
 }
 
+static void modes(struct report_out *out, const struct report *report)
+{
+    report_print(out,
+                 "DataParallel and DistributedDataParallel on the same devices with the same "
+                 "batch, the largest that both have: the median step, the bytes that crossed "
+                 "devices in a step, and the most memory that one device held at a time: "
+                 "parameters, gradients, batches and what a step keeps, not what libraries take "
+                 "for themselves. DDP with a size: buckets of that many bytes.");
+    bars(out, report, false);
+}
+
+static void overlap(struct report_out *out)
+{
+    report_print(
+        out, "A step of DistributedDataParallel without its reduction, the reduction alone, one "
+             "upon the other, and as a line the whole step: what of the upper part is above "
+             "the line is hidden behind backward; the number over a bar is that share. "
+             "The three are measured in turns; medians over rounds, then over launches. On "
+             "virtual devices the reduction is work of the same cores, and none of them is "
+             "idle: what is hidden there is reported, not judged.");
+}
+
 void report_caption(struct report_out *out, const struct report *report, enum report_figure figure)
 {
     switch (figure) {
@@ -169,6 +191,12 @@ void report_caption(struct report_out *out, const struct report *report, enum re
         break;
     case REPORT_FIGURE_DISTRIBUTION:
         distribution(out, report);
+        break;
+    case REPORT_FIGURE_MODES:
+        modes(out, report);
+        break;
+    case REPORT_FIGURE_OVERLAP:
+        overlap(out);
         break;
     default:
         if (report->peer != NULL)

@@ -10,6 +10,7 @@ enum { FEWEST = 6 };
 struct counts {
     size_t points, most; /* verified ones; launches of one */
     size_t no_interval;  /* points with fewer than FEWEST launches */
+    size_t slowed;       /* transfers take longer on purpose */
     size_t unsteady, oversubscribed, shared, simulated, without_plain, without_base;
     size_t unpaired; /* no launch in common with their base case */
 };
@@ -27,6 +28,15 @@ static bool shares_gpu(const struct report_row *row)
     return report_oversubscribed(row) && strcmp(row->kind, "cuda") == 0;
 }
 
+/* "virt+500us" */
+static bool is_slowed(const struct report_row *row)
+{
+    const size_t length = strlen(row->kind);
+
+    return strchr(row->kind, '+') != NULL && length > 2 &&
+           strcmp(row->kind + length - 2, "us") == 0;
+}
+
 static struct counts count(const struct report *report)
 {
     struct counts counts = {.points = 0};
@@ -42,6 +52,7 @@ static struct counts count(const struct report *report)
         counts.unsteady += any_unsteady(point);
         counts.oversubscribed += report_oversubscribed(point->row) && !shares_gpu(point->row);
         counts.shared += shares_gpu(point->row);
+        counts.slowed += is_slowed(point->row);
         counts.simulated += report_simulated(point->row);
         counts.without_plain += point->base != NULL && point->plain == NULL;
         counts.without_base += point->base == NULL;
@@ -139,6 +150,11 @@ void report_cautions(struct report_out *out, const struct report *report, const 
                 "%zu of %zu cells had several slots on one GPU: evidence that it works, never of "
                 "performance.",
                 counts.shared, counts.points);
+    if (counts.slowed > 0)
+        caution(out, before, after,
+                "%zu of %zu cells ran with transfers that were made slower on purpose: their times "
+                "are those of no machine.",
+                counts.slowed, counts.points);
     if (counts.unsteady > 0)
         caution(out, before, after,
                 "%zu of %zu cells had not reached a steady step time when warm-up ended.",

@@ -97,9 +97,14 @@ static int inline_svg(struct report_out *out, const char *directory, const char 
 }
 
 static const char *const titles[REPORT_FIGURES] = {
-    [REPORT_FIGURE_THROUGHPUT] = "Throughput",    [REPORT_FIGURE_SCALING] = "Scaling",
-    [REPORT_FIGURE_PHASES] = "Where a step goes", [REPORT_FIGURE_SHARDS] = "Shards",
-    [REPORT_FIGURE_DISTRIBUTION] = "Step times",  [REPORT_FIGURE_PEER] = "Side by side",
+    [REPORT_FIGURE_THROUGHPUT] = "Throughput",
+    [REPORT_FIGURE_SCALING] = "Scaling",
+    [REPORT_FIGURE_PHASES] = "Where a step goes",
+    [REPORT_FIGURE_SHARDS] = "Shards",
+    [REPORT_FIGURE_DISTRIBUTION] = "Step times",
+    [REPORT_FIGURE_PEER] = "Side by side",
+    [REPORT_FIGURE_MODES] = "DataParallel beside DistributedDataParallel",
+    [REPORT_FIGURE_OVERLAP] = "Communication and what is hidden of it",
 };
 
 int report_figure(struct report_out *out, const char *directory, const struct report *report,
@@ -219,6 +224,10 @@ static void contents(struct report_out *out, const struct report *report,
         if (figures->status[f] == REPORT_PLOT_OK)
             report_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f], titles[f]);
     fputs("<a href=\"#counts\">Counts</a>\n<a href=\"#bases\">Base cases</a>\n", out->file);
+    for (int t = 0; t < REPORT_RANKS_TABLES; t++)
+        if (report_ranks_count(report, (enum report_ranks)t) > 0)
+            report_print(out, "<a href=\"#%s\">%s</a>\n", report_ranks_tables[t].id,
+                         report_ranks_tables[t].title);
     if (report->counts.verified < report->n_rows)
         fputs("<a href=\"#failures\">Failed and skipped</a>\n", out->file);
     fputs("<a href=\"#cells\">Cells</a>\n<a href=\"#reading\">How to read this</a>\n"

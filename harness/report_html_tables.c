@@ -197,7 +197,8 @@ static bool same_devices(const struct report_point *a, const struct report_point
 {
     const struct record_key *x = &a->row->cell->key, *y = &b->row->cell->key;
 
-    return x->n_devices == y->n_devices && strcmp(x->mode, y->mode) == 0;
+    return x->n_devices == y->n_devices && strcmp(x->mode, y->mode) == 0 &&
+           x->bucket_bytes == y->bucket_bytes;
 }
 
 static void point_rows(struct report_out *out, const struct report *report,
@@ -232,10 +233,63 @@ static void points_table(struct report_out *out, const struct report *report)
     end_table(out, report->n_points);
 }
 
+static void ranks_rows(struct report_out *out, const struct report *report,
+                       const struct report_group *group, enum report_ranks which)
+{
+    char text[REPORT_CELL_TEXT];
+
+    for (size_t i = group->first; i < group->first + group->n; i++) {
+        if (!report_ranks_has(report, group, which, &report->point[i]))
+            continue;
+        fputs("<tr>", out->file);
+        for (int c = 0; c < report_ranks_tables[which].n; c++) {
+            report_ranks_words(report, group, which, &report->point[i], c, text);
+            report_print(out, "<td class=\"number\">%s</td>", text);
+        }
+        fputs("</tr>\n", out->file);
+    }
+}
+
+static bool any_ranks(const struct report *report, const struct report_group *group,
+                      enum report_ranks which)
+{
+    bool any = false;
+
+    for (size_t i = group->first; i < group->first + group->n && !any; i++)
+        any = report_ranks_has(report, group, which, &report->point[i]);
+    return any;
+}
+
+static void ranks_table(struct report_out *out, const struct report *report,
+                        enum report_ranks which)
+{
+    const struct report_ranks_table *table = &report_ranks_tables[which];
+    const size_t rows = report_ranks_count(report, which);
+
+    if (rows == 0)
+        return;
+    begin_table(out, table->id, table->title, rows, table->rows);
+    for (int c = 0; c < table->n; c++)
+        heading(out, false, table->column[c]);
+    fputs("</tr></thead>\n", out->file);
+    for (size_t g = 0; g < report->n_groups; g++) {
+        if (!any_ranks(report, &report->group[g], which))
+            continue;
+        group_row(out, report, &report->group[g], table->n);
+        ranks_rows(out, report, &report->group[g], which);
+        fputs("</tbody>\n", out->file);
+    }
+    fputs("</table>\n</div>\n", out->file);
+    report_print(out, "<p class=\"note\">%s</p>\n", table->note);
+    fputs(rows > LONG_TABLE ? "</details>\n</section>\n" : "</section>\n", out->file);
+}
+
 void report_tables(struct report_out *out, const struct report *report)
 {
     counts_table(out, report);
     base_table(out, report);
+    for (int t = 0; t < REPORT_RANKS_TABLES; t++)
+        ranks_table(out, report, (enum report_ranks)t);
     failures_table(out, report);
     points_table(out, report);
 }

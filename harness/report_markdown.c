@@ -6,7 +6,14 @@
 #include <string.h>
 
 /* Rows of the tables; the page has them all. */
-enum { MAX_POINTS = 30, MAX_BASES = 12, MAX_FAILURES = 100, MAX_RUNS = 8, MAX_GROUPS = 8 };
+enum {
+    MAX_POINTS = 30,
+    MAX_BASES = 12,
+    MAX_FAILURES = 100,
+    MAX_RUNS = 8,
+    MAX_GROUPS = 8,
+    MAX_RANKS = 16
+};
 
 static void bar(struct report_out *out, const char *first, size_t columns)
 {
@@ -62,6 +69,39 @@ static void base_table(struct report_out *out, const struct report *report)
     for (size_t g = 0; g < report->n_groups; g++)
         base_rows(out, report, &report->group[g], &all);
     left(out, all, all < MAX_BASES ? all : MAX_BASES, "base cases");
+}
+
+static void ranks_table(struct report_out *out, const struct report *report,
+                        enum report_ranks which)
+{
+    const struct report_ranks_table *table = &report_ranks_tables[which];
+    const size_t rows = report_ranks_count(report, which);
+    char text[REPORT_CELL_TEXT];
+    size_t shown = 0;
+
+    if (rows == 0)
+        return;
+    report_print(out, "\n## %s\n\n| Workload |", table->title);
+    for (int c = 0; c < table->n; c++)
+        report_print(out, " %s |", table->column[c]);
+    bar(out, "\n| :--- |", (size_t)table->n);
+    for (size_t g = 0; g < report->n_groups; g++) {
+        const struct report_group *group = &report->group[g];
+
+        for (size_t i = group->first; i < group->first + group->n && shown < MAX_RANKS; i++) {
+            if (!report_ranks_has(report, group, which, &report->point[i]))
+                continue;
+            report_print(out, "| %s |", workload_of(report, group));
+            for (int c = 0; c < table->n; c++) {
+                report_ranks_words(report, group, which, &report->point[i], c, text);
+                report_print(out, " %s |", text);
+            }
+            fputs("\n", out->file);
+            shown++;
+        }
+    }
+    left(out, rows, shown, table->rows);
+    report_print(out, "\n%s\n", table->note);
 }
 
 /* What a short table shows first: 0 the batch that the scaling sentence is about, 1 the smallest
@@ -211,6 +251,8 @@ int report_markdown(const char *directory, const struct report *report,
         fputs("\n", out.file);
     }
     base_table(&out, report);
+    for (int t = 0; t < REPORT_RANKS_TABLES; t++)
+        ranks_table(&out, report, (enum report_ranks)t);
     if (points_table(&out, report) != 0) {
         report_discard(&out);
         snprintf(err->text, sizeof err->text, "no memory for the table");

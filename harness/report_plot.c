@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const report_figure_names[REPORT_FIGURES] = {"throughput", "scaling",      "phases",
-                                                         "shards",     "distribution", "peer"};
+const char *const report_figure_names[REPORT_FIGURES] = {
+    "throughput", "scaling", "phases", "shards", "distribution", "modes", "overlap", "peer"};
 
 /* ---- what writers share ------------------------------------------------------------------- */
 
@@ -149,9 +149,24 @@ size_t plot_batches(const struct plot *plot, const struct report_group *group, s
 
 static size_t count_of(const struct report_point *point)
 {
-    const size_t devices = (size_t)point->row->cell->key.n_devices;
+    return (size_t)point->row->cell->key.n_devices + plot_mode(point) * PLOT_DDP;
+}
 
-    return report_is_ddp(point) ? devices + PLOT_DDP : devices;
+size_t plot_mode(const struct report_point *point)
+{
+    return report_is_ddp(point) ? 1 + point->bucket : 0;
+}
+
+void plot_bucket(const struct plot *plot, size_t count, char text[32])
+{
+    const size_t mode = count / PLOT_DDP;
+    char name[32];
+
+    text[0] = '\0';
+    if (mode < 2 || mode > plot->report->n_buckets)
+        return;
+    report_bucket_name(plot->report->bucket[mode - 1], name);
+    snprintf(text, 32, " %.24s", name);
 }
 
 size_t plot_devices(size_t count)
@@ -309,6 +324,8 @@ static const struct {
     [REPORT_FIGURE_PHASES] = {report_asset_phases, report_plot_phases},
     [REPORT_FIGURE_SHARDS] = {report_asset_shards, report_plot_shards},
     [REPORT_FIGURE_DISTRIBUTION] = {report_asset_distribution, report_plot_distribution},
+    [REPORT_FIGURE_MODES] = {report_asset_modes, report_plot_modes},
+    [REPORT_FIGURE_OVERLAP] = {report_asset_overlap, report_plot_overlap},
     [REPORT_FIGURE_PEER] = {report_asset_peer, report_plot_peer},
 };
 

@@ -16,7 +16,7 @@ enum {
     PLOT_MAX_LINES = PLOT_MAX_STYLES + 1,
     PLOT_MAX_PANELS = 64,
     PLOT_MAX_ROWS = 16, /* of panels, one below the other */
-    PLOT_DDP = 1 << 20  /* added to a device count: ranks of DistributedDataParallel */
+    PLOT_DDP = 1 << 20  /* added to a device count: ranks, once more for each further bucket */
 };
 
 /* ---- axes: report_axis.c ------------------------------------------------------------------ */
@@ -79,7 +79,7 @@ struct plot_frame {
  */
 typedef int plot_writer_fn(struct plot *plot);
 plot_writer_fn report_plot_throughput, report_plot_scaling, report_plot_phases, report_plot_shards,
-    report_plot_distribution, report_plot_peer;
+    report_plot_distribution, report_plot_modes, report_plot_overlap, report_plot_peer;
 
 /* A figure of its own, without a report: DIR, which is made if need be, gets NAME.svg, NAME.png and
  * what they are made from. The writer fills in plot->footer. */
@@ -112,6 +112,10 @@ size_t plot_batches(const struct plot *plot, const struct report_group *group, s
 size_t plot_counts(const struct plot *plot, const struct report_group *group, size_t list[],
                    size_t capacity);
 size_t plot_devices(size_t count); /* without PLOT_DDP */
+/* How often PLOT_DDP is in the count of a point: 0 DataParallel, 1.. ranks with bucket 0.. */
+size_t plot_mode(const struct report_point *point);
+/* " 256Ki" of a count with a bucket that somebody asked for, else "". */
+void plot_bucket(const struct plot *plot, size_t count, char text[32]);
 /* The verified point of that count, 0: the plain program, at that batch; or NULL. */
 const struct report_point *plot_find(const struct plot *plot, const struct report_group *group,
                                      size_t count, size_t batch);

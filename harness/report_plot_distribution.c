@@ -70,11 +70,12 @@ static void add_steps(struct plot_line *line, const double steps[], size_t n, do
     }
 }
 
-static int add_line(struct plot_lines *lines, const struct report_point *point, int style,
-                    double unit)
+static int add_line(const struct plot *plot, struct plot_lines *lines,
+                    const struct report_point *point, int style, double unit)
 {
     struct plot_line *line = plot_lines_add(lines, style);
     const int devices = point->row->cell->key.n_devices;
+    char bucket[32];
     size_t n;
     double *steps = collect_steps(point, &n);
 
@@ -83,11 +84,12 @@ static int add_line(struct plot_lines *lines, const struct report_point *point, 
     if (n > 0)
         add_steps(line, steps, n, unit, plot_hollow(point));
     free(steps);
+    plot_bucket(plot, plot_mode(point) * PLOT_DDP, bucket);
     if (report_is_plain(point))
         snprintf(line->label, sizeof line->label, "plain, n = %zu", n);
     else
-        snprintf(line->label, sizeof line->label, "%d device%s%s, n = %zu", devices,
-                 devices == 1 ? "" : "s", report_is_ddp(point) ? ", DDP" : "", n);
+        snprintf(line->label, sizeof line->label, "%d device%s%s%s, n = %zu", devices,
+                 devices == 1 ? "" : "s", report_is_ddp(point) ? ", DDP" : "", bucket, n);
     line->label_place = 0.92 - 0.075 * (lines->n - 1);
     return 0;
 }
@@ -165,7 +167,7 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     frame->top = plot->height + 66;
     frame->bottom = plot->height + ROW - 66;
     lines->n = 0;
-    lines->label_pixels = 190;
+    lines->label_pixels = plot->report->n_buckets > 1 ? 230 : 190;
     lines->dodge = 0;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
     for (size_t i = 0; i < n; i++)
@@ -173,7 +175,7 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     unit = plot_unit(longest, &unit_name);
     for (size_t i = 0; i < n; i++)
         if (points[i] != NULL &&
-            add_line(lines, points[i], i == 0 ? PLOT_PLAIN : (int)i, unit) != 0) {
+            add_line(plot, lines, points[i], i == 0 ? PLOT_PLAIN : (int)i, unit) != 0) {
             snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
             return -1;
         }

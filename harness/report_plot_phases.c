@@ -19,7 +19,7 @@ struct bars {
     const struct report_point *point[PLOT_MAX_TICKS + 1];
     size_t n, batch;
     double unit, highest, excess; /* excess: the sum's over the step, as a part of it */
-    bool hollow, ddp;
+    bool hollow, ddp, buckets;
 };
 
 static double sum_of(const struct report_point *point)
@@ -62,6 +62,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
         bars->highest = fmax(bars->highest, top_of(point));
         bars->excess = fmax(bars->excess, sum / point->step_ns.middle - 1.0);
         bars->ddp = bars->ddp || report_is_ddp(point);
+        bars->buckets = bars->buckets || point->bucket > 0;
         bars->hollow = bars->hollow || report_oversubscribed(point->middle);
     }
 }
@@ -110,19 +111,23 @@ static void write_segments(FILE *file, const struct bars *bars)
     }
 }
 
-static void write_names(FILE *file, const struct bars *bars)
+/* A bucket that was asked for stands in a second line: gnuplot reads the two characters as one. */
+static void write_names(const struct plot *plot, FILE *file, const struct bars *bars)
 {
     const size_t stride = 1 + (bars->n - 1) / MAX_NAMES;
+    char bucket[32];
 
     for (size_t i = 0; i < bars->n; i++) {
         const struct report_point *point = bars->point[i];
 
+        plot_bucket(plot, plot_mode(point) * PLOT_DDP, bucket);
         if (report_is_plain(point))
             fprintf(file, "%zu\tplain\n", i + 1);
         else if (i % stride == 0)
-            fprintf(file, "%zu\t%d%s%s\n", i + 1, point->row->cell->key.n_devices,
+            fprintf(file, "%zu\t%d%s%s%s%s\n", i + 1, point->row->cell->key.n_devices,
                     report_is_ddp(point) ? "D" : "",
-                    report_oversubscribed(point->middle) ? "*" : "");
+                    report_oversubscribed(point->middle) ? "*" : "", bucket[0] != '\0' ? "\\n" : "",
+                    bucket[0] != '\0' ? bucket + 1 : "");
     }
 }
 
@@ -174,6 +179,11 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
         report_add(frame->words[PLOT_X], " (D: DDP)");
     if (bars->hollow)
         report_add(frame->words[PLOT_X], " (*: %s)", report_crowding(bars->point[0]->row));
+    if (bars->buckets) { /* its place is taken */
+        report_add(note, "; below: devices, D: DDP%s, its buckets",
+                   bars->hollow ? ", * crowded" : "");
+        snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, " ");
+    }
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "time per step (%s)", unit);
 }
 
@@ -208,7 +218,7 @@ static int write_panel(struct plot *plot, struct bars *bars, bool first)
           out.file);
     write_segments(out.file, bars);
     write_marks(out.file, bars);
-    write_names(out.file, bars);
+    write_names(plot, out.file, bars);
     return report_close(&out, plot->err);
 }
 

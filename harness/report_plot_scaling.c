@@ -1,5 +1,5 @@
 /* report_plot_scaling.c: step time, speed-up and efficiency against the number of devices: a row of
- * three panels per group and mode, a line per batch.
+ * three panels per group, mode and bucket, a line per batch.
  *
  * With each line its ideal, and the bound that unequal shards set: N rows on K devices take as long
  * as ceil(N/K) rows, which is a speed-up of N / ceil(N/K). */
@@ -19,9 +19,10 @@ struct row {
     const struct report_group *group;
     size_t batch[PLOT_MAX_STYLES], count[PLOT_MAX_TICKS];
     size_t n_batches, all_batches, n_counts;
+    size_t mode; /* plot_mode */
     double unit; /* of time */
     const char *unit_name;
-    bool ddp, hollow, plain, ratios, bounded;
+    bool hollow, plain, ratios, bounded;
 };
 
 /* The least bound of a batch; above 1 when there is no point of it. */
@@ -60,23 +61,23 @@ static void choose_counts(const struct plot *plot, struct row *row)
     const size_t n = plot_counts(plot, row->group, all, 2 * PLOT_MAX_TICKS);
 
     for (size_t i = 0; i < n && row->n_counts < PLOT_MAX_TICKS; i++)
-        if ((all[i] > PLOT_DDP) == row->ddp)
+        if (all[i] / PLOT_DDP == row->mode)
             row->count[row->n_counts++] = all[i];
 }
 
 /* False when the group has less than two device counts to compare in that mode. */
-static bool row_make(const struct plot *plot, const struct report_group *group, bool ddp,
+static bool row_make(const struct plot *plot, const struct report_group *group, size_t mode,
                      struct row *row)
 {
     double longest = 0.0;
 
-    *row = (struct row){.group = group, .ddp = ddp};
+    *row = (struct row){.group = group, .mode = mode};
     choose_counts(plot, row);
     choose_batches(plot, row);
     for (size_t i = group->first; i < group->first + group->n; i++) {
         const struct report_point *point = &plot->report->point[i];
 
-        if (point->verified == 0 || (!report_is_plain(point) && report_is_ddp(point) != ddp))
+        if (point->verified == 0 || (!report_is_plain(point) && plot_mode(point) != mode))
             continue;
         longest = fmax(longest, point->step_ns.middle);
         row->hollow = row->hollow || plot_hollow(point);
@@ -184,12 +185,14 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
 {
     const size_t missing = row->all_batches - row->n_batches;
     char *title = frame->words[PLOT_TITLE], *note = frame->words[PLOT_NOTE];
+    char bucket[32];
     static const char *const names[KINDS] = {"step time", "speed-up (\u00d7)", "efficiency"};
 
     snprintf(title, REPORT_CELL_TEXT, " ");
     if (kind == STEP) {
-        plot_title(plot, row->group, row->ddp ? WIDTH - 300 : WIDTH - 40, title);
-        report_add(title, row->ddp ? " \u00b7 DistributedDataParallel" : "");
+        plot_title(plot, row->group, row->mode > 0 ? WIDTH - 300 : WIDTH - 40, title);
+        plot_bucket(plot, row->mode * PLOT_DDP, bucket);
+        report_add(title, "%s%s", row->mode > 0 ? " \u00b7 DistributedDataParallel" : "", bucket);
         snprintf(note, REPORT_CELL_TEXT, "a line per %s (rows)%s; dotted: ideal%s%s",
                  plot_is_weak(row->group) ? "batch per device" : "global batch",
                  missing > 0 ? ", not all drawn" : "",
@@ -266,13 +269,13 @@ static int write_panel(struct plot *plot, const struct row *row, enum kind kind,
     return plot_lines_write(plot, lines);
 }
 
-static int write_row(struct plot *plot, const struct report_group *group, bool ddp,
+static int write_row(struct plot *plot, const struct report_group *group, size_t mode,
                      struct plot_lines *lines)
 {
     struct row row;
     int result = 0;
 
-    if (!row_make(plot, group, ddp, &row))
+    if (!row_make(plot, group, mode, &row))
         return 0;
     if (plot->panels / KINDS >= PLOT_MAX_ROWS) {
         plot->left_out++;
@@ -288,9 +291,11 @@ static int write_row(struct plot *plot, const struct report_group *group, bool d
 static int write_group(struct plot *plot, const struct report_group *group,
                        struct plot_lines *lines)
 {
-    const int result = write_row(plot, group, false, lines);
+    int result = 0;
 
-    return result != 0 ? result : write_row(plot, group, true, lines);
+    for (size_t mode = 0; mode <= plot->report->n_buckets && result == 0; mode++)
+        result = write_row(plot, group, mode, lines);
+    return result;
 }
 
 int report_plot_scaling(struct plot *plot)

@@ -13,8 +13,10 @@ static void add_line(const struct plot *plot, const struct report_group *group,
 {
     struct plot_line *line = plot_lines_add(lines, style);
     const size_t devices = plot_devices(count);
+    char bucket[32];
     const double share = plot_is_weak(group) && devices > 0 ? (double)devices : 1.0;
 
+    plot_bucket(plot, count, bucket);
     for (int t = 0; t < lines->frame.x.n && line->n < PLOT_MAX_MARKS; t++) {
         const size_t batch = (size_t)lines->frame.x.tick[t];
         const struct report_point *point = plot_find(plot, group, count, batch);
@@ -35,8 +37,8 @@ static void add_line(const struct plot *plot, const struct report_group *group,
     if (devices == 0)
         snprintf(line->label, sizeof line->label, "plain program");
     else
-        snprintf(line->label, sizeof line->label, "%zu device%s%s", devices,
-                 devices == 1 ? "" : "s", count > PLOT_DDP ? ", DDP" : "");
+        snprintf(line->label, sizeof line->label, "%zu device%s%s%s", devices,
+                 devices == 1 ? "" : "s", count > PLOT_DDP ? ", DDP" : "", bucket);
 }
 
 static void set_words(const struct plot *plot, const struct report_group *group,
@@ -73,7 +75,7 @@ static int write_panel(struct plot *plot, const struct report_group *group,
     frame->x = plot_axis_make(2.0);
     frame->y = plot_axis_make(10.0);
     lines->n = 0;
-    lines->label_pixels = 160;
+    lines->label_pixels = plot->report->n_buckets > 1 ? 200 : 160;
     lines->dodge = 4;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
     for (size_t b = 0; b < n_batches; b++) {

@@ -113,14 +113,56 @@ static double phase_over_launches(const struct report_point *point, int phase, d
     return report_value_of(scratch, n).middle;
 }
 
-static double outside_over_launches(const struct report_point *point, double scratch[])
+static double outside_of(const struct report_row *row)
+{
+    return row->cell->outside_frac;
+}
+
+static double moved_of(const struct report_row *row)
+{
+    return row->cell->bytes_per_step;
+}
+
+/* Of the device that held most. */
+static double peak_of(const struct report_row *row)
+{
+    double most = NAN;
+
+    for (int i = 0; i < row->cell->n_peaks; i++)
+        most = fmax(most, (double)row->cell->peak_bytes[i]);
+    return most;
+}
+
+static double compute_of(const struct report_row *row)
+{
+    return row->cell->compute_alone_ns;
+}
+
+static double comm_of(const struct report_row *row)
+{
+    return row->cell->comm_alone_ns;
+}
+
+static double whole_of(const struct report_row *row)
+{
+    return row->cell->whole_ns;
+}
+
+static double hidden_of(const struct report_row *row)
+{
+    return row->cell->hidden_frac;
+}
+
+/* Over the launches that know the number. */
+static struct report_value over_known(const struct report_point *point, number_fn *number,
+                                      double scratch[])
 {
     size_t n = 0;
 
     for (size_t i = 0; i < point->n; i++)
-        if (point->row[i].verified && isfinite(point->row[i].cell->outside_frac))
-            scratch[n++] = point->row[i].cell->outside_frac;
-    return report_value_of(scratch, n).middle;
+        if (point->row[i].verified && isfinite(number(&point->row[i])))
+            scratch[n++] = number(&point->row[i]);
+    return report_value_of(scratch, n);
 }
 
 static double bound_of(size_t rows, int devices)
@@ -147,7 +189,13 @@ static void sum_up(struct report_point *point, double scratch[])
         spread_of_steps(point);
     for (int p = 0; p < RECORD_PHASES; p++)
         point->phase_ns[p] = phase_over_launches(point, p, scratch);
-    point->outside = outside_over_launches(point, scratch);
+    point->outside = over_known(point, outside_of, scratch).middle;
+    point->moved = over_known(point, moved_of, scratch).middle;
+    point->peak = over_known(point, peak_of, scratch).middle;
+    point->compute_ns = over_known(point, compute_of, scratch).middle;
+    point->comm_ns = over_known(point, comm_of, scratch).middle;
+    point->whole_ns = over_known(point, whole_of, scratch).middle;
+    point->hidden = over_known(point, hidden_of, scratch);
 }
 
 /* How many times as many rows in the same time as the base, by the median steps: so do the losses
@@ -282,13 +330,46 @@ static void find_points(struct report *report)
     }
 }
 
+static int compare_sizes(const void *left, const void *right)
+{
+    const size_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* bucket has room for one more than points. */
+static void find_buckets(struct report *report)
+{
+    size_t n = 1, kept = 1;
+
+    report->bucket[0] = 0;
+    for (size_t i = 0; i < report->n_points; i++)
+        report->bucket[n++] = report->point[i].row->cell->key.bucket_bytes;
+    qsort(report->bucket, n, sizeof *report->bucket, compare_sizes);
+    for (size_t i = 1; i < n; i++)
+        if (report->bucket[i] != report->bucket[kept - 1])
+            report->bucket[kept++] = report->bucket[i];
+    report->n_buckets = kept;
+    for (size_t i = 0; i < report->n_points; i++) {
+        const size_t *bytes = &report->point[i].row->cell->key.bucket_bytes;
+        const size_t *place =
+            bsearch(bytes, report->bucket, kept, sizeof *report->bucket, compare_sizes);
+
+        report->point[i].bucket = place != NULL ? (size_t)(place - report->bucket) : 0;
+    }
+}
+
 int report_points_make(struct report *report)
 {
     double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
 
-    if (scratch == NULL)
+    report->bucket = calloc(report->n_rows + 1, sizeof *report->bucket);
+    if (scratch == NULL || report->bucket == NULL) {
+        free(scratch);
         return -1;
+    }
     find_points(report);
+    find_buckets(report);
     for (size_t i = 0; i < report->n_points; i++)
         sum_up(&report->point[i], scratch);
     for (size_t g = 0; g < report->n_groups; g++)

@@ -113,6 +113,8 @@ static int compare_point(const struct report_row *a, const struct report_row *b)
         return order;
     if (x->n_devices != y->n_devices)
         return x->n_devices < y->n_devices ? -1 : 1;
+    if (x->bucket_bytes != y->bucket_bytes)
+        return x->bucket_bytes < y->bucket_bytes ? -1 : 1;
     return (x->global_batch > y->global_batch) - (x->global_batch < y->global_batch);
 }
 
@@ -279,6 +281,8 @@ void report_rows_free(struct report *report)
     free(report->point);
     free(report->group);
     free(report->run);
+    free(report->bucket);
+    report->bucket = NULL;
     report->run = NULL;
     report->row = NULL;
     report->point = NULL;

@@ -9,6 +9,7 @@
 
 static const char *const names[REPORT_COLUMNS] = {
     [REPORT_DEVICES] = "Devices",
+    [REPORT_BUCKET] = "Bucket",
     [REPORT_BATCH] = "Batch, rows",
     [REPORT_SHARDS] = "Shards, rows",
     [REPORT_LAUNCHES_DONE] = "Launches",
@@ -17,6 +18,8 @@ static const char *const names[REPORT_COLUMNS] = {
     [REPORT_SPEEDUP] = "Speed-up",
     [REPORT_EFFICIENCY] = "Efficiency, of bound",
     [REPORT_OUTSIDE] = "Outside matrix products",
+    [REPORT_MOVED] = "Moved per step",
+    [REPORT_PEAK] = "Peak memory of a device",
     [REPORT_PHASES] = "Slowest phases",
     [REPORT_STATUS] = "Status",
 };
@@ -49,13 +52,30 @@ const char *report_column_name(const struct report *report, enum report_column c
     return names[column];
 }
 
+static bool says_something(const struct report_point *point, enum report_column column)
+{
+    switch (column) {
+    case REPORT_SPEEDUP_RANGE:
+        return point->speedup.range != REPORT_NONE;
+    case REPORT_BUCKET:
+        return point->bucket > 0;
+    case REPORT_OUTSIDE:
+        return isfinite(point->outside);
+    case REPORT_MOVED:
+        return isfinite(point->moved);
+    case REPORT_PEAK:
+        return isfinite(point->peak);
+    default:
+        return true;
+    }
+}
+
 bool report_column_used(const struct report *report, enum report_column column)
 {
-    bool used = column != REPORT_SPEEDUP_RANGE && column != REPORT_OUTSIDE;
+    bool used = false;
 
     for (size_t i = 0; i < report->n_points && !used; i++)
-        used = column == REPORT_OUTSIDE ? isfinite(report->point[i].outside)
-                                        : report->point[i].speedup.range != REPORT_NONE;
+        used = says_something(&report->point[i], column);
     return used;
 }
 
@@ -282,6 +302,12 @@ static void number_words(const struct report_point *point, enum report_column co
     case REPORT_OUTSIDE:
         report_add_share(text, point->outside);
         break;
+    case REPORT_MOVED:
+        report_bytes(point->moved, number);
+        break;
+    case REPORT_PEAK:
+        report_bytes(point->peak, number);
+        break;
     case REPORT_PHASES:
         phase_words(point, text);
         break;
@@ -295,15 +321,20 @@ void report_point_words(const struct report *report, const struct report_point *
                         enum report_column column, char text[REPORT_CELL_TEXT])
 {
     const struct record_cell *cell = point->row->cell;
+    char bucket[32] = "-";
 
     (void)report;
     text[0] = '\0';
+    if (report_is_ddp(point))
+        report_bucket_name(cell->key.bucket_bytes, bucket);
     if (column == REPORT_DEVICES)
         report_add(text,
                    report_is_plain(point) ? "plain"
                    : report_is_ddp(point) ? "%d ddp"
                                           : "%d",
                    cell->key.n_devices);
+    else if (column == REPORT_BUCKET)
+        report_add(text, "%s", bucket);
     else if (column == REPORT_BATCH)
         report_add(text, "%zu", cell->key.global_batch);
     else if (column == REPORT_SHARDS)

@@ -220,6 +220,23 @@ void report_rate(double per_second, char text[32])
     three_digits(per_second / units[i].size, units[i].unit, text);
 }
 
+void report_bytes(double bytes, char text[32])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t i = 0;
+
+    if (!isfinite(bytes) || bytes < 0.0) {
+        snprintf(text, 32, "-");
+        return;
+    }
+    for (; i < 4 && bytes >= 1023.5; i++)
+        bytes /= 1024;
+    if (i == 0)
+        snprintf(text, 32, "%.0f\u00a0B", bytes);
+    else
+        three_digits(bytes, units[i], text);
+}
+
 void report_ratio(double ratio, char text[32])
 {
     if (isfinite(ratio))

@@ -45,13 +45,16 @@ void report_verdict(struct report_out *out, const struct report *report)
     report_print(out, ".");
 }
 
-/* "2 devices", "1 device with DDP". */
+/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki". */
 void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     const int devices = point->row->cell->key.n_devices;
+    char bucket[32];
 
-    report_add(text, "%d device%s%s%s", devices, devices == 1 ? "" : "s",
-               report_is_ddp(point) ? " with DDP" : "",
+    report_bucket_name(point->row->cell->key.bucket_bytes, bucket);
+    report_add(text, "%d device%s%s%s%s%s", devices, devices == 1 ? "" : "s",
+               report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
+               point->bucket > 0 ? bucket : "",
                report_oversubscribed(point->row) ? " (oversubscribed)" : "");
 }
 

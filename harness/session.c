@@ -42,7 +42,7 @@ static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
 }
 
 /* Ranks have all of the model. */
-static int open_ranks(struct session *s, struct dp_error *err)
+static int open_ranks(struct session *s, const struct session_config *how, struct dp_error *err)
 {
     int rc;
 
@@ -50,7 +50,7 @@ static int open_ranks(struct session *s, struct dp_error *err)
         (rc = probe_open(s->group, s->model, &s->probe, &s->probed, err)) ||
         (rc = dp_module_to(s->probed, dp_group_slot(s->group, 0), err)))
         return rc;
-    return session_ddp_open(s, err);
+    return session_ddp_open(s, how->bucket_bytes, err);
 }
 
 static int open_modules(struct session *s, const struct session_config *how, struct dp_error *err)
@@ -59,7 +59,7 @@ static int open_modules(struct session *s, const struct session_config *how, str
 
     if ((rc = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)))
         return rc;
-    rc = how->ddp ? open_ranks(s, err)
+    rc = how->ddp ? open_ranks(s, how, err)
                   : workload_open_wrapped(s->workload, s->group, dp_group_slot(s->group, 0), wrap,
                                           s, &s->top, err);
     if (rc || (rc = dp_run_open(s->group, &s->run, err)) ||

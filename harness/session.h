@@ -54,9 +54,10 @@ uint64_t session_clock_ns(void);
 struct session_config {
     const struct workload *workload;
     uint64_t seed;
-    size_t rows; /* of a whole batch */
-    bool plain;  /* the model alone on the first device, without data_parallel */
-    bool ddp;    /* a rank on every device, DistributedDataParallel */
+    size_t rows;         /* of a whole batch */
+    bool plain;          /* the model alone on the first device, without data_parallel */
+    bool ddp;            /* a rank on every device, DistributedDataParallel */
+    size_t bucket_bytes; /* of its buckets; 0: PyTorch's */
 };
 
 /* Opens everything on group; the caller closes the session in any case. */
@@ -74,17 +75,27 @@ int session_trace(struct session *session, struct dp_error *err);
  * read as NaN, which no check lets pass. */
 int session_read(struct session *session, struct dp_error *err);
 /* The parts of these for ranks: session_ddp.c. */
-int session_ddp_open(struct session *session, struct dp_error *err);
+int session_ddp_open(struct session *session, size_t bucket_bytes, struct dp_error *err);
 int session_ddp_batch(struct session *session, int k, const float inputs[], const float upstream[],
                       struct dp_error *err);
 void session_ddp_close(struct session *session);
 int session_ddp_prepare(struct session *session, int k, struct dp_error *err);
 int session_ddp_issue(struct session *session, int k, struct dp_error *err);
 int session_ddp_read(struct session *session, struct dp_error *err);
-/* Medians of 11 steps without their reductions, and of 11 reductions without a step. Gradients and
- * parameters are of no use after it. */
-int session_ddp_alone(struct session *session, double *compute_ns, double *comm_ns,
-                      struct dp_error *err);
+/* A step of ranks apart: without its reduction, the reduction alone, and whole. session_overlap.c
+ */
+struct session_apart {
+    double compute_ns, comm_ns, whole_ns;
+};
+/* Of batch k, the whole step first or last; what each of both leaves as gradients is in digest,
+ * the whole step's first, and is the same on all ranks (else DP_EFAULT). NULL: nobody looks. */
+int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
+                  uint64_t digest[2], struct dp_error *err);
+/* Medians of 5 to 11 rounds of that, in turns, about as many as take so long; and the part of the
+ * reduction that is hidden, NaN where it cannot be told. Gradients and parameters are of no use
+ * after it. */
+int session_overlap(struct session *session, double seconds, struct session_apart *medians,
+                    double *hidden, struct dp_error *err);
 /* Bytes that crossed devices in the last step, for all replicas. */
 double session_bytes(const struct session *session);
 /* Digest of everything that session_read has read, and of the rows that each replica saw. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "session.h"
-#include "stats.h"
 
 /* ---- model and loss as one module ---------------------------------------------------------- */
 
@@ -61,11 +60,12 @@ static size_t rank_rows(const struct session *s, size_t rank)
     return s->rows / (size_t)s->n_ranks + (rank < s->rows % (size_t)s->n_ranks);
 }
 
-static int open_ranks(struct session *s, struct dp_error *err)
+static int open_ranks(struct session *s, size_t bucket_bytes, struct dp_error *err)
 {
     static const struct dp_module_ops ops = {
         .kind = "model_and_loss", .forward = rank_forward, .backward = rank_backward};
-    const struct dp_ddp_config config = {0};
+    const struct dp_ddp_config config = {.first_bucket_bytes = bucket_bytes,
+                                         .bucket_bytes = bucket_bytes};
     struct dp_module *children[2] = {s->probed, s->loss_module};
     struct dp_slot *slots[DP_MAX_SLOTS];
     int rc;
@@ -77,13 +77,13 @@ static int open_ranks(struct session *s, struct dp_error *err)
     return dp_ddp_open(s->top, slots, s->n_ranks, &config, &s->ddp, err);
 }
 
-int session_ddp_open(struct session *session, struct dp_error *err)
+int session_ddp_open(struct session *session, size_t bucket_bytes, struct dp_error *err)
 {
     session->n_ranks = dp_group_size(session->group);
     session->ranks = calloc((size_t)session->n_ranks, sizeof *session->ranks);
     if (session->ranks == NULL)
         return dp_fail(err, DP_ENOMEM, "no memory for %d ranks", session->n_ranks);
-    return open_ranks(session, err);
+    return open_ranks(session, bucket_bytes, err);
 }
 
 static int open_part(struct session *s, int r, size_t first, size_t width, const float values[],
@@ -159,47 +159,6 @@ int session_ddp_issue(struct session *session, int k, struct dp_error *err)
         session->ranks[r].loss = out[r * DP_MAX_IO];
         session->ranks[r].output = out[r * DP_MAX_IO + 1];
     }
-    return 0;
-}
-
-/* One step without its reduction, then one reduction without a step. */
-static int step_alone(struct session *s, int k, double *compute_ns, double *comm_ns,
-                      struct dp_error *err)
-{
-    struct session_times times = {0};
-    int rc;
-
-    dp_ddp_no_sync(s->ddp, true);
-    rc = session_prepare(s, k, err);
-    if (rc == 0)
-        rc = session_step(s, k, &times, err);
-    dp_ddp_no_sync(s->ddp, false);
-    *compute_ns = (double)times.step_ns;
-    if (rc)
-        return rc;
-    dp_group_barrier(s->group);
-
-    const uint64_t start = session_clock_ns();
-
-    if ((rc = dp_ddp_reduce(s->ddp, err)) || (rc = dp_group_wait(s->group, err)))
-        return rc;
-    *comm_ns = (double)(session_clock_ns() - start);
-    return session_trace(s, err);
-}
-
-int session_ddp_alone(struct session *session, double *compute_ns, double *comm_ns,
-                      struct dp_error *err)
-{
-    enum { TIMES = 11 };
-    double compute[TIMES], comm[TIMES];
-    int rc = 0;
-
-    for (int i = 0; rc == 0 && i < TIMES; i++)
-        rc = step_alone(session, i % WORKLOAD_SETS, &compute[i], &comm[i], err);
-    if (rc)
-        return rc;
-    *compute_ns = stats_median(compute, TIMES);
-    *comm_ns = stats_median(comm, TIMES);
     return 0;
 }
 

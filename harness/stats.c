@@ -269,6 +269,15 @@ static double slope_of(const double x[], size_t n, double mean)
     return above / below;
 }
 
+double stats_hidden(double compute, double comm, double whole, double least)
+{
+    if (!(compute > 0) || !(whole > 0) || !(comm > 0) || !(comm >= least) || !isfinite(compute) ||
+        !isfinite(comm) || !isfinite(whole)) {
+        return NAN;
+    }
+    return fmin(fmax((compute + comm - whole) / comm, 0), 1);
+}
+
 bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule)
 {
     if (rule->window < 2 || n < rule->window) {

@@ -42,6 +42,12 @@ struct stats_fences stats_tukey_fences(double p25, double p75);
 /* x in time order; scratch has n elements and is overwritten.  n >= 1. */
 struct stats_summary stats_summarise(const double x[], size_t n, double scratch[]);
 
+/* The part of a communication that a step hides behind its computation, from the times of both by
+ * themselves and of the whole step: (compute + comm - whole) / comm. What noise puts outside of 0
+ * to 1 becomes 0 or 1. NaN: one of them is no positive number, or comm is less than least, a time
+ * that the clock cannot tell from nothing. */
+double stats_hidden(double compute, double comm, double whole, double least);
+
 /* Steady state: over the last window values, |slope| * window < slope_limit * mean and every
  * value within spread_limit of the mean (fio's two rules). False when n < window. */
 struct stats_steady_rule {

@@ -28,6 +28,17 @@ static error_t parse_list(const struct argp_state *state, const char *name, cons
     return command_bad_option(state, "%s: %s", name, why.text);
 }
 
+static error_t parse_buckets(const struct argp_state *state, const char *arg,
+                             struct plan_options *plan)
+{
+    struct option_text why;
+
+    if (option_sizes(arg, 0, PLAN_MAX_BUCKET, plan->bucket, PLAN_MAX_BUCKETS, &plan->n_buckets,
+                     &why) == 0)
+        return 0;
+    return command_bad_option(state, "--bucket: %s", why.text);
+}
+
 static error_t parse_seconds(const struct argp_state *state, const char *name, const char *arg,
                              double min, double max, double *seconds)
 {
@@ -200,6 +211,8 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'c':
         return parse_list(state, "--counts", arg, PLAN_MAX_COUNTS, plan->count, PLAN_MAX_COUNTS,
                           &plan->n_counts);
+    case 'k':
+        return parse_buckets(state, arg, plan);
     case 'n':
         return parse_list(state, "--batch", arg, PLAN_MAX_ROWS, plan->batch, PLAN_MAX_BATCHES,
                           &plan->n_batches);
@@ -229,7 +242,8 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, virt:N+lag, cuda:0-3,5 or cuda:all (default: one virtual device per core)"},
+     .doc = "virt:N, virt:N+lag, virt:N+500us, cuda:0-3,5 or cuda:all (default: one virtual device "
+            "per core)"},
     COMMAND_REQUIRE_OPTION,
     {.name = "backend",
      .key = 'b',
@@ -249,6 +263,11 @@ static const struct argp_option option_table[] = {
      .key = 'c',
      .arg = "LIST",
      .doc = "numbers of devices (default: powers of two up to all, and all)"},
+    {.name = "bucket",
+     .key = 'k',
+     .arg = "LIST",
+     .doc = "of --mode ddp: bytes at which a bucket of gradients is full, like 256Ki,1Mi,25Mi; 0 "
+            "(default): PyTorch's, 1Mi for the first and 25Mi for the others"},
     {.name = "scaling",
      .key = 'S',
      .arg = "KIND",

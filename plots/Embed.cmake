@@ -49,6 +49,8 @@ function(embed_report target)
         report_asset_phases=${plots}/phases.gp
         report_asset_shards=${plots}/shards.gp
         report_asset_distribution=${plots}/distribution.gp
+        report_asset_modes=${plots}/modes.gp
+        report_asset_overlap=${plots}/overlap.gp
         report_asset_peer=${plots}/peer.gp
         report_asset_train=${plots}/train.gp)
 endfunction()

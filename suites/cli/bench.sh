@@ -57,6 +57,30 @@ expect_count 1 ' range$' out
 expect_status 0 "$lockstep" bench --help
 expect_count 1 'Exit status' out
 
+# overlap: the numbers of a line belong together; what is hidden is between nothing and all.
+expect_status 0 "$lockstep" bench overlap --bytes 64Ki --rounds 6 --format tsv
+awk -F '\t' '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
+    NF != fields || $at["name"] != "overlap" || $at["devices"] != "virt:2+500us" { exit 1 }
+    # 15 layers of 32 x 32 and a bias each, on two ranks, both ways, with four rounds of warm-up.
+    !($at["rows"] >= 256 && $at["rows"] <= 16384) { exit 1 }
+    $at["bucket_bytes"] != 4 * 32 * 33 || $at["model_bytes"] != 15 * 4 * 32 * 33 { exit 1 }
+    $at["compared"] != 2 * 2 * 15 * 32 * 33 * 10 { exit 1 }
+    !($at["compute_ns"] > 0 && $at["comm_ns"] >= 15 * 2 * 500000 && $at["whole_ns"] > 0) { exit 1 }
+    !($at["ratio_lo"] >= 0 && $at["ratio_lo"] <= $at["ratio"] + 0) { exit 1 }
+    !($at["ratio"] + 0 <= $at["ratio_hi"] + 0 && $at["ratio_hi"] <= 1) { exit 1 }
+    $at["bounds"] != "interval" { exit 1 }
+    END { exit NR != 2 }' out || fail "overlap: $(cat out)"
+expect_status 0 "$lockstep" bench overlap --devices virt:2+20us --bytes 16Ki --rounds 5
+expect_count 0 '.\{81\}' out
+expect_count 1 '^hidden .* %  [0-9.]* .. [0-9.]*$' out
+expect_count 1 ' range$' out
+refuse "staged.*behind backward" "$lockstep" bench overlap --devices virt:2 --bytes 16Ki \
+    --backend cpu-ref
+refuse '4096 are too few for 15 layers, at least 4320' "$lockstep" bench overlap --bytes 4Ki
+refuse "'virt:2+lag'.*late" "$lockstep" bench overlap --devices virt:2+lag
+refuse "'virt:2+9us'.*slow transfers" "$lockstep" bench copies --devices virt:2+9us
+
 refuse 'which benchmark' "$lockstep" bench
 refuse '"copy".*copies' "$lockstep" bench copy
 refuse "'again'" "$lockstep" bench copies again
@@ -74,7 +98,8 @@ refuse 'gpu.*cpu' "$lockstep" bench copies --devices virt:2 --backend gpu
 bench=$(cd "$OLDPWD" && cd "$(dirname "$0")/../.." && pwd)/scripts/bench
 cat >fake <<'FAKE'
 #!/bin/sh
-[ "$1" = bench ] && printf 'name\tratio\nreplicate\t%s\nreduce\t%s\n' "$REPLICATE" "$REDUCE"
+[ "$1" = bench ] && printf 'name\tratio\nreplicate\t%s\nreduce\t%s\noverlap\t%s\n' \
+    "$REPLICATE" "$REDUCE" "$OVERLAP"
 counts=1,2 modes=plain,dp
 while [ $# -gt 1 ] && [ "$1" != --out ]; do
     [ "$1" != --counts ] || counts=$2
@@ -90,18 +115,19 @@ case $modes in *plain*) counts=1,$counts ;; esac
 done >"$2"
 FAKE
 chmod +x fake
-export REPLICATE=0.71 REDUCE=0.69 STEP1=180 STEP2=100 OUTSIDE1=0.05 OUTSIDE2=0.101
-expect_status 1 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling
+export REPLICATE=0.71 REDUCE=0.69 OVERLAP=0.79 STEP1=180 STEP2=100 OUTSIDE1=0.05 OUTSIDE2=0.101
+expect_status 1 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling overlap
 expect_count 1 'replicate.* 71 % (71 .. 71) at least 70 %: met$' out
 expect_count 1 'reduce.* 69 % .*: missed$' out
+expect_count 1 'hidden.* 79 % .*at least 80 %: missed$' out
 expect_count 1 'medians of 6 launches (95 % interval)' out
 expect_count 1 '1 device .* 5 % .*at most 5 %: met$' out
 expect_count 1 '2 devices .* 10.1 % .*at most 10 %: missed$' out
 expect_count 1 'two devices.* 1.8x .*: met$' out
 expect_count 0 '.\{81\}' out
-export REDUCE=0.7 OUTSIDE2=0.1
-expect_status 0 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling copies
-expect_count 7 ': met$' out
+export REDUCE=0.7 OVERLAP=0.8 OUTSIDE2=0.1
+expect_status 0 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling copies overlap
+expect_count 8 ': met$' out
 expect_count 1 'medians of 5 launches (range)' out
 export REPLICATE=nan OUTSIDE1=null STEP2=0
 expect_status 1 "$bench" --program "$PWD/fake" --launches 2 copies outside scaling

@@ -29,6 +29,11 @@ refuse 'counts has 3.*ddp.*not exact' "$lockstep" sweep --devices virt:3 --mode 
 refuse 'batch has 1,.*ddp.*each of 2' "$lockstep" sweep --devices virt:2 --mode ddp --batch 1,8
 refuse 'workload mixed.*on the host.*ddp' "$lockstep" sweep --devices virt:2 --mode ddp --workload mixed
 refuse 'capsnet has no verifier' "$lockstep" sweep --workload capsnet
+refuse 'bucket is of --mode ddp.*mode dp has none' "$lockstep" sweep --devices virt:2 --mode dp \
+    --bucket 1Mi
+refuse 'bucket is of --mode ddp.*plain,dp has none' "$lockstep" sweep --devices virt:2 --bucket 1Mi
+refuse 'bucket: "1MB" is not a whole number.*Ki, then Mi' "$lockstep" sweep --mode ddp --bucket 1MB
+refuse 'bucket: "2Gi" is outside' "$lockstep" sweep --mode ddp --bucket 1Mi,2Gi
 refuse 'mode.*""' "$lockstep" sweep --mode ''
 refuse 'mode.*""' "$lockstep" sweep --mode dp,
 refuse 'counts has 2.*plain.*one device' "$lockstep" sweep --devices virt:2 --mode plain --counts 1,2
@@ -57,6 +62,7 @@ refuse 'timeout 2 .*seconds 2' "$lockstep" sweep --seconds 2 --timeout 2
 
 # What is wrong with a list of devices.
 refuse "',virt:3' after the number" "$lockstep" sweep --devices virt:2,virt:3
+refuse "'+5ms' after the number.*+1us to +1000000us" "$lockstep" sweep --devices virt:2+5ms
 refuse "'+foo' after the number" "$lockstep" sweep --devices virt:2+foo
 refuse "'-1' is not a number" "$lockstep" sweep --devices virt:-1
 refuse 'is missing' "$lockstep" sweep --devices virt:
@@ -65,7 +71,7 @@ refuse 'is missing' "$lockstep" sweep --devices virt:+lag
 # An option counts once; only workloads add up.
 for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--out a.jsonl' \
     '--resume' '--seed 1' '--seconds 1' '--steps 1:2' '--bind none' '--timeout 99' \
-    '--mode dp' '--scaling weak' '--launches 2' '--graphs on'; do
+    '--mode dp' '--bucket 1' '--scaling weak' '--launches 2' '--graphs on'; do
     refuse "${option%% *} is there twice" "$lockstep" sweep $option $option
 done
 refuse '--backend is there twice' "$lockstep" devices --backend cpu --backend cpu-ref

@@ -57,6 +57,24 @@ sweep ranks.jsonl --devices virt:2 --counts 2 --batch 11 --mode ddp --workload b
     --workload rnn
 check ranks.jsonl 2
 
+# Ranks: a cell per bucket, with what of the reduction is hidden; slow transfers are another device.
+sweep ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --bucket 0,64,1Mi --batch 8 \
+    --workload mlp:7,5,4
+check ddp.jsonl 4
+for bytes in 64 1048576; do
+    expect_count 1 "\"mode\":\"ddp\",\"devices\":\"virt:2+20us\",.*\"bucket_bytes\":$bytes," ddp.jsonl
+done
+expect_count 2 '"bucket_bytes":0,' ddp.jsonl
+number='[0-9.e+]*'
+expect_count 3 "\"compute_alone_ns\":$number,\"comm_alone_ns\":$number,\"whole_ns\":$number,\"hidden_frac\":[0-9n]" ddp.jsonl
+expect_count 1 '"compute_alone_ns":null,"comm_alone_ns":null,"whole_ns":null,"hidden_frac":null' ddp.jsonl
+expect_count 4 '"bytes_per_step":[1-9].*"peak_bytes":\[[1-9][0-9]*,[1-9][0-9]*\]' ddp.jsonl
+expect_count 1 ' 2 ddp 1Mi batch ' err
+expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 --resume \
+    --out ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --batch 8 --workload mlp:7,5,4
+grep -q 'the file has "--bucket 0,64,1048576", here there is no such option' err ||
+    fail "resumed: $(cat err)"
+
 # The same seed makes the same order, another seed another one.
 order()
 {

@@ -5,7 +5,7 @@
 set -eu
 
 usage() {
-    echo "usage: figures_test.sh made|few|hostile|same|fallback|broken|weak|modes LOCKSTEP MAKE_RECORDS" \
+    echo "usage: figures_test.sh made|few|hostile|same|fallback|broken|weak|modes|buckets LOCKSTEP MAKE_RECORDS" \
         "WORK_DIRECTORY"
 }
 if [ "${1-}" = --help ]; then
@@ -126,6 +126,38 @@ test_modes() {
     # What ranks do not do is in none of their bars.
     is "bars with a gather phase" "$(rows out/phases-1.tsv 3)" 1
     grep -qE '>2 devices, DDP, n = 10<' out/distribution.svg || fail "no steps of ranks"
+}
+
+# Buckets: a line, a bar and a row each; DataParallel beside them, and what they hide.
+test_buckets() {
+    "$lockstep" sweep --devices virt:2 --mode dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8 \
+        --bucket 0,64 --seconds 0.001 --steps 10:10 --out buckets.jsonl >/dev/null 2>sweep.txt ||
+        { cat sweep.txt >&2; fail "no records"; }
+    report 0 buckets.jsonl --out out
+    for name in modes overlap; do
+        is_figure out $name
+        is "$name on the page" "$(grep -c "<figure id=\"figure-$name\"" out/index.html)" 1
+    done
+    is "points of throughput" "$(marks out/throughput.svg marker)" 6
+    for words in '2 devices' '2 devices, DDP' '2 devices, DDP 64'; do
+        is "lines '$words'" "$(grep -cF ">$words<" out/throughput.svg)" 1
+    done
+    is "rows of ranks" "$(grep -cF 'DistributedDataParallel' out/scaling.svg)" 2
+    is "panels of modes" "$(grep -c '^left_' out/modes-layout.gp)" 3
+    is "points of modes" "$(marks out/modes.svg marker)" $((3 * 3 * 2))
+    for words in DataParallel DDP 'DDP 64'; do
+        is "lines '$words' of modes" "$(grep -cF ">$words<" out/modes.svg)" 3
+    done
+    for block in 0 1 2 3 4; do
+        is "rows of block $block of overlap" "$(rows out/overlap-1.tsv $block)" 2
+    done
+    is "names of bars" "$(tail -n 2 out/overlap-1.tsv | tr -d '*' | cut -f2 | xargs)" '2 2n64'
+    is "rows beside" "$(awk '/id="beside"/,/<\/table>/' out/index.html | grep -c '^<tr><td')" 4
+    is "rows of overlap" "$(awk '/id="overlap"/,/<\/table>/' out/index.html | grep -c '^<tr><td')" 2
+    grep -qF 'reported, not judged' out/index.html || fail "no word about virtual devices"
+    grep -qF '>Moved per step<' out/index.html || fail "no bytes in the table of cells"
+    grep -qF '>Peak memory of a device<' out/index.html || fail "no memory in the table of cells"
+    grep -qF '## Communication hidden behind backward' out/summary.md || fail "not in the summary"
 }
 
 # 4 device counts, 10 batches, 2 workloads: all of them in one figure, 6 batches in the next.
@@ -275,7 +307,7 @@ test_weak() {
 }
 
 case $case_name in
-made | few | hostile | same | fallback | broken | weak | modes) "test_$case_name" ;;
+made | few | hostile | same | fallback | broken | weak | modes | buckets) "test_$case_name" ;;
 *)
     usage >&2
     exit 2

@@ -6,6 +6,7 @@
 #include "record.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,8 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     for (left = key->global_batch; left > 0; left -= cell.shard[cell.n_shards++])
         cell.shard[cell.n_shards] = left < rows ? left : rows;
     cell.oversubscribed = key->n_devices > 4;
+    cell.bytes_per_step = cell.compute_alone_ns = cell.comm_alone_ns = NAN;
+    cell.whole_ns = cell.hidden_frac = NAN;
     cell.model_params = 1000;
     cell.flops_per_step = 1e6;
     cell.steady_state = true;

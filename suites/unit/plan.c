@@ -216,6 +216,37 @@ Test(plan, plain_needs_no_count_of_one)
     cr_assert(options.plain && options.dp && plan_block(&options) == 12);
 }
 
+/* Every bucket on every number of devices, of ddp only; each is a cell of its own. */
+Test(plan, buckets_are_an_axis_of_ranks)
+{
+    struct plan_options options = example();
+    struct plan_text why = {""};
+    options.plain = options.dp = options.ddp = true;
+    options.bucket[1] = 4096;
+    options.bucket[2] = 1048576;
+    options.n_buckets = 3;
+    struct cell_config *cells = make(&options);
+    const size_t block = plan_block(&options);
+    size_t found[3] = {0};
+    uint64_t names[90];
+    cr_assert(block == 6 * (1 + 3 + 3 * 3), "%zu cells", block);
+    for (size_t i = 0; i < block; ++i) {
+        cr_assert(cells[i].ddp || cells[i].bucket_bytes == 0, "a bucket without ranks");
+        for (size_t b = 0; b < 3; ++b) {
+            found[b] += cells[i].ddp && cells[i].bucket_bytes == options.bucket[b];
+        }
+    }
+    cr_assert(found[0] == 18 && found[1] == 18 && found[2] == 18, "%zu, %zu, %zu", found[0],
+              found[1], found[2]);
+    sorted_names(cells, block, names);
+    for (size_t i = 1; i < block; ++i) {
+        cr_assert(names[i] != names[i - 1], "a cell is there twice");
+    }
+    free(cells);
+    options.ddp = false;
+    cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "plain,dp has none"));
+}
+
 static void refuse(struct plan_options options, const char *words)
 {
     struct plan_text why = {""};
@@ -283,6 +314,10 @@ Test(plan, command_is_in_one_order)
     options.no_graphs = true;
     command_of(&options, text);
     cr_assert(strstr(text, " --bind none --graphs off") != NULL, "%s", text);
+    options.bucket[0] = 4096;
+    options.n_buckets = 1;
+    command_of(&options, text);
+    cr_assert(strstr(text, " --counts 1,2,4 --bucket 4096 --scaling weak ") != NULL, "%s", text);
     cr_assert(plan_command(&options, text, 20, &why) == -1);
     cr_assert(strstr(why.text, "too long to be recorded (19 characters)") != NULL, "%s", why.text);
 }

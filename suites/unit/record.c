@@ -47,6 +47,8 @@ Test(record, cell_round_trip)
     cr_assert(back.phase_ns[RECORD_GATHER] == NULL && isnan(back.phase_median_ns[RECORD_GATHER]));
     cr_assert(back.phase_ns[RECORD_UPDATE][7] == 70 && back.phase_ns[RECORD_UPDATE][8] == 25);
     cr_assert(back.start_epoch_ns == cell.start_epoch_ns && back.first_bad_step == -1);
+    cr_assert(back.bytes_per_step == 4096 && back.whole_ns == 110 && back.hidden_frac == 0.75);
+    cr_assert(back.n_peaks == 2 && back.peak_bytes[0] == 8192 && back.peak_bytes[1] == 1024);
     cr_assert(back.median_ns == cell.median_ns && back.flops_per_step == 1e9 / 3);
     char *again = record_cell_text(&back);
     cr_assert(strcmp(text, again) == 0, "not the same after a round trip");
@@ -84,6 +86,14 @@ Test(record, earlier_minor_is_read)
         without(without(record_cell_text(&cell), ",\"outside_frac\":null"), ",\"matmul_ns\":null");
     cr_assert(record_cell_parse(text, &old, &err) == 0, "%s", err.text);
     cr_assert(isnan(old.outside_frac) && old.matmul_ns == NULL);
+    free(text);
+    record_cell_free(&old);
+    text = without(without(record_cell_text(&cell), ",\"bucket_bytes\":0"),
+                   ",\"peak_bytes\":[8192,1024]");
+    text = without(text, ",\"whole_ns\":110.0,\"hidden_frac\":0.75");
+    cr_assert(record_cell_parse(text, &old, &err) == 0, "%s", err.text);
+    cr_assert(old.key.bucket_bytes == 0 && old.n_peaks == 0 && isnan(old.whole_ns));
+    cr_assert(isnan(old.hidden_frac));
     free(text);
     record_cell_free(&cell);
     record_cell_free(&old);
@@ -188,7 +198,7 @@ Test(record, derived_fields)
 /* The number was computed apart from this program: FNV-1a of the fields and their zero bytes. */
 Test(record, cell_id_is_a_function_of_the_key)
 {
-    struct record_key key = {"mlp:4,4", "dp", "virt:2", 2, 30, "f32", "cpu", "threads", 0};
+    struct record_key key = {"mlp:4,4", "dp", "virt:2", 2, 30, "f32", "cpu", "threads", 0, 0};
     char id[17], other[17];
     record_cell_id(&key, id);
     cr_assert(strcmp(id, "f87428904e012e6e") == 0, "%s", id);

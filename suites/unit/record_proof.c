@@ -2,6 +2,7 @@
 #include "record_example.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,26 @@ static void products_longer_than_steps(struct record_cell *cell)
     record_derive(cell);
 }
 
+static void more_hidden(struct record_cell *cell)
+{
+    cell->hidden_frac = 0.8;
+}
+
+static void hidden_of_nothing(struct record_cell *cell)
+{
+    cell->comm_alone_ns = NAN;
+}
+
+static void peaks_of_others(struct record_cell *cell)
+{
+    cell->n_peaks = 1;
+}
+
+static void buckets_of_none(struct record_cell *cell)
+{
+    cell->key.bucket_bytes = 4096;
+}
+
 static void failed_but_validated(struct record_cell *cell)
 {
     cell->status = RECORD_FAILED;
@@ -219,6 +240,10 @@ Test(record_proof, unproven_cells_are_refused)
         {no_interval, "summary"},
         {a_better_phase, "summary"},
         {products_longer_than_steps, "matrix products took 2 times"},
+        {more_hidden, "\"hidden_frac\" is 0.8"},
+        {hidden_of_nothing, "\"hidden_frac\" is 0.75"},
+        {peaks_of_others, "\"peak_bytes\" is of 1 devices, not of 2"},
+        {buckets_of_none, "mode dp has no buckets"},
         {failed_but_validated, "\"validated\" is true"},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {

@@ -244,6 +244,25 @@ static int by_value(const void *a, const void *b)
 
 /* The median by selection is that of the sorted numbers, to the bit: few and many different values,
  * in order, in reverse, with the large ones in the middle. */
+/* 10 of computation, 4 of communication: a whole step of 10 hides all of it, one of 14 nothing. */
+Test(stats, hidden_part_of_the_communication)
+{
+    static const double wholes[][2] = {{10, 1}, {11, 0.75}, {12, 0.5}, {14, 0}, {9, 1}, {20, 0}};
+    for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; ++i) {
+        const double hidden = stats_hidden(10, 4, wholes[i][0], 1);
+        cr_assert(hidden == wholes[i][1], "whole %g: %g", wholes[i][0], hidden);
+    }
+    cr_assert(stats_hidden(10, 4, 12, 4) == 0.5, "as long as the clock can tell");
+    static const double unknown[][4] = {
+        {10, 4, 12, 4.5}, {10, 0, 10, 0},        {10, -1, 10, 0},     {0, 4, 12, 0},
+        {10, 4, 0, 0},    {NAN, 4, 12, 0},       {10, NAN, 12, 0},    {10, 4, NAN, 0},
+        {10, 4, 12, NAN}, {10, INFINITY, 12, 0}, {INFINITY, 4, 12, 0}};
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
+        const double *x = unknown[i];
+        cr_assert(isnan(stats_hidden(x[0], x[1], x[2], x[3])), "row %zu is a number", i);
+    }
+}
+
 Test(stats, median_is_that_of_the_sorted)
 {
     double x[600], sorted[600];
