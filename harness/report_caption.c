@@ -169,7 +169,8 @@ static void overlap(struct report_out *out)
         out, "A step of DistributedDataParallel without its reduction, the reduction alone, one "
              "upon the other, and as a line the whole step: what of the upper part is above "
              "the line is hidden behind backward; the number over a bar is that share. "
-             "The three are measured in turns; medians over rounds, then over launches. On "
+             "The three are measured in turns; medians over rounds, then over launches, whose "
+             "range is in the table. On "
              "virtual devices the reduction is work of the same cores, and none of them is "
              "idle: what is hidden there is reported, not judged.");
 }

@@ -280,7 +280,7 @@ static void ranks_table(struct report_out *out, const struct report *report,
         fputs("</tbody>\n", out->file);
     }
     fputs("</table>\n</div>\n", out->file);
-    report_print(out, "<p class=\"note\">%s</p>\n", table->note);
+    report_print(out, "<p class=\"remark\">%s</p>\n", table->note);
     fputs(rows > LONG_TABLE ? "</details>\n</section>\n" : "</section>\n", out->file);
 }
 

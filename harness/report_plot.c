@@ -61,6 +61,7 @@ void plot_frame_write(struct plot *plot, const struct plot_frame *frame)
     plot_number(plot, "at", frame->at);
     plot_number(plot, "title", frame->title);
     plot_number(plot, "note", frame->note);
+    plot_number(plot, "below", frame->below > 0 ? frame->below : 44);
     plot_number(plot, "text", plot->texts);
     for (int w = 0; w < PLOT_WORDS; w++)
         add_text(plot, frame->words[w]);

@@ -71,6 +71,7 @@ enum { PLOT_TITLE, PLOT_NOTE, PLOT_X, PLOT_Y, PLOT_WORDS };
 struct plot_frame {
     double left, right, top, bottom;
     double at, title, note; /* words above it: x of both, y of each */
+    double below;           /* from the bottom to the words of the x axis; 0: as always */
     char words[PLOT_WORDS][REPORT_CELL_TEXT];
     struct plot_axis x, y;
 };

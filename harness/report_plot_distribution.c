@@ -167,7 +167,7 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     frame->top = plot->height + 66;
     frame->bottom = plot->height + ROW - 66;
     lines->n = 0;
-    lines->label_pixels = plot->report->n_buckets > 1 ? 230 : 190;
+    lines->label_pixels = plot->report->n_buckets > 1 ? 255 : 190;
     lines->dodge = 0;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
     for (size_t i = 0; i < n; i++)

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-enum { WIDTH = 1200, ROW = 450, PANEL_WIDTH = 400, PANEL_STRIDE = 490, KEY = 1040 };
+enum { WIDTH = 1200, ROW = 450, PANEL_WIDTH = 400, PANEL_STRIDE = 490, KEY = 1020 };
+enum { TWO_LINES = 76 };         /* pixels from the bars to what stands below their names */
 enum { MAX_BARS = 10 };          /* more would have no room for their numbers */
 static const double HALF = 0.33; /* of the width of a bar */
 
@@ -57,15 +58,18 @@ static void write_part(FILE *file, const struct bars *bars, bool comm)
 
 static void write_marks(const struct plot *plot, FILE *file, const struct bars *bars)
 {
-    char text[REPORT_CELL_TEXT], bucket[32];
+    char text[32], bucket[32];
 
     for (size_t i = 0; i < bars->n; i++)
         fprintf(file, "%g\t%.9g\t%g\n", (double)i + 1 - HALF - 0.06,
                 bars->point[i]->whole_ns / bars->unit, 2 * HALF + 0.12);
     fputs("\n\n", file);
     for (size_t i = 0; i < bars->n; i++) {
-        text[0] = '\0';
-        report_add_share(text, bars->point[i]->hidden.middle);
+        const double hidden = bars->point[i]->hidden.middle;
+
+        snprintf(text, sizeof text, "-");
+        if (isfinite(hidden))
+            snprintf(text, sizeof text, "%.0f\u00a0%%", 100.0 * hidden);
         fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / bars->unit, text);
     }
     fputs("\n\n", file);
@@ -86,14 +90,13 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
     snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, " ");
     if (first)
         plot_title(plot, bars->group, WIDTH - 40, frame->words[PLOT_TITLE]);
-    snprintf(note, REPORT_CELL_TEXT, "%s%s %zu%s%s",
+    snprintf(note, REPORT_CELL_TEXT, "%s%s %zu%s",
              report_simulated(bars->point[0]->row) ? "SIMULATED; " : "",
              plot_is_weak(bars->group) ? "batch per device" : "global batch", bars->batch,
-             bars->buckets ? "; below: devices, bucket" : "", bars->more ? "; not all drawn" : "");
-    snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, bars->buckets ? " " : "devices");
+             bars->more ? "; not all drawn" : "");
+    snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, bars->buckets ? "devices, bucket" : "devices");
     if (bars->hollow)
-        report_add(bars->buckets ? note : frame->words[PLOT_X], " (*: %s)",
-                   report_crowding(bars->point[0]->row));
+        report_add(frame->words[PLOT_X], " (*: %s)", report_crowding(bars->point[0]->row));
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "time (%s)", unit);
 }
 
@@ -105,6 +108,7 @@ static int write_panel(struct plot *plot, struct bars *bars, bool first)
 
     bars->unit = plot_unit(bars->highest, &unit);
     frame.right = frame.left + PANEL_WIDTH;
+    frame.below = bars->buckets ? TWO_LINES : 0;
     frame.at = first ? 20 : frame.left - 64;
     frame.title = plot->height + 24;
     frame.note = plot->height + 48;
@@ -163,7 +167,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
     result = write_panel(plot, &bars, true);
     if (result == 0 && find_batch(plot, group, true, &bars) && bars.batch != smallest)
         result = write_panel(plot, &bars, false);
-    plot->height += ROW;
+    plot->height += ROW + (bars.buckets ? TWO_LINES - 60 : 0);
     return result;
 }
 

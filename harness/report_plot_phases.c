@@ -10,6 +10,7 @@
 
 enum { WIDTH = 1200, ROW = 470, PANEL_WIDTH = 400, PANEL_STRIDE = 490, KEY = 1040 };
 enum { MAX_NAMES = 11 }; /* under, and numbers over bars: more would overlap */
+enum { TWO_LINES = 76 }; /* pixels from the bars to what stands below their names */
 enum { OTHER = RECORD_PHASES, FILLS = RECORD_PHASES + 1 };
 static const double HALF = 0.33; /* of the width of a bar */
 
@@ -176,14 +177,9 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
         report_add(note, "; phases overlap: up to %.0f %% over step", 100.0 * bars->excess);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
     if (bars->ddp)
-        report_add(frame->words[PLOT_X], " (D: DDP)");
+        report_add(frame->words[PLOT_X], bars->buckets ? " (D: DDP, bucket)" : " (D: DDP)");
     if (bars->hollow)
         report_add(frame->words[PLOT_X], " (*: %s)", report_crowding(bars->point[0]->row));
-    if (bars->buckets) { /* its place is taken */
-        report_add(note, "; below: devices, D: DDP%s, its buckets",
-                   bars->hollow ? ", * crowded" : "");
-        snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, " ");
-    }
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "time per step (%s)", unit);
 }
 
@@ -195,6 +191,7 @@ static int write_panel(struct plot *plot, struct bars *bars, bool first)
 
     bars->unit = plot_unit(bars->highest, &unit);
     frame.right = frame.left + PANEL_WIDTH;
+    frame.below = bars->buckets ? TWO_LINES : 0;
     frame.at = first ? 20 : frame.left - 64;
     frame.title = plot->height + 24;
     frame.note = plot->height + 48;
@@ -243,7 +240,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
         bars_make(plot, group, largest, &bars);
         result = write_panel(plot, &bars, false);
     }
-    plot->height += ROW;
+    plot->height += ROW + (bars.buckets ? TWO_LINES - 60 : 0);
     return result;
 }
 

@@ -192,7 +192,8 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
     if (kind == STEP) {
         plot_title(plot, row->group, row->mode > 0 ? WIDTH - 300 : WIDTH - 40, title);
         plot_bucket(plot, row->mode * PLOT_DDP, bucket);
-        report_add(title, "%s%s", row->mode > 0 ? " \u00b7 DistributedDataParallel" : "", bucket);
+        report_add(title, "%s%s%s", row->mode > 0 ? " \u00b7 DistributedDataParallel" : "",
+                   bucket[0] != '\0' ? ", buckets of" : "", bucket);
         snprintf(note, REPORT_CELL_TEXT, "a line per %s (rows)%s; dotted: ideal%s%s",
                  plot_is_weak(row->group) ? "batch per device" : "global batch",
                  missing > 0 ? ", not all drawn" : "",

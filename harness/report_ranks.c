@@ -111,7 +111,10 @@ size_t report_ranks_count(const struct report *report, enum report_ranks table)
 
 static void share_number(double share, char text[32])
 {
-    snprintf(text, 32, "%.0f\u00a0%%", 100.0 * share);
+    if (isfinite(share))
+        snprintf(text, 32, "%.0f\u00a0%%", 100.0 * share);
+    else
+        snprintf(text, 32, "-");
 }
 
 static void overlap_words(const struct report_point *point, int column, char text[REPORT_CELL_TEXT])
@@ -119,7 +122,7 @@ static void overlap_words(const struct report_point *point, int column, char tex
     char number[32] = "";
 
     if (column == OVERLAP_HIDDEN)
-        report_add_share(text, point->hidden.middle);
+        share_number(point->hidden.middle, number);
     else if (column == OVERLAP_RANGE)
         report_add_range(text, &point->hidden, share_number);
     else

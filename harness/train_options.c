@@ -58,7 +58,7 @@ static error_t parse_mode(const struct argp_state *state, const char *arg,
 {
     static const char *const names[] = {"dp", "ddp"};
     size_t index = 0;
-    const error_t rc = parse_choice(state, "mode", arg, names, 2, &index);
+    const error_t rc = command_choice(state, "mode", "mode", arg, names, 2, &index);
 
     options->ddp = index == 1;
     return rc;

@@ -16,7 +16,7 @@ do for [t in is("xbare")] { set xtics add ("" t + 0) }
 do for [t in is("yticks")] { set ytics add (label_of(t + 0) t + 0) }
 set label 1 say(1) at screen is("at") / width, down("title") noenhanced font ",17"
 set label 2 say(2) at screen is("at") / width, down("note") noenhanced font ",13" tc rgb "#444444"
-set label 5 say(3) at screen (is("left") + is("right")) / (2 * width), down("bottom") - 44 / height \
+set label 5 say(3) at screen (is("left") + is("right")) / (2 * width), down("bottom") - is("below") / height \
     center noenhanced
 set label 4 say(4) at screen (is("left") - 66) / width, (down("top") + down("bottom")) / 2 \
     rotate by 90 center noenhanced

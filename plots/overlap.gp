@@ -2,7 +2,7 @@
 #
 # Data, blocks of overlap-P.tsv: x, left, right, from, to of the computation, then of the reduction;
 # then left, whole step, length; x, y, share that is hidden; x, name.
-parts = "'step without reduction' 'reduction alone'"
+parts = "'without reduction' 'reduction alone'"
 array fill[2] = [3, 1]
 array colour[2] = [0x8fd0b8, 0x7a2f5e]
 set grid ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
