@@ -19,36 +19,59 @@ static bool keeps_size(const struct dp_geometry *at)
 struct tap {
     ptrdiff_t shift;
     size_t first, end;
+    bool near; /* at most one plane away */
     int32_t keep[PLANE_MAX];
 };
 
-static void tap_at(const struct dp_geometry *at, size_t kh, size_t kw, struct tap *tap)
+static void tap_at(const struct dp_geometry *at, size_t k, struct tap *tap)
 {
     const ptrdiff_t width = (ptrdiff_t)at->width, plane = (ptrdiff_t)at->height * width;
-    const ptrdiff_t down = (ptrdiff_t)kh - (ptrdiff_t)at->padding[0];
-    const ptrdiff_t right = (ptrdiff_t)kw - (ptrdiff_t)at->padding[1];
+    const ptrdiff_t down = (ptrdiff_t)(k / at->kernel[1]) - (ptrdiff_t)at->padding[0];
+    const ptrdiff_t right = (ptrdiff_t)(k % at->kernel[1]) - (ptrdiff_t)at->padding[1];
     const ptrdiff_t shift = down * width + right;
     const ptrdiff_t first = shift < 0 ? -shift : 0, end = shift > 0 ? plane - shift : plane;
     tap->shift = shift;
     tap->first = (size_t)(first < plane ? first : plane);
     tap->end = (size_t)(end > 0 ? end : 0);
+    tap->near = shift <= plane && -shift <= plane;
     for (ptrdiff_t i = 0; i < plane; ++i) {
         const ptrdiff_t h = i / width + down, w = i % width + right;
         tap->keep[i] = h >= 0 && h < (ptrdiff_t)at->height && w >= 0 && w < width;
     }
 }
 
-static void shift_plane(const struct tap *tap, const float *x, float *col, size_t plane)
+/* Planes of which some are beside others: what a shift reads beyond one is in the next, and not
+ * kept. The first and the last of all have nothing beside them there. */
+struct planes {
+    size_t n, size, from_step, to_step; /* planes, and floats: of each, from one to the next */
+    bool first, last;                   /* the first is the first of all, the last the last */
+};
+
+/* Whether places beyond those that are kept may be read in plane n. */
+static inline bool is_inner(const struct planes *p, size_t n)
 {
-    const float *from = x + tap->shift;
-    for (size_t i = 0; i < tap->first; ++i)
-        col[i] = 0.0f;
-    for (size_t i = tap->first; i < tap->end; ++i) {
-        const float value = from[i];
-        col[i] = tap->keep[i] ? value : 0.0f;
+    return !(p->first && n == 0) && !(p->last && n + 1 == p->n);
+}
+
+/* to[i] = from[i + shift] where that is kept, else 0. */
+DP_WIDE static void shift_planes(const struct planes *p, const struct tap *tap, const float *from,
+                                 float *restrict to)
+{
+    const int32_t *keep = tap->keep;
+    const size_t size = p->size;
+    for (size_t n = 0; n < p->n; ++n, from += p->from_step, to += p->to_step) {
+        const bool inner = tap->near && is_inner(p, n);
+        const size_t first = inner ? 0 : tap->first, end = inner ? size : tap->end;
+        const float *shifted = from + tap->shift;
+        for (size_t i = 0; i < first; ++i)
+            to[i] = 0.0f;
+        for (size_t i = first; i < end; ++i) {
+            const float value = shifted[i];
+            to[i] = keep[i] ? value : 0.0f;
+        }
+        for (size_t i = end > first ? end : first; i < size; ++i)
+            to[i] = 0.0f;
     }
-    for (size_t i = tap->end > tap->first ? tap->end : tap->first; i < plane; ++i)
-        col[i] = 0.0f;
 }
 
 void dp_fast_im2col(const void *args)
@@ -56,28 +79,36 @@ void dp_fast_im2col(const void *args)
     const struct dp_columns *g = args;
     const struct dp_geometry *at = &g->at;
     const size_t plane = at->height * at->width, taps = at->kernel[0] * at->kernel[1];
+    struct planes p = {at->images, plane, at->channels * plane, plane, false, false};
     struct tap tap;
     if (!keeps_size(at)) {
         dp_ref_im2col(args);
         return;
     }
     for (size_t k = 0; k < taps; ++k) {
-        tap_at(at, k / at->kernel[1], k % at->kernel[1], &tap);
+        tap_at(at, k, &tap);
         for (size_t c = 0; c < at->channels; ++c) {
-            float *col = g->col + (c * taps + k) * at->images * plane;
-            for (size_t n = 0; n < at->images; ++n)
-                shift_plane(&tap, g->x + (n * at->channels + c) * plane, col + n * plane, plane);
+            p.first = c == 0;
+            p.last = c + 1 == at->channels;
+            shift_planes(&p, &tap, g->x + c * plane, g->col + (c * taps + k) * at->images * plane);
         }
     }
 }
 
-/* An element that is 0 so far has no sign to lose when 0 is added. */
-static void add_plane(const struct tap *tap, const float *col, float *x)
+/* to[i + shift] += from[i] where that is kept. No element is -0 here, so adding 0 to one, even to
+ * one of the plane beside, changes nothing. */
+DP_WIDE static void add_planes(const struct planes *p, const struct tap *tap, const float *from,
+                               float *restrict to)
 {
-    float *to = x + tap->shift;
-    for (size_t i = tap->first; i < tap->end; ++i) {
-        const float value = col[i];
-        to[i] += tap->keep[i] ? value : 0.0f;
+    const int32_t *keep = tap->keep;
+    for (size_t n = 0; n < p->n; ++n, from += p->from_step, to += p->to_step) {
+        const bool inner = tap->near && is_inner(p, n);
+        const size_t first = inner ? 0 : tap->first, end = inner ? p->size : tap->end;
+        float *shifted = to + tap->shift;
+        for (size_t i = first; i < end; ++i) {
+            const float value = from[i];
+            shifted[i] += keep[i] ? value : 0.0f;
+        }
     }
 }
 
@@ -86,6 +117,7 @@ void dp_fast_col2im(const void *args)
     const struct dp_columns *g = args;
     const struct dp_geometry *at = &g->at;
     const size_t plane = at->height * at->width, taps = at->kernel[0] * at->kernel[1];
+    struct planes p = {at->images, plane, plane, at->channels * plane, false, false};
     struct tap tap;
     if (!keeps_size(at)) {
         dp_ref_col2im(args);
@@ -93,36 +125,37 @@ void dp_fast_col2im(const void *args)
     }
     memset(g->x, 0, at->images * at->channels * plane * sizeof *g->x);
     for (size_t k = 0; k < taps; ++k) {
-        tap_at(at, k / at->kernel[1], k % at->kernel[1], &tap);
+        tap_at(at, k, &tap);
         for (size_t c = 0; c < at->channels; ++c) {
-            const float *col = g->col + (c * taps + k) * at->images * plane;
-            for (size_t n = 0; n < at->images; ++n)
-                add_plane(&tap, col + n * plane, g->x + (n * at->channels + c) * plane);
+            p.first = c == 0;
+            p.last = c + 1 == at->channels;
+            add_planes(&p, &tap, g->col + (c * taps + k) * at->images * plane, g->x + c * plane);
         }
     }
 }
 
-/* Later ones win when they are larger, or no numbers. */
-static void take(const float *x, size_t place, float *most, size_t *best)
+/* A later one wins when it is larger, or no number. */
+static inline void take(float value, int32_t place, float *most, int32_t *best)
 {
-    const float value = x[place];
     const bool better = (value > *most) | (value != value);
     *best = better ? place : *best;
     *most = better ? value : *most;
 }
 
 /* Two rows of a plane to one, 2 x 2 windows side by side. */
-static void pool_rows(const float *x, size_t row, size_t width, size_t outs, float *y,
-                      int32_t *index)
+DP_WIDE static void pool_rows(const float *restrict x, size_t row, size_t width, size_t outs,
+                              float *restrict y, int32_t *restrict index)
 {
+    const float *upper = x + row, *lower = upper + width;
     for (size_t o = 0; o < outs; ++o) {
-        size_t best = row + 2 * o;
-        float most = x[best];
-        take(x, row + 2 * o + 1, &most, &best);
-        take(x, row + width + 2 * o, &most, &best);
-        take(x, row + width + 2 * o + 1, &most, &best);
+        const int32_t place = (int32_t)row + 2 * (int32_t)o, under = place + (int32_t)width;
+        int32_t best = place;
+        float most = upper[2 * o];
+        take(upper[2 * o + 1], place + 1, &most, &best);
+        take(lower[2 * o], under, &most, &best);
+        take(lower[2 * o + 1], under + 1, &most, &best);
         y[o] = most;
-        index[o] = (int32_t)best;
+        index[o] = best;
     }
 }
 
@@ -171,7 +204,7 @@ void dp_fast_max_pool_grad(const void *args)
 }
 
 /* Lane by lane as the reference says, eight at a time. */
-void dp_fast_add_rows(const void *args)
+DP_WIDE void dp_fast_add_rows(const void *args)
 {
     const struct dp_add_rows *g = args;
     for (size_t r = 0; r < g->rows; ++r) {
@@ -189,7 +222,7 @@ void dp_fast_add_rows(const void *args)
     }
 }
 
-void dp_fast_swap(const void *args)
+DP_WIDE void dp_fast_swap(const void *args)
 {
     const struct dp_swap *g = args;
     const size_t block = g->block;

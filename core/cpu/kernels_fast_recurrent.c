@@ -93,9 +93,10 @@ void dp_fast_lstm(const void *args)
 }
 
 /* One unit after the other of a row; all arrays are apart. */
-DP_WIDE static void cells_back(float *restrict i, float *restrict f, float *restrict g, float *restrict o,
-                       const float *restrict before, const float *restrict c,
-                       const float *restrict dh, float *restrict later, size_t n)
+DP_WIDE static void cells_back(float *restrict i, float *restrict f, float *restrict g,
+                               float *restrict o, const float *restrict before,
+                               const float *restrict c, const float *restrict dh,
+                               float *restrict later, size_t n)
 {
     for (size_t u = 0; u < n; ++u) {
         const float in = i[u], forget = f[u], fresh = g[u], out = o[u], t = tanh_fast(c[u]);
