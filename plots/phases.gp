@@ -4,7 +4,7 @@
 # Data, blocks of phases-P.tsv: 9 of x, left, right, from, to (a phase each, from the bottom);
 # then left, step, length; x, low, high of the step; x, time in matrix products; x, y, label.
 phases = "scatter replicate forward gather loss backward reduce update other"
-array fill[9] = [4, 7, 3, 5, 3, 3, 1, 3, 0]
+array fill[9] = [4, 6, 3, 5, 3, 3, 1, 3, 0]
 array colour[9] = [0x0072b2, 0x0072b2, 0x8fd0b8, 0x7a2f5e, 0x222222, 0xd55e00, 0x7a2f5e, 0xf0e442, 0xffffff]
 set grid ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
 do for [p = 1:panels] {
