@@ -204,25 +204,35 @@ void dp_fast_max_pool_grad(const void *args)
 }
 
 /* Lane by lane as the reference says, eight at a time. */
-DP_WIDE void dp_fast_add_rows(const void *args)
+DP_WIDE static float sum_lanes(const float *x, size_t n)
+{
+    float s[8] = {0};
+    size_t c = 0;
+    for (; n - c >= 8; c += 8) {
+        for (size_t l = 0; l < 8; ++l)
+            s[l] += x[c + l];
+    }
+    for (; c < n; ++c)
+        s[c % 8] += x[c];
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+void dp_fast_add_rows(const void *args)
 {
     const struct dp_add_rows *g = args;
     for (size_t r = 0; r < g->rows; ++r) {
-        const float *x = g->x + r * g->cols;
-        float s[8] = {0};
-        size_t c = 0;
-        for (; g->cols - c >= 8; c += 8) {
-            for (size_t l = 0; l < 8; ++l)
-                s[l] += x[c + l];
-        }
-        for (; c < g->cols; ++c)
-            s[c % 8] += x[c];
-        const float sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+        const float sum = sum_lanes(g->x + r * g->cols, g->cols);
         g->out[r] = g->accumulate ? g->out[r] + sum : sum;
     }
 }
 
-DP_WIDE void dp_fast_swap(const void *args)
+DP_WIDE static void add_number(float *restrict y, const float *restrict x, float number, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        y[i] = x[i] + number;
+}
+
+void dp_fast_swap(const void *args)
 {
     const struct dp_swap *g = args;
     const size_t block = g->block;
@@ -230,11 +240,10 @@ DP_WIDE void dp_fast_swap(const void *args)
         for (size_t i = 0; i < g->i; ++i) {
             const float *x = g->x + (i * g->j + j) * block;
             float *y = g->y + (j * g->i + i) * block;
-            const float bias = g->bias ? g->bias[i] : 0.0f;
-            if (!g->bias)
+            if (g->bias)
+                add_number(y, x, g->bias[i], block);
+            else
                 memcpy(y, x, block * sizeof *y);
-            for (size_t b = 0; g->bias && b < block; ++b)
-                y[b] = x[b] + bias;
         }
     }
 }
