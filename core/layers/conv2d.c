@@ -119,7 +119,7 @@ struct target {
 
 struct back {
     struct target weight, bias;
-    void *dcol, *dx; /* NULL: not wanted */
+    void *dx; /* NULL: not wanted */
 };
 
 static int bias_chunk(const struct conv *l, const struct work *w, const struct back *b,
@@ -144,18 +144,18 @@ static int weight_chunk(const struct conv *l, const struct work *w, const struct
     return status ? status : dp_launch(w->queue, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
 }
 
+/* The columns' gradient takes their place: nobody needs them any more, and the cache has them. */
 static int input_chunk(const struct conv *l, struct dp_run *run, const struct work *w,
                        const struct back *b, size_t first, struct dp_error *err)
 {
-    struct dp_columns g = columns(w, b->dx, first);
+    const struct dp_columns g = columns(w, b->dx, first);
     const struct dp_gemm gemm = {.transpose_a = true,
                                  .m = w->depth,
                                  .n = g.at.images * w->windows,
                                  .k = l->c_out,
                                  .a = dp_run_value(run, l->weight)->data,
                                  .b = w->sums,
-                                 .c = b->dcol};
-    g.col = b->dcol;
+                                 .c = w->col};
     const int status = dp_launch(w->queue, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
     return status ? status : dp_launch(w->queue, DP_KERNEL_COL2IM, &g, sizeof g, err);
 }
@@ -213,9 +213,6 @@ static int conv_backward(struct dp_module *module, struct dp_run *run,
     if (status == 0 && x.needs_grad) {
         status = dp_run_tensor(run, x.slot, DP_F32, 4, x.dim, &grad_in[0], err);
         b.dx = grad_in[0].data;
-        if (status == 0)
-            status = dp_run_memory(run, x.slot, w.depth * w.chunk * w.windows * sizeof(float),
-                                   &b.dcol, err);
     }
     if (status == 0)
         status = open_target(run, l->weight, &w, &b.weight, err);
