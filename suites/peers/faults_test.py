@@ -34,8 +34,8 @@ FAULTS = {
     "cnn, padding of another kind": ("plain", "was = programs.nn.Conv2d\nprograms.nn.Conv2d = lambda *a, "
                                      "**b: was(*a, padding_mode='replicate', **b)"),
     "none, lstm, 3 ranks": ("ddp", ""),
-    "lstm, a gradient 1e-4 away": ("plain", "was = programs.Training.step\ndef step(self, index):\n"
-                                   "    was(self, index)\n    self.parameters[1].grad.mul_(1 + 1e-4)\n"
+    "lstm, a gradient 1e-3 away": ("plain", "was = programs.Training.step\ndef step(self, index):\n"
+                                   "    was(self, index)\n    self.parameters[1].grad.mul_(1 + 1e-3)\n"
                                    "programs.Training.step = step"),
 }
 WORKER = """import sys
