@@ -58,25 +58,43 @@ static __device__ void squash(const float *s, float *v, size_t width)
         v[k] = factor * s[k];
 }
 
+/* Adds to s the votes of so many rows. Their softmax is made once for all of a capsule's width,
+ * where a block has threads for a row. */
+static __device__ void add_votes(const dp_capsule_args &g, const share *shares, const float *logits,
+                                 const float *votes, size_t rows, float *s)
+{
+    __shared__ float parts[THREADS];
+    const size_t elements = g.out * g.width;
+    const bool fits = g.out <= THREADS;
+    if (fits && threadIdx.x < rows * g.out)
+        parts[threadIdx.x] = softmax(shares[threadIdx.x / g.out], logits[threadIdx.x]);
+    __syncthreads();
+    for (size_t e = threadIdx.x; e < elements; e += THREADS) {
+        float sum = s[e];
+        for (size_t i = 0; i < rows; ++i) {
+            const size_t pair = i * g.out + e / g.width;
+            const float c = fits ? parts[pair] : softmax(shares[i], logits[pair]);
+            sum += c * votes[i * elements + e];
+        }
+        s[e] = sum;
+    }
+    __syncthreads();
+}
+
 /* The sums s of one sample by the shares of its logits, and v from them. */
 static __device__ void combine(const dp_capsule_args &g, const float *votes, const float *logits,
                                float *s, float *v)
 {
     __shared__ share shares[THREADS];
-    const size_t elements = g.out * g.width;
+    const size_t elements = g.out * g.width, tile = g.out < THREADS ? THREADS / g.out : 1;
     for (size_t e = threadIdx.x; e < elements; e += THREADS)
         s[e] = 0.0f;
     for (size_t from = 0; from < g.in; from += THREADS) {
         const size_t rows = rows_left(g.in, from);
         load_shares(shares, logits + from * g.out, rows, g.out);
-        for (size_t e = threadIdx.x; e < elements; e += THREADS) {
-            float sum = s[e];
-            for (size_t i = 0; i < rows; ++i) {
-                const float c = softmax(shares[i], logits[(from + i) * g.out + e / g.width]);
-                sum += c * votes[(from + i) * elements + e];
-            }
-            s[e] = sum;
-        }
+        for (size_t i = 0; i < rows; i += tile)
+            add_votes(g, shares + i, logits + (from + i) * g.out, votes + (from + i) * elements,
+                      rows - i < tile ? rows - i : tile, s);
     }
     __syncthreads();
     for (size_t j = threadIdx.x; j < g.out; j += THREADS)
