@@ -149,6 +149,19 @@ static void set_axes(struct plot_lines *lines)
         plot_axis_tick(y, shares[i]);
 }
 
+/* Room for the longest label and its marker: "8 devices, DDP, n = 12345" with the words there are.
+ */
+static double label_pixels(const struct plot *plot, const struct report_point *const points[],
+                           size_t n)
+{
+    if (plot->report->n_buckets > 1)
+        return 255;
+    for (size_t i = 0; i < n; i++)
+        if (points[i] != NULL && report_is_ddp(points[i]))
+            return 225;
+    return 190;
+}
+
 static int write_panel(struct plot *plot, const struct report_group *group, size_t batch,
                        bool first, struct plot_lines *lines)
 {
@@ -167,7 +180,7 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     frame->top = plot->height + 66;
     frame->bottom = plot->height + ROW - 66;
     lines->n = 0;
-    lines->label_pixels = plot->report->n_buckets > 1 ? 255 : 190;
+    lines->label_pixels = label_pixels(plot, points, n);
     lines->dodge = 0;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
     for (size_t i = 0; i < n; i++)
