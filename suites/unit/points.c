@@ -32,6 +32,12 @@ static struct bench *open_bench(const char *scaling)
     return bench;
 }
 
+static void close_bench(struct bench *bench)
+{
+    free(bench->report.bucket);
+    free(bench);
+}
+
 /* One verified launch; its throughput follows from the mean, made 2 ns more than the median. */
 static struct report_row *add(struct bench *bench, const char *mode, int devices, size_t batch,
                               int launch, double median_ns)
@@ -102,7 +108,7 @@ Test(points, six_launches_give_an_interval)
     cr_assert(point->throughput.range == REPORT_INTERVAL);
     cr_assert(near(point->throughput.lo, 30e9 / 62) && near(point->throughput.hi, 30e9 / 12));
     cr_assert(point->middle->cell->key.launch == 4, "launch %d", point->middle->cell->key.launch);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, ten_launches_give_a_narrower_interval)
@@ -114,7 +120,7 @@ Test(points, ten_launches_give_a_narrower_interval)
     make(bench);
     check_value(&bench->point[0].step_ns, 55, 20, 90, REPORT_INTERVAL, 10);
     cr_assert(near(bench->point[0].step_ns.coverage, 1002.0 / 1024));
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, five_launches_give_a_range)
@@ -126,7 +132,7 @@ Test(points, five_launches_give_a_range)
     make(bench);
     check_value(&bench->point[0].step_ns, 30, 10, 50, REPORT_LAUNCHES, 5);
     check_value(&bench->point[0].speedup, 1, 1, 1, REPORT_LAUNCHES, 5);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, one_launch_shows_its_steps)
@@ -139,7 +145,7 @@ Test(points, one_launch_shows_its_steps)
     check_value(&bench->point[0].throughput, 30e9 / 102, 30e9 / 101, 30e9 / 99, REPORT_STEPS, 40);
     check_value(&bench->point[1].speedup, 100.0 / 60, 0, 0, REPORT_NONE, 1);
     check_value(&bench->point[1].efficiency, 50.0 / 60, 0, 0, REPORT_NONE, 1);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, failed_launches_are_left_out)
@@ -162,7 +168,7 @@ Test(points, failed_launches_are_left_out)
     char text[REPORT_CELL_TEXT] = "";
     report_point_words(&bench->report, point, REPORT_STATUS, text);
     cr_assert(strcmp(text, "verified, 1 of 6 launches FAILED") == 0, "%s", text);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, a_launch_missing_in_the_base_drops_the_pair)
@@ -180,7 +186,7 @@ Test(points, a_launch_missing_in_the_base_drops_the_pair)
     /* Launch 0: 100 / 50; launch 3: 130 / 80. The medians alone would say 115 / 65. */
     check_value(&point->speedup, (2 + 1.625) / 2, 1.625, 2, REPORT_LAUNCHES, 2);
     check_value(&point->efficiency, (2 + 1.625) / 4, 1.625 / 2, 1, REPORT_LAUNCHES, 2);
-    free(bench);
+    close_bench(bench);
 }
 
 /* Seven launches each make intervals, but only five pairs: their range must not be called one. */
@@ -207,7 +213,7 @@ Test(points, few_pairs_of_many_launches_give_a_range)
         strcmp(report_column_name(&bench->report, REPORT_SPEEDUP_RANGE), "Range of launches") == 0);
     report_point_words(&bench->report, point, REPORT_SPEEDUP_RANGE, text);
     cr_assert(strcmp(text, "1.79..1.92 (5 pairs)") == 0, "%s", text);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, runs_are_paired_with_themselves)
@@ -223,7 +229,7 @@ Test(points, runs_are_paired_with_themselves)
     check_value(&bench->point[1].speedup, 2.5, 2, 3, REPORT_LAUNCHES, 2);
     /* No launch in common: the ratio of the medians, without a range and as of no pair. */
     check_value(&bench->point[2].speedup, 5, 0, 0, REPORT_NONE, 0);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, weak_scaling_compares_rows_per_device)
@@ -243,7 +249,7 @@ Test(points, weak_scaling_compares_rows_per_device)
     struct report_limit limit;
     report_limit_of(point, &limit);
     cr_assert(near(limit.missing, 1 - limit.of_bound), "%g of %g", limit.missing, limit.of_bound);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, plain_comes_before_one_device)
@@ -265,7 +271,7 @@ Test(points, plain_comes_before_one_device)
     cr_assert(p[4].base == NULL && isnan(p[4].speedup.middle), "no base at that batch");
     cr_assert(p[5].row->cell->key.n_devices == 8 && near(p[5].bound, 10.0 / 16));
     check_value(&p[5].speedup, 2, 0, 0, REPORT_NONE, 1);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, settings_are_not_compared)
@@ -277,7 +283,7 @@ Test(points, settings_are_not_compared)
     make(bench);
     cr_assert(bench->report.n_groups == 2);
     cr_assert(bench->point[0].base == NULL);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, phases_are_medians_of_the_launches_that_know_them)
@@ -300,7 +306,7 @@ Test(points, phases_are_medians_of_the_launches_that_know_them)
     cr_assert(isnan(bench->point[0].phase_ns[RECORD_LOSS]));
     cr_assert(isnan(bench->point[0].phase_ns[RECORD_SCATTER]));
     cr_assert(near(bench->point[0].outside, 0.2), "%g", bench->point[0].outside);
-    free(bench);
+    close_bench(bench);
 }
 
 static void set_phase(struct bench *bench, size_t cell, enum record_phase phase, double ns)
@@ -340,7 +346,7 @@ Test(points, losses_add_up)
     cr_assert(limit.part[limit.n_parts - 1].phase == RECORD_BACKWARD);
     cr_assert(fabs(report_loss_of(&limit, REPORT_LOSS_COMPUTE) - 2.0 / 80) <= 1e-12);
     cr_assert(fabs(report_loss_of(&limit, REPORT_LOSS_MOVES) - 16.0 / 80) <= 1e-12);
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, losses_need_phases_and_a_base)
@@ -354,7 +360,7 @@ Test(points, losses_need_phases_and_a_base)
     cr_assert(!report_limit_of(&bench->point[1], &limit), "no phase is known");
     cr_assert(near(limit.of_bound, 100.0 / 160));
     cr_assert(!report_limit_of(&bench->point[2], &limit), "there is no base");
-    free(bench);
+    close_bench(bench);
 }
 
 Test(points, the_best_point_has_cores_of_its_own)
@@ -375,5 +381,5 @@ Test(points, the_best_point_has_cores_of_its_own)
         cr_assert(base.plain == NULL && base.single == &bench->point[n++]);
     }
     cr_assert(n == 2);
-    free(bench);
+    close_bench(bench);
 }
