@@ -1,0 +1,11 @@
+#!/bin/sh
+# The committed records are all verified, and their report says what the committed one says.
+#   reference_test.sh LOCKSTEP RESULTS WORK_DIRECTORY
+# Exits 0 when that is so, 1 when not, 77 when gnuplot is not installed.
+set -eu
+lockstep=$1 results=$2 work=$3
+command -v gnuplot >/dev/null || { echo "skipped: gnuplot is not installed" >&2; exit 77; }
+rm -rf "$work"
+mkdir -p "$work"
+"$lockstep" report "$results/records.jsonl" --peer "$results/peer.json" --out "$work/report"
+cmp "$work/report/summary.md" "$results/summary.md"
