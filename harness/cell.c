@@ -92,8 +92,7 @@ static int parse_text(struct cell_config *config, int key, const char *arg)
 
     switch (key) {
     case 'w':
-        return workload_parse(arg, &config->workload, why, sizeof why) ||
-               !workload_has_verifier(&config->workload);
+        return workload_parse(arg, &config->workload, why, sizeof why);
     case 'd':
         return command_copy(config->devices, sizeof config->devices, arg);
     case 'b':

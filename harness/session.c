@@ -180,9 +180,6 @@ int session_open(struct session *session, struct dp_group *group,
     int rc;
 
     memset(session, 0, sizeof *session);
-    if (!workload_has_verifier(workload))
-        return dp_fail(err, DP_ENOTSUP, "%s has no verifier: nothing is measured unverified",
-                       workload->name);
     session->workload = workload;
     session->rows = config->rows;
     session->group = group;

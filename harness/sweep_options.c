@@ -83,13 +83,6 @@ static error_t add_workload(const struct argp_state *state, const char *arg,
         return command_bad_option(state, "--workload: at most %d are allowed", PLAN_MAX_WORKLOADS);
     if (workload_parse(arg, workload, why, sizeof why))
         return command_bad_option(state, "--workload: %s", why);
-    if (!workload_has_verifier(workload))
-        return command_bad_option(
-            state,
-            "--workload: %s has no verifier, and nothing is measured "
-            "unverified; tutorial, mlp:SIZES, blocks, mixed, cnn, rnn and lstm "
-            "have one",
-            workload->name);
     for (size_t i = 0; i < plan->n_workloads; i++)
         if (strcmp(plan->workload[i].name, workload->name) == 0)
             return command_bad_option(state, "--workload: %s is there twice", workload->name);
@@ -279,8 +272,9 @@ static const struct argp_option option_table[] = {
     {.name = "workload",
      .key = 'w',
      .arg = "NAME",
-     .doc = "tutorial, mlp:SIZES, blocks, mixed, cnn, rnn or lstm, can be repeated (default: "
-            "tutorial and mlp:1024,1024,1024,1024)"},
+     .doc =
+         "tutorial, mlp:SIZES, blocks, mixed, cnn, rnn, lstm or capsnet, can be repeated (default: "
+         "tutorial and mlp:1024,1024,1024,1024)"},
     {.name = "out",
      .key = 'o',
      .arg = "FILE",

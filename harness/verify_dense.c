@@ -12,7 +12,7 @@ static const double FLOAT_LIMIT = 0x1p24;
 
 double dense_gamma(double n)
 {
-    return n * DENSE_U / (1 - n * DENSE_U);
+    return n * DENSE_U < 1 ? n * DENSE_U / (1 - n * DENSE_U) : INFINITY;
 }
 
 static int open_array(struct dense_array *array, size_t n)
@@ -87,6 +87,9 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         break;
     case WORKLOAD_LSTM:
         rc = verify_lstm_fill(v, set, why);
+        break;
+    case WORKLOAD_CAPSNET:
+        rc = verify_capsnet_fill(v, set, why);
         break;
     default:
         snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);

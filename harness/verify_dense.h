@@ -5,7 +5,7 @@
 
 #include "verify_model.h"
 
-#define DENSE_PARAMS 6
+#define DENSE_PARAMS 7
 
 /* Values and how far a float computation of them may be away; or, of exact models, the sums of
  * |terms|, which must be below 2^24. */
@@ -31,6 +31,7 @@ int verify_cnn_fill(struct verify *v, const struct workload *workload,
 int verify_mixed_fill(struct verify *v, const struct workload_set *set);
 int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
 int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
+int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct verify_text *why);

@@ -1,7 +1,8 @@
 /* verify_near.h: numbers with a bound on how far any float computation of them may be away: one
  * rounding adds u times its size, a sum of n terms gamma_n times the sum of |terms| (in any order,
- * fused or not), and what the operands carry is added exactly. sigmoid and tanh are taken to be
- * within 4 units in the last place (8 u). */
+ * fused or not), and what the operands carry is added exactly. Quotients, square roots, exp,
+ * sigmoid and tanh are taken to be within 4 units in the last place (8 u). Where no bound can be
+ * given it is infinite, which equal_within never lets pass. */
 #ifndef HARNESS_VERIFY_NEAR_H
 #define HARNESS_VERIFY_NEAR_H
 
@@ -13,10 +14,24 @@ struct near {
 
 struct near near_plus(struct near a, struct near b);
 struct near near_times(struct near a, struct near b);
+struct near near_over(struct near a, struct near b);
 struct near near_one_minus(struct near a);
+struct near near_root(struct near a);
 struct near near_tanh(struct near a);
 struct near near_sigmoid(struct near a);
+/* share[j] = exp(a[j]) / sum over n of exp(a[k]), by way of a difference with any of a that is at
+ * least as large as the others may be. */
+void near_softmax(const struct near *a, size_t n, struct near *share);
 /* The sum over n of w[k * stride] x[k], w exact. */
 struct near near_dot(const double *w, size_t stride, const struct near *x, size_t n);
+
+/* A sum of products that is not at hand as two arrays. */
+struct near_sum {
+    double v, size, carried;
+    size_t terms;
+};
+
+void near_sum_add(struct near_sum *sum, struct near a, struct near b);
+struct near near_sum_done(const struct near_sum *sum);
 
 #endif

@@ -3,13 +3,15 @@
 #ifndef HARNESS_VERIFY_RECURRENT_H
 #define HARNESS_VERIFY_RECURRENT_H
 
-#include "verify_dense.h"
-#include "verify_near.h"
+#include "verify_sums.h"
 
-enum { STEPS = 8, FEATURES = 8, HIDDEN = 128, MOST_GATES = 512, CLASSES = 10 };
+enum { STEPS = 8, FEATURES = 8, HIDDEN = 128, MOST_GATES = 512 };
+
+struct recurrent_cell;
 
 /* One pattern's states; da are the gradients of the gates' sums. gate and c are lstm's. */
 struct recurrent {
+    const struct recurrent_cell *cell;
     struct near gate[STEPS][MOST_GATES], c[STEPS][HIDDEN], h[STEPS][HIDDEN];
     struct near da[STEPS][MOST_GATES];
 };

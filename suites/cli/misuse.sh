@@ -28,7 +28,6 @@ refuse 'mode.*"fsdp"; known: dp, ddp, plain' "$lockstep" sweep --mode plain,fsdp
 refuse 'counts has 3.*ddp.*not exact' "$lockstep" sweep --devices virt:3 --mode ddp --counts 1,3
 refuse 'batch has 1,.*ddp.*each of 2' "$lockstep" sweep --devices virt:2 --mode ddp --batch 1,8
 refuse 'workload mixed.*on the host.*ddp' "$lockstep" sweep --devices virt:2 --mode ddp --workload mixed
-refuse 'capsnet has no verifier' "$lockstep" sweep --workload capsnet
 refuse 'bucket is of --mode ddp.*mode dp has none' "$lockstep" sweep --devices virt:2 --mode dp \
     --bucket 1Mi
 refuse 'bucket is of --mode ddp.*plain,dp has none' "$lockstep" sweep --devices virt:2 --bucket 1Mi

@@ -51,11 +51,11 @@ expect_count 1 '"mode":"dp","devices":"virt:3+lag"' lag.jsonl
 
 # Models of all kinds; the middle of a model in the wrapper, and a table on the host before it.
 sweep models.jsonl --devices virt:3 --counts 3 --batch 10 --workload blocks --workload mixed \
-    --workload cnn --workload rnn --workload lstm
-check models.jsonl 10
+    --workload cnn --workload rnn --workload lstm --workload capsnet
+check models.jsonl 12
 sweep ranks.jsonl --devices virt:2 --counts 2 --batch 11 --mode ddp --workload blocks \
-    --workload rnn
-check ranks.jsonl 2
+    --workload rnn --workload capsnet
+check ranks.jsonl 3
 
 # Ranks: a cell per bucket, with what of the reduction is hidden; slow transfers are another device.
 sweep ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --bucket 0,64,1Mi --batch 8 \

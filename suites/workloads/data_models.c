@@ -2,7 +2,8 @@
  *
  * mixed, cnn: small integers, cnn's most of them 0, so that all sums are exact in float. rnn, lstm:
  * dyadic fractions, the recurrent ones small, so that a bound on the rounding of eight steps stays
- * small. */
+ * small. capsnet: integers up to its capsules, then dyadic fractions, so large that the rounds of
+ * its routing differ and so small that their bound stays small. */
 #include "workload.h"
 
 /* How a parameter's numbers are drawn: 1 of `every` is not 0, and then +-1..most times unit. */
@@ -12,7 +13,7 @@ struct law {
     double unit;
 };
 
-#define LAWS 6
+#define LAWS 7
 
 /* By kind of model and parameter. */
 static const struct law laws[WORKLOAD_CAPSNET + 1][LAWS] = {
@@ -35,12 +36,14 @@ static const struct law laws[WORKLOAD_CAPSNET + 1][LAWS] = {
                        {512, 1, 4, 0x1p-3},
                        {10 * 128, 1, 4, 0x1p-3},
                        {10, 1, 2, 1}},
+    [WORKLOAD_CAPSNET] = {{32 * 9, 3, 1, 1},
+                          {32, 1, 2, 1},
+                          {64 * 288, 64, 1, 1},
+                          {64, 1, 2, 1},
+                          {32 * 10 * 16 * 8, 8, 4, 0x1p-8},
+                          {10 * 160, 1, 4, 0x1p-3},
+                          {10, 1, 2, 1}},
 };
-
-bool workload_has_verifier(const struct workload *workload)
-{
-    return workload->kind != WORKLOAD_CAPSNET;
-}
 
 bool workload_is_chain(const struct workload *workload)
 {

@@ -105,8 +105,6 @@ void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t 
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
                             size_t rows, float values[]);
 
-/* Models that a sweep can verify: all but CAPSNET. What follows is for these. */
-bool workload_has_verifier(const struct workload *workload);
 bool workload_is_chain(const struct workload *workload); /* of linear layers: MLP, BLOCKS */
 size_t workload_n_params(const struct workload *workload);
 size_t workload_param_count(const struct workload *workload, size_t p);

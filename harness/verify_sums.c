@@ -1,0 +1,99 @@
+/* verify_sums.c: adds up the gradients of models that round, and what their sums may be away. */
+#include "verify_sums.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CLASSES = 10 };
+
+void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, struct near b)
+{
+    const double carried = fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
+    const double size = fabs(a.v * b.v) + carried;
+    struct dense_array *grad = &sums->dense->grad[p];
+
+    if (size == 0)
+        return;
+    grad->value[i] += sums->scales * a.v * b.v;
+    grad->bound[i] += sums->scales * carried;
+    sums->size[p][i] += sums->scales * size;
+    sums->terms[p][i] += sums->rows;
+}
+
+void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set, size_t pattern,
+                        int p, const struct near *x, size_t in, struct near *dx)
+{
+    struct verify_dense *d = sums->dense;
+    struct near g[CLASSES];
+
+    for (size_t k = 0; k < CLASSES; k++) {
+        const struct near bias = {d->param[p + 1].value[k], 0};
+        const struct near y = near_plus(near_dot(d->param[p].value + k * in, 1, x, in), bias);
+
+        g[k] = (struct near){workload_upstream(set, pattern, k), 0};
+        d->output.value[pattern * CLASSES + k] = y.v;
+        d->output.bound[pattern * CLASSES + k] = y.e;
+        d->loss += sums->scales * g[k].v * y.v;
+        d->loss_bound += sums->scales * fabs(g[k].v) * y.e;
+        for (size_t j = 0; j < in; j++)
+            verify_sums_add(sums, p, k * in + j, g[k], x[j]);
+        verify_sums_add(sums, p + 1, k, g[k], (struct near){1, 0});
+    }
+    sums->whole = p + 1;
+    for (size_t j = 0; j < in; j++)
+        dx[j] = near_dot(d->param[p].value + j, in, g, CLASSES);
+}
+
+/* A gradient is a sum over rows and places, then over replicas, then one addition to what was
+ * there. Whole numbers add up exactly: a row that is lost or there twice shows in them whatever the
+ * batch. */
+static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
+{
+    struct dense_array *grad = &sums->dense->grad[p];
+
+    for (size_t i = 0; i < grad->n; i++) {
+        const double size = sums->size[p][i], terms = sums->terms[p][i] + (double)devices + 4;
+
+        if (p != sums->whole || !(size < 0x1p24))
+            grad->bound[i] += dense_gamma(terms) * size;
+    }
+}
+
+static int open_sums(struct verify_sums *sums)
+{
+    for (int p = 0; p < DENSE_PARAMS; p++) {
+        const size_t n = sums->dense->grad[p].n;
+
+        sums->size[p] = verify_numbers(1, n);
+        sums->terms[p] = verify_numbers(1, n);
+        if (sums->size[p] == NULL || sums->terms[p] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
+                     void *model, struct verify_text *why)
+{
+    struct verify_sums sums = {.dense = v->dense};
+    struct verify_dense *d = v->dense;
+    const int rc = open_sums(&sums);
+
+    if (rc != 0)
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+    for (size_t r = 0; r < v->patterns && rc == 0; r++) {
+        sums.rows = (double)((v->rows - r + v->period - 1) / v->period);
+        sums.scales = v->weight[r];
+        pattern(model, &sums, set, r);
+    }
+    for (int p = 0; p < DENSE_PARAMS && rc == 0; p++)
+        finish_gradient(&sums, p, v->devices);
+    /* The loss is summed in double and rounded once. */
+    d->loss_bound += 2 * DENSE_U * (fabs(d->loss) + d->loss_bound);
+    for (int p = 0; p < DENSE_PARAMS; p++) {
+        free(sums.size[p]);
+        free(sums.terms[p]);
+    }
+    return rc;
+}
