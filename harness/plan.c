@@ -97,6 +97,20 @@ static int check_counts(const struct plan_options *options, int n_devices, struc
     return 0;
 }
 
+/* A bound on a model's rounding is one on that of float. */
+static int check_math(const struct plan_options *options, struct plan_text *why)
+{
+    for (size_t i = 0; options->math != DP_MATH_F32 && i < options->n_workloads; i++) {
+        if (workload_is_exact(&options->workload[i]))
+            continue;
+        snprintf(why->text, sizeof why->text,
+                 "--workload %s rounds, and is verified with --math f32 only, not %s",
+                 options->workload[i].name, dp_math_name(options->math));
+        return -1;
+    }
+    return 0;
+}
+
 /* Means over ranks are verified where they are exact, and no rank may be without rows. */
 static int check_ranks(const struct plan_options *options, struct plan_text *why)
 {
@@ -177,7 +191,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct plan_text 
     }
     if (!options->plain && !options->dp && !options->ddp)
         options->plain = options->dp = true;
-    if (check_buckets(options, why))
+    if (check_buckets(options, why) || check_math(options, why))
         return -1;
     if (options->launches == 0)
         options->launches = 1;

@@ -16,6 +16,7 @@ struct cnn {
     double da[FIRST * PLANE], db[SECOND * PLANE];
     double terms_a[FIRST * PLANE]; /* sums of |terms| of da */
     double largest;                /* of the sums of |terms| of a and b */
+    double operand;                /* of all activations and their gradients */
 };
 
 /* The place that tap (kh, kw) of the window around place reads; false: outside. */
@@ -163,6 +164,17 @@ static void backward(struct verify *v, struct cnn *m, const double *g, double ti
     convolve_back(v, 0, m->x, 1, FIRST, m->da, times, NULL);
 }
 
+/* Scales are at most 3. */
+static void note_operands(struct cnn *m)
+{
+    for (size_t i = 0; i < PLANE; i++)
+        m->operand = fmax(m->operand, fabs(m->x[i]));
+    for (size_t i = 0; i < FIRST * PLANE; i++)
+        m->operand = fmax(m->operand, fmax(m->a[i], 3 * fabs(m->da[i])));
+    for (size_t i = 0; i < SECOND * PLANE; i++)
+        m->operand = fmax(m->operand, fmax(m->b[i], 3 * fabs(m->db[i])));
+}
+
 int verify_cnn_fill(struct verify *v, const struct workload *workload,
                     const struct workload_set *set, struct verify_text *why)
 {
@@ -186,8 +198,10 @@ int verify_cnn_fill(struct verify *v, const struct workload *workload,
             d->loss_bound += v->weight[r] * fabs(g[k] * d->output.value[r * CLASSES + k]);
         }
         backward(v, m, g, v->weight[r]);
+        note_operands(m);
         d->output.bound[r * CLASSES] = fmax(d->output.bound[r * CLASSES], m->largest);
     }
+    d->operand = m->operand;
     free(m);
     return 0;
 }

@@ -45,9 +45,28 @@ static int open_arrays(struct verify *v, const struct workload *workload,
     return 0;
 }
 
-/* Every sum of an exact model, the update's too, in units of its smallest bit. */
-static int check_limits(const struct verify_dense *d, struct verify_text *why)
+/* A math that rounds the operands of matrix products must leave these alone. */
+static int check_operands(const struct verify *v, struct verify_text *why)
 {
+    const struct verify_dense *d = v->dense;
+    double most = d->operand;
+
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->param[p].n; i++)
+            most = fmax(most, fabs(d->param[p].value[i]));
+    if (most <= v->operand_limit)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "operands may reach %.0f, more than %.0f: the math of matrix products would round "
+             "them",
+             most, v->operand_limit);
+    return -1;
+}
+
+/* Every sum of an exact model, the update's too, in units of its smallest bit. */
+static int check_limits(const struct verify *v, struct verify_text *why)
+{
+    const struct verify_dense *d = v->dense;
     double most = 0;
 
     for (size_t i = 0; i < d->output.n; i++)
@@ -57,10 +76,41 @@ static int check_limits(const struct verify_dense *d, struct verify_text *why)
             most =
                 fmax(most, d->grad[p].bound[i] + fabs(d->param[p].value[i]) / VERIFY_LEARNING_RATE);
     if (most < FLOAT_LIMIT && d->loss_bound < 0x1p53)
-        return 0;
+        return check_operands(v, why);
     snprintf(why->text, sizeof why->text,
              "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact", most,
              FLOAT_LIMIT);
+    return -1;
+}
+
+/* Of a bound above an eighth of the largest number: nobody would call that compared. */
+static bool is_narrow(const struct dense_array *array)
+{
+    double most = 0, bound = 0;
+    bool finite = true;
+
+    for (size_t i = 0; i < array->n; i++) {
+        most = fmax(most, fabs(array->value[i]));
+        bound = fmax(bound, array->bound[i]);
+        finite = finite && isfinite(array->bound[i]);
+    }
+    return finite && bound <= most / 8;
+}
+
+static int check_bounds(const struct verify *v, const struct workload *workload,
+                        struct verify_text *why)
+{
+    const struct verify_dense *d = v->dense;
+    bool narrow = is_narrow(&d->output);
+
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        narrow = narrow && is_narrow(&d->grad[p]);
+    if (narrow)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "%s rounds, and over %zu rows by more than an eighth of its largest gradient: fewer "
+             "rows can be verified",
+             workload->name, v->rows);
     return -1;
 }
 
@@ -74,7 +124,11 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
-    v->dense->exact = workload->kind == WORKLOAD_CNN || workload->kind == WORKLOAD_MIXED;
+    v->dense->exact = workload_is_exact(workload);
+    if (!v->dense->exact && v->operand_limit < FLOAT_LIMIT) {
+        snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
+        return -1;
+    }
     switch (workload->kind) {
     case WORKLOAD_CNN:
         rc = verify_cnn_fill(v, workload, set, why);
@@ -95,7 +149,9 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);
         return -1;
     }
-    return rc == 0 && v->dense->exact ? check_limits(v->dense, why) : rc;
+    if (rc == 0)
+        rc = v->dense->exact ? check_limits(v, why) : check_bounds(v, workload, why);
+    return rc;
 }
 
 void verify_dense_close(struct verify_dense *dense)

@@ -19,6 +19,7 @@ struct verify_dense {
     struct dense_array param[DENSE_PARAMS], grad[DENSE_PARAMS]; /* param: bounds unused */
     struct dense_array output;                                  /* [patterns, width] */
     double loss, loss_bound;
+    double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
 };
 
 /* One float rounding of a number of size 1, and of a sum of n terms. */

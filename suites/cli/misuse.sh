@@ -23,6 +23,8 @@ refuse '2 to 16' "$lockstep" sweep --workload mlp:1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,
 refuse 'twice' "$lockstep" sweep --workload mlp:4,04 --workload mlp:04,4
 refuse 'gpu' "$lockstep" sweep --backend gpu
 refuse 'math tf32 is for GPUs' "$lockstep" sweep --devices virt:2 --math tf32
+refuse 'workload lstm rounds.*f32 only, not bf16' "$lockstep" sweep --devices virt:2 --math bf16 \
+    --workload cnn --workload lstm
 refuse 'math.*"fp16"; known: bf16, f32, tf32' "$lockstep" sweep --math fp16
 refuse 'mode.*"fsdp"; known: dp, ddp, plain' "$lockstep" sweep --mode plain,fsdp
 refuse 'counts has 3.*ddp.*not exact' "$lockstep" sweep --devices virt:3 --mode ddp --counts 1,3

@@ -45,6 +45,12 @@ static const struct law laws[WORKLOAD_CAPSNET + 1][LAWS] = {
                           {10, 1, 2, 1}},
 };
 
+bool workload_is_exact(const struct workload *workload)
+{
+    return workload_is_chain(workload) || workload->kind == WORKLOAD_CNN ||
+           workload->kind == WORKLOAD_MIXED;
+}
+
 bool workload_is_chain(const struct workload *workload)
 {
     return workload->kind == WORKLOAD_MLP || workload->kind == WORKLOAD_BLOCKS;

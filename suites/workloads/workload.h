@@ -105,6 +105,8 @@ void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t 
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
                             size_t rows, float values[]);
 
+/* Its results on this data are, bit for bit: no function of it rounds. */
+bool workload_is_exact(const struct workload *workload);
 bool workload_is_chain(const struct workload *workload); /* of linear layers: MLP, BLOCKS */
 size_t workload_n_params(const struct workload *workload);
 size_t workload_param_count(const struct workload *workload, size_t p);
