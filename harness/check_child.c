@@ -56,7 +56,8 @@ static void tell_verdict(const struct server *server, size_t index,
     struct runner_message message = {.kind = RUNNER_VERDICT,
                                      .verdict = (uint32_t)outcome->verdict,
                                      .index = index,
-                                     .compared = outcome->compared};
+                                     .compared = outcome->compared,
+                                     .few_devices = outcome->few_devices};
 
     memcpy(message.reason, outcome->reason, sizeof message.reason);
     tell(server, &message);

@@ -63,6 +63,7 @@ struct runner_message {
     uint32_t verdict; /* enum check_verdict */
     uint64_t index;   /* of the case in its job */
     uint64_t compared;
+    uint32_t few_devices;
     char reason[600];
 };
 

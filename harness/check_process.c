@@ -267,6 +267,7 @@ static void take_verdict(struct runner_process *process)
     result->verdict = (enum check_verdict)message->verdict;
     result->ran = true;
     result->compared = message->compared;
+    result->few_devices = message->few_devices != 0;
     result->seconds = runner_now() - process->started;
     memcpy(result->reason, message->reason, sizeof message->reason);
     runner_clean(result->reason, sizeof message->reason);

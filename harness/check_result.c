@@ -225,8 +225,7 @@ static size_t for_want_of_devices(const struct runner_run *run)
     size_t n = 0;
 
     for (size_t i = 0; i < run->n; i++)
-        n += run->result[i].verdict == CHECK_SKIP && run->result[i].test != NULL &&
-             run->result[i].test->devices > run->is.about.devices;
+        n += run->result[i].verdict == CHECK_SKIP && run->result[i].few_devices;
     return n;
 }
 

@@ -84,7 +84,8 @@ struct runner_result {
     enum check_verdict verdict;
     bool ran; /* in a process: what it says is about the implementation */
     size_t compared;
-    double seconds; /* from asking to the verdict, by the runner's clock */
+    bool few_devices; /* SKIP for want of them */
+    double seconds;   /* from asking to the verdict, by the runner's clock */
     char reason[RUNNER_TEXT];
 };
 

@@ -356,7 +356,8 @@ struct impl_ops {
     int (*sampler)(struct impl_session *, struct impl_sampler *, struct impl_error *);
 
     /* Builds a model from its description (LAYERS.md). ranks 1: one process, DataParallel where
-     * a `parallel` layer asks for it. ranks > 1: DistributedDataParallel over that many ranks. */
+     * a `parallel` layer asks for it. ranks > 1: DistributedDataParallel over that many ranks.
+     * ENODEV: a rank needs a device, and there are fewer; then as many are tested as there are. */
     int (*model_open)(struct impl_session *, const char *description, int ranks,
                       struct impl_model **model, struct impl_error *);
     void (*model_close)(struct impl_model *);

@@ -37,7 +37,7 @@ void check_fail(struct check *c, const char *format, ...)
     va_start(args, format);
     say(c, CHECK_FAIL, format, args);
     va_end(args);
-    longjmp(c->leave, 1);
+    longjmp(c->leave, LEAVE_JUDGED);
 }
 
 void check_skip(struct check *c, const char *format, ...)
@@ -47,7 +47,14 @@ void check_skip(struct check *c, const char *format, ...)
     va_start(args, format);
     say(c, CHECK_SKIP, format, args);
     va_end(args);
-    longjmp(c->leave, 1);
+    longjmp(c->leave, LEAVE_JUDGED);
+}
+
+void check_few_devices(struct check *c, int needed)
+{
+    c->outcome->few_devices = true;
+    check_note(c, "%s", "");
+    check_skip(c, "needs %d devices, there are %d", needed, check_devices(c));
 }
 
 void check_broken(struct check *c, const char *format, ...)
@@ -57,7 +64,7 @@ void check_broken(struct check *c, const char *format, ...)
     va_start(args, format);
     say(c, CHECK_BROKEN, format, args);
     va_end(args);
-    longjmp(c->leave, 1);
+    longjmp(c->leave, LEAVE_JUDGED);
 }
 
 void check_note(struct check *c, const char *format, ...)
@@ -279,7 +286,7 @@ static void check_requirements(struct check *c)
         check_fail(c, "requires a capability that is not claimed (bits 0x%llx)",
                    (unsigned long long)missing);
     if (about->devices < test->devices)
-        check_skip(c, "needs %d devices, there are %d", test->devices, about->devices);
+        check_few_devices(c, test->devices);
     if (test->choice != IMPL_UNDECLARED && check_choice(c, test->dialect) != test->choice)
         check_skip(c, "another dialect is declared, and tested by another case");
 }
@@ -298,18 +305,35 @@ static void reset_session(struct check *c)
     }
 }
 
-/* In a function of its own: what changes between setjmp and longjmp must not be local to it. */
-static void run_to_its_end(struct check *c)
+static void run_all(struct check *c)
 {
-    if (setjmp(c->leave) != 0)
-        return;
     check_requirements(c);
     reset_session(c);
     c->test->run(c);
+}
+
+static void pass(struct check *c)
+{
     guard_end(c);
     if (c->outcome->compared == 0)
         check_fail(c, "the case compared nothing");
     c->outcome->verdict = CHECK_PASS;
+}
+
+/* In a function of its own: what changes between setjmp and longjmp must not be local to it. */
+static void run_to_its_end(struct check *c)
+{
+    switch (setjmp(c->leave)) {
+    case 0:
+        run_all(c);
+        pass(c);
+        break;
+    case LEAVE_ENOUGH:
+        pass(c);
+        break;
+    default:
+        break;
+    }
 }
 
 static void judge_death(struct check *c, const struct check_session *s)

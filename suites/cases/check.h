@@ -92,6 +92,7 @@ struct check_settings {
 struct check_outcome {
     enum check_verdict verdict;
     size_t compared;
+    bool few_devices; /* SKIP for want of them */
     char reason[600]; /* one line: what was expected and what was found */
 };
 
@@ -116,6 +117,7 @@ _Noreturn void check_fail(struct check *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 _Noreturn void check_skip(struct check *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+_Noreturn void check_few_devices(struct check *c, int needed); /* SKIP */
 /* The harness, not the implementation, is at fault. */
 _Noreturn void check_broken(struct check *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -213,6 +215,8 @@ struct impl_model *check_model(struct check *c, const char *format, ...)
  * NULL; options "" or e.g. "\"dim\":1,". */
 struct impl_model *check_parallel(struct check *c, int k, const int ids[], const char *options,
                                   const char *layers);
+/* Of several ranks. Where each needs a device and there are fewer, the case ends: with what was
+ * compared on fewer ranks, or as skipped. */
 struct impl_model *check_ddp_model(struct check *c, int ranks, const char *description);
 void check_model_close(struct check *c, struct impl_model *model);
 void check_to(struct check *c, struct impl_model *model, int device);

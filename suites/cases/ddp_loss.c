@@ -200,21 +200,21 @@ void ddp_nothing_to_train(struct check *c)
         DDP_MODEL("{\"kind\":\"affine\",\"weight\":[2],\"frozen\":true},{\"kind\":\"sum\"}"),
     };
     static const double x[] = {1, 10};
-    struct ddp_call call;
-    struct impl_model *model;
+    struct impl_model *model =
+        check_ddp_model(c, 2,
+                        DDP_MODEL("{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],"
+                                  "\"frozen\":[\"bias\"]}"));
+    struct ddp_call call = ddp_rows(c, 2, x);
 
+    check_note(c, "one of two parameters is frozen: ");
+    ddp_pass(c, model, &call);
+    ddp_all_is(c, model, 2, IMPL_GRAD, 0, 5.5);
+    check_is_none(c, "gradient of the frozen one", check_get_rank(c, model, 1, IMPL_GRAD, 1));
+    check_model_close(c, model);
     for (int i = 0; i < 3; i++) {
         check_note(c, "model %d: ", i);
         check_refused(c, "a model without a parameter to train",
                       check_try_model(c, useless[i], 2, &model),
                       ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE));
     }
-    check_note(c, "one of two parameters is frozen: ");
-    model = check_ddp_model(c, 2,
-                            DDP_MODEL("{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],"
-                                      "\"frozen\":[\"bias\"]}"));
-    call = ddp_rows(c, 2, x);
-    ddp_pass(c, model, &call);
-    ddp_all_is(c, model, 2, IMPL_GRAD, 0, 5.5);
-    check_is_none(c, "gradient of the frozen one", check_get_rank(c, model, 1, IMPL_GRAD, 1));
 }

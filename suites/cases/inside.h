@@ -7,6 +7,12 @@
 struct memory; /* one piece, in a list */
 struct guard;  /* an array of the case that the implementation must not damage */
 
+/* How a case ends before its last line. */
+enum leave {
+    LEAVE_JUDGED = 1, /* the outcome says how */
+    LEAVE_ENOUGH      /* it passes with what it has compared */
+};
+
 struct check {
     const struct check_case *test;
     const struct check_settings *settings;
@@ -19,6 +25,8 @@ struct check {
     struct open_model *models;
     char note[100];
     struct check_outcome *outcome;
+    bool ranked;        /* it has opened a model of several ranks ... */
+    size_t before_them; /* ... and compared so much before */
     jmp_buf leave;
 };
 

@@ -202,6 +202,19 @@ kill -KILL "$runner"
 wait "$runner" || true
 for worker in $workers; do no_process_left "$worker"; done
 
+# A rank needs a device: on fewer there are fewer ranks, and without two of them no verdict.
+ranks=DDP-01.known,DDP-02.unequal,DDP-29.nothing
+few()
+{
+    expect_status "$2" "$lockstep" check --devices virt:$1 --only $ranks
+    tr -s ' \n' '  ' <out >flat
+    grep -q -- "$3" flat || { cat out >&2; fail "on $1 devices: no '$3'"; }
+}
+few 1 77 '0 of 3 cases passed, 3 skipped (3 for want of devices)'
+few 2 0 'with 2 devices: 3 of 3 cases passed ([0-9]'
+few 3 0 'with 3 devices: 3 of 3 cases passed ([0-9]'
+few 4 0 'with 4 devices: 3 of 3 cases passed ([0-9]'
+
 # The kill matrix of one area: its own bugs are caught by its own cases.
 expect_status 1 "$lockstep" check --mutants --jobs 2 --only SPLIT-01.sizes --format json --out m.json
 grep -q '"schema": "lockstep/mutants/1.0"' m.json || fail "no matrix"
