@@ -46,11 +46,12 @@ test_simulated() {
     expect 3 "$check" --simulate "$build" --quick --out gpu
     all_marked
     has gpu/summary.md '^# GPU check: SIMULATED no GPU was tested$'
-    for step in cases-1 cases-2 cases-staged check-0 check-0,0,0 check-all sweep-small sweep-slots copies report; do
+    for step in cases-1 cases-2 cases-staged check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
+        sweep-ranks-slots copies report; do
         has gpu/summary.md "^\| $step \| SIMULATED PASS \|"
     done
     for step in sanitizer-memcheck pytorch gemm; do has gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
-    has gpu/summary.md '^SIMULATED 10 passed, 0 failed, 0 dropped'
+    has gpu/summary.md '^SIMULATED 12 passed, 0 failed, 0 dropped'
     # What is simulated is never judged, and a judge that is asked finds nothing that was measured.
     has gpu/summary.md '^SIMULATED no speed was judged$'
     has gpu/records/copies.tsv 'cuda:0,1.*simulated$'
@@ -113,7 +114,7 @@ test_faults() {
     all_marked
     has gpu/summary.md 'Fake\\\|&lt;b>GPU'
     expect 3 "$check" --simulate stub --out gpu
-    for name in small slots large largest largest-slots; do
+    for name in small slots models ranks ranks-slots large largest largest-slots; do
         has gpu/summary.md "^\| sweep-$name \| SIMULATED PASS"
     done
     while read -r bad words; do
