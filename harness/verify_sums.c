@@ -83,7 +83,9 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
     if (rc != 0)
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
     for (size_t r = 0; r < v->patterns && rc == 0; r++) {
-        sums.rows = (double)((v->rows - r + v->period - 1) / v->period);
+        const size_t rows = (v->rows - r + v->period - 1) / v->period;
+
+        sums.rows = (double)rows;
         sums.scales = v->weight[r];
         pattern(model, &sums, set, r);
     }
