@@ -124,6 +124,23 @@ const struct report_point *plot_find(const struct plot *plot, const struct repor
 /* A time unit in which numbers up to max_ns are handy: its size in ns, and its name. */
 double plot_unit(double max_ns, const char **name);
 
+/* ---- bars: report_plot_bars.c ------------------------------------------------------------- */
+
+/* A panel of bars at x = 1, 2, .., n. */
+struct plot_bars {
+    bool first;     /* of the two in a row, with the key */
+    bool two_lines; /* the names below the bars */
+    double row;     /* height of a row with names of one line, pixels */
+    double key;     /* from the left to the key, pixels */
+    size_t n;
+    double highest, unit; /* what the y axis must hold, and its unit: ns */
+};
+
+/* Places the panel and writes it; the caller has filled in the words of frame, and no more. */
+void plot_bars_write(struct plot *plot, const struct plot_bars *bars, struct plot_frame *frame);
+/* The height of a row, with room for the second lines. */
+double plot_bars_height(double row, bool two_lines);
+
 /* ---- lines: report_plot_lines.c ----------------------------------------------------------- */
 
 struct plot_mark {

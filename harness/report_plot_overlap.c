@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 1200, ROW = 450, PANEL_WIDTH = 400, PANEL_STRIDE = 490, KEY = 1020 };
-enum { TWO_LINES = 76 };         /* pixels from the bars to what stands below their names */
+enum { WIDTH = 1200, ROW = 450, KEY = 1020 };
 enum { MAX_BARS = 10 };          /* more would have no room for their numbers */
 static const double HALF = 0.33; /* of the width of a bar */
 
@@ -102,30 +101,21 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
 
 static int write_panel(struct plot *plot, struct bars *bars, bool first)
 {
-    struct plot_frame frame = {.left = first ? 84 : 84 + PANEL_STRIDE};
+    struct plot_frame frame = {0};
     struct report_out out;
     const char *unit;
 
     bars->unit = plot_unit(bars->highest, &unit);
-    frame.right = frame.left + PANEL_WIDTH;
-    frame.below = bars->buckets ? TWO_LINES : 0;
-    frame.at = first ? 20 : frame.left - 64;
-    frame.title = plot->height + 24;
-    frame.note = plot->height + 48;
-    frame.top = plot->height + 66;
-    frame.bottom = plot->height + ROW - 70;
-    frame.x = plot_axis_make(0.0);
-    frame.x.lo = 0.4;
-    frame.x.hi = fmax((double)bars->n, 4.0) + 0.6;
-    frame.y = plot_axis_make(0.0);
-    frame.y.lo = 0.0;
-    frame.y.hi = 1.1 * bars->highest / bars->unit;
-    plot_axis_round(&frame.y);
     set_words(plot, bars, first, unit, &frame);
-    plot_frame_write(plot, &frame);
-    plot_number(plot, "key", first);
-    plot_number(plot, "keyleft", KEY);
-    plot_number(plot, "keytop", plot->height + 84);
+    plot_bars_write(plot,
+                    &(struct plot_bars){.first = first,
+                                        .two_lines = bars->buckets,
+                                        .row = ROW,
+                                        .key = KEY,
+                                        .n = bars->n,
+                                        .highest = bars->highest,
+                                        .unit = bars->unit},
+                    &frame);
     if (plot_data_open(plot, &out) != 0)
         return -1;
     fputs("# x, left, right, from, to of computation, then of reduction; then step, share, names\n",
@@ -167,7 +157,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
     result = write_panel(plot, &bars, true);
     if (result == 0 && find_batch(plot, group, true, &bars) && bars.batch != smallest)
         result = write_panel(plot, &bars, false);
-    plot->height += ROW + (bars.buckets ? TWO_LINES - 60 : 0);
+    plot->height += plot_bars_height(ROW, bars.buckets);
     return result;
 }
 
