@@ -4,7 +4,6 @@
 #include "report.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 static const char *const names[REPORT_COLUMNS] = {
@@ -96,58 +95,6 @@ const char *report_base_column_name(const struct report *report, enum report_bas
     return column == REPORT_BASE_PLAIN_RANGE || column == REPORT_BASE_SINGLE_RANGE
                ? range_name(report, false)
                : base_names[column];
-}
-
-void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
-{
-    size_t length = strlen(text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text + length, REPORT_CELL_TEXT - length, format, arguments);
-    va_end(arguments);
-}
-
-void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio)
-{
-    char words[32];
-
-    report_ratio(ratio, words);
-    report_add(text, "%s", words);
-}
-
-void report_add_share(char text[REPORT_CELL_TEXT], double share)
-{
-    if (!isfinite(share))
-        report_add(text, "-");
-    else if (share >= 0.0 && share < 0.01)
-        report_add(text, "<1\u00a0%%");
-    else
-        report_add(text, "%.0f\u00a0%%", 100.0 * share);
-}
-
-void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
-                      report_number_fn *number)
-{
-    const bool interval = value->range == REPORT_INTERVAL;
-    char lo[32], hi[32];
-    const char *unit;
-    char *same;
-
-    if (value->range == REPORT_NONE) {
-        report_add(text, "-");
-        return;
-    }
-    number(value->lo, lo);
-    number(value->hi, hi);
-    unit = strstr(hi, "\u00a0");
-    same = strstr(lo, "\u00a0");
-    if (unit == NULL || same == NULL || strcmp(unit, same) != 0) {
-        report_add(text, interval ? "[%s, %s]" : "%s..%s", lo, hi);
-        return;
-    }
-    *same = '\0';
-    report_add(text, interval ? "[%s, %.*s]%s" : "%s..%.*s%s", lo, (int)(unit - hi), hi, unit);
 }
 
 /* "5x2 (3 idle)", "4, 4, 1": the rows of each replica. */

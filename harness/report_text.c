@@ -1,10 +1,9 @@
-/* report_text.c: cleaning and escaping of text, numbers in words, and files that appear complete.
+/* report_text.c: cleaning and escaping of text, and files that appear complete.
  *
  * Nothing else in the report prints text that came from a record. */
 #include "report.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -176,71 +175,4 @@ void report_print(struct report_out *out, const char *format, ...)
         at += *at == 'z';
     }
     va_end(arguments);
-}
-
-/* Three significant digits without an exponent. */
-static void three_digits(double value, const char *unit, char text[32])
-{
-    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-
-    snprintf(text, 32, "%.*f%s%s", decimals, value, unit[0] == '\0' ? "" : "\u00a0", unit);
-}
-
-void report_time(double ns, char text[32])
-{
-    static const struct {
-        double size;
-        const char *unit;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\u00b5s"}, {1.0, "ns"}};
-    size_t i = 0;
-
-    if (!isfinite(ns) || ns < 0.0) {
-        snprintf(text, 32, "-");
-        return;
-    }
-    while (i < 3 && ns < 0.9995 * units[i].size)
-        i++;
-    three_digits(ns / units[i].size, units[i].unit, text);
-}
-
-void report_rate(double per_second, char text[32])
-{
-    static const struct {
-        double size;
-        const char *unit;
-    } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}};
-    size_t i = 0;
-
-    if (!isfinite(per_second) || per_second < 0.0) {
-        snprintf(text, 32, "-");
-        return;
-    }
-    while (i < 4 && per_second < 0.9995 * units[i].size)
-        i++;
-    three_digits(per_second / units[i].size, units[i].unit, text);
-}
-
-void report_bytes(double bytes, char text[32])
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    size_t i = 0;
-
-    if (!isfinite(bytes) || bytes < 0.0) {
-        snprintf(text, 32, "-");
-        return;
-    }
-    for (; i < 4 && bytes >= 1023.5; i++)
-        bytes /= 1024;
-    if (i == 0)
-        snprintf(text, 32, "%.0f\u00a0B", bytes);
-    else
-        three_digits(bytes, units[i], text);
-}
-
-void report_ratio(double ratio, char text[32])
-{
-    if (isfinite(ratio))
-        snprintf(text, 32, "%.*f", ratio >= 0.095 ? 2 : ratio >= 0.0095 ? 3 : 4, ratio);
-    else
-        snprintf(text, 32, "-");
 }
