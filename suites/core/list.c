@@ -10,6 +10,7 @@ static const struct case_table *const tables[] = {
     &gather_cases,
     &coalesce_cases,
     &composition_cases,
+    &several_cases,
     &gradient_cases,
     &parameter_cases,
     &loss_cases,

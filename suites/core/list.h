@@ -39,6 +39,7 @@ extern const struct case_table output_cases;
 extern const struct case_table parameter_cases;
 extern const struct case_table replicate_cases;
 extern const struct case_table scatter_cases;
+extern const struct case_table several_cases;
 extern const struct case_table sgd_cases;
 extern const struct case_table state_cases;
 extern const struct case_table torch_cases;
