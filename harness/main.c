@@ -23,7 +23,7 @@ static const struct command commands[] = {
     {"report", report_main, "turn records into a page, figures and a table"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
     {"train", train_main, "train a model on real data, on some devices or against others"},
-    {"bench", bench_main, "parts of a step beside a peer: replicate, reduce and memcpy"},
+    {"bench", bench_main, "parts of a step: copies beside memcpy, reductions beside backward"},
     {"cell", cell_main, NULL},
 };
 

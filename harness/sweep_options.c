@@ -337,8 +337,8 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
         .doc = "Measures workloads x device counts x batches, each cell in a process of its own "
                "and verified.\vPrints the name of the file on standard output. Exit status: 0 all "
                "cells verified, 1 a cell failed or had too little memory, 2 misuse or a cell could "
-               "not be set up, 130 "
-               "interrupted (--resume goes on)."};
+               "not be set up, 77 skipped: cuda:all where there are no GPUs, 130 interrupted "
+               "(--resume goes on)."};
 
     *options = (struct sweep_options){.plan = {.bind = true, .limits = {1, 10, 2000}}};
     command_default_devices(options->plan.devices, sizeof options->plan.devices);

@@ -161,7 +161,10 @@ static const struct argp_option option_table[] = {
      .key = 'w',
      .arg = "MODE",
      .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device"},
-    {.name = "backend", .key = 'b', .arg = "NAME", .doc = "cpu (default) or cpu-ref"},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"},
     {.name = "epochs", .key = 'e', .arg = "E", .doc = "default 30; 0 only tests"},
     {.name = "batch",
      .key = 'n',
@@ -249,7 +252,7 @@ int train_parse(int argc, char **argv, struct train_options *options)
                "drives trainings of the other side.\n\n"
                "Exit status: 0 all done and held; 1 --require was missed, --against does not "
                "hold, a loss is not finite, or the figure could not be drawn; 2 misuse, "
-               "unreadable input or unwritable output; 77 no such kind of device here."};
+               "unreadable input or unwritable output; 77 cuda:all where there are no GPUs."};
 
     *options = (struct train_options){.model = "mlp",
                                       .data = "digits",
