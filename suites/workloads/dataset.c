@@ -30,10 +30,12 @@ void dataset_measure(struct dataset *data)
 
     for (size_t i = 0; i < data->rows * data->features; i++)
         most = fmaxf(most, fabsf(data->feature[i]));
-    /* most is part * 2^power, part from 0.5 to below 1; 2^128 is no float. */
+    /* most is part * 2^power, part from 0.5 to below 1; 2^128 is no float, nor the inverse of less
+     * than 2^-126. */
     const float part = frexpf(most, &power);
 
     power -= part == 0.5F;
+    power = power < -126 ? -126 : power;
     data->unit = most > 0 ? ldexpf(1, power < 127 ? power : 127) : 1;
 }
 

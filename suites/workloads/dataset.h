@@ -16,7 +16,8 @@ struct dataset {
     float *feature; /* [rows, features] */
     int32_t *label; /* [rows] */
     size_t table;   /* of dataset_want */
-    float unit;     /* the least power of two that no |feature| exceeds; 1 when all are 0 */
+    float unit;     /* the least power of two from 2^-126 to 2^127 that no |feature| exceeds (or the
+                     * last); 1 when all are 0 */
 };
 
 /* What a model needs; 0: anything. */

@@ -97,39 +97,63 @@ static bool is_word(const struct cell *cell, const char *const words[], size_t n
     return false;
 }
 
-static int read_number(const struct reader *r, size_t column, struct cell cell, float *number)
+/* As single precision has it, and with more digits: 0.9999999999 is no class 1. */
+struct number {
+    float value;
+    double more;
+};
+
+/* Whether all of the text is a number: digits, a point, an exponent. strtof takes hexadecimal
+ * numbers and more, which nobody means here. */
+static bool convert(const char *text, struct number *number)
+{
+    char *end;
+
+    if (text[strspn(text, "0123456789+-.eE")] != '\0')
+        return false;
+    number->more = strtod(text, &end);
+    errno = 0;
+    number->value = strtof(text, &end);
+    return end != text && *end == '\0';
+}
+
+static int read_number(const struct reader *r, size_t column, struct cell cell,
+                       struct number *number)
 {
     static const char *const infinite[] = {"nan", "inf", "infinity"};
     const int shown = cell.length > 40 ? 40 : (int)cell.length;
-    char copy[CELL_BYTES], *end = copy;
+    char copy[CELL_BYTES];
 
     if (cell.length == 0)
         return complain(r, column, "the cell is empty");
+    if (memchr(cell.text, '\0', cell.length) != NULL)
+        return complain(r, column, "a byte is 0: the file is no text");
     if (is_word(&cell, infinite, sizeof infinite / sizeof infinite[0]))
         return complain(r, column, "'%.*s' is not a finite number", shown, cell.text);
-    if (cell.length < sizeof copy) {
-        memcpy(copy, cell.text, cell.length);
-        copy[cell.length] = '\0';
-        /* strtof takes hexadecimal numbers and more, which nobody means here. */
-        if (strspn(copy, "0123456789+-.eE") == cell.length)
-            *number = strtof(copy, &end);
-    }
-    if (end == copy || *end != '\0')
+    if (cell.length >= sizeof copy)
+        return complain(r, column, "'%.*s'... is longer than %zu characters", shown, cell.text,
+                        sizeof copy - 1);
+    memcpy(copy, cell.text, cell.length);
+    copy[cell.length] = '\0';
+    if (!convert(copy, number))
         return complain(r, column, "'%.*s' is not a number%s", shown, cell.text,
                         r->line == 1 ? " (a heading line has no place here)" : "");
-    if (!isfinite(*number))
-        return complain(r, column, "'%.*s' is too large for single precision", shown, cell.text);
+    if (!isfinite(number->value) || (errno == ERANGE && number->value == 0))
+        return complain(r, column, "'%.*s' is too %s for single precision", shown, cell.text,
+                        number->value == 0 ? "small" : "large");
     return 0;
 }
 
-static int read_feature(const struct reader *r, size_t column, struct cell cell, float *number)
+static int read_feature(const struct reader *r, size_t column, struct cell cell, float *feature)
 {
     const int shown = cell.length > 40 ? 40 : (int)cell.length;
-    const int rc = read_number(r, column, cell, number);
+    struct number number = {0};
+    const int rc = read_number(r, column, cell, &number);
 
+    *feature = number.value;
     if (rc || r->table == 0)
         return rc;
-    if (*number >= 0 && *number < (float)r->table && *number == floorf(*number))
+    if (number.more >= 0 && number.more < (double)r->table && number.more == floor(number.more))
         return 0;
     return complain(r, column, "'%.*s' is no row of the model's table, 0 to %zu", shown, cell.text,
                     r->table - 1);
@@ -138,15 +162,15 @@ static int read_feature(const struct reader *r, size_t column, struct cell cell,
 static int read_class(const struct reader *r, size_t column, struct cell cell, int32_t *label)
 {
     const int shown = cell.length > 40 ? 40 : (int)cell.length;
-    float number = -1;
+    struct number number = {0};
     int rc;
 
     if ((rc = read_number(r, column, cell, &number)))
         return rc;
-    if (!(number >= 0 && number < (float)r->classes && number == floorf(number)))
+    if (!(number.more >= 0 && number.more < r->classes && number.more == floor(number.more)))
         return complain(r, column, "class '%.*s' is not a whole number from 0 to %d", shown,
                         cell.text, r->classes - 1);
-    *label = (int32_t)number;
+    *label = (int32_t)number.more;
     return 0;
 }
 
@@ -227,6 +251,8 @@ static int read_rows(struct reader *r)
     while ((rc = next_line(r)) == 1) {
         if (trim(r->text, r->length).length == 0)
             return complain(r, 1, "the line is empty");
+        if (r->line == 1 && strncmp(r->text, "\xef\xbb\xbf", 3) == 0)
+            return complain(r, 1, "a byte order mark has no place here: save it as UTF-8 without");
         if ((r->line == 1 && (rc = count_columns(r))) || (rc = read_row(r)))
             return rc;
     }
