@@ -1,7 +1,8 @@
 /* report_gnuplot.c: running gnuplot so that a failure is seen.
  *
  * No shell. gnuplot's output goes to a temporary name and counts only if gnuplot exits 0 and the
- * file begins as its format does (it may leave an empty file, or write pictures to stdout). */
+ * file begins and ends as its format does (it may leave an empty file, or a part of one, or write
+ * pictures to stdout). */
 #include "report.h"
 
 #include <errno.h>
@@ -91,22 +92,42 @@ void report_remove(const char *directory, const char *name)
         unlink(path);
 }
 
-/* The file must begin with these bytes and not be empty, then it gets its final name. */
-static int accept_file(const char *directory, const char *temporary, const char *name,
-                       const void *begin, size_t bytes, struct record_error *err)
+struct format {
+    const char *ending, *begin, *end;
+    size_t n_end; /* bytes of end, which may have a 0 */
+};
+
+/* On a disk that is full gnuplot leaves the beginning of a picture, and exits 0. */
+static bool is_whole(FILE *file, const struct format *format)
 {
-    char from[1024], to[1024], head[16] = {0};
-    size_t got = 0;
+    const size_t n_begin = strlen(format->begin);
+    char begin[16] = "", end[16] = "";
+    size_t n = 0;
+
+    if (fread(begin, 1, n_begin, file) == n_begin && fseek(file, -(long)sizeof end, SEEK_END) == 0)
+        n = fread(end, 1, sizeof end, file);
+    while (n > 0 && end[n - 1] == '\n')
+        n--;
+    return n >= format->n_end && memcmp(begin, format->begin, n_begin) == 0 &&
+           memcmp(end + n - format->n_end, format->end, format->n_end) == 0;
+}
+
+/* A file that begins and ends as its format does gets its final name. */
+static int accept_file(const char *directory, const char *temporary, const char *name,
+                       const struct format *format, struct record_error *err)
+{
+    char from[1024], to[1024];
+    bool whole = false;
     FILE *file = NULL;
 
     if (snprintf(from, sizeof from, "%s/%s", directory, temporary) < (int)sizeof from &&
         snprintf(to, sizeof to, "%s/%s", directory, name) < (int)sizeof to)
         file = fopen(from, "r");
     if (file != NULL) {
-        got = fread(head, 1, bytes < sizeof head ? bytes : sizeof head, file);
+        whole = is_whole(file, format);
         fclose(file);
     }
-    if (got == bytes && memcmp(head, begin, bytes) == 0 && rename(from, to) == 0)
+    if (whole && rename(from, to) == 0)
         return 0;
     snprintf(err->text, sizeof err->text, "gnuplot made no usable '%s'", name);
     report_remove(directory, temporary);
@@ -159,9 +180,9 @@ static int finish_svg(const char *directory, const char *name, struct record_err
 
 static int accept_pictures(const char *directory, const char *name, struct record_error *err)
 {
-    static const struct {
-        const char *ending, *begin;
-    } formats[] = {{"svg", "<?xml"}, {"png", "\x89PNG\r\n\x1a\n"}};
+    static const char iend[] = "\0\0\0\0IEND\xae\x42\x60\x82";
+    static const struct format formats[] = {{"svg", "<?xml", "</svg>", 6},
+                                            {"png", "\x89PNG\r\n\x1a\n", iend, 12}};
     int result = 0;
 
     for (size_t i = 0; i < 2 && result == 0; i++) {
@@ -169,8 +190,7 @@ static int accept_pictures(const char *directory, const char *name, struct recor
 
         snprintf(final, sizeof final, "%s.%s", name, formats[i].ending);
         snprintf(temporary, sizeof temporary, "%s.tmp", final);
-        result = accept_file(directory, temporary, final, formats[i].begin,
-                             strlen(formats[i].begin), err);
+        result = accept_file(directory, temporary, final, &formats[i], err);
     }
     return result == 0 ? finish_svg(directory, name, err) : result;
 }

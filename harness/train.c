@@ -10,6 +10,7 @@
 #include "command.h"
 #include "output.h"
 #include "report.h"
+#include "stop.h"
 #include "weights.h"
 
 /* What a run of the command has open. */
@@ -21,26 +22,30 @@ struct session {
     struct dp_group *group, *other_group;
     struct train_side side, other;
     struct train_against against;
-    bool compares, writes; /* --against, --out */
+    bool compares, opened, writes; /* --against, --out: its file is open, and takes lines */
+    int lost;                      /* exit status for what could not be written */
     struct output output;
     struct train_epoch *epoch; /* of all seeds, n_epochs so far */
     size_t n_epochs;
     double accuracy[TRAIN_SEEDS];
 };
 
-/* One line of the record, which it frees. An exit status. */
-static int append(struct session *s, char *line)
+/* One line of the record, which it frees. What cannot be written is no reason to lose a training:
+ * it goes on without. */
+static void append(struct session *s, char *line)
 {
     struct record_error why = {""};
 
     if (!s->writes) {
         free(line);
-        return 0;
+        return;
     }
     if (output_append(&s->output, line, &why) == 0)
-        return 0;
+        return;
+    train_show_clear();
     command_complain(s->command, "%s", why.text);
-    return EXIT_MISUSE;
+    s->writes = false;
+    s->lost = EXIT_MISUSE;
 }
 
 static void stepped(void *user, const struct train_epoch *epoch, size_t steps, double loss)
@@ -52,12 +57,11 @@ static void stepped(void *user, const struct train_epoch *epoch, size_t steps, d
 static int finished(void *user, const struct train_epoch *epoch, struct dp_error *err)
 {
     struct session *s = user;
-    struct record_error why = {""};
 
+    (void)err;
     train_show_epoch(&s->options, epoch);
     s->epoch[s->n_epochs++] = *epoch;
-    if (s->writes && output_append(&s->output, record_train_epoch(epoch), &why))
-        return dp_fail(err, DP_EINVAL, "%.200s", why.text);
+    append(s, record_train_epoch(epoch));
     return 0;
 }
 
@@ -136,9 +140,10 @@ static int check_files(struct session *s)
     const struct train_options *o = &s->options;
     const struct train_side_config config = {.model = &s->model, .batch = 1, .lr = o->lr};
     struct dp_error err = {0};
-    int rc = 0;
+    size_t rows;
+    int rc = dataset_part(&s->data, &rows, &err);
 
-    if (o->load[0] != '\0') {
+    if (rc == 0 && o->load[0] != '\0') {
         rc = train_side_open(&s->side, s->group, &config, &err);
         if (rc == 0)
             rc = weights_load(s->side.top, o->load, &err);
@@ -166,8 +171,9 @@ static int open_record(struct session *s)
     }
     if (output_open(&s->output, s->options.out, false, &why) == 0 &&
         output_repair(&s->output, &why) == 0) {
-        s->writes = true;
-        return append(s, record_train_head(&s->options, &s->model, &s->data, s->group));
+        s->opened = s->writes = true;
+        append(s, record_train_head(&s->options, &s->model, &s->data, s->group));
+        return s->lost;
     }
     command_complain(s->command, "%s", why.text);
     output_close(&s->output);
@@ -216,11 +222,22 @@ static int train_seed(struct session *s, uint64_t seed, struct train_epoch *last
 
     if (rc == 0 && run.keep)
         rc = weights_load(s->side.top, o->load, err);
-    if (rc == 0)
-        rc = train_run(&run, last, err);
-    if (rc == 0 && o->save[0] != '\0')
-        rc = weights_save(s->side.top, o->save, err);
-    return rc;
+    return rc ? rc : train_run(&run, last, err);
+}
+
+/* Whether the weights were wanted and are in their file. */
+static bool save(struct session *s)
+{
+    struct dp_error err = {0};
+
+    if (s->options.save[0] == '\0')
+        return false;
+    if (weights_save(s->side.top, s->options.save, &err) == 0)
+        return true;
+    const int status = command_core_error(s->command, &err);
+
+    s->lost = status > s->lost ? status : s->lost;
+    return false;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -274,6 +291,27 @@ static int draw(struct session *s, double median)
     return status;
 }
 
+/* After a training: what came of it. An exit status. */
+static int finish(struct session *s, const struct train_epoch *last)
+{
+    const struct train_options *o = &s->options;
+
+    if (!last->stopped) {
+        printf("seed %llu: test accuracy %.2f %% after %zu epochs\n",
+               (unsigned long long)last->seed, last->accuracy, last->epoch);
+        fflush(stdout);
+        save(s);
+        return EXIT_PASSED;
+    }
+    train_show_clear();
+    const bool saved = save(s);
+
+    command_complain(s->command, "interrupted after step %zu of epoch %zu of %zu%s%.200s",
+                     last->steps, last->epoch, o->epochs, saved ? ", whose weights are in " : "",
+                     saved ? o->save : "");
+    return EXIT_INTERRUPTED;
+}
+
 static int run_seeds(struct session *s)
 {
     const size_t seeds = s->options.seeds;
@@ -286,10 +324,9 @@ static int run_seeds(struct session *s)
 
         if (train_seed(s, seed, &last, &err) == 0) {
             s->accuracy[i] = last.accuracy;
-            printf("seed %llu: test accuracy %.2f %% after %zu epochs\n", (unsigned long long)seed,
-                   last.accuracy, last.epoch);
-            fflush(stdout);
+            status = finish(s, &last);
         } else {
+            train_show_clear();
             status = command_core_error(s->command, &err);
         }
         if (status != EXIT_PASSED || i + 1 < seeds)
@@ -300,9 +337,10 @@ static int run_seeds(struct session *s)
 
 static int run_all(struct session *s)
 {
-    int status = run_seeds(s), drawn, written;
+    int status, drawn;
 
-    if (status != EXIT_PASSED)
+    stop_watch_signals();
+    if ((status = run_seeds(s)) != EXIT_PASSED)
         return status;
     const double median = median_of(s->accuracy, s->options.seeds);
 
@@ -311,9 +349,10 @@ static int run_all(struct session *s)
     status = judge(s, median);
     drawn = draw(s, median);
     status = drawn > status ? drawn : status;
-    written = append(s, record_train_end(median, status, s->compares ? &s->against : NULL));
+    status = s->lost > status ? s->lost : status;
+    append(s, record_train_end(median, status, s->compares ? &s->against : NULL));
     close_sides(s);
-    return written != 0 ? written : status;
+    return s->lost > status ? s->lost : status;
 }
 
 int train_main(int argc, char **argv)
@@ -328,7 +367,7 @@ int train_main(int argc, char **argv)
         (status = open_devices(s)) == 0 && (status = check_files(s)) == 0 &&
         (status = open_record(s)) == 0)
         status = run_all(s);
-    if (s->writes)
+    if (s->opened)
         output_close(&s->output);
     dataset_free(&s->data);
     dp_group_close(s->other_group);

@@ -130,6 +130,7 @@ struct train_epoch {
     size_t steps;
     double train_loss, test_loss, accuracy, other_accuracy; /* percent; other: of --against */
     double samples_per_s;
+    bool stopped; /* a stop was requested: it ended after so many steps, without a test */
 };
 
 struct train_against;
@@ -149,6 +150,7 @@ struct train_run {
 };
 
 /* Trains all epochs; *last is that of the last one (of none: a test of what is there).
+ * A request to stop (stop.h) ends it after a step: last->stopped.
  * Errors: of core; DP_EFAULT a loss that is not finite. */
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err);
 
@@ -208,7 +210,8 @@ bool train_against_holds(const struct train_against *against);
 
 /* ---- what a person sees, records, the figure ---------------------------------------------- */
 
-/* On stderr. */
+/* On stderr. train_show_clear: before other words, which would stand behind the bar. */
+void train_show_clear(void);
 void train_show_step(const struct train_epoch *epoch, size_t steps, double loss);
 void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch);
 void train_show_against(FILE *stream, const struct train_against *against);

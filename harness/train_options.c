@@ -251,8 +251,9 @@ int train_parse(int argc, char **argv, struct train_options *options)
                "steps on whole numbers, and on the data not further apart than rounding alone "
                "drives trainings of the other side.\n\n"
                "Exit status: 0 all done and held; 1 --require was missed, --against does not "
-               "hold, a loss is not finite, or the figure could not be drawn; 2 misuse, "
-               "unreadable input or unwritable output; 77 cuda:all where there are no GPUs."};
+               "hold, a loss is not finite, a named device is missing, or the figure could not "
+               "be drawn; 2 misuse, unreadable input or unwritable output; 77 cuda:all where there "
+               "are no GPUs; 130 interrupted (--save has the weights of the last step)."};
 
     *options = (struct train_options){.model = "mlp",
                                       .data = "digits",

@@ -100,6 +100,15 @@ static void write_note(const struct subject *subject, bool accuracy, char *text,
              accuracy ? result : "", accuracy ? required : "");
 }
 
+/* There is no epoch 1.5. */
+static void tick_epochs(struct plot_axis *x, size_t epochs)
+{
+    if (epochs > 7)
+        plot_axis_round(x);
+    for (size_t e = 1; e <= epochs && epochs <= 7; e++)
+        plot_axis_tick(x, (double)e);
+}
+
 static int write_panel(struct plot *plot, struct plot_lines *lines, bool accuracy)
 {
     const struct subject *subject = plot->subject;
@@ -116,7 +125,7 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
     plot_axis_pad(&frame->y, 0.06, 0.06, accuracy ? 1.0 : 5.0);
     if (accuracy && frame->y.hi > 100)
         frame->y.hi = 100.5;
-    plot_axis_round(&frame->x);
+    tick_epochs(&frame->x, o->epochs);
     plot_axis_round(&frame->y);
     /* Words beside the axis would be upon numbers like 0.0001. */
     snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, "%s",

@@ -1,6 +1,8 @@
 /* train_run.c: a training: split, epochs, tests. */
 #include "train.h"
 
+#include "stop.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -83,6 +85,9 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
         began += now() - done;
         if (run->stepped != NULL)
             run->stepped(run->user, epoch, loader_batches(work->train), sum / (double)rows);
+        epoch->stopped = stop_requested();
+        if (epoch->stopped)
+            return 0;
     }
     epoch->train_loss = sum / (double)rows;
     return 0;
@@ -124,7 +129,9 @@ static int run_epochs(struct work *work, struct train_epoch *last)
     for (size_t e = epochs > 0 ? 1 : 0; e <= epochs; e++) {
         *last = (struct train_epoch){
             .seed = run->seed, .epoch = e, .train_loss = NAN, .other_accuracy = NAN};
-        if ((e > 0 && (rc = run_epoch(work, last))) || (rc = test_epoch(work, last)))
+        if (e > 0 && ((rc = run_epoch(work, last)) || last->stopped))
+            return rc;
+        if ((rc = test_epoch(work, last)))
             return rc;
         if (run->finished != NULL && (rc = run->finished(run->user, last, work->err)))
             return rc;

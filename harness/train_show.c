@@ -18,9 +18,21 @@ static void rate_text(double rate, char text[RATE_BYTES])
              unit);
 }
 
+/* Losses of a training that runs away have dozens of digits. */
+static void loss_text(double loss, char text[RATE_BYTES])
+{
+    snprintf(text, RATE_BYTES, loss < 1e5 ? "%.4f" : "%.4g", loss);
+}
+
+void train_show_clear(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
 void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
 {
-    char bar[BAR + 1], rate[RATE_BYTES];
+    char bar[BAR + 1], rate[RATE_BYTES], mean[RATE_BYTES];
     /* About a hundred times an epoch is enough to look at. */
     const size_t every = steps / 100 + 1;
 
@@ -30,25 +42,26 @@ void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
         bar[i] = i * steps < epoch->steps * BAR ? '#' : '.';
     bar[BAR] = '\0';
     rate_text(epoch->samples_per_s, rate);
-    fprintf(stderr, "\r\033[Kepoch %4zu [%s] loss %.4f %6s samples/s", epoch->epoch, bar, loss,
-            rate);
+    loss_text(loss, mean);
+    fprintf(stderr, "\r\033[Kepoch %4zu [%s] loss %s %6s samples/s", epoch->epoch, bar, mean, rate);
     fflush(stderr);
 }
 
 void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch)
 {
-    char rate[RATE_BYTES], seed[48] = "";
+    char rate[RATE_BYTES], seed[48] = "", train[RATE_BYTES], test[RATE_BYTES];
 
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
+    train_show_clear();
+    loss_text(epoch->train_loss, train);
+    loss_text(epoch->test_loss, test);
     rate_text(epoch->samples_per_s, rate);
     if (options->seeds > 1)
         snprintf(seed, sizeof seed, "seed %llu ", (unsigned long long)epoch->seed);
     fprintf(stderr, "%sepoch %*zu/%zu", seed, snprintf(NULL, 0, "%zu", options->epochs),
             epoch->epoch, options->epochs);
     if (epoch->steps > 0)
-        fprintf(stderr, " loss %.4f", epoch->train_loss);
-    fprintf(stderr, " test %.4f %6.2f %%", epoch->test_loss, epoch->accuracy);
+        fprintf(stderr, " loss %s", train);
+    fprintf(stderr, " test %s %6.2f %%", test, epoch->accuracy);
     if (isfinite(epoch->other_accuracy))
         fprintf(stderr, " (%.2f %%)", epoch->other_accuracy);
     if (epoch->steps > 0)
@@ -65,7 +78,8 @@ static void show_exact(FILE *stream, const struct train_against *against)
         fprintf(stream, "exact steps: %zu on whole numbers, all bits equal\n",
                 against->exact_steps);
     if (against->exact_why[0] != '\0')
-        fprintf(stream, "exact steps: no more: %s\n", against->exact_why);
+        fprintf(stream, "exact steps: %s: %s\n", against->exact_steps > 0 ? "no more" : "none",
+                against->exact_why);
 }
 
 void train_show_against(FILE *stream, const struct train_against *against)

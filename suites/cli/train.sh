@@ -54,7 +54,7 @@ expect_count 0 '^batch:' err
 expect_status 0 "$lockstep" train --mode ddp --devices virt:3 --against virt:1 --epochs 2 \
     --save ranks.weights --out ranks.jsonl
 grep -q '^batch: 33 rows, 11 for each of 3 ranks (32 are no multiple)$' err || fail "$(cat err)"
-grep -q '^exact steps: no more: the mean over 3 ranks rounds' out || fail "$(cat out)"
+grep -q '^exact steps: none: the mean over 3 ranks rounds' out || fail "$(cat out)"
 grep -q '^virt:3 against virt:1: holds$' out || fail "ddp: $(cat out)"
 expect_count 1 '"batch":33' ranks.jsonl
 expect_count 1 '"mode":"ddp"' ranks.jsonl
@@ -90,4 +90,6 @@ expect_count 1 '^median of 2 seeds: test accuracy' out
 if command -v gnuplot >/dev/null 2>&1; then
     expect_status 0 "$lockstep" train --devices virt:2 --epochs 2 --figure figure
     [ -s figure/train.png ] && grep -q '>Test accuracy (%)<' figure/train.svg || fail "no figure"
+    grep -q '> *2 *<' figure/train.svg || fail "no tick at epoch 2"
+    ! grep -q '> *1\.[0-9]* *<' figure/train.svg || fail "a tick between two epochs"
 fi

@@ -51,7 +51,7 @@ refuse "two.csv:2:3: class '1' is not a whole number from 0 to 0" "$lockstep" tr
 refuse 'two.csv:1:4: the column is missing' "$lockstep" train --data two.csv --model mlp:3,2
 expect_status 0 "$lockstep" train --data two.csv --devices virt:2 --epochs 1
 printf '1,2,0\n' >one.csv
-refuse 'one.csv has 1 row' "$lockstep" train --data one.csv --epochs 1
+refuse 'one.csv has 1 row' "$lockstep" train --data one.csv --epochs 1 --out refused.jsonl
 refuse "data 'nowhere'" "$lockstep" train --data nowhere
 refuse 'cannot read' "$lockstep" train --data .
 [ ! -e refused.jsonl ] || fail "refused data left a record"

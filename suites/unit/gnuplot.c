@@ -86,16 +86,24 @@ Test(gnuplot, a_figure_is_both_pictures)
     cr_assert(mkdtemp(directory) != NULL);
     snprintf(search, sizeof search, "%s:/usr/bin:/bin", directory);
     cr_assert(setenv("PATH", search, 1) == 0);
-    write_gnuplot(directory, "printf '\\211PNG\\r\\n\\032\\nrest' >x.png.tmp\n"
-                             "echo \"<?xml?><a id='b' id=\\\"c\\\" href='#b' f='url(#d)'> "
-                             "id='e' url(#f)</a>\" >x.svg.tmp");
+    write_gnuplot(directory,
+                  "printf '\\211PNG\\r\\n\\032\\nrest\\0\\0\\0\\0IEND\\256B`\\202' >x.png.tmp\n"
+                  "echo \"<?xml?><a id='b' id=\\\"c\\\" href='#b' f='url(#d)'> "
+                  "id='e' url(#f)</a></svg>\" >x.svg.tmp");
     cr_assert(report_draw(directory, "x", &err) == 0, "%s", err.text);
     cr_assert(line_of(directory, "x.svg", line) != NULL);
     cr_assert_str_eq(line, "<?xml?><a id='x_b' id=\"x_c\" href='#x_b' f='url(#x_d)'> "
-                           "id='e' url(#f)</a>\n");
-    write_gnuplot(directory, "echo '<?xml?>' >x.svg.tmp; echo no >x.png.tmp");
+                           "id='e' url(#f)</a></svg>\n");
+    write_gnuplot(directory, "echo '<?xml?><a></a></svg>' >x.svg.tmp; echo no >x.png.tmp");
     cr_assert(report_draw(directory, "x", &err) == -1);
     cr_assert_str_eq(err.text, "gnuplot made no usable 'x.png'");
+    write_gnuplot(directory, "echo '<?xml?><a></a></svg>' >x.svg.tmp\n"
+                             "printf '\\211PNG\\r\\n\\032\\nrest of a picture' >x.png.tmp");
+    cr_assert(report_draw(directory, "x", &err) == -1);
+    cr_assert_str_eq(err.text, "gnuplot made no usable 'x.png'");
+    write_gnuplot(directory, "echo '<?xml?><a></a></svg' >x.svg.tmp");
+    cr_assert(report_draw(directory, "x", &err) == -1);
+    cr_assert_str_eq(err.text, "gnuplot made no usable 'x.svg'");
     static const char *const files[] = {"x.svg", "x.png", "x.svg.tmp", "x.png.tmp"};
     for (size_t i = 0; i < 4; i++)
         cr_assert(line_of(directory, files[i], line) == NULL, "%s is left", files[i]);

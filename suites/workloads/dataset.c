@@ -174,18 +174,26 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
     return open_file(what, want, data, err);
 }
 
-int dataset_split(const struct dataset *data, uint64_t seed, size_t index[], size_t *train,
-                  struct dp_error *err)
+int dataset_part(const struct dataset *data, size_t *train, struct dp_error *err)
 {
-    struct stream stream = stream_open(seed, STREAM_OF_SPLIT, 0);
-
     if (data->rows < 2)
         return dp_fail(err, DP_EINVAL,
                        "%s has %zu row: at least 2 are needed, to train and to test", data->name,
                        data->rows);
+    *train = data->rows - (data->rows + 4) / 5;
+    return 0;
+}
+
+int dataset_split(const struct dataset *data, uint64_t seed, size_t index[], size_t *train,
+                  struct dp_error *err)
+{
+    struct stream stream = stream_open(seed, STREAM_OF_SPLIT, 0);
+    const int rc = dataset_part(data, train, err);
+
+    if (rc)
+        return rc;
     for (size_t i = 0; i < data->rows; i++)
         index[i] = i;
     stream_shuffle(&stream, index, data->rows);
-    *train = data->rows - (data->rows + 4) / 5;
     return 0;
 }

@@ -49,8 +49,11 @@ int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *wa
 /* Sets unit, from the features. */
 void dataset_measure(struct dataset *data);
 
-/* Cuts rows into two parts that are random by seed: index[0..*train-1], a part of four fifths
- * rounded down, and the rest. Errors DP_EINVAL fewer than two rows. */
+/* Rows that train: four fifths, rounded down. Errors DP_EINVAL fewer than two rows. */
+int dataset_part(const struct dataset *data, size_t *train, struct dp_error *err);
+
+/* Cuts rows into two parts that are random by seed: index[0..*train-1], of dataset_part, and the
+ * rest. Errors as there. */
 int dataset_split(const struct dataset *data, uint64_t seed, size_t index[], size_t *train,
                   struct dp_error *err);
 

@@ -1,0 +1,59 @@
+# `lockstep train` that cannot write, or is interrupted: what was trained is kept, and said.
+. "$(dirname "$0")/common.sh"
+
+# A file system that is full, for one command: files of more than KIB KiB cannot be written.
+small_files()
+{
+    (
+        trap '' XFSZ
+        ulimit -f $((2 * $1))
+        shift
+        exec "$@"
+    )
+}
+
+# The record is cut short, the training is not. An epoch's line has about 240 bytes.
+expect_status 2 small_files 2 "$lockstep" train --model tutorial --data random --devices virt:2 \
+    --epochs 20 --out full.jsonl --save kept.weights
+expect_count 1 '^lockstep train: full.jsonl: cannot append .*: File too large' err
+expect_count 20 '^epoch ' err
+expect_count 1 '^seed 1: test accuracy .* after 20 epochs$' out
+expect_count 0 'train-end' full.jsonl
+expect_status 0 "$lockstep" train --model tutorial --data random --load kept.weights --epochs 0
+
+# The weights (38 KB) do not fit, the record does.
+expect_status 2 small_files 20 "$lockstep" train --devices virt:2 --epochs 1 --save lost.weights \
+    --out whole.jsonl
+expect_count 1 '^lockstep train: cannot write lost.weights: File too large$' err
+expect_count 1 '^seed 1: test accuracy .* after 1 epochs$' out
+expect_count 1 '"schema":"lockstep/train-end/1.0".*"exit_status":2' whole.jsonl
+[ -z "$(ls ./*.weights.* 2>/dev/null)" ] || fail "a temporary file is left"
+
+# A picture that is cut off is none. gnuplot itself does not notice.
+if command -v gnuplot >/dev/null 2>&1; then
+    status=0
+    small_files 48 "$lockstep" train --devices virt:2 --epochs 2 --figure cut >out 2>err || status=$?
+    [ $status -eq 1 ] && grep -q "no figure: gnuplot made no usable 'train.png'" err ||
+        fail "status $status: $(cat err)"
+    [ ! -e cut/train.png ] || fail "a picture that is cut off is left"
+fi
+
+# A signal ends it after a step, and the weights are there.
+"$lockstep" train --model tutorial --data random --devices virt:2 --epochs 1000000 \
+    --out stopped.jsonl --save stopped.weights >out 2>err &
+pid=$!
+tries=0
+while [ "$(count_lines '"schema":"lockstep/train-epoch/1.0"' stopped.jsonl)" -lt 3 ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 600 ] || fail "no 3 epochs after 60 seconds"
+    sleep 0.1
+done
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+[ $status -eq 130 ] || fail "interrupted: status $status"
+line='^lockstep train: interrupted after step [1-3] of epoch [0-9]* of 1000000, whose weights are in stopped.weights$'
+expect_count 1 "$line" err
+[ ! -s out ] || fail "an interrupted training has a result: $(cat out)"
+expect_count 0 'train-end' stopped.jsonl
+expect_status 0 "$lockstep" train --model tutorial --data random --load stopped.weights --epochs 0
