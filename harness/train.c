@@ -134,6 +134,15 @@ static int open_devices(struct session *s)
                                        : command_open_group(s->command, &two, 0, &s->other_group);
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, two;
+
+    if (stat(a, &one) == 0 && stat(b, &two) == 0)
+        return one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    return a[0] != '\0' && strcmp(a, b) == 0;
+}
+
 /* What would be found out only after the training, or after a record was begun. */
 static int check_files(struct session *s)
 {
@@ -143,6 +152,9 @@ static int check_files(struct session *s)
     size_t rows;
     int rc = dataset_part(&s->data, &rows, &err);
 
+    if (rc == 0 && (is_same_file(o->save, o->data) || is_same_file(o->save, o->out)))
+        rc = dp_fail(&err, DP_EINVAL, "--save %.200s is the file of %s: name another", o->save,
+                     is_same_file(o->save, o->data) ? "--data" : "--out");
     if (rc == 0 && o->load[0] != '\0') {
         rc = train_side_open(&s->side, s->group, &config, &err);
         if (rc == 0)
@@ -297,8 +309,9 @@ static int finish(struct session *s, const struct train_epoch *last)
     const struct train_options *o = &s->options;
 
     if (!last->stopped) {
-        printf("seed %llu: test accuracy %.2f %% after %zu epochs\n",
-               (unsigned long long)last->seed, last->accuracy, last->epoch);
+        printf("seed %llu: test accuracy %.2f %% after %zu epoch%s\n",
+               (unsigned long long)last->seed, last->accuracy, last->epoch,
+               last->epoch == 1 ? "" : "s");
         fflush(stdout);
         save(s);
         return EXIT_PASSED;

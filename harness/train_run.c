@@ -54,6 +54,20 @@ static int open_loaders(struct work *work)
     return rc;
 }
 
+/* Where nothing was updated yet, the rate is not to blame. */
+static int runs_away(const struct work *work, const char *what, size_t step, size_t epoch)
+{
+    const struct train_options *o = work->run->options;
+    char where[48] = "", advice[160] = "try a smaller --lr";
+
+    if (step > 0)
+        snprintf(where, sizeof where, " step %zu of", step);
+    if ((epoch == 0 || (epoch == 1 && step == 1)) && work->run->keep)
+        snprintf(advice, sizeof advice, "the weights in %.120s give no better", o->load);
+    return dp_fail(work->err, DP_EFAULT, "the %s%s epoch %zu is not finite; %s", what, where, epoch,
+                   advice);
+}
+
 static int run_epoch(struct work *work, struct train_epoch *epoch)
 {
     const struct train_run *run = work->run;
@@ -73,9 +87,7 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
         rows += batch.rows;
         epoch->steps++;
         if (!isfinite(loss))
-            return dp_fail(work->err, DP_EFAULT,
-                           "the loss of step %zu of epoch %zu is not finite; try a smaller --lr",
-                           epoch->steps, epoch->epoch);
+            return runs_away(work, "loss of", epoch->steps, epoch->epoch);
         const double done = now();
 
         epoch->samples_per_s = (double)rows / (done - began);
@@ -107,9 +119,7 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
     if (rc || (rc = train_side_agree(run->side, work->err)))
         return rc;
     if (!isfinite(test.loss))
-        return dp_fail(work->err, DP_EFAULT,
-                       "the test loss after epoch %zu is not finite; try a smaller --lr",
-                       epoch->epoch);
+        return runs_away(work, "test loss after", 0, epoch->epoch);
     epoch->test_loss = test.loss;
     epoch->accuracy = percent(&test);
     if (run->against == NULL)

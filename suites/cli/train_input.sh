@@ -25,6 +25,24 @@ refuse 'tensor 2 is 2.weight .* there, none here' "$lockstep" train --model mlp:
     --load three.weights
 refuse 'nowhere' "$lockstep" train --load nowhere
 refuse 'not a regular file' "$lockstep" train --load /dev/zero
+
+# Weights that are no numbers: a test and a first step, for which no rate is to blame.
+printf '1,0\n2,1\n3,0\n' >few.csv
+if command -v python3 >/dev/null 2>&1; then
+    expect_status 0 "$lockstep" train --data few.csv --model mlp:1,2 --epochs 0 --save few.weights
+    python3 -c '
+import sys
+raw = bytearray(open(sys.argv[1], "rb").read()[:-8])
+raw[-4:] = b"\0\0\xc0\x7f"
+total = 0xCBF29CE484222325
+for byte in raw:
+    total = (total ^ byte) * 0x100000001B3 & 2**64 - 1
+open(sys.argv[1], "wb").write(raw + total.to_bytes(8, "little"))' few.weights
+    for epochs in 0 1; do
+        one_line 1 'is not finite; the weights in few.weights give no better' "$lockstep" train \
+            --data few.csv --model mlp:1,2 --epochs $epochs --load few.weights
+    done
+fi
 refuse 'not a regular file' "$lockstep" train --save /dev/null
 refuse 'no/folder/a.weights' "$lockstep" train --save no/folder/a.weights
 
@@ -80,5 +98,11 @@ refuse 'needs --against' "$lockstep" train --against-backend cpu
 refuse 'leave out --seeds' "$lockstep" train --against virt:1 --seeds 2
 refuse 'leave out --seeds' "$lockstep" train --save a --seeds 2
 refuse '--epochs is there twice' "$lockstep" train --epochs 1 --epochs 1
+
+# One file for two things: one of them would be lost.
+cp few.csv many.csv
+refuse 'few.csv is the file of --data' "$lockstep" train --data few.csv --save ./../train_input/few.csv
+refuse '--save both is the file of --out' "$lockstep" train --save both --out both
+cmp few.csv many.csv || fail "weights are in the place of the data"
 refuse 'holds something already' "$lockstep" train --epochs 1 --out curve.jsonl
 refuse 'cannot make the directory' "$lockstep" train --epochs 1 --figure curve.jsonl/figure

@@ -25,7 +25,7 @@ expect_status 0 "$lockstep" train --model tutorial --data random --load kept.wei
 expect_status 2 small_files 20 "$lockstep" train --devices virt:2 --epochs 1 --save lost.weights \
     --out whole.jsonl
 expect_count 1 '^lockstep train: cannot write lost.weights: File too large$' err
-expect_count 1 '^seed 1: test accuracy .* after 1 epochs$' out
+expect_count 1 '^seed 1: test accuracy .* after 1 epoch$' out
 expect_count 1 '"schema":"lockstep/train-end/1.0".*"exit_status":2' whole.jsonl
 [ -z "$(ls ./*.weights.* 2>/dev/null)" ] || fail "a temporary file is left"
 
