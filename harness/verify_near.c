@@ -2,6 +2,7 @@
 #include "verify_near.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "verify_dense.h"
 
@@ -81,8 +82,10 @@ struct near near_sigmoid(struct near a)
 void near_softmax(const struct near *a, size_t n, struct near *share)
 {
     double most = a[0].v, least = a[0].v, e = 0, total = 0;
+    bool known = true;
 
     for (size_t k = 0; k < n; k++) {
+        known = known && isfinite(a[k].e); /* fmax passes over NaN */
         most = fmax(most, a[k].v);
         least = fmin(least, a[k].v);
         e = fmax(e, a[k].e);
@@ -96,7 +99,7 @@ void near_softmax(const struct near *a, size_t n, struct near *share)
     for (size_t k = 0; k < n; k++) {
         const double v = exp(a[k].v - most) / total;
 
-        share[k] = (struct near){v, range < 80 ? v * expm1(d) : INFINITY};
+        share[k] = (struct near){v, known && range < 80 ? v * expm1(d) : INFINITY};
     }
 }
 
@@ -115,11 +118,22 @@ struct near near_sum_done(const struct near_sum *sum)
     return (struct near){sum->v, sum->carried + dense_gamma((double)sum->terms + 1) * size};
 }
 
+void near_sum_add_dot(struct near_sum *sum, const double *w, size_t stride, const struct near *x,
+                      size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        near_sum_add(sum, (struct near){w[k * stride], 0}, x[k]);
+}
+
+void near_sum_add_one(struct near_sum *sum, struct near a)
+{
+    near_sum_add(sum, a, (struct near){1, 0});
+}
+
 struct near near_dot(const double *w, size_t stride, const struct near *x, size_t n)
 {
     struct near_sum sum = {0, 0, 0, 0};
 
-    for (size_t k = 0; k < n; k++)
-        near_sum_add(&sum, (struct near){w[k * stride], 0}, x[k]);
+    near_sum_add_dot(&sum, w, stride, x, n);
     return near_sum_done(&sum);
 }

@@ -25,13 +25,17 @@ void near_softmax(const struct near *a, size_t n, struct near *share);
 /* The sum over n of w[k * stride] x[k], w exact. */
 struct near near_dot(const double *w, size_t stride, const struct near *x, size_t n);
 
-/* A sum of products that is not at hand as two arrays. */
+/* A sum of products of several kinds. What a matrix product may be added to, a bias or an earlier
+ * sum, is one of its terms: who begins with it rounds it with every product. */
 struct near_sum {
     double v, size, carried;
     size_t terms;
 };
 
 void near_sum_add(struct near_sum *sum, struct near a, struct near b);
+void near_sum_add_dot(struct near_sum *sum, const double *w, size_t stride, const struct near *x,
+                      size_t n);
+void near_sum_add_one(struct near_sum *sum, struct near a);
 struct near near_sum_done(const struct near_sum *sum);
 
 #endif

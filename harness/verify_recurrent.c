@@ -8,12 +8,14 @@
 struct near recurrent_sum(const struct verify_dense *d, const struct recurrent *m,
                           const struct near *x, int t, size_t k)
 {
-    const struct near bias_x = {d->param[2].value[k], 0}, bias_h = {d->param[3].value[k], 0};
-    struct near sum = near_dot(d->param[0].value + k * FEATURES, 1, x, FEATURES);
+    struct near_sum sum = {0, 0, 0, 0};
 
+    near_sum_add_dot(&sum, d->param[0].value + k * FEATURES, 1, x, FEATURES);
     if (t > 0)
-        sum = near_plus(sum, near_dot(d->param[1].value + k * HIDDEN, 1, m->h[t - 1], HIDDEN));
-    return near_plus(near_plus(sum, bias_x), bias_h);
+        near_sum_add_dot(&sum, d->param[1].value + k * HIDDEN, 1, m->h[t - 1], HIDDEN);
+    near_sum_add_one(&sum, (struct near){d->param[2].value[k], 0});
+    near_sum_add_one(&sum, (struct near){d->param[3].value[k], 0});
+    return near_sum_done(&sum);
 }
 
 static void add_step(struct verify_sums *s, const struct recurrent *m, const struct near *x, int t)

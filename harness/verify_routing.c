@@ -6,13 +6,15 @@
 
 #include "verify_dense.h"
 
-static const struct near ONE = {1, 0}, HALF = {0.5, 0};
+static const struct near ZERO = {0, 0}, ONE = {1, 0}, HALF = {0.5, 0};
 static const struct near TINY = {1e-8, DENSE_U * 1e-8}; /* also as a float */
 
-static struct near dot(const struct near *a, const struct near *b, size_t n)
+/* before + a . b */
+static struct near dot(struct near before, const struct near *a, const struct near *b, size_t n)
 {
     struct near_sum sum = {0, 0, 0, 0};
 
+    near_sum_add_one(&sum, before);
     for (size_t k = 0; k < n; k++)
         near_sum_add(&sum, a[k], b[k]);
     return near_sum_done(&sum);
@@ -26,7 +28,7 @@ struct length {
 
 static struct length length_of(const struct near *s)
 {
-    struct length l = {.q = dot(s, s, CAPSULE_OUT)};
+    struct length l = {.q = dot(ZERO, s, s, CAPSULE_OUT)};
 
     l.root = near_root(near_plus(l.q, TINY));
     l.factor = near_over(near_over(l.q, near_plus(ONE, l.q)), l.root);
@@ -58,7 +60,7 @@ void routing_forward(struct routing *r)
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < CAPSULES_IN; i++) {
             for (size_t j = 0; j < CAPSULES_OUT && round > 0; j++)
-                logit[i][j] = near_plus(logit[i][j], dot(r->vote[i][j], r->v[j], CAPSULE_OUT));
+                logit[i][j] = dot(logit[i][j], r->vote[i][j], r->v[j], CAPSULE_OUT);
             near_softmax(logit[i], CAPSULES_OUT, r->share[i]);
         }
         combine(r);
@@ -78,7 +80,7 @@ void routing_backward(const struct routing *r, const struct near *dv,
             near_times(HALF, l.q), near_times(near_times(more, near_plus(l.q, TINY)), l.root));
         const struct near slope = near_plus(rise, (struct near){-fall.v, fall.e});
         const struct near along =
-            near_times(near_times((struct near){2, 0}, slope), dot(r->s[j], dv, CAPSULE_OUT));
+            near_times(near_times((struct near){2, 0}, slope), dot(ZERO, r->s[j], dv, CAPSULE_OUT));
 
         for (size_t k = 0; k < CAPSULE_OUT; k++)
             ds[j][k] = near_plus(near_times(l.factor, dv[k]), near_times(along, r->s[j][k]));

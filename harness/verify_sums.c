@@ -28,8 +28,12 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
     struct near g[CLASSES];
 
     for (size_t k = 0; k < CLASSES; k++) {
-        const struct near bias = {d->param[p + 1].value[k], 0};
-        const struct near y = near_plus(near_dot(d->param[p].value + k * in, 1, x, in), bias);
+        struct near_sum sum = {0, 0, 0, 0};
+
+        near_sum_add_dot(&sum, d->param[p].value + k * in, 1, x, in);
+        near_sum_add_one(&sum, (struct near){d->param[p + 1].value[k], 0});
+
+        const struct near y = near_sum_done(&sum);
 
         g[k] = (struct near){workload_upstream(set, pattern, k), 0};
         d->output.value[pattern * CLASSES + k] = y.v;

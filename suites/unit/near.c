@@ -149,6 +149,11 @@ Test(near, no_bound)
     cr_assert(isinf(near_root(wide).e));
     near_softmax(far, 2, share);
     cr_assert(isinf(share[0].e) && isinf(share[1].e));
+    /* 0 times what has no bound. */
+    const struct near unknown = near_times((struct near){0, 0}, near_root(wide));
+
+    near_softmax((struct near[]){unknown, unknown}, 2, share);
+    cr_assert(!isfinite(share[0].e) && !isfinite(share[1].e));
 }
 
 /* A bound that allows for everything would hold, too. */

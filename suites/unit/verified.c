@@ -1,0 +1,156 @@
+/* verified.c: the references of models that round: wide enough for every order of a sum, and narrow
+ * enough that what a layer may lose shows. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "verify_recurrent.h"
+#include "workload.h"
+
+/* The portable matrix product adds to what is there, product by product: here each is half of the
+ * last bit of it, and rounds to nothing. */
+Test(verified, sum_begins_with_sum)
+{
+    static struct recurrent m;
+    double weight_x[FEATURES] = {1}, weight_h[HIDDEN], bias[1] = {0};
+    struct verify_dense d = {.param = {{FEATURES, weight_x, NULL},
+                                       {HIDDEN, weight_h, NULL},
+                                       {1, bias, NULL},
+                                       {1, bias, NULL}}};
+    const struct near x[FEATURES] = {{1, 0}};
+    float sum = 1;
+
+    for (size_t k = 0; k < HIDDEN; k++) {
+        weight_h[k] = 1;
+        m.h[0][k] = (struct near){0x1p-24, 0};
+        sum += 0x1p-24f;
+    }
+
+    const struct near want = recurrent_sum(&d, &m, x, 1, 0);
+
+    cr_assert(sum == 1 && want.v == 1 + 0x1p-17);
+    cr_assert(want.v - (double)sum <= want.e, "%.3g away, bound %.3g", want.v - (double)sum,
+              want.e);
+    cr_assert(want.e < 0x1p-16, "%.3g", want.e);
+}
+
+/* The same of a linear layer whose result begins with its bias. */
+Test(verified, sum_begins_with_bias)
+{
+    const struct workload_set set = workload_set(1, 0);
+    double weight[10 * HIDDEN], bias[10], output[10], bound[10], zeros[10 * HIDDEN] = {0};
+    struct verify_dense d = {.param = {{10 * HIDDEN, weight, NULL}, {10, bias, NULL}},
+                             .grad = {{10 * HIDDEN, zeros, zeros}, {10, zeros, zeros}},
+                             .output = {10, output, bound}};
+    struct verify_sums sums = {.dense = &d, .size = {zeros, zeros}, .terms = {zeros, zeros}};
+    struct near x[HIDDEN], dx[HIDDEN];
+
+    for (size_t i = 0; i < 10 * HIDDEN; i++)
+        weight[i] = 1;
+    for (size_t k = 0; k < 10; k++)
+        bias[k] = 1;
+    for (size_t j = 0; j < HIDDEN; j++)
+        x[j] = (struct near){0x1p-24, 0};
+    verify_sums_linear(&sums, &set, 0, 0, x, HIDDEN, dx);
+    cr_assert(output[9] == 1 + 0x1p-17);
+    cr_assert(output[9] - 1 <= bound[9], "%.3g away, bound %.3g", output[9] - 1, bound[9]);
+}
+
+static struct verify *reference(const char *name, size_t rows)
+{
+    const struct workload_set set = workload_set(7, 0);
+    struct workload workload;
+    struct verify *v = NULL;
+    struct verify_text why = {""};
+    char text[200];
+
+    cr_assert(workload_parse(name, &workload, text, sizeof text) == 0, "%s", text);
+    cr_assert(verify_open(&workload, &set, rows, 2, DP_MATH_F32, &v, &why) == 0, "%s", why.text);
+    return v;
+}
+
+/* A gradient that is short of a row of the batch is beyond its bound somewhere. */
+static void row_shows(const char *name, size_t rows)
+{
+    struct verify *all = reference(name, rows), *short_of_one = reference(name, rows - 1);
+
+    for (int p = 0; p < DENSE_PARAMS && all->dense->grad[p].n > 0; p++) {
+        const struct dense_array *want = &all->dense->grad[p], *got = &short_of_one->dense->grad[p];
+        size_t beyond = 0;
+
+        for (size_t i = 0; i < want->n; i++)
+            beyond += fabs(got->value[i] - want->value[i]) > want->bound[i];
+        cr_assert(beyond > 0, "%s: a row of %zu may be lost from gradient %d", name, rows, p);
+    }
+    verify_close(all);
+    verify_close(short_of_one);
+}
+
+Test(verified, a_row_shows)
+{
+    row_shows("rnn", 512);
+    row_shows("lstm", 512);
+    row_shows("capsnet", 256);
+}
+
+/* One pattern of rnn, without bounds. */
+struct plain {
+    double x[STEPS][FEATURES], h[STEPS][HIDDEN], da[HIDDEN];
+};
+
+static double times_column(const double *weight, const double *x, size_t n, size_t stride)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < n; k++)
+        sum += weight[k * stride] * x[k];
+    return sum;
+}
+
+/* h of all steps, da of the first. */
+static void first_step(const struct verify_dense *d, const struct workload_set *set, size_t r,
+                       struct plain *m)
+{
+    double g[10], dh[HIDDEN];
+
+    for (size_t i = 0; i < STEPS * FEATURES; i++)
+        m->x[i / FEATURES][i % FEATURES] = workload_input(set, r, i);
+    for (size_t t = 0; t < STEPS; t++)
+        for (size_t k = 0; k < HIDDEN; k++)
+            m->h[t][k] = tanh(
+                times_column(d->param[0].value + k * FEATURES, m->x[t], FEATURES, 1) +
+                d->param[2].value[k] + d->param[3].value[k] +
+                (t > 0 ? times_column(d->param[1].value + k * HIDDEN, m->h[t - 1], HIDDEN, 1) : 0));
+    for (size_t k = 0; k < 10; k++)
+        g[k] = workload_upstream(set, r, k);
+    for (size_t t = STEPS; t-- > 0;) {
+        for (size_t k = 0; k < HIDDEN; k++)
+            dh[k] = t + 1 == STEPS ? times_column(d->param[4].value + k, g, 10, HIDDEN)
+                                   : times_column(d->param[1].value + k, m->da, HIDDEN, HIDDEN);
+        for (size_t k = 0; k < HIDDEN; k++)
+            m->da[k] = dh[k] * (1 - m->h[t][k] * m->h[t][k]);
+    }
+}
+
+/* What the first step adds to a gradient is more than its bound somewhere, though it went back
+ * through seven others. */
+Test(verified, first_step_shows)
+{
+    static double sum[HIDDEN][FEATURES];
+    const struct workload_set set = workload_set(7, 0);
+    struct verify *v = reference("rnn", 512);
+    struct plain m;
+    size_t beyond = 0;
+
+    memset(sum, 0, sizeof sum);
+    for (size_t r = 0; r < v->patterns; r++) {
+        first_step(v->dense, &set, r, &m);
+        for (size_t k = 0; k < HIDDEN; k++)
+            for (size_t j = 0; j < FEATURES; j++)
+                sum[k][j] += v->weight[r] * m.da[k] * m.x[0][j];
+    }
+    for (size_t i = 0; i < HIDDEN * FEATURES; i++)
+        beyond += fabs(sum[i / FEATURES][i % FEATURES]) > v->dense->grad[0].bound[i];
+    cr_assert(beyond > 0);
+    verify_close(v);
+}
