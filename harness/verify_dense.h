@@ -18,7 +18,8 @@ struct verify_dense {
     bool exact;
     struct dense_array param[DENSE_PARAMS], grad[DENSE_PARAMS]; /* param: bounds unused */
     struct dense_array output;                                  /* [patterns, width] */
-    double loss, loss_bound;
+    double loss, loss_bound; /* of exact models; others' follows from the outputs of the step */
+    struct workload_set set;
     double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
 };
 

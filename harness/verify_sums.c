@@ -38,8 +38,6 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
         g[k] = (struct near){workload_upstream(set, pattern, k), 0};
         d->output.value[pattern * CLASSES + k] = y.v;
         d->output.bound[pattern * CLASSES + k] = y.e;
-        d->loss += sums->scales * g[k].v * y.v;
-        d->loss_bound += sums->scales * fabs(g[k].v) * y.e;
         for (size_t j = 0; j < in; j++)
             verify_sums_add(sums, p, k * in + j, g[k], x[j]);
         verify_sums_add(sums, p + 1, k, g[k], (struct near){1, 0});
@@ -81,7 +79,6 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
                      void *model, struct verify_text *why)
 {
     struct verify_sums sums = {.dense = v->dense};
-    struct verify_dense *d = v->dense;
     const int rc = open_sums(&sums);
 
     if (rc != 0)
@@ -95,8 +92,6 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
     }
     for (int p = 0; p < DENSE_PARAMS && rc == 0; p++)
         finish_gradient(&sums, p, v->devices);
-    /* The loss is summed in double and rounded once. */
-    d->loss_bound += 2 * DENSE_U * (fabs(d->loss) + d->loss_bound);
     for (int p = 0; p < DENSE_PARAMS; p++) {
         free(sums.size[p]);
         free(sums.terms[p]);

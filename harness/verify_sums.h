@@ -1,4 +1,4 @@
-/* verify_sums.h: outputs, loss and gradients of models that round, as sums over rows of numbers
+/* verify_sums.h: outputs and gradients of models that round, as sums over rows of numbers
  * with bounds. All that follows the loss is linear in the upstream, so a row whose upstream is s
  * times its pattern's has s times its gradients and s times their bounds. */
 #ifndef HARNESS_VERIFY_SUMS_H
@@ -24,7 +24,7 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
 
 /* a times b is a term of gradient i of parameter p. */
 void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, struct near b);
-/* The last layer, a linear one from in numbers, whose weight is parameter p: outputs, loss, its two
+/* The last layer, a linear one from in numbers, whose weight is parameter p: outputs, its two
  * gradients, and that of its input. */
 void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set, size_t pattern,
                         int p, const struct near *x, size_t in, struct near *dx);

@@ -2,6 +2,7 @@
  * enough that what a layer may lose shows. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "verify_recurrent.h"
@@ -89,8 +90,88 @@ static void row_shows(const char *name, size_t rows)
 Test(verified, a_row_shows)
 {
     row_shows("rnn", 512);
-    row_shows("lstm", 512);
+    row_shows("lstm", 64);
     row_shows("capsnet", 256);
+}
+
+/* A step as the reference says it, but for its loss. */
+struct made {
+    size_t shard[2];
+    float *outputs, *gradient[DENSE_PARAMS], *updated[DENSE_PARAMS];
+};
+
+static float *floats(size_t n)
+{
+    float *values = malloc((n + 1) * sizeof *values);
+
+    cr_assert(values != NULL);
+    return values;
+}
+
+static void make(const struct verify *v, struct made *step)
+{
+    const struct verify_dense *d = v->dense;
+    const size_t width = d->output.n / v->patterns;
+
+    step->shard[0] = step->shard[1] = v->rows / 2;
+    step->outputs = floats(v->rows * width);
+    for (size_t i = 0; i < v->rows * width; i++)
+        step->outputs[i] = (float)d->output.value[i % (v->period * width)];
+    for (int p = 0; p < DENSE_PARAMS; p++) {
+        const struct dense_array *grad = &d->grad[p];
+
+        step->gradient[p] = floats(grad->n);
+        step->updated[p] = floats(grad->n);
+        for (size_t i = 0; i < grad->n; i++) {
+            step->gradient[p][i] = (float)grad->value[i];
+            step->updated[p][i] =
+                (float)(d->param[p].value[i] - VERIFY_LEARNING_RATE * grad->value[i]);
+        }
+    }
+}
+
+/* Without its last term the loss is wrong. */
+static void loss_shows(const char *name, size_t rows)
+{
+    const struct workload_set set = workload_set(7, 0);
+    struct verify *v = reference(name, rows);
+    struct verify_text why = {""};
+    struct made made;
+    size_t values = 0;
+    double sum = 0, term = 0;
+
+    make(v, &made);
+    for (size_t i = 0; i < rows * 10; i++) {
+        term = workload_scale(&set, i / 10) * workload_upstream(&set, i / 10 % v->period, i % 10) *
+               (double)made.outputs[i];
+        sum += term;
+    }
+
+    struct verify_step step = {made.shard,
+                               2,
+                               made.outputs,
+                               (float)sum,
+                               (const float *const *)made.gradient,
+                               (const float *const *)made.updated};
+
+    cr_assert(verify_check(v, &step, &values, &why) == 0, "%s: %s", name, why.text);
+    step.loss = (float)(sum - term);
+    cr_assert(verify_check(v, &step, &values, &why) == 1, "%s: a term of the loss may be lost",
+              name);
+    step.loss = NAN;
+    cr_assert(verify_check(v, &step, &values, &why) == 1, "%s: a loss of NaN", name);
+    for (int p = 0; p < DENSE_PARAMS; p++) {
+        free(made.gradient[p]);
+        free(made.updated[p]);
+    }
+    free(made.outputs);
+    verify_close(v);
+}
+
+Test(verified, a_term_of_the_loss_shows)
+{
+    loss_shows("rnn", 512);
+    loss_shows("capsnet", 512);
 }
 
 /* One pattern of rnn, without bounds. */
