@@ -83,6 +83,11 @@ static int open_data(struct session *s)
         command_complain(s->command, "--model: %s", why);
         return EXIT_MISUSE;
     }
+    if (s->model.classes < 2) {
+        command_complain(s->command, "%s: with one class every answer is right; at least 2",
+                         s->data.name);
+        return EXIT_MISUSE;
+    }
     if (s->model.table > 0 && o->ddp) {
         command_complain(s->command,
                          "--mode ddp: %s has a table on the host, and a rank all of its "

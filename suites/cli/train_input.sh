@@ -68,8 +68,11 @@ refuse "two.csv:2:3: class '1' is not a whole number from 0 to 0" "$lockstep" tr
     --model mlp:2,1
 refuse 'two.csv:1:4: the column is missing' "$lockstep" train --data two.csv --model mlp:3,2
 expect_status 0 "$lockstep" train --data two.csv --devices virt:2 --epochs 1
-printf '1,2,0\n' >one.csv
+printf '1,2,1\n' >one.csv
 refuse 'one.csv has 1 row' "$lockstep" train --data one.csv --epochs 1 --out refused.jsonl
+printf '1,0\n2,0\n3,0\n' >same.csv
+refuse 'same.csv: with one class every answer is right; at least 2' "$lockstep" train \
+    --data same.csv --require 99
 refuse "data 'nowhere'" "$lockstep" train --data nowhere
 refuse 'cannot read' "$lockstep" train --data .
 [ ! -e refused.jsonl ] || fail "refused data left a record"
