@@ -1,4 +1,4 @@
-/* output.c: opens, locks, repairs and appends to a sweep's file. */
+/* output.c: opens, locks, repairs and appends to a file of records. */
 #include "output.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static int lock(const struct output *output, struct record_error *err)
 {
     if (flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0; /* a file system without locks: go on without */
-    return say(err, "%.180s: another sweep is writing to it", output->path);
+    return say(err, "%.180s: another lockstep is writing to it", output->path);
 }
 
 /* Whether the file is the beginning of a header whose write was interrupted: nothing is lost when
@@ -208,7 +208,8 @@ static int rescue(const struct output *output, const char *what, struct record_e
     if (rc)
         return say(err, "the file was %s and what was measured cannot be saved in %.100s: %s", what,
                    path, strerror(reason));
-    return say(err, "the file was %s during the sweep; what was measured is in %.150s", what, path);
+    return say(err, "the file was %s while it was written; what was measured is in %.150s", what,
+               path);
 }
 
 /* Records in a file that nobody can find are lost. */
@@ -225,7 +226,7 @@ static int check_place(const struct output *output, struct record_error *err)
         return 0; /* it cannot be told */
     snprintf(link, sizeof link, "/proc/self/fd/%d", output->fd);
     if (readlink(link, path, sizeof path - 1) > 0 && leads_to(path, &file))
-        return say(err, "the file was moved during the sweep; what was measured is in %.150s",
+        return say(err, "the file was moved while it was written; what was measured is in %.150s",
                    path);
     return rescue(output, replaced ? "replaced" : "removed", err);
 }

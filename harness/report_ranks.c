@@ -27,7 +27,7 @@ enum {
 const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
     [REPORT_RANKS_BESIDE] =
         {.id = "beside",
-         .title = "DataParallel beside DistributedDataParallel",
+         .title = "DataParallel and DistributedDataParallel in numbers",
          .rows = "comparisons",
          .note = "DP: DataParallel; DDP: DistributedDataParallel; on the same devices with the "
                  "same batch. Moved: bytes that crossed devices in a step. Peak: the most memory "

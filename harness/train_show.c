@@ -89,8 +89,8 @@ void train_show_against(FILE *stream, const struct train_against *against)
         fprintf(stream, "real data: all bits equal after each of %zu steps\n", against->steps);
         return;
     }
-    fprintf(stream, "real data: they part in step %zu of %zu: %s\n", against->parted.step,
-            against->steps, against->parted.where);
+    fprintf(stream, "real data: they part in step %zu of %zu:\n           %s\n",
+            against->parted.step, against->steps, against->parted.where);
     fprintf(stream, "real data: a parameter differs by at most %.3g, in the last step by %.3g\n",
             against->most, against->last);
     if (against->beyond.here)

@@ -135,7 +135,7 @@ status=0
 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out held.jsonl \
     >out2 2>err2 || status=$?
 [ "$status" -eq 2 ] || fail "status $status of a second sweep of one file"
-expect_count 1 'another sweep is writing' err2
+expect_count 1 'another lockstep is writing' err2
 
 kill -HUP "$sweep"
 status=0

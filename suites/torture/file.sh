@@ -69,7 +69,7 @@ group_removed()
     under_way removed
     rm "$file"
     ends_with 2
-    one_line err "the file was removed during the sweep; what was measured is in $file.rescued"
+    one_line err "the file was removed while it was written; what was measured is in $file.rescued"
     [ ! -e "$file" ] || fail "it is back"
     has_all "$file.rescued"
     resume "$file.rescued"
@@ -80,7 +80,7 @@ group_removed()
     cp whole.jsonl other
     mv other "$file"
     ends_with 2
-    one_line err "the file was replaced during the sweep; what was measured is in $file.rescued-2"
+    one_line err "the file was replaced while it was written; what was measured is in $file.rescued-2"
     cmp "$file" whole.jsonl || fail "the other sweep's file changed"
     [ "$(cat "$file.rescued")" = mine ] || fail "a file of another was overwritten"
     has_all "$file.rescued-2"
@@ -91,7 +91,7 @@ group_removed()
     mkdir elsewhere
     mv "$file" elsewhere/name.jsonl
     ends_with 2
-    one_line err 'the file was moved during the sweep; what was measured is in .*/elsewhere/name.jsonl'
+    one_line err 'the file was moved while it was written; what was measured is in .*/elsewhere/name.jsonl'
     has_all elsewhere/name.jsonl
     resume elsewhere/name.jsonl
     is_complete elsewhere/name.jsonl
@@ -168,7 +168,7 @@ several()
         [ "$status" -ne 0 ] || winners=$((winners + 1))
         [ "$status" -eq 0 ] || [ "$status" -eq 2 ] || fail "status $status of sweep $i"
         [ "$status" -eq 0 ] ||
-            one_line "err.$i" "$file: another sweep is writing to it\|$file holds records already"
+            one_line "err.$i" "$file: another lockstep is writing to it\|$file holds records already"
     done
     [ "$winners" -eq 1 ] || { cat err.? >&2 && fail "$winners sweeps had the file"; }
     is_complete "$file"
