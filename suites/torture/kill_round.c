@@ -206,7 +206,7 @@ static int sit_disturbed(struct round *round, bool resume, bool *ended, struct r
     const double delay = 1.02 * seconds_left(round) * next_fraction(&round->random);
     const bool in_a_hurry = next_random(&round->random) % 2 == 0;
     const double begin = process_now();
-    const size_t cells_before = round->before.n_cells;
+    const size_t cells_before = round->before.n_cells, ends_before = round->before.n_ends;
     const pid_t pid = start_sweep(round, resume);
     int status = 0;
 
@@ -225,9 +225,10 @@ static int sit_disturbed(struct round *round, bool resume, bool *ended, struct r
                            round->log);
     counts->kills[whom]++;
     counts->after_end += *ended && WEXITSTATUS(status) == 0;
-    round->not_verified += *ended && WEXITSTATUS(status) == 1;
     if (look(round, err) || check_announced(round, cells_before, err))
         return -1;
+    /* Or it was the process that looks for the devices: then no cell was begun. */
+    round->not_verified += *ended && WEXITSTATUS(status) == 1 && round->before.n_ends > ends_before;
     count_stage(counts, &round->before);
     return whom == KILL_CUT ? tear(round, err) : 0;
 }
