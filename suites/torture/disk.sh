@@ -53,12 +53,14 @@ group_limit()
             more_room limit.jsonl
         done
     done
-    # Anywhere: what of the sweep fits is kept.
+    # Anywhere: what of the sweep fits is kept. No file is shorter than another without its samples,
+    # of which there are as many as the warm-up needs.
+    sed 's/"raw":.*//' whole.jsonl >shortest
     : >kept
     for ((lines = 0; lines < 8; lines++)); do
         rm -f limit.jsonl
         bytes=$((RANDOM * 32768 + RANDOM))
-        limited $((bytes % ($(wc -c <whole.jsonl) / 2))) limit.jsonl
+        limited $((bytes % $(wc -c <shortest))) limit.jsonl
         more_room limit.jsonl
     done
 }
