@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define CHUNK_BYTES ((size_t)1 << 20)
+#define CHUNK_BYTES ((size_t)1 << 16)
 #define ALIGNMENT   64
 
 bool dp_multiply(size_t a, size_t b, size_t *product)
