@@ -164,8 +164,8 @@ static int check_size(const struct output *output, struct record_error *err)
     if (fstat(output->fd, &info) || info.st_size == output->size)
         return 0;
     return say(err,
-               "%.100s was changed by another program: it has %lld bytes, not %lld; nothing was "
-               "added to it",
+               "%.100s was changed by another program: it has %lld bytes, not %lld; nothing more "
+               "is added to it",
                output->path, (long long)info.st_size, (long long)output->size);
 }
 
@@ -234,6 +234,7 @@ static int check_place(const struct output *output, struct record_error *err)
 int output_append(struct output *output, char *line, struct record_error *err)
 {
     struct record_error cause = {""};
+    off_t added;
     int rc;
 
     if (line == NULL)
@@ -242,12 +243,17 @@ int output_append(struct output *output, char *line, struct record_error *err)
         free(line);
         return -1;
     }
+    added = (off_t)strlen(line) + 1;
     rc = record_append(output->fd, line, &cause);
     free(line);
-    note_size(output);
+    /* Asked of the file, the size would be right whatever was done to it during the append. */
+    if (rc == 0 && output->size >= 0)
+        output->size += added;
+    else
+        note_size(output);
     if (check_place(output, err))
         return -1;
-    return rc ? say(err, "%.120s: %.120s", output->path, cause.text) : 0;
+    return rc ? say(err, "%.120s: %.120s", output->path, cause.text) : check_size(output, err);
 }
 
 void output_close(struct output *output)

@@ -23,7 +23,8 @@ int output_open(struct output *output, const char *path, bool resume, struct rec
  * missing, which is added. */
 int output_repair(struct output *output, struct record_error *err);
 /* Appends and frees the line; NULL is an error. So is a file that was changed, removed, replaced or
- * moved since: the first gets nothing, the others are saved, and the error says where to. */
+ * moved since, or meanwhile: the first gets nothing more, the others are saved, and the error says
+ * where to. */
 int output_append(struct output *output, char *line, struct record_error *err);
 void output_close(struct output *output);
 

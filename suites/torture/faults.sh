@@ -23,6 +23,16 @@ faulty()
     is_complete fault.jsonl
 }
 
+# emptied N: by somebody else while line N was written to the disk.
+emptied()
+{
+    rm -f fault.jsonl
+    expect_status 2 env TORTURE_FILE="emptied:$1:1" LD_PRELOAD="$tools/file.so" \
+        "$lockstep" sweep "${quick[@]}" --out fault.jsonl
+    one_line err 'fault.jsonl was changed by another program: it has 0 bytes, not [0-9]*; nothing more'
+    [ ! -s fault.jsonl ] || fail "line $1: something was added"
+}
+
 # The header is the first call, the end line the last.
 group_errors()
 {
@@ -36,6 +46,9 @@ group_errors()
     faulty fsync:1:5 0 'Input/output error'
     faulty fsync:3:28 2 'No space left on device'
     faulty fsync:6:5 5 'Input/output error'
+    emptied 1
+    emptied 4
+    emptied 6
 }
 
 # What was written of the line cannot be taken back: it is torn, readers say so, and resume cuts it.

@@ -116,7 +116,7 @@ group_changed()
     under_way truncated
     : >"$file"
     ends_with 2
-    one_line err "$file was changed by another program: it has 0 bytes, not [0-9]*; nothing was added"
+    one_line err "$file was changed by another program: it has 0 bytes, not [0-9]*; nothing more is added"
     [ ! -s "$file" ] || fail "something was added"
     resume "$file"
     is_complete "$file"

@@ -1,8 +1,9 @@
-/* shim_file.c: preloaded: writes to records, or their fsync, fail from the n-th on.
+/* shim_file.c: preloaded: writes to records, or their fsync, fail from the n-th on, or somebody
+ * empties the file during the n-th fsync.
  *
- * TORTURE_FILE is CALL:N:ERROR, where CALL is write, short (a half is written first) or fsync, N
- * counts from 1 the calls that go to a regular file opened for appending, and ERROR is a number of
- * errno. TORTURE_FILE_CUT=no makes ftruncate fail as well. */
+ * TORTURE_FILE is CALL:N:ERROR, where CALL is write, short (a half is written first), fsync or
+ * emptied, N counts from 1 the calls that go to a regular file opened for appending, and ERROR is a
+ * number of errno (emptied: any). TORTURE_FILE_CUT=no makes ftruncate fail as well. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -50,9 +51,14 @@ ssize_t write(int fd, const void *text, size_t bytes)
 
 int fsync(int fd)
 {
-    static unsigned long syncs;
+    static unsigned long syncs, emptied;
+    static bool done;
     const int error = find_fault("fsync", fd, &syncs);
 
+    if (!done && find_fault("emptied", fd, &emptied) != 0) {
+        done = true;
+        return (int)syscall(SYS_ftruncate, fd, 0);
+    }
     if (error != 0) {
         errno = error;
         return -1;
