@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "units.h"
 
 enum { NAME_MIN = 8, NAME_MAX_SHOWN = 40 };
 
@@ -34,30 +35,6 @@ void progress_open(struct progress *progress, const struct plan_options *plan, s
                           .launches = plan->launches,
                           .weak = plan->weak,
                           .started = now()};
-}
-
-static const char *time_text(double ns, char *text, size_t bytes)
-{
-    if (ns < 1e3)
-        snprintf(text, bytes, "%.3g ns", ns);
-    else if (ns < 1e6)
-        snprintf(text, bytes, "%.3g us", ns / 1e3);
-    else if (ns < 1e9)
-        snprintf(text, bytes, "%.3g ms", ns / 1e6);
-    else
-        snprintf(text, bytes, "%.3g s", ns / 1e9);
-    return text;
-}
-
-static const char *rate_text(double rate, char *text, size_t bytes)
-{
-    if (rate < 1e3)
-        snprintf(text, bytes, "%.3g", rate);
-    else if (rate < 1e6)
-        snprintf(text, bytes, "%.3gk", rate / 1e3);
-    else
-        snprintf(text, bytes, "%.3gM", rate / 1e6);
-    return text;
 }
 
 /* "2h05m", "1m20s", "45s"; "?" before the first cell is finished. */
@@ -185,7 +162,7 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
 
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
-    char time[32], rate[32], rest[128], reason[sizeof cell->reason];
+    char time[UNITS_BYTES], rate[UNITS_BYTES], rest[128], reason[sizeof cell->reason];
 
     progress->done++;
     progress->finished_here++;
@@ -194,9 +171,8 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
     if (progress->terminal)
         fputs("\r\033[K", stderr);
     if (cell->status == RECORD_OK)
-        snprintf(rest, sizeof rest, "verified %7s %5s rows/s",
-                 time_text(cell->median_ns, time, sizeof time),
-                 rate_text(cell->throughput_samples_per_s, rate, sizeof rate));
+        snprintf(rest, sizeof rest, "verified %7s %5s rows/s", units_time(cell->median_ns, time),
+                 units_rate(cell->throughput_samples_per_s, rate));
     else
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
     print_line(progress, progress->done, &cell->key, rest);

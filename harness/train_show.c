@@ -5,23 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BAR = 20, RATE_BYTES = 32 };
+#include "units.h"
 
-static void rate_text(double rate, char text[RATE_BYTES])
-{
-    const char *unit = rate < 1e3 ? "" : rate < 1e6 ? "k" : "M";
-
-    snprintf(text, RATE_BYTES, "%.3g%s",
-             rate < 1e3   ? rate
-             : rate < 1e6 ? rate / 1e3
-                          : rate / 1e6,
-             unit);
-}
+enum { BAR = 20, LOSS_BYTES = 32 };
 
 /* Losses of a training that runs away have dozens of digits. */
-static void loss_text(double loss, char text[RATE_BYTES])
+static void loss_text(double loss, char text[LOSS_BYTES])
 {
-    snprintf(text, RATE_BYTES, loss < 1e5 ? "%.4f" : "%.4g", loss);
+    snprintf(text, LOSS_BYTES, loss < 1e5 ? "%.4f" : "%.4g", loss);
 }
 
 void train_show_clear(void)
@@ -32,7 +23,7 @@ void train_show_clear(void)
 
 void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
 {
-    char bar[BAR + 1], rate[RATE_BYTES], mean[RATE_BYTES];
+    char bar[BAR + 1], rate[UNITS_BYTES], mean[LOSS_BYTES];
     /* About a hundred times an epoch is enough to look at. */
     const size_t every = steps / 100 + 1;
 
@@ -41,7 +32,7 @@ void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
     for (size_t i = 0; i < BAR; i++)
         bar[i] = i * steps < epoch->steps * BAR ? '#' : '.';
     bar[BAR] = '\0';
-    rate_text(epoch->samples_per_s, rate);
+    units_rate(epoch->samples_per_s, rate);
     loss_text(loss, mean);
     fprintf(stderr, "\r\033[Kepoch %4zu [%s] loss %s %6s samples/s", epoch->epoch, bar, mean, rate);
     fflush(stderr);
@@ -49,12 +40,12 @@ void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
 
 void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch)
 {
-    char rate[RATE_BYTES], seed[48] = "", train[RATE_BYTES], test[RATE_BYTES];
+    char rate[UNITS_BYTES], seed[48] = "", train[LOSS_BYTES], test[LOSS_BYTES];
 
     train_show_clear();
     loss_text(epoch->train_loss, train);
     loss_text(epoch->test_loss, test);
-    rate_text(epoch->samples_per_s, rate);
+    units_rate(epoch->samples_per_s, rate);
     if (options->seeds > 1)
         snprintf(seed, sizeof seed, "seed %llu ", (unsigned long long)epoch->seed);
     fprintf(stderr, "%sepoch %*zu/%zu", seed, snprintf(NULL, 0, "%zu", options->epochs),
