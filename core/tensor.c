@@ -55,11 +55,21 @@ int dp_tensor_alloc(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const s
     return status;
 }
 
+/* A replica waits for its own slot alone: others' transfers with its memory are ordered before its
+ * queue, and another replica's queue may be in a capture, which a wait from here would break. */
+static void wait_for_users(struct dp_slot *slot)
+{
+    if (slot->group->in_team)
+        dp_slot_wait(slot, NULL);
+    else
+        dp_group_wait(slot->group, NULL);
+}
+
 void dp_tensor_free(struct dp_tensor *tensor)
 {
     if (!tensor->slot)
         return;
-    dp_group_wait(tensor->slot->group, NULL);
+    wait_for_users(tensor->slot);
     dp_slot_give(tensor->slot, tensor->data, dp_tensor_bytes(tensor));
     memset(tensor, 0, sizeof *tensor);
 }

@@ -155,6 +155,9 @@ struct fake_state {
     char failing[64]; /* the name in failure */
     char slow[64];    /* operations that take slow_ns longer */
     uint64_t slow_ns;
+    char visited[64]; /* the function whose calls begin with visit */
+    void (*visit)(void *user);
+    void *visit_user;
     bool peer[FAKECUDA_DEVICES][FAKECUDA_DEVICES];
     struct fake_arena arena[FAKECUDA_DEVICES];
     struct fake_block **block; /* by address */

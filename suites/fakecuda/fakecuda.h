@@ -93,6 +93,9 @@ void fakecuda_fail(const struct fakecuda_failure *failure);
 /* Operations of that name, a call's or a kernel's launcher's, take so much longer for the events
  * behind them. Nothing sleeps: the clock of their stream is put forward. NULL: none. */
 void fakecuda_slow(const char *operation, uint64_t ns);
+/* Before each call of a function, by the thread that makes it: the place to hold it up while others
+ * work. Set it while nobody calls. NULL: no more. */
+void fakecuda_visit(const char *function, void (*visit)(void *user), void *user);
 /* Operations in a stream that have not run. */
 long fakecuda_pending(void);
 

@@ -3,9 +3,12 @@
 #include "dp.h"
 #include "fakecuda.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* cudaErrorStreamCaptureUnsupported */
 enum { UNSUPPORTED = 900 };
@@ -218,6 +221,87 @@ static bool check_failed(const char *function, const char *words, int call,
     return good;
 }
 
+/* In the middle of the first replica's capture the second makes and frees a tensor. */
+struct beside {
+    struct dp_slot *first;
+    pthread_t caller; /* the worker of the first replica */
+    bool meets;       /* this time */
+    atomic_bool captures, freed;
+};
+
+/* At most ten seconds. */
+static bool wait_until(atomic_bool *holds)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    for (int i = 0; i < 100000 && !atomic_load(holds); ++i)
+        nanosleep(&pause, NULL);
+    return atomic_load(holds);
+}
+
+static void before_relu(void *user)
+{
+    struct beside *b = user;
+    if (!b->meets || !pthread_equal(b->caller, pthread_self()) || atomic_load(&b->captures))
+        return;
+    if (fakecuda_calls("cudaStreamBeginCapture") > fakecuda_calls("cudaStreamEndCapture")) {
+        atomic_store(&b->captures, true);
+        wait_until(&b->freed);
+    }
+}
+
+static int beside_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    struct beside *b = dp_module_self(module);
+    struct dp_tensor own;
+    if (b->meets && in[0].slot != b->first && wait_until(&b->captures)) {
+        const int status = dp_tensor_alloc(in[0].slot, DP_F32, 2, in[0].dim, &own, err);
+        if (status)
+            return status;
+        dp_tensor_free(&own);
+        atomic_store(&b->freed, true);
+    }
+    return dp_forward(dp_module_child(module, 0), run, in, n_in, out, n_out, err);
+}
+
+static int open_beside(struct training *t, struct beside *b)
+{
+    static const struct dp_module_ops ops = {.kind = "beside", .forward = beside_forward};
+    int status = open_training(t, ROWS);
+    dp_module_close(t->wrapper);
+    t->wrapper = NULL;
+    b->first = dp_group_slot(t->group, 0);
+    b->caller = pthread_self();
+    dp_module_close(t->first);
+    t->first = NULL;
+    if (status == 0)
+        status = dp_module_open(t->group, &ops, b, &t->block, 1, &t->first, &t->err);
+    if (status == 0)
+        status =
+            dp_parallel(t->first, &(struct dp_parallel_config){.dim = 0}, &t->wrapper, &t->err);
+    fakecuda_visit("dp_cuda_launch_relu", before_relu, b);
+    return status;
+}
+
+static bool check_beside(void)
+{
+    struct training t;
+    struct beside b = {.meets = false};
+    struct dp_tensor out[DP_MAX_IO];
+    struct dp_launches l;
+    int n;
+    bool good = said(open_beside(&t, &b) == 0, "opening", &t);
+    for (int step = 0; good && step < 3; ++step) {
+        b.meets = step == 1;
+        dp_run_reset(t.run);
+        good = said(dp_forward(t.wrapper, t.run, &t.input, 1, out, &n, &t.err) == 0, "forward", &t);
+    }
+    dp_group_launches(t.group, &l);
+    good = said(atomic_load(&b.freed) && l.refused == 0, "a tensor freed beside a capture", &t) &&
+           good;
+    return said(close_training(&t) == 0, "no violation", &t) && good;
+}
+
 int main(void)
 {
     static const struct {
@@ -233,8 +317,9 @@ int main(void)
         {"dp_cuda_launch_add_bias", "bias", 2 * (GPUS + 1)},
     };
     float want[WIDTH * WIDTH];
-    int bad = !check_steady(want), checks = 4;
+    int bad = !check_steady(want), checks = 5;
     bad += !check_reuse();
+    bad += !check_beside();
     bad += !check_refused("cudaStreamEndCapture", want);
     bad += !check_refused("cudaStreamBeginCapture", want);
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
