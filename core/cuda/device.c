@@ -122,6 +122,7 @@ static void cuda_close(struct dp_slot *slot)
         cudaFree(s->stage);
     if (s->parts)
         cudaFree(s->parts);
+    cudaGetLastError(); /* the thread may go on with another group */
     free(s);
     slot->native = NULL;
 }
@@ -146,7 +147,8 @@ static void cuda_release(struct dp_slot *slot, void *memory)
         return;
     dp_cuda_enter(slot, NULL); /* freed all the same: it says itself where it is */
     dp_cuda_graphs_drop(slot);
-    cudaFree(memory);
+    if (cudaFree(memory))
+        cudaGetLastError(); /* or the thread's next launch would be told */
 }
 
 static void cuda_record(struct dp_queue *queue, struct dp_event *event)
@@ -161,6 +163,8 @@ static void cuda_record(struct dp_queue *queue, struct dp_event *event)
         error = cudaEventRecord(q->event[q->recorded % DP_CUDA_EVENTS], q->stream);
     if (error && !q->failed)
         q->failed = error;
+    if (error)
+        cudaGetLastError();
 }
 
 /* What the queue of an event could not record would otherwise not be waited for. */

@@ -40,6 +40,8 @@ static void timer_open(struct dp_slot *slot)
             error = cudaEventCreateWithFlags(&span->end, cudaEventDefault);
     }
     s->timer->failed = error;
+    if (error)
+        cudaGetLastError(); /* or the thread's next launch would be told */
 }
 
 void dp_cuda_timer_close(struct dp_cuda_slot *s)
@@ -72,6 +74,8 @@ static void mark(struct dp_queue *queue, cudaEvent_t event)
         error = cudaEventRecord(event, q->stream);
     if (error && !q->failed)
         q->failed = error;
+    if (error)
+        cudaGetLastError();
 }
 
 static uint64_t timer_begin(struct dp_queue *queue, const struct dp_span *span)

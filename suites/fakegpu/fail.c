@@ -190,10 +190,62 @@ static int check(const char *devices, const char *backend, bool peer)
     return bad > 0;
 }
 
+/* Closes another group, or frees a tensor, and one of its calls fails, which it cannot report. What
+ * comes after it must not be told so. */
+static int give_up(struct step *s, const char *function, bool group, struct dp_error *err)
+{
+    const struct fakecuda_failure failure = {function, 1, 0, false};
+    const struct dp_group_config config = {.devices = "cuda:0,1"};
+    struct dp_group *other = NULL;
+    const int status = group ? dp_group_open(&config, &other, err) : 0;
+    fakecuda_fail(&failure);
+    if (group)
+        dp_group_close(other);
+    else
+        dp_tensor_free(&s->copy);
+    if (status || fakecuda_calls(function) > 0)
+        return status;
+    snprintf(err->text, sizeof err->text, "it was not called");
+    return DP_EINVAL;
+}
+
+static bool forgets(const char *function, bool group)
+{
+    struct dp_error err = {0};
+    struct step good, step = {0};
+    long made;
+    start(true);
+    int status = run_step(&good, "cuda:0,1", "cuda", &made, &err);
+    if (status == 0)
+        status = open_step(&step, "cuda:0,1", "cuda", &err);
+    if (status == 0)
+        status = open_data(&step, &err);
+    if (status == 0)
+        status = give_up(&step, function, group, &err);
+    if (status == 0 && !step.copy.slot)
+        status = dp_tensor_alloc(dp_group_slot(step.group, 1), DP_F32, 2, (size_t[]){ROWS, WIDTH},
+                                 &step.copy, &err);
+    if (status == 0)
+        status = train(&step, &err);
+    if (status == 0)
+        status = read_weights(&step, &err);
+    close_step(&step);
+    const bool right = status == 0 && same(&good, &step);
+    if (fakecuda_finish() == 0 && right)
+        return true;
+    printf("%s fails in %s: status %d, '%s'\n", function, group ? "closing" : "freeing", status,
+           err.text);
+    return false;
+}
+
 int main(void)
 {
     int bad = check("cuda:0,1,0", "cuda", true);
     bad += check("cuda:0,1,0", "cuda", false);
     bad += check("cuda:0,1", "cuda-staged", true);
+    bad += !forgets("cudaFree", false);
+    bad += !forgets("cudaFree", true);
+    bad += !forgets("cudaEventDestroy", true);
+    bad += !forgets("cudaStreamDestroy", true);
     return bad > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

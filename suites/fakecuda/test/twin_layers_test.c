@@ -80,6 +80,9 @@ static void test_written(void)
     const struct dp_swap swap = {y, x, NULL, 3, 2, 2};
     const struct dp_store store = {(uint64_t *)(void *)key, 1};
     struct dp_dropout_args dropout = {z, y, 12, store.dst, 2, 1.0f};
+    /* As a launcher does, it finds what another call has left, once. */
+    CHECK(cudaSetDevice(FAKECUDA_DEVICES) == cudaErrorInvalidDevice);
+    CHECK(dp_cuda_launch_store(&store, stream) == cudaErrorInvalidDevice);
     CHECK(dp_cuda_launch_store(&store, stream) == 0);
     CHECK(dp_cuda_launch_swap(&swap, stream) == 0);
     CHECK(dp_cuda_launch_dropout(&dropout, stream) == 0);
