@@ -68,9 +68,9 @@ int dp_batch_norm(struct dp_group *group, size_t channels, double eps, double mo
                   struct dp_module **module, struct dp_error *err);
 
 /* In training y = 0 with probability p, else x / (1 - p), any shape; in eval y is x itself. The
- * draws are a function of seed, the device's place in the list, and the number of draws that the
- * run has made before: a device has a stream of its own, and no two share a state. Source:
- * torch.nn.Dropout.    [BUF-11] */
+ * draws are a function of seed, the device's place in the list, and the number of draws before in
+ * the run (of its caller, for a replica): a device has a stream of its own, and no two share a
+ * state. Source: torch.nn.Dropout.    [BUF-11] */
 int dp_dropout(struct dp_group *group, double p, uint64_t seed, struct dp_module **module,
                struct dp_error *err);
 

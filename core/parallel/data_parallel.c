@@ -73,10 +73,20 @@ static void enter_step(struct dp_parallel_self *p, const struct dp_run *run)
             dp_run_reset(replica);
         replica->grad = run->grad;
         replica->train = run->train;
+        replica->draws = run->draws;
     }
     p->in_step = true;
     p->run = run->serial;
     p->step = run->step;
+}
+
+/* The caller's run counts random draws for all: the next call has others, in whichever wrapper. */
+static void count_draws(const struct dp_parallel_self *p, struct dp_run *run)
+{
+    for (int i = 0; i < p->n; ++i) {
+        const uint64_t draws = dp_replicas_run(p->replicas, i)->draws;
+        run->draws = run->draws < draws ? draws : run->draws;
+    }
 }
 
 /* How far each replica has saved: what backward, or a failure of this forward, goes back to. */
@@ -108,6 +118,7 @@ static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p
                              .arg = &f};
     memcpy(tasks.slot, p->slot, sizeof tasks.slot);
     status = dp_tasks_run(&tasks, err);
+    count_draws(p, run);
     if (status == 0)
         status = check_outputs(&f, err);
     for (int k = 0; status == 0 && k < call->n_out; ++k)

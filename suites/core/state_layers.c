@@ -169,6 +169,49 @@ static void streams(struct context *c)
     }
 }
 
+/* Two calls of the function, and two wrapped blocks of a model, have masks of their own, as the
+ * layer has without devices: the run counts the draws of all its replicas. */
+static void shared_run(struct context *c)
+{
+    for (int k = 1; k <= 3; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        struct dp_module *dropout = make_dropout(c, group, 0.5, 7);
+        const struct dp_tensor ones =
+            make_matrix(c, dp_group_slot(group, 0), DRAWS, 1, sequence(c, DRAWS, 1.0, 0.0));
+        struct dp_run *run = open_run(c, group);
+        struct dp_slot *slots[3];
+        const float *mask[4];
+        for (int i = 0; i < k; ++i)
+            slots[i] = dp_group_slot(group, i);
+        for (int i = 0; i < 2; ++i) {
+            struct dp_tensor out[DP_MAX_IO];
+            struct dp_module *call = NULL;
+            struct dp_error err = {0};
+            int n_out = 0;
+            expect_ok(c,
+                      dp_data_parallel(dropout, run, slots, k, NULL, 0, &ones, 1, out, &n_out,
+                                       &call, &err),
+                      &err, "dp_data_parallel");
+            own_module(c, call);
+            mask[i] = read_floats(c, &out[0]);
+        }
+        for (int i = 2; i < 4; ++i) {
+            const struct dp_tensor y =
+                forward(c, make_parallel(c, dropout, &(struct dp_parallel_config){0}), run, &ones);
+            mask[i] = read_floats(c, &y);
+        }
+        for (int i = 0; i < 4; ++i) {
+            for (int j = 0; j < i; ++j) {
+                const size_t equal = same(mask[i], mask[j], DRAWS);
+                expect(c, equal > DRAWS / 2 - 256 && equal < DRAWS / 2 + 256,
+                       "masks %d and %d: %zu equal", j, i, equal);
+            }
+        }
+    }
+}
+
 /* Steps of K replicas with dropout between two layers: the output of each, and what was launched in
  * the last. */
 static struct dp_launches drop_steps(struct context *c, int k, bool graphs, const float *out[])
@@ -254,6 +297,7 @@ static const struct test_case cases[] = {
     {"state/batch-norm-shards", "BUF-03 BUF-04", shards},
     {"state/batch-norm-one-row", "BUF-08 APPLY-10 APPLY-12", one_row},
     {"state/dropout-streams", "BUF-11", streams},
+    {"state/dropout-shared-run", "BUF-11", shared_run},
     {"state/dropout-graphs", "BUF-11", graphs},
     {"state/dropout-edges", "BUF-11", edges},
 };
