@@ -78,7 +78,8 @@ int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, co
 int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n_grad_out,
                     struct dp_tensor grad_in[], int n_in, struct dp_error *err);
 
-/* Reduces the gradients that are there, once more: communication alone, for measurements. */
+/* Reduces the gradients that are there, once more, a rank without one counting as zeros:
+ * communication alone, for measurements. */
 int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err);
 
 void dp_ddp_zero_grad(struct dp_ddp *ddp); /* all ranks' gradients to none */

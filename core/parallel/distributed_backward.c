@@ -79,26 +79,32 @@ static int fail_unused(const struct ddp_rank *rank, struct dp_error *err)
     return dp_fail(err, DP_EINVAL, "no gradient in this backward, and no find_unused: %s", list);
 }
 
+/* What a rank does not have counts as zeros. */
+static int zero_missing(const struct dp_ddp *d, int r, int t, struct dp_error *err)
+{
+    const struct dp_state *state = &d->replicas->replica[r].state;
+    const struct dp_tensor *grad = &state->grad[d->train[t].place];
+    const struct dp_zero zero = {grad->data, dp_tensor_bytes(grad)};
+    if (state->has_grad[d->train[t].place])
+        return 0;
+    return dp_launch(&ddp_slot(d, r)->compute, DP_KERNEL_ZERO, &zero, sizeof zero, err);
+}
+
 /* Whatever did not become ready on the way. */
 static int end_rank(struct ddp_rank *rank, struct dp_error *err)
 {
     struct dp_ddp *d = rank->ddp;
-    const struct dp_state *state = &d->replicas->replica[rank->number].state;
     int status = 0;
     for (int t = 0; t < d->n_train; ++t) {
         if (!rank->ready[t] && rank->touched[d->train[t].place])
             mark_ready(rank, t);
     }
     for (int t = 0; status == 0 && t < d->n_train; ++t) {
-        const int place = d->train[t].place;
         if (rank->ready[t])
             continue;
         if (!d->config.find_unused)
             return fail_unused(rank, err);
-        const struct dp_zero zero = {state->grad[place].data, dp_tensor_bytes(&state->grad[place])};
-        if (!state->has_grad[place])
-            status = dp_launch(&ddp_slot(d, rank->number)->compute, DP_KERNEL_ZERO, &zero,
-                               sizeof zero, err);
+        status = zero_missing(d, rank->number, t, err);
         if (status == 0)
             mark_ready(rank, t);
     }
@@ -292,12 +298,19 @@ int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n
 int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err)
 {
     bool active[DP_MAX_SLOTS];
+    int status = 0;
     for (int r = 0; r < ddp->n; ++r) {
         struct ddp_rank *rank = &ddp->rank[r];
         active[r] = rank->active;
-        for (int t = 0; t < ddp->n_train; ++t)
+        for (int t = 0; t < ddp->n_train; ++t) {
             rank->used[t] = ddp->replicas->replica[r].state.has_grad[ddp->train[t].place];
+            status = status ? status : zero_missing(ddp, r, t, err);
+        }
         rank->end = ddp_now();
+    }
+    if (status) {
+        dp_group_wait(ddp->group, NULL);
+        return status;
     }
     choose_team(ddp, active);
     if (ddp->comm)

@@ -4,6 +4,8 @@
 #include "probes.h"
 #include "ranks.h"
 
+#include <math.h>
+
 /* ---- no_sync ----------------------------------------------------------------------------- */
 
 /* Two micro-steps, the second reduces: 1, 10 and 2, 20 make 16.5. */
@@ -103,6 +105,28 @@ static void unused(struct context *c)
     ranks_expect(c, &ranks, 0, 2, true, 123);
     ranks_expect(c, &ranks, 1, 2, true, 45);
     ranks_expect_all(c, &ranks, 0, true, 8);
+}
+
+/* Reduced alone, after a no_sync in which each rank used its own: what a rank does not have counts
+ * as zeros, whatever its memory holds. */
+static void unused_alone(struct context *c)
+{
+    const struct ranks_batch batch = {{1, 1}, {{8}, {6}}, {1, 1}};
+    struct ranks ranks;
+    struct dp_error err = {0};
+    open_choice(c, &ranks, true);
+    for (int i = 0; i < 3; ++i) {
+        ranks_write(c, &ranks, 0, i, true, NAN);
+        ranks_write(c, &ranks, 1, i, true, NAN);
+    }
+    dp_ddp_zero_grad(ranks.ddp);
+    dp_ddp_no_sync(ranks.ddp, true);
+    ranks_pass(c, &ranks, &batch);
+    expect_ok(c, dp_ddp_reduce(ranks.ddp, &err), &err, "dp_ddp_reduce");
+    ranks_expect_all(c, &ranks, 0, true, 4);
+    ranks_expect_all(c, &ranks, 1, true, 3);
+    ranks_expect_none(c, &ranks, 0, 2);
+    ranks_expect_none(c, &ranks, 1, 2);
 }
 
 /* Used in no_sync only: it piled up, so it is reduced. */
@@ -293,6 +317,7 @@ static const struct test_case cases[] = {
     {"distributed-sync/prefilled", "DDP-16", prefilled},
     {"distributed-sync/two-forwards", "DDP-09", two_forwards},
     {"distributed-sync/unused", "DDP-21 DDP-22", unused},
+    {"distributed-sync/unused-alone", "DDP-21 DDP-22", unused_alone},
     {"distributed-sync/unused-later", "DDP-22", unused_later},
     {"distributed-sync/unused-refused", "DDP-23", unused_refused},
     {"distributed-sync/tied", "DDP-24 REPL-09", tied},
