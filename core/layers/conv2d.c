@@ -35,9 +35,9 @@ static int open_work(const struct conv *l, struct dp_run *run, const struct dp_t
         return status;
     w->queue = &x->slot->compute;
     w->depth = l->c_in * l->window.kernel[0] * l->window.kernel[1];
-    w->windows = w->at.out[0] * w->at.out[1];
     size_t bytes = sizeof(float);
-    if (!dp_multiply(bytes, w->depth, &bytes) || !dp_multiply(bytes, w->windows, &bytes))
+    if (!dp_multiply(w->at.out[0], w->at.out[1], &w->windows) ||
+        !dp_multiply(bytes, w->depth, &bytes) || !dp_multiply(bytes, w->windows, &bytes))
         return dp_fail(err, DP_ENOMEM, "conv2d: an image has more windows than memory");
     w->chunk = CHUNK_BYTES / bytes > 0 ? CHUNK_BYTES / bytes : 1;
     w->chunk = w->chunk < x->dim[0] ? w->chunk : x->dim[0];

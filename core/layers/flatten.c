@@ -70,10 +70,16 @@ int dp_unflatten(struct dp_group *group, int ndim, const size_t dim[], struct dp
                  struct dp_error *err)
 {
     struct view v = {.ndim = ndim};
+    size_t width = sizeof(float);
     if (ndim < 1 || ndim >= DP_MAX_DIMS)
         return dp_fail(err, DP_EINVAL, "unflatten to %d dimensions: 1 to %d", ndim,
                        DP_MAX_DIMS - 1);
-    for (int d = 0; d < ndim; ++d)
+    for (int d = 0; d < ndim; ++d) {
         v.dim[d] = dim[d];
+        if (dim[d] < 1 || !dp_multiply(width, dim[d], &width))
+            return dp_fail(err, DP_EINVAL,
+                           "unflatten to dimension %d of %zu: at least 1, and all in one memory", d,
+                           dim[d]);
+    }
     return dp_layer_open(group, &unflatten_ops, &v, sizeof v, NULL, module, err);
 }

@@ -350,8 +350,11 @@ static int add_params(struct dp_module *m, void *self, struct dp_error *err)
 static int open_layer(struct dp_group *group, const struct dp_module_ops *ops,
                       const struct recurrent *l, struct dp_module **module, struct dp_error *err)
 {
-    if (l->features < 1 || l->hidden < 1)
-        return dp_fail(err, DP_EINVAL, "%s(%zu, %zu): at least 1 feature and 1 hidden unit",
+    size_t width;
+    if (l->features < 1 || l->hidden < 1 || !dp_multiply(l->gates, l->hidden, &width))
+        return dp_fail(err, DP_EINVAL,
+                       "%s(%zu, %zu): at least 1 feature and 1 hidden unit, at most what memory "
+                       "has addresses for",
                        l->kind, l->features, l->hidden);
     return dp_layer_open(group, ops, l, sizeof *l, add_params, module, err);
 }

@@ -241,10 +241,42 @@ static void outside(struct context *c)
     expect_grad(c, "weight", param_at(c, table, 0), (double[]){0, 0, 0, 0, 3, 4});
 }
 
+/* Sizes that no memory holds, among them products that would wrap around to 0; and 0 itself. */
+static void too_large(struct context *c)
+{
+    static const size_t bad[][2] = {{0, 3}, {3, 0}, {SIZE_MAX / 2 + 1, 4}, {SIZE_MAX / 4 + 1, 4}};
+    struct dp_group *group = open_group(c, 1);
+    struct dp_module *none = NULL;
+    struct dp_error err;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        const size_t hidden = bad[i][0] > 3 ? bad[i][0] : 0;
+        case_note(c, "row %zu", i);
+        err = (struct dp_error){0};
+        expect_error(c, dp_unflatten(group, 2, bad[i], &none, &err), DP_EINVAL, &err, "unflatten",
+                     NULL);
+        err = (struct dp_error){0};
+        expect_error(c, dp_lstm(group, 1, hidden, true, &none, &err), DP_EINVAL, &err, "lstm(1, ",
+                     "hidden unit");
+    }
+    expect(c, none == NULL, "a module came of it");
+    /* 2^32 by 2^32 windows. */
+    const struct dp_window wide = {.kernel = {1, 1}, .padding = {2147483647, 2147483647}};
+    const struct dp_tensor x =
+        make_tensor(c, dp_group_host(group), DP_F32, 4, (size_t[]){1, 1, 2, 2}, integers(c, 4, 1));
+    struct dp_tensor out[DP_MAX_IO];
+    int n = 0;
+    err = (struct dp_error){0};
+    expect_ok(c, dp_conv2d(group, 1, 1, &wide, true, &none, &err), &err, "dp_conv2d");
+    own_module(c, none);
+    expect_error(c, dp_forward(none, open_run(c, group), &x, 1, out, &n, &err), DP_ENOMEM, &err,
+                 "conv2d", "windows");
+}
+
 static const struct test_case cases[] = {
     {"image/chunks", "GRAD-01 GRAD-04 REPL-13 COMP-01 SPLIT-05", chunks},
     {"image/windows", "", windows},
     {"image/refused", "ERR-01", refused},
+    {"image/too-large", "ERR-01", too_large},
     {"image/table-outside", "", outside},
 };
 const struct case_table image_cases = {cases, sizeof cases / sizeof *cases};
