@@ -24,6 +24,7 @@ struct session {
     struct train_against against;
     bool compares, opened, writes; /* --against, --out: its file is open, and takes lines */
     int lost;                      /* exit status for what could not be written */
+    size_t asked;                  /* --batch before it was filled up for ranks */
     struct output output;
     struct train_epoch *epoch; /* of all seeds, n_epochs so far */
     size_t n_epochs;
@@ -116,13 +117,20 @@ static int fit_batch(struct session *s)
         return EXIT_MISUSE;
     }
 
-    const size_t rows = (o->batch + ranks - 1) / ranks;
-
-    if (rows * ranks != o->batch)
-        fprintf(stderr, "batch: %zu rows, %zu for each of %zu ranks (%zu are no multiple)\n",
-                rows * ranks, rows, ranks, o->batch);
-    o->batch = rows * ranks;
+    s->asked = o->batch;
+    o->batch = (o->batch + ranks - 1) / ranks * ranks;
     return 0;
+}
+
+/* Once nothing is refused any more: an error is a line of its own. */
+static void tell_batch(const struct session *s)
+{
+    const struct train_options *o = &s->options;
+    const size_t ranks = (size_t)dp_group_size(s->group);
+
+    if (o->ddp && o->batch != s->asked)
+        fprintf(stderr, "batch: %zu rows, %zu for each of %zu ranks (%zu are no multiple)\n",
+                o->batch, o->batch / ranks, ranks, s->asked);
 }
 
 static int open_devices(struct session *s)
@@ -157,6 +165,8 @@ static int check_files(struct session *s)
     size_t rows;
     int rc = dataset_part(&s->data, &rows, &err);
 
+    if (rc == 0)
+        rc = train_model_fits(&s->model, s->group, o->momentum, &err);
     if (rc == 0 && (is_same_file(o->save, o->data) || is_same_file(o->save, o->out)))
         rc = dp_fail(&err, DP_EINVAL, "--save %.200s is the file of %s: name another", o->save,
                      is_same_file(o->save, o->data) ? "--data" : "--out");
@@ -357,6 +367,7 @@ static int run_all(struct session *s)
 {
     int status, drawn;
 
+    tell_batch(s);
     stop_watch_signals();
     if ((status = run_seeds(s)) != EXIT_PASSED)
         return status;

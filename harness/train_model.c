@@ -85,3 +85,30 @@ int train_model_open(const struct train_model *model, struct dp_group *group,
 {
     return workload_open(&model->workload, group, module, err);
 }
+
+/* Of weights, gradients, what SGD keeps with a momentum, and the replicas' weights: less than what
+ * a training takes, so what does not fit is refused, and not all of what is not refused fits. */
+int train_model_fits(const struct train_model *model, struct dp_group *group, double momentum,
+                     struct dp_error *err)
+{
+    const size_t devices = (size_t)dp_group_size(group);
+    const size_t copies = (momentum > 0 ? 3 : 2) + (devices > 1 ? devices - 1 : 0);
+    const double weights = (double)workload_params(&model->workload) * sizeof(float);
+    const double need = weights * (double)copies, gibi = 1 << 30;
+    struct dp_slot_info slot = {.kind = ""};
+    struct dp_machine machine;
+    int rc;
+
+    if (devices > 0)
+        dp_slot_describe(dp_group_slot(group, 0), &slot);
+    if (strcmp(slot.kind, "cuda") == 0)
+        return 0;
+    if ((rc = dp_machine_read(&machine, err)) || machine.memory_bytes == 0 ||
+        need <= (double)machine.memory_bytes)
+        return rc;
+    return dp_fail(
+        err, DP_EINVAL,
+        "--model: %s: %.4g GiB of weights, %zu times with gradients and replicas, do not "
+        "fit in this machine's %.4g GiB of memory",
+        model->name, weights / gibi, copies, (double)machine.memory_bytes / gibi);
+}
