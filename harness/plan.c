@@ -132,7 +132,7 @@ static int check_ranks(const struct plan_options *options, struct plan_text *why
             continue;
         snprintf(why->text, sizeof why->text,
                  "--counts has %zu, but --mode ddp is verified on 1, 2, 4, 8, ... devices only: "
-                 "other means are not exact",
+                 "other means are not exact; name the counts, like --counts 1,2",
                  count);
         return -1;
     }

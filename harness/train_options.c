@@ -145,8 +145,8 @@ static const struct argp_option option_table[] = {
     {.name = "model",
      .key = 'm',
      .arg = "NAME",
-     .doc = "mlp (default: one hidden layer of 128), mlp:SIZES, tutorial, blocks, mixed, cnn, rnn, "
-            "lstm or capsnet"},
+     .doc = "mlp (default: with a hidden layer of 128), mlp:SIZES, tutorial, blocks, mixed, cnn, "
+            "rnn, lstm or capsnet"},
     {.name = "data",
      .key = 'D',
      .arg = "FILE",

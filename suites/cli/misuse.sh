@@ -27,7 +27,7 @@ refuse 'workload lstm rounds.*f32 only, not bf16' "$lockstep" sweep --devices vi
     --workload cnn --workload lstm
 refuse 'math.*"fp16"; known: bf16, f32, tf32' "$lockstep" sweep --math fp16
 refuse 'mode.*"fsdp"; known: dp, ddp, plain' "$lockstep" sweep --mode plain,fsdp
-refuse 'counts has 3.*ddp.*not exact' "$lockstep" sweep --devices virt:3 --mode ddp --counts 1,3
+refuse 'counts has 3.*ddp.*not exact.*like --counts 1,2' "$lockstep" sweep --devices virt:3 --mode ddp
 refuse 'batch has 1,.*ddp.*each of 2' "$lockstep" sweep --devices virt:2 --mode ddp --batch 1,8
 refuse 'workload mixed.*on the host.*ddp' "$lockstep" sweep --devices virt:2 --mode ddp --workload mixed
 refuse 'bucket is of --mode ddp.*mode dp has none' "$lockstep" sweep --devices virt:2 --mode dp \
@@ -118,3 +118,5 @@ expect_count 1 'sweep' out
 expect_status 0 "$lockstep" --version
 expect_status 0 "$lockstep" sweep --help
 expect_count 0 '.\{81\}' out
+expect_status 0 "$lockstep" train --help
+expect_count 0 ' $' out
