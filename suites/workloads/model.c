@@ -17,7 +17,7 @@ static int parse_sizes(const char *text, struct workload *workload, char *why, s
         unsigned long size = length >= 1 && length <= 5 ? strtoul(at, NULL, 10) : 0;
 
         if (size < 1 || size > WORKLOAD_MAX_WIDTH || (at[length] != ',' && at[length] != '\0')) {
-            snprintf(why, bytes, "mlp:%.60s: sizes must be 1 to %d, separated by commas", text,
+            snprintf(why, bytes, "'mlp:%.60s': sizes must be 1 to %d, separated by commas", text,
                      WORKLOAD_MAX_WIDTH);
             return -1;
         }
@@ -29,7 +29,7 @@ static int parse_sizes(const char *text, struct workload *workload, char *why, s
             break;
         at++;
     }
-    snprintf(why, bytes, "mlp:%.60s: 2 to %d sizes are allowed", text, WORKLOAD_MAX_SIZES);
+    snprintf(why, bytes, "'mlp:%.60s': 2 to %d sizes are allowed", text, WORKLOAD_MAX_SIZES);
     return -1;
 }
 
