@@ -71,9 +71,17 @@ void ddp_mean_network(struct check *c);
 void ddp_mean_large(struct check *c);
 void ddp_mean_exact(struct check *c);
 void ddp_mean_range(struct check *c);
+void ddp_mean_infinite(struct check *c);
 void ddp_values_same(struct check *c);
 void ddp_values_not_sent(struct check *c);
 void ddp_gradients_same(struct check *c); /* DET-07 */
+
+/* ddp_models.c: layers that run twice or are frozen, no rows, other modes */
+void ddp_mean_again(struct check *c);
+void ddp_mean_frozen(struct check *c);
+void ddp_mean_eval(struct check *c);
+void ddp_mean_no_rows(struct check *c);
+void ddp_sync_infer(struct check *c);
 
 /* ddp_loss.c: losses of unequal batches; what cannot be wrapped */
 void ddp_loss_mean(struct check *c);
@@ -105,6 +113,7 @@ void ddp_traffic(struct check *c); /* COST-04 */
 /* ddp_unused.c: parameters without a gradient */
 void ddp_unused_on_some(struct check *c);
 void ddp_unused_everywhere(struct check *c);
+void ddp_unused_later(struct check *c);
 void ddp_unused_refused(struct check *c);
 
 /* ddp_unlike.c: ranks that are not built alike */
@@ -117,5 +126,6 @@ void ddp_join_divisor(struct check *c);
 void ddp_join_divisor_many(struct check *c);
 void ddp_join_last(struct check *c);
 void ddp_join_tie(struct check *c);
+void ddp_join_buffers(struct check *c);
 
 #endif

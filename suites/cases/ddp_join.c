@@ -114,7 +114,7 @@ void ddp_join_divisor_many(struct check *c)
 
 /* ---- DDP-20: the model of the last one ------------------------------------------------------- */
 
-/* `apart`: what the weights of two ranks that follow each other differ by. */
+/* Twice over. `apart`: what the weights of two ranks that follow each other differ by. */
 static void last_one_wins(struct check *c, int row, double apart)
 {
     const struct loop *loop = &many[row];
@@ -123,10 +123,12 @@ static void last_one_wins(struct check *c, int row, double apart)
 
     for (int r = 0; r < loop->ranks; r++)
         ddp_set(c, model, r, IMPL_VALUE, 0, (const double[]){2 + apart * r});
-    train(c, model, loop, name_of(c, row), sum);
-    ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 0,
-               2 + apart * loop->last - (double)rate * sum[0]);
-    ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 1, 1 - (double)rate * sum[1]);
+    for (int turn = 1; turn <= 2; turn++) {
+        train(c, model, loop, check_text(c, "%s, loop %d", name_of(c, row), turn), sum);
+        ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 0,
+                   2 + apart * loop->last - turn * (double)rate * sum[0]);
+        ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 1, 1 - turn * (double)rate * sum[1]);
+    }
     check_model_close(c, model);
 }
 
@@ -142,4 +144,36 @@ void ddp_join_tie(struct check *c)
 {
     for (int row = 0; row < MANY; row++)
         last_one_wins(c, row, 100);
+}
+
+/* ---- DDP-08, DDP-20: buffers ----------------------------------------------------------------- */
+
+enum { COUNT = 2 }; /* behind weight and bias */
+
+/* While ranks join, the highest that has a batch sends them; at the end the last one. */
+void ddp_join_buffers(struct check *c)
+{
+    for (int row = 0; row < MANY; row++) {
+        const struct loop *loop = &many[row];
+        struct impl_model *model =
+            check_ddp_model(c, loop->ranks, DDP_MODEL(DDP_AFFINE ",{\"kind\":\"counter\"}"));
+        double mean[2], count = 0;
+        bool any = true;
+
+        for (int i = 0; any; i++) {
+            check_note(c, "%s, iteration %d: ", name_of(c, row), i);
+            check_zero_grad(c, model);
+            for (int r = 0; r < loop->ranks; r++)
+                if (i < loop->batches[r]) {
+                    count = 100 * r + i;
+                    ddp_set(c, model, r, IMPL_VALUE, COUNT, &count);
+                }
+            any = iterate(c, model, loop, i, mean);
+            count += any ? 1 : 0;
+            for (int r = 0; r < loop->ranks; r++)
+                if (!any || i < loop->batches[r])
+                    ddp_rank_is(c, model, r, IMPL_VALUE, COUNT, count);
+        }
+        check_model_close(c, model);
+    }
 }

@@ -9,12 +9,16 @@ static const char affine[] = DDP_MODEL(DDP_AFFINE);
 
 /* ---- DDP-01: the mean ------------------------------------------------------------------------ */
 
+/* Of three ranks: threes times powers of two, whose third part is exact once it is rounded. */
 void ddp_mean_known(struct check *c)
 {
     static const struct {
         int ranks;
         double x[DDP_MOST], mean;
-    } known[] = {{2, {1, 10}, 5.5}, {4, {0, 1, 2, 3}, 1.5}, {4, {-7, 5, 100, 3}, 25.25}};
+    } known[] = {{2, {1, 10}, 5.5},
+                 {3, {3, 12, 96}, 37},
+                 {4, {0, 1, 2, 3}, 1.5},
+                 {4, {-7, 5, 100, 3}, 25.25}};
 
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
         struct impl_model *model = check_ddp_model(c, known[k].ranks, affine);
@@ -53,11 +57,11 @@ static void own_output(struct check *c, const struct ddp_call *call, const struc
 
 void ddp_mean_steps(struct check *c)
 {
-    const double lr = 0.125;
+    const double lr = 0.125, momentum = 0.5;
 
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
         struct impl_model *model = check_ddp_model(c, ranks, affine);
-        double weight = 2, bias = 1;
+        double weight = 2, bias = 1, velocity[2] = {0, 0};
 
         for (uint64_t turn = 0; turn < 3; turn++) {
             struct ddp_batch batch[DDP_MOST];
@@ -76,9 +80,11 @@ void ddp_mean_steps(struct check *c)
             own_output(c, &call, batch, weight, bias);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 0, sum[0] / ranks);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 1, sum[1] / ranks);
-            check_step(c, model, (float)lr, 0);
-            weight -= lr * sum[0] / ranks;
-            bias -= lr * sum[1] / ranks;
+            check_step(c, model, (float)lr, (float)momentum);
+            for (int p = 0; p < 2; p++)
+                velocity[p] = momentum * velocity[p] + sum[p] / ranks;
+            weight -= lr * velocity[0];
+            bias -= lr * velocity[1];
             ddp_all_is(c, model, ranks, IMPL_VALUE, 0, weight);
             ddp_all_is(c, model, ranks, IMPL_VALUE, 1, bias);
         }
@@ -228,6 +234,34 @@ void ddp_mean_range(struct check *c)
             ddp_pass(c, model, &call);
             ddp_all_is(c, model, call.ranks, IMPL_GRAD, 0, rows[k].mean);
             ddp_all_is(c, model, call.ranks, IMPL_GRAD, 1, 1);
+        }
+        check_model_close(c, model);
+    }
+}
+
+/* What is not finite on one rank is that on all: whoever scales a loss looks there. */
+void ddp_mean_infinite(struct check *c)
+{
+    static const double top = (double)INFINITY;
+
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+        struct impl_model *model = check_ddp_model(
+            c, ranks, DDP_MODEL("{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}"));
+
+        for (int turn = 0; turn < ranks; turn++) {
+            const double want = turn % 2 == 0 ? top : -top;
+            double x[DDP_MOST] = {1, 10, -4, 6};
+            struct ddp_call call;
+
+            check_note(c, "R=%d, rank %d has %g: ", ranks, turn, want);
+            x[turn] = want;
+            call = ddp_rows(c, ranks, x);
+            check_zero_grad(c, model);
+            ddp_pass(c, model, &call);
+            for (int r = 0; r < ranks; r++)
+                check_true(c, check_element(check_get_rank(c, model, r, IMPL_GRAD, 0), 0) == want,
+                           "gradient of rank %d is not %g", r, want);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
         }
         check_model_close(c, model);
     }

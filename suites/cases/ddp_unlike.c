@@ -17,7 +17,7 @@ static const char *descriptions(struct check *c, int ranks, int unlike, const ch
 
 /* ---- DDP-07: rank 0's are sent when the model is made ---------------------------------------- */
 
-/* weight, bias, count of rank r: 3 + r, 10 - r, 5 + 20r */
+/* weight, bias, count, frozen weight of rank r: 3 + r, 10 - r, 5 + 20r, 7 + r */
 void ddp_unlike_values(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
@@ -29,12 +29,15 @@ void ddp_unlike_values(struct check *c)
             text = check_text(c,
                               "%s%s" DDP_MODEL("{\"kind\":\"affine\",\"weight\":[%d],"
                                                "\"bias\":[%d]},"
-                                               "{\"kind\":\"counter\",\"count\":[%d]}"),
-                              text, r > 0 ? "," : "", 3 + r, 10 - r, 5 + 20 * r);
+                                               "{\"kind\":\"counter\",\"count\":[%d]},"
+                                               "{\"kind\":\"affine\",\"weight\":[%d],"
+                                               "\"with_bias\":false,\"frozen\":true}"),
+                              text, r > 0 ? "," : "", 3 + r, 10 - r, 5 + 20 * r, 7 + r);
         model = check_ddp_model(c, ranks, check_text(c, "%s]", text));
         ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 3);
         ddp_all_is(c, model, ranks, IMPL_VALUE, 1, 10);
         ddp_all_is(c, model, ranks, IMPL_VALUE, 2, 5);
+        ddp_all_is(c, model, ranks, IMPL_VALUE, 3, 7);
         check_model_close(c, model);
     }
 }

@@ -89,6 +89,32 @@ void ddp_unused_everywhere(struct check *c)
     }
 }
 
+/* High is used, then it is not any more. */
+void ddp_unused_later(struct check *c)
+{
+    static const double above[DDP_MOST] = {1, 10, 4, 6}, below[DDP_MOST] = {-2, -20, -8, -3};
+
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+        struct impl_model *model = check_ddp_model(c, ranks, branch);
+
+        for (int turn = 0; turn < 3; turn++) {
+            struct ddp_call call = ddp_rows(c, ranks, turn == 0 ? above : below);
+
+            check_note(c, "R=%d, turn %d: ", ranks, turn);
+            check_zero_grad(c, model);
+            for (int r = 0; turn == 2 && r < ranks; r++)
+                ddp_set(c, model, r, IMPL_GRAD, 1, (const double[]){123 + r});
+            ddp_pass(c, model, &call);
+            for (int r = 0; turn == 1 && r < ranks; r++)
+                check_is_none(c, "gradient of the parameter that is used no more",
+                              check_get_rank(c, model, r, IMPL_GRAD, 1));
+            for (int r = 0; turn == 2 && r < ranks; r++)
+                ddp_rank_is(c, model, r, IMPL_GRAD, 1, 123 + r);
+        }
+        check_model_close(c, model);
+    }
+}
+
 /* ---- DDP-23: unused, and nobody looks for it ------------------------------------------------- */
 
 #define AFFINES DDP_AFFINE "," DDP_AFFINE "," DDP_AFFINE

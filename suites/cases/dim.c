@@ -28,6 +28,7 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 static const struct check_case cases[] = {
     {"DIM-01.columns", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_columns, 0, 0, 0},
     {"DIM-01.means", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_column_means, 0, 0, 0},
+    {"DIM-01.two_wrapped", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_two_wrapped, 0, 0, 0},
     {"DIM-01.sizes", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_sizes_seen, 0, 0, 0},
     {"DIM-01.all_arrays", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_all_arrays, 0, 0, 0},
     {"DIM-02.glued", "DIM-02", MUST, OBSERVED, DP, PARALLEL, 2, dim_glued, 0, 0, 0},

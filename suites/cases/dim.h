@@ -18,6 +18,7 @@ struct impl_array *dim_counted(struct check *c, const struct dim_shape *shape);
 
 /* dim_values.c: what must come out */
 void dim_columns(struct check *c);
+void dim_two_wrapped(struct check *c);
 void dim_column_means(struct check *c);
 void dim_sizes_seen(struct check *c);
 void dim_all_arrays(struct check *c);

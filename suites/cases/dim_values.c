@@ -295,3 +295,35 @@ void dim_mixed_accepted(struct check *c)
         golden_is_sequence(c, "second output", &call.out[1], 1, vector, 1, 1);
     }
 }
+
+/* Each of two wrappers has a dim of its own: rows, then columns. */
+void dim_two_wrapped(struct check *c)
+{
+    enum { ROWS = 4, COLUMNS = 10 };
+    static const size_t shape[] = {ROWS, COLUMNS};
+    const double *x = check_sequence(c, (size_t)ROWS * COLUMNS, 1, 1);
+    double y[ROWS * COLUMNS];
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+        const int *ids = golden_ids(c, k), rows = (ROWS + k - 1) / k,
+                  columns = (COLUMNS + k - 1) / k;
+        const char *list = check_list(c, ids, k);
+        struct impl_model *model = check_model(
+            c,
+            "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
+            "{\"kind\":\"tag_device\"}]},{\"kind\":\"parallel\",\"device_ids\":%s,\"dim\":1,"
+            "\"layers\":[{\"kind\":\"tag_device\"}]}]}",
+            list, list);
+
+        for (int at = 0; at < ROWS * COLUMNS; at++)
+            y[at] = x[at] + 1000 * (ids[at / COLUMNS / rows] + ids[at % COLUMNS / columns] + 2);
+        check_note(c, "K=%d: ", k);
+        golden_is(c, "output",
+                  check_forward(c, model, check_needs_grad(check_array(c, 2, shape, x))), 2, shape,
+                  y);
+        golden_is(c, "input gradient",
+                  check_backward(c, model, check_on(check_array(c, 2, shape, x), ids[0])), 2, shape,
+                  x);
+        check_model_close(c, model);
+    }
+}

@@ -65,12 +65,20 @@ static void anywhere_device(struct check *c)
                 golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
             struct impl_model *sums =
                 golden_parallel(c, k, output_device(c, device), "{\"kind\":\"sum\"}");
+            struct impl_model *both = golden_parallel(c, k, output_device(c, device),
+                                                      GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
+            struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1};
 
             check_note(c, "device_ids %s, output on %d: ", check_list(c, golden_ids(c, k), k),
                        device);
             check_device(c, "output", check_forward(c, rows, golden_rows(c, 10)), device);
             check_device(c, "output of one row", check_forward(c, rows, golden_rows(c, 1)), device);
             check_device(c, "sums", check_forward(c, sums, golden_rows(c, 10)), device);
+            golden_forward(c, both, &call);
+            check_int(c, "outputs", call.n_out, 2);
+            for (int o = 0; o < 2; o++)
+                check_device(c, "one of two outputs", &call.out[o], device);
+            check_model_close(c, both);
             check_model_close(c, sums);
             check_model_close(c, rows);
         }

@@ -350,8 +350,8 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
     {"STRUCT-01.list", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, list_is_cut, 0, 0, 0},
-    {"STRUCT-01.three", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, structure_three, 0,
-     0, 0},
+    {"STRUCT-01.four", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, structure_four, 0, 0,
+     0},
     {"STRUCT-03.empty_argument", "STRUCT-03", MUST, OBSERVED, DP,
      IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1, empty_argument, 0, 0, 0},
     {"STRUCT-04.fewest", "STRUCT-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,

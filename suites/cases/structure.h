@@ -5,6 +5,6 @@
 struct check;
 
 /* structure_lists.c: lists of three */
-void structure_three(struct check *c);
+void structure_four(struct check *c);
 
 #endif
