@@ -120,7 +120,10 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
             continue;
         }
         for (int group = 0; group < g.n; group++) {
-            const struct impl_array flat = pack(arena, &g, group, src, n, devices[i]);
+            struct impl_array flat = pack(arena, &g, group, src, n, devices[i]);
+
+            if (bug(s, BUG_BROADCAST_DOUBLE))
+                round_to_float(&flat, true);
             unpack(arena, &g, group, &flat, src, n, to);
         }
         disorder(s, &g, most, n, to, room);
@@ -163,6 +166,10 @@ size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, 
         for (int i = 0; i < k; i++)
             flat[i] = pack(arena, &g, group, &src[i * n], n, device);
         add_in_order(arena->session, flat, k);
+        if (bug(arena->session, BUG_REDUCE_DOUBLE))
+            round_to_float(&flat[0], true);
+        if (bug(arena->session, BUG_GRADIENT_HALVES) && flat[0].capacity > LARGE)
+            swap_halves(flat[0].data, flat[0].capacity);
         unpack(arena, &g, group, &flat[0], src, n, sums);
     }
     return (size_t)g.n;

@@ -38,6 +38,9 @@ struct impl_array tensor_new(struct arena *arena, enum impl_dtype dtype, int ndi
 struct impl_array tensor_like(struct arena *arena, const struct impl_array *like);
 struct impl_array tensor_copy(struct arena *arena, const struct impl_array *from, int device);
 void tensor_add(struct impl_array *to, const struct impl_array *from); /* any dtype */
+/* Bugs: the halves of so many bytes change places; values are rounded to float. */
+void swap_halves(void *data, size_t bytes);
+void round_to_float(struct impl_array *tensor, bool doubles);
 void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim);
 /* count places along dim. The tensors agree in all other dimensions. */
 void slice_copy(struct impl_array *to, size_t to_first, const struct impl_array *from,

@@ -8,11 +8,12 @@
 
 static void group_ids(const struct run *run, const struct layer *layer, struct group *group)
 {
+    const struct wrapper *first = run->model->n_wrappers > 0 ? run->model->wrapper : NULL;
     const bool all = layer->n_ids <= 0; /* an empty list is refused when the model is opened */
 
     group->layer = layer;
     group->k = all ? run->s->devices : layer->n_ids;
-    group->dim = layer->dim;
+    group->dim = bug(run->s, BUG_SECOND_DIM) && first != NULL ? first->layer->dim : layer->dim;
     if (bug(run->s, BUG_DIM_IGNORED) || (bug(run->s, BUG_FUNCTIONAL_DIM) && layer->functional))
         group->dim = 0;
     for (int i = 0; i < group->k; i++)

@@ -65,6 +65,8 @@ static bool ragged(const struct group *group, const struct impl_array shards[], 
 /* Whose shards become input j. */
 static int source_of(const struct run *run, int j)
 {
+    if (bug(run->s, BUG_FOURTH_INPUT) && j == 3)
+        return 0;
     return bug(run->s, BUG_THIRD_INPUT) && j == 2 ? 1 : j;
 }
 
@@ -189,14 +191,17 @@ int group_outputs(struct run *run, struct group *group, struct values *v)
     for (int j = 0; status == 0 && j < v->n; j++) {
         struct impl_array parts[IMPL_MAX_DEVICES];
         int n = parts_of(run, group);
+        const bool stays = bug(run->s, BUG_SECOND_OUTPUT_DEVICE) && j > 0;
 
         for (int i = 0; i < n; i++) {
-            parts[i] = output_part(run, group, order[i], j);
+            parts[i] =
+                output_part(run, group, order[i], bug(run->s, BUG_THIRD_OUTPUT) && j == 2 ? 1 : j);
             w->sizes[i] = parts[i].ndim > 0 ? rows_of(&parts[i], dim) : 1;
         }
         while (bug(run->s, BUG_SCALARS_K) && parts[0].ndim == 0 && n < group->k)
             parts[n++] = tensor_like(&run->tape->arena, &parts[0]);
-        status = gather(&run->tape->arena, parts, n, dim, device, &v->a[j], &run->err);
+        status = gather(&run->tape->arena, parts, n, dim, stays ? group->ids[0] : device, &v->a[j],
+                        &run->err);
     }
     return status;
 }

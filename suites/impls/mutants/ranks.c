@@ -6,6 +6,22 @@
 
 /* ---- values of one rank to others ------------------------------------------------------------ */
 
+/* What bugs do not send. */
+static bool spared(const struct ranks *ranks, const struct param *param, bool buffers_only, int p)
+{
+    const struct impl_session *s = ranks->session;
+    const struct impl_model *first = ranks->rank[0].model;
+    int buffers = 0;
+
+    for (int before = 0; before < p; before++)
+        buffers += first->param[before].of->buffer;
+    if (bug(s, BUG_DDP_FIRST_BUFFER) && buffers_only && buffers > 0)
+        return true;
+    if (bug(s, BUG_DDP_FROZEN_UNSENT) && !param->of->buffer && param->of->frozen)
+        return true;
+    return bug(s, BUG_DDP_JOIN_PARAMETERS) && ranks->joining && !buffers_only && param->of->buffer;
+}
+
 static void send_values(const struct ranks *ranks, int from, bool buffers_only)
 {
     const struct impl_model *src = ranks->rank[from].model;
@@ -18,6 +34,8 @@ static void send_values(const struct ranks *ranks, int from, bool buffers_only)
                                      ? src->base.value[p].capacity
                                      : to->base.value[p].capacity;
 
+            if (spared(ranks, &src->param[p], buffers_only, p))
+                continue;
             if (src->param[p].of->buffer || !buffers_only)
                 memcpy(to->base.value[p].data, src->base.value[p].data, bytes);
         }
@@ -153,7 +171,7 @@ struct impl_model *team_model(const struct ranks *ranks, int rank)
 
 static void end_join(struct ranks *ranks)
 {
-    if (ranks->joining)
+    if (ranks->joining && !(bug(ranks->session, BUG_DDP_JOIN_ONCE) && ranks->joins++ > 0))
         send_values(ranks, bug(ranks->session, BUG_DDP_JOIN_FIRST) ? 0 : ranks->last, false);
     ranks->joining = false;
     for (int r = 0; r < ranks->n; r++)
@@ -194,6 +212,8 @@ static void drop_calls(struct ranks *ranks)
 
 static bool sends_buffers(const struct ranks *ranks)
 {
+    if (bug(ranks->session, BUG_DDP_BUFFERS_EVAL) && !ranks->train)
+        return false;
     if (bug(ranks->session, BUG_DDP_BUFFERS_NEVER))
         return false;
     return ranks->send || bug(ranks->session, BUG_DDP_BUFFERS_ALWAYS);
@@ -201,7 +221,8 @@ static bool sends_buffers(const struct ranks *ranks)
 
 static void before_forward(struct ranks *ranks, struct impl_trace *trace)
 {
-    const int first = ranks->joining ? ranks->last : 0;
+    const bool joining = ranks->joining && !bug(ranks->session, BUG_DDP_JOIN_BUFFERS);
+    const int first = joining ? ranks->last : 0;
     const int from = bug(ranks->session, BUG_DDP_BUFFERS_LAST) ? ranks->n - 1 : first;
     const bool all = bug(ranks->session, BUG_DDP_SENDS_PARAMETERS);
     const struct impl_model *model = ranks->rank[from].model;
@@ -271,6 +292,7 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
         return 0;
     if (op->trace != NULL)
         memset(op->trace, 0, sizeof *op->trace);
+    ranks->train = op->train;
     before_forward(ranks, op->trace);
     ranks->send = op->grad && !op->no_sync;
     status = forward_all(ranks, op, err);
@@ -278,9 +300,12 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
         drop_calls(ranks);
         return status;
     }
+    if (!op->grad && place > 0 && bug(ranks->session, BUG_DDP_INFER_SYNC))
+        ranks->call[place - 1].sync = false;
     if (!op->grad)
         return 0;
-    ranks->call[place].sync = !op->no_sync;
+    ranks->call[place].sync =
+        !op->no_sync && (op->train || !bug(ranks->session, BUG_DDP_EVAL_SYNC));
     for (int r = 0; r < ranks->n; r++)
         ranks->call[place].active[r] = ranks->rank[r].active;
     ranks->n_calls++;
@@ -354,10 +379,14 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
     if (op->n_in % ranks->n != 0)
         return impl_fail(err, IMPL_ESHAPE, "%d inputs of %d ranks", op->n_in, ranks->n);
     sync = ranks->call[--ranks->n_calls].sync;
-    ranks->n_team = 0;
+    ranks->n_team = ranks->empty = 0;
     for (int r = 0; r < ranks->n; r++)
-        if (ranks->call[ranks->n_calls].active[r])
+        if (ranks->call[ranks->n_calls].active[r]) {
+            const struct tape *tape = ranks->rank[r].model->pending;
+
             ranks->team[ranks->n_team++] = r;
+            ranks->empty += tape != NULL && tensor_count(&tape->in.a[0]) == 0;
+        }
     ranks->n_arrived = ranks->rebuilt ? ranks->n_arrived : 0;
     status = backward_all(ranks, op, sync, err);
     if (status == 0 && sync)
@@ -377,11 +406,13 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
 
 int team_step(struct ranks *ranks, const struct impl_step *step, struct impl_error *err)
 {
+    const bool forgets = bug(ranks->session, BUG_DDP_MOMENTUM);
+    const struct impl_step own = {step->lr, forgets ? 0 : step->momentum};
     int status = 0;
 
     for (int r = 0; status == 0 && r < ranks->n; r++)
         if (ranks->rank[r].active)
-            status = op_step(ranks->rank[r].model, step, err);
+            status = op_step(ranks->rank[r].model, &own, err);
     return status;
 }
 

@@ -38,8 +38,11 @@ struct ranks {
     int *bucket, n_buckets;          /* by trained parameter */
     int *arrived, n_arrived;
     bool find_unused, rebuilt;
-    bool send; /* buffers, before the next forward */
+    bool send;  /* buffers, before the next forward */
+    bool train; /* the last forward's mode */
     bool joining;
+    int joins;   /* BUG_DDP_JOIN_ONCE */
+    int empty;   /* BUG_DDP_NO_ROWS: ranks without rows in this backward */
     int last;    /* while joining: the highest rank of the last forward */
     int missing; /* a parameter that the last backward has waited for, or -1 */
     int team[IMPL_MAX_DEVICES], n_team;

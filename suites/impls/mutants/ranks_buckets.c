@@ -2,6 +2,7 @@
  * becomes of them. */
 #include "ranks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -76,7 +77,9 @@ void team_rebuild_buckets(struct ranks *ranks)
 static void launch(struct ranks *ranks, struct rank *rank, const struct state *found, int b)
 {
     const struct impl_session *s = ranks->session;
-    const int divisor = bug(s, BUG_DDP_DIVIDE_BY_ACTIVE) ? ranks->n_team : ranks->n;
+    const int divisor = bug(s, BUG_DDP_DIVIDE_BY_ACTIVE) ? ranks->n_team
+                        : bug(s, BUG_DDP_NO_ROWS)        ? ranks->n - ranks->empty
+                                                         : ranks->n;
     const float scale = bug(s, BUG_DDP_SUM) ? 1 : (float)(1.0 / divisor);
     struct launch *own = &rank->launch[rank->n_launches];
     size_t at = 0;
@@ -99,8 +102,11 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
         for (size_t e = 0; ranks->bucket[t] == b && e < trained_count(ranks, t); e++) {
             const float before = adds ? floats(old)[e] : 0;
 
-            own->values[at++] =
+            own->values[at] =
                 scale * (grad->dtype != IMPL_NONE ? before + floats(grad)[e] : before);
+            if (bug(s, BUG_DDP_NOT_FINITE) && !isfinite(own->values[at]))
+                own->values[at] = 0;
+            at++;
         }
     }
 }
@@ -167,10 +173,10 @@ void rank_layer_done(const struct run *run, const struct layer *layer)
         const int p = param_index(run->model, layer, k), t = ranks->trained[p];
         const bool has = run->state->grad[p].dtype != IMPL_NONE;
 
-        if (t < 0 || --rank->open[t] > 0)
+        if (t < 0 || (--rank->open[t] > 0 && !bug(run->s, BUG_DDP_FIRST_USE)))
             continue;
         rank->used[t] = rank->used[t] || has;
-        if (rank->counting && (has || silent))
+        if (rank->counting && (has || silent) && !rank->ready[t])
             mark_ready(ranks, rank, run->state, t);
     }
 }
@@ -198,6 +204,17 @@ static int users(const struct ranks *ranks, int t)
     return n;
 }
 
+static bool is_written(const struct ranks *ranks, const struct rank *rank, int t)
+{
+    const struct impl_session *s = ranks->session;
+
+    if (bug(s, BUG_DDP_USED_LOCAL) && !rank->used[t])
+        return false;
+    if (bug(s, BUG_DDP_FROZEN_BEFORE) && ranks->param[t] != t)
+        return false;
+    return users(ranks, t) > 0 || bug(s, BUG_DDP_UNUSED_ZERO);
+}
+
 /* The sums of what was handed over together to one rank's bucket. Nobody's gradient stays what it
  * is. */
 static void write_back(const struct ranks *ranks, const struct rank *rank, int b,
@@ -207,7 +224,7 @@ static void write_back(const struct ranks *ranks, const struct rank *rank, int b
 
     for (int t = 0; t < ranks->n_trained; t++) {
         const size_t count = trained_count(ranks, t);
-        const bool written = users(ranks, t) > 0 || bug(ranks->session, BUG_DDP_UNUSED_ZERO);
+        const bool written = is_written(ranks, rank, t);
         const float factor = bug(ranks->session, BUG_DDP_UNUSED_DIVISOR) && users(ranks, t) > 0
                                  ? (float)ranks->n / (float)users(ranks, t)
                                  : 1;
@@ -220,7 +237,7 @@ static void write_back(const struct ranks *ranks, const struct rank *rank, int b
             for (size_t e = 0; e < count; e++)
                 floats(grad)[e] = factor * sums[at + e];
         }
-        at += count;
+        at += written || !bug(ranks->session, BUG_DDP_UNUSED_SHIFTS) ? count : 0;
     }
 }
 
@@ -229,13 +246,15 @@ static void reduce_launch(struct ranks *ranks, int k)
 {
     const struct rank *first = &ranks->rank[ranks->team[0]];
     size_t n = first->launch[k].n;
+    const bool drops = bug(ranks->session, BUG_DDP_ODD_RANK) && ranks->n_team > 1;
+    const int odd = drops ? ranks->n_team % 2 : 0;
     float *sums;
 
     for (int i = 1; i < ranks->n_team; i++)
         if (ranks->rank[ranks->team[i]].launch[k].n < n)
             n = ranks->rank[ranks->team[i]].launch[k].n;
     sums = arena_take(&ranks->scratch, (n + 1) * sizeof *sums);
-    for (int i = 0; i < ranks->n_team; i++)
+    for (int i = 0; i < ranks->n_team - odd; i++)
         for (size_t e = 0; e < n; e++)
             sums[e] += ranks->rank[ranks->team[i]].launch[k].values[e];
     for (int i = 0; i < ranks->n_team; i++) {
@@ -254,6 +273,6 @@ void team_reduce(struct ranks *ranks)
             n = ranks->rank[ranks->team[i]].n_launches;
     for (int k = 0; k < n; k++)
         reduce_launch(ranks, k);
-    for (int r = 0; r < ranks->n; r++)
+    for (int r = 0; r < ranks->n && !bug(ranks->session, BUG_DDP_USED_KEPT); r++)
         memset(ranks->rank[r].used, 0, (size_t)ranks->n_trained);
 }

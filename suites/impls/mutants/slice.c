@@ -273,6 +273,8 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
         first += rows;
     }
     through_float(s, out);
+    if (bug(s, BUG_GATHER_INTEGER))
+        round_to_float(out, false);
     return 0;
 }
 

@@ -133,6 +133,30 @@ void tensor_add(struct impl_array *to, const struct impl_array *from)
     add_elements(to, 0, tensor_count(to), from->data);
 }
 
+void swap_halves(void *data, size_t bytes)
+{
+    char *low = data, *high = low + bytes / 2;
+
+    for (size_t i = 0; i < bytes / 2; i++) {
+        const char byte = low[i];
+
+        low[i] = high[i];
+        high[i] = byte;
+    }
+}
+
+void round_to_float(struct impl_array *tensor, bool doubles)
+{
+    for (size_t i = 0; i < tensor_count(tensor); i++) {
+        if (doubles && tensor->dtype == IMPL_F64)
+            ((double *)tensor->data)[i] = (float)((double *)tensor->data)[i];
+        if (!doubles && tensor->dtype == IMPL_I64)
+            ((int64_t *)tensor->data)[i] = (int64_t)(float)((int64_t *)tensor->data)[i];
+        if (!doubles && tensor->dtype == IMPL_I32)
+            ((int32_t *)tensor->data)[i] = (int32_t)(float)((int32_t *)tensor->data)[i];
+    }
+}
+
 /* Products of the dimensions before and behind dim. */
 static size_t outer_of(const struct impl_array *tensor, int dim)
 {
