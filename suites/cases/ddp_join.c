@@ -150,6 +150,18 @@ void ddp_join_tie(struct check *c)
 
 enum { COUNT = 2 }; /* behind weight and bias */
 
+/* Another on each rank that has a batch. Returns the last one's, `before` if there is none. */
+static double set_counts(struct check *c, struct impl_model *model, const struct loop *loop, int i,
+                         double before)
+{
+    for (int r = 0; r < loop->ranks; r++)
+        if (i < loop->batches[r]) {
+            before = 100 * r + i;
+            ddp_set(c, model, r, IMPL_VALUE, COUNT, &before);
+        }
+    return before;
+}
+
 /* While ranks join, the highest that has a batch sends them; at the end the last one. */
 void ddp_join_buffers(struct check *c)
 {
@@ -163,11 +175,7 @@ void ddp_join_buffers(struct check *c)
         for (int i = 0; any; i++) {
             check_note(c, "%s, iteration %d: ", name_of(c, row), i);
             check_zero_grad(c, model);
-            for (int r = 0; r < loop->ranks; r++)
-                if (i < loop->batches[r]) {
-                    count = 100 * r + i;
-                    ddp_set(c, model, r, IMPL_VALUE, COUNT, &count);
-                }
+            count = set_counts(c, model, loop, i, count);
             any = iterate(c, model, loop, i, mean);
             count += any ? 1 : 0;
             for (int r = 0; r < loop->ranks; r++)

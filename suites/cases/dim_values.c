@@ -315,8 +315,11 @@ void dim_two_wrapped(struct check *c)
             "\"layers\":[{\"kind\":\"tag_device\"}]}]}",
             list, list);
 
-        for (int at = 0; at < ROWS * COLUMNS; at++)
-            y[at] = x[at] + 1000 * (ids[at / COLUMNS / rows] + ids[at % COLUMNS / columns] + 2);
+        for (int at = 0; at < ROWS * COLUMNS; at++) {
+            const int first = at / COLUMNS / rows, second = at % COLUMNS / columns;
+
+            y[at] = x[at] + 1000 * (ids[first] + ids[second] + 2);
+        }
         check_note(c, "K=%d: ", k);
         golden_is(c, "output",
                   check_forward(c, model, check_needs_grad(check_array(c, 2, shape, x))), 2, shape,

@@ -141,7 +141,7 @@ static int output_device(const struct run *run, const struct group *group)
 static struct impl_array output_part(struct run *run, const struct group *group, int i, int j)
 {
     const struct replica *r = &group->replica[i];
-    struct impl_array part = r->out.a[j];
+    struct impl_array part = r->out.a[bug(run->s, BUG_THIRD_OUTPUT) && j == 2 ? 1 : j];
     size_t most = rows_of(&part, group->dim);
 
     if (part.ndim == 0)
@@ -165,6 +165,11 @@ static void bare_outputs(struct run *run, const struct group *group, int device,
         if (bug(run->s, BUG_SINGLE_GATHERS) && v->a[j].ndim == 0)
             v->a[j].dim[v->a[j].ndim++] = 1;
     }
+}
+
+static int place_of(const struct run *run, const struct group *group, int j, int device)
+{
+    return bug(run->s, BUG_SECOND_OUTPUT_DEVICE) && j > 0 ? group->ids[0] : device;
 }
 
 static int parts_of(const struct run *run, const struct group *group)
@@ -191,16 +196,14 @@ int group_outputs(struct run *run, struct group *group, struct values *v)
     for (int j = 0; status == 0 && j < v->n; j++) {
         struct impl_array parts[IMPL_MAX_DEVICES];
         int n = parts_of(run, group);
-        const bool stays = bug(run->s, BUG_SECOND_OUTPUT_DEVICE) && j > 0;
 
         for (int i = 0; i < n; i++) {
-            parts[i] =
-                output_part(run, group, order[i], bug(run->s, BUG_THIRD_OUTPUT) && j == 2 ? 1 : j);
+            parts[i] = output_part(run, group, order[i], j);
             w->sizes[i] = parts[i].ndim > 0 ? rows_of(&parts[i], dim) : 1;
         }
         while (bug(run->s, BUG_SCALARS_K) && parts[0].ndim == 0 && n < group->k)
             parts[n++] = tensor_like(&run->tape->arena, &parts[0]);
-        status = gather(&run->tape->arena, parts, n, dim, stays ? group->ids[0] : device, &v->a[j],
+        status = gather(&run->tape->arena, parts, n, dim, place_of(run, group, j, device), &v->a[j],
                         &run->err);
     }
     return status;

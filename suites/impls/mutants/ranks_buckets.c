@@ -74,13 +74,27 @@ void team_rebuild_buckets(struct ranks *ranks)
 
 /* ---- one rank's backward --------------------------------------------------------------------- */
 
+static float scale_of(const struct ranks *ranks)
+{
+    const struct impl_session *s = ranks->session;
+    int divisor = ranks->n;
+
+    if (bug(s, BUG_DDP_DIVIDE_BY_ACTIVE))
+        divisor = ranks->n_team;
+    if (bug(s, BUG_DDP_NO_ROWS))
+        divisor -= ranks->empty;
+    return bug(s, BUG_DDP_SUM) ? 1 : (float)(1.0 / divisor);
+}
+
+static float handed_over(const struct impl_session *s, float value)
+{
+    return bug(s, BUG_DDP_NOT_FINITE) && !isfinite(value) ? 0 : value;
+}
+
 static void launch(struct ranks *ranks, struct rank *rank, const struct state *found, int b)
 {
     const struct impl_session *s = ranks->session;
-    const int divisor = bug(s, BUG_DDP_DIVIDE_BY_ACTIVE) ? ranks->n_team
-                        : bug(s, BUG_DDP_NO_ROWS)        ? ranks->n - ranks->empty
-                                                         : ranks->n;
-    const float scale = bug(s, BUG_DDP_SUM) ? 1 : (float)(1.0 / divisor);
+    const float scale = scale_of(ranks);
     struct launch *own = &rank->launch[rank->n_launches];
     size_t at = 0;
 
@@ -102,11 +116,8 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
         for (size_t e = 0; ranks->bucket[t] == b && e < trained_count(ranks, t); e++) {
             const float before = adds ? floats(old)[e] : 0;
 
-            own->values[at] =
-                scale * (grad->dtype != IMPL_NONE ? before + floats(grad)[e] : before);
-            if (bug(s, BUG_DDP_NOT_FINITE) && !isfinite(own->values[at]))
-                own->values[at] = 0;
-            at++;
+            own->values[at++] = handed_over(
+                s, scale * (grad->dtype != IMPL_NONE ? before + floats(grad)[e] : before));
         }
     }
 }
