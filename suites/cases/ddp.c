@@ -284,6 +284,7 @@ static const struct check_case cases[] = {
     {"DDP-16.prefilled", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_prefilled, 0,
      0, 0},
     {"DDP-16.infer", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_infer, 0, 0, 0},
+    {"DDP-16.unused", "DDP-16", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_after_no_sync, 0, 0, 0},
     {"DDP-17.each", "DDP-17", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_each, 0, 0, 0},
     {"DDP-19.divisor", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor, 0, 0, 0},
     {"DDP-19.many", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor_many, 0, 0, 0},

@@ -114,6 +114,7 @@ void ddp_traffic(struct check *c); /* COST-04 */
 void ddp_unused_on_some(struct check *c);
 void ddp_unused_everywhere(struct check *c);
 void ddp_unused_later(struct check *c);
+void ddp_unused_after_no_sync(struct check *c);
 void ddp_unused_refused(struct check *c);
 
 /* ddp_unlike.c: ranks that are not built alike */

@@ -115,6 +115,39 @@ void ddp_unused_later(struct check *c)
     }
 }
 
+/* ---- DDP-16: used, but only before the step that sends --------------------------------------- */
+
+/* High gets its gradients without sync, the step that sends uses low alone: what has added up is
+ * reduced all the same. PyTorch 1.13 does not (#69031, #42793). */
+void ddp_unused_after_no_sync(struct check *c)
+{
+    static const double below[DDP_MOST] = {-2, -20, -8, -3};
+
+    for (int k = 0; k < USES; k++) {
+        const struct uses *use = &uses[k];
+        struct impl_model *model = check_ddp_model(c, use->ranks, branch);
+        double mean[2] = {0, 0};
+
+        for (int r = 0; r < use->ranks; r++) {
+            mean[use->x[r] > 0] += use->x[r] / use->ranks;
+            mean[0] += below[r] / use->ranks;
+        }
+        for (int turn = 0; turn < 2; turn++) {
+            struct ddp_call first = ddp_rows(c, use->ranks, use->x);
+            struct ddp_call second = ddp_rows(c, use->ranks, below);
+
+            check_note(c, "row %d, turn %d: ", k, turn);
+            check_zero_grad(c, model);
+            first.no_sync = true;
+            ddp_pass(c, model, &first);
+            ddp_pass(c, model, &second);
+            for (int p = 0; p < 2; p++)
+                ddp_all_is(c, model, use->ranks, IMPL_GRAD, p, mean[p]);
+        }
+        check_model_close(c, model);
+    }
+}
+
 /* ---- DDP-23: unused, and nobody looks for it ------------------------------------------------- */
 
 #define AFFINES DDP_AFFINE "," DDP_AFFINE "," DDP_AFFINE
