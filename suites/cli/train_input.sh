@@ -88,10 +88,11 @@ refuse 'mixed has a table on the host' "$lockstep" train --mode ddp --model mixe
 refuse "model.*'mpl'.*mlp" "$lockstep" train --model mpl
 refuse 'digits has 64 numbers a row, the model takes 5' "$lockstep" train --model mlp:5,2
 refuse 'digits has 10 classes' "$lockstep" train --model mlp:64,9
-refuse '16.02 GiB of weights, 10 times .*, do not fit in this machine.s [0-9.]* GiB of memory$' \
-    "$lockstep" train --devices virt:8 --model mlp:64,65536,65536,10 --out refused.jsonl
+refuse '80.02 GiB of weights, 66 times .*, do not fit in this machine.s [0-9.]* GiB of memory$' \
+    "$lockstep" train --devices virt:64 --out refused.jsonl \
+    --model mlp:64,65536,65536,65536,65536,65536,65536,10
 [ ! -e refused.jsonl ] || fail "a model that does not fit left a record"
-refuse "backend 'cuda' is not for" "$lockstep" train --mode ddp --devices virt:3 --batch 2 \
+refuse "backend 'cuda'" "$lockstep" train --mode ddp --devices virt:3 --batch 2 \
     --against virt:1 --against-backend cuda
 refuse 'batch' "$lockstep" train --batch 0
 refuse 'lr.*nan' "$lockstep" train --lr nan
