@@ -16,6 +16,7 @@ BEGIN {
     rule("^mpi\\.h$", "^core/mpi/", "mpi.h belongs in core/mpi/")
     rule("^jansson", "^(harness/(record|check|peer_record)[a-z_]*|suites/impls/(description[a-z_]*|exec/[a-z_]*))\\.[ch]$",
          "jansson belongs where JSON is read or written: harness/record*, check*, peer_record, suites/impls")
+    rule("^openssl/", "^harness/digest\\.c$", "libcrypto belongs in harness/digest.c")
     rule("^(cblas|openblas|f77blas|lapack)", "^core/cpu/[a-z0-9_]*blas[a-z0-9_]*\\.c$",
          "BLAS headers belong in core/cpu/*blas*.c")
 
