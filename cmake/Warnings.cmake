@@ -7,12 +7,19 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release)
 endif()
 
+set(dp_werror "")
+set(dp_werror_cuda "")
+if(DP_WERROR)
+    set(dp_werror -Werror)
+    set(dp_werror_cuda -Werror=all-warnings -Xcompiler=-Werror)
+endif()
+
 add_library(dp_flags INTERFACE)
 target_compile_definitions(dp_flags INTERFACE _POSIX_C_SOURCE=200809L)
 # -ffp-contract=off: a*b+c is rounded twice everywhere, so results are the same on every machine.
 target_compile_options(dp_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wconversion -Wmissing-prototypes
-    -Wstrict-prototypes -Werror -ffp-contract=off)
+    -Wstrict-prototypes ${dp_werror} -ffp-contract=off)
 target_link_libraries(dp_flags INTERFACE Threads::Threads)
 if(DP_SANITIZE)
     target_compile_options(dp_flags INTERFACE

@@ -62,7 +62,7 @@ static struct ddp_call columns(struct check *c, int ranks, size_t n, const doubl
 {
     struct ddp_call call = {.ranks = ranks};
 
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks && r < DDP_MOST; r++)
         call.in[r] = check_needs_grad(check_column(c, n, x + (size_t)r * n));
     return call;
 }
