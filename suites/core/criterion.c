@@ -1,11 +1,9 @@
 /* criterion.c: the same cases, each in a process of its own, so that a crash or a hang is one
  * case's. Criterion's children are started anew: a parameter may hold values only, here the
- * position in the list of cases. Exit codes are those of run.c; Criterion's own main reports
- * success when nothing ran. */
+ * position in the list of cases. The exit status is that of suites/unit/verdict.c. */
 #include "list.h"
 
 #include <criterion/criterion.h>
-#include <criterion/hooks.h>
 #include <criterion/parameterized.h>
 
 #include <stdio.h>
@@ -59,44 +57,4 @@ ParameterizedTestParameters(cpu_ref, run)
 ParameterizedTest(size_t *index, cpu_ref, run, .timeout = 60)
 {
     run_index(*index, "cpu-ref");
-}
-
-/* Criterion counts what the filter excludes as skipped: count what began. Written by the runner
- * process only. */
-static struct {
-    size_t began, skipped, bad;
-} total;
-
-ReportHook(PRE_TEST)(struct criterion_test *test)
-{
-    (void)test;
-    ++total.began;
-}
-
-ReportHook(POST_TEST)(struct criterion_test_stats *stats)
-{
-    total.skipped += stats->test_status == CR_STATUS_SKIPPED ? 1U : 0U;
-}
-
-ReportHook(POST_ALL)(struct criterion_global_stats *stats)
-{
-    total.bad = stats->tests_failed + stats->tests_crashed + stats->errors;
-}
-
-int main(int argc, char **argv)
-{
-    struct criterion_test_set *tests = criterion_initialize();
-    int status = 0;
-    if (criterion_handle_args(argc, argv, true) != 0) {
-        const int passed = criterion_run_all_tests(tests);
-        if (passed == 0 || total.bad != 0) {
-            status = 1;
-        } else if (total.began == 0) {
-            status = 2;
-        } else if (total.began == total.skipped) {
-            status = 77;
-        }
-    }
-    criterion_finalize(tests);
-    return status;
 }
