@@ -1,6 +1,8 @@
 /* near.c: the worker of a GPU's slot runs on the cores beside that GPU, by its PCI bus id. On a
- * made-up machine (two_nodes.xml, through hwloc's own variable) of two packages, GPUs and cores
- * crossed. Needs the processing units 0 and 1, which it really binds to; exit status 77 without. */
+ * made-up machine (two_nodes.xml, through hwloc's own variable) of two packages of one core: the
+ * GPUs 0 and 2 are beside the second, 1 beside the first, and nothing is known of 3. The file is
+ * plain enough for hwloc's own small reader, which knows no comments: libxml is a plugin. Needs the
+ * processing units 0 and 1, which it really binds to; exit status 77 without. */
 #include "dp.h"
 #include "fakecuda.h"
 
