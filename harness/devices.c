@@ -189,7 +189,7 @@ static void print_versions(const struct dp_machine *m)
     char gpus[400], visible[96];
 
     printf("\nVersions\n");
-    printf("  lockstep   %s, commit %.60s\n", BUILD_VERSION, BUILD_GIT);
+    print_long("lockstep", BUILD_VERSION ", commit " BUILD_GIT BUILD_GIT_NOTE);
     printf("  build      %s, %s%s%.30s\n", BUILD_COMPILER, BUILD_TYPE,
            BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
     printf("  hwloc      %s\n", m->hwloc_version);

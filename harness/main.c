@@ -131,7 +131,7 @@ int main(int argc, char **argv)
         return EXIT_PASSED;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lockstep %s (%s, %s%s%s)\n", BUILD_VERSION, BUILD_GIT, BUILD_TYPE,
+        printf("lockstep %s (%s%s, %s%s%s)\n", BUILD_VERSION, BUILD_GIT, BUILD_GIT_NOTE, BUILD_TYPE,
                BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
         return EXIT_PASSED;
     }
