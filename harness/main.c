@@ -103,6 +103,13 @@ static void leave_out_plugins(void)
     setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so", 0);
 }
 
+/* What hwloc does not find, such as /sys in a container, it would say among the words of this
+ * program; what is missing then is missing in the output of `lockstep devices`, too. */
+static void keep_hwloc_quiet(void)
+{
+    setenv("HWLOC_HIDE_ERRORS", "2", 0);
+}
+
 /* Output that could not be written must not look like success, not even that of --help, after
  * which argp exits by itself. */
 static void check_output(void)
@@ -120,6 +127,7 @@ int main(int argc, char **argv)
     open_standard_files();
     ignore_signals();
     leave_out_plugins();
+    keep_hwloc_quiet();
     if (atexit(check_output))
         return EXIT_MISUSE;
     if (argc < 2) {

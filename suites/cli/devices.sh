@@ -14,3 +14,14 @@ cmp shown whole || fail "the BLAS line is cut: $(cat shown)"
 expect_status 0 "$lockstep" devices --devices host --backend cpu-ref
 expect_count 1 'cpu-ref' out
 expect_status 0 "$lockstep" devices
+
+# Without /sys, as in some containers, hwloc has lines of its own to say: not here.
+mkdir nothing
+HWLOC_FSROOT=$folder/nothing
+export HWLOC_FSROOT
+expect_status 0 "$lockstep" devices
+[ ! -s err ] || fail "words of hwloc: $(cat err)"
+grep -q '^Machine' out || fail "no machine: $(cat out)"
+HWLOC_HIDE_ERRORS=0 "$lockstep" devices 2>err >out
+grep -q hwloc err || fail "hwloc says nothing, so this shows nothing"
+unset HWLOC_FSROOT
