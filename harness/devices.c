@@ -234,26 +234,26 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
     return EXIT_PASSED;
 }
 
-/* The ids are those of cuda:LIST, as this process sees the GPUs. Without any the specification is
- * empty, and why is said beside it. */
+/* The ids are those of cuda:LIST, as this process sees the GPUs. Without any there is no
+ * specification: an empty one would pass for an answer. */
 static int show_resources(const char *command, const struct devices_options *options)
 {
     char text[300], visible[96];
-    const int there = dp_gpus(text, sizeof text), n = there > 0 ? there : 0;
+    const int there = dp_gpus(text, sizeof text);
 
     command_visible(visible);
     if (there < 0)
         command_complain(command, "%s%s", text, visible);
-    if (there < 0 && (there != DP_ENODEV || options->required > 0))
-        return EXIT_FAILED;
-    if ((size_t)n < options->required) {
+    if (there < 0)
+        return there == DP_ENODEV && options->required == 0 ? EXIT_SKIPPED : EXIT_FAILED;
+    if ((size_t)there < options->required) {
         command_complain(command, "--require-devices %zu: there are %s", options->required, text);
         return EXIT_FAILED;
     }
     printf("{\n  \"version\": {\"major\": 1, \"minor\": 0},\n  \"local\": [{\"gpus\": [");
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < there; i++)
         printf("%s\n    {\"id\": \"%d\", \"slots\": 1}", i > 0 ? "," : "", i);
-    printf("%s]}]\n}\n", n > 0 ? "\n  " : "");
+    printf("\n  ]}]\n}\n");
     return EXIT_PASSED;
 }
 

@@ -1,5 +1,5 @@
 # devices --ctest-resources by a JSON parser of somebody else's: CMake's.
-foreach(gpus 0 1 8)
+foreach(gpus 1 8)
     set(ENV{LOCKSTEP_FAKE_GPUS} ${gpus})
     execute_process(COMMAND ${LOCKSTEP} devices --ctest-resources
         OUTPUT_VARIABLE text RESULT_VARIABLE status ERROR_VARIABLE why)

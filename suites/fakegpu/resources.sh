@@ -73,12 +73,8 @@ export LOCKSTEP_FAKE_GPUS=0
 ran 0 one Skipped
 grep -q 'no GPU: cudaGetDeviceCount' out || fail "no reason: $(cat out)"
 with LOCKSTEP_REQUIRE_GPU=1 ran 8 one Failed
-# None is valid, too; CTest then fails what asks for one.
-expect_status 0 "$lockstep" devices --ctest-resources
-mv out none.json
-grep -q 'no GPU' err || fail "an empty specification without a reason: $(cat err)"
-ran 8 one 'Not Run' --resource-spec-file none.json
-grep -q 'Insufficient resources' err || fail "CTest did not read none.json: $(cat err)"
+# None is no specification.
+one_line 77 'no GPU: cudaGetDeviceCount' "$lockstep" devices --ctest-resources
 # What is there and does not work is no skip.
 export LOCKSTEP_FAKE_INIT=cudaErrorSystemNotReady
 ran 8 one Failed
