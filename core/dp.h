@@ -253,7 +253,7 @@ int dp_module_add_param(struct dp_module *module, const char *name, enum dp_dtyp
 int dp_module_tie_param(struct dp_module *module, struct dp_param *param, struct dp_error *err);
 
 /* All parameters and buffers in tree pre-order, each once.                   [REPL-08]
- * Returns their number; fills at most capacity of list. */
+ * Returns their number, and fills at most capacity of list; or DP_ENOMEM, and fills nothing. */
 int dp_module_params(struct dp_module *module, struct dp_param *list[], int capacity);
 /* "1.weight" for parameter i of that list (a wrapper adds "module."). [NEST-04] */
 int dp_module_param_name(struct dp_module *module, int i, char *text, size_t bytes);

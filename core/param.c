@@ -67,8 +67,9 @@ size_t dp_module_visits(const struct dp_module *module)
 int dp_module_params(struct dp_module *module, struct dp_param *list[], int capacity)
 {
     struct dp_param_list all;
-    if (dp_param_list_open(module, &all, NULL))
-        return 0;
+    const int status = dp_param_list_open(module, &all, NULL);
+    if (status)
+        return status;
     const int n = all.n;
     for (int i = 0; i < n && i < capacity; ++i)
         list[i] = all.item[i];

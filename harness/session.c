@@ -66,6 +66,9 @@ static int open_modules(struct session *s, const struct session_config *how, str
         (rc = dp_sgd_open(s->top, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
         return rc;
     s->n_params = dp_module_params(s->top, s->param, SESSION_PARAMS);
+    if (s->n_params < 0)
+        return dp_fail(err, s->n_params, "no memory for a list of %s's parameters",
+                       s->workload->name);
     if (s->n_params != (int)workload_n_params(s->workload))
         return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu", s->workload->name,
                        s->n_params, workload_n_params(s->workload));

@@ -68,6 +68,8 @@ int train_ranks_spread(struct train_ranks *ranks, struct dp_error *err)
     struct dp_ddp_param from, to;
     int rc;
 
+    if (n < 0)
+        return dp_fail(err, n, "no memory for a list of the ranks' parameters");
     for (int p = 0; p < n; p++)
         for (int r = 1; r < ranks->n; r++)
             if ((rc = dp_ddp_param(ranks->ddp, 0, p, &from, err)) ||

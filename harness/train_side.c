@@ -66,11 +66,14 @@ static int open_modules(struct train_side *side, const struct train_side_config 
 
 static int open_params(struct train_side *side, struct dp_error *err)
 {
-    side->n_params = dp_module_params(side->top, NULL, 0);
-    side->param = calloc((size_t)side->n_params + 1, sizeof(struct dp_param *));
-    if (side->param == NULL)
-        return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", side->n_params);
-    dp_module_params(side->top, side->param, side->n_params);
+    const int n = dp_module_params(side->top, NULL, 0);
+
+    if (n < 0)
+        return dp_fail(err, n, "no memory for a list of the model's parameters");
+    side->param = calloc((size_t)n + 1, sizeof(struct dp_param *));
+    if (side->param == NULL || dp_module_params(side->top, side->param, n) != n)
+        return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
+    side->n_params = n;
     for (int p = 0; p < side->n_params; p++)
         if (side->param[p]->value.dtype == DP_F32)
             side->n_values += dp_tensor_count(&side->param[p]->value);

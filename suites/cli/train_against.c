@@ -48,7 +48,8 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
     if (rc == 0 && dp_run_replica(run) == 1 && *fault == FAULT_DRIFT) {
         struct dp_param *first = NULL;
 
-        dp_module_params(module, &first, 1);
+        if (dp_module_params(module, &first, 1) < 1)
+            return dp_fail(err, DP_ENOMEM, "no parameter to spoil");
         float *value = dp_run_value(run, first)->data;
 
         value[0] = nextafterf(value[0], INFINITY);

@@ -62,6 +62,8 @@ static int set_params(struct builder *b, const struct layer *layer, struct dp_mo
     const int n = layer->n_params > 0 ? dp_module_params(module, list, LAYER_MAX_PARAMS) : 0;
     int status = 0;
 
+    if (n < 0)
+        return dp_fail(b->err, n, "no memory for a list of parameters");
     if (n != layer->n_params)
         return dp_fail(b->err, OWN_STATUS(IMPL_EBROKEN), "%d parameters where %d are described", n,
                        layer->n_params);

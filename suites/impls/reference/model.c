@@ -7,11 +7,14 @@
 
 static int list_params(struct impl_model *model, struct dp_error *err)
 {
-    model->n_params = dp_module_params(model->root, NULL, 0);
-    model->param = calloc((size_t)model->n_params + 1, sizeof *model->param);
-    if (model->param == NULL)
-        return dp_fail(err, DP_ENOMEM, "no memory for a list of parameters");
-    dp_module_params(model->root, model->param, model->n_params);
+    const int n = dp_module_params(model->root, NULL, 0);
+
+    if (n < 0)
+        return dp_fail(err, n, "no memory for a list of parameters");
+    model->param = calloc((size_t)n + 1, sizeof *model->param);
+    if (model->param == NULL || dp_module_params(model->root, model->param, n) != n)
+        return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
+    model->n_params = n;
     return 0;
 }
 
