@@ -211,11 +211,10 @@ static int check_selected(const char *command, const struct runner_options *opti
     if (status == 0 && options->list) {
         runner_list(stdout, tests, n);
     } else if (status == 0) {
+        stop_watch_signals(); /* before there is a file that would be left */
         status = runner_out_open(command, options->out, &out);
-        if (status == 0) {
-            stop_watch_signals();
+        if (status == 0)
             status = gpus_there(command, options);
-        }
         if (status == 0) {
             status = options->mutants ? runner_mutants(command, options, tests, n, &out)
                                       : check_implementation(command, options, tests, n, &out);

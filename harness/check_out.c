@@ -1,12 +1,12 @@
 /* check_out.c: the file of --out: refused before anything runs, there only when complete. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "check_runner.h"
 #include "command.h"
+#include "temporary.h"
 
 static int complain(const char *command, const char *path, const char *what)
 {
@@ -23,16 +23,19 @@ int runner_out_open(const char *command, const char *path, struct runner_out *ou
     if (path[0] == '\0')
         return 0;
     snprintf(out->path, sizeof out->path, "%s", path);
-    snprintf(out->temporary, sizeof out->temporary, "%s.%ld", path, (long)getpid());
     /* The new file takes the old one's place: that must not be a device. */
     if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return complain(command, path, "it is not a regular file");
-    fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0)
-        out->file = fdopen(fd, "w");
-    if (out->file != NULL)
+    fd = temporary_open(path, out->temporary, sizeof out->temporary);
+    if (fd >= 0 && (out->file = fdopen(fd, "w")) != NULL)
         return 0;
-    return complain(command, path, strerror(errno));
+    const int why = errno;
+
+    if (fd >= 0) {
+        close(fd);
+        unlink(out->temporary);
+    }
+    return complain(command, path, strerror(why));
 }
 
 int runner_out_close(const char *command, struct runner_out *out)

@@ -5,6 +5,7 @@
 #include "check_record.h"
 #include "command.h"
 #include "peer_report.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ static const char documentation[] =
     "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
     "result of --check is not a pass; 2 misuse, "
     "unreadable or torn input, or output that cannot be written; 3 the files are of different "
-    "machines and nothing was written, or no cell is verified and the page says so.";
+    "machines and nothing was written, or no cell is verified and the page says so; 130 "
+    "interrupted.";
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -366,5 +368,8 @@ int report_main(int argc, char **argv)
 
     if (command_parse(&parser, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    return report_all(&arguments);
+    stop_watch_signals(); /* so that no temporary file is left */
+    const int status = report_all(&arguments);
+
+    return status == EXIT_MISUSE && stop_requested() ? EXIT_INTERRUPTED : status;
 }

@@ -13,6 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stop.h"
+#include "temporary.h"
+
 enum { TIME_LIMIT_SECONDS = 60 };
 
 /* In the child, whose stderr is a file: 127 stands for "there is no gnuplot", as in a shell. */
@@ -73,8 +76,11 @@ int report_gnuplot(const char *directory, const char *variables, const char *scr
         child = fork();
     if (child == 0)
         exec_gnuplot(directory, arguments, seconds, fileno(complaints));
-    while (child > 0 && waitpid(child, &status, 0) < 0)
+    while (child > 0 && waitpid(child, &status, 0) < 0) {
+        if (errno == EINTR && stop_requested())
+            kill(child, SIGTERM);
         child = errno == EINTR ? child : -1;
+    }
     if (child < 0)
         snprintf(err->text, sizeof err->text, "cannot start gnuplot: %s", strerror(errno));
     else if (status != 0)
@@ -178,7 +184,8 @@ static int finish_svg(const char *directory, const char *name, struct record_err
     return report_close(&out, err);
 }
 
-static int accept_pictures(const char *directory, const char *name, struct record_error *err)
+static int accept_pictures(const char *directory, const char *name,
+                           const struct temporary_ending *ending, struct record_error *err)
 {
     static const char iend[] = "\0\0\0\0IEND\xae\x42\x60\x82";
     static const struct format formats[] = {{"svg", "<?xml", "</svg>", 6},
@@ -186,28 +193,55 @@ static int accept_pictures(const char *directory, const char *name, struct recor
     int result = 0;
 
     for (size_t i = 0; i < 2 && result == 0; i++) {
-        char temporary[80], final[64];
+        char temporary[96], final[64];
 
         snprintf(final, sizeof final, "%s.%s", name, formats[i].ending);
-        snprintf(temporary, sizeof temporary, "%s.tmp", final);
+        snprintf(temporary, sizeof temporary, "%s%s", final, ending->text);
         result = accept_file(directory, temporary, final, &formats[i], err);
     }
     return result == 0 ? finish_svg(directory, name, err) : result;
 }
 
+/* New files for gnuplot to write to, which opens whatever has the name. */
+static int make_pictures(const char *directory, const char *name,
+                         const struct temporary_ending *ending, struct record_error *err)
+{
+    static const char *const kinds[] = {"svg", "png"};
+    char path[1088] = "";
+    int fd = 0;
+
+    for (size_t i = 0; i < 2 && fd >= 0; i++) {
+        snprintf(path, sizeof path, "%.960s/%.60s.%s%s", directory, name, kinds[i], ending->text);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (fd >= 0)
+        return 0;
+    snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(errno));
+    return -1;
+}
+
 int report_draw(const char *directory, const char *name, struct record_error *err)
 {
-    static const char *const files[] = {"svg.tmp", "png.tmp", "svg", "png"};
-    char variables[96], file[64];
-    int result;
+    static const char *const kinds[] = {"svg", "png"};
+    struct temporary_ending ending = {""};
+    char variables[96], file[96];
+    int result = temporary_ending(&ending);
 
-    snprintf(variables, sizeof variables, "figure='%s';ending='.tmp'", name);
-    result = report_gnuplot(directory, variables, "draw.gp", TIME_LIMIT_SECONDS, err);
+    if (result != 0)
+        snprintf(err->text, sizeof err->text, "no random name: %s", strerror(errno));
+    else if ((result = make_pictures(directory, name, &ending, err)) == 0) {
+        snprintf(variables, sizeof variables, "figure='%s';ending='%s'", name, ending.text);
+        result = report_gnuplot(directory, variables, "draw.gp", TIME_LIMIT_SECONDS, err);
+    }
     if (result == 0)
-        result = accept_pictures(directory, name, err);
+        result = accept_pictures(directory, name, &ending, err);
     /* One of two is no figure. */
-    for (size_t i = 0; result != 0 && i < sizeof files / sizeof files[0]; i++) {
-        snprintf(file, sizeof file, "%s.%s", name, files[i]);
+    for (size_t i = 0; result != 0 && i < 2; i++) {
+        snprintf(file, sizeof file, "%s.%s", name, kinds[i]);
+        report_remove(directory, file);
+        snprintf(file, sizeof file, "%s.%s%s", name, kinds[i], ending.text);
         report_remove(directory, file);
     }
     return result;

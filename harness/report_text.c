@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stop.h"
+#include "temporary.h"
+
 /* Length of the UTF-8 sequence at s and its code point; 0 when it is not one. */
 static size_t decode(const unsigned char *s, unsigned long *code)
 {
@@ -118,14 +121,22 @@ int report_open(struct report_out *out, const char *directory, const char *name,
                  directory, sizeof out->path - 1);
         return -1;
     }
-    snprintf(out->temporary, sizeof out->temporary, "%s.tmp", out->path);
-    out->escape = escape;
-    out->file = fopen(out->temporary, "w");
-    if (out->file == NULL) {
-        write_error(err, out->temporary);
+    if (stop_requested()) {
+        snprintf(err->text, sizeof err->text, "interrupted before '%.180s' was written", out->path);
         return -1;
     }
-    return 0;
+    const int fd = temporary_open(out->path, out->temporary, sizeof out->temporary);
+
+    out->escape = escape;
+    out->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (out->file != NULL)
+        return 0;
+    write_error(err, out->path);
+    if (fd >= 0) {
+        close(fd);
+        unlink(out->temporary);
+    }
+    return -1;
 }
 
 int report_close(struct report_out *out, struct record_error *err)

@@ -368,7 +368,6 @@ static int run_all(struct session *s)
     int status, drawn;
 
     tell_batch(s);
-    stop_watch_signals();
     if ((status = run_seeds(s)) != EXIT_PASSED)
         return status;
     const double median = median_of(s->accuracy, s->options.seeds);
@@ -392,6 +391,7 @@ int train_main(int argc, char **argv)
     if (s == NULL)
         return EXIT_MISUSE;
     s->command = argv[0];
+    stop_watch_signals(); /* before there is a file that would be left */
     if ((status = train_parse(argc, argv, &s->options)) == 0 && (status = open_data(s)) == 0 &&
         (status = open_devices(s)) == 0 && (status = check_files(s)) == 0 &&
         (status = open_record(s)) == 0)

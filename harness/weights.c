@@ -2,12 +2,13 @@
 #include "weights.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "temporary.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the file is little-endian, and numbers are written as they are in memory"
@@ -27,19 +28,21 @@ uint64_t weights_checksum(const unsigned char *bytes, size_t n)
 int weights_list_open(struct dp_module *module, struct weights_list *list, struct dp_error *err)
 {
     const int n = dp_module_params(module, NULL, 0);
+    int rc = 0;
 
-    *list = (struct weights_list){.n = n};
+    *list = (struct weights_list){.n = 0};
     if (n < 0)
-        return dp_fail(err, n, "the parameters of the model cannot be listed");
+        return dp_fail(err, n, "no memory for a list of the model's parameters");
     list->param = calloc((size_t)n + 1, sizeof *list->param);
     list->name = calloc((size_t)n + 1, sizeof *list->name);
-    if (list->param == NULL || list->name == NULL)
+    if (list->param == NULL || list->name == NULL || dp_module_params(module, list->param, n) != n)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
-    dp_module_params(module, list->param, n);
-    for (int i = 0; i < n; i++)
-        if (dp_module_param_name(module, i, list->name[i], sizeof list->name[i]))
-            return dp_fail(err, DP_EINVAL, "parameter %d has no name", i);
-    return 0;
+    list->n = n;
+    for (int i = 0; i < n && rc == 0; i++)
+        if ((rc = dp_module_param_name(module, i, list->name[i], sizeof list->name[i])))
+            dp_fail(err, rc, "no %s of parameter %d",
+                    rc == DP_ENOMEM ? "memory for the name" : "name", i);
+    return rc;
 }
 
 void weights_list_close(struct weights_list *list)
@@ -117,9 +120,7 @@ static int open_temporary(const char *path, char *temporary, size_t bytes, struc
     /* A rename would put a file in the place of a device. */
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
         return dp_fail(err, DP_EINVAL, "cannot write %.120s: it is not a regular file", path);
-    if (snprintf(temporary, bytes, "%s.%ld.tmp", path, (long)getpid()) >= (int)bytes)
-        return dp_fail(err, DP_EINVAL, "the path %.80s... is too long", path);
-    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = temporary_open(path, temporary, bytes);
 
     return fd >= 0 ? fd : dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, strerror(errno));
 }

@@ -2,7 +2,7 @@
 #
 # Static, as all scripts here. FIGURE-layout.gp has numbers only: size of the picture in pixels, then
 # for each panel p NAME_p. FIGURE-text.tsv has the words: text is only ever data and noenhanced.
-# `ending` goes behind the names of the pictures (".tmp": they count only when they are complete).
+# `ending` goes behind the names of the pictures (they count only when they are complete).
 set encoding utf8
 set datafile separator "\t"
 set datafile commentschars ""

@@ -57,3 +57,27 @@ expect_count 1 "$line" err
 [ ! -s out ] || fail "an interrupted training has a result: $(cat out)"
 expect_count 0 'train-end' stopped.jsonl
 expect_status 0 "$lockstep" train --model tutorial --data random --load stopped.weights --epochs 0
+
+# Temporary files have names that nobody can guess: a link that was put there for the process's own
+# number changes nothing.
+echo mine >victim
+sh -c 'ln -s victim new.weights.$$.tmp && exec "$@"' sh "$lockstep" train --model tutorial \
+    --data random --devices virt:1 --epochs 0 --save new.weights >out 2>err || fail "$(cat err)"
+sh -c 'ln -s victim check.json.$$ && exec "$@"' sh "$lockstep" check --only SPLIT-01.sizes \
+    --format json --out check.json >out 2>err || fail "$(cat err)"
+[ "$(cat victim)" = mine ] || fail "a link was followed"
+# And the bits that the user's mask leaves.
+for mask in 022 077 002; do
+    rm -f new.weights check.json
+    (umask $mask && "$lockstep" train --model tutorial --data random --devices virt:1 --epochs 0 \
+        --save new.weights >out 2>err) || fail "$(cat err)"
+    (umask $mask && : >wanted)
+    [ "$(stat -c %a new.weights)" = "$(stat -c %a wanted)" ] || fail "mask $mask: $(ls -l)"
+    rm wanted
+done
+# A name may have all the 255 bytes that it can.
+long=$(printf '%0255d' 1)
+"$lockstep" train --model tutorial --data random --devices virt:1 --epochs 0 --save $long >out 2>err ||
+    fail "$(cat err)"
+[ -s $long ] || fail "no weights in $long"
+[ -z "$(ls | grep '[.]tmp$' | grep -v '^new.weights.[0-9]*.tmp$')" ] || fail "a temporary file is left"

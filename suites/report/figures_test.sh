@@ -274,7 +274,7 @@ test_broken() {
     mkdir bin
     cat >bin/gnuplot <<EOF
 #!/bin/sh
-case "\$*" in *phases*) exit 3 ;; *shards*) : >shards.svg.tmp ; exit 0 ;; esac
+case "\$*" in *phases*) exit 3 ;; *shards*) : >"shards.svg\$(expr "\$3" : ".*ending='\(.*\)'")" ; exit 0 ;; esac
 PATH=$PATH exec gnuplot "\$@"
 EOF
     chmod +x bin/gnuplot

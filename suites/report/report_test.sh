@@ -411,13 +411,53 @@ test_unwritable() {
     report 2 good.jsonl --out out
     one_line out/index.html
     no_leftovers
-    if [ -w /dev/full ] && ln -s /dev/full out/summary.md.tmp; then
-        rmdir out/index.html
-        report 2 good.jsonl --out out
-        one_line 'out/summary.md'
-        no_leftovers
-        not_written out/summary.md
-    fi
+    rmdir out/index.html
+    rm -f out/*
+    (trap '' XFSZ && ulimit -f 2 && report 2 good.jsonl --out out) || exit 1
+    one_line "cannot write 'out/draw.gp': File too large"
+    no_leftovers
+    not_written out/draw.gp
+}
+
+# Links that somebody has put where a report once made its temporary files lead nowhere.
+test_planted() {
+    records good
+    mkdir out
+    echo mine >victim
+    for name in index.html summary.md draw.gp frame.gp lines.gp scaling.gp scaling-layout.gp \
+        scaling-text.tsv scaling-1.tsv scaling.svg scaling.png; do
+        ln -s ../victim "out/$name.tmp"
+    done
+    want=1
+    ! command -v gnuplot >/dev/null || want=0
+    report $want good.jsonl --out out
+    [ "$(cat victim)" = mine ] || fail "a link was followed"
+    rm out/*.tmp
+    # A link with the final name is replaced by the file.
+    ln -sf ../victim out/index.html
+    report $want good.jsonl --out out
+    [ "$(cat victim)" = mine ] && [ ! -L out/index.html ] || fail "a link was followed"
+}
+
+# A signal leaves no temporary file, and no gnuplot.
+test_interrupted() {
+    records good
+    mkdir bin
+    printf '#!/bin/sh\necho $$ >pid\nexec sleep 60\n' >bin/gnuplot
+    chmod +x bin/gnuplot
+    PATH=$work/bin:$PATH "$lockstep" report good.jsonl --out out >out.txt 2>err.txt &
+    reporter=$!
+    for tries in $(seq 100); do
+        [ ! -s out/pid ] || break
+        sleep 0.1
+    done
+    kill -TERM $reporter
+    status=0
+    wait $reporter || status=$?
+    [ $status -eq 130 ] || fail "exit status $status, not 130"
+    one_line 'interrupted'
+    no_leftovers
+    ! kill -0 "$(cat out/pid)" 2>/dev/null || fail "gnuplot is still there"
 }
 
 test_help() {
@@ -429,7 +469,7 @@ test_help() {
 
 case $case_name in
 figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | merged | bindings | controls | refused | machines | \
-    unverified | no_gnuplot | unwritable | help)
+    unverified | no_gnuplot | unwritable | planted | interrupted | help)
     "test_$case_name"
     ;;
 *)
