@@ -12,6 +12,8 @@
 
 static const char LEVEL[] = "module.";
 
+enum { LOOK_BYTES = 1 << 26 };
+
 struct entry {
     char name[128];
     unsigned dtype, ndim;
@@ -33,45 +35,21 @@ static int bad(const struct image *image, const char *what)
     return dp_fail(image->err, DP_EINVAL, "%.100s %s", image->path, what);
 }
 
-static int read_file(struct image *image)
-{
-    struct stat info;
-    size_t got = 0;
-    ssize_t n = 1;
-    const int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-    if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        const int reason = fd < 0 ? errno : 0;
-
-        if (fd >= 0)
-            close(fd);
-        return dp_fail(image->err, DP_EINVAL, "cannot read %.120s: %s", image->path,
-                       reason != 0 ? strerror(reason) : "it is not a regular file");
-    }
-    image->n = (size_t)info.st_size;
-    if ((image->bytes = malloc(image->n + 1)) != NULL)
-        while (got < image->n && (n = read(fd, image->bytes + got, image->n - got)) > 0)
-            got += (size_t)n;
-    close(fd);
-    if (image->bytes == NULL)
-        return dp_fail(image->err, DP_ENOMEM, "no memory to read %.120s", image->path);
-    return got == image->n ? 0 : bad(image, "cannot be read to its end");
-}
-
-static int check_head(struct image *image)
+/* The first thing asked of a file, which may have any size: whether it is one of ours, and whole.
+ */
+static int check_head(struct image *image, const unsigned char head[], size_t got)
 {
     uint32_t version;
-    uint64_t bytes, sum;
+    uint64_t bytes;
 
-    if (image->n < WEIGHTS_MAGIC_BYTES ||
-        memcmp(image->bytes, WEIGHTS_MAGIC, WEIGHTS_MAGIC_BYTES) != 0)
+    if (got < WEIGHTS_MAGIC_BYTES || memcmp(head, WEIGHTS_MAGIC, WEIGHTS_MAGIC_BYTES) != 0)
         return bad(image, "holds no weights: it does not begin with " WEIGHTS_MAGIC);
     if (image->n < WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES)
         return dp_fail(image->err, DP_EINVAL, "%.100s is truncated: it has %zu bytes only",
                        image->path, image->n);
-    memcpy(&version, image->bytes + 8, sizeof version);
-    memcpy(&image->tensors, image->bytes + 12, sizeof image->tensors);
-    memcpy(&bytes, image->bytes + 16, sizeof bytes);
+    memcpy(&version, head + 8, sizeof version);
+    memcpy(&image->tensors, head + 12, sizeof image->tensors);
+    memcpy(&bytes, head + 16, sizeof bytes);
     if (version != WEIGHTS_VERSION)
         return dp_fail(image->err, DP_EINVAL, "%.100s is of version %u; this program reads %d",
                        image->path, version, WEIGHTS_VERSION);
@@ -79,11 +57,82 @@ static int check_head(struct image *image)
         return dp_fail(image->err, DP_EINVAL, "%.100s is %s: it has %zu of %llu bytes", image->path,
                        image->n < bytes ? "truncated" : "too long", image->n,
                        (unsigned long long)bytes);
-    memcpy(&sum, image->bytes + image->n - WEIGHTS_SUM_BYTES, sizeof sum);
-    if (sum != weights_checksum(image->bytes, image->n - WEIGHTS_SUM_BYTES))
-        return bad(image, "is damaged: its checksum is wrong");
     image->at = WEIGHTS_HEAD_BYTES;
     return 0;
+}
+
+/* Bytes that are there: fewer than n at the end of the file, or of an error. */
+static size_t read_bytes(int fd, unsigned char bytes[], size_t n)
+{
+    size_t got = 0;
+
+    while (got < n) {
+        const ssize_t more = read(fd, bytes + got, n - got);
+
+        if (more == 0 || (more < 0 && errno != EINTR))
+            break;
+        got += more > 0 ? (size_t)more : 0;
+    }
+    return got;
+}
+
+/* The most bytes that a file of these weights can have, whatever wrappers add to the names. */
+static size_t most_bytes(const struct weights_list *list)
+{
+    size_t bytes = WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES;
+
+    for (int i = 0; i < list->n; i++)
+        bytes += 2 + sizeof list->name[i] + 2 + 8 * (size_t)DP_MAX_DIMS +
+                 dp_tensor_bytes(&list->param[i]->value);
+    return bytes;
+}
+
+/* Takes memory only for a file that can be the model's, or is small enough to be looked at to say
+ * where it differs. */
+static int read_image(struct image *image, int fd, const struct weights_list *list)
+{
+    const size_t most = most_bytes(list) > LOOK_BYTES ? most_bytes(list) : LOOK_BYTES;
+    unsigned char head[WEIGHTS_HEAD_BYTES];
+    uint64_t sum;
+    const size_t got = read_bytes(fd, head, sizeof head);
+    const int rc = check_head(image, head, got);
+
+    if (rc)
+        return rc;
+    if (image->n > most)
+        return dp_fail(
+            image->err, DP_EINVAL,
+            "%.80s is of another model: it has %zu bytes, this one's weights at most %zu",
+            image->path, image->n, most_bytes(list));
+    if ((image->bytes = malloc(image->n)) == NULL)
+        return dp_fail(image->err, DP_ENOMEM, "no memory to read %.120s: %zu bytes", image->path,
+                       image->n);
+    memcpy(image->bytes, head, got);
+    if (read_bytes(fd, image->bytes + got, image->n - got) != image->n - got)
+        return bad(image, "cannot be read to its end");
+    memcpy(&sum, image->bytes + image->n - WEIGHTS_SUM_BYTES, sizeof sum);
+    return sum == weights_checksum(image->bytes, image->n - WEIGHTS_SUM_BYTES)
+               ? 0
+               : bad(image, "is damaged: its checksum is wrong");
+}
+
+static int read_file(struct image *image, const struct weights_list *list)
+{
+    struct stat info;
+    const int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int rc;
+
+    if (fd < 0 || fstat(fd, &info) != 0)
+        rc = dp_fail(image->err, DP_EINVAL, "cannot read %.120s: %s", image->path, strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        rc = bad(image, "cannot be read: it is not a regular file");
+    else {
+        image->n = (size_t)info.st_size;
+        rc = read_image(image, fd, list);
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 /* Takes bytes of the file, up to the checksum; NULL when there are not so many left. */
@@ -167,55 +216,85 @@ static void bare_name(const char *name, char bare[128])
     bare[used] = '\0';
 }
 
-static void describe(const char *name, int dtype, unsigned ndim, const uint64_t dim[], char *text,
-                     size_t bytes)
+/* A tensor, with its name from just before the place where it differs from another. */
+static void describe(const struct entry *entry, size_t same, char *text, size_t bytes)
 {
     static const char *const types[] = {"float32", "float64", "int32", "int64"};
-    char bare[128];
+    const size_t skip = same > 12 ? same - 12 : 0;
+    size_t used =
+        (size_t)snprintf(text, bytes, "%s%.30s%s %s [", skip > 0 ? "..." : "", entry->name + skip,
+                         strlen(entry->name + skip) > 30 ? "..." : "", types[entry->dtype]);
 
-    bare_name(name, bare);
-    size_t used = (size_t)snprintf(text, bytes, "%.30s %s [", bare, types[dtype]);
-
-    for (unsigned d = 0; d < ndim && used < bytes; d++)
+    for (unsigned d = 0; d < entry->ndim && used < bytes; d++)
         used += (size_t)snprintf(text + used, bytes - used, "%s%llu", d > 0 ? ", " : "",
-                                 (unsigned long long)dim[d]);
+                                 (unsigned long long)entry->dim[d]);
     if (used < bytes)
         snprintf(text + used, bytes - used, "]");
 }
 
-static void describe_param(const struct weights_list *list, int i, char *text, size_t bytes)
+/* Of the model; as far as it can be compared. */
+static struct entry entry_of(const struct weights_list *list, int i)
 {
     const struct dp_tensor *value = &list->param[i]->value;
-    uint64_t dim[DP_MAX_DIMS] = {0};
+    struct entry entry = {.dtype = (unsigned)value->dtype, .ndim = (unsigned)value->ndim};
 
+    bare_name(list->name[i], entry.name);
     for (int d = 0; d < value->ndim; d++)
-        dim[d] = value->dim[d];
-    describe(list->name[i], (int)value->dtype, (unsigned)value->ndim, dim, text, bytes);
+        entry.dim[d] = value->dim[d];
+    return entry;
+}
+
+static bool is_same(const struct entry *a, const struct entry *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->dtype == b->dtype && a->ndim == b->ndim &&
+           memcmp(a->dim, b->dim, a->ndim * sizeof a->dim[0]) == 0;
+}
+
+/* there, here: NULL where there is no such tensor. */
+static int differ(const struct image *image, int i, const struct entry *there,
+                  const struct entry *here)
+{
+    char theirs[96] = "no tensor", ours[96] = "none";
+    size_t same = 0;
+
+    while (there != NULL && here != NULL && there->name[same] != '\0' &&
+           there->name[same] == here->name[same])
+        same++;
+    /* Of equal names all of it is as good. */
+    if (there != NULL && here != NULL && there->name[same] == here->name[same])
+        same = 0;
+    if (there != NULL)
+        describe(there, same, theirs, sizeof theirs);
+    if (here != NULL)
+        describe(here, same, ours, sizeof ours);
+    return dp_fail(image->err, DP_EINVAL,
+                   "%.60s is of another model: tensor %d is %s there, %s here", image->path, i,
+                   theirs, ours);
 }
 
 /* Every tensor of the file is the model's, in its order; copies when they are. */
 static int match(struct image *image, const struct weights_list *list, bool copy)
 {
-    char there[100], here[100];
-    struct entry entry;
     int rc;
 
     image->at = WEIGHTS_HEAD_BYTES;
     for (int i = 0; i < list->n || (uint32_t)i < image->tensors; i++) {
-        snprintf(there, sizeof there, "no tensor");
-        snprintf(here, sizeof here, "none");
-        if ((uint32_t)i < image->tensors) {
-            if ((rc = next_entry(image, &entry)))
+        const bool is_there = (uint32_t)i < image->tensors, is_here = i < list->n;
+        struct entry there, here;
+
+        if (is_there) {
+            char name[sizeof there.name];
+
+            if ((rc = next_entry(image, &there)))
                 return rc;
-            describe(entry.name, (int)entry.dtype, entry.ndim, entry.dim, there, sizeof there);
+            memcpy(name, there.name, sizeof name);
+            bare_name(name, there.name);
         }
-        if (i < list->n)
-            describe_param(list, i, here, sizeof here);
-        if (strcmp(there, here) != 0)
-            return dp_fail(image->err, DP_EINVAL,
-                           "%.60s is of another model: tensor %d is %s there, %s here", image->path,
-                           i, there, here);
-        if (copy && (rc = dp_tensor_write(&list->param[i]->value, entry.data, image->err)))
+        if (is_here)
+            here = entry_of(list, i);
+        if (!is_there || !is_here || !is_same(&there, &here))
+            return differ(image, i, is_there ? &there : NULL, is_here ? &here : NULL);
+        if (copy && (rc = dp_tensor_write(&list->param[i]->value, there.data, image->err)))
             return rc;
     }
     return 0;
@@ -227,8 +306,8 @@ int weights_load(struct dp_module *module, const char *path, struct dp_error *er
     struct weights_list list = {.n = 0};
     int rc;
 
-    if ((rc = read_file(&image)) == 0 && (rc = check_head(&image)) == 0 &&
-        (rc = check_entries(&image)) == 0 && (rc = weights_list_open(module, &list, err)) == 0) {
+    if ((rc = weights_list_open(module, &list, err)) == 0 && (rc = read_file(&image, &list)) == 0 &&
+        (rc = check_entries(&image)) == 0) {
         if ((rc = match(&image, &list, false)) == 0)
             rc = match(&image, &list, true);
     }

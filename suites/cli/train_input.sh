@@ -23,6 +23,15 @@ refuse 'tensor 4 is no tensor there, 4.weight float32 \[10, 10\] here' \
     "$lockstep" train --model mlp:64,128,10,10 --load three.weights
 refuse 'tensor 2 is 2.weight .* there, none here' "$lockstep" train --model mlp:64,128 \
     --load three.weights
+# Files of any size, most of which is not there: told by their beginning.
+truncate -s 100G zero.weights
+refuse 'zero.weights holds no weights: it does not begin with LOCKSTPW$' "$lockstep" train \
+    --load zero.weights
+{ printf 'LOCKSTPW\001\000\000\000\004\000\000\000\000\000\000\000\031\000\000\000'; } >huge.weights
+truncate -s 100G huge.weights
+refuse 'huge.weights is of another model: it has 107374182400 bytes, this one.s weights at most' \
+    "$lockstep" train --load huge.weights
+rm zero.weights huge.weights
 refuse 'nowhere' "$lockstep" train --load nowhere
 refuse 'not a regular file' "$lockstep" train --load /dev/zero
 
