@@ -240,7 +240,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int refuse(const char *command, const char *text)
 {
     command_complain(command, "%s", text);
-    return EXIT_MISUSE;
+    return command_misuse(command);
 }
 
 static int check_mutant_options(const char *command, const struct runner_options *options)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KEY_USAGE = 1024 };
+
 /* Bytes of a UTF-8 character that begins with it; 0 when none does. */
 static size_t character_bytes(unsigned char first)
 {
@@ -95,15 +97,45 @@ static int check_arguments(int argc, char **argv)
     return 0;
 }
 
+/* As argp's own, which knows no -h. */
+const struct argp_option command_always[] = {
+    {.name = "help", .key = 'h', .doc = "show all options, and exit", .group = -1},
+    {.name = "usage", .key = KEY_USAGE, .doc = "show a short summary, and exit"},
+    {.key = '?', .flags = OPTION_HIDDEN},
+    {0}};
+
+static error_t parse_always(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    if (key == 'h' || key == '?')
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    else if (key == KEY_USAGE)
+        argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+    return ARGP_ERR_UNKNOWN;
+}
+
+int command_misuse(const char *command)
+{
+    fprintf(stderr, "Try '%s --help' for more information.\n", command);
+    return EXIT_MISUSE;
+}
+
 int command_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
+    static const struct argp always = {.options = command_always, .parser = parse_always};
+    static const struct argp_child children[] = {{.argp = &always}, {0}};
+    struct argp whole = *argp;
+
     if (check_arguments(argc, argv))
         return EXIT_MISUSE;
     if (argc == 2 && strcmp(argv[1], "--dump-options") == 0) {
         command_dump(argp);
         exit(EXIT_PASSED);
     }
-    return argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? 0 : EXIT_MISUSE;
+    whole.children = children;
+    if (argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input) == 0)
+        return 0;
+    return command_misuse(argv[0]);
 }
 
 error_t command_key(int key, char *arg, struct argp_state *state)

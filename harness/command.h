@@ -36,9 +36,15 @@ void command_complain(const char *command, const char *format, ...)
  * are broken at blanks and go on after indent blanks. */
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);
 
-/* argp_parse whose complaints are one line each. 0, or EXIT_MISUSE after the complaint. Refuses
- * arguments that command_clean would change. --dump-options, alone, prints command_dump and exits
- * as --help does. */
+/* A second line behind a complaint about the command line: where the options are explained. Returns
+ * EXIT_MISUSE. */
+int command_misuse(const char *command);
+
+/* What every subcommand knows: -h, --help and --usage. */
+extern const struct argp_option command_always[];
+/* argp_parse whose complaints are one line each, and that of command_misuse. 0, or EXIT_MISUSE
+ * after the complaint. Refuses arguments that command_clean would change. --dump-options, alone,
+ * prints command_dump and exits as --help does. */
 int command_parse(const struct argp *argp, int argc, char **argv, void *input);
 /* Prints what a command's --help is made of, for docs/manual; or a table alone. */
 void command_dump(const struct argp *argp);

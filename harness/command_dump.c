@@ -57,11 +57,6 @@ void command_dump_options(const struct argp_option table[])
 
 void command_dump(const struct argp *argp)
 {
-    /* What argp adds to every table. */
-    static const struct argp_option always[] = {
-        {.name = "help", .key = '?', .doc = "show all options, and exit"},
-        {.name = "usage", .doc = "show a short summary, and exit"},
-        {0}};
     const char *doc = argp->doc != NULL ? argp->doc : "";
     const size_t before = strcspn(doc, "\v");
 
@@ -72,5 +67,5 @@ void command_dump(const struct argp *argp)
         print_line("arguments", argp->args_doc, strlen(argp->args_doc));
     if (argp->options != NULL)
         command_dump_options(argp->options);
-    command_dump_options(always);
+    command_dump_options(command_always);
 }

@@ -1,6 +1,9 @@
 /* main.c: the program lockstep: a table of subcommands, nothing else. */
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +35,7 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 static const char about[] = "Benchmark and conformance suite for data-parallel training.";
 
 static const struct argp_option own_options[] = {
-    {.name = "help", .doc = "show the commands"},
+    {.name = "help", .key = 'h', .doc = "show the commands"},
     {.name = "version", .doc = "show the version, the commit and the kind of build"},
     {0}};
 
@@ -72,7 +75,7 @@ static int unknown_command(const char *name)
         }
     }
     fputc('\n', stderr);
-    return EXIT_MISUSE;
+    return command_misuse("lockstep");
 }
 
 /* Without this the next file opened, perhaps a file of records, would be standard output or error.
@@ -110,13 +113,28 @@ static void keep_hwloc_quiet(void)
     setenv("HWLOC_HIDE_ERRORS", "2", 0);
 }
 
+/* Whoever read standard output has gone, as `head` does. */
+static bool reader_is_gone(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO};
+
+    return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 /* Output that could not be written must not look like success, not even that of --help, after
- * which argp exits by itself. */
+ * which argp exits by itself. A reader that has gone wants no words: all that was to be done is
+ * done, and the program ends as any other does in a pipe. */
 static void check_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return;
-    perror("lockstep: standard output");
+    const int why = errno;
+
+    if (reader_is_gone()) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    fprintf(stderr, "lockstep: standard output: %s\n", strerror(why));
     _exit(EXIT_MISUSE);
 }
 
@@ -134,7 +152,8 @@ int main(int argc, char **argv)
         print_help(stderr);
         return EXIT_MISUSE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return EXIT_PASSED;
     }

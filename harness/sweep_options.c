@@ -317,14 +317,14 @@ static int check_options(const char *command, struct sweep_options *options)
 
     if (options->resume && options->out[0] == '\0') {
         command_complain(command, "--resume needs --out FILE");
-        return EXIT_MISUSE;
+        return command_misuse(command);
     }
     if (options->timeout <= 0)
         options->timeout = 10 * seconds + 60 > 120 ? 10 * seconds + 60 : 120;
     if (options->timeout <= seconds) {
         command_complain(command, "--timeout %g must be more than --seconds %g", options->timeout,
                          seconds);
-        return EXIT_MISUSE;
+        return command_misuse(command);
     }
     return 0;
 }

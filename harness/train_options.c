@@ -236,7 +236,7 @@ static int check_options(const char *command, const struct train_options *o)
     if (what == NULL)
         return 0;
     command_complain(command, "%s", what);
-    return EXIT_MISUSE;
+    return command_misuse(command);
 }
 
 int train_parse(int argc, char **argv, struct train_options *options)

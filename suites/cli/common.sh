@@ -26,13 +26,19 @@ expect_status()
     fi
 }
 
-# one_line STATUS WORDS COMMAND...: one line on stderr that has the words, nothing on stdout.
+# one_line STATUS WORDS COMMAND...: one line on stderr that has the words, nothing on stdout. Behind
+# one about the command line there may be the hint, for the command that it is about.
 one_line()
 {
     wanted=$1
     words=$2
     shift 2
     expect_status "$wanted" "$@"
+    hint=$(sed -n "s/^Try '\(.*\) --help' for more information[.]$/\1/p" err)
+    if [ "$wanted" -eq 2 ] && [ -n "$hint" ]; then
+        grep -q "^$hint: " err || fail "the hint is about $hint: $(cat err)"
+        sed -i '$d' err
+    fi
     if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
         cat out err >&2
         fail "not one line with '$words': $*"

@@ -113,6 +113,29 @@ refuse 'foreign.jsonl' "$lockstep" sweep --devices virt:1 --resume --out foreign
 cmp copy foreign.jsonl || fail "a foreign file was changed"
 [ ! -e results ] || fail "a refused sweep made a folder"
 
+# -h is --help, and an error of the command line says where the options are explained.
+for command in devices tutorial sweep report check train bench; do
+    expect_status 0 "$lockstep" $command --help
+    mv out wanted
+    expect_status 0 "$lockstep" $command -h
+    cmp out wanted || fail "$command -h is not --help"
+    grep -q '^  -h, --help ' out || fail "$command: no -h in its --help"
+    expect_status 0 "$lockstep" $command --usage
+    expect_status 2 "$lockstep" $command --frobnicate
+    printf '%s\n' "lockstep $command: unrecognized option '--frobnicate'" \
+        "Try 'lockstep $command --help' for more information." | cmp - err || fail "$(cat err)"
+done
+expect_status 0 "$lockstep" -h
+mv out wanted
+expect_status 0 "$lockstep" --help
+cmp out wanted || fail "-h is not --help"
+expect_status 2 "$lockstep" swep
+[ "$(tail -n 1 err)" = "Try 'lockstep --help' for more information." ] || fail "$(cat err)"
+for options in '--resume' '--seconds 2 --timeout 2'; do
+    expect_status 2 "$lockstep" sweep $options
+    [ "$(tail -n 1 err)" = "Try 'lockstep sweep --help' for more information." ] || fail "$(cat err)"
+done
+
 expect_status 0 "$lockstep" --help
 expect_count 1 'sweep' out
 expect_status 0 "$lockstep" --version
