@@ -12,6 +12,7 @@
 #include "build_info.h"
 #include "command.h"
 #include "report.h"
+#include "stop.h"
 
 struct command {
     const char *name;
@@ -88,16 +89,6 @@ static void open_standard_files(void)
             _exit(EXIT_MISUSE);
 }
 
-/* A reader that went away and a file that may not grow are errors of a write, not of the program.
- */
-static void ignore_signals(void)
-{
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-
-    sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL);
-}
-
 /* hwloc loads its plugins whenever a topology is read. These find displays and OpenCL devices,
  * which nothing here asks for: they take longer than all the rest, and OpenCL wakes drivers of
  * GPUs. */
@@ -143,7 +134,7 @@ int main(int argc, char **argv)
     char name[64];
 
     open_standard_files();
-    ignore_signals();
+    stop_set_signals();
     leave_out_plugins();
     keep_hwloc_quiet();
     if (atexit(check_output))

@@ -1,5 +1,6 @@
-/* stop.c: the request to stop, by a signal. Any thread may run the handler (a BLAS library may have
- * some of its own), so a blocked mask and signalfd would not do. */
+/* stop.c: signals: what they do from the start, and the request to stop. Any thread may run the
+ * handler (a BLAS library may have some of its own), so a blocked mask and signalfd would not do.
+ */
 #include "stop.h"
 
 #include <signal.h>
@@ -12,6 +13,22 @@ static void request(int number)
 {
     (void)number;
     requested = 1;
+}
+
+void stop_set_signals(void)
+{
+    /* A reader that went away and a file that may not grow are errors of a write, not of the
+     * program. Who ignores SIGCHLD never sees a child end. */
+    static const struct {
+        int number;
+        void (*handler)(int);
+    } signals[] = {{SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}, {SIGCHLD, SIG_DFL}, {SIGALRM, SIG_DFL}};
+    sigset_t none;
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i].number, &(struct sigaction){.sa_handler = signals[i].handler}, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 void stop_watch_signals(void)
