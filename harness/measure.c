@@ -12,6 +12,7 @@
 #include "cell.h"
 #include "session.h"
 #include "stats.h"
+#include "watch.h"
 
 enum { WARMUP_STEPS_MIN = 10, WARMUP_STEPS_MAX = 200, WARMUP_SECONDS_MAX = 10 };
 
@@ -367,7 +368,10 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
     struct dp_group *group = NULL;
     struct dp_error err = {0};
     const uint64_t start_ns = session_clock_ns(), epoch = epoch_ns();
+    struct watch watch;
+    char why[160];
 
+    watch_start(&watch);
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;
     if (dp_group_open(&group_config, &group, &err))
@@ -378,6 +382,11 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
     else
         measure_on(&m, group, start_ns);
     cell->wall_ns = session_clock_ns() - start_ns;
+    if (watch_stop(&watch, why, sizeof why) &&
+        (cell->status == RECORD_OK || cell->status == RECORD_FAILED)) {
+        cell->validated = false;
+        fail_cell(cell, RECORD_FAILED, why);
+    }
     for (int k = 0; k < WORKLOAD_SETS; k++)
         verify_close(m.verify[k]);
     dp_group_close(group);

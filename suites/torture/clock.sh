@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The wall clock jumps by hours under a sweep: cells stay verified, nothing times out, and no time of
-# a record changes but the dates. usage: clock.sh LOCKSTEP FOLDER TOOLS
+# a record changes but the dates. Clocks that are too slow or too fast are seen by every cell. usage: clock.sh LOCKSTEP FOLDER TOOLS
 # shellcheck disable=SC2154 # common.sh sets what is not set here
 set -eu
 
@@ -69,3 +69,18 @@ begins_with yesterday.jsonl kept
 is_complete yesterday.jsonl
 jumps_by 85000 86400 yesterday.jsonl
 expect_status 0 "$lockstep" report yesterday.jsonl --out page
+
+# rate FACTOR: of all clocks; no cell passes.
+rate()
+{
+    rm -f rate.jsonl
+    expect_status 1 env TORTURE_CLOCK_RATE="$1" LD_PRELOAD="$tools/clock.so" \
+        "$lockstep" sweep "${quick[@]}" --out rate.jsonl
+    expect_count 4 '"status":"failed",.*"reason":"the clock cannot be believed: ' rate.jsonl
+    expect_count 4 '"validated":false' rate.jsonl
+}
+rate 0.001
+rate 0.8
+rate 1.3
+expect_status 0 env TORTURE_CLOCK_RATE=1 LD_PRELOAD="$tools/clock.so" \
+    "$lockstep" sweep "${quick[@]}" --out rate1.jsonl

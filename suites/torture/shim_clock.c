@@ -1,19 +1,31 @@
-/* shim_clock.c: preloaded: the wall clock jumps while a file is there, for all processes alike.
+/* shim_clock.c: preloaded: the wall clock jumps while a file is there, for all processes alike, or
+ * all clocks go too slow or too fast.
  *
- * TORTURE_CLOCK_FILE is that file, TORTURE_CLOCK_BY the jump in seconds. The system's clock stays
- * as it is. */
+ * TORTURE_CLOCK_FILE is that file, TORTURE_CLOCK_BY the jump in seconds; TORTURE_CLOCK_RATE is how
+ * many seconds the clocks count in one. The system's clock stays as it is. */
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
+static void change_rate(struct timespec *time, double rate)
+{
+    const double ns = ((double)time->tv_sec * 1e9 + (double)time->tv_nsec) * rate;
+
+    time->tv_sec = (time_t)(ns / 1e9);
+    time->tv_nsec = (long)(ns - (double)time->tv_sec * 1e9);
+}
+
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     const char *file = getenv("TORTURE_CLOCK_FILE"), *by = getenv("TORTURE_CLOCK_BY");
+    const char *rate = getenv("TORTURE_CLOCK_RATE");
 
     if (syscall(SYS_clock_gettime, clock, time) != 0)
         return -1;
+    if (rate != NULL)
+        change_rate(time, strtod(rate, NULL));
     if ((clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) && file != NULL && by != NULL &&
         access(file, F_OK) == 0)
         time->tv_sec += strtol(by, NULL, 10);
