@@ -1,0 +1,22 @@
+/* names.c: a name out of a table, or which ones there are. */
+#include "fuzz.h"
+
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    static const char *const names[] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
+    struct option_text why = {""};
+    size_t index = 4;
+    char *text = fuzz_text(data, bytes);
+
+    if (option_name("backend", text, names, 4, &index, &why) == 0)
+        fuzz_must(index < 4 && strcmp(names[index], text) == 0, "another name than was given");
+    else
+        fuzz_must_be_line(why.text);
+    free(text);
+    return 0;
+}

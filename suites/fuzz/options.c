@@ -1,0 +1,90 @@
+/* options.c: the command lines of sweep, check and train: a byte for the command, then an argument
+ * a line. What is refused is refused in one line; what is accepted says nothing. */
+#include "fuzz.h"
+
+#include "check_runner.h"
+#include "command.h"
+#include "sweep.h"
+#include "train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 32 };
+
+void __wrap_command_default_devices(char *field, size_t bytes);
+
+/* In the place of the one that asks the machine, which takes milliseconds: see CMakeLists.txt. */
+void __wrap_command_default_devices(char *field, size_t bytes)
+{
+    snprintf(field, bytes, "virt:2");
+}
+
+/* Those that argp itself answers, and ends the program with; --HANG sleeps for an hour. */
+static bool ends_program(const char *argument)
+{
+    static const char *const words[] = {"--h", "--us", "--v", "--H", "--prog", "--dump-options"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncmp(argument, words[i], strlen(words[i])) == 0)
+            return true;
+    return argument[0] == '-' && argument[1] != '-' && strpbrk(argument, "?hV") != NULL;
+}
+
+static int parse(int command, int argc, char **argv)
+{
+    static struct sweep_options sweep;
+    static struct runner_options check;
+    static struct train_options train;
+
+    return command == 0   ? sweep_parse(argc, argv, &sweep)
+           : command == 1 ? runner_parse(argc, argv, &check)
+                          : train_parse(argc, argv, &train);
+}
+
+/* What it complains of, in place of standard error: a variable in glibc. */
+static void try_arguments(int command, int argc, char **argv)
+{
+    FILE *const before = stderr;
+    char *words = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&words, &bytes);
+    int status;
+
+    fuzz_must(file != NULL, "no memory for a file");
+    stderr = file;
+    status = parse(command, argc, argv);
+    stderr = before;
+    fuzz_must(fclose(file) == 0, "no memory for a file");
+    fuzz_must(status == 0 || status == EXIT_MISUSE, "another status than of misuse");
+    fuzz_must((status == 0) == (bytes == 0), "accepted with a complaint, or refused without");
+    if (bytes > 0) {
+        fuzz_must(words[bytes - 1] == '\n', "a complaint without an end");
+        words[bytes - 1] = '\0';
+        fuzz_must_be_line(words);
+    }
+    free(words);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    static char names[][8] = {"sweep", "check", "train"};
+    char *text = fuzz_text(data, bytes), *at = text, *argv[MOST + 2] = {NULL};
+    const int command = bytes > 0 ? data[0] % 3 : 0;
+    bool ends = bytes < 2;
+    int argc = 1;
+
+    argv[0] = names[command];
+    for (at += bytes > 0; argc <= MOST && *at != '\0'; argc++) {
+        char *end = at + strcspn(at, "\n");
+
+        argv[argc] = at;
+        at = *end == '\0' ? end : end + 1;
+        *end = '\0';
+        ends = ends || ends_program(argv[argc]);
+    }
+    if (!ends)
+        try_arguments(command, argc, argv);
+    free(text);
+    return 0;
+}
