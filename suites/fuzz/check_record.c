@@ -1,0 +1,24 @@
+/* check_record.c: a result of `lockstep check --format json`. */
+#include "fuzz.h"
+
+#include "check_record.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    const char *path = fuzz_file(data, bytes);
+    struct record_error err = {""};
+    struct check_record record;
+
+    if (check_record_read(path, &record, &err) != 0) {
+        fuzz_must_show(err.text);
+        return 0;
+    }
+    for (size_t i = 0; i < record.n_cases; i++) {
+        fuzz_must((unsigned)record.cases[i].verdict < CHECK_RECORD_VERDICTS, "no such verdict");
+        if (record.cases[i].reason[0] != '\0')
+            fuzz_must_be_line(record.cases[i].reason);
+    }
+    fuzz_must(record.total.cases == record.n_cases, "cases that are not counted");
+    check_record_free(&record);
+    return 0;
+}
