@@ -28,7 +28,8 @@ static bool ends_program(const char *argument)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strncmp(argument, words[i], strlen(words[i])) == 0)
             return true;
-    return argument[0] == '-' && argument[1] != '-' && strpbrk(argument, "?hV") != NULL;
+    return strcmp(argument, "--u") == 0 ||
+           (argument[0] == '-' && argument[1] != '-' && strpbrk(argument, "?hV") != NULL);
 }
 
 static int parse(int command, int argc, char **argv)
