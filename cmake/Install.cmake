@@ -38,6 +38,13 @@ install(FILES
 file(RELATIVE_PATH pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH pc_lib ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH pc_include ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+# By name: modules would be asked for with --cflags, too, which needs none of them, and that of hwloc
+# names what only a static hwloc needs.
+list(TRANSFORM HWLOC_LIBRARIES PREPEND -l OUTPUT_VARIABLE libraries)
+list(TRANSFORM OPENBLAS_LIBRARIES PREPEND -l OUTPUT_VARIABLE blas)
+list(JOIN libraries " " libraries)
+list(JOIN blas " " blas)
+set(DP_PC_PRIVATE "${libraries} ${blas}")
 set(DP_PC_CUDA "")
 if(DP_HAVE_CUDA)
     set(DP_PC_CUDA " -L${CUDAToolkit_LIBRARY_DIR} -lcudart -lstdc++")

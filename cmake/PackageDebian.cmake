@@ -1,4 +1,12 @@
 # Run by cpack on the staged files: what only a Debian package wants otherwise.
+# Without these CPack would leave out what the package depends on.
+foreach(tool dpkg-shlibdeps file)
+    find_program(found_${tool} ${tool})
+    if(NOT found_${tool})
+        message(FATAL_ERROR "cpack: there is no ${tool} here: apt-get install dpkg-dev file")
+    endif()
+endforeach()
+
 set(share ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share)
 
 file(GLOB pages ${share}/man/man1/*.1)
