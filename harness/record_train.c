@@ -47,6 +47,20 @@ static json_t *utc_now(void)
     return json_string(text);
 }
 
+static json_t *missing(const struct dataset *data)
+{
+    json_t *list = json_array();
+    int failed = list == NULL;
+
+    for (int i = 0; i < data->gaps && i < DATASET_GAPS; i++)
+        failed |= json_array_append_new(list, json_integer(data->gap[i]));
+    if (failed) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
 char *record_train_head(const struct train_options *options, const struct train_model *model,
                         const struct dataset *data, struct dp_group *group)
 {
@@ -68,6 +82,8 @@ char *record_train_head(const struct train_options *options, const struct train_
     failed |= json_object_set_new(o, "rows", count(data->rows));
     failed |= json_object_set_new(o, "features", count(data->features));
     failed |= json_object_set_new(o, "classes", json_integer(data->classes));
+    failed |= json_object_set_new(o, "missing_classes", json_integer(data->gaps));
+    failed |= json_object_set_new(o, "first_missing_classes", missing(data));
     failed |= json_object_set_new(o, "devices", json_string(options->devices));
     failed |= json_object_set_new(o, "n_devices", json_integer(dp_group_size(group)));
     failed |= json_object_set_new(o, "mode", json_string(options->ddp ? "ddp" : "dp"));

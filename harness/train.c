@@ -78,6 +78,7 @@ static int open_data(struct session *s)
         command_complain(s->command, "--model: %s", why);
         return EXIT_MISUSE;
     }
+    want.header = o->header;
     if (dataset_open(o->data, &want, &s->data, &err))
         return command_core_error(s->command, &err);
     if (train_model_make(o->model, &s->data, &s->model, why, sizeof why)) {
@@ -86,7 +87,7 @@ static int open_data(struct session *s)
     }
     if (s->model.classes < 2) {
         command_complain(s->command, "%s: with one class every answer is right; at least 2",
-                         s->data.name);
+                         s->data.path);
         return EXIT_MISUSE;
     }
     if (s->model.table > 0 && o->ddp) {
@@ -368,6 +369,7 @@ static int run_all(struct session *s)
     int status, drawn;
 
     tell_batch(s);
+    train_show_gaps(&s->data);
     if ((status = run_seeds(s)) != EXIT_PASSED)
         return status;
     const double median = median_of(s->accuracy, s->options.seeds);

@@ -23,7 +23,7 @@ struct train_options {
     uint64_t seed;       /* the first of seeds */
     double lr, momentum; /* lr NAN: not given, the model's own */
     double require;      /* percent that the median must reach; negative: none */
-    bool no_prefetch, ddp;
+    bool no_prefetch, ddp, header;
     uint64_t seen; /* options that were given */
 };
 
@@ -216,6 +216,7 @@ bool train_against_holds(const struct train_against *against);
 
 /* On stderr. train_show_clear: before other words, which would stand behind the bar. */
 void train_show_clear(void);
+void train_show_gaps(const struct dataset *data); /* classes without a row */
 void train_show_step(const struct train_epoch *epoch, size_t steps, double loss);
 void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch);
 void train_show_against(FILE *stream, const struct train_against *against);

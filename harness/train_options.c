@@ -7,7 +7,7 @@
 #include "options.h"
 #include "train.h"
 
-enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000 };
+enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000, KEY_HEADER = 256 };
 
 static error_t copy_text(const struct argp_state *state, const char *name, char *field,
                          size_t bytes, const char *arg)
@@ -134,6 +134,9 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return parse_prefetch(state, arg, o);
     case 'w':
         return parse_mode(state, arg, o);
+    case KEY_HEADER:
+        o->header = true;
+        return 0;
     case COMMAND_REQUIRE:
         return command_require(state, arg, &o->required);
     default:
@@ -151,6 +154,9 @@ static const struct argp_option option_table[] = {
      .key = 'D',
      .arg = "FILE",
      .doc = "a CSV file, its last column the class; or digits (default) or random"},
+    {.name = "header",
+     .key = KEY_HEADER,
+     .doc = "the first line of --data FILE has the names of the columns"},
     COMMAND_REQUIRE_OPTION,
     {.name = "devices",
      .key = 'd',

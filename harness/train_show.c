@@ -21,6 +21,26 @@ void train_show_clear(void)
         fputs("\r\033[K", stderr);
 }
 
+void train_show_gaps(const struct dataset *data)
+{
+    const int shown = data->gaps < DATASET_GAPS ? data->gaps : DATASET_GAPS;
+    char list[DATASET_GAPS * 8] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < shown; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%d",
+                                 i == 0                                  ? ""
+                                 : i + 1 == shown && data->gaps <= shown ? " or "
+                                                                         : ", ",
+                                 data->gap[i]);
+    if (data->gaps > shown)
+        fprintf(stderr, "data: no row of %s has class %s or one of %d more, of %d\n", data->path,
+                list, data->gaps - shown, data->classes);
+    else if (data->gaps > 0)
+        fprintf(stderr, "data: no row of %s has class %s, of %d\n", data->path, list,
+                data->classes);
+}
+
 void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
 {
     char bar[BAR + 1], rate[UNITS_BYTES], mean[LOSS_BYTES];

@@ -65,7 +65,7 @@ csv empty '' '1:1: the file is empty'
 csv missing '1,2,0\n3,1\n' '2:3: the column is missing: the line has 2 of 3'
 csv more '1,2,0\n3,4,5,1\n' "2:4: the line has more than 3 columns"
 csv text '1,2,0\n3,abc,1\n' "2:2: 'abc' is not a number"
-csv heading 'x,y,class\n1,2,0\n' "1:1: 'x' is not a number (a heading"
+csv heading 'x,y,class\n1,2,0\n' "1:1: 'x' is not a number (for a first line of names say --header)"
 csv nan '1,2,0\n3,nan,1\n' "2:2: 'nan' is not a finite number"
 csv infinite '1,2,0\n-inf,2,1\n' "2:1: '-inf' is not a finite number"
 csv large '1,2,0\n1e99,2,1\n' "2:1: '1e99' is too large"
@@ -82,6 +82,32 @@ refuse 'one.csv has 1 row' "$lockstep" train --data one.csv --epochs 1 --out ref
 printf '1,0\n2,0\n3,0\n' >same.csv
 refuse 'same.csv: with one class every answer is right; at least 2' "$lockstep" train \
     --data same.csv --require 99
+# The file is named with its folder, and of a long path the end.
+mkdir -p folder
+for file in few one same; do
+    cp $file.csv folder/
+done
+refuse '^lockstep train: folder/one.csv has 1 row' "$lockstep" train --data folder/one.csv
+refuse '^lockstep train: folder/same.csv: with one class' "$lockstep" train --data folder/same.csv
+refuse '^lockstep train: folder/few.csv:1:3: the column' "$lockstep" train --data folder/few.csv \
+    --model cnn
+long=$(printf '%0110d' 1)
+mkdir -p $long
+cp one.csv $long/
+refuse '^lockstep train: [.][.][.]0*1/one.csv has 1 row' "$lockstep" train --data $long/one.csv
+
+# Names of columns, and classes without a row.
+printf 'x,y,class\n1,2,0\n3,4,1\n5,6,3\n1,3,0\n' >names.csv
+expect_status 0 "$lockstep" train --data names.csv --header --devices host --epochs 1 --out gaps.jsonl
+expect_count 1 '^data: no row of names.csv has class 2, of 4$' err
+expect_count 1 '"rows":4,"features":2,"classes":4,"missing_classes":1,"first_missing_classes":\[2\]' gaps.jsonl
+expect_status 0 "$lockstep" train --data few.csv --devices host --epochs 1 --out whole.jsonl
+expect_count 0 '^data:' err
+expect_count 1 '"missing_classes":0,"first_missing_classes":\[\]' whole.jsonl
+expect_status 0 "$lockstep" train --data few.csv --model mlp:1,12 --devices host --epochs 1
+expect_count 1 'has class 2, 3, 4, 5, 6, 7, 8, 9 or one of 2 more, of 12$' err
+refuse 'few.csv:1:1: all cells are numbers' "$lockstep" train --data few.csv --header
+refuse '^lockstep train: --header is for a file: digits' "$lockstep" train --header
 refuse "data 'nowhere'" "$lockstep" train --data nowhere
 refuse 'cannot read' "$lockstep" train --data .
 [ ! -e refused.jsonl ] || fail "refused data left a record"

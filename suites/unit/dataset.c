@@ -56,15 +56,34 @@ Test(dataset, lines_that_are_refused)
         {"\n", "a.csv:1:1: the line is empty", {0}},
         {"1,0\n\n2,0\n", "a.csv:2:1: the line is empty", {0}},
         {"7\n", "a.csv:1:1: a line needs at least 2 columns, numbers and a class", {0}},
-        {"1.5,0\n", "a.csv:1:1: '1.5' is no row of the model's table, 0 to 9", {1, 0, 10}},
-        {"1,0\n10,0\n", "a.csv:2:1: '10' is no row of the model's table, 0 to 9", {1, 0, 10}},
-        {"-1,0\n", "a.csv:1:1: '-1' is no row of the model's table, 0 to 9", {1, 0, 10}},
+        {"1.5,0\n",
+         "a.csv:1:1: '1.5' is no row of the model's table, 0 to 9",
+         {.features = 1, .table = 10}},
+        {"1,0\n10,0\n",
+         "a.csv:2:1: '10' is no row of the model's table, 0 to 9",
+         {.features = 1, .table = 10}},
+        {"-1,0\n",
+         "a.csv:1:1: '-1' is no row of the model's table, 0 to 9",
+         {.features = 1, .table = 10}},
         {"1,2,0\n1,2\n", "a.csv:2:3: the column is missing: the line has 2 of 3", {0}},
         {"1,2,0\n1,2,0,0\n", "a.csv:2:4: the line has more than 3 columns", {0}},
         {"1,2,0\n", "a.csv:1:4: the column is missing: the line has 3 of 4", {.features = 3}},
         {"1,2,3,4,0\n", "a.csv:1:5: the line has more than 4 columns", {.features = 3}},
         {"1,2,0\n1,abc,0\n", "a.csv:2:2: 'abc' is not a number", {0}},
-        {"x,y,class\n", "a.csv:1:1: 'x' is not a number (a heading line has no place here)", {0}},
+        {"x,y,class\n",
+         "a.csv:1:1: 'x' is not a number (for a first line of names say --header)",
+         {0}},
+        {"x,y,class\nx,y,class\n", "a.csv:2:1: 'x' is not a number", {.header = true}},
+        {"1,2,0\n",
+         "a.csv:1:1: all cells are numbers: a row, not names; leave out --header",
+         {.header = true}},
+        {"x,y,class\n", "a.csv:2:1: there is no row behind the names", {.header = true}},
+        {"x,y,class\n1,0\n",
+         "a.csv:2:3: the column is missing: the line has 2 of 3",
+         {.header = true}},
+        {"x,class\n",
+         "a.csv:1:1: the line has 2 names, the model takes 4 columns",
+         {.features = 3, .header = true}},
         {"1,,0\n", "a.csv:1:2: the cell is empty", {0}},
         {"1, ,0\n", "a.csv:1:2: the cell is empty", {0}},
         {"1,2,0\n,2,0\n", "a.csv:2:1: the cell is empty", {0}},
@@ -87,7 +106,7 @@ Test(dataset, lines_that_are_refused)
          {0}},
         {"0.99999999999,0\n",
          "a.csv:1:1: '0.99999999999' is no row of the model's table, 0 to 9",
-         {1, 0, 10}},
+         {.features = 1, .table = 10}},
         {"1,1e-50,0\n", "a.csv:1:2: '1e-50' is too small for single precision", {0}},
         {"\xef\xbb\xbf"
          "1,2,0\n",
@@ -105,6 +124,24 @@ Test(dataset, lines_that_are_refused)
                   "%s", rows[i].text);
         cr_assert(strcmp(err.text, rows[i].message) == 0, "'%s', wanted '%s'", err.text,
                   rows[i].message);
+        dataset_free(&data);
+    }
+}
+
+Test(dataset, names_and_gaps)
+{
+    static const char text[] = "x, 2,\"class\"\n1,2,0\n1,2,4\n1,2,2\n";
+    const struct dataset_want wants[] = {{.header = true}, {.classes = 14, .header = true}};
+    const int gaps[] = {2, 11};
+
+    for (int i = 0; i < 2; i++) {
+        struct dp_error err = {0};
+        struct dataset data;
+
+        cr_assert(read_text(text, sizeof text - 1, &wants[i], &data, &err) == 0, "%s", err.text);
+        cr_assert(data.rows == 3 && data.features == 2 && data.feature[0] == 1);
+        cr_assert(data.gaps == gaps[i] && data.gap[0] == 1 && data.gap[1] == 3);
+        cr_assert(i == 0 || data.gap[DATASET_GAPS - 1] == 10);
         dataset_free(&data);
     }
 }

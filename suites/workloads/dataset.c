@@ -94,6 +94,7 @@ int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
     int rc;
 
     *data = (struct dataset){.name = "random",
+                             .path = "random",
                              .rows = rows,
                              .features = want->features,
                              .classes = want->classes,
@@ -124,10 +125,10 @@ static int check_want(const struct dataset *data, const struct dataset_want *wan
                       struct dp_error *err)
 {
     if (want->features != 0 && data->features != want->features)
-        return dp_fail(err, DP_EINVAL, "%s has %zu numbers a row, the model takes %zu", data->name,
+        return dp_fail(err, DP_EINVAL, "%s has %zu numbers a row, the model takes %zu", data->path,
                        data->features, want->features);
     if (want->classes != 0 && data->classes > want->classes)
-        return dp_fail(err, DP_EINVAL, "%s has %d classes, the model tells %d apart", data->name,
+        return dp_fail(err, DP_EINVAL, "%s has %d classes, the model tells %d apart", data->path,
                        data->classes, want->classes);
     return 0;
 }
@@ -167,6 +168,8 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
                  struct dp_error *err)
 {
     *data = (struct dataset){.rows = 0};
+    if (want->header && (strcmp(what, "digits") == 0 || strcmp(what, "random") == 0))
+        return dp_fail(err, DP_EINVAL, "--header is for a file: %s has no line of names", what);
     if (strcmp(what, "digits") == 0)
         return open_digits(want, data, err);
     if (strcmp(what, "random") == 0)
@@ -178,7 +181,7 @@ int dataset_part(const struct dataset *data, size_t *train, struct dp_error *err
 {
     if (data->rows < 2)
         return dp_fail(err, DP_EINVAL,
-                       "%s has %zu row: at least 2 are needed, to train and to test", data->name,
+                       "%s has %zu row: at least 2 are needed, to train and to test", data->path,
                        data->rows);
     *train = data->rows - (data->rows + 4) / 5;
     return 0;

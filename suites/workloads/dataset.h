@@ -2,15 +2,18 @@
 #ifndef DATASET_H
 #define DATASET_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "dp.h"
 
 #define DATASET_MAX_COLUMNS 65536
 #define DATASET_MAX_CLASSES 65536
+#define DATASET_GAPS        8
 
 struct dataset {
-    char name[64]; /* "digits", "random", or the end of the file's name */
+    char name[64];  /* "digits", "random", or the end of the file's name */
+    char path[104]; /* for messages: the name, with the folder of a file, or "..." and its end */
     size_t rows, features;
     int classes;    /* labels are 0..classes-1 */
     float *feature; /* [rows, features] */
@@ -18,6 +21,8 @@ struct dataset {
     size_t table;   /* of dataset_want */
     float unit;     /* the least power of two from 2^-126 to 2^127 that no |feature| exceeds (or the
                      * last); 1 when all are 0 */
+    int gaps;       /* of a file: classes without a row */
+    int gap[DATASET_GAPS]; /* the first of them */
 };
 
 /* What a model needs; 0: anything. */
@@ -25,6 +30,7 @@ struct dataset_want {
     size_t features;
     int classes;
     size_t table; /* features are numbers of rows of a table that has so many */
+    bool header;  /* the first line of the file has the names of the columns */
 };
 
 /* "digits" (1797 rows of 64 numbers, ten classes; part of the program), "random", or else the name

@@ -13,11 +13,11 @@ enum { LINE_BYTES = 1 << 20, CELL_BYTES = 64, FIRST_ROWS = 1024 };
 
 struct reader {
     FILE *file;
-    const char *name;
     struct dataset *data;
     int classes;         /* labels must be below */
     size_t table;        /* of dataset_want */
     size_t want_columns; /* 0: as many as line 1 has */
+    bool header;         /* line 1 has names */
     size_t line;         /* 1.. */
     size_t capacity;     /* rows that there is room for */
     char *text;          /* the line, without its end */
@@ -30,15 +30,13 @@ static int complain(const struct reader *r, size_t column, const char *format, .
 
 static int complain(const struct reader *r, size_t column, const char *format, ...)
 {
-    const size_t length = strlen(r->name), most = 80;
-    const char *name = length > most ? r->name + length - most : r->name;
     char what[120];
     va_list args;
 
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return dp_fail(r->err, DP_EINVAL, "%s:%zu:%zu: %s", name, r->line, column, what);
+    return dp_fail(r->err, DP_EINVAL, "%s:%zu:%zu: %s", r->data->path, r->line, column, what);
 }
 
 /* The next line: 1, 0 at the end of the file, or an error. */
@@ -54,7 +52,7 @@ static int next_line(struct reader *r)
         r->text[r->length++] = (char)c;
     }
     if (ferror(r->file))
-        return dp_fail(r->err, DP_EINVAL, "cannot read %.80s: %s", r->name, strerror(errno));
+        return dp_fail(r->err, DP_EINVAL, "cannot read %s: %s", r->data->path, strerror(errno));
     if (c == EOF && r->length == 0)
         return 0;
     if (r->length > 0 && r->text[r->length - 1] == '\r')
@@ -137,7 +135,7 @@ static int read_number(const struct reader *r, size_t column, struct cell cell,
     copy[cell.length] = '\0';
     if (!convert(copy, number))
         return complain(r, column, "'%.*s' is not a number%s", shown, cell.text,
-                        r->line == 1 ? " (a heading line has no place here)" : "");
+                        r->line == 1 ? " (for a first line of names say --header)" : "");
     if (!isfinite(number->value) || (errno == ERANGE && number->value == 0))
         return complain(r, column, "'%.*s' is too %s for single precision", shown, cell.text,
                         number->value == 0 ? "small" : "large");
@@ -184,13 +182,13 @@ static int make_room(struct reader *r)
     if (data->rows < r->capacity)
         return 0;
     if (capacity > SIZE_MAX / sizeof *feature / data->features)
-        return dp_fail(r->err, DP_ENOMEM, "%.80s: too many rows", r->name);
+        return dp_fail(r->err, DP_ENOMEM, "%s: too many rows", r->data->path);
     if ((feature = realloc(data->feature, capacity * data->features * sizeof *feature)) != NULL)
         data->feature = feature;
     if ((label = realloc(data->label, capacity * sizeof *label)) != NULL)
         data->label = label;
     if (feature == NULL || label == NULL)
-        return dp_fail(r->err, DP_ENOMEM, "%.80s: no memory for %zu rows", r->name, capacity);
+        return dp_fail(r->err, DP_ENOMEM, "%s: no memory for %zu rows", r->data->path, capacity);
     r->capacity = capacity;
     return 0;
 }
@@ -244,6 +242,44 @@ static int read_row(struct reader *r)
     return 0;
 }
 
+/* A line of numbers is a row, which would be lost. */
+static int check_header(const struct reader *r)
+{
+    const char *at = r->text, *const end = r->text + r->length;
+    size_t columns = 1;
+    bool names = false;
+
+    for (;; columns++) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const struct cell cell = trim(at, (size_t)((comma != NULL ? comma : end) - at));
+        char copy[CELL_BYTES] = "";
+        struct number number;
+
+        memcpy(copy, cell.text, cell.length < sizeof copy ? cell.length : 0);
+        names = names || !convert(copy, &number);
+        if (comma == NULL)
+            break;
+        at = comma + 1;
+    }
+    if (!names)
+        return complain(r, 1, "all cells are numbers: a row, not names; leave out --header");
+    if (r->want_columns != 0 && columns != r->want_columns)
+        return complain(r, 1, "the line has %zu names, the model takes %zu columns", columns,
+                        r->want_columns);
+    return 0;
+}
+
+static int first_line(struct reader *r)
+{
+    int rc = 0;
+
+    if (strncmp(r->text, "\xef\xbb\xbf", 3) == 0)
+        return complain(r, 1, "a byte order mark has no place here: save it as UTF-8 without");
+    if ((rc = count_columns(r)))
+        return rc;
+    return r->header ? check_header(r) : read_row(r);
+}
+
 static int read_rows(struct reader *r)
 {
     int rc;
@@ -251,40 +287,60 @@ static int read_rows(struct reader *r)
     while ((rc = next_line(r)) == 1) {
         if (trim(r->text, r->length).length == 0)
             return complain(r, 1, "the line is empty");
-        if (r->line == 1 && strncmp(r->text, "\xef\xbb\xbf", 3) == 0)
-            return complain(r, 1, "a byte order mark has no place here: save it as UTF-8 without");
-        if ((r->line == 1 && (rc = count_columns(r))) || (rc = read_row(r)))
+        if ((rc = r->line == 1 ? first_line(r) : read_row(r)))
             return rc;
     }
     if (rc == 0 && r->data->rows == 0)
-        return complain(r, 1, "the file is empty");
+        return complain(r, 1,
+                        r->line > 1 ? "there is no row behind the names" : "the file is empty");
     return rc;
+}
+
+static void find_gaps(struct dataset *data)
+{
+    bool seen[DATASET_MAX_CLASSES] = {false};
+
+    for (size_t i = 0; i < data->rows; i++)
+        seen[data->label[i]] = true;
+    for (int c = 0; c < data->classes; c++) {
+        if (seen[c])
+            continue;
+        if (data->gaps < DATASET_GAPS)
+            data->gap[data->gaps] = c;
+        data->gaps++;
+    }
 }
 
 int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *want,
                      struct dataset *data, struct dp_error *err)
 {
     struct reader r = {.file = file,
-                       .name = name,
                        .data = data,
                        .classes = want->classes != 0 ? want->classes : DATASET_MAX_CLASSES,
                        .table = want->table,
+                       .header = want->header,
                        .want_columns = want->features != 0 ? want->features + 1 : 0,
                        .text = malloc(LINE_BYTES + 1),
                        .err = err};
     int rc;
 
     *data = (struct dataset){.rows = 0};
+    const size_t length = strlen(name), most = sizeof data->path - 4;
+
     snprintf(data->name, sizeof data->name, "%s", name);
+    snprintf(data->path, sizeof data->path, "%s%s", length > most ? "..." : "",
+             length > most ? name + length - most : name);
     if (r.text == NULL)
-        return dp_fail(err, DP_ENOMEM, "no memory to read %.80s", name);
+        return dp_fail(err, DP_ENOMEM, "no memory to read %s", data->path);
     rc = read_rows(&r);
     free(r.text);
     /* A class that this file does not have may come in another one of that model. */
     if (want->classes != 0)
         data->classes = want->classes;
     data->table = want->table;
-    if (rc == 0)
-        dataset_measure(data);
-    return rc;
+    if (rc)
+        return rc;
+    dataset_measure(data);
+    find_gaps(data);
+    return 0;
 }
