@@ -138,8 +138,12 @@ static int check_devices_there(const char *command, const struct runner_run *run
 
     if (run->cause[0] != '\0' || there >= run->options->require_devices)
         return 0;
-    command_complain(command, "--require-devices %zu: %s has %zu", run->options->require_devices,
-                     run->is.about.name, there);
+    if (there > 0)
+        command_complain(command, "--require-devices %zu: %s has %zu",
+                         run->options->require_devices, run->is.about.name, there);
+    else
+        command_complain(command, "--require-devices %zu: %s has no devices, only the host",
+                         run->options->require_devices, run->is.about.name);
     return EXIT_FAILED;
 }
 

@@ -233,6 +233,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 {
     const struct impl_about *about = &run->is.about;
     struct runner_area_sums total;
+    char where[32] = "on the host";
     size_t used, few;
 
     if (run->cause[0] != '\0') {
@@ -241,12 +242,12 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         return "BROKEN";
     }
     runner_totals(run, &total);
-    used = (size_t)snprintf(sentence, RUNNER_TEXT,
-                            "%s%s%s with %d device%s: %zu of %zu cases "
-                            "passed",
+    if (about->devices > 0)
+        snprintf(where, sizeof where, "with %d device%s", about->devices,
+                 about->devices == 1 ? "" : "s");
+    used = (size_t)snprintf(sentence, RUNNER_TEXT, "%s%s%s %s: %zu of %zu cases passed",
                             about->name, about->version[0] != '\0' ? " " : "", about->version,
-                            about->devices, about->devices == 1 ? "" : "s",
-                            total.verdict[CHECK_PASS], total.cases);
+                            where, total.verdict[CHECK_PASS], total.cases);
     for (int i = CHECK_FAIL; i <= CHECK_BROKEN; i++) {
         static const char *const words[] = {"", "failed", "skipped", "broken"};
 

@@ -258,8 +258,12 @@ int command_open_group(const char *command, const struct dp_group_config *config
     if (rc == 0 && there >= required)
         return 0;
     if (rc == 0) {
-        command_complain(command, "--require-devices %zu: %s has %zu", required, config->devices,
-                         there);
+        if (there > 0)
+            command_complain(command, "--require-devices %zu: %s has %zu", required,
+                             config->devices, there);
+        else
+            command_complain(command, "--require-devices %zu: %s has no devices", required,
+                             config->devices);
         dp_group_close(*group);
         *group = NULL;
         return EXIT_FAILED;

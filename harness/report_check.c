@@ -169,8 +169,10 @@ static void provenance(struct report_out *out, const struct check_record *record
     fact(out, "How it was loaded", record->spec);
     fact(out, "Options", record->options);
     fact(out, "Devices asked for", record->device_list);
-    snprintf(text, sizeof text, "%zu%s%.500s", record->n_devices, record->n_devices > 0 ? ": " : "",
-             record->devices);
+    if (record->n_devices > 0)
+        snprintf(text, sizeof text, "%zu: %.500s", record->n_devices, record->devices);
+    else
+        snprintf(text, sizeof text, "none: on the host");
     fact(out, "Devices", text);
     fact(out, "Capabilities", record->capabilities);
     fact(out, "Declared dialects", record->dialects);

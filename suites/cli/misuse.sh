@@ -92,6 +92,15 @@ refuse 'gpu:1' "$lockstep" devices --devices gpu:1
 refuse 'xml' "$lockstep" devices --format xml
 refuse '`true`' "$lockstep" devices --devices '"`true`<script>,'
 
+# No devices are the host, in words.
+for command in devices tutorial train; do
+    one_line 1 '^lockstep [a-z]*: --require-devices 1: host has no devices$' "$lockstep" $command \
+        --devices host --require-devices 1
+done
+one_line 1 'has no devices, only the host$' "$lockstep" check --devices host --require-devices 1
+expect_status 0 "$lockstep" check --devices host --only SPLIT-01.sizes
+expect_count 1 ' on the host: 1 of' out
+
 # What a terminal would obey is neither taken nor shown: escape, newline, and U+009B.
 for bad in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'a\302\233b')" \
     "$(printf 'a\233b')"; do

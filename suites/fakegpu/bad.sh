@@ -82,7 +82,7 @@ for command in devices tutorial sweep train; do
     stops 2 'require-devices.*65' $command --devices cuda:all --require-devices 65
     stops 2 'require-devices.*-1' $command --devices cuda:all --require-devices -1
 done
-stops 1 'require-devices 1: host has 0' devices --devices host --require-devices 1
+stops 1 'require-devices 1: host has no devices' devices --devices host --require-devices 1
 stops 1 'require-devices 3: cuda:all has 2' bench copies --devices cuda:all --require-devices 3
 stops 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
 expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
