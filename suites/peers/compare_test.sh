@@ -110,6 +110,7 @@ test_misuse() {
     refused "'-1' is not a number" --seconds=-1
     refused "unknown workload 'resnet'" --workload resnet
     refused "'rnn' is not one of tutorial, mlp, cnn, lstm" --only cnn,rnn
+    refused 'python must be the first' --python python3
     refused 'not both' --only cnn --workload lstm
     refused 'cnn and lstm are compared on --device cpu' --only cnn --device cuda
     refused '2 to 16 sizes' --workload mlp:8
@@ -132,7 +133,11 @@ test_cuda() {
     CUDA_VISIBLE_DEVICES='' "$compare" --device cuda --can-run --lockstep "$lockstep" >out 2>err || status=$?
     [ "$status" -eq 77 ] || fail "status $status, not 77"
     [ "$(wc -l <err)" -eq 1 ] || fail "not one line"
-    has err '^compare-pytorch: (no GPU for this comparison: .|no python3 here has PyTorch)'
+    has err '^compare-pytorch: (no GPU for this comparison: .|no PyTorch for )'
+    status=0
+    "$compare" --python ./nothing --quick >out 2>err || status=$?
+    [ "$status" -eq 77 ] || fail "status $status for a Python that is not there"
+    has err '^compare-pytorch: no PyTorch for ./nothing '
     status=0
     "$compare" --device gpu >out 2>err || status=$?
     [ "$status" -eq 2 ] || [ "$status" -eq 77 ] || fail "status $status for --device gpu"

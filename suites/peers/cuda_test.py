@@ -13,13 +13,8 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "pytorch"))
 
-import compare
-import devices
-import figures
-import launch
-import printed
-import worker
-from steady import END
+from lockstep_peers import compare, devices, figures, launch, printed, worker
+from lockstep_peers.steady import END
 
 FOLDER, EXAMPLE, REPORTER = (sys.argv + ["", "", ""])[1:4]
 
@@ -37,24 +32,23 @@ class cuda:
     def get_device_name(i):
         return "GPU | <b>" + str(i)
 """
-# Put in front of worker.py's main: the host in place of the first GPU.
+# Put in front of worker.main: the host in place of the first GPU.
 WORKER = """import sys
 sys.path.insert(0, {folder!r})
 import torch
-import devices
+from lockstep_peers import devices
 devices.device_of = lambda torch, kind: torch.device("cpu")
 torch.cuda.synchronize = lambda device: drained.append(device)
 drained = []
-import programs
+from lockstep_peers import programs, worker
 {fault}
-import worker
 was = worker.describe
 def describe(kind):
     if not drained or set(drained) != set(range(2)): raise RuntimeError("not every GPU was waited for")
     if torch.backends.cuda.matmul.allow_tf32: raise RuntimeError("TF32 is on")
     return was(kind)
 worker.describe = describe
-sys.exit(worker.main())
+worker.main(sys.argv[1:])
 """
 FAULTS = {"none": ("dp", "ok", ""), "the products": ("matmul", "ok", ""),
           "a replica left out": ("dp", "wrong", "class Half(programs.nn.DataParallel):\n"
@@ -135,7 +129,7 @@ class Gpus(unittest.TestCase):
             times: list[int] = []
             next = staticmethod(lambda: END if len(seen) > 4 else 0)
 
-        import meeting
+        from lockstep_peers import meeting
         now, meeting.now = meeting.now, lambda: seen.append("clock") or len(seen)
         try:
             worker.measure(Program, Pace, None, lambda: seen.append("drain"))
@@ -209,8 +203,8 @@ class Words(unittest.TestCase):
 class Programs(unittest.TestCase):
     def test_on_the_host(self) -> None:
         try:
-            import reference
             import torch  # noqa: F401
+            from lockstep_peers import reference
         except ImportError:
             self.skipTest("no PyTorch here")
         cell = launch.Cell("mlp:12,8,4", 11)
@@ -222,7 +216,7 @@ class Programs(unittest.TestCase):
         for name, (mode, want, fault) in FAULTS.items():
             with open(script, "w", encoding="utf-8") as file:
                 file.write(WORKER.format(folder=os.path.join(HERE, "pytorch"), fault=fault))
-            launch.WORKER = script
+            launch.WORKER = [script]
             found = launch.launch(plan, cell, launch.Arm("pytorch", mode, 2), expected)
             self.assertEqual(found["status"], want, f"{name}: {found.get('reason')}")
 

@@ -22,7 +22,7 @@ def main(program: str) -> int:
     except ImportError:
         print("data_test.py: no numpy")
         return 77
-    from data import SETS, Data
+    from lockstep_peers.data import SETS, Data
 
     compared = 0
     for workload, rows in CELLS:

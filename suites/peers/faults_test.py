@@ -13,7 +13,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "pytorch"))
 
-# Put in front of worker.py's main: what is wrong, and the arm that must notice.
+# Put in front of worker.main: what is wrong, and the arm that must notice.
 FAULTS = {
     "none, 3 ranks": ("ddp", ""),
     "no average": ("ddp", "programs.wrap = lambda model, settings: model"),
@@ -40,10 +40,9 @@ FAULTS = {
 }
 WORKER = """import sys
 sys.path.insert(0, {folder!r})
-import programs
+from lockstep_peers import programs, worker
 {fault}
-import worker
-sys.exit(worker.main())
+worker.main(sys.argv[1:])
 """
 
 
@@ -54,10 +53,8 @@ def main(folder: str) -> int:
     except ImportError:
         print("faults_test.py: no PyTorch")
         return 77
-    import compare
-    import launch
-    import reference
-    from workloads import MODELS
+    from lockstep_peers import compare, launch, reference
+    from lockstep_peers.workloads import MODELS
 
     failed = 0
     os.makedirs(folder, exist_ok=True)
@@ -69,7 +66,7 @@ def main(folder: str) -> int:
             folder, f"{devices}.npz")
         with open(worker, "w", encoding="utf-8") as file:
             file.write(WORKER.format(folder=os.path.join(HERE, "pytorch"), fault=fault))
-        launch.WORKER = worker
+        launch.WORKER = [worker]
         reference.write(expected, cell.workload, cell.batch, 7, devices)
         plan = launch.Plan("", sys.executable, devices, 0.01, (2, 6), 7, 120.0,
                            {1: [cores], devices: [cores] * devices}, compare.SETTINGS,

@@ -14,13 +14,11 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "pytorch"))
 
-import figures
-import limits
-import printed
-from launch import arms_of, blame
-from meeting import Meeting
-from steady import END, MEASURE, WARMUP, Pace, is_steady
-from workloads import shards_of, sizes_of
+from lockstep_peers import figures, limits, printed
+from lockstep_peers.launch import arms_of, blame
+from lockstep_peers.meeting import Meeting
+from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, is_steady
+from lockstep_peers.workloads import shards_of, sizes_of
 
 
 def example() -> dict:

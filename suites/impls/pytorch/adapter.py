@@ -5,8 +5,11 @@
 
 Without a GPU it offers what PyTorch does on a CPU: chunk, the bucket assignment, the sampler and
 DistributedDataParallel over gloo. With GPUs also DataParallel and its primitives; that part
-(cuda.py) has not been run yet. --impl-options: find_unused_parameters, divide_by_active, trace_buckets
+(gpu.py) has not been run yet. --impl-options: find_unused_parameters, divide_by_active, trace_buckets
 (reductions go through a communication hook that notes them).
+
+The rest is in the package lockstep_pytorch: Python looks for modules beside this file first, and what
+lies here must not have the name of a module that PyTorch imports (names_test.py).
 
 Only answers go to standard output: everything PyTorch or a library prints goes to standard error.
 """
@@ -37,9 +40,9 @@ def serve(answers: TextIO) -> None:
     """One line in, one line out."""
     import torch
 
-    from errors import Refusal, report_of
-    from protocol import Request, error_json, read_request, write_line
-    from session import Session
+    from lockstep_pytorch.errors import Refusal, report_of
+    from lockstep_pytorch.protocol import Request, error_json, read_request, write_line
+    from lockstep_pytorch.session import Session
 
     torch.set_num_threads(1)
     session = Session()

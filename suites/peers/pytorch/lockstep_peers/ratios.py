@@ -1,14 +1,13 @@
 """ratios.py: of a record of a comparison, the ratio of two arms' steps in each round, one a line:
 nothing where a side is not there or was wrong. For scripts/gpu-limits.
 
-    ratios.py FILE WORKLOAD BATCH PROGRAM:MODE:DEVICES PROGRAM:MODE:DEVICES
+    start.py ratios FILE WORKLOAD BATCH PROGRAM:MODE:DEVICES PROGRAM:MODE:DEVICES
 """
 from __future__ import annotations
 
 import json
-import sys
 
-from figures import arm_of, by_round, step_of
+from .figures import arm_of, by_round, step_of
 
 
 def key(text: str) -> tuple[str, str, int]:
@@ -24,8 +23,10 @@ def ratios(document: dict, workload: str, batch: int, above: tuple, under: tuple
     return []
 
 
-if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as file:
+def main(arguments: list[str]) -> int:
+    path, workload, batch, above, under = arguments
+    with open(path, encoding="utf-8") as file:
         made = json.load(file)
-    for ratio in ratios(made, sys.argv[2], int(sys.argv[3]), key(sys.argv[4]), key(sys.argv[5])):
+    for ratio in ratios(made, workload, int(batch), key(above), key(under)):
         print(repr(ratio))
+    return 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 
-from figures import (Figure, arm_of, is_wrong, outside_figure, parallel_of, ratio_figure, ratios_of,
+from .figures import (Figure, arm_of, is_wrong, outside_figure, parallel_of, ratio_figure, ratios_of,
                      time_figure)
 
 UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))

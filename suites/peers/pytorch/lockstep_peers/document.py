@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any
 
-from launch import Cell, Plan, arms_of
+from .launch import Cell, Plan, arms_of
 
 MACHINE = ("node_hash", "cpu_model", "packages", "cores", "pus", "usable_pus", "mem_bytes",
            "kernel", "libc", "governor")

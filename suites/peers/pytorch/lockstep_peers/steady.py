@@ -1,7 +1,7 @@
 """steady.py: when a launch is warm, and when it has measured enough: the rules of lockstep sweep."""
 from __future__ import annotations
 
-from meeting import now
+from .meeting import now
 
 WINDOW, SLOPE, SPREAD = 10, 0.005, 0.05
 WARMUP_MIN, WARMUP_MAX, WARMUP_SECONDS = 10, 200, 10.0

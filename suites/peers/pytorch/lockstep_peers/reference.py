@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-import reference_cnn
-import reference_lstm
-from data import LEARNING_RATE, SETS, Data
-from workloads import shards_of
+from . import reference_cnn, reference_lstm
+from .data import LEARNING_RATE, SETS, Data
+from .workloads import shards_of
 
 
 def backward(data: Data, acts: list[np.ndarray], grad: np.ndarray) -> list[np.ndarray]:

@@ -1,7 +1,7 @@
 """worker.py: one process of one launch of a PyTorch arm: a rank of DistributedDataParallel, the
 plain program, or the bare matrix products.
 
-    worker.py '{"mode": "ddp", "workload": ..., "rank": 0, ...}'    (launch.py has the fields)
+    start.py worker '{"mode": "ddp", "workload": ..., "rank": 0, ...}'    (launch.py has the fields)
 
 Every step is checked, outside the time that is measured. One line of JSON on standard output.
 """
@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import traceback
+from typing import NoReturn
 
 
 def prepare_process(cores: list[int]) -> None:
@@ -27,8 +28,8 @@ def prepare_process(cores: list[int]) -> None:
 def measure(program, pace, meeting, drain) -> tuple[list[int], list[int]]:
     """Start and end of every step. The barriers are before the start and after the end; GPUs have
     done everything at both."""
-    from meeting import now
-    from steady import END
+    from .meeting import now
+    from .steady import END
 
     starts, ends = [], []
     while True:
@@ -87,10 +88,10 @@ def run(job: dict) -> dict[str, object]:
     prepare_process(job["cores"])
     import torch
 
-    from devices import Drain, exact_float32
-    from meeting import Meeting
-    from programs import make
-    from steady import Pace
+    from .devices import Drain, exact_float32
+    from .meeting import Meeting
+    from .programs import make
+    from .steady import Pace
 
     if job["kind"] == "cuda":
         exact_float32(torch)
@@ -115,11 +116,11 @@ def run(job: dict) -> dict[str, object]:
     return found
 
 
-def main() -> int:
+def main(arguments: list[str]) -> NoReturn:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     try:
-        answer = run(json.loads(sys.argv[1]))
+        answer = run(json.loads(arguments[0]))
     except Exception as error:
         traceback.print_exc()
         answer = {"error": f"{type(error).__name__}: {error}"[:200]}
@@ -127,6 +128,3 @@ def main() -> int:
     answers.flush()
     os._exit(0 if "error" not in answer else 1)  # the others may wait for us in a collective
 
-
-if __name__ == "__main__":
-    sys.exit(main())

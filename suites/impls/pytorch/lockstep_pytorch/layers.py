@@ -8,9 +8,9 @@ from __future__ import annotations
 import torch
 from torch.nn import functional
 
-from errors import Refusal
-from place import here
-from spec import Spec
+from .errors import Refusal
+from .place import here
+from .spec import Spec
 
 Tensors = tuple[torch.Tensor, ...]
 

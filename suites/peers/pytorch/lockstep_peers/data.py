@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from workloads import MODELS, sizes_of
+from .workloads import MODELS, sizes_of
 
 SETS = 2
 PERIODS = (127, 113)

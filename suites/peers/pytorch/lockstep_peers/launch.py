@@ -13,10 +13,11 @@ import tempfile
 import time
 from typing import Any, NamedTuple
 
-from devices import lockstep_devices
-from workloads import MODELS
+from .devices import lockstep_devices
+from .workloads import MODELS
 
-WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
+START = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "start.py")
+WORKER = [START, "worker"]
 WARMUP_OR_BAD = 1 | 16  # flags of a sample in a record of lockstep sweep
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
               "GLOO_SOCKET_IFNAME": "lo"}
@@ -184,7 +185,7 @@ def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
            "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
            "steps": plan.steps, "settings": plan.settings,
            "spin": not plan.oversubscribed()}
-    return [plan.python, "-B", WORKER, json.dumps(job)]
+    return [plan.python, "-B", *WORKER, json.dumps(job)]
 
 
 def answer_of(status: int, out: str, words: str) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import time
 
 import torch
 
-from arrays import device_of, number_of
-from errors import FAULTS, STATUSES
-from layers import Layer, per_replica
-from place import here
-from spec import Spec
+from .arrays import device_of, number_of
+from .errors import FAULTS, STATUSES
+from .layers import Layer, per_replica
+from .place import here
+from .spec import Spec
 
 
 class TagDevice(Layer):

@@ -19,9 +19,9 @@ import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.parallel import DistributedDataParallel
 
-from errors import Refusal, report_of
-from model import Bucket, Forward, Model, Result
-from place import here
+from .errors import Refusal, report_of
+from .model import Bucket, Forward, Model, Result
+from .place import here
 
 COLLECTIVE_LIMIT = datetime.timedelta(seconds=60)
 

@@ -1,4 +1,4 @@
-"""cuda.py: the operations that PyTorch has only with GPUs.
+"""gpu.py: the operations that PyTorch has only with GPUs.
 
 NOT RUN YET: the machines this was written on have no GPU. Everything here is one call of PyTorch
 with arrays copied in and out, so that there is little to be wrong.
@@ -12,10 +12,10 @@ import torch
 from torch.nn import parallel
 from torch.nn.parallel import comm
 
-from arrays import Array, array_of, arrays_of, device_of, tensor_of
-from description import Block, read_model, values_of
-from errors import HOST
-from place import Log, Visit
+from .arrays import Array, array_of, arrays_of, device_of, tensor_of
+from .description import Block, read_model, values_of
+from .errors import HOST
+from .place import Log, Visit
 
 BUFFER: int = inspect.signature(comm.broadcast_coalesced).parameters["buffer_size"].default
 

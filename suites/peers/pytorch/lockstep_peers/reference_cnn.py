@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from data import Data
+from .data import Data
 
 ROWS = 128  # at a time: of columns in float64 these are 19 MB
 TAPS = [(kh, kw) for kh in range(3) for kw in range(3)]

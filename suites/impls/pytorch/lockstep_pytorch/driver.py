@@ -1,4 +1,4 @@
-"""driver.py: asks an adapter by the protocol, for test.py and for trying things out by hand."""
+"""driver.py: asks an adapter by the protocol, for adapter_test.py and for trying things out by hand."""
 from __future__ import annotations
 
 import json
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ADAPTER = Path(__file__).with_name("adapter.py")
+ADAPTER = Path(__file__).parent.with_name("adapter.py")
 
 
 class Refused(Exception):

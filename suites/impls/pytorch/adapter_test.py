@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test.py: the adapter, asked by a small driver; where a name holds a rule's id, PyTorch itself is
+"""adapter_test.py: the adapter, asked by a small driver; where a name holds a rule's id, PyTorch itself is
 what is tested, and suites/RULES.md says "run". Ends with 77 where there is no PyTorch.
 """
 from __future__ import annotations
@@ -8,7 +8,7 @@ import importlib.util
 import sys
 import unittest
 
-from driver import Driver, Refused
+from lockstep_pytorch.driver import Driver, Refused
 
 AFFINE = {"kind": "affine", "weight": [2], "bias": [1]}
 WEIGHT = {"kind": "affine", "weight": [2], "with_bias": False}

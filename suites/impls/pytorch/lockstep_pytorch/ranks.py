@@ -14,10 +14,10 @@ import tempfile
 import time
 from typing import Any
 
-import rank
-from arrays import Array
-from errors import Refusal, Report, Reported
-from model import Forward, Result
+from . import rank
+from .arrays import Array
+from .errors import Refusal, Report, Reported
+from .model import Forward, Result
 
 START_LIMIT = 50.0
 CALL_LIMIT = 8.0  # the suite's own limit is 10 s
@@ -30,7 +30,7 @@ class Pool:
     def __init__(self, ranks: int, options: dict[str, bool]):
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["rank"])
+        context.set_forkserver_preload([rank.__name__])
         self.folder = tempfile.mkdtemp(prefix="lockstep-ddp-")
         self.alive, ends = context.Pipe(), []
         self.connections, self.processes = [], []

@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
-from arrays import number_of
-from errors import HOST, Refusal
-from layers import LAYERS, Affine, Borrow, Layer, Tensors
-from place import Log, here
-from probes import PROBES
-from spec import Spec
+from .arrays import number_of
+from .errors import HOST, Refusal
+from .layers import LAYERS, Affine, Borrow, Layer, Tensors
+from .place import Log, here
+from .probes import PROBES
+from .spec import Spec
 
 KINDS = {layer.kind: layer for layer in LAYERS + PROBES}
 MAX_LAYERS = 256

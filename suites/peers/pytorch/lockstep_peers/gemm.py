@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 
-import figures
+from . import figures
+from .launch import START
 
 WARMUP = 3
 PASSED, FAILED, MISUSE, SKIPPED = 0, 1, 2, 77
@@ -20,7 +21,7 @@ def torch_times(kind: str, size: int, rounds: int) -> list[int]:
     import time
 
     import torch
-    from devices import Drain, device_of, exact_float32
+    from .devices import Drain, device_of, exact_float32
 
     if kind == "cuda":
         exact_float32(torch)
@@ -58,7 +59,7 @@ def launch(name: str, command: list[str]) -> tuple[str, float]:
 def run(options: argparse.Namespace) -> None:
     ours = [options.program, "cuda:0" if options.device == "cuda" else "virt:1", str(options.size),
             str(options.rounds)]
-    theirs = [sys.executable, "-B", os.path.abspath(__file__), "--worker", "--device", options.device,
+    theirs = [sys.executable, "-B", START, "gemm", "--worker", "--device", options.device,
               "--size", str(options.size), "--rounds", str(options.rounds)]
     with open(options.out, "x", encoding="utf-8") as file:
         print("source", "device", "size", "lockstep_ns", "pytorch_ns", sep="\t", file=file)
@@ -93,6 +94,3 @@ def main(arguments: list[str]) -> int:
         print(f"compare-pytorch gemm: {error}", file=sys.stderr)
         return MISUSE if isinstance(error, FileExistsError) else FAILED
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from arrays import device_of
-from errors import HOST, Refusal
+from .arrays import device_of
+from .errors import HOST, Refusal
 
 COMMON = {"kind", "name", "device", "frozen"}
 

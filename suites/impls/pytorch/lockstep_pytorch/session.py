@@ -8,15 +8,14 @@ from typing import Any
 
 import torch
 
-import cuda
-import primitives
-from arrays import Array
-from description import of_ranks
-from errors import HOST, Refusal
-from model import Bucket, Forward, Model, Result
-from place import Visit
-from protocol import Request, array_json
-from ranks import DistributedModel, Pool
+from . import gpu, primitives
+from .arrays import Array
+from .description import of_ranks
+from .errors import HOST, Refusal
+from .model import Bucket, Forward, Model, Result
+from .place import Visit
+from .protocol import Request, array_json
+from .ranks import DistributedModel, Pool
 
 VERSION = 1
 MAX_DEVICES = 64
@@ -138,7 +137,7 @@ class Session:
 
     def scatter(self, request: Request) -> dict[str, Any]:
         self.need_devices()
-        shards, after = cuda.scatter(
+        shards, after = gpu.scatter(
             request.array("input"), request.integers("devices"), request.integer("dim"),
             request.integers("size") if request.has("size") else None, request.flag("source_after"))
         return {"shards": [array_json(shard) for shard in shards],
@@ -146,32 +145,32 @@ class Session:
 
     def gather(self, request: Request) -> dict[str, Any]:
         self.need_devices()
-        out, after = cuda.gather(request.arrays("parts"), request.integer("dim"),
+        out, after = gpu.gather(request.arrays("parts"), request.integer("dim"),
                                  request.integer("device"), request.flag("out_after"))
         return {"out": array_json(out), "out_after": array_json(after)}
 
     def broadcast(self, request: Request) -> dict[str, Any]:
         self.need_devices()
-        copies, after = cuda.broadcast(request.arrays("src"), request.integers("devices"),
+        copies, after = gpu.broadcast(request.arrays("src"), request.integers("devices"),
                                        request.integer("buffer_bytes", 0),
                                        request.integer("poke", -1))
         return {"copies": [array_json(copy) for copy in copies],
                 "src_after": [array_json(array) for array in after],
-                "default_bytes": cuda.BUFFER}
+                "default_bytes": gpu.BUFFER}
 
     def reduce(self, request: Request) -> dict[str, Any]:
         self.need_devices()
         arrays, n = request.arrays("src"), request.integer("n")
         lists = [arrays[i * n:(i + 1) * n] for i in range(request.integer("k"))]
-        sums = cuda.reduce(lists, request.integer("device"), request.integer("buffer_bytes", 0),
+        sums = gpu.reduce(lists, request.integer("device"), request.integer("buffer_bytes", 0),
                            request.integer("poke", -1))
-        return {"sums": [array_json(array) for array in sums], "default_bytes": cuda.BUFFER}
+        return {"sums": [array_json(array) for array in sums], "default_bytes": gpu.BUFFER}
 
     def apply(self, request: Request) -> dict[str, Any]:
         self.need_devices()
-        calls = [cuda.Call(call.text("description"), call.integer("device"), call.arrays("in"))
+        calls = [gpu.Call(call.text("description"), call.integer("device"), call.arrays("in"))
                  for call in request.requests("calls")]
-        applied = cuda.apply(calls, self.devices, request.flag("grad"), request.flag("train"))
+        applied = gpu.apply(calls, self.devices, request.flag("grad"), request.flag("train"))
         return {"calls": [{"out": [array_json(array) for array in own]}
                           for own in applied.outputs],
                 "trace": trace_json(applied.visits)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from errors import HOST, Refusal
+from .errors import HOST, Refusal
 
 DTYPES = {
     "f32": torch.float32,

@@ -16,9 +16,9 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from data import LEARNING_RATE, SETS, Data
-from devices import device_of
-from workloads import MODELS, shards_of, sizes_of
+from .data import LEARNING_RATE, SETS, Data
+from .devices import device_of
+from .workloads import MODELS, shards_of, sizes_of
 
 
 class Wrong(Exception):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data import Data
+from .data import Data
 
 STEPS, FEATURES, HIDDEN, CLASSES = 8, 8, 128, 10
 U = 2.0**-24

@@ -9,10 +9,10 @@ from typing import Callable
 
 import torch
 
-from arrays import Array, array_of, arrays_of, device_of, number_of, tensor_of
-from description import read_model, values_of
-from errors import Refusal
-from place import Log, Visit
+from .arrays import Array, array_of, arrays_of, device_of, number_of, tensor_of
+from .description import read_model, values_of
+from .errors import Refusal
+from .place import Log, Visit
 
 
 @dataclass

@@ -16,14 +16,11 @@ import sys
 import tempfile
 from typing import Any, NoReturn
 
-import devices
-import document
-import limits
-import printed
-from launch import Arm, Cell, Plan, arms_of, launch
-from workloads import MODELS, sizes_of
+from . import devices, document, limits, printed
+from .launch import Arm, Cell, Plan, arms_of, launch
+from .workloads import MODELS, sizes_of
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
 PASSED, MISSED, MISUSE, SKIPPED, INTERRUPTED = 0, 1, 2, 77, 130
 DEFAULT_BATCHES = {limits.MLP: [256, 2048], "tutorial": [30], "mlp:4096,4096,4096,4096": [4096],
                    "cnn": [64, 512], "lstm": [64, 512]}
@@ -125,6 +122,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="a setting of DistributedDataParallel, can be repeated\n"
              "(default: gradient_as_bucket_view=True static_graph=True)")
     add("--out", metavar="FILE", help="the record (default: results/local/peer-UTC.json)")
+    add("--python", metavar="P", help="the Python whose PyTorch is meant; comes first (default: the\n"
+                                    "first python3 that has one)")
     add("--lockstep", metavar="PATH", help="the program (default: build/release/harness/lockstep)")
     add("--limits", action="store_true",
         help="a line per limit of the speed promised: met or missed")
@@ -132,6 +131,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--quick", action="store_true",
         help=f"does it run: {QUICK_WORKLOAD}, batch 32, one round, 0.05 s")
     options = parser.parse_args(arguments)
+    if options.python:
+        raise Misuse("--python must be the first option")
     quick = options.quick
     if options.only and options.workload:
         raise Misuse("--only chooses among the usual workloads, --workload names others: not both")
@@ -255,7 +256,7 @@ class Run:
         document.save(out, self.document)
 
     def all_rounds(self, folder: str) -> None:
-        import reference  # numpy is not needed to say what is wrong with an option
+        from . import reference  # numpy is not needed to say what is wrong with an option
 
         references = []
         for number, cell in enumerate(self.cells):
@@ -362,6 +363,3 @@ def main(arguments: list[str]) -> int:
         complain(f"interrupted after {run.done} launches; they are in {out}")
     return INTERRUPTED if interrupted else status
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

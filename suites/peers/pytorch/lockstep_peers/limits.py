@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from figures import Figure, arm_of, outside_figure, ratio_figure
+from .figures import Figure, arm_of, outside_figure, ratio_figure
 
 MLP = "mlp:1024,1024,1024,1024"
 DP2, DP1 = ("lockstep", "dp", 2), ("lockstep", "dp", 1)

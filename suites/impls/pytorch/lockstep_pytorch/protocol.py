@@ -5,8 +5,8 @@ import json
 import math
 from typing import Any, TextIO
 
-from arrays import Array
-from errors import NO_REPLICA, NOWHERE, Refusal, Report
+from .arrays import Array
+from .errors import NO_REPLICA, NOWHERE, Refusal, Report
 
 ELEMENT = {"f32": 4, "f64": 8, "i32": 4, "i64": 8}
 
