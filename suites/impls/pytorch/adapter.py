@@ -41,11 +41,13 @@ def serve(answers: TextIO) -> None:
     import torch
 
     from lockstep_pytorch.errors import Refusal, report_of
+    from lockstep_pytorch.nursery import Nursery
     from lockstep_pytorch.protocol import Request, error_json, read_request, write_line
     from lockstep_pytorch.session import Session
 
+    nursery = Nursery(answers.fileno())
     torch.set_num_threads(1)
-    session = Session()
+    session = Session(nursery)
     for line in sys.stdin:
         number = None
         try:

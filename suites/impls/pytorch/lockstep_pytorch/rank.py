@@ -144,6 +144,7 @@ def main(connection: Connection, alive: Connection, rank: int, ranks: int, store
     """The process: answers ("ok", value) or ("error", report)."""
     threading.Thread(target=die_with_parent, args=(alive, store), daemon=True).start()
     torch.set_num_threads(1)
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     here.replica = rank
     worker = Rank(options)
     try:

@@ -14,10 +14,10 @@ import tempfile
 import time
 from typing import Any
 
-from . import rank
 from .arrays import Array
 from .errors import Refusal, Report, Reported
 from .model import Forward, Result
+from .nursery import Nursery
 
 START_LIMIT = 50.0
 CALL_LIMIT = 8.0  # the suite's own limit is 10 s
@@ -27,25 +27,15 @@ AFTER_AN_ERROR = 1.0
 class Pool:
     """`ranks` processes."""
 
-    def __init__(self, ranks: int, options: dict[str, bool]):
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([rank.__name__])
+    def __init__(self, nursery: Nursery, ranks: int, options: dict[str, bool]):
+        self.nursery, self.broken = nursery, False
         self.folder = tempfile.mkdtemp(prefix="lockstep-ddp-")
-        self.alive, ends = context.Pipe(), []
-        self.connections, self.processes = [], []
-        for number in range(ranks):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=rank.main, daemon=True, args=(
-                theirs, self.alive[0], number, ranks, os.path.join(self.folder, "store"), options))
-            process.start()
-            ends.append(theirs)
-            self.connections.append(ours)
-            self.processes.append(process)
-        for end in ends:
+        pipes = [multiprocessing.Pipe() for _ in range(ranks + 1)]
+        *self.connections, self.alive = [ours for ours, _ in pipes]
+        *ends, alive = [theirs for _, theirs in pipes]
+        self.processes = nursery.start(ends, alive, os.path.join(self.folder, "store"), options)
+        for end in (*ends, alive):
             end.close()
-        self.alive[0].close()
-        self.broken = False
         self.collect(START_LIMIT)
 
     def call(self, method: str, arguments: list[tuple], limit: float = CALL_LIMIT) -> list[Any]:
@@ -95,13 +85,12 @@ class Pool:
     def end(self) -> None:
         """Ends the processes, whatever they do."""
         self.broken = True
-        for process in self.processes:
-            process.kill()
-        for process in self.processes:
-            process.join()
-        for connection in (*self.connections, self.alive[1]):
-            connection.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.nursery.end(self.processes)
+        finally:
+            for connection in (*self.connections, self.alive):
+                connection.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class DistributedModel:

@@ -13,6 +13,7 @@ from .arrays import Array
 from .description import of_ranks
 from .errors import HOST, Refusal
 from .model import Bucket, Forward, Model, Result
+from .nursery import Nursery
 from .place import Visit
 from .protocol import Request, array_json
 from .ranks import DistributedModel, Pool
@@ -78,7 +79,8 @@ def choose_options(words: str) -> dict[str, bool]:
 class Session:
     """One impl_session. `operations` has a method for each operation of the protocol."""
 
-    def __init__(self) -> None:
+    def __init__(self, nursery: Nursery) -> None:
+        self.nursery = nursery
         self.devices = 0
         self.options = choose_options("")
         self.models: dict[int, Model | DistributedModel] = {}
@@ -201,7 +203,7 @@ class Session:
         """The processes of so many ranks, started by the first model that needs them."""
         pool = self.pools.get(ranks)
         if pool is None or pool.broken:
-            pool = self.pools[ranks] = Pool(ranks, self.options)
+            pool = self.pools[ranks] = Pool(self.nursery, ranks, self.options)
         return pool
 
     def model_close(self, request: Request) -> dict[str, Any]:

@@ -1,0 +1,117 @@
+"""nursery.py: the process that the ranks are forked from.
+
+PyTorch takes seconds to import, and what its first DistributedDataParallel imports takes as long
+again. So the adapter is copied once, before it has used PyTorch (neither CUDA nor autograd's
+threads survive a fork), and the copy forks every rank. multiprocessing's fork server is no help:
+it looks for the modules to preload without our sys.path, and is silent when it finds none.
+"""
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import signal
+import socket
+import sys
+from multiprocessing.connection import Connection
+from typing import Any, NoReturn
+
+from . import rank
+from .errors import Refusal
+
+MESSAGE = 1 << 16
+MOST_FDS = 65
+# What a first DistributedDataParallel imports, where PyTorch has it (2.0 and later).
+LATE = ("torch._dynamo",)
+
+
+class Nursery:
+    """The adapter's end. `theirs_alone`: a descriptor that no other process may keep open."""
+
+    def __init__(self, theirs_alone: int):
+        self.socket, requests = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork() == 0:
+            self.socket.close()
+            os.close(theirs_alone)
+            nurse(requests)
+        requests.close()
+
+    def ask(self, request: Any, ends: list[Connection]) -> Any:
+        """One request, one answer."""
+        try:
+            socket.send_fds(self.socket, [pickle.dumps(request)], [end.fileno() for end in ends])
+            answer = self.socket.recv(MESSAGE)
+        except OSError:
+            answer = b""
+        if not answer:
+            raise Refusal("broken", "the process that starts ranks has ended")
+        return pickle.loads(answer)
+
+    def start(self, ends: list[Connection], alive: Connection, store: str,
+              options: dict[str, bool]) -> list[int]:
+        """A process for each end; their numbers."""
+        return self.ask(("start", store, options), [*ends, alive])
+
+    def end(self, processes: list[int]) -> None:
+        """Returns when they are gone."""
+        self.ask(("end", processes), [])
+
+
+def import_late() -> None:
+    for name in LATE:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            pass  # not in this PyTorch: then nothing imports it later either
+
+
+def become_rank(number: int, fds: list[int], store: str, options: dict[str, bool]) -> NoReturn:
+    """`fds`: an end for each rank, and one that is closed when the adapter ends."""
+    for fd in {*fds} - {fds[number], fds[-1]}:
+        os.close(fd)
+    try:
+        rank.main(Connection(fds[number]), Connection(fds[-1]), number, len(fds) - 1, store, options)
+    finally:
+        os._exit(0)
+
+
+def start(requests: socket.socket, fds: list[int], store: str, options: dict[str, bool]) -> list[int]:
+    import_late()
+    found = []
+    for number in range(len(fds) - 1):
+        process = os.fork()
+        if process == 0:
+            requests.close()
+            become_rank(number, fds, store, options)
+        found.append(process)
+    for fd in fds:
+        os.close(fd)
+    return found
+
+
+def end(processes: list[int]) -> None:
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+    for process in processes:
+        os.waitpid(process, 0)
+
+
+def nurse(requests: socket.socket) -> NoReturn:
+    """Ends with the adapter: then nothing more can come. Ranks see that for themselves."""
+    status = 1
+    try:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        while True:
+            message, fds, _, _ = socket.recv_fds(requests, MESSAGE, MOST_FDS)
+            if not message:
+                status = 0
+                return
+            word, *arguments = pickle.loads(message)
+            answer = start(requests, fds, *arguments) if word == "start" else end(*arguments)
+            requests.send(pickle.dumps(answer))
+    except KeyboardInterrupt:
+        status = 130
+    except BaseException as error:
+        print(f"the process that starts ranks: {error!r}", file=sys.stderr)
+    finally:
+        os._exit(status)
