@@ -72,7 +72,7 @@ static void suite(struct report_out *out, const struct runner_run *run,
 
 void runner_junit(FILE *stream, const struct runner_run *run)
 {
-    struct report_out out = {.file = stream, .escape = report_escape_html};
+    struct report_out out = {.file = stream, .form = TEXT_HTML};
     struct runner_area_sums sums;
     char seconds[32];
 

@@ -53,7 +53,7 @@ static void failures(struct report_out *out, const struct runner_run *run)
 
 void runner_markdown(FILE *stream, const struct runner_run *run)
 {
-    struct report_out out = {.file = stream, .escape = report_escape_markdown};
+    struct report_out out = {.file = stream, .form = TEXT_MARKDOWN};
     char sentence[RUNNER_TEXT];
     const char *word = runner_verdict(run, sentence);
 

@@ -4,6 +4,7 @@
 
 #include "check_runner.h"
 #include "command.h"
+#include "text.h"
 
 enum { COLUMNS = 80, INDENT = 8 };
 
@@ -24,7 +25,9 @@ static void block(FILE *stream, const struct runner_run *run, const struct runne
     wrap(stream, result->reason);
     if (runner_area_of(result->test->rule) != NULL) {
         runner_command(run->options, result->test->id, command);
-        fprintf(stream, "%*s%s\n", INDENT, "", command);
+        fprintf(stream, "%*s", INDENT, "");
+        text_write(stream, TEXT_PLAIN, command, sizeof command);
+        fputc('\n', stream);
     }
     fputc('\n', stream);
 }

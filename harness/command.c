@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include "options.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,44 +13,9 @@
 
 enum { KEY_USAGE = 1024 };
 
-/* Bytes of a UTF-8 character that begins with it; 0 when none does. */
-static size_t character_bytes(unsigned char first)
-{
-    static const unsigned char begin[] = {0x00, 0xc2, 0xe0, 0xf0}, end[] = {0x7f, 0xdf, 0xef, 0xf4};
-
-    for (size_t i = 0; i < sizeof begin; i++)
-        if (first >= begin[i] && first <= end[i])
-            return i + 1;
-    return 0;
-}
-
-/* Bytes of the UTF-8 character at text; 0 when there is none or it is a control character. */
-static size_t shown_bytes(const char *text)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    const size_t n = character_bytes(c[0]);
-    uint32_t code = n > 1 ? c[0] & (0x7fU >> n) : c[0];
-
-    for (size_t i = 1; i < n; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (c[i] & 0x3fU);
-    }
-    /* C0, delete and C1; codes of three and four bytes that shorter ones have. */
-    const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-
-    return control || (n == 3 && code < 0x800) || (n == 4 && code < 0x10000) ? 0 : n;
-}
-
 void command_clean(char *text)
 {
-    while (*text != '\0') {
-        const size_t n = shown_bytes(text);
-
-        if (n == 0)
-            *text = '?';
-        text += n == 0 ? 1 : n;
-    }
+    text_clean(text, '?');
 }
 
 void command_complain(const char *command, const char *format, ...)
@@ -61,7 +27,9 @@ void command_complain(const char *command, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     command_clean(text);
-    fprintf(stderr, "%s: %s\n", command, text);
+    fprintf(stderr, "%s: ", command);
+    text_write(stderr, TEXT_PLAIN, text, sizeof text);
+    fputc('\n', stderr);
 }
 
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns)
@@ -74,24 +42,25 @@ void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, si
 
         while (end > 0 && text[end] != ' ')
             end--;
-        const size_t n = end > 0 ? end : left;
+        size_t n = end > 0 ? end : left;
 
-        fprintf(stream, "%.*s\n%*s", (int)n, text, (int)indent, "");
+        while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n--;
+        text_write(stream, TEXT_PLAIN, text, n);
+        fprintf(stream, "\n%*s", (int)indent, "");
         text += n + (end > 0);
         left = room;
     }
-    fprintf(stream, "%s\n", text);
+    text_write(stream, TEXT_PLAIN, text, SIZE_MAX);
+    fputc('\n', stream);
 }
 
 static int check_arguments(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        for (const char *c = argv[i]; *c != '\0'; c += shown_bytes(c)) {
-            if (shown_bytes(c) == 0) {
-                command_complain(argv[0], "'%.60s' has control characters or is not UTF-8",
-                                 argv[i]);
-                return EXIT_MISUSE;
-            }
+        if (!text_is_clean(argv[i])) {
+            command_complain(argv[0], "'%.60s' has control characters or is not UTF-8", argv[i]);
+            return EXIT_MISUSE;
         }
     }
     return 0;

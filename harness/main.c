@@ -13,6 +13,7 @@
 #include "command.h"
 #include "report.h"
 #include "stop.h"
+#include "text.h"
 
 struct command {
     const char *name;
@@ -68,7 +69,9 @@ static int unknown_command(const char *name)
 
     snprintf(shown, sizeof shown, "%s", name);
     command_clean(shown);
-    fprintf(stderr, "lockstep: unknown command '%s'; ", shown);
+    fputs("lockstep: unknown command '", stderr);
+    text_write(stderr, TEXT_PLAIN, shown, sizeof shown);
+    fputs("'; ", stderr);
     for (int i = 0; i < COMMANDS; i++) {
         if (commands[i].help != NULL) {
             fprintf(stderr, "%s%s", separator, commands[i].name);

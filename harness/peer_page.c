@@ -7,7 +7,7 @@ static int write_page(const char *directory, const struct report *report,
     const bool good = peer_is_good(report->peer);
     struct report_out out;
 
-    if (report_open(&out, directory, "index.html", report_escape_html, err) != 0)
+    if (report_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep beside PyTorch");
     report_print(&out,
@@ -40,7 +40,7 @@ int report_peer_page(const char *directory, const struct report *report,
     struct report_out out;
 
     if (write_page(directory, report, figures, err) != 0 ||
-        report_open(&out, directory, "summary.md", report_escape_markdown, err) != 0)
+        report_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
         return -1;
     fputs("# Lockstep report\n", out.file);
     report_peer_markdown(&out, report->peer);

@@ -9,28 +9,7 @@
 #include <string.h>
 
 #include "record_json.h"
-
-/* Length of the UTF-8 character at p, 0 if there is none. The closing zero of a string stops it
- * because it is no continuation byte. */
-static size_t utf8_length(const unsigned char *p)
-{
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    const size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4) {
-        return 0;
-    }
-    for (size_t i = 1; i < n; ++i) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    /* Overlong forms, surrogates and what lies above U+10FFFF. */
-    const bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-                     (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
-    return bad ? 0 : n;
-}
+#include "text.h"
 
 static json_t *text_value(const char *text)
 {
@@ -39,7 +18,8 @@ static json_t *text_value(const char *text)
         return NULL;
     }
     for (size_t i = 0; copy[i] != '\0';) {
-        const size_t n = utf8_length((const unsigned char *)copy + i);
+        uint32_t code = 0;
+        const size_t n = text_decode(copy + i, &code);
         if (n == 0) {
             copy[i] = '?';
         }

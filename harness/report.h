@@ -8,6 +8,7 @@
 #define HARNESS_REPORT_H
 
 #include "record.h"
+#include "text.h"
 
 #include <stdio.h>
 
@@ -356,23 +357,19 @@ void report_remove(const char *directory, const char *name);
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-typedef void report_escape_fn(FILE *file, const char *text);
-void report_escape_none(FILE *file, const char *text);
-void report_escape_html(FILE *file, const char *text);
-void report_escape_markdown(FILE *file, const char *text);
-
 /* A file that gets its name only when it is complete. */
 struct report_out {
     FILE *file;
-    report_escape_fn *escape;
+    enum text_form form;
     char path[1024], temporary[1040];
 };
 
-/* Makes text valid UTF-8 without control, direction or non-characters; never longer. */
+/* Makes text valid UTF-8 of one line, never longer. What cannot be seen shows when it is printed.
+ */
 void report_clean(char *text);
 
 int report_open(struct report_out *out, const char *directory, const char *name,
-                report_escape_fn *escape, struct record_error *err);
+                enum text_form form, struct record_error *err);
 /* Completes the file, or removes it. */
 int report_close(struct report_out *out, struct record_error *err);
 /* Gives it up. */

@@ -188,7 +188,7 @@ int report_conformance(const char *directory, const struct check_record *record,
 {
     struct report_out out;
 
-    if (report_open(&out, directory, REPORT_CONFORMANCE, report_escape_html, err) != 0)
+    if (report_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep conformance");
     header(&out, record, index);

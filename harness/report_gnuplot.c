@@ -175,7 +175,7 @@ static int finish_svg(const char *directory, const char *name, struct record_err
         snprintf(err->text, sizeof err->text, "cannot read '%s' again", file);
         return -1;
     }
-    if (report_open(&out, directory, file, report_escape_none, err) != 0) {
+    if (report_open(&out, directory, file, TEXT_PLAIN, err) != 0) {
         fclose(in);
         return -1;
     }

@@ -251,7 +251,7 @@ int report_page(const char *directory, const struct report *report,
     struct report_out out;
     int rc = 0;
 
-    if (report_open(&out, directory, "index.html", report_escape_html, err) != 0)
+    if (report_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep report");
     header(&out, report);

@@ -242,7 +242,7 @@ int report_markdown(const char *directory, const struct report *report,
 {
     struct report_out out;
 
-    if (report_open(&out, directory, "summary.md", report_escape_markdown, err) != 0)
+    if (report_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
         return -1;
     sentences(&out, report);
     if (figures->status[REPORT_FIGURE_THROUGHPUT] == REPORT_PLOT_OK) {

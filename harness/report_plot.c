@@ -74,7 +74,7 @@ int plot_data_open(struct plot *plot, struct report_out *out)
     char name[64];
 
     snprintf(name, sizeof name, "%s-%d.tsv", plot->name, plot->panels);
-    return report_open(out, plot->directory, name, report_escape_none, plot->err);
+    return report_open(out, plot->directory, name, TEXT_PLAIN, plot->err);
 }
 
 /* A font's letters are about 0.58 of its size wide; those of east Asia are twice that. */
@@ -260,12 +260,12 @@ static int write_inputs(struct plot *plot, plot_writer_fn *write)
     char name[64];
 
     snprintf(name, sizeof name, "%s-layout.gp", plot->name);
-    if (report_open(&plot->layout, plot->directory, name, report_escape_none, plot->err) != 0)
+    if (report_open(&plot->layout, plot->directory, name, TEXT_PLAIN, plot->err) != 0)
         return -1;
     fprintf(plot->layout.file, "# %s: numbers for %s.gp, made by `lockstep report`.\n", name,
             plot->name);
     snprintf(name, sizeof name, "%s-text.tsv", plot->name);
-    if (report_open(&plot->text, plot->directory, name, report_escape_none, plot->err) != 0) {
+    if (report_open(&plot->text, plot->directory, name, TEXT_PLAIN, plot->err) != 0) {
         report_discard(&plot->layout);
         return -1;
     }
@@ -293,7 +293,7 @@ static int write_text_file(const char *directory, const char *name, const unsign
 {
     struct report_out out;
 
-    if (report_open(&out, directory, name, report_escape_none, err) != 0)
+    if (report_open(&out, directory, name, TEXT_PLAIN, err) != 0)
         return -1;
     fputs((const char *)text, out.file);
     return report_close(&out, err);

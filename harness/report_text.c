@@ -1,4 +1,4 @@
-/* report_text.c: cleaning and escaping of text, and files that appear complete.
+/* report_text.c: the only way of text from records into pages, and files that appear complete.
  *
  * Nothing else in the report prints text that came from a record. */
 #include "report.h"
@@ -12,98 +12,9 @@
 #include "stop.h"
 #include "temporary.h"
 
-/* Length of the UTF-8 sequence at s and its code point; 0 when it is not one. */
-static size_t decode(const unsigned char *s, unsigned long *code)
-{
-    static const unsigned long smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-
-    if (length == 0 || s[0] > 0xf4)
-        return 0;
-    *code = length == 1 ? s[0] : s[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (s[i] & 0x3fu);
-    }
-    if (*code < smallest[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
-        return 0;
-    return length;
-}
-
-/* Direction overrides would let text on the page pretend to be other text. */
-static bool is_harmless(unsigned long code)
-{
-    bool direction = (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-                     (code >= 0x2066 && code <= 0x2069);
-    bool nothing = (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef);
-
-    return code >= 0x20 && (code < 0x7f || code >= 0xa0) && !direction && !nothing;
-}
-
 void report_clean(char *text)
 {
-    const unsigned char *in = (const unsigned char *)text;
-    char *out = text;
-
-    while (*in != '\0') {
-        unsigned long code = 0;
-        size_t length = decode(in, &code);
-
-        if (length == 0 || !is_harmless(code)) {
-            *out++ = length == 1 ? ' ' : '?';
-            in += length == 0 ? 1 : length;
-            continue;
-        }
-        memmove(out, in, length);
-        out += length;
-        in += length;
-    }
-    *out = '\0';
-}
-
-void report_escape_none(FILE *file, const char *text)
-{
-    fputs(text, file);
-}
-
-void report_escape_html(FILE *file, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        case '"':
-            fputs("&quot;", file);
-            break;
-        case '\'':
-            fputs("&#39;", file);
-            break;
-        default:
-            putc(*text, file);
-        }
-    }
-}
-
-/* Markdown readers pass HTML on, so both kinds of special characters count. */
-void report_escape_markdown(FILE *file, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (strchr("&<>", *text) != NULL) {
-            fputs(*text == '&' ? "&amp;" : *text == '<' ? "&lt;" : "&gt;", file);
-            continue;
-        }
-        if (strchr("\\`*_[]#|~!$", *text) != NULL)
-            putc('\\', file);
-        putc(*text, file);
-    }
+    text_clean(text, ' ');
 }
 
 static void write_error(struct record_error *err, const char *path)
@@ -112,7 +23,7 @@ static void write_error(struct record_error *err, const char *path)
 }
 
 int report_open(struct report_out *out, const char *directory, const char *name,
-                report_escape_fn *escape, struct record_error *err)
+                enum text_form form, struct record_error *err)
 {
     int length = snprintf(out->path, sizeof out->path, "%s/%s", directory, name);
 
@@ -127,7 +38,7 @@ int report_open(struct report_out *out, const char *directory, const char *name,
     }
     const int fd = temporary_open(out->path, out->temporary, sizeof out->temporary);
 
-    out->escape = escape;
+    out->form = form;
     out->file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (out->file != NULL)
         return 0;
@@ -176,7 +87,7 @@ void report_print(struct report_out *out, const char *format, ...)
         }
         at++;
         if (*at == 's')
-            out->escape(out->file, va_arg(arguments, const char *));
+            text_write(out->file, out->form, va_arg(arguments, const char *), SIZE_MAX);
         else if (*at == 'd')
             fprintf(out->file, "%d", va_arg(arguments, int));
         else if (strncmp(at, "zu", 2) == 0)

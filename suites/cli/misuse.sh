@@ -91,6 +91,9 @@ refuse 'virt:0' "$lockstep" tutorial --devices virt:0
 refuse 'gpu:1' "$lockstep" devices --devices gpu:1
 refuse 'xml' "$lockstep" devices --format xml
 refuse '`true`' "$lockstep" devices --devices '"`true`<script>,'
+# What cannot be seen, or turns the direction of the rest, is shown as its code.
+refuse 'a<U+202E>b<U+200B>c<U+00AD>d' "$lockstep" devices --devices "$(printf \
+    'a\342\200\256b\342\200\213c\302\255d')"
 
 # No devices are the host, in words.
 for command in devices tutorial train; do
@@ -102,8 +105,9 @@ expect_status 0 "$lockstep" check --devices host --only SPLIT-01.sizes
 expect_count 1 ' on the host: 1 of' out
 
 # What a terminal would obey is neither taken nor shown: escape, newline, and U+009B.
+# Nor is what is not UTF-8: a byte alone, a surrogate.
 for bad in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'a\302\233b')" \
-    "$(printf 'a\233b')"; do
+    "$(printf 'a\233b')" "$(printf 'a\355\240\200b')"; do
     for command in swep devices tutorial sweep report; do
         refuse 'control\|unknown command' "$lockstep" $command "$bad"
         refuse 'control\|unknown command' "$lockstep" $command --devices "$bad"

@@ -13,6 +13,10 @@
 #include <unistd.h>
 
 #define HOSTILE "<script>alert('x')</script>\"`touch pwned`$(touch pwned),|&amp;\t\n\x01 @_^{}%s\\n"
+/* What makes links and mentions of Markdown, and what cannot be seen. */
+#define LINKS                                                                                      \
+    " https://evil.example www.evil.example @victim #12 [x](y) a\u202eb\u200bc\u00add\ufeff"       \
+    "e\U000e0041f\u061c"
 
 struct kind {
     const char *name;
@@ -201,7 +205,7 @@ static void fill_status(const struct kind *kind, size_t order, struct record_cel
         cell->first_bad_step = 7;
         snprintf(cell->reason, sizeof cell->reason, "%s",
                  kind->hostile
-                     ? HOSTILE
+                     ? HOSTILE LINKS
                      : "index 7: got 3 (0x40400000), want 4 (0x40800000); 2 of 30 differ");
     } else if (fails) {
         cell->status = RECORD_BROKEN;

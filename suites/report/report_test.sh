@@ -163,6 +163,14 @@ test_hostile() {
     for file in out/index.html out/summary.md out/throughput.svg out/*.tsv; do
         iconv -f UTF-8 -t UTF-8 "$file" >/dev/null || fail "$file is not UTF-8"
     done
+    well_formed out/index.html out/throughput.svg
+    # No link, no mention, and what cannot be seen is written as its code.
+    for link in 'https://' 'www.evil' '@victim' '#12' '[x]'; do
+        has_not out/summary.md "$link"
+    done
+    for file in out/index.html out/summary.md; do
+        has $file 'a&lt;U+202E&gt;b&lt;U+200B&gt;c&lt;U+00AD&gt;d&lt;U+FEFF&gt;e&lt;U+E0041&gt;f&lt;U+061C&gt;'
+    done
     has out/throughput.svg '2026-11-2?, commit 3f2a9c1d5b7?'
     # shellcheck disable=SC2016 # meant as it stands
     has out/summary.md '\`touch pwned\`'
