@@ -8,6 +8,7 @@
 #include "check_pool.h"
 #include "check_runner.h"
 #include "command.h"
+#include "record_memory.h"
 #include "stop.h"
 
 int runner_stopped(const char *command, int rc, struct runner_progress *progress)
@@ -116,7 +117,7 @@ static int run_cases(const char *command, struct runner_run *run)
     return status;
 }
 
-static void write_result(const struct runner_run *run, struct runner_out *out)
+static int write_result(const char *command, const struct runner_run *run, struct runner_out *out)
 {
     static void (*const write[RUNNER_FORMATS])(FILE *, const struct runner_run *) = {
         [RUNNER_FORMAT_TEXT] = runner_text,
@@ -126,10 +127,14 @@ static void write_result(const struct runner_run *run, struct runner_out *out)
 
     if (out->file == NULL) {
         write[run->options->format](stdout, run);
-        return;
+    } else {
+        write[run->options->format](out->file, run);
+        runner_text(stdout, run);
     }
-    write[run->options->format](out->file, run);
-    runner_text(stdout, run);
+    if (!record_memory_failed())
+        return 0;
+    command_complain(command, "out of memory for the result");
+    return EXIT_MISUSE;
 }
 
 static int check_devices_there(const char *command, const struct runner_run *run)
@@ -195,8 +200,9 @@ static int check_implementation(const char *command, const struct runner_options
         status = run_cases(command, run);
     if (status == 0) {
         run->seconds = runner_now() - begin;
-        write_result(run, out);
-        status = runner_out_close(command, out);
+        status = write_result(command, run, out);
+        if (status == 0)
+            status = runner_out_close(command, out);
         if (status == 0)
             status = runner_exit(run);
     }

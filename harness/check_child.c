@@ -10,6 +10,7 @@
 #include "build_info.h"
 #include "check_pool.h"
 #include "load.h"
+#include "record_memory.h"
 
 enum { EXIT_UNHEARD = 3 };
 
@@ -60,6 +61,10 @@ static void tell_verdict(const struct server *server, size_t index,
                                      .few_devices = outcome->few_devices};
 
     memcpy(message.reason, outcome->reason, sizeof message.reason);
+    if (record_memory_failed()) {
+        message.verdict = CHECK_BROKEN;
+        snprintf(message.reason, sizeof message.reason, "out of memory for a message or a model");
+    }
     tell(server, &message);
 }
 

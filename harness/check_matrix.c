@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "mutants/mutants.h"
+#include "record_memory.h"
 
 enum { COLUMNS = 80 };
 
@@ -172,6 +173,7 @@ static json_t *kill_object(const struct runner_matrix *matrix, const struct runn
 void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
 {
     json_t *mutants = json_array(), *idle = json_array(), *alive = json_array(), *root;
+    char *text;
 
     for (size_t k = 0; k < matrix->n; k++) {
         json_array_append_new(mutants, kill_object(matrix, &matrix->kill[k]));
@@ -189,8 +191,8 @@ void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
         "survivors", (json_int_t)runner_survivors(matrix), "caught_by_other_rules",
         (json_int_t)count_others(matrix), "cases", (json_int_t)matrix->n_tests, "left_out",
         (json_int_t)matrix->left_out, "seconds", round(matrix->seconds * 1e3) / 1e3);
-    if (root == NULL || json_dumpf(root, stream, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
-        fputs("{", stream);
-    fputc('\n', stream);
-    json_decref(root);
+    text = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    if (text != NULL)
+        fprintf(stream, "%s\n", text);
+    free(text);
 }

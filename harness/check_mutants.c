@@ -10,6 +10,7 @@
 #include "check_pool.h"
 #include "command.h"
 #include "mutants/mutants.h"
+#include "record_memory.h"
 
 static const char CLEAN[] = "mutant:none";
 
@@ -188,6 +189,8 @@ static int write_matrix(const char *command, const struct runner_matrix *matrix,
         runner_matrix_text(stream, matrix);
     if (out->file != NULL)
         runner_matrix_text(stdout, matrix);
+    if (record_memory_failed())
+        return out_of_memory(command);
     status = runner_out_close(command, out);
     if (status)
         return status;

@@ -230,7 +230,7 @@ bool runner_process_hear(struct runner_process *process)
     const ssize_t n = read(process->noise, piece, sizeof piece);
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        return false;
+        return errno == EINTR; /* there may be more */
     if (n <= 0) {
         close_fd(&process->noise);
         return false;
@@ -322,7 +322,7 @@ bool runner_process_listen(struct runner_process *process)
         read(process->results, into + process->have, sizeof process->message - process->have);
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        return false;
+        return errno == EINTR;
     if (n <= 0) {
         close_fd(&process->results);
         return false;

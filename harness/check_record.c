@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record_memory.h"
 #include "report.h"
 
 enum { FILE_BYTES_MAX = 64 << 20 };
@@ -283,8 +284,13 @@ static json_t *load(const char *path, struct record_error *err)
         return NULL;
     }
     root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (root == NULL)
+    if (record_memory_failed()) {
+        json_decref(root);
+        root = NULL;
+        fault(err, "out of memory");
+    } else if (root == NULL) {
         fault(err, "not JSON: line %d: %.100s", why.line, why.text);
+    }
     return root;
 }
 

@@ -136,6 +136,7 @@ void runner_clean(char *text, size_t bytes);
 /* ---- output -------------------------------------------------------------------------------- */
 
 void runner_text(FILE *stream, const struct runner_run *run);
+/* Nothing when memory is short: record_memory_failed says so. */
 void runner_json(FILE *stream, const struct runner_run *run);
 void runner_junit(FILE *stream, const struct runner_run *run);
 void runner_markdown(FILE *stream, const struct runner_run *run);

@@ -102,9 +102,14 @@ int command_parse(const struct argp *argp, int argc, char **argv, void *input)
         exit(EXIT_PASSED);
     }
     whole.children = children;
-    if (argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input) == 0)
+    const error_t rc = argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
+
+    if (rc == 0)
         return 0;
-    return command_misuse(argv[0]);
+    if (rc != ENOMEM) /* its only error without a line */
+        return command_misuse(argv[0]);
+    command_complain(argv[0], "out of memory");
+    return EXIT_MISUSE;
 }
 
 error_t command_key(int key, char *arg, struct argp_state *state)

@@ -24,7 +24,7 @@ enum { ARGUMENTS = 40, NUMBER_BYTES = 32, SIGNAL_CHECK_MS = 50 };
 struct outcome {
     char *text;
     size_t length, capacity;
-    bool timed_out, interrupted, too_long;
+    bool timed_out, interrupted, too_long, no_memory;
     int status; /* of waitpid */
 };
 
@@ -135,6 +135,7 @@ static bool take(int input, struct outcome *outcome)
 
         if (text == NULL) {
             outcome->too_long = true;
+            outcome->no_memory = capacity <= RECORD_LINE_BYTES;
             return false;
         }
         outcome->text = text;
@@ -248,6 +249,8 @@ static void judge(struct outcome *outcome, double timeout_seconds, struct record
     if (outcome->timed_out) {
         snprintf(reason, sizeof reason, "killed after %g s (--timeout)", timeout_seconds);
         set_status(cell, RECORD_TIMEOUT, reason);
+    } else if (outcome->no_memory) {
+        set_status(cell, RECORD_BROKEN, "no memory for what the worker sent");
     } else if (outcome->too_long) {
         set_status(cell, RECORD_BROKEN, "the worker sent more than a record can be");
     } else if (WIFSIGNALED(outcome->status)) {

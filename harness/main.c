@@ -11,6 +11,7 @@
 
 #include "build_info.h"
 #include "command.h"
+#include "record_memory.h"
 #include "report.h"
 #include "stop.h"
 #include "text.h"
@@ -140,6 +141,7 @@ int main(int argc, char **argv)
     stop_set_signals();
     leave_out_plugins();
     keep_hwloc_quiet();
+    record_memory_watch();
     if (atexit(check_output))
         return EXIT_MISUSE;
     if (argc < 2) {

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record_memory.h"
+
 enum { FILE_BYTES_MAX = 256 << 20, STEPS_MAX = 1000000 };
 
 static const json_int_t STEP_NS_MAX = INT64_C(86400) * 1000000000;
@@ -313,8 +315,11 @@ static json_t *load(const char *path, struct record_error *err)
         fault(err, "%s", strerror(errno));
     else if (!S_ISREG(status.st_mode) || status.st_size > FILE_BYTES_MAX)
         fault(err, "it is no regular file of at most %d MiB", FILE_BYTES_MAX >> 20);
-    else if ((root = json_load_file(path, JSON_REJECT_DUPLICATES, &why)) == NULL)
+    else if ((root = json_load_file(path, JSON_REJECT_DUPLICATES, &why)) == NULL &&
+             !record_memory_failed())
         fault(err, "not JSON: line %d: %.100s", why.line, why.text);
+    if (record_memory_failed())
+        fault(err, "out of memory");
     if (root == NULL)
         return NULL;
     read_text(root, "schema", schema, sizeof schema, err);

@@ -36,11 +36,9 @@ static int compare_numbers(const void *a, const void *b)
 static void read_clock(struct record_run *run)
 {
     static const clockid_t clock = CLOCK_MONOTONIC_RAW;
-    uint64_t *difference = malloc(CLOCK_CALLS * sizeof *difference);
+    uint64_t difference[CLOCK_CALLS];
     uint64_t last = clock_ns(clock);
 
-    if (difference == NULL)
-        return;
     for (int i = 0; i < CLOCK_CALLS; i++) {
         const uint64_t now = clock_ns(clock);
 
@@ -56,7 +54,6 @@ static void read_clock(struct record_run *run)
     snprintf(run->clock, sizeof run->clock, "CLOCK_MONOTONIC_RAW");
     snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
     snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
-    free(difference);
 }
 
 /* The first line of a small file, or "unknown". */

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "build_info.h"
+#include "record_memory.h"
 
 static json_t *slot_object(const struct dp_slot_info *slot)
 {
@@ -30,7 +31,6 @@ char *record_devices_text(const struct record_devices *devices)
 {
     json_t *slots = json_array();
     json_t *root;
-    char *text = NULL;
 
     for (int i = 0; i < devices->n_slots; i++)
         json_array_append_new(slots, slot_object(&devices->slot[i]));
@@ -41,8 +41,5 @@ char *record_devices_text(const struct record_devices *devices)
                      machine_object(devices->machine), "versions", "lockstep", BUILD_VERSION, "git",
                      BUILD_GIT, "hwloc", devices->machine->hwloc_version, "blas",
                      devices->machine->blas);
-    if (root != NULL)
-        text = json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    return text;
+    return record_memory_text(root, JSON_INDENT(2));
 }

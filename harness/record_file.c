@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record_json.h"
+#include "record_memory.h"
 
 /* Loads one line that must be of that type. */
 static json_t *load_type(const char *line, enum record_type type, struct record_raw *raw,
@@ -317,6 +318,10 @@ static int read_lines(struct reader *reader, struct record_file *file, struct re
     }
     while (more > 0) {
         json_t *root = record_json_load(reader->line, reader->length, &reader->raw, err);
+        if (record_memory_failed()) {
+            json_decref(root);
+            return locate(reader, err); /* the line may be whole: it is not torn */
+        }
         if (root == NULL || !reader->complete) {
             json_decref(root);
             return accept_torn(reader, file, err);

@@ -2,6 +2,7 @@
  *
  * The input is untrusted: types and ranges are checked here, before anything is stored. */
 #include "record_json.h"
+#include "record_memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -38,7 +39,11 @@ json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
         raw->n_arrays = 0;
         root = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &error);
     }
-    if (root == NULL) {
+    if (record_memory_failed()) {
+        json_decref(root);
+        root = NULL;
+        record_fail(err, "out of memory");
+    } else if (root == NULL) {
         record_fail(err, "not JSON: %s (column %d)", error.text, error.column);
     } else if (!json_is_object(root)) {
         json_decref(root);

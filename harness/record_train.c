@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "build_info.h"
+#include "record_memory.h"
 #include "train.h"
 
 /* A NaN has no JSON form. */
@@ -30,10 +31,11 @@ static json_t *big(uint64_t number)
 /* The line, and the end of object. */
 static char *finish(json_t *object, int failed)
 {
-    char *line = failed ? NULL : json_dumps(object, JSON_COMPACT);
-
-    json_decref(object);
-    return line;
+    if (failed) {
+        json_decref(object);
+        return NULL;
+    }
+    return record_memory_text(object, JSON_COMPACT);
 }
 
 static json_t *utc_now(void)
@@ -67,10 +69,8 @@ char *record_train_head(const struct train_options *options, const struct train_
     struct dp_machine machine;
     struct dp_error err = {0};
     json_t *o = json_object();
-    int failed = 0;
+    int failed = dp_machine_read(&machine, &err);
 
-    if (dp_machine_read(&machine, &err))
-        machine.cpu_model[0] = '\0';
     failed |= json_object_set_new(o, "schema", json_string("lockstep/train/1.0"));
     failed |= json_object_set_new(o, "created_utc", utc_now());
     failed |= json_object_set_new(o, "program_version", json_string(BUILD_VERSION));

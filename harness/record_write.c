@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "record_json.h"
+#include "record_memory.h"
 #include "text.h"
 
 static json_t *text_value(const char *text)
@@ -219,9 +220,11 @@ static json_t *begin(enum record_type type)
 
 static char *finish(json_t *root, int status)
 {
-    char *line = status == 0 ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(root);
-    return line;
+    if (status != 0) {
+        json_decref(root);
+        return NULL;
+    }
+    return record_memory_text(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
 }
 
 static json_t *slots(const struct record_run *run)

@@ -390,8 +390,10 @@ int train_main(int argc, char **argv)
     struct session *s = calloc(1, sizeof *s);
     int status;
 
-    if (s == NULL)
+    if (s == NULL) {
+        command_complain(argv[0], "out of memory");
         return EXIT_MISUSE;
+    }
     s->command = argv[0];
     stop_watch_signals(); /* before there is a file that would be left */
     if ((status = train_parse(argc, argv, &s->options)) == 0 && (status = open_data(s)) == 0 &&
