@@ -40,3 +40,5 @@ expect 0 0 0 'PASS 200'
 expect 0 1 1 'FAIL round 3' kill
 expect 0 1 0 'PASS disk' disk
 expect 1 0 1 'FAIL disk' disk
+expect 0 1 0 'PASS calls' calls
+expect 1 0 1 'FAIL calls' calls train

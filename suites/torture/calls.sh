@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Every call that a command makes fails once; torture_calls says how the command must end.
+# usage: calls.sh LOCKSTEP FOLDER TOOLS COMMAND [option of torture_calls]..
+set -eu
+
+# shellcheck source=/dev/null
+. "$(dirname -- "${BASH_SOURCE[0]}")/../cli/common.sh"
+lockstep=$1
+folder=$2
+tools=$3
+command=$4
+shift 4
+
+rm -rf "$folder"
+mkdir -p "$folder/input" "$folder/bin"
+folder=$(cd "$folder" && pwd)
+cd "$folder/input"
+export OPENBLAS_NUM_THREADS=1
+for ((i = 0; i < 20; i++)); do
+    echo "$((i % 7)),$((i * i % 5)),$((i % 3))"
+done >few.csv
+
+# What the command reads.
+case $command in
+train*)
+    "$lockstep" train --data few.csv --model mlp:2,4,3 --epochs 0 --devices host --save few.weights >log
+    ;;
+sweep_resume)
+    "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --batch 10 --workload tutorial \
+        --mode dp,ddp --seed 5 --seconds 0.001 --steps 2:2 --out whole.jsonl 2>log
+    head -n 4 whole.jsonl >s.jsonl
+    ;;
+report*)
+    "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --batch 10 --workload tutorial \
+        --mode dp,ddp --seed 5 --seconds 0.001 --steps 2:2 --out s.jsonl 2>log
+    "$lockstep" check --devices virt:2 --only SPLIT-01.sizes --format json --out c.json >log
+    # Drawing takes seconds, and gnuplot itself is not what is tried: this one gives what the real
+    # one has drawn.
+    "$lockstep" report s.jsonl --out drawn >log
+    cat >"$folder/bin/gnuplot" <<'SCRIPT'
+#!/bin/sh
+unset LD_PRELOAD
+name=${3#*figure=\'} name=${name%%\'*}
+after=${3#*ending=\'} after=${after%%\'*}
+for ending in svg png; do
+    cp "../../input/drawn/$name.$ending" "$name.$ending$after"
+done
+SCRIPT
+    chmod +x "$folder/bin/gnuplot"
+    ;;
+esac
+export PATH=$folder/bin:$PATH
+exec "$tools/torture_calls" "$lockstep" "$tools/calls.so" "$folder" "$command" "$@"

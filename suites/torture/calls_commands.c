@@ -1,0 +1,39 @@
+/* calls_commands.c: the commands in which calls are made to fail: small ones of every kind.
+ *
+ * They run in a folder of their own, beside input/, where calls.c puts what they read. */
+#include "calls_run.h"
+
+#define CHECK "check", "--devices", "virt:2", "--only", "SPLIT-01.sizes,SPLIT-01.order,OUT-01"
+#define TRAIN                                                                                      \
+    "train", "--data", "../input/few.csv", "--model", "mlp:2,4,3", "--epochs", "2", "--batch", "4"
+#define SWEEP                                                                                      \
+    "sweep", "--bind", "none", "--devices", "virt:2", "--counts", "1,2", "--batch", "10",          \
+        "--seed", "5", "--seconds", "0.001", "--steps", "2:2"
+
+const struct fault_command fault_commands[] = {
+    {"devices", {"devices", "--devices", "virt:2"}, {NULL}},
+    {"devices_json", {"devices", "--devices", "virt:2", "--format", "json"}, {NULL}},
+    {"devices_ctest", {"devices", "--ctest-resources"}, {NULL}},
+    {"tutorial", {"tutorial", "--devices", "virt:2"}, {NULL}},
+    {"bench",
+     {"bench", "copies", "--devices", "virt:2", "--rounds", "2", "--bytes", "64Ki"},
+     {NULL}},
+    {"train",
+     {TRAIN, "--devices", "virt:2", "--save", "w.weights", "--out", "t.jsonl"},
+     {"w.weights", NULL}},
+    {"train_ddp",
+     {TRAIN, "--devices", "virt:2", "--mode", "ddp", "--against", "host", "--load",
+      "../input/few.weights", "--save", "w.weights"},
+     {"w.weights", NULL}},
+    {"sweep", {SWEEP, "--workload", "tutorial", "--mode", "dp,ddp", "--out", "s.jsonl"}, {NULL}},
+    {"sweep_resume",
+     {SWEEP, "--workload", "tutorial", "--mode", "dp,ddp", "--resume", "--out", "s.jsonl"},
+     {"s.jsonl", NULL}},
+    {"check", {CHECK}, {NULL}},
+    {"check_json", {CHECK, "--format", "json", "--out", "c.json"}, {"c.json", NULL}},
+    {"check_junit", {CHECK, "--format", "junit", "--out", "c.xml"}, {"c.xml", NULL}},
+    {"check_md", {CHECK, "--format", "md", "--out", "c.md"}, {"c.md", NULL}},
+    {"report",
+     {"report", "../input/s.jsonl", "--check", "../input/c.json", "--out", "page"},
+     {"page/index.html", "page/summary.md", "page/conformance.html", NULL}},
+    {.name = NULL}};

@@ -1,0 +1,249 @@
+/* calls_files.c: what a command with a call that failed left in its folder.
+ *
+ * Its files are compared with those of a run in which nothing failed, in ../true: numbers that a
+ * clock made are not compared. Each is there whole, or is as it was before. */
+#include "calls_run.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum whole { WHOLE_BYTES, WHOLE_JSON, WHOLE_LINES, WHOLE_PAGE };
+
+/* end: what a page ends with. */
+static const struct ending {
+    const char *ending;
+    enum whole whole;
+    bool clock; /* there are numbers in it that a clock made */
+    const char *end;
+} endings[] = {{".jsonl", WHOLE_LINES, true, NULL},
+               {".json", WHOLE_JSON, true, NULL},
+               {".html", WHOLE_PAGE, false, "</html>\n"},
+               {".md", WHOLE_PAGE, true, "\n"},
+               {".xml", WHOLE_PAGE, true, "</testsuites>\n"},
+               {"out", WHOLE_BYTES, true, NULL},
+               {"", WHOLE_BYTES, false, NULL}};
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static const struct ending *ending_of(const char *path)
+{
+    const struct ending *ending = endings;
+
+    while (!ends_with(path, ending->ending))
+        ending++;
+    return ending;
+}
+
+/* Numbers, hexadecimal ones too, and lists of them are one mark, with the blanks around. So is
+ * whether a cell had become steady. */
+static size_t fold(char *text, size_t bytes)
+{
+    static const char steady[] = "\"steady_state\":";
+    size_t n = 0;
+
+    for (size_t i = 0; i < bytes; i++) {
+        if (strncmp(text + i, steady, sizeof steady - 1) == 0)
+            while (i + 1 < bytes && text[i] != ',')
+                i++;
+        const bool number = strchr("0123456789abcdef.-+, ", text[i]) != NULL && text[i] != '\0';
+
+        if (!number)
+            text[n++] = text[i];
+        else if (n == 0 || text[n - 1] != '#')
+            text[n++] = '#';
+    }
+    return n;
+}
+
+static bool same(const char *path, char *a, size_t n_a, char *b, size_t n_b)
+{
+    if (ending_of(path)->clock) {
+        n_a = fold(a, n_a);
+        n_b = fold(b, n_b);
+    }
+    return n_a == n_b && memcmp(a, b, n_a) == 0;
+}
+
+bool fault_same_files(const char *path, const char *other)
+{
+    size_t n_a = 0, n_b = 0;
+    char *a = fault_read(path, &n_a), *b = fault_read(other, &n_b);
+    const bool equal = a != NULL && b != NULL && same(path, a, n_a, b, n_b);
+
+    free(a);
+    free(b);
+    return equal;
+}
+
+static bool is_json(const char *text, size_t bytes)
+{
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
+    const bool good = root != NULL;
+
+    json_decref(root);
+    return good;
+}
+
+static bool is_lines(const char *text, size_t bytes)
+{
+    for (const char *end; bytes > 0; bytes -= (size_t)(end - text) + 1, text = end + 1) {
+        end = memchr(text, '\n', bytes);
+        if (end == NULL || !is_json(text, (size_t)(end - text)))
+            return false;
+    }
+    return true;
+}
+
+/* What is not what it would have been may still be whole: a record of a cell that failed. */
+static bool is_whole(const char *path)
+{
+    const struct ending *ending = ending_of(path);
+    size_t bytes = 0;
+    char *text = fault_read(path, &bytes);
+    bool good = false;
+
+    if (text == NULL)
+        return false;
+    switch (ending->whole) {
+    case WHOLE_JSON:
+        good = is_json(text, bytes);
+        break;
+    case WHOLE_LINES:
+        good = is_lines(text, bytes);
+        break;
+    case WHOLE_PAGE:
+        good = ends_with(text, ending->end);
+        break;
+    default:
+        break;
+    }
+    free(text);
+    return good;
+}
+
+static bool is_one_of(const char *const list[], const char *path)
+{
+    for (int i = 0; list[i] != NULL; i++)
+        if (strcmp(list[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* A file that was there is as it was, or replaced; records are added to it. */
+static bool keeps_old(const struct fault_command *command, const char *path, bool *same)
+{
+    size_t bytes = 0, n_old = 0;
+    char *text, *old;
+    bool kept = true;
+
+    *same = false;
+    if (!is_one_of(command->old, path))
+        return true;
+    text = fault_read(path, &bytes);
+    old = fault_old(path, &n_old);
+    if (text != NULL && old != NULL) {
+        const bool begins = bytes >= n_old && memcmp(text, old, n_old) == 0;
+
+        *same = begins && bytes == n_old;
+        kept = begins || ending_of(path)->whole != WHOLE_LINES;
+    }
+    free(text);
+    free(old);
+    return kept;
+}
+
+static bool judge_file(const struct fault_command *command, const char *path, const char *model,
+                       char why[256])
+{
+    bool old;
+
+    if (!keeps_old(command, path, &old)) {
+        snprintf(why, 256, "%.200s lost what it held", path);
+        return false;
+    }
+    if (old || fault_same_files(path, model) || is_whole(path))
+        return true;
+    snprintf(why, 256, "%.200s is not whole", path);
+    return false;
+}
+
+/* Every file below path, in the current folder, is one that belongs there, and whole. */
+bool fault_judge_folder(const struct fault_command *command, const char *path, char why[256])
+{
+    char below[1024], model[1100];
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    struct stat info;
+    bool good = folder != NULL;
+
+    while (good && (entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(below, sizeof below, "%s%s%s", strcmp(path, ".") == 0 ? "" : path,
+                 strcmp(path, ".") == 0 ? "" : "/", entry->d_name);
+        snprintf(model, sizeof model, "../true/%s", below);
+        if (stat(model, &info) != 0) {
+            snprintf(why, 256, "%.200s was left behind", below);
+            good = false;
+        } else if (S_ISDIR(info.st_mode)) {
+            good = fault_judge_folder(command, below, why);
+        } else {
+            good = judge_file(command, below, model, why);
+        }
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return good;
+}
+
+bool fault_old_there(const struct fault_command *command, char why[256])
+{
+    struct stat info;
+
+    for (int i = 0; command->old[i] != NULL; i++) {
+        if (stat(command->old[i], &info) != 0) {
+            snprintf(why, 256, "%.200s, which was there before, is gone", command->old[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every file below ../true/path is in the current folder, the same. */
+bool fault_all_there(const char *path, char why[256])
+{
+    char below[1024], model[1100];
+    DIR *folder;
+    const struct dirent *entry;
+    struct stat info;
+    bool good;
+
+    snprintf(model, sizeof model, "../true/%s", path);
+    folder = opendir(model);
+    good = folder != NULL;
+    while (good && (entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(below, sizeof below, "%s%s%s", strcmp(path, ".") == 0 ? "" : path,
+                 strcmp(path, ".") == 0 ? "" : "/", entry->d_name);
+        snprintf(model, sizeof model, "../true/%s", below);
+        if (stat(model, &info) == 0 && S_ISDIR(info.st_mode)) {
+            good = fault_all_there(below, why);
+        } else if (!fault_same_files(below, model)) {
+            snprintf(why, 256, "status 0, but %.200s is missing or another", below);
+            good = false;
+        }
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return good;
+}

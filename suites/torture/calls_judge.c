@@ -1,0 +1,95 @@
+/* calls_judge.c: whether a command with a call that failed ended as it must: in time, with a
+ * documented status, and, if that is not 0, with one line that says why. */
+#include "calls_run.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Besides progress, and a table indented by two blanks. The reason of a cell, by four, is one. */
+static int complaints(const char *text, const char **first)
+{
+    int n = 0;
+
+    for (const char *line = text; *line != '\0';) {
+        const char *end = strchr(line, '\n');
+
+        const bool progress = strchr("[ \n\r", *line) != NULL && strncmp(line, "    ", 4) != 0;
+
+        if (!progress && strncmp(line, "epoch ", 6) != 0 && n++ == 0)
+            *first = line;
+        line = end == NULL ? line + strlen(line) : end + 1;
+    }
+    return n;
+}
+
+/* Of a case that did not pass, with a reason behind it. */
+static bool has_verdict(const char *text)
+{
+    return strncmp(text, "BROKEN ", 7) == 0 || strstr(text, "\nBROKEN ") != NULL ||
+           strstr(text, "\nFAIL ") != NULL;
+}
+
+/* The line names what failed. */
+static bool names_cause(const struct fault_point *point, const char *line)
+{
+    static const char *const words[] = {"memory", "allocate"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && point->kind <= FAULT_JANSSON; i++)
+        if (strstr(line, words[i]) != NULL)
+            return true;
+    return point->kind > FAULT_JANSSON;
+}
+
+static bool judge_failure(const struct fault_point *point, const struct fault_end *end,
+                          char why[256])
+{
+    const char *line = "";
+    const int n = complaints(end->err, &line);
+
+    if (point->process != 0 || (n == 0 && has_verdict(end->out))) {
+        if (end->err[0] == '\0' && end->out[0] == '\0')
+            snprintf(why, 256, "status %d without a word", WEXITSTATUS(end->status));
+    } else if (n != 1) {
+        snprintf(why, 256, "%d lines of complaint", n);
+    } else if (!names_cause(point, line)) {
+        snprintf(why, 256, "the line does not name the cause: %.*s", (int)strcspn(line, "\n"),
+                 line);
+    }
+    return why[0] == '\0';
+}
+
+static bool judge_success(const struct fault_end *end, char why[256])
+{
+    if (fault_all_there(".", why) && !fault_same_files("../out", "../true.out"))
+        snprintf(why, 256, "status 0, but standard output is another: %.100s", end->out);
+    return why[0] == '\0';
+}
+
+enum fault_verdict fault_judge(const struct fault_place *place, const struct fault_command *command,
+                               const struct fault_point *point, const struct fault_end *end,
+                               char why[256])
+{
+    static const int documented[] = {0, 1, 2, 3, 77};
+    bool known = false;
+
+    why[0] = '\0';
+    for (size_t i = 0; i < sizeof documented / sizeof documented[0]; i++)
+        known = known || (WIFEXITED(end->status) && WEXITSTATUS(end->status) == documented[i]);
+    if (end->hangs)
+        snprintf(why, 256, "it hangs");
+    else if (end->leftover)
+        snprintf(why, 256, "a process is left");
+    else if (WIFSIGNALED(end->status))
+        snprintf(why, 256, "it died of signal %d", WTERMSIG(end->status));
+    else if (!known)
+        snprintf(why, 256, "status %d", WEXITSTATUS(end->status));
+    else if (fault_judge_folder(command, ".", why) && fault_old_there(command, why))
+        (void)(WEXITSTATUS(end->status) == 0 ? judge_success(end, why)
+                                             : judge_failure(point, end, why));
+    if (why[0] != '\0')
+        return FAULT_BAD;
+    if (place->page->done == 0)
+        return FAULT_UNREACHED;
+    return WEXITSTATUS(end->status) == 0 ? FAULT_UNHARMED : FAULT_SAID;
+}

@@ -1,0 +1,17 @@
+/* shim_calls.h: internal to shim_memory.c and shim_system.c. */
+#ifndef TORTURE_SHIM_CALLS_H
+#define TORTURE_SHIM_CALLS_H
+
+#include <stdbool.h>
+
+#include "calls.h"
+
+/* Counts a call of this kind. Its errno when it is the one that is to fail, else 0. */
+int fault_of(enum fault_kind kind, const void *caller);
+/* Of calls that only the program's own count of. */
+int fault_of_own(enum fault_kind kind, const void *caller);
+/* Before a fork, and then in the child. */
+int fault_next_process(void);
+void fault_become(int process);
+
+#endif

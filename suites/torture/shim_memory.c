@@ -1,0 +1,215 @@
+/* shim_memory.c: preloaded: the n-th allocation fails that one process of a command makes by
+ * itself, or through jansson or libc. shim_system.c does the same for calls of the system.
+ *
+ * TORTURE_CALLS names the file with the fault_page. Who calls is told by the return address. Other
+ * programs that the command starts are left alone. */
+#include "shim_calls.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { OBJECTS = 64 };
+
+/* glibc's own names of what is replaced here. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+struct object {
+    uintptr_t begin, end, base;
+    enum fault_kind kind;
+};
+
+static struct object objects[OBJECTS];
+static int n_objects;
+static struct fault_page *page; /* NULL: nothing is counted */
+static int process;
+static _Thread_local bool for_jansson;
+
+static const struct {
+    const char *name;
+    enum fault_kind kind;
+} libraries[] = {{"/libjansson.", FAULT_JANSSON},
+                 {"/libc.", FAULT_LIBC},
+                 {"/libc-", FAULT_LIBC},
+                 {"/ld-linux", FAULT_LIBC}};
+
+static enum fault_kind kind_of(const char *name)
+{
+    if (name[0] == '\0')
+        return FAULT_OWN;
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+        if (strstr(name, libraries[i].name) != NULL)
+            return libraries[i].kind;
+    return FAULT_NONE;
+}
+
+static int note_object(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+    const enum fault_kind kind = kind_of(info->dlpi_name);
+
+    (void)bytes;
+    (void)unused;
+    for (int i = 0; i < info->dlpi_phnum && n_objects < OBJECTS && kind != FAULT_NONE; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
+            objects[n_objects++] =
+                (struct object){begin, begin + part->p_memsz, info->dlpi_addr, kind};
+    }
+    return 0;
+}
+
+static const struct object *object_of(const void *caller)
+{
+    for (int i = 0; i < n_objects; i++)
+        if ((uintptr_t)caller >= objects[i].begin && (uintptr_t)caller < objects[i].end)
+            return &objects[i];
+    return NULL;
+}
+
+int fault_next_process(void)
+{
+    return page == NULL ? 0 : atomic_fetch_add(&page->n_processes, 1);
+}
+
+void fault_become(int number)
+{
+    process = number;
+    if (page != NULL && number < FAULT_PROCESSES)
+        page->in[number].pid = getpid();
+    if (number >= FAULT_PROCESSES)
+        page = NULL;
+}
+
+int fault_of(enum fault_kind kind, const void *caller)
+{
+    const struct object *object;
+    uint32_t n;
+
+    if (page == NULL || kind == FAULT_NONE)
+        return 0;
+    n = atomic_fetch_add(&page->in[process].calls[kind], 1) + 1;
+    if (page->n == 0 || (int)kind != page->kind || process != page->process ||
+        (page->stays ? n < page->n : n != page->n))
+        return 0;
+    object = object_of(caller);
+    if (atomic_fetch_add(&page->done, 1) == 0)
+        page->where = (uintptr_t)caller - (object == NULL ? 0 : object->base);
+    return page->error;
+}
+
+int fault_of_own(enum fault_kind kind, const void *caller)
+{
+    const struct object *object = page == NULL ? NULL : object_of(caller);
+
+    return object != NULL && (object->kind == FAULT_OWN || object->kind == FAULT_JANSSON)
+               ? fault_of(kind, caller)
+               : 0;
+}
+
+static bool fails(const void *caller)
+{
+    const struct object *object = page == NULL ? NULL : object_of(caller);
+    const int error =
+        object == NULL ? 0 : fault_of(for_jansson ? FAULT_JANSSON : object->kind, caller);
+
+    if (error != 0)
+        errno = error;
+    return error != 0;
+}
+
+void *malloc(size_t bytes)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, bytes);
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes)
+{
+    if (fails(__builtin_return_address(0)))
+        return ENOMEM;
+    *memory = __libc_memalign(alignment, bytes);
+    return *memory == NULL ? ENOMEM : 0;
+}
+
+/* What jansson allocates through the program is still jansson's. */
+static void *(*program_malloc)(size_t);
+
+static void *jansson_malloc(size_t bytes)
+{
+    void *memory;
+
+    for_jansson = true;
+    memory = program_malloc(bytes);
+    for_jansson = false;
+    return memory;
+}
+
+void json_set_alloc_funcs(void *(*allocate)(size_t), void (*release)(void *))
+{
+    void (*set)(void *(*)(size_t), void (*)(void *));
+    void *const found = dlsym(RTLD_NEXT, "json_set_alloc_funcs");
+
+    memcpy(&set, &found, sizeof set);
+    program_malloc = allocate;
+    set(jansson_malloc, release);
+}
+
+/* The number that it had before it became another program; the first has none yet. */
+static int number_here(struct fault_page *at)
+{
+    const int n = at->n_processes < FAULT_PROCESSES ? at->n_processes : FAULT_PROCESSES;
+
+    for (int i = 0; i < n; i++)
+        if (at->in[i].pid == getpid())
+            return i;
+    return n == 0 ? at->n_processes++ : FAULT_PROCESSES;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *path = getenv("TORTURE_CALLS");
+    char name[512] = "";
+    const ssize_t length = readlink("/proc/self/exe", name, sizeof name - 1);
+    const char *slash = length > 0 ? strrchr(name, '/') : NULL;
+    const int file = path == NULL || slash == NULL || strcmp(slash, "/lockstep") != 0
+                         ? -1
+                         : (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
+    struct fault_page *at;
+
+    if (file < 0)
+        return;
+    at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    syscall(SYS_close, file);
+    if (at == MAP_FAILED)
+        return;
+    dl_iterate_phdr(note_object, NULL);
+    process = number_here(at);
+    page = at;
+    fault_become(process);
+}
