@@ -22,7 +22,7 @@ plot for [s = 1:n] file index 2*n + s - 1 using 1:2 \
          with vectors heads nofilled size graph 0.006,90 lt style(s) dt solid lw 1 title "bar", \
      for [s = 1:n] file index s - 1 using (shift($1, s)):2 \
          with lines lt first + style(s) lw 1.4 title "line", \
-     for [s = 1:n] file index s - 1 using (shift($1, s)):($5 >= 0 || $6 >= 0 ? $2 : NaN) \
+     for [s = 1:n] for [y = 5:6] file index s - 1 using (shift($1, s)):y \
          with points lt style(s) pt marker(style(s)) ps size_of title "marker", \
      for [s = 1:n] file index s - 1 using (shift($1, s)):6 \
          with points lt style(s) pt marker(style(s)) ps inner*size_of lc rgb "white" title "hollow", \
