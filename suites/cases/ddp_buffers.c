@@ -53,9 +53,10 @@ void ddp_buffers_sent(struct check *c)
 
 /* ---- batch norm ------------------------------------------------------------------------------ */
 
-/* weight, bias, mean, variance, batches */
+/* weight, bias, mean, variance, batches; eps is lost in var + eps, and not 0, which PyTorch refuses
+ */
 static const char norm[] = DDP_MODEL("{\"kind\":\"batch_norm\",\"features\":1,\"momentum\":0.5,"
-                                     "\"eps\":0,\"weight\":[1],\"running_var\":[1]}");
+                                     "\"eps\":1e-24,\"weight\":[1],\"running_var\":[1]}");
 enum { MEAN = 2, VARIANCE, BATCHES };
 
 static struct ddp_call columns(struct check *c, int ranks, size_t n, const double x[])

@@ -241,6 +241,9 @@ static int read_batch_norm(const struct reader *r, const json_t *object, struct 
         status = read_float(r, object, "momentum", &layer->momentum);
     if (status == 0)
         status = read_float(r, object, "eps", &layer->eps);
+    if (status == 0 && !(layer->eps > 0))
+        status = impl_fail(r->err, IMPL_EINVAL, "field 'eps' is %g, must be above 0",
+                           (double)layer->eps);
     return status;
 }
 

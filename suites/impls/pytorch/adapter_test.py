@@ -181,7 +181,7 @@ class OneProcess(Shared):
                          [[220.0], None, None, [10.0], None, [220.0]])
 
     def test_batch_norm(self):
-        model = self.driver.model({"kind": "batch_norm", "features": 1, "momentum": 0.5, "eps": 0.0,
+        model = self.driver.model({"kind": "batch_norm", "features": 1, "momentum": 0.5, "eps": 1e-24,
                                    "weight": [1], "running_var": [1]})
         out = self.driver.ask  # a column, which forward() does not make
         column = {"dtype": "f32", "dims": [3, 1], "device": -1, "needs_grad": False,
