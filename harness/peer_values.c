@@ -1,6 +1,7 @@
 /* peer_values.c: medians over launches and ratios paired by round, of a comparison.
  *
- * The same sums as suites/peers/pytorch/lockstep_peers/figures.py, by the statistics of the report. */
+ * The same sums as suites/peers/pytorch/lockstep_peers/figures.py, by the statistics of the report.
+ */
 #include "peer_record.h"
 
 #include <math.h>

@@ -44,6 +44,7 @@ no_process_left()
 
 # What an implementation may do, and what becomes of it.
 fake 0 good 'PASS fake 1 with 2 devices: 2 of 2 cases passed'
+fake 0 no-devices 'PASS fake 1 on the host: 2 of 2 cases passed'
 fake 1 wrong '2 rows on 1 devices: 1 shards (1), must be 1 (2)'
 fake 2 crash 'BROKEN SPLIT-01.sizes .* died of signal 11 .*, in split'
 fake 2 abort 'died of signal 6 .*, in split'

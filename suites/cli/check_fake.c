@@ -143,6 +143,8 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
         about->name[0] = '\0';
     if (is(s, "escape"))
         snprintf(about->name, sizeof about->name, "\033[31m<b>&\"'\001\xff|*_`");
+    if (is(s, "no-devices"))
+        about->devices = 0;
     if (is(s, "devices"))
         about->devices = IMPL_MAX_DEVICES + 1;
     if (is(s, "claims"))

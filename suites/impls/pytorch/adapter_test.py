@@ -5,7 +5,9 @@ what is tested, and suites/RULES.md says "run". Ends with 77 where there is no P
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+import tempfile
 import unittest
 
 from lockstep_pytorch.driver import Driver, Refused
@@ -113,13 +115,29 @@ class Protocol(Shared):
         refused("inval", {"kind": "affine", "weight": [2, 3]})
         refused("inval", {"kind": "linear", "in": 2})
         refused("inval", {"kind": "again", "of": "nobody"})
-        refused("nodev", {"kind": "affine", "device": 0})
+        text = self.refused("nodev", self.driver.model, {"kind": "affine", "device": 0})
+        self.assertIn("there is the host only", text)
         refused("inval", {"kind": "affine", "name": "a"}, {"kind": "relu", "name": "a"})
 
     def test_closed_models_are_gone(self):
         model = self.driver.model(AFFINE)
         model.ask("model_close")
         self.refused("inval", model.forward, [1.0])
+
+
+class Start(unittest.TestCase):
+    def test_pytorch_is_imported_once(self):
+        """Not again by each rank: that takes seconds each."""
+        with tempfile.TemporaryFile() as words:
+            driver = Driver(stderr=words, env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"})
+            for ranks in (2, 3):
+                driver.model(WEIGHT, ranks=ranks)
+            self.assertEqual(driver.close(), 0)
+            words.seek(0)
+            imported = [line.rpartition(b"|")[2].strip() for line in words]
+        for name in (b"torch", b"torch._dynamo"):
+            self.assertLessEqual(imported.count(name), 1, name)
+        self.assertIn(b"torch", imported)
 
 
 class OneProcess(Shared):

@@ -17,6 +17,11 @@ NOWHERE = -2
 STATUSES = ("inval", "shape", "device", "fault", "nodev", "notsup", "room", "broken")
 
 
+def there(devices: int) -> str:
+    """Which numbers of devices a session knows."""
+    return f"there are {devices}" if devices else "there is the host only (-1)"
+
+
 @dataclass
 class Report:
     """An error as the protocol carries it."""

@@ -11,7 +11,7 @@ import torch
 from . import gpu, primitives
 from .arrays import Array
 from .description import of_ranks
-from .errors import HOST, Refusal
+from .errors import HOST, Refusal, there
 from .model import Bucket, Forward, Model, Result
 from .nursery import Nursery
 from .place import Visit
@@ -252,7 +252,7 @@ class Session:
     def to(self, request: Request) -> dict[str, Any]:
         device = request.integer("device")
         if not HOST <= device < self.devices:
-            raise Refusal("nodev", f"no device {device}, there are {self.devices}")
+            raise Refusal("nodev", f"no device {device}, {there(self.devices)}")
         self.model(request).to(device)
         return {}
 

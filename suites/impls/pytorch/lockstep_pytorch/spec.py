@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .arrays import device_of
-from .errors import HOST, Refusal
+from .errors import HOST, Refusal, there
 
 COMMON = {"kind", "name", "device", "frozen"}
 
@@ -99,7 +99,7 @@ class Spec:
         """A device of the session, or the host."""
         value = self.integer(field, default)
         if field in self.fields and not HOST <= value < self.devices:
-            raise Refusal("nodev", f"field '{field}': no device {value}, there are {self.devices}")
+            raise Refusal("nodev", f"field '{field}': no device {value}, {there(self.devices)}")
         return value
 
     def values(self, name: str, dims: tuple[int, ...]) -> torch.Tensor:
