@@ -57,6 +57,9 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
  * order. 0, or -1 and why when it does not fit. */
 int plan_command(const struct plan_options *options, char *text, size_t bytes,
                  struct plan_text *why);
+/* The options of such a text, for a list of n_devices. 0, or -1 and why it is none. */
+int plan_read(const char *command, int n_devices, struct plan_options *options,
+              struct plan_text *why);
 /* 0 when two such texts are equal; else -1 and the first option that differs in why. */
 int plan_compare(const char *here, const char *there, struct plan_text *why);
 
