@@ -35,6 +35,14 @@ records() {
     done
 }
 
+# sweep NAME OPTION...: records of a short sweep.
+sweep() {
+    name=$1
+    shift
+    "$lockstep" sweep "$@" --seconds 0.001 --steps 10:10 --out "$name.jsonl" >/dev/null 2>sweep.txt ||
+        { cat sweep.txt >&2; fail "no records"; }
+}
+
 # report STATUS ARGUMENT...
 report() {
     want=$1
@@ -107,9 +115,7 @@ rows() {
 
 # DataParallel and DistributedDataParallel on 1 and 2 devices: nothing of one stands for the other.
 test_modes() {
-    "$lockstep" sweep --devices virt:2 --mode plain,dp,ddp --workload mlp:4,6,3 --counts 1,2 \
-        --batch 8,16 --seconds 0.001 --steps 10:10 --out modes.jsonl >/dev/null 2>sweep.txt ||
-        { cat sweep.txt >&2; fail "no records"; }
+    sweep modes --devices virt:2 --mode plain,dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8,16
     report 0 modes.jsonl --out out
     is "points of throughput" "$(marks out/throughput.svg marker)" 8
     for words in '1 device' '2 devices' '1 device, DDP' '2 devices, DDP' 'plain program'; do
@@ -130,9 +136,8 @@ test_modes() {
 
 # Buckets: a line, a bar and a row each; DataParallel beside them, and what they hide.
 test_buckets() {
-    "$lockstep" sweep --devices virt:2 --mode dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8 \
-        --bucket 0,64 --seconds 0.001 --steps 10:10 --out buckets.jsonl >/dev/null 2>sweep.txt ||
-        { cat sweep.txt >&2; fail "no records"; }
+    sweep buckets --devices virt:2 --mode dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8 \
+        --bucket 0,64
     report 0 buckets.jsonl --out out
     for name in modes overlap; do
         is_figure out $name
@@ -195,9 +200,7 @@ test_made() {
 
 # One device and one batch: nothing scales and nothing is split, and that is no failure.
 test_few() {
-    records good
-    head -n 1 good.jsonl | sed 's/"planned":80/"planned":2/' >few.jsonl
-    grep '"n_devices":1,' good.jsonl | grep '"global_batch":64,' >>few.jsonl
+    sweep few --devices virt:1 --mode dp --batch 64 --workload tutorial --workload mlp:4,6,3
     mkdir out
     for name in scaling shards; do
         echo stale | tee out/$name.svg out/$name.png out/$name-1.tsv >out/$name-layout.gp
@@ -294,10 +297,8 @@ EOF
 
 # Rows per device: axes say so, and the ideal step time is flat.
 test_weak() {
-    records good
-    # 8 devices at batch 512 are 64 rows each, as 2 at 128: only these are kept.
-    sed 's/"scaling":"strong"/"scaling":"weak"/; s/"planned":80/"planned":6/' good.jsonl |
-        grep -E '"scaling"|"n_devices":1,.*"global_batch":64,|"n_devices":2,.*"global_batch":128,|"n_devices":8,.*"global_batch":512,' >weak.jsonl
+    sweep weak --devices virt:8 --mode dp --counts 1,2,8 --scaling weak --batch 64 \
+        --workload tutorial --workload mlp:4,6,3
     report 0 weak.jsonl --out out
     grep -qF '>throughput per device (samples/s)<' out/throughput.svg || fail "no throughput per device"
     grep -qF '>batch per device (rows)<' out/throughput.svg || fail "no batch per device"

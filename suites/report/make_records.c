@@ -3,6 +3,7 @@
  *   make_records KIND FILE      KIND is one of kinds[] below
  *
  * Times follow a formula, not a clock: these are shapes of files, not results. */
+#include "plan.h"
 #include "record.h"
 
 #include <fcntl.h>
@@ -21,7 +22,8 @@
 struct kind {
     const char *name;
     int launches;
-    bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak, thousand;
+    bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak;
+    size_t grid; /* so many workloads, each with 50 batches on 2 devices and of the plain program */
     const char *run_id, *node;
 };
 
@@ -33,7 +35,8 @@ static const struct kind kinds[] = {
     {.name = "six", .launches = 6, .plain = true},
     {.name = "flaky", .launches = 6, .plain = true, .failing = true},
     {.name = "weak", .launches = 3, .plain = true, .weak = true},
-    {.name = "thousand", .launches = 1, .thousand = true},
+    {.name = "grid1000", .launches = 1, .grid = 10, .plain = true},
+    {.name = "grid8000", .launches = 5, .grid = 16, .plain = true},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
     {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
@@ -50,8 +53,7 @@ static const struct kind kinds[] = {
 static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
 static const size_t n_batches = sizeof batches / sizeof batches[0];
 
-/* Of "thousand": so many workloads and batches on two devices, and a base for each workload. */
-enum { THOUSAND_WORKLOADS = 20, THOUSAND_BATCHES = 50 };
+enum { GRID_BATCHES = 50, STEPS = 40, WARMUP = 3 };
 
 enum { MOST_DEVICES = 11 }; /* numbers of devices in one file */
 
@@ -73,18 +75,43 @@ static int devices_of(const struct kind *kind, int list[MOST_DEVICES])
     return n;
 }
 
-static size_t planned(const struct kind *kind)
+/* The options of the sweep that would have written it; a workload more is none. */
+static int fill_plan(const struct kind *kind, struct plan_options *plan)
 {
     int devices[MOST_DEVICES];
-    size_t n = (size_t)devices_of(kind, devices) + kind->plain;
+    char name[96], why[200];
+    int rc = 0;
 
-    if (kind->thousand)
-        return THOUSAND_WORKLOADS * (THOUSAND_BATCHES + 1);
-    return 2 * n * n_batches * (size_t)kind->launches;
+    *plan = (struct plan_options){.backend = "cpu",
+                                  .dp = true,
+                                  .plain = kind->plain,
+                                  .weak = kind->weak,
+                                  .launches = kind->launches > 0 ? (size_t)kind->launches : 1,
+                                  .seed = 7,
+                                  .has_seed = true,
+                                  .bind = !kind->unbound,
+                                  .limits = {1, STEPS, STEPS}};
+    snprintf(plan->devices, sizeof plan->devices, "virt:%d", kind->wide ? 64 : 8);
+    plan->n_counts = kind->grid ? 1 : (size_t)devices_of(kind, devices);
+    for (size_t i = 0; i < plan->n_counts; i++)
+        plan->count[i] = kind->grid ? 2 : (size_t)devices[i];
+    plan->n_batches = kind->grid ? GRID_BATCHES : n_batches;
+    for (size_t i = 0; i < plan->n_batches; i++)
+        plan->batch[i] = kind->grid ? 32 * (i + 1) : batches[i];
+    plan->n_workloads = kind->grid ? kind->grid : 2;
+    for (size_t i = 0; i < plan->n_workloads; i++) {
+        snprintf(name, sizeof name, "mlp:%zu,%zu", 64 * (i + 1), 64 * (i + 1));
+        rc |= workload_parse(kind->grid ? name : models[i].workload, &plan->workload[i], why,
+                             sizeof why);
+    }
+    return rc;
 }
 
-static void fill_run(const struct kind *kind, struct record_run *run)
+static int fill_run(const struct kind *kind, const struct plan_options *plan,
+                    struct record_run *run)
 {
+    struct plan_text why;
+
     *run = (struct record_run){.run_id = "feedface00000001",
                                .created_utc = "2026-11-21T08:00:00Z",
                                .seed = 7,
@@ -112,21 +139,18 @@ static void fill_run(const struct kind *kind, struct record_run *run)
                                .clock = "CLOCK_EXAMPLE",
                                .sync_method = "a made-up barrier",
                                .rank_reduction = "slowest of the made-up",
-                               .devices = "virt:8",
                                .backend = "cpu",
                                .communicator = "threads",
                                .source = "measured",
-                               .scaling = "strong",
-                               .launches = kind->launches > 0 ? kind->launches : 1,
-                               .command =
-                                   "--devices virt:8 --counts 1,2,3,8 --batch 10,30,32:4096:x2"};
+                               .planned = plan_cells(plan),
+                               .launches = (int)plan->launches,
+                               .n_slots = kind->wide ? 64 : 8};
+    snprintf(run->scaling, sizeof run->scaling, plan->weak ? "weak" : "strong");
+    snprintf(run->devices, sizeof run->devices, "%s", plan->devices);
     if (kind->run_id != NULL)
         snprintf(run->run_id, sizeof run->run_id, "%s", kind->run_id);
     if (kind->node != NULL)
         snprintf(run->node_hash, sizeof run->node_hash, "%s", kind->node);
-    if (kind->weak)
-        snprintf(run->scaling, sizeof run->scaling, "weak");
-    run->n_slots = 8;
     for (int i = 0; i < run->n_slots; i++) {
         run->slot[i] = (struct record_slot){.kind = "virt", .bound = !kind->unbound};
         snprintf(run->slot[i].name, sizeof run->slot[i].name, "virt:%d", i);
@@ -135,16 +159,16 @@ static void fill_run(const struct kind *kind, struct record_run *run)
         snprintf(run->source, sizeof run->source, "simulated");
     if (kind->hostile) {
         snprintf(run->cpu_model, sizeof run->cpu_model, "%s", HOSTILE);
-        snprintf(run->command, sizeof run->command, "%s", HOSTILE);
+        snprintf(run->blas, sizeof run->blas, "%s", HOSTILE);
         snprintf(run->compiler, sizeof run->compiler, "%s", HOSTILE);
         /* The figure shows 10 and 12 bytes of these: in the middle of a character. */
         snprintf(run->created_utc, sizeof run->created_utc, "2026-11-2\u00e9T08:00:00Z");
         snprintf(run->git_sha, sizeof run->git_sha, "3f2a9c1d5b7\u00e9\u00e9");
     }
+    return plan_command(plan, run->command, sizeof run->command, &why);
 }
 
-static void fill_key(const struct kind *kind, const struct model *model, int devices, size_t batch,
-                     struct record_key *key)
+static void fill_key(const struct model *model, int devices, size_t batch, struct record_key *key)
 {
     *key = (struct record_key){.mode = "dp",
                                .n_devices = devices,
@@ -152,11 +176,12 @@ static void fill_key(const struct kind *kind, const struct model *model, int dev
                                .dtype = "f32",
                                .backend = "cpu",
                                .communicator = "threads"};
-    snprintf(key->workload, sizeof key->workload, "%s%.72s", model->workload,
-             kind->hostile ? HOSTILE : "");
-    snprintf(key->devices, sizeof key->devices, "%s:%d", kind->hostile ? "`a\"<b>,|" : "virt",
-             devices);
+    snprintf(key->workload, sizeof key->workload, "%s", model->workload);
+    snprintf(key->devices, sizeof key->devices, "virt:%d", devices);
 }
+
+static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
+                                               RECORD_REDUCE};
 
 /* Steps that scatter by a fixed pattern, the first three slower: warm-up. */
 static int fill_steps(const struct model *model, size_t n_samples, struct record_cell *cell)
@@ -170,7 +195,7 @@ static int fill_steps(const struct model *model, size_t n_samples, struct record
     uint64_t at = 0;
 
     step *= (plain ? 0.9 : 1.0) * (1.0 + 0.01 * (double)(cell->key.launch * 5 % 7));
-    cell->warmup_steps = 3;
+    cell->warmup_steps = WARMUP;
     if (record_cell_alloc(cell, n_samples, devices) != 0)
         return -1;
     for (size_t i = 0; i < cell->n_samples; i++) {
@@ -183,10 +208,16 @@ static int fill_steps(const struct model *model, size_t n_samples, struct record
         for (int p = 0; p < RECORD_PHASES; p++)
             for (int r = 0; r < cell->n_ranks; r++)
                 cell->phase_ns[p][(size_t)r * cell->n_samples + i] =
-                    cell->t_step_ns[i] * (uint64_t)(p == RECORD_BACKWARD ? 50 : 4 + p) / 100;
+                    cell->t_step_ns[i] * (uint64_t)(p == RECORD_BACKWARD ? 50 : 3 + p) / 100;
         for (int r = 0; r < cell->n_ranks; r++)
             cell->matmul_ns[(size_t)r * cell->n_samples + i] =
                 cell->t_step_ns[i] * model->matmul_percent / 100;
+    }
+    cell->setup_ns = 1000;
+    cell->wall_ns = cell->setup_ns + at;
+    for (size_t i = 0; plain && i < sizeof of_wrapper / sizeof of_wrapper[0]; i++) {
+        free(cell->phase_ns[of_wrapper[i]]);
+        cell->phase_ns[of_wrapper[i]] = NULL;
     }
     return 0;
 }
@@ -197,8 +228,8 @@ static void fill_status(const struct kind *kind, size_t order, struct record_cel
 
     cell->status = RECORD_OK;
     cell->validated = true;
-    cell->values_checked = 100000;
-    cell->steps_checked = kind->thousand ? 200 : 43;
+    cell->values_checked = 100000000;
+    cell->steps_checked = WARMUP + STEPS;
     if (fails && order % 2 == 0) {
         cell->status = RECORD_FAILED;
         cell->validated = false;
@@ -218,11 +249,13 @@ static void fill_status(const struct kind *kind, size_t order, struct record_cel
 static int write_cell(const struct kind *kind, const struct record_run *run, int fd,
                       const struct record_key *key, const struct model *model, size_t order)
 {
-    struct record_cell cell = {.key = *key, .order_index = order, .first_bad_step = -1};
+    struct record_cell cell = {.key = *key, .first_bad_step = -1};
+    const size_t launches = (size_t)run->launches;
     struct record_error err = {{0}};
     size_t k = (size_t)key->n_devices, rows = (key->global_batch + k - 1) / k, left;
+    struct workload workload;
+    char *text = NULL, why[200];
     int result = -1;
-    char *text = NULL;
 
     snprintf(cell.run_id, sizeof cell.run_id, "%s", run->run_id);
     record_cell_id(key, cell.cell_id);
@@ -231,10 +264,14 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     cell.oversubscribed = key->n_devices > 4;
     cell.bytes_per_step = cell.compute_alone_ns = cell.comm_alone_ns = NAN;
     cell.whole_ns = cell.hidden_frac = NAN;
-    cell.model_params = 1000;
-    cell.flops_per_step = 1e6;
+    cell.start_epoch_ns = UINT64_C(1795248000000000000);
+    if (workload_parse(key->workload, &workload, why, sizeof why) != 0)
+        return -1;
+    cell.model_params = workload_params(&workload);
+    cell.flops_per_step = workload_flops(&workload, key->global_batch);
     cell.steady_state = true;
     snprintf(cell.warmup_rule, sizeof cell.warmup_rule, "a fixed number");
+    cell.order_index = order % launches * (run->planned / launches) + order / launches;
     fill_status(kind, order, &cell);
     if (fill_steps(model, cell.steps_checked, &cell) == 0) {
         record_derive(&cell);
@@ -273,7 +310,7 @@ static int write_line(const struct kind *kind, const struct record_run *run, int
     for (size_t b = 0; b < n_batches && result == 0; b++) {
         struct record_key key;
 
-        fill_key(kind, model, count, batches[b] * (size_t)(kind->weak ? count : 1), &key);
+        fill_key(model, count, batches[b] * (size_t)(kind->weak ? count : 1), &key);
         snprintf(key.mode, sizeof key.mode, devices > 0 ? "dp" : "plain");
         result = write_point(kind, run, fd, &key, model, order);
     }
@@ -294,43 +331,57 @@ static int write_cells(const struct kind *kind, const struct record_run *run, in
     return result;
 }
 
-/* As wide as a report gets: each cell a point of its own, on two devices; and a base for each
- * workload. */
-static int write_thousand(const struct kind *kind, const struct record_run *run, int fd)
+static int write_grid(const struct kind *kind, const struct record_run *run, int fd)
 {
     int result = 0;
     size_t order = 0;
 
-    for (size_t w = 0; w < THOUSAND_WORKLOADS; w++)
-        for (size_t b = 0; b <= THOUSAND_BATCHES && result == 0; b++) {
-            size_t batch = 32 * (b < THOUSAND_BATCHES ? b + 1 : THOUSAND_BATCHES);
+    for (size_t w = 0; w < kind->grid; w++)
+        for (size_t i = 0; i < 2 * GRID_BATCHES && result == 0; i++) {
+            const bool plain = i >= GRID_BATCHES;
             struct record_key key;
 
-            fill_key(kind, &models[0], b < THOUSAND_BATCHES ? 2 : 1, batch, &key);
+            fill_key(&models[0], plain ? 1 : 2, 32 * (i % GRID_BATCHES + 1), &key);
+            snprintf(key.mode, sizeof key.mode, plain ? "plain" : "dp");
             snprintf(key.workload, sizeof key.workload, "mlp:%zu,%zu", 64 * (w + 1), 64 * (w + 1));
             result = write_point(kind, run, fd, &key, &models[0], &order);
         }
     return result;
 }
 
+/* What --failing leaves; the same for every file of that many cells. */
+static size_t count_ok(const struct kind *kind, const struct record_run *run)
+{
+    size_t ok = 0;
+
+    for (size_t order = 0; order < run->planned && !kind->no_cells; order++) {
+        struct record_cell cell = {.status = RECORD_OK};
+
+        fill_status(kind, order, &cell);
+        ok += cell.status == RECORD_OK;
+    }
+    return ok;
+}
+
 static int write_file(const struct kind *kind, const char *path)
 {
     int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_APPEND, 0666), result = -1;
     struct record_error err = {{0}};
+    struct plan_options plan;
     struct record_run run;
     char *text;
 
-    if (fd < 0)
+    if (fd < 0 || fill_plan(kind, &plan) != 0 || fill_run(kind, &plan, &run) != 0)
         return -1;
-    fill_run(kind, &run);
-    run.planned = planned(kind);
+    const size_t ok = count_ok(kind, &run), not_ok = kind->no_cells ? 0 : run.planned - ok;
+
     text = record_run_text(&run);
     if (text != NULL && record_append(fd, text, &err) == 0)
         result = kind->no_cells   ? 0
-                 : kind->thousand ? write_thousand(kind, &run, fd)
+                 : kind->grid > 0 ? write_grid(kind, &run, fd)
                                   : write_cells(kind, &run, fd);
     free(text);
-    text = record_end_text(run.run_id, run.planned, run.planned, 0, false);
+    text = record_end_text(run.run_id, run.planned, ok, not_ok, kind->no_cells);
     if (result == 0)
         result = text != NULL ? record_append(fd, text, &err) : -1;
     free(text);
