@@ -152,6 +152,8 @@ int output_repair(struct output *output, struct record_error *err)
 {
     const int rc = repair(output, err);
 
+    output->sealed = !output->resumed || output->file.sealed;
+    memcpy(output->last, output->file.last, sizeof output->last);
     note_size(output);
     return rc;
 }
@@ -231,12 +233,25 @@ static int check_place(const struct output *output, struct record_error *err)
     return rescue(output, replaced ? "replaced" : "removed", err);
 }
 
-int output_append(struct output *output, char *line, struct record_error *err)
+/* line with its place in the chain; next: of the line that follows. NULL: memory is short. */
+static char *chain(const struct output *output, char *line, bool closes, char next[DIGEST_HEX])
+{
+    if (output->sealed)
+        line = record_chain_add(line, output->last, closes);
+    if (line == NULL || digest_sha256(line, strlen(line), next) == 0)
+        return line;
+    free(line);
+    return NULL;
+}
+
+static int append(struct output *output, char *line, bool closes, struct record_error *err)
 {
     struct record_error cause = {""};
+    char next[DIGEST_HEX];
     off_t added;
     int rc;
 
+    line = chain(output, line, closes, next);
     if (line == NULL)
         return say(err, "out of memory for a record");
     if (check_size(output, err)) {
@@ -246,6 +261,8 @@ int output_append(struct output *output, char *line, struct record_error *err)
     added = (off_t)strlen(line) + 1;
     rc = record_append(output->fd, line, &cause);
     free(line);
+    if (rc == 0)
+        memcpy(output->last, next, sizeof output->last);
     /* Asked of the file, the size would be right whatever was done to it during the append. */
     if (rc == 0 && output->size >= 0)
         output->size += added;
@@ -254,6 +271,16 @@ int output_append(struct output *output, char *line, struct record_error *err)
     if (check_place(output, err))
         return -1;
     return rc ? say(err, "%.120s: %.120s", output->path, cause.text) : check_size(output, err);
+}
+
+int output_append(struct output *output, char *line, struct record_error *err)
+{
+    return append(output, line, false, err);
+}
+
+int output_end(struct output *output, char *line, struct record_error *err)
+{
+    return append(output, line, true, err);
 }
 
 void output_close(struct output *output)

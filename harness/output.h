@@ -12,6 +12,8 @@ struct output {
     off_t size;              /* that this process left it with */
     bool resumed;            /* it held records: they are in file */
     bool started;            /* it held a part of its first line only, or nothing */
+    bool sealed;             /* lines are chained; not so in a file that was begun without */
+    char last[DIGEST_HEX];   /* if sealed: the SHA-256 of the last line, "" before the first */
     struct record_file file; /* of the earlier sittings */
 };
 
@@ -26,6 +28,8 @@ int output_repair(struct output *output, struct record_error *err);
  * moved since, or meanwhile: the first gets nothing more, the others are saved, and the error says
  * where to. */
 int output_append(struct output *output, char *line, struct record_error *err);
+/* The same for the line that closes the file. */
+int output_end(struct output *output, char *line, struct record_error *err);
 void output_close(struct output *output);
 
 #endif

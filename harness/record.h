@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "digest.h"
+
 #define RECORD_MAX_RANKS 64
 #define RECORD_MAX_SLOTS 64
 
@@ -173,6 +175,11 @@ int record_cell_parse(const char *line, struct record_cell *cell, struct record_
 /* A line longer than this is not read. */
 #define RECORD_LINE_BYTES ((size_t)64 << 20)
 
+/* Makes line, which is freed, one of a sealed file: before is the SHA-256 of the line before, ""
+ * for a first line; a line that closes the file has its own, too. NULL: line is, or memory is
+ * short. */
+char *record_chain_add(char *line, const char *before, bool closes);
+
 /* Appends a line and its newline with one write and fsyncs. Reports short writes (full disk)
  * and leaves the file as it was before the call when it can. */
 int record_append(int fd, const char *line, struct record_error *err);
@@ -183,8 +190,11 @@ struct record_file {
     struct record_run run;
     struct record_cell *cell;
     size_t n_cells;
-    bool ended;       /* the last sitting wrote its end line */
-    bool interrupted; /* and says that it was interrupted */
+    bool planned;          /* cells are those of the command; not known of minor 0 */
+    bool sealed;           /* each line has the SHA-256 of the one before */
+    char last[DIGEST_HEX]; /* if sealed: of the last whole line */
+    bool ended;            /* the last sitting wrote its end line */
+    bool interrupted;      /* and says that it was interrupted */
     bool torn;
     long torn_offset; /* the file should be truncated here */
 };

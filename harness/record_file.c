@@ -11,6 +11,7 @@
 
 #include "record_json.h"
 #include "record_memory.h"
+#include "record_plan.h"
 
 /* Loads one line that must be of that type. */
 static json_t *load_type(const char *line, enum record_type type, struct record_raw *raw,
@@ -115,6 +116,8 @@ struct reader {
     size_t *place;         /* by cell_id: its index in the cells and 1, or 0; open addressing */
     size_t places;         /* a power of two, more than twice the cells */
     struct record_raw raw; /* of the current line */
+    struct record_chain chain;
+    struct record_plan plan; /* unless the file has none */
 };
 
 /* err becomes "FILE:LINE: text"; of a long path the end is shown. */
@@ -256,7 +259,9 @@ static int take_cell(struct reader *reader, const json_t *root, struct record_fi
     if (record_cell_from_json(root, &reader->raw, &cell, err) != 0) {
         return -1;
     }
-    if (same_run(cell.run_id, file, err) != 0 || keep_cell(reader, file, &cell, err) != 0) {
+    if (same_run(cell.run_id, file, err) != 0 ||
+        (file->planned && record_plan_take(&reader->plan, &cell, err) != 0) ||
+        keep_cell(reader, file, &cell, err) != 0) {
         record_cell_free(&cell);
         return -1;
     }
@@ -264,15 +269,28 @@ static int take_cell(struct reader *reader, const json_t *root, struct record_fi
     return 0;
 }
 
-static int take_end(const json_t *root, struct record_file *file, struct record_error *err)
+static int take_end(const struct reader *reader, const json_t *root, struct record_file *file,
+                    struct record_error *err)
 {
     struct record_end end;
-    if (record_end_from_json(root, &end, err) != 0 || same_run(end.run_id, file, err) != 0) {
+    if (record_end_from_json(root, &end, err) != 0 || same_run(end.run_id, file, err) != 0 ||
+        (file->planned && record_plan_end(&reader->plan, &end, err) != 0)) {
         return -1;
     }
     file->ended = true;
     file->interrupted = end.interrupted;
     return 0;
+}
+
+/* Files of minor 0 had no launches, and their commands were others: they have no plan. */
+static int take_run(struct reader *reader, const json_t *root, struct record_file *file,
+                    struct record_error *err)
+{
+    file->planned = json_object_get(root, "launches") != NULL;
+    if (record_run_from_json(root, &file->run, err) != 0) {
+        return -1;
+    }
+    return file->planned ? record_plan_open(&file->run, &reader->plan, err) : 0;
 }
 
 static int take_record(struct reader *reader, const json_t *root, struct record_file *file,
@@ -285,10 +303,17 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
     if ((type == RECORD_IS_RUN) != (reader->number == 1)) {
         return record_fail(err, "a file has one lockstep/run record, as its first line");
     }
-    if (type == RECORD_IS_RUN) {
-        return record_run_from_json(root, &file->run, err);
+    if (record_chain_check(root, reader->line, reader->length, type == RECORD_IS_END,
+                           &reader->chain, err) != 0) {
+        return -1;
     }
-    return type == RECORD_IS_CELL ? take_cell(reader, root, file, err) : take_end(root, file, err);
+    file->sealed = reader->chain.sealed;
+    memcpy(file->last, reader->chain.last, sizeof file->last);
+    if (type == RECORD_IS_RUN) {
+        return take_run(reader, root, file, err);
+    }
+    return type == RECORD_IS_CELL ? take_cell(reader, root, file, err)
+                                  : take_end(reader, root, file, err);
 }
 
 /* The current line is not a record. As the last line of several it is what an interrupted write
@@ -348,6 +373,7 @@ int record_read(const char *path, struct record_file *file, struct record_error 
     free(reader.line);
     free(reader.place);
     record_raw_free(&reader.raw);
+    record_plan_close(&reader.plan);
     if (status != 0) {
         record_file_free(file);
     }

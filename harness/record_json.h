@@ -89,4 +89,15 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
                           struct record_cell *cell, struct record_error *err);
 int record_end_from_json(const json_t *root, struct record_end *end, struct record_error *err);
 
+/* The chain of a file, from its first line on. Begin with zeros. */
+struct record_chain {
+    bool sealed;
+    size_t lines;
+    char last[DIGEST_HEX]; /* of the line before, if sealed */
+};
+/* Whether the next line, of which root was loaded, is what was written there. closes: it has to
+ * have a seal. */
+int record_chain_check(const json_t *root, const char *line, size_t bytes, bool closes,
+                       struct record_chain *chain, struct record_error *err);
+
 #endif

@@ -275,11 +275,11 @@ static int run_plan(struct sweep *sweep)
     if (status != EXIT_MISUSE) {
         const size_t ok = count_status(sweep, RECORD_OK);
 
-        if (output_append(&sweep->output,
-                          record_end_text(sweep->run.run_id, sweep->n, ok,
-                                          count_true(sweep->done, sweep->n) - ok,
-                                          status == EXIT_INTERRUPTED),
-                          &err))
+        if (output_end(&sweep->output,
+                       record_end_text(sweep->run.run_id, sweep->n, ok,
+                                       count_true(sweep->done, sweep->n) - ok,
+                                       status == EXIT_INTERRUPTED),
+                       &err))
             status = complain(sweep, err.text);
     }
     if (status != EXIT_MISUSE)

@@ -31,9 +31,9 @@ struct session {
     double accuracy[TRAIN_SEEDS];
 };
 
-/* One line of the record, which it frees. What cannot be written is no reason to lose a training:
- * it goes on without. */
-static void append(struct session *s, char *line)
+/* One line of the record, which it frees; the last one closes it. What cannot be written is no
+ * reason to lose a training: it goes on without. */
+static void append(struct session *s, char *line, bool last)
 {
     struct record_error why = {""};
 
@@ -41,7 +41,7 @@ static void append(struct session *s, char *line)
         free(line);
         return;
     }
-    if (output_append(&s->output, line, &why) == 0)
+    if ((last ? output_end : output_append)(&s->output, line, &why) == 0)
         return;
     train_show_clear();
     command_complain(s->command, "%s", why.text);
@@ -62,7 +62,7 @@ static int finished(void *user, const struct train_epoch *epoch, struct dp_error
     (void)err;
     train_show_epoch(&s->options, epoch);
     s->epoch[s->n_epochs++] = *epoch;
-    append(s, record_train_epoch(epoch));
+    append(s, record_train_epoch(epoch), false);
     return 0;
 }
 
@@ -200,7 +200,7 @@ static int open_record(struct session *s)
     if (output_open(&s->output, s->options.out, false, &why) == 0 &&
         output_repair(&s->output, &why) == 0) {
         s->opened = s->writes = true;
-        append(s, record_train_head(&s->options, &s->model, &s->data, s->group));
+        append(s, record_train_head(&s->options, &s->model, &s->data, s->group), false);
         return s->lost;
     }
     command_complain(s->command, "%s", why.text);
@@ -380,7 +380,7 @@ static int run_all(struct session *s)
     drawn = draw(s, median);
     status = drawn > status ? drawn : status;
     status = s->lost > status ? s->lost : status;
-    append(s, record_train_end(median, status, s->compares ? &s->against : NULL));
+    append(s, record_train_end(median, status, s->compares ? &s->against : NULL), true);
     close_sides(s);
     return s->lost > status ? s->lost : status;
 }

@@ -277,8 +277,11 @@ test_conditions() {
     report 0 good.jsonl slow.jsonl --out out
     has out/index.html 'All 160 planned cells'
     has out/index.html 'built and run as run feedface'
-    # A part of a run does not make it whole.
+    # A part of a run does not make it whole, and cannot say that less was planned.
     head -n 41 good.jsonl >part.jsonl
+    sed '1s/"planned":80/"planned":40/' part.jsonl >less.jsonl
+    report 2 less.jsonl --out less
+    one_line 'less.jsonl:1: "planned" is 40, but with this "command" it is 80'
     report 1 part.jsonl part.jsonl --out out
     has out/index.html 'Of 80 planned cells, 40 were measured and 40 verified; 40 not run.'
 }

@@ -39,13 +39,15 @@ struct record_run example_run(void)
         .backend = "cpu",
         .communicator = "threads",
         .source = "measured",
-        .command = "sweep --devices virt:2",
-        .planned = 12,
+        .command = "--devices virt:2 --backend cpu --mode dp --counts 2 --scaling weak --batch 15 "
+                   "--workload mlp:4,4 --launches 50 --seed 18446744073709551615 --seconds 1 "
+                   "--steps 1:6 --bind cores",
+        .planned = 50,
         .scaling = "weak",
-        .launches = 7,
+        .launches = 50,
         .n_slots = 2,
         .slot = {{"virt:0", "virt", "0", 0, true, .near = false},
-                 {"virt:1", "virt", "", -1, false, .near = false}},
+                 {"virt:1", "virt", "", -1, true, .near = false}},
     };
 }
 
@@ -53,7 +55,7 @@ struct record_cell example_cell(int launch)
 {
     struct record_cell cell = {
         .run_id = EXAMPLE_RUN_ID,
-        .order_index = 3,
+        .order_index = (size_t)launch,
         .key = {"mlp:4,4", "dp", "virt:2", 2, 30, "f32", "cpu", "threads", launch, 0},
         .status = RECORD_OK,
         .validated = true,
@@ -62,8 +64,8 @@ struct record_cell example_cell(int launch)
         .first_bad_step = -1,
         .n_shards = 2,
         .shard = {15, 15},
-        .model_params = 40,
-        .flops_per_step = 1e9 / 3,
+        .model_params = 20,
+        .flops_per_step = 1920,
         .warmup_rule = "at least 2 steps",
         .steady_state = true,
         .warmup_steps = 2,
@@ -76,7 +78,7 @@ struct record_cell example_cell(int launch)
         .peak_bytes = {8192, 1024},
         .start_epoch_ns = UINT64_C(1795248000000000001),
         .setup_ns = 5,
-        .wall_ns = 6,
+        .wall_ns = 20000,
     };
     record_cell_id(&cell.key, cell.cell_id);
     cr_assert(record_cell_alloc(&cell, 8, 2) == 0);

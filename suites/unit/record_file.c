@@ -40,15 +40,24 @@ static void append(const struct scratch *file, const char *text)
     cr_assert(write(file->fd, text, strlen(text)) == (ssize_t)strlen(text));
 }
 
-static void append_cell(const struct scratch *file, int launch, uint64_t setup_ns)
+static void append_status(const struct scratch *file, int launch, uint64_t setup_ns,
+                          enum record_status status)
 {
     struct record_cell cell = example_cell(launch);
     struct record_error err = {""};
     cell.setup_ns = setup_ns;
+    cell.status = status;
+    cell.validated = status == RECORD_OK;
+    snprintf(cell.reason, sizeof cell.reason, "%s", status == RECORD_OK ? "" : "a test");
     char *text = record_cell_text(&cell);
     cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
     record_cell_free(&cell);
+}
+
+static void append_cell(const struct scratch *file, int launch, uint64_t setup_ns)
+{
+    append_status(file, launch, setup_ns, RECORD_OK);
 }
 
 static void append_run(const struct scratch *file)
@@ -60,10 +69,10 @@ static void append_run(const struct scratch *file)
     free(text);
 }
 
-static void append_end(const struct scratch *file, bool interrupted)
+static void append_end(const struct scratch *file, size_t ok, size_t not_ok)
 {
     struct record_error err = {""};
-    char *text = record_end_text(EXAMPLE_RUN_ID, 3, 2, 1, interrupted);
+    char *text = record_end_text(EXAMPLE_RUN_ID, 50, ok, not_ok, ok + not_ok < 50);
     cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
 }
@@ -72,19 +81,19 @@ Test(record_file, whole)
 {
     const struct scratch at = open_scratch();
     append_run(&at);
-    append_cell(&at, 0, 5);
+    append_status(&at, 0, 5, RECORD_FAILED);
     append_cell(&at, 1, 6);
-    append_end(&at, true);
+    append_end(&at, 1, 1);
     append_cell(&at, 0, 7);
     struct record_file file;
     struct record_error err = {""};
     cr_assert(record_read(at.path, &file, &err) == 0, "%s", err.text);
     cr_assert(file.n_cells == 2 && !file.torn && !file.ended, "a cell after the end: not ended");
     cr_assert(file.cell[0].setup_ns == 7 && file.cell[1].setup_ns == 6, "the last one counts");
-    cr_assert(file.run.planned == 12);
+    cr_assert(file.run.planned == 50);
     record_file_free(&file);
-    append_end(&at, false);
-    cr_assert(record_read(at.path, &file, &err) == 0 && file.ended && !file.interrupted);
+    append_end(&at, 2, 0);
+    cr_assert(record_read(at.path, &file, &err) == 0 && file.ended && file.interrupted);
     record_file_free(&file);
     close(at.fd);
 }
@@ -94,7 +103,7 @@ Test(record_file, many_cells)
     const struct scratch at = open_scratch();
     append_run(&at);
     for (int launch = 0; launch < 50; ++launch) {
-        append_cell(&at, launch, (uint64_t)launch);
+        append_status(&at, launch, (uint64_t)launch, launch % 3 == 1 ? RECORD_FAILED : RECORD_OK);
     }
     struct record_file file;
     struct record_error err = {""};
@@ -103,10 +112,13 @@ Test(record_file, many_cells)
         cr_assert(file.cell[launch].key.launch == launch, "order of the file");
     }
     record_file_free(&file);
+    append_end(&at, 33, 17);
     for (int launch = 49; launch >= 0; launch -= 3) {
         append_cell(&at, launch, 1000);
     }
+    append_end(&at, 50, 0);
     cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 50, "%s", err.text);
+    cr_assert(file.ended && !file.interrupted);
     for (int launch = 0; launch < 50; ++launch) {
         const uint64_t setup = launch % 3 == 1 ? 1000 : (uint64_t)launch;
         cr_assert(file.cell[launch].key.launch == launch && file.cell[launch].setup_ns == setup);
