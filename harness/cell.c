@@ -24,6 +24,7 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     cell->first_bad_step = -1;
     cell->bytes_per_step = cell->compute_alone_ns = cell->comm_alone_ns = NAN;
     cell->whole_ns = cell->hidden_frac = NAN;
+    cell->probe_bound = cell->probe_ratio = NAN;
     cell->n_ranks = config->n_devices;
     cell->model_params = workload_params(&config->workload);
     cell->flops_per_step = workload_flops(&config->workload, config->rows);

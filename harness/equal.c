@@ -75,6 +75,21 @@ size_t equal_within(const float got[], const double want[], const double bound[]
     return finish(&report, r);
 }
 
+double equal_ratio(const float got[], const double want[], const double bound[], size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; ++i) {
+        const double away = fabs((double)got[i] - want[i]);
+        const double ratio = away == 0 ? 0 : away / bound[i];
+
+        if (!(ratio <= most)) {
+            most = isfinite(ratio) ? ratio : (double)INFINITY;
+        }
+    }
+    return most;
+}
+
 void equal_text(const struct equal_report *r, char *text, size_t bytes)
 {
     if (r->different == 0) {

@@ -25,6 +25,10 @@ size_t equal_exact(const float got[], const double want[], size_t n, struct equa
 size_t equal_within(const float got[], const double want[], const double bound[], size_t n,
                     struct equal_report *r);
 
+/* The largest |got - want| / bound; infinite where one is no number, or where a bound of 0 does not
+ * hold. */
+double equal_ratio(const float got[], const double want[], const double bound[], size_t n);
+
 /* "index 7: got 3 (0x40400000), want 4 (0x40800000); 2 of 30 differ" */
 void equal_text(const struct equal_report *r, char *text, size_t bytes);
 

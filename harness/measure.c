@@ -1,8 +1,9 @@
 /* measure.c: one cell: warm-up, measured steps, and the check of every one of them.
  *
- * Steps alternate between two parameter sets and batches. The first step of each is verified
- * value by value, every later one must have the digest of that step, so a stale replica or a
- * sum in another order shows, and the timed steps are the verified ones. */
+ * First one step of a probe (measure_probe.c), which no rounded operand or result passes. Then
+ * steps alternate between two parameter sets and batches. The first step of each is verified value
+ * by value, every later one must have the digest of that step, so a stale replica or a sum in
+ * another order shows, and the timed steps are the verified ones. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 
 #include "cell.h"
+#include "measure_probe.h"
 #include "session.h"
 #include "stats.h"
 #include "watch.h"
@@ -38,7 +40,7 @@ static uint64_t epoch_ns(void)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static int fail_cell(struct record_cell *cell, enum record_status status, const char *reason)
+int cell_fail(struct record_cell *cell, enum record_status status, const char *reason)
 {
     cell->status = status;
     snprintf(cell->reason, sizeof cell->reason, "%s", reason);
@@ -46,7 +48,7 @@ static int fail_cell(struct record_cell *cell, enum record_status status, const 
 }
 
 /* Too little memory is a result, not a fault. */
-static enum record_status status_of(const struct dp_error *err, enum record_status otherwise)
+enum record_status cell_status(const struct dp_error *err, enum record_status otherwise)
 {
     return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
 }
@@ -55,7 +57,7 @@ static int bad_step(struct measure *m, size_t step, const char *reason)
 {
     m->cell->first_bad_step = (long)step;
     m->cell->flags[step] |= RECORD_BAD_VALUES;
-    return fail_cell(m->cell, RECORD_FAILED, reason);
+    return cell_fail(m->cell, RECORD_FAILED, reason);
 }
 
 static const int phase_of[DP_PHASES] = {
@@ -107,7 +109,7 @@ static int verify_values(struct measure *m, int k, size_t step)
     m->cell->n_shards = (int)left.n_shards;
     memcpy(m->cell->shard, shard, left.n_shards * sizeof shard[0]);
     if (rc < 0)
-        return fail_cell(m->cell, RECORD_BROKEN, why.text);
+        return cell_fail(m->cell, RECORD_BROKEN, why.text);
     if (rc > 0) {
         snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, why.text);
         return bad_step(m, step, reason);
@@ -151,7 +153,7 @@ static int run_step(struct measure *m, bool warmup)
     if (err.status) {
         snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
         m->cell->first_bad_step = (long)step;
-        return fail_cell(m->cell, status_of(&err, RECORD_FAILED), reason);
+        return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
     }
     return m->verified[k] ? verify_digest(m, k, step) : verify_values(m, k, step);
 }
@@ -221,7 +223,7 @@ static int measure_beside(struct measure *m)
     if (!m->config->ddp)
         return 0;
     if (session_overlap(&m->session, m->config->limits.seconds, &apart, &cell->hidden_frac, &err))
-        return fail_cell(cell, RECORD_FAILED, err.text);
+        return cell_fail(cell, RECORD_FAILED, err.text);
     cell->compute_alone_ns = apart.compute_ns;
     cell->comm_alone_ns = apart.comm_ns;
     cell->whole_ns = apart.whole_ns;
@@ -257,7 +259,20 @@ static int open_references(struct measure *m, int devices)
         if (verify_open(&config->workload, &set, config->rows, (size_t)devices, config->math,
                         &m->verify[k], &why) ||
             (config->ddp && verify_ranks(m->verify[k], &set, &why)))
-            return fail_cell(m->cell, RECORD_BROKEN, why.text);
+            return cell_fail(m->cell, RECORD_BROKEN, why.text);
+    }
+    return 0;
+}
+
+static int open_sets(struct measure *m)
+{
+    struct dp_error err = {0};
+
+    for (int k = 0; k < WORKLOAD_SETS; k++) {
+        const struct workload_set set = workload_set(m->config->seed, k);
+
+        if (session_open_set(&m->session, &set, &err))
+            return cell_fail(m->cell, cell_status(&err, RECORD_BROKEN), err.text);
     }
     return 0;
 }
@@ -297,7 +312,7 @@ static void judge(struct measure *m)
             continue;
         snprintf(why.text, sizeof why.text, "data set %d was %s", k,
                  m->verified[k] ? "not used in any measured step" : "not verified");
-        fail_cell(cell, RECORD_FAILED, why.text);
+        cell_fail(cell, RECORD_FAILED, why.text);
         return;
     }
     cell->status = RECORD_OK;
@@ -305,7 +320,7 @@ static void judge(struct measure *m)
     cell->reason[0] = '\0';
     if (record_check_ok(cell, &why) != 0) {
         cell->validated = false;
-        fail_cell(cell, RECORD_FAILED, why.text);
+        cell_fail(cell, RECORD_FAILED, why.text);
     }
 }
 
@@ -319,17 +334,24 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
                                            .rows = m->config->rows,
                                            .plain = m->config->plain,
                                            .ddp = m->config->ddp,
-                                           .bucket_bytes = m->config->bucket_bytes};
+                                           .bucket_bytes = m->config->bucket_bytes,
+                                           .without_sets = true};
 
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, most, cell->n_ranks)) {
-        fail_cell(cell, RECORD_BROKEN, "out of memory for the samples");
+        cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
         return;
     }
-    int rc = open_references(m, cell->n_ranks);
+    int rc = 0;
 
-    if (rc == 0 && session_open(&m->session, group, &session, &err))
-        rc = fail_cell(cell, status_of(&err, RECORD_BROKEN), err.text);
+    if (session_open(&m->session, group, &session, &err))
+        rc = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+    if (rc == 0)
+        rc = measure_probe(m->config, &m->session, cell);
+    if (rc == 0)
+        rc = open_references(m, cell->n_ranks);
+    if (rc == 0)
+        rc = open_sets(m);
     cell->setup_ns = session_clock_ns() - start_ns;
     if (rc == 0)
         rc = warm_up(m);
@@ -343,7 +365,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     trim_samples(cell, m->steps);
     drop_unmeasured(m->config, cell);
     if (record_derive(cell) != 0 && rc == 0)
-        rc = fail_cell(cell, RECORD_BROKEN, "out of memory for the statistics");
+        rc = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (rc != 0)
         return;
     judge(m);
@@ -375,17 +397,17 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
     cell_identify(config, cell);
     cell->start_epoch_ns = epoch;
     if (dp_group_open(&group_config, &group, &err))
-        fail_cell(cell, status_of(&err, RECORD_BROKEN), err.text);
+        cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     else if (dp_group_size(group) != config->n_devices ||
              !is_planned(dp_group_communicator(group), config->communicator))
-        fail_cell(cell, RECORD_BROKEN, "the devices are not those of the plan");
+        cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
     else
         measure_on(&m, group, start_ns);
     cell->wall_ns = session_clock_ns() - start_ns;
     if (watch_stop(&watch, why, sizeof why) &&
         (cell->status == RECORD_OK || cell->status == RECORD_FAILED)) {
         cell->validated = false;
-        fail_cell(cell, RECORD_FAILED, why);
+        cell_fail(cell, RECORD_FAILED, why);
     }
     for (int k = 0; k < WORKLOAD_SETS; k++)
         verify_close(m.verify[k]);

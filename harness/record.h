@@ -100,7 +100,13 @@ struct record_cell {
     bool validated;
     size_t values_checked; /* compared against the reference, bit for bit */
     size_t steps_checked;  /* steps whose digest was compared */
-    long first_bad_step;   /* -1: none */
+    /* Of the probe: how many values were compared, the widest bound of an output as a part of it,
+     * and the largest difference as a part of its bound, at most 1 where all was right (NaN: no
+     * probe). */
+    size_t probe_values;
+    double probe_bound, probe_ratio;
+    uint64_t probe_ns;   /* what it took, within setup_ns */
+    long first_bad_step; /* -1: none */
     int n_shards;
     size_t shard[RECORD_MAX_RANKS]; /* rows seen by each replica */
     bool oversubscribed;

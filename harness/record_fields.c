@@ -67,6 +67,10 @@ const char *const record_type_names[RECORD_TYPES] = {"run", "cell", "end"};
     {                                                                                              \
 #member, RECORD_COUNT, PLACE(type, member), 0, RECORD_EXACT_MAX, true                      \
     }
+#define LATER_U64(type, member)                                                                    \
+    {                                                                                              \
+#member, RECORD_U64, PLACE(type, member), 0, RECORD_EXACT_MAX, true                        \
+    }
 #define END                                                                                        \
     {                                                                                              \
         NULL, RECORD_TEXT, 0, 0, 0, 0, false                                                       \
@@ -150,6 +154,10 @@ const struct record_field record_cell_fields[] = {
     BOOL(record_cell, validated),
     COUNT(record_cell, values_checked),
     COUNT(record_cell, steps_checked),
+    LATER_COUNT(record_cell, probe_values),
+    LATER_REAL(record_cell, probe_bound),
+    LATER_REAL(record_cell, probe_ratio),
+    LATER_U64(record_cell, probe_ns),
     LONG(record_cell, first_bad_step, -1),
     BOOL(record_cell, oversubscribed),
     COUNT(record_cell, model_params),

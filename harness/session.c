@@ -75,7 +75,7 @@ static int open_modules(struct session *s, const struct session_config *how, str
     return 0;
 }
 
-static int open_params(struct session *s, const struct workload_set set[], struct dp_error *err)
+static int open_params(struct session *s, struct dp_error *err)
 {
     for (int p = 0; p < s->n_params; p++) {
         const size_t count = dp_tensor_count(&s->param[p]->value);
@@ -88,11 +88,19 @@ static int open_params(struct session *s, const struct workload_set set[], struc
         s->updated[p] = floats(count);
         if (s->gradient[p] == NULL || s->updated[p] == NULL)
             return dp_fail(err, DP_ENOMEM, "no memory to read %zu parameters", count);
-        for (int k = 0; k < WORKLOAD_SETS; k++) {
-            if ((s->value[k][p] = floats(count)) == NULL)
-                return dp_fail(err, DP_ENOMEM, "no memory for %zu parameters", count);
-            workload_fill_param(s->workload, &set[k], (size_t)p, s->value[k][p]);
-        }
+    }
+    return 0;
+}
+
+static int open_values(struct session *s, const struct workload_set *set, struct dp_error *err)
+{
+    for (int p = 0; p < s->n_params; p++) {
+        const size_t count = workload_param_count(s->workload, (size_t)p);
+        float *values = s->value[set->index][p] = floats(count);
+
+        if (values == NULL)
+            return dp_fail(err, DP_ENOMEM, "no memory for %zu parameters", count);
+        workload_fill_param(s->workload, set, (size_t)p, values);
     }
     return 0;
 }
@@ -158,10 +166,10 @@ static int open_dealt(struct session *s, const struct workload_set *set, int k,
     return rc;
 }
 
-static int open_batches(struct session *s, const struct workload_set *set, int k,
-                        struct dp_error *err)
+static int open_batches(struct session *s, const struct workload_set *set, struct dp_error *err)
 {
     const struct workload *w = s->workload;
+    const int k = set->index;
     int rc;
 
     if (s->ddp != NULL)
@@ -175,30 +183,53 @@ static int open_batches(struct session *s, const struct workload_set *set, int k
                       err);
 }
 
+int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err)
+{
+    const int rc = open_values(session, set, err);
+
+    return rc ? rc : open_batches(session, set, err);
+}
+
 int session_open(struct session *session, struct dp_group *group,
                  const struct session_config *config, struct dp_error *err)
 {
-    const struct workload *workload = config->workload;
-    struct workload_set set[WORKLOAD_SETS];
     int rc;
 
     memset(session, 0, sizeof *session);
-    session->workload = workload;
+    session->workload = config->workload;
     session->rows = config->rows;
     session->group = group;
     session->plain = config->plain;
-    for (int k = 0; k < WORKLOAD_SETS; k++)
-        set[k] = workload_set(config->seed, k);
-    if ((rc = open_modules(session, config, err)) || (rc = open_params(session, set, err)))
+    if ((rc = open_modules(session, config, err)) || (rc = open_params(session, err)))
         return rc;
-    for (int k = 0; k < WORKLOAD_SETS; k++) {
-        if ((rc = open_batches(session, &set[k], k, err)))
+    for (int k = 0; k < WORKLOAD_SETS && !config->without_sets; k++) {
+        const struct workload_set set = workload_set(config->seed, k);
+
+        if ((rc = session_open_set(session, &set, err)))
             return rc;
     }
     if ((session->outputs = floats(output_count(session))) == NULL)
         return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", config->rows);
     dp_group_trace(group, &session->trace);
     return 0;
+}
+
+static void free_tensor(struct dp_tensor *tensor)
+{
+    if (tensor->slot != NULL)
+        dp_tensor_free(tensor);
+    *tensor = (struct dp_tensor){0};
+}
+
+void session_close_set(struct session *session, int k)
+{
+    session_ddp_close_set(session, k);
+    free_tensor(&session->input[k]);
+    free_tensor(&session->upstream[k]);
+    for (int p = 0; p < SESSION_PARAMS; p++) {
+        free(session->value[k][p]);
+        session->value[k][p] = NULL;
+    }
 }
 
 void session_close(struct session *session)
@@ -209,14 +240,8 @@ void session_close(struct session *session)
     dp_run_close(session->run);
     if (session->sgd != NULL)
         dp_sgd_close(session->sgd);
-    for (int k = 0; k < WORKLOAD_SETS; k++) {
-        if (session->input[k].slot != NULL)
-            dp_tensor_free(&session->input[k]);
-        if (session->upstream[k].slot != NULL)
-            dp_tensor_free(&session->upstream[k]);
-        for (int p = 0; p < SESSION_PARAMS; p++)
-            free(session->value[k][p]);
-    }
+    for (int k = 0; k < SESSION_SETS; k++)
+        session_close_set(session, k);
     for (int p = 0; p < SESSION_PARAMS; p++) {
         free(session->gradient[p]);
         free(session->updated[p]);

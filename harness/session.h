@@ -1,7 +1,8 @@
 /* session.h: one workload on one group, ready to run training steps and to read what they left.
  *
  * Everything is made once: two batches on the first device (mixed's on the host), two parameter
- * sets on the host. Set k of the parameters is always used with batch k. */
+ * sets on the host. Set k of the parameters is always used with batch k. The probe's set is there
+ * only while it is run. */
 #ifndef HARNESS_SESSION_H
 #define HARNESS_SESSION_H
 
@@ -12,6 +13,7 @@
 #include "workload.h"
 
 #define SESSION_PARAMS (2 * WORKLOAD_MAX_SIZES)
+#define SESSION_SETS   (WORKLOAD_SETS + 1)
 
 /* A step on the monotonic clock, until all devices were idle; its phases are in the trace. */
 struct session_times {
@@ -20,8 +22,8 @@ struct session_times {
 
 /* One rank in DistributedDataParallel. */
 struct session_rank {
-    struct dp_tensor in[WORKLOAD_SETS][2]; /* its rows of the batch, and of the loss's factors */
-    struct dp_tensor loss, output;         /* of the last step */
+    struct dp_tensor in[SESSION_SETS][2]; /* its rows of the batch, and of the loss's factors */
+    struct dp_tensor loss, output;        /* of the last step */
 };
 
 /* Plain data; fill with session_open, empty with session_close. */
@@ -38,9 +40,9 @@ struct session {
     struct dp_trace trace;
     int n_params;
     struct dp_param *param[SESSION_PARAMS];
-    struct dp_tensor input[WORKLOAD_SETS], upstream[WORKLOAD_SETS];
-    float *value[WORKLOAD_SETS][SESSION_PARAMS]; /* parameter sets */
-    struct dp_ddp *ddp;                          /* NULL: no ranks */
+    struct dp_tensor input[SESSION_SETS], upstream[SESSION_SETS];
+    float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
+    struct dp_ddp *ddp;                         /* NULL: no ranks */
     struct session_rank *ranks;
     int n_ranks;
     struct dp_tensor output, loss; /* of the last step, until the next */
@@ -58,12 +60,17 @@ struct session_config {
     bool plain;          /* the model alone on the first device, without data_parallel */
     bool ddp;            /* a rank on every device, DistributedDataParallel */
     size_t bucket_bytes; /* of its buckets; 0: PyTorch's */
+    bool without_sets;   /* whoever opens it opens its sets */
 };
 
 /* Opens everything on group; the caller closes the session in any case. */
 int session_open(struct session *session, struct dp_group *group,
                  const struct session_config *config, struct dp_error *err);
 void session_close(struct session *session); /* not the group */
+/* Batch and parameters of a set, as number set->index. Closing waits for nothing and may be done
+ * twice. */
+int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err);
+void session_close_set(struct session *session, int k);
 
 /* Puts parameter set k in place, clears gradients, probe and trace, and aligns the workers. */
 int session_prepare(struct session *session, int k, struct dp_error *err);
@@ -78,6 +85,7 @@ int session_read(struct session *session, struct dp_error *err);
 int session_ddp_open(struct session *session, size_t bucket_bytes, struct dp_error *err);
 int session_ddp_batch(struct session *session, int k, const float inputs[], const float upstream[],
                       struct dp_error *err);
+void session_ddp_close_set(struct session *session, int k);
 void session_ddp_close(struct session *session);
 int session_ddp_prepare(struct session *session, int k, struct dp_error *err);
 int session_ddp_issue(struct session *session, int k, struct dp_error *err);

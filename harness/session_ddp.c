@@ -112,15 +112,25 @@ int session_ddp_batch(struct session *session, int k, const float inputs[], cons
     return rc;
 }
 
+void session_ddp_close_set(struct session *session, int k)
+{
+    for (int r = 0; session->ranks != NULL && r < session->n_ranks; r++)
+        for (int i = 0; i < 2; i++) {
+            struct dp_tensor *in = &session->ranks[r].in[k][i];
+
+            if (in->slot != NULL)
+                dp_tensor_free(in);
+            *in = (struct dp_tensor){0};
+        }
+}
+
 void session_ddp_close(struct session *session)
 {
     dp_ddp_close(session->ddp);
-    for (int r = 0; session->ranks != NULL && r < session->n_ranks; r++)
-        for (int k = 0; k < WORKLOAD_SETS; k++)
-            for (int i = 0; i < 2; i++)
-                if (session->ranks[r].in[k][i].slot != NULL)
-                    dp_tensor_free(&session->ranks[r].in[k][i]);
+    for (int k = 0; k < SESSION_SETS; k++)
+        session_ddp_close_set(session, k);
     free(session->ranks);
+    session->ranks = NULL;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */

@@ -2,7 +2,9 @@
  *
  * A float64 model of its own over the workload's integers: split, forward, loss, backward,
  * update. Because every sum of |terms| is below 2^24 (proved by verify_open), float results must
- * be these numbers bit for bit, in any order, on any backend, for any number of devices. */
+ * be these numbers bit for bit, in any order, on any backend, for any number of devices. The
+ * numbers of a probe are rounded: each has a bound of its own on how far any float step may be
+ * away. */
 #ifndef HARNESS_VERIFY_H
 #define HARNESS_VERIFY_H
 
@@ -45,5 +47,15 @@ void verify_close(struct verify *verify); /* NULL allowed */
  * -1 when memory is short. */
 int verify_check(const struct verify *verify, const struct verify_step *step, size_t *values,
                  struct verify_text *why);
+/* The same, and, of a reference with bounds, the largest |difference| / bound: at most 1 of a right
+ * step, infinite where there is no number. */
+struct verify_found {
+    size_t values;
+    double ratio;
+};
+int verify_measure(const struct verify *verify, const struct verify_step *step,
+                   struct verify_found *found, struct verify_text *why);
+/* Of a reference with bounds: the widest bound of an output, as a part of the output. */
+double verify_width(const struct verify *verify);
 
 #endif

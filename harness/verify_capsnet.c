@@ -1,5 +1,6 @@
 /* verify_capsnet.c: a float64 step of the model capsnet. Up to the capsules all numbers are
- * integers, so that it is known which a ReLU lets pass; from the votes on they have bounds. */
+ * integers, so that it is known which a ReLU lets pass, or, of the probe, positive with bounds;
+ * from the votes on all have bounds. */
 #include "verify_routing.h"
 #include "verify_sums.h"
 
@@ -14,8 +15,9 @@ enum { VOTES = CAPSULES_OUT * CAPSULE_OUT };
 
 /* One pattern's activations and gradients of them. */
 struct capsnet {
-    double x[SIDE * SIDE], a[FIRST * A_PLANE], u[SECOND * PLACES]; /* exact */
-    double largest;                                                /* sum of |terms| of a and u */
+    bool probe; /* else a and u are exact */
+    struct near x[SIDE * SIDE], a[FIRST * A_PLANE], u[SECOND * PLACES];
+    double largest; /* sum of |terms| of a and u */
     struct routing routing;
     struct near dv[VOTES], ds[CAPSULES_OUT][CAPSULE_OUT], du[SECOND * PLACES], da[FIRST * A_PLANE];
     struct near_sum sum[FIRST * A_PLANE]; /* of da */
@@ -39,31 +41,30 @@ static size_t tap(const struct windows *w, size_t place, size_t t)
 }
 
 /* y = W x + bias. Returns the largest sum of |terms|. */
-static double convolve(const struct windows *w, const double *x, const double *weight,
-                       const double *bias, double *y)
+static double convolve(const struct windows *w, bool exact, const struct near *x,
+                       const double *weight, const double *bias, struct near *y)
 {
     const size_t taps = w->channels * TAPS, places = w->out_side * w->out_side;
     double largest = 0;
 
     for (size_t i = 0; i < w->outs * places; i++) {
         const size_t o = i / places;
-        double terms = fabs(bias[o]);
+        struct near_sum sum = {.v = 0};
 
-        y[i] = bias[o];
-        for (size_t t = 0; t < taps; t++) {
-            const double term = weight[o * taps + t] * x[tap(w, i % places, t)];
-
-            y[i] += term;
-            terms += fabs(term);
-        }
-        largest = fmax(largest, terms);
+        near_sum_add_one(&sum, (struct near){bias[o], 0});
+        for (size_t t = 0; t < taps; t++)
+            if (weight[o * taps + t] != 0)
+                near_sum_add(&sum, (struct near){weight[o * taps + t], 0},
+                             x[tap(w, i % places, t)]);
+        y[i] = exact ? (struct near){sum.v, 0} : near_sum_done(&sum);
+        largest = fmax(largest, sum.size);
     }
     return largest;
 }
 
 /* From dy to its weights and bias, which are parameters p and p + 1. */
-static void weights_back(struct verify_sums *sums, int p, const struct windows *w, const double *x,
-                         const struct near *dy)
+static void weights_back(struct verify_sums *sums, int p, const struct windows *w,
+                         const struct near *x, const struct near *dy)
 {
     const size_t taps = w->channels * TAPS, places = w->out_side * w->out_side;
 
@@ -71,8 +72,7 @@ static void weights_back(struct verify_sums *sums, int p, const struct windows *
         const size_t o = i / places;
 
         for (size_t t = 0; t < taps; t++)
-            verify_sums_add(sums, p, o * taps + t, dy[i],
-                            (struct near){x[tap(w, i % places, t)], 0});
+            verify_sums_add(sums, p, o * taps + t, dy[i], x[tap(w, i % places, t)]);
         verify_sums_add(sums, p + 1, o, dy[i], (struct near){1, 0});
     }
 }
@@ -92,21 +92,17 @@ static void second_back(const struct verify_dense *d, struct capsnet *m)
                              (struct near){weight[t], 0});
     }
     for (size_t i = 0; i < FIRST * A_PLANE; i++)
-        m->da[i] = m->a[i] > 0 ? near_sum_done(&m->sum[i]) : (struct near){0, 0};
+        m->da[i] = m->a[i].v > 0 ? near_sum_done(&m->sum[i]) : (struct near){0, 0};
 }
 
 /* Capsule i's input is u[i * CAPSULE_IN] and what follows; its weight is [VOTES, CAPSULE_IN]. */
 static void vote(const struct verify_dense *d, struct capsnet *m)
 {
-    for (size_t i = 0; i < CAPSULES_IN; i++) {
-        struct near u[CAPSULE_IN];
-
-        for (size_t k = 0; k < CAPSULE_IN; k++)
-            u[k] = (struct near){m->u[i * CAPSULE_IN + k], 0};
+    for (size_t i = 0; i < CAPSULES_IN; i++)
         for (size_t e = 0; e < VOTES; e++)
             m->routing.vote[i][e / CAPSULE_OUT][e % CAPSULE_OUT] =
-                near_dot(d->param[4].value + (i * VOTES + e) * CAPSULE_IN, 1, u, CAPSULE_IN);
-    }
+                near_dot(d->param[4].value + (i * VOTES + e) * CAPSULE_IN, 1, m->u + i * CAPSULE_IN,
+                         CAPSULE_IN);
 }
 
 /* du and the gradient of the capsules' weight, from ds. */
@@ -123,7 +119,7 @@ static void vote_back(struct verify_sums *sums, struct capsnet *m)
             dvote[e] = near_times(m->routing.share[i][j], m->ds[j][e % CAPSULE_OUT]);
             for (size_t k = 0; k < CAPSULE_IN; k++)
                 verify_sums_add(sums, 4, (i * VOTES + e) * CAPSULE_IN + k, dvote[e],
-                                (struct near){m->u[i * CAPSULE_IN + k], 0});
+                                m->u[i * CAPSULE_IN + k]);
         }
         for (size_t k = 0; k < CAPSULE_IN; k++)
             m->du[i * CAPSULE_IN + k] =
@@ -133,11 +129,15 @@ static void vote_back(struct verify_sums *sums, struct capsnet *m)
 
 static void forward(const struct verify_dense *d, struct capsnet *m)
 {
-    double largest = convolve(&first, m->x, d->param[0].value, d->param[1].value, m->a);
+    double largest = convolve(&first, !m->probe, m->x, d->param[0].value, d->param[1].value, m->a);
 
-    for (size_t i = 0; i < FIRST * A_PLANE; i++)
-        m->a[i] = fmax(m->a[i], 0);
-    largest = fmax(largest, convolve(&second, m->a, d->param[2].value, d->param[3].value, m->u));
+    for (size_t i = 0; i < FIRST * A_PLANE; i++) {
+        if (m->a[i].e > 0 && !(m->a[i].v > m->a[i].e))
+            m->a[i].e = INFINITY;
+        m->a[i].v = fmax(m->a[i].v, 0);
+    }
+    largest = fmax(largest,
+                   convolve(&second, !m->probe, m->a, d->param[2].value, d->param[3].value, m->u));
     m->largest = fmax(m->largest, largest);
     vote(d, m);
     routing_forward(&m->routing);
@@ -149,7 +149,7 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     struct capsnet *m = model;
 
     for (size_t i = 0; i < SIDE * SIDE; i++)
-        m->x[i] = workload_input(set, r, i);
+        m->x[i] = (struct near){workload_input(set, r, i), 0};
     forward(sums->dense, m);
     verify_sums_linear(sums, set, r, 5, m->routing.v[0], VOTES, m->dv);
     routing_backward(&m->routing, m->dv, m->ds);
@@ -168,6 +168,7 @@ int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
+    m->probe = v->probe;
     rc = verify_sums_fill(v, set, one_pattern, m, why);
     if (rc == 0 && !(m->largest < 0x1p24)) {
         snprintf(why->text, sizeof why->text,

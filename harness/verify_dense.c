@@ -114,6 +114,59 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
     return -1;
 }
 
+/* A probe is as good as its bounds, which say themselves how wide they are; but they must be there.
+ */
+static int check_finite(const struct verify *v, const struct workload *workload,
+                        struct verify_text *why)
+{
+    const struct verify_dense *d = v->dense;
+    double sum = 0;
+
+    for (size_t i = 0; i < d->output.n; i++)
+        sum += d->output.bound[i];
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->grad[p].n; i++)
+            sum += d->grad[p].bound[i];
+    if (isfinite(sum))
+        return 0;
+    snprintf(why->text, sizeof why->text, "the probe of %s has a number without a bound",
+             workload->name);
+    return -1;
+}
+
+static int fill(struct verify *v, const struct workload *workload, const struct workload_set *set,
+                struct verify_text *why)
+{
+    switch (workload->kind) {
+    case WORKLOAD_CNN:
+        return verify_cnn_fill(v, workload, set, why);
+    case WORKLOAD_MIXED:
+        return verify_mixed_fill(v, set);
+    case WORKLOAD_RNN:
+        return verify_rnn_fill(v, set, why);
+    case WORKLOAD_LSTM:
+        return verify_lstm_fill(v, set, why);
+    case WORKLOAD_CAPSNET:
+        return verify_capsnet_fill(v, set, why);
+    default:
+        snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);
+        return -1;
+    }
+}
+
+static int fill_probe(struct verify *v, const struct workload *workload,
+                      const struct workload_set *set, struct verify_text *why)
+{
+    switch (workload->kind) {
+    case WORKLOAD_CNN:
+        return verify_cnn_probe(v, set, why);
+    case WORKLOAD_MIXED:
+        return verify_mixed_probe(v, set, why);
+    default:
+        return fill(v, workload, set, why);
+    }
+}
+
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct verify_text *why)
 {
@@ -124,34 +177,16 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
-    v->dense->exact = workload_is_exact(workload);
-    v->dense->set = *set;
-    if (!v->dense->exact && v->operand_limit < FLOAT_LIMIT) {
+    v->dense->exact = workload_is_exact(workload) && !v->probe;
+    if (!workload_is_exact(workload) && v->operand_limit < FLOAT_LIMIT) {
         snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
         return -1;
     }
-    switch (workload->kind) {
-    case WORKLOAD_CNN:
-        rc = verify_cnn_fill(v, workload, set, why);
-        break;
-    case WORKLOAD_MIXED:
-        rc = verify_mixed_fill(v, set);
-        break;
-    case WORKLOAD_RNN:
-        rc = verify_rnn_fill(v, set, why);
-        break;
-    case WORKLOAD_LSTM:
-        rc = verify_lstm_fill(v, set, why);
-        break;
-    case WORKLOAD_CAPSNET:
-        rc = verify_capsnet_fill(v, set, why);
-        break;
-    default:
-        snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);
-        return -1;
-    }
+    rc = v->probe ? fill_probe(v, workload, set, why) : fill(v, workload, set, why);
     if (rc == 0)
-        rc = v->dense->exact ? check_limits(v, why) : check_bounds(v, workload, why);
+        rc = v->probe          ? check_finite(v, workload, why)
+             : v->dense->exact ? check_limits(v, why)
+                               : check_bounds(v, workload, why);
     return rc;
 }
 
@@ -171,11 +206,14 @@ void verify_dense_close(struct verify_dense *dense)
 }
 
 static int compare(const struct verify_dense *d, const char *what, size_t number, const float *got,
-                   const double *want, const double *bound, size_t n, struct verify_text *why)
+                   const double *want, const double *bound, size_t n, struct verify_found *found,
+                   struct verify_text *why)
 {
     struct equal_report report;
     char text[120];
 
+    if (!d->exact)
+        found->ratio = fmax(found->ratio, equal_ratio(got, want, bound, n));
     if ((d->exact ? equal_exact(got, want, n, &report)
                   : equal_within(got, want, bound, n, &report)) == 0)
         return 0;
@@ -186,7 +224,7 @@ static int compare(const struct verify_dense *d, const char *what, size_t number
 
 /* w - lr g: the product, the difference and what g carries. */
 static int compare_updated(const struct verify_dense *d, int p, const float *got,
-                           struct verify_text *why)
+                           struct verify_found *found, struct verify_text *why)
 {
     const struct dense_array *grad = &d->grad[p];
     double *want = verify_numbers(2, grad->n), *bound = want != NULL ? want + grad->n : NULL;
@@ -203,17 +241,18 @@ static int compare_updated(const struct verify_dense *d, int p, const float *got
         want[i] = d->param[p].value[i] - step;
         bound[i] = carried + 2 * DENSE_U * (fabs(step) + carried + fabs(want[i]));
     }
-    rc = compare(d, "updated parameter", (size_t)p, got, want, bound, grad->n, why);
+    rc = compare(d, "updated parameter", (size_t)p, got, want, bound, grad->n, found, why);
     free(want);
     return rc;
 }
 
 /* The loss is a sum in double, rounded once; in DistributedDataParallel each rank's is, and their
  * sum again. So the outputs, which are right, say it far better than the reference's would. */
-static void loss_of(const struct verify *v, const float *outputs, struct dense_array *loss)
+void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
+                    struct dense_array *loss)
 {
-    const struct workload_set *set = &v->dense->set;
-    const size_t parts = v->ranks ? v->devices : 1, width = v->dense->output.n / v->patterns;
+    const struct workload_set *set = &v->set;
+    const size_t parts = v->ranks ? v->devices : 1;
     double size = 0, rounded = 0;
 
     *loss->value = 0;
@@ -238,18 +277,18 @@ static void loss_of(const struct verify *v, const float *outputs, struct dense_a
 }
 
 static int compare_loss(const struct verify *v, const struct verify_step *step,
-                        struct verify_text *why)
+                        struct verify_found *found, struct verify_text *why)
 {
     double value = v->dense->loss, bound = 0;
     struct dense_array loss = {1, &value, &bound};
 
     if (!v->dense->exact)
-        loss_of(v, step->outputs, &loss);
-    return compare(v->dense, "loss", 0, &step->loss, &value, &bound, 1, why);
+        verify_loss_of(v, step->outputs, v->dense->output.n / v->patterns, &loss);
+    return compare(v->dense, "loss", 0, &step->loss, &value, &bound, 1, found, why);
 }
 
-int verify_dense_check(const struct verify *v, const struct verify_step *step, size_t *values,
-                       struct verify_text *why)
+int verify_dense_check(const struct verify *v, const struct verify_step *step,
+                       struct verify_found *found, struct verify_text *why)
 {
     const struct verify_dense *d = v->dense;
     const size_t width = d->output.n / v->patterns;
@@ -258,20 +297,20 @@ int verify_dense_check(const struct verify *v, const struct verify_step *step, s
     for (size_t n = 0; n < v->rows && rc == 0; n++) {
         const size_t at = n % v->period * width;
 
-        *values += width;
+        found->values += width;
         rc = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,
-                     d->output.bound + at, width, why);
+                     d->output.bound + at, width, found, why);
     }
     if (rc == 0) {
-        *values += 1;
-        rc = compare_loss(v, step, why);
+        found->values += 1;
+        rc = compare_loss(v, step, found, why);
     }
     for (int p = 0; p < DENSE_PARAMS && rc == 0; p++) {
-        *values += 2 * d->grad[p].n;
+        found->values += 2 * d->grad[p].n;
         rc = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], d->grad[p].value,
-                     d->grad[p].bound, d->grad[p].n, why);
+                     d->grad[p].bound, d->grad[p].n, found, why);
         if (rc == 0)
-            rc = compare_updated(d, p, step->updated[p], why);
+            rc = compare_updated(d, p, step->updated[p], found, why);
     }
     return rc;
 }

@@ -19,7 +19,6 @@ struct verify_dense {
     struct dense_array param[DENSE_PARAMS], grad[DENSE_PARAMS]; /* param: bounds unused */
     struct dense_array output;                                  /* [patterns, width] */
     double loss, loss_bound; /* of exact models; others' follows from the outputs of the step */
-    struct workload_set set;
     double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
 };
 
@@ -30,6 +29,8 @@ double dense_gamma(double n);
 /* verify_NAME.c: fill outputs, loss and gradients from the parameters. 0, or -1 and why. */
 int verify_cnn_fill(struct verify *v, const struct workload *workload,
                     const struct workload_set *set, struct verify_text *why);
+int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct verify_text *why);
+int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct verify_text *why);
 int verify_mixed_fill(struct verify *v, const struct workload_set *set);
 int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
 int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
@@ -37,8 +38,11 @@ int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct verify_text *why);
-int verify_dense_check(const struct verify *v, const struct verify_step *step, size_t *values,
-                       struct verify_text *why);
+int verify_dense_check(const struct verify *v, const struct verify_step *step,
+                       struct verify_found *found, struct verify_text *why);
+/* The loss and its bound, of outputs of that width that are a step's own. */
+void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
+                    struct dense_array *loss);
 void verify_dense_close(struct verify_dense *dense);
 
 #endif

@@ -2,7 +2,7 @@
  * numbers are integers; beside every sum stands the sum of its |terms|. */
 #include <math.h>
 
-#include "verify_dense.h"
+#include "verify_sums.h"
 
 enum { WIDTH = 10 };
 
@@ -62,4 +62,24 @@ int verify_mixed_fill(struct verify *v, const struct workload_set *set)
         backward(v, number, row, g, v->weight[r]);
     }
     return 0;
+}
+
+static void probe_pattern(void *model, struct verify_sums *sums, const struct workload_set *set,
+                          size_t r)
+{
+    const size_t number = (size_t)workload_number(set, r);
+    const double *row = sums->dense->param[0].value + number * WIDTH;
+    struct near x[WIDTH], dx[WIDTH];
+
+    (void)model;
+    for (size_t j = 0; j < WIDTH; j++)
+        x[j] = (struct near){row[j], 0};
+    verify_sums_linear(sums, set, r, 1, x, WIDTH, dx);
+    for (size_t j = 0; j < WIDTH; j++)
+        verify_sums_add(sums, 0, number * WIDTH + j, dx[j], (struct near){1, 0});
+}
+
+int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct verify_text *why)
+{
+    return verify_sums_fill(v, set, probe_pattern, NULL, why);
 }

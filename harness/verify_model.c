@@ -5,6 +5,7 @@
  * S_r * g_r (x) a_r, where S_r adds up the s_n of the rows of pattern r.
  * Weights are used as their two entries per row, never as matrices. */
 #include "verify_dense.h"
+#include "verify_probe.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -53,7 +54,7 @@ static double forward(const struct verify_layer *layer, size_t patterns, bool cu
         for (size_t i = 0; i < layer->out; i++) {
             const struct workload_entry *e = layer->weight[i];
             const double z =
-                e[0].sign * a[e[0].column] + e[1].sign * a[e[1].column] + layer->bias[i];
+                e[0].value * a[e[0].column] + e[1].value * a[e[1].column] + layer->bias[i];
 
             bound =
                 larger(bound, fabs(a[e[0].column]) + fabs(a[e[1].column]) + fabs(layer->bias[i]));
@@ -77,7 +78,7 @@ static double backward(const struct verify_layer *layer, size_t patterns, bool c
         memset(terms, 0, layer->in * sizeof *terms);
         for (size_t i = 0; i < layer->out; i++) {
             for (int e = 0; e < 2; e++) {
-                d[layer->weight[i][e].column] += layer->weight[i][e].sign * g[i];
+                d[layer->weight[i][e].column] += layer->weight[i][e].value * g[i];
                 terms[layer->weight[i][e].column] += fabs(g[i]);
             }
         }
@@ -108,6 +109,16 @@ static double operand_limit(enum dp_math math)
         [DP_MATH_F32] = 0x1p24, [DP_MATH_TF32] = 0x1p11, [DP_MATH_BF16] = 0x1p8};
 
     return (unsigned)math < DP_MATHS ? limits[math] : 0;
+}
+
+/* Of a product of two rounded operands. bf16 is rounded to the nearest of 8 bits, tf32 may be cut
+ * off behind 11. */
+static double operand_error(enum dp_math math)
+{
+    static const double units[DP_MATHS] = {[DP_MATH_TF32] = 0x1p-10, [DP_MATH_BF16] = 0x1p-8};
+    const double unit = (unsigned)math < DP_MATHS ? units[math] : 0;
+
+    return 2 * unit + unit * unit;
 }
 
 /* Weights have entries of 1, or of 2 where both of a row fall on one column. */
@@ -240,6 +251,8 @@ static int open_layers(struct verify *v, const struct workload *workload,
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
+    if (v->probe)
+        return verify_probe_chain(v, why);
     return run_forward(v, why) || run_loss(v, why) || run_backward(v, why) ? -1 : 0;
 }
 
@@ -253,6 +266,9 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->rows = rows;
         v->devices = devices;
         v->operand_limit = operand_limit(math);
+        v->set = *set;
+        v->probe = workload_is_probe(set);
+        v->operands = operand_error(math);
         v->divisor = 1;
         v->period = set->period;
         v->patterns = rows < set->period ? rows : set->period;
@@ -283,8 +299,11 @@ void verify_close(struct verify *verify)
         free(verify->layer[l].bias);
         free(verify->layer[l].input);
         free(verify->layer[l].upstream);
+        free(verify->layer[l].input_error);
+        free(verify->layer[l].upstream_error);
     }
     free(verify->output);
+    free(verify->output_error);
     free(verify->weight);
     verify_dense_close(verify->dense);
     free(verify);

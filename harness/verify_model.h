@@ -9,10 +9,11 @@
 
 struct verify_layer {
     size_t in, out;
-    struct workload_entry (*weight)[2]; /* [out] */
-    double *bias;                       /* [out] */
-    double *input;                      /* activations that enter, [patterns, in] */
-    double *upstream;                   /* gradient of the sums that leave, [patterns, out] */
+    struct workload_entry (*weight)[2];   /* [out] */
+    double *bias;                         /* [out] */
+    double *input;                        /* activations that enter, [patterns, in] */
+    double *upstream;                     /* gradient of the sums that leave, [patterns, out] */
+    double *input_error, *upstream_error; /* the probe: bounds of these; else NULL */
 };
 
 struct verify {
@@ -27,6 +28,10 @@ struct verify {
     bool ranks;                 /* a step of DistributedDataParallel */
     size_t divisor;             /* of the gradients: 1, or the ranks of a mean */
     double bound;               /* above every sum of |terms| of the gradients */
+    struct workload_set set;
+    bool probe;           /* rounds: all is compared within bounds */
+    double operands;      /* what the math may take a product of two operands away; f32: 0 */
+    double *output_error; /* the probe of a chain: the bounds of output */
 };
 
 /* rows x columns zeros; NULL: memory is short. */

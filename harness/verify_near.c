@@ -105,17 +105,27 @@ void near_softmax(const struct near *a, size_t n, struct near *share)
 
 void near_sum_add(struct near_sum *sum, struct near a, struct near b)
 {
+    const double product = fabs(a.v * b.v), moved = carried(a, b);
+
+    if (product + moved == 0)
+        return;
     sum->v += a.v * b.v;
-    sum->size += fabs(a.v * b.v);
-    sum->carried += carried(a, b);
+    sum->size += product;
+    sum->carried += moved + sum->operands * (product + moved);
     sum->terms++;
+}
+
+double near_rounding(double n, double operands)
+{
+    return operands > 0 ? dense_gamma(8 * n) : dense_gamma(n);
 }
 
 struct near near_sum_done(const struct near_sum *sum)
 {
     const double size = sum->size + sum->carried;
 
-    return (struct near){sum->v, sum->carried + dense_gamma((double)sum->terms + 1) * size};
+    return (struct near){sum->v, sum->carried +
+                                     near_rounding((double)sum->terms + 1, sum->operands) * size};
 }
 
 void near_sum_add_dot(struct near_sum *sum, const double *w, size_t stride, const struct near *x,
@@ -132,7 +142,7 @@ void near_sum_add_one(struct near_sum *sum, struct near a)
 
 struct near near_dot(const double *w, size_t stride, const struct near *x, size_t n)
 {
-    struct near_sum sum = {0, 0, 0, 0};
+    struct near_sum sum = {.v = 0};
 
     near_sum_add_dot(&sum, w, stride, x, n);
     return near_sum_done(&sum);

@@ -2,7 +2,9 @@
  * rounding adds u times its size, a sum of n terms gamma_n times the sum of |terms| (in any order,
  * fused or not), and what the operands carry is added exactly. Quotients, square roots, exp,
  * sigmoid and tanh are taken to be within 4 units in the last place (8 u). Where no bound can be
- * given it is infinite, which equal_within never lets pass. */
+ * given it is infinite, which equal_within never lets pass. Where the operands of a matrix product
+ * are rounded first, as other maths than f32 do, `operands` of a sum says what each product may be
+ * away. */
 #ifndef HARNESS_VERIFY_NEAR_H
 #define HARNESS_VERIFY_NEAR_H
 
@@ -29,13 +31,17 @@ struct near near_dot(const double *w, size_t stride, const struct near *x, size_
  * sum, is one of its terms: who begins with it rounds it with every product. */
 struct near_sum {
     double v, size, carried;
-    size_t terms;
+    size_t terms;    /* that are not exactly 0: adding 0 rounds nothing */
+    double operands; /* 0: they are not rounded */
 };
 
 void near_sum_add(struct near_sum *sum, struct near a, struct near b);
 void near_sum_add_dot(struct near_sum *sum, const double *w, size_t stride, const struct near *x,
                       size_t n);
 void near_sum_add_one(struct near_sum *sum, struct near a);
+/* What a sum of n terms may be away, by its size. Whoever rounds operands may cut off the last bits
+ * of a sum, too. */
+double near_rounding(double n, double operands);
 struct near near_sum_done(const struct near_sum *sum);
 
 #endif

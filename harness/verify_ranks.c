@@ -78,7 +78,7 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct v
 {
     const size_t ranks = verify->devices;
     struct verify_dense *d = verify->dense;
-    const bool exact = d == NULL || d->exact;
+    const bool exact = d == NULL ? !verify->probe : d->exact;
     const double bound = exact ? update_bound(verify) : 0;
 
     if ((ranks & (ranks - 1)) != 0) {

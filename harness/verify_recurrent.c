@@ -8,7 +8,7 @@
 struct near recurrent_sum(const struct verify_dense *d, const struct recurrent *m,
                           const struct near *x, int t, size_t k)
 {
-    struct near_sum sum = {0, 0, 0, 0};
+    struct near_sum sum = {.v = 0};
 
     near_sum_add_dot(&sum, d->param[0].value + k * FEATURES, 1, x, FEATURES);
     if (t > 0)

@@ -16,7 +16,7 @@ void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, s
     if (size == 0)
         return;
     grad->value[i] += sums->scales * a.v * b.v;
-    grad->bound[i] += sums->scales * carried;
+    grad->bound[i] += sums->scales * (carried + sums->operands * size);
     sums->size[p][i] += sums->scales * size;
     sums->terms[p][i] += sums->rows;
 }
@@ -28,7 +28,7 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
     struct near g[CLASSES];
 
     for (size_t k = 0; k < CLASSES; k++) {
-        struct near_sum sum = {0, 0, 0, 0};
+        struct near_sum sum = {.operands = sums->operands};
 
         near_sum_add_dot(&sum, d->param[p].value + k * in, 1, x, in);
         near_sum_add_one(&sum, (struct near){d->param[p + 1].value[k], 0});
@@ -42,23 +42,28 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
             verify_sums_add(sums, p, k * in + j, g[k], x[j]);
         verify_sums_add(sums, p + 1, k, g[k], (struct near){1, 0});
     }
-    sums->whole = p + 1;
-    for (size_t j = 0; j < in; j++)
-        dx[j] = near_dot(d->param[p].value + j, in, g, CLASSES);
+    sums->whole = workload_is_probe(set) ? -1 : p + 1;
+    for (size_t j = 0; j < in; j++) {
+        struct near_sum sum = {.operands = sums->operands};
+
+        near_sum_add_dot(&sum, d->param[p].value + j, in, g, CLASSES);
+        dx[j] = near_sum_done(&sum);
+    }
 }
 
-/* A gradient is a sum over rows and places, then over replicas, then one addition to what was
- * there. Whole numbers add up exactly: a row that is lost or there twice shows in them whatever the
- * batch. */
+/* A gradient is a sum over rows and places, then over replicas, of which no more count than there
+ * are terms, then one addition to what was there. Whole numbers add up exactly: a row that is lost
+ * or there twice shows in them whatever the batch. */
 static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
 {
     struct dense_array *grad = &sums->dense->grad[p];
 
     for (size_t i = 0; i < grad->n; i++) {
-        const double size = sums->size[p][i], terms = sums->terms[p][i] + (double)devices + 4;
+        const double size = sums->size[p][i], terms = sums->terms[p][i];
 
         if (p != sums->whole || !(size < 0x1p24))
-            grad->bound[i] += dense_gamma(terms) * size;
+            grad->bound[i] +=
+                near_rounding(terms + fmin((double)devices, terms) + 4, sums->operands) * size;
     }
 }
 
@@ -78,7 +83,7 @@ static int open_sums(struct verify_sums *sums)
 int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
                      void *model, struct verify_text *why)
 {
-    struct verify_sums sums = {.dense = v->dense};
+    struct verify_sums sums = {.dense = v->dense, .whole = -1, .operands = v->operands};
     const int rc = open_sums(&sums);
 
     if (rc != 0)
@@ -86,7 +91,7 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
     for (size_t r = 0; r < v->patterns && rc == 0; r++) {
         const size_t rows = (v->rows - r + v->period - 1) / v->period;
 
-        sums.rows = (double)rows;
+        sums.rows = v->probe ? v->weight[r] : (double)rows; /* others' terms are 0 */
         sums.scales = v->weight[r];
         pattern(model, &sums, set, r);
     }

@@ -12,7 +12,8 @@ struct verify_sums {
     double rows, scales;         /* of this pattern: how many, and the sum of their scales */
     double *size[DENSE_PARAMS];  /* sums of |terms| of the gradients */
     double *terms[DENSE_PARAMS]; /* ... and how many: what is exactly 0 rounds nothing */
-    int whole;                   /* the parameter whose gradients are sums of whole numbers */
+    int whole;       /* the parameter whose gradients are sums of whole numbers; -1: none */
+    double operands; /* of near_sum */
 };
 
 /* Fills in one pattern. */

@@ -86,7 +86,7 @@ Test(near, sums)
     uint64_t state = 3;
 
     for (int i = 0; i < TRIES / TERMS; i++) {
-        struct near_sum sum = {0, 0, 0, 0};
+        struct near_sum sum = {.v = 0};
         struct near a[TERMS];
         double w[TERMS];
         float x[TERMS], y[TERMS], exact[TERMS];

@@ -1,7 +1,8 @@
 /* data.c: the numbers of a workload, functions of seed, set and place only.
  *
  * Everything is a small integer, so that sums are exact in float and do not depend on order,
- * kernel or device count. Inputs and upstream are never 0: a lost row always shows. */
+ * kernel or device count. Inputs and upstream are never 0: a lost row always shows. The probe's are
+ * fractions with the last bit of a float set. */
 #include "workload.h"
 
 #include <string.h>
@@ -39,7 +40,31 @@ struct workload_set workload_set(uint64_t seed, int index)
      * other. */
     static const size_t periods[WORKLOAD_SETS] = {127, 113};
 
-    return (struct workload_set){.seed = seed, .index = index, .period = periods[index]};
+    return (struct workload_set){
+        .seed = seed, .index = index, .period = periods[index], .stride = 1};
+}
+
+struct workload_set workload_probe(uint64_t seed, size_t rows, size_t devices)
+{
+    /* Enough to tell shards apart, so few that sums over them hardly round. */
+    enum { PERIOD = 13, LIVE = 16 };
+    const size_t live = devices > LIVE ? devices : LIVE;
+
+    return (struct workload_set){.seed = seed,
+                                 .index = WORKLOAD_PROBE,
+                                 .period = PERIOD,
+                                 .stride = (rows + live - 1) / live};
+}
+
+bool workload_is_probe(const struct workload_set *set)
+{
+    return set->index == WORKLOAD_PROBE;
+}
+
+/* From 1/2 to 1, with all 24 bits of a float, the last one set. */
+static double fraction(const struct workload_set *set, enum stream stream, size_t a, size_t b)
+{
+    return (double)(0x800001U | (draw(set, stream, a, b) >> 40 & 0x7fffffU)) * 0x1p-24;
 }
 
 static size_t common_divisor(size_t a, size_t b)
@@ -66,24 +91,37 @@ void workload_weight(const struct workload *workload, const struct workload_set 
         while (common_divisor(factor, width) != 1)
             factor = factor % width + 1;
         entry[i].column = (factor * row + offset) % width;
-        entry[i].sign = draw_below(set, STREAM_SIGN, layer, 2 * row + i, 2) == 0 ? 1 : -1;
+        entry[i].value = draw_below(set, STREAM_SIGN, layer, 2 * row + i, 2) == 0 ? 1 : -1;
+        if (workload_is_probe(set))
+            entry[i].value = fraction(set, STREAM_SIGN, layer, 2 * row + i) / 2;
     }
+    /* A sum of two fractions would be rounded. */
+    if (workload_is_probe(set) && entry[0].column == entry[1].column)
+        entry[1].value = 0;
 }
 
-int workload_bias(const struct workload_set *set, size_t layer, size_t row)
+double workload_bias(const struct workload_set *set, size_t layer, size_t row)
 {
+    if (workload_is_probe(set))
+        return fraction(set, STREAM_BIAS, layer, row) / 16;
     return draw_below(set, STREAM_BIAS, layer, row, 5) - 2;
 }
 
-int workload_input(const struct workload_set *set, size_t pattern, size_t column)
+double workload_input(const struct workload_set *set, size_t pattern, size_t column)
 {
+    if (workload_is_probe(set))
+        return fraction(set, STREAM_INPUT, pattern, column);
+
     const int value = draw_below(set, STREAM_INPUT, pattern, column, 6); /* -3..-1, 1..3 */
 
     return value < 3 ? value - 3 : value - 2;
 }
 
-int workload_upstream(const struct workload_set *set, size_t pattern, size_t column)
+double workload_upstream(const struct workload_set *set, size_t pattern, size_t column)
 {
+    if (workload_is_probe(set))
+        return fraction(set, STREAM_UPSTREAM, pattern, column);
+
     const int value = draw_below(set, STREAM_UPSTREAM, pattern, column, 4); /* -2, -1, 1, 2 */
 
     return value < 2 ? value - 2 : value - 1;
@@ -96,6 +134,8 @@ int workload_number(const struct workload_set *set, size_t pattern)
 
 int workload_scale(const struct workload_set *set, size_t row)
 {
+    if (workload_is_probe(set))
+        return row % set->stride == 0;
     return 1 + draw_below(set, STREAM_SCALE, row, 0, 3);
 }
 
@@ -110,7 +150,7 @@ void workload_fill_weights(const struct workload *workload, const struct workloa
 
         workload_weight(workload, set, layer, i, entry);
         for (int e = 0; e < 2; e++)
-            values[i * in + entry[e].column] += (float)entry[e].sign;
+            values[i * in + entry[e].column] += (float)entry[e].value;
     }
 }
 

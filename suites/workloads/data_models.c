@@ -5,7 +5,7 @@
  * small; rnn's are few instead, because a gradient that goes back through sums of many small terms
  * of either sign is soon less than the bound. capsnet: integers up to its capsules, then dyadic
  * fractions, so large that the rounds of its routing differ and so small that their bound stays
- * small. */
+ * small. The probe's are those of workload.h: no row has more than some 16 that are not 0. */
 #include "workload.h"
 
 /* How a parameter's numbers are drawn: 1 of `every` is not 0, and then +-1..most times unit. */
@@ -16,6 +16,38 @@ struct law {
 };
 
 #define LAWS 7
+
+/* The probe: 1 of `every` is not 0, and then a fraction of all bits times unit. */
+static const struct law probe_laws[WORKLOAD_CAPSNET + 1][LAWS] = {
+    [WORKLOAD_MIXED] = {{.every = 1, .unit = 1},
+                        {.every = 2, .unit = 1},
+                        {.every = 1, .unit = 0x1p-4}},
+    [WORKLOAD_CNN] = {{.every = 3, .unit = 0x1p-1},
+                      {.every = 1, .unit = 0x1p-4},
+                      {.every = 64, .unit = 0x1p-1},
+                      {.every = 1, .unit = 0x1p-4},
+                      {.every = 64, .unit = 0x1p-2},
+                      {.every = 1, .unit = 0x1p-4}},
+    [WORKLOAD_RNN] = {{.every = 2, .unit = 0x1p-1},
+                      {.every = 64, .unit = 0x1p-2},
+                      {.every = 1, .unit = 0x1p-4},
+                      {.every = 1, .unit = 0x1p-4},
+                      {.every = 16, .unit = 1},
+                      {.every = 1, .unit = 0x1p-4}},
+    [WORKLOAD_LSTM] = {{.every = 2, .unit = 0x1p-1},
+                       {.every = 64, .unit = 0x1p-2},
+                       {.every = 1, .unit = 0x1p-4},
+                       {.every = 1, .unit = 0x1p-4},
+                       {.every = 16, .unit = 1},
+                       {.every = 1, .unit = 0x1p-4}},
+    [WORKLOAD_CAPSNET] = {{.every = 4, .unit = 1},
+                          {.every = 1, .unit = 0x1p-4},
+                          {.every = 96, .unit = 0x1p-1},
+                          {.every = 1, .unit = 0x1p-1},
+                          {.every = 32, .unit = 0x1p-5},
+                          {.every = 16, .unit = 1},
+                          {.every = 1, .unit = 0x1p-4}},
+};
 
 /* By kind of model and parameter. */
 static const struct law laws[WORKLOAD_CAPSNET + 1][LAWS] = {
@@ -88,7 +120,8 @@ static uint64_t mix(uint64_t x)
 double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
                       size_t i)
 {
-    const struct law *law = &laws[workload->kind][p];
+    const bool probe = workload_is_probe(set);
+    const struct law *law = probe ? &probe_laws[workload->kind][p] : &laws[workload->kind][p];
     uint64_t x = mix(set->seed);
 
     x = mix(x ^ (uint64_t)set->index);
@@ -97,6 +130,8 @@ double workload_value(const struct workload *workload, const struct workload_set
     if (x % law->every != 0)
         return 0;
     x /= law->every;
+    if (probe)
+        return (double)(0x800001U | (x & 0x7fffffU)) * 0x1p-24 * law->unit;
 
     const double size = (double)(1 + x / 2 % law->most) * law->unit;
 

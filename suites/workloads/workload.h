@@ -9,7 +9,13 @@
  *   upstream  row n of c is scale(n) * pattern row n mod period, scale 1, 2 or 3 by a hash of n:
  *             the backward pass is linear in c, so row n's gradients are scale(n) times those
  *             of its pattern, and still no two rows a period apart need have the same c
- * The two sets differ in all of these, the period included. */
+ * The two sets differ in all of these, the period included.
+ *
+ * The probe is a third set, of a step that is not timed: its numbers have all the bits that a float
+ * has, so that nothing can be rounded before, within or after a matrix product without a trace.
+ * They are not exact, but positive, with few that are not 0 in a row of a weight, and upstream is 0
+ * but for few rows that are spread over the batch: sums of few terms of one sign have narrow
+ * bounds. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -17,7 +23,8 @@
 
 #define WORKLOAD_MAX_SIZES 16
 #define WORKLOAD_MAX_WIDTH 65536
-#define WORKLOAD_SETS      2
+#define WORKLOAD_SETS      2    /* of steps that are timed */
+#define WORKLOAD_PROBE     2    /* the index of the set that is not */
 #define WORKLOAD_TABLE     1000 /* rows of the table of mixed */
 
 /* Every model takes rows of size[0] floats, but for mixed (one 32-bit integer a row, [N]), and
@@ -49,14 +56,15 @@ struct workload {
 
 struct workload_set {
     uint64_t seed;
-    int index;     /* 0..WORKLOAD_SETS-1 */
+    int index;     /* 0..WORKLOAD_SETS-1, or WORKLOAD_PROBE */
     size_t period; /* of the pattern rows */
+    size_t stride; /* the probe: of the rows whose upstream is not 0 */
 };
 
 /* One of a weight row's two entries; both may name the same column, then they add up. */
 struct workload_entry {
     size_t column;
-    int sign;
+    double value;
 };
 
 /* 0, or -1 and one line in why. */
@@ -84,12 +92,17 @@ int workload_open_parallel(const struct workload *workload, struct dp_group *gro
                            struct dp_error *err);
 
 struct workload_set workload_set(uint64_t seed, int index);
+/* The probe for so many rows and devices: in every shard there is a row whose upstream is not 0. */
+struct workload_set workload_probe(uint64_t seed, size_t rows, size_t devices);
+bool workload_is_probe(const struct workload_set *set);
+/* All are exact in float; of the probe from 0 to 1, and a scale 0 or 1. */
 void workload_weight(const struct workload *workload, const struct workload_set *set, size_t layer,
                      size_t row, struct workload_entry entry[2]);
-int workload_bias(const struct workload_set *set, size_t layer, size_t row);          /* -2..2 */
-int workload_input(const struct workload_set *set, size_t pattern, size_t column);    /* +-1..3 */
-int workload_upstream(const struct workload_set *set, size_t pattern, size_t column); /* +-1..2 */
-int workload_scale(const struct workload_set *set, size_t row);                       /* 1..3 */
+double workload_bias(const struct workload_set *set, size_t layer, size_t row);       /* -2..2 */
+double workload_input(const struct workload_set *set, size_t pattern, size_t column); /* +-1..3 */
+double workload_upstream(const struct workload_set *set, size_t pattern,
+                         size_t column);                        /* +-1..2 */
+int workload_scale(const struct workload_set *set, size_t row); /* 1..3 */
 
 int workload_number(const struct workload_set *set, size_t pattern); /* 0..WORKLOAD_TABLE-1 */
 

@@ -1,0 +1,162 @@
+/* rounding.c: a cell whose matrix products round in secret must fail, whatever the workload, batch
+ * and mode; one whose products do not must pass.
+ *
+ * This program's cblas_sgemm comes before the library's, which it calls: it rounds the operands or
+ * the results of every product, or of none. Sums are still made in single precision. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cell.h"
+
+enum { FLOAT_BITS = 24 };
+
+/* What is rounded, to how many significant bits. */
+struct fault {
+    const char *name;
+    int operands, results;
+};
+
+static const struct fault honest = {"nothing rounded", FLOAT_BITS, FLOAT_BITS};
+static const struct fault faults[] = {
+    {"results to bf16", FLOAT_BITS, 8},     {"results to 11 bits", FLOAT_BITS, 11},
+    {"results to 14 bits", FLOAT_BITS, 14}, {"results to 16 bits", FLOAT_BITS, 16},
+    {"operands to bf16", 8, FLOAT_BITS},    {"operands to 11 bits", 11, FLOAT_BITS}};
+static const struct fault *planted = &honest;
+
+/* To the nearest, ties to even. */
+static float rounded(float value, int bits)
+{
+    const int drop = FLOAT_BITS - bits;
+    uint32_t word;
+
+    if (drop == 0)
+        return value;
+    memcpy(&word, &value, sizeof word);
+    word += (UINT32_C(1) << (drop - 1)) - 1 + ((word >> drop) & 1);
+    word &= ~((UINT32_C(1) << drop) - 1);
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+static float *rounded_copy(const float *from, size_t n)
+{
+    float *to = malloc(n * sizeof *to);
+
+    if (to == NULL)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        to[i] = rounded(from[i], planted->operands);
+    return to;
+}
+
+/* As cblas.h has it; enumerations are ints. */
+typedef void sgemm_fn(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                      float, float *, int);
+sgemm_fn cblas_sgemm;
+
+/* All matrices are without gaps. */
+void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float alpha,
+                 const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
+{
+    float *near_a = rounded_copy(a, (size_t)m * (size_t)k);
+    float *near_b = rounded_copy(b, (size_t)k * (size_t)n);
+    void *found = dlsym(RTLD_NEXT, "cblas_sgemm");
+    sgemm_fn *next = NULL;
+
+    if (found == NULL)
+        abort();
+    memcpy(&next, &found, sizeof next);
+    next(layout, turn_a, turn_b, m, n, k, alpha, near_a, lda, near_b, ldb, beta, c, ldc);
+    for (size_t i = 0; i < (size_t)m * (size_t)n; i++)
+        c[i] = rounded(c[i], planted->results);
+    free(near_a);
+    free(near_b);
+}
+
+enum mode { PLAIN, DP, DDP, MODES };
+static const char *const mode_names[MODES] = {"plain", "dp", "ddp"};
+
+static struct record_cell measured(const char *workload, enum mode mode, size_t rows)
+{
+    struct cell_config config = {.devices = "virt:2",
+                                 .n_devices = mode == PLAIN ? 1 : 2,
+                                 .plain = mode == PLAIN,
+                                 .ddp = mode == DDP,
+                                 .backend = "cpu",
+                                 .communicator = "threads",
+                                 .rows = rows,
+                                 .seed = 3,
+                                 .limits = {0, 2, 2}};
+    struct record_cell cell;
+    char why[200] = "";
+
+    if (mode == PLAIN)
+        strcpy(config.devices, "virt:1");
+    if (workload_parse(workload, &config.workload, why, sizeof why)) {
+        fprintf(stderr, "%s\n", why);
+        abort();
+    }
+    cell_measure(&config, &cell);
+    record_cell_free(&cell);
+    return cell;
+}
+
+/* The number of cells whose verdict is not what it must be. */
+static int try_cell(const char *workload, enum mode mode, size_t rows)
+{
+    int wrong = 0;
+    struct record_cell cell;
+
+    planted = &honest;
+    cell = measured(workload, mode, rows);
+    printf("%-16s %-5s %5zu rows: bound %.2g, ratio %.2g", workload, mode_names[mode], rows,
+           cell.probe_bound, cell.probe_ratio);
+    if (cell.status != RECORD_OK || !(cell.probe_ratio > 0 && cell.probe_ratio <= 1)) {
+        printf("\nFAILED: %s: %s", record_status_names[cell.status], cell.reason);
+        wrong++;
+    }
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        /* Routing by agreement has bounds as wide as that. */
+        if (faults[i].results == 16 && strcmp(workload, "capsnet") == 0)
+            continue;
+        planted = &faults[i];
+        cell = measured(workload, mode, rows);
+        printf("  %.3g", cell.probe_ratio);
+        if (cell.status == RECORD_FAILED && cell.reason[0] != '\0')
+            continue;
+        printf("\nFAILED: %s is %s: %s\n", planted->name, record_status_names[cell.status],
+               cell.reason);
+        wrong++;
+    }
+    printf("\n");
+    fflush(stdout);
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const workloads[] = {
+        "tutorial", "mlp:512,512", "mlp:64,64,64,64", "mlp:512,4,512", "blocks", "mixed", "cnn",
+        "rnn",      "lstm",        "capsnet"};
+    static const size_t batches[] = {2, 64, 1024};
+    int wrong = 0, cells = 0;
+
+    for (size_t w = 0; w < sizeof workloads / sizeof workloads[0]; w++) {
+        if (argc > 1 && strcmp(argv[1], workloads[w]) != 0)
+            continue;
+        for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b++)
+            for (enum mode mode = PLAIN; mode < MODES; mode++) {
+                if (mode == DDP && strcmp(workloads[w], "mixed") == 0)
+                    continue; /* is in part on the host */
+                wrong += try_cell(workloads[w], mode, batches[b]);
+                cells++;
+            }
+    }
+    printf("%d cells, each honest and with %zu faults: %d wrong verdicts\n", cells,
+           sizeof faults / sizeof faults[0], wrong);
+    return wrong != 0 || cells == 0;
+}
