@@ -107,7 +107,8 @@ static bool take_array(struct cutter *c)
             return false;
         }
     } while (*c->from == ',');
-    if (*c->from++ != ']') {
+    /* Another array behind it would make one number of two places. */
+    if (*c->from++ != ']' || strchr(",]}", *c->from) == NULL) {
         return false;
     }
     const int length = snprintf(place, sizeof place, "%zu", raw->n_arrays);

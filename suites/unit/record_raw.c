@@ -78,6 +78,7 @@ Test(record_raw, other_lines_stay_whole)
         "{\"raw\":{\"a\":[9007199254740993]}}",
         "{\"raw\":{\"a\":[99999999999999999999999]}}",
         "{\"raw\":{\"a\":[1,\"2\"]}}",
+        "{\"raw\":{\"a\":[1],\"b\":[2][3]}}",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i) {
         expect_whole(lines[i]);
