@@ -162,6 +162,8 @@ int record_derive(struct record_cell *cell);
 /* Whether the record of an ok cell shows that it was measured and checked; the summary must follow
  * from the samples. Readers apply it to every ok cell. */
 int record_check_ok(const struct record_cell *cell, struct record_error *err);
+/* Whether the fields of a record, whatever its status, can be those of one cell. */
+int record_check_fields(const struct record_cell *cell, struct record_error *err);
 /* The part of it that is about phases: every replica with rows has times. */
 int record_check_phases(const struct record_cell *cell, struct record_error *err);
 

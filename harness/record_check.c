@@ -49,6 +49,17 @@ static bool lists_devices(const char *devices, int n)
             (devices[length] == '\0' || devices[length] == '+'));
 }
 
+/* Ceiling of rows / devices, and the last what is left; of ranks: as many, or one more. */
+static size_t rows_of(const struct record_key *key, size_t i)
+{
+    const size_t n = (size_t)key->n_devices, rows = key->global_batch;
+    const size_t part = (rows + n - 1) / n, rest = i * part < rows ? rows - i * part : 0;
+    if (strcmp(key->mode, "ddp") == 0) {
+        return rows / n + (i < rows % n);
+    }
+    return rest < part ? rest : part;
+}
+
 static int check_devices(const struct record_cell *cell, struct record_error *err)
 {
     const struct record_key *key = &cell->key;
@@ -62,12 +73,12 @@ static int check_devices(const struct record_cell *cell, struct record_error *er
                            key->n_devices);
     }
     size_t rows = 0;
-    bool idle = false;
+    bool split = true;
     for (int s = 0; s < cell->n_shards; ++s) {
         rows = cell->shard[s] > SIZE_MAX - rows ? SIZE_MAX : rows + cell->shard[s];
-        idle = idle || cell->shard[s] == 0;
+        split = split && cell->shard[s] == rows_of(key, (size_t)s) && cell->shard[s] > 0;
     }
-    if (key->global_batch == 0 || rows != key->global_batch || idle) {
+    if (key->global_batch == 0 || rows != key->global_batch) {
         return record_fail(err, "\"status\" is ok, but %d shards have %zu of %zu rows",
                            cell->n_shards, rows, key->global_batch);
     }
@@ -76,7 +87,10 @@ static int check_devices(const struct record_cell *cell, struct record_error *er
                            "\"status\" is ok, but there are %d ranks for %d shards on %d devices",
                            cell->n_ranks, cell->n_shards, key->n_devices);
     }
-    return 0;
+    return split
+               ? 0
+               : record_fail(err, "\"shard_rows\" is not how mode %s splits %zu rows on %d devices",
+                             key->mode, key->global_batch, key->n_devices);
 }
 
 /* The first step without a time for that phase of that replica, or the number of steps. */

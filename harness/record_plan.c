@@ -98,6 +98,8 @@ static int list_cells(const struct record_run *run, struct record_plan *plan)
     struct plan_options one = plan->options;
     struct record_cell cell;
 
+    if (strncmp(run->devices, "virt:", 5) == 0)
+        plan->cores = run->cores < run->usable_pus ? run->cores : run->usable_pus;
     one.launches = 1;
     plan->cells = plan_cells(&one);
     plan->cell = plan_make(&one, run->communicator, run->run_id);
@@ -183,16 +185,21 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
 }
 
 /* What a verified cell shows of the command. */
-static int check_measured(const struct record_cell *cell, const struct cell_config *planned,
-                          struct record_error *err)
+static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
+                          const struct cell_config *planned, struct record_error *err)
 {
     const struct cell_limits *limits = &planned->limits;
     const size_t least = least_values(planned, cell->n_shards);
+    const int devices = cell->key.n_devices;
     const size_t steps = cell->n_samples - cell->warmup_steps;
 
     if (cell->values_checked < least)
         return record_fail(err, "\"values_checked\" is %zu, but a verified cell of %s has %zu",
                            cell->values_checked, cell->key.workload, least);
+    if (plan->cores > 0 && (cell->oversubscribed ? devices == 1 : devices > plan->cores))
+        return record_fail(err, "\"oversubscribed\" is %s, but %d device%s ran on %d cores",
+                           cell->oversubscribed ? "true" : "false", devices,
+                           devices == 1 ? "" : "s", plan->cores);
     if (steps < limits->min_steps || steps > limits->max_steps)
         return record_fail(err, "%zu steps after the warm-up, but \"command\" has --steps %zu:%zu",
                            steps, limits->min_steps, limits->max_steps);
@@ -241,7 +248,7 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
                            key->workload, key->mode, key->devices, key->global_batch, key->dtype,
                            key->backend, key->communicator, key->launch);
     if (check_planned(cell, planned, err) != 0 ||
-        (cell->status == RECORD_OK && check_measured(cell, planned, err) != 0))
+        (cell->status == RECORD_OK && check_measured(plan, cell, planned, err) != 0))
         return -1;
     return take_place(plan, cell, (size_t)(planned - plan->cell), err);
 }

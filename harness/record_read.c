@@ -262,7 +262,10 @@ static int check_cell(const struct record_cell *cell, struct record_error *err)
         return record_fail(err, "\"validated\" is true, but \"status\" is %s",
                            record_status_names[cell->status]);
     }
-    return cell->status == RECORD_OK ? record_check_ok(cell, err) : 0;
+    if (cell->status == RECORD_OK && record_check_ok(cell, err) != 0) {
+        return -1;
+    }
+    return record_check_fields(cell, err);
 }
 
 int record_cell_from_json(const json_t *root, const struct record_raw *raw,

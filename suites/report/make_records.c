@@ -23,7 +23,8 @@ struct kind {
     const char *name;
     int launches;
     bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak;
-    size_t grid; /* so many workloads, each with 50 batches on 2 devices and of the plain program */
+    size_t grid; /* so many workloads, each with 64 batches on 1 to 8 devices and of the plain
+                    program */
     const char *run_id, *node;
 };
 
@@ -35,8 +36,8 @@ static const struct kind kinds[] = {
     {.name = "six", .launches = 6, .plain = true},
     {.name = "flaky", .launches = 6, .plain = true, .failing = true},
     {.name = "weak", .launches = 3, .plain = true, .weak = true},
-    {.name = "grid1000", .launches = 1, .grid = 10, .plain = true},
-    {.name = "grid8000", .launches = 5, .grid = 16, .plain = true},
+    {.name = "grid1152", .launches = 1, .grid = 2, .plain = true},
+    {.name = "grid4608", .launches = 1, .grid = 8, .plain = true},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
     {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
@@ -53,7 +54,7 @@ static const struct kind kinds[] = {
 static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
 static const size_t n_batches = sizeof batches / sizeof batches[0];
 
-enum { GRID_BATCHES = 50, STEPS = 40, WARMUP = 3 };
+enum { GRID_BATCHES = 64, GRID_COUNTS = 8, STEPS = 40, WARMUP = 3 };
 
 enum { MOST_DEVICES = 11 }; /* numbers of devices in one file */
 
@@ -92,15 +93,15 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
                                   .bind = !kind->unbound,
                                   .limits = {1, STEPS, STEPS}};
     snprintf(plan->devices, sizeof plan->devices, "virt:%d", kind->wide ? 64 : 8);
-    plan->n_counts = kind->grid ? 1 : (size_t)devices_of(kind, devices);
+    plan->n_counts = kind->grid ? GRID_COUNTS : (size_t)devices_of(kind, devices);
     for (size_t i = 0; i < plan->n_counts; i++)
-        plan->count[i] = kind->grid ? 2 : (size_t)devices[i];
+        plan->count[i] = kind->grid ? i + 1 : (size_t)devices[i];
     plan->n_batches = kind->grid ? GRID_BATCHES : n_batches;
     for (size_t i = 0; i < plan->n_batches; i++)
-        plan->batch[i] = kind->grid ? 32 * (i + 1) : batches[i];
+        plan->batch[i] = kind->grid ? i + 1 : batches[i];
     plan->n_workloads = kind->grid ? kind->grid : 2;
     for (size_t i = 0; i < plan->n_workloads; i++) {
-        snprintf(name, sizeof name, "mlp:%zu,%zu", 64 * (i + 1), 64 * (i + 1));
+        snprintf(name, sizeof name, "mlp:%zu,8", i + 1);
         rc |= workload_parse(kind->grid ? name : models[i].workload, &plan->workload[i], why,
                              sizeof why);
     }
@@ -337,13 +338,14 @@ static int write_grid(const struct kind *kind, const struct record_run *run, int
     size_t order = 0;
 
     for (size_t w = 0; w < kind->grid; w++)
-        for (size_t i = 0; i < 2 * GRID_BATCHES && result == 0; i++) {
-            const bool plain = i >= GRID_BATCHES;
+        for (size_t i = 0; i < (GRID_COUNTS + 1) * GRID_BATCHES && result == 0; i++) {
+            const int devices = (int)(i / GRID_BATCHES);
+            const bool plain = devices == 0;
             struct record_key key;
 
-            fill_key(&models[0], plain ? 1 : 2, 32 * (i % GRID_BATCHES + 1), &key);
+            fill_key(&models[0], plain ? 1 : devices, i % GRID_BATCHES + 1, &key);
             snprintf(key.mode, sizeof key.mode, plain ? "plain" : "dp");
-            snprintf(key.workload, sizeof key.workload, "mlp:%zu,%zu", 64 * (w + 1), 64 * (w + 1));
+            snprintf(key.workload, sizeof key.workload, "mlp:%zu,8", w + 1);
             result = write_point(kind, run, fd, &key, &models[0], &order);
         }
     return result;

@@ -2,6 +2,7 @@
 #include "record_example.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +71,10 @@ struct record_cell example_cell(int launch)
         .steady_state = true,
         .warmup_steps = 2,
         .bytes_per_step = 4096,
-        .compute_alone_ns = 100,
-        .comm_alone_ns = 40,
-        .whole_ns = 110,
-        .hidden_frac = 0.75,
+        .compute_alone_ns = NAN,
+        .comm_alone_ns = NAN,
+        .whole_ns = NAN,
+        .hidden_frac = NAN,
         .n_peaks = 2,
         .peak_bytes = {8192, 1024},
         .start_epoch_ns = UINT64_C(1795248000000000001),
@@ -99,6 +100,22 @@ struct record_cell example_cell(int launch)
     cell.phase_ns[RECORD_GATHER] = NULL;
     cr_assert(record_derive(&cell) == 0);
     return cell;
+}
+
+void example_ranks(struct record_cell *cell)
+{
+    static const enum record_phase none[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER};
+    snprintf(cell->key.mode, sizeof cell->key.mode, "ddp");
+    record_cell_id(&cell->key, cell->cell_id);
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
+        free(cell->phase_ns[none[i]]);
+        cell->phase_ns[none[i]] = NULL;
+    }
+    cell->compute_alone_ns = 100;
+    cell->comm_alone_ns = 40;
+    cell->whole_ns = 110;
+    cell->hidden_frac = 0.75;
+    cr_assert(record_derive(cell) == 0);
 }
 
 char *example_edit(const char *text, const char *old, const char *with)

@@ -12,6 +12,9 @@ struct record_run example_run(void);
  * measured. Derived; free it. */
 struct record_cell example_cell(int launch);
 
+/* Makes it one of mode ddp. */
+void example_ranks(struct record_cell *cell);
+
 /* The text with the first occurrence of old replaced; asserts that there is one. Free it. */
 char *example_edit(const char *text, const char *old, const char *with);
 

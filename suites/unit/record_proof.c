@@ -180,11 +180,13 @@ static void products_longer_than_steps(struct record_cell *cell)
 
 static void more_hidden(struct record_cell *cell)
 {
+    example_ranks(cell);
     cell->hidden_frac = 0.8;
 }
 
 static void hidden_of_nothing(struct record_cell *cell)
 {
+    example_ranks(cell);
     cell->comm_alone_ns = NAN;
 }
 
@@ -219,7 +221,7 @@ Test(record_proof, unproven_cells_are_refused)
         {a_step_without_time, "no time"},
         {all_warmup, "no step was measured"},
         {a_lost_row, "29 of 30 rows"},
-        {an_idle_shard, "2 shards have 30 of 30"},
+        {an_idle_shard, "not how mode dp splits 30 rows"},
         {shards_of_one, "3 shards have 3 of 30 rows"},
         {more_shards, "2 ranks for 3 shards"},
         {no_ranks, "0 ranks for 2 shards"},
