@@ -48,7 +48,8 @@ const struct dp_backend *dp_backend_find(const char *name, const char *kind, str
     }
     list_names(exists ? kind : NULL, known);
     if (exists)
-        dp_fail(err, DP_EINVAL, "backend '%.64s' is not for %s devices: %s", name, kind, known);
+        dp_fail(err, DP_EINVAL, "backend '%.64s' is not for %s: %s", name,
+                strcmp(kind, "cuda") == 0 ? "GPUs" : "the host and virtual devices", known);
     else
         dp_fail(err, DP_EINVAL, "unknown backend '%.64s': %s", name ? name : "", known);
     return NULL;

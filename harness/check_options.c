@@ -95,15 +95,11 @@ static error_t parse_number(const struct argp_state *state, const char *name, co
 
 static error_t parse_limit(const struct argp_state *state, const char *arg, double *seconds)
 {
-    char *end = NULL;
-    const double value = strtod(arg, &end);
+    struct option_text why;
 
-    if (end != arg && *end == '\0' && value >= 0.05 && value <= LIMIT_MAX) {
-        *seconds = value;
+    if (option_real(arg, 0.05, LIMIT_MAX, seconds, &why) == 0)
         return 0;
-    }
-    return command_bad_option(state, "--limit: '%.40s' is not a number of 0.05 to %d seconds", arg,
-                              LIMIT_MAX);
+    return command_bad_option(state, "--limit: %s seconds", why.text);
 }
 
 static error_t parse_profiles(const struct argp_state *state, const char *arg,

@@ -24,8 +24,10 @@ int runner_out_open(const char *command, const char *path, struct runner_out *ou
         return 0;
     snprintf(out->path, sizeof out->path, "%s", path);
     /* The new file takes the old one's place: that must not be a device. */
-    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return complain(command, path, "it is not a regular file");
+    const int failed = lstat(path, &status) == 0 ? 0 : errno;
+
+    if (failed != ENOENT && (failed != 0 || !S_ISREG(status.st_mode)))
+        return complain(command, path, failed != 0 ? strerror(failed) : "it is not a regular file");
     fd = temporary_open(path, out->temporary, sizeof out->temporary);
     if (fd >= 0 && (out->file = fdopen(fd, "w")) != NULL)
         return 0;

@@ -279,8 +279,13 @@ static json_t *load(const char *path, struct record_error *err)
         fault(err, "%s", strerror(errno));
         return NULL;
     }
-    if (!S_ISREG(status.st_mode) || status.st_size > FILE_BYTES_MAX) {
-        fault(err, "it is no regular file of at most %d MiB", FILE_BYTES_MAX >> 20);
+    if (!S_ISREG(status.st_mode)) {
+        fault(err, "it is not a regular file");
+        return NULL;
+    }
+    if (status.st_size == 0 || status.st_size > FILE_BYTES_MAX) {
+        fault(err, "it has %lld bytes: 1 to %d MiB are allowed", (long long)status.st_size,
+              FILE_BYTES_MAX >> 20);
         return NULL;
     }
     root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);

@@ -133,9 +133,44 @@ static void check_output(void)
     _exit(EXIT_MISUSE);
 }
 
-int main(int argc, char **argv)
+static void print_version(void)
+{
+    printf("lockstep %s (%s%s, %s%s%s)\n", BUILD_VERSION, BUILD_GIT, BUILD_GIT_NOTE, BUILD_TYPE,
+           BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+}
+
+static void show_help(void)
+{
+    print_help(stdout);
+}
+
+static const struct {
+    const char *name;
+    void (*print)(void);
+} own[] = {{"--help", show_help},
+           {"-h", show_help},
+           {"help", show_help},
+           {"--version", print_version},
+           {"--dump-options", dump}};
+
+/* argv[0] is the command's name. */
+static int run(int argc, char **argv)
 {
     char name[64];
+
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[0], commands[i].name) == 0) {
+            snprintf(name, sizeof name, "lockstep %s", commands[i].name);
+            argv[0] = name;
+            return commands[i].main(argc, argv);
+        }
+    }
+    return unknown_command(argv[0]);
+}
+
+int main(int argc, char **argv)
+{
+    char help[] = "--help";
 
     open_standard_files();
     stop_set_signals();
@@ -148,26 +183,17 @@ int main(int argc, char **argv)
         print_help(stderr);
         return EXIT_MISUSE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        print_help(stdout);
-        return EXIT_PASSED;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("lockstep %s (%s%s, %s%s%s)\n", BUILD_VERSION, BUILD_GIT, BUILD_GIT_NOTE, BUILD_TYPE,
-               BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
-        return EXIT_PASSED;
-    }
-    if (strcmp(argv[1], "--dump-options") == 0) {
-        dump();
-        return EXIT_PASSED;
-    }
-    for (int i = 0; i < COMMANDS; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            snprintf(name, sizeof name, "lockstep %s", commands[i].name);
-            argv[1] = name;
-            return commands[i].main(argc - 1, argv + 1);
+    if (strcmp(argv[1], "help") == 0 && argc == 3)
+        return run(2, (char *[]){argv[2], help, NULL});
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (strcmp(argv[1], own[i].name) != 0)
+            continue;
+        if (argc > 2) {
+            command_complain("lockstep", "unexpected argument '%.60s' after %s", argv[2], argv[1]);
+            return command_misuse("lockstep");
         }
+        own[i].print();
+        return EXIT_PASSED;
     }
-    return unknown_command(argv[1]);
+    return run(argc - 1, argv + 1);
 }

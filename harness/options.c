@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ITEM_BYTES 80 /* of one item of a list, and of a value as shown in a message */
@@ -79,6 +80,22 @@ int option_size(const char *value, size_t min, size_t max, size_t *size, struct 
     return 0;
 }
 
+int option_real(const char *value, double min, double max, double *number, struct option_text *why)
+{
+    const bool decimal = strspn(value, "0123456789.eE+-") == strlen(value);
+    char *end = NULL;
+    const double real = strtod(value, &end);
+
+    if (!decimal || *value == '+' || *value == '\0' || *end != '\0') {
+        return refuse(why, "\"%s\" is not a number of %g to %g", show(value).text, min, max);
+    }
+    if (!(real >= min && real <= max)) {
+        return refuse(why, "\"%s\" is outside %g to %g", show(value).text, min, max);
+    }
+    *number = real;
+    return 0;
+}
+
 /* A list under construction: ascending, without duplicates. */
 struct size_list {
     size_t *entry, capacity, n, min, max;
@@ -134,8 +151,11 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
     size_t from, to, by;
     if (option_size(item, list->min, list->max, &from, why) != 0 ||
         option_size(last, list->min, list->max, &to, why) != 0 ||
-        option_size(step, multiply ? 2 : 1, SIZE_MAX - 1, &by, why) != 0) {
+        option_size(step, 0, SIZE_MAX - 1, &by, why) != 0) {
         return -1;
+    }
+    if (by < (multiply ? 2 : 1)) {
+        return refuse(why, "\"%s\" does not get larger: x2 or +1 at least", show(whole).text);
     }
     if (from > to || (multiply && from == 0)) {
         return refuse(why, "\"%s\": the first value must be %s", show(whole).text,

@@ -13,6 +13,9 @@ struct option_text {
  * anything outside min..max. */
 int option_size(const char *value, size_t min, size_t max, size_t *size, struct option_text *why);
 
+/* "0.5", "1e-3": as above; rejects signs in front, spaces, hexadecimal, NaN and infinity. */
+int option_real(const char *value, double min, double max, double *number, struct option_text *why);
+
 /* "1,2,4" or "32:4096:x2" or "10:30:+10", mixed by commas: "10,30,32:4096:x2". Result sorted,
  * duplicates removed. A last step that passes the end is cut ("10:25:+10" is 10,20). */
 int option_sizes(const char *value, size_t min, size_t max, size_t list[], size_t capacity,

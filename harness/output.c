@@ -1,6 +1,8 @@
 /* output.c: opens, locks, repairs and appends to a file of records. */
 #include "output.h"
 
+#include "input_kind.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -108,7 +110,14 @@ int output_open(struct output *output, const char *path, bool resume, struct rec
     if (output->started)
         return 0;
     output->resumed = record_read(output->path, &output->file, err) == 0;
-    return output->resumed ? 0 : -1;
+    if (output->resumed)
+        return 0;
+    const enum input_kind is = input_kind_of(output->path);
+
+    if (is != INPUT_RECORDS && is != INPUT_KINDS)
+        say(err, "%.150s holds %s, not %s", output->path, input_kind_words[is],
+            input_kind_words[INPUT_RECORDS]);
+    return -1;
 }
 
 static int cut(const struct output *output, off_t size, struct record_error *err)

@@ -313,8 +313,11 @@ static json_t *load(const char *path, struct record_error *err)
 
     if (stat(path, &status) != 0)
         fault(err, "%s", strerror(errno));
-    else if (!S_ISREG(status.st_mode) || status.st_size > FILE_BYTES_MAX)
-        fault(err, "it is no regular file of at most %d MiB", FILE_BYTES_MAX >> 20);
+    else if (!S_ISREG(status.st_mode))
+        fault(err, "it is not a regular file");
+    else if (status.st_size == 0 || status.st_size > FILE_BYTES_MAX)
+        fault(err, "it has %lld bytes: 1 to %d MiB are allowed", (long long)status.st_size,
+              FILE_BYTES_MAX >> 20);
     else if ((root = json_load_file(path, JSON_REJECT_DUPLICATES, &why)) == NULL &&
              !record_memory_failed())
         fault(err, "not JSON: line %d: %.100s", why.line, why.text);

@@ -4,6 +4,7 @@
 #include "report.h"
 #include "check_record.h"
 #include "command.h"
+#include "input_kind.h"
 #include "peer_report.h"
 #include "stop.h"
 
@@ -21,6 +22,7 @@ struct arguments {
     const char *out, *check, *peer;
     char **files;
     size_t n_files;
+    uint64_t seen; /* options that were given */
 };
 
 static const struct argp_option option_table[] = {
@@ -49,7 +51,10 @@ static const char documentation[] =
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
+    const error_t rc = command_once(state, option_table, key, &arguments->seen);
 
+    if (rc)
+        return rc;
     switch (key) {
     case 'o':
         arguments->out = value;
@@ -106,14 +111,30 @@ static void clean_cell(struct record_cell *cell)
         report_clean(texts[i]);
 }
 
+/* One line about a file that could not be read as what it was given for. */
+static int refuse_input(const char *path, enum input_kind wanted, const char *why)
+{
+    static const char *const how[INPUT_KINDS] = {[INPUT_RECORDS] = "; name it without an option",
+                                                 [INPUT_CHECK] = "; name it by --check",
+                                                 [INPUT_PEER] = "; name it by --peer",
+                                                 [INPUT_TRAIN] = "",
+                                                 [INPUT_WEIGHTS] = ""};
+    const enum input_kind is = input_kind_of(path);
+
+    if (is != wanted && is != INPUT_KINDS)
+        command_complain(NAME, "%.400s holds %s, not %s%s", path, input_kind_words[is],
+                         input_kind_words[wanted], how[is]);
+    else
+        command_complain(NAME, "%s", why);
+    return EXIT_MISUSE;
+}
+
 static int read_file(const char *path, struct record_file *file)
 {
     struct record_error err = {{0}};
 
-    if (record_read(path, file, &err) != 0) {
-        command_complain(NAME, "%s", err.text);
-        return EXIT_MISUSE;
-    }
+    if (record_read(path, file, &err) != 0)
+        return refuse_input(path, INPUT_RECORDS, err.text);
     if (file->torn) {
         command_complain(NAME,
                          "%s: the last line is torn, from byte %ld on; finish the file "
@@ -331,10 +352,8 @@ static int report_with(const struct arguments *arguments, const struct check_rec
     struct peer_record *peer = NULL;
     int status;
 
-    if (arguments->peer != NULL && (peer = peer_record_read(arguments->peer, &err)) == NULL) {
-        command_complain(NAME, "%s", err.text);
-        return EXIT_MISUSE;
-    }
+    if (arguments->peer != NULL && (peer = peer_record_read(arguments->peer, &err)) == NULL)
+        return refuse_input(arguments->peer, INPUT_PEER, err.text);
     status = arguments->n_files > 0 || peer != NULL ? report_files(arguments, check, peer)
                                                     : report_check_alone(arguments->out, check);
     peer_record_free(peer);
@@ -349,10 +368,8 @@ static int report_all(const struct arguments *arguments)
 
     if (arguments->check == NULL)
         return report_with(arguments, NULL);
-    if (check_record_read(arguments->check, &check, &err) != 0) {
-        command_complain(NAME, "%s", err.text);
-        return EXIT_MISUSE;
-    }
+    if (check_record_read(arguments->check, &check, &err) != 0)
+        return refuse_input(arguments->check, INPUT_CHECK, err.text);
     status = report_with(arguments, &check);
     check_record_free(&check);
     return status;

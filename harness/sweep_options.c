@@ -42,15 +42,11 @@ static error_t parse_buckets(const struct argp_state *state, const char *arg,
 static error_t parse_seconds(const struct argp_state *state, const char *name, const char *arg,
                              double min, double max, double *seconds)
 {
-    char *end = NULL;
-    const double value = strtod(arg, &end);
+    struct option_text why;
 
-    if (end != arg && *end == '\0' && value >= min && value <= max) {
-        *seconds = value;
+    if (option_real(arg, min, max, seconds, &why) == 0)
         return 0;
-    }
-    return command_bad_option(state, "%s: '%.40s' is not a number of %g to %g seconds", name, arg,
-                              min, max);
+    return command_bad_option(state, "%s: %s seconds", name, why.text);
 }
 
 static error_t parse_steps(const struct argp_state *state, const char *arg,
@@ -58,7 +54,7 @@ static error_t parse_steps(const struct argp_state *state, const char *arg,
 {
     const char *colon = strchr(arg, ':');
     struct option_text why = {""};
-    char min[24];
+    char min[80];
 
     if (colon == NULL || (size_t)(colon - arg) >= sizeof min)
         return command_bad_option(state, "--steps: '%.40s' is not MIN:MAX", arg);

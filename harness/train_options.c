@@ -32,15 +32,11 @@ static error_t parse_size(const struct argp_state *state, const char *name, cons
 static error_t parse_real(const struct argp_state *state, const char *name, const char *arg,
                           double min, double max, double *number)
 {
-    char *end = NULL;
-    const double value = strtod(arg, &end);
+    struct option_text why;
 
-    if (end != arg && *end == '\0' && value >= min && value <= max) {
-        *number = value;
+    if (option_real(arg, min, max, number, &why) == 0)
         return 0;
-    }
-    return command_bad_option(state, "--%s: '%.40s' is not a number from %g to %g", name, arg, min,
-                              max);
+    return command_bad_option(state, "--%s: %s", name, why.text);
 }
 
 static error_t parse_backend(const struct argp_state *state, const char *name, const char *arg,

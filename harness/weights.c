@@ -116,10 +116,12 @@ static int write_all(int fd, const unsigned char *image, size_t bytes)
 static int open_temporary(const char *path, char *temporary, size_t bytes, struct dp_error *err)
 {
     struct stat there;
+    const int failed = stat(path, &there) == 0 ? 0 : errno;
 
     /* A rename would put a file in the place of a device. */
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return dp_fail(err, DP_EINVAL, "cannot write %.120s: it is not a regular file", path);
+    if (failed != ENOENT && (failed != 0 || !S_ISREG(there.st_mode)))
+        return dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path,
+                       failed != 0 ? strerror(failed) : "it is not a regular file");
     const int fd = temporary_open(path, temporary, bytes);
 
     return fd >= 0 ? fd : dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, strerror(errno));

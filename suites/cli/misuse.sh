@@ -95,6 +95,90 @@ refuse '`true`' "$lockstep" devices --devices '"`true`<script>,'
 refuse 'a<U+202E>b<U+200B>c<U+00AD>d' "$lockstep" devices --devices "$(printf \
     'a\342\200\256b\342\200\213c\302\255d')"
 
+# Each of these once named another reason, a part of the value only, or passed.
+refuse 'steps: "99999999999999999999999999" is outside 1 to 100000' "$lockstep" sweep \
+    --steps 99999999999999999999999999:5
+refuse 'counts: "1:2:x0" does not get larger: x2 or +1 at least' "$lockstep" sweep --counts 1:2:x0
+refuse 'batch: "1:2:x1" does not get larger' "$lockstep" sweep --batch 1:2:x1
+refuse 'batch: "1:2:+0" does not get larger' "$lockstep" sweep --batch 1:2:+0
+for value in nan inf 0x10 ' 5' +5 '' 5s 1e 1..2; do
+    refuse 'seconds: "[^"]*" is not a number of 0.001 to 3600 seconds' "$lockstep" sweep --seconds "$value"
+    refuse 'timeout: "[^"]*" is not a number of 0.1 to 86400 seconds' "$lockstep" sweep --timeout "$value"
+    refuse 'limit: "[^"]*" is not a number of 0.05 to 3600 seconds' "$lockstep" check --limit "$value"
+    refuse 'lr: "[^"]*" is not a number of 1e-09 to 1000' "$lockstep" train --lr "$value"
+    refuse 'momentum: "[^"]*" is not a number of 0 to 0.9999' "$lockstep" train --momentum "$value"
+    refuse 'require: "[^"]*" is not a number of 0 to 100' "$lockstep" train --require "$value"
+done
+for value in -1 9223372036854775808 18446744073709551616 1e999; do
+    refuse "seconds: \"$value\" is outside 0.001 to 3600 seconds" "$lockstep" sweep --seconds $value
+    refuse "timeout: \"$value\" is outside 0.1 to 86400 seconds" "$lockstep" sweep --timeout $value
+    refuse "limit: \"$value\" is outside 0.05 to 3600 seconds" "$lockstep" check --limit $value
+    refuse "lr: \"$value\" is outside 1e-09 to 1000" "$lockstep" train --lr $value
+    refuse "momentum: \"$value\" is outside 0 to 0.9999" "$lockstep" train --momentum $value
+    refuse "require: \"$value\" is outside 0 to 100" "$lockstep" train --require $value
+done
+refuse "^lockstep: unexpected argument 'sweep' after --help" "$lockstep" --help sweep
+refuse "^lockstep: unexpected argument 'x' after --version" "$lockstep" --version x
+refuse "^lockstep: unknown command 'swep'" "$lockstep" help swep
+expect_status 0 "$lockstep" help sweep
+grep -q '^Usage: lockstep sweep' out || fail "$(cat out)"
+for option in '--out a' '--check a' '--peer a'; do
+    refuse "^lockstep report: ${option% a} is there twice" "$lockstep" report a.jsonl $option $option
+done
+[ ! -e a ] || fail "a refused report made a folder"
+other="unknown backend 'cuda'" # in a build without CUDA
+refuse "\\(backend 'cuda' is not for the host and virtual devices\\|$other\\): cpu, cpu-ref" "$lockstep" train \
+    --against host --against-backend cuda
+
+# Names that no file can have are refused before a training or a check, not after it.
+long=$(printf '%0300d' 1)
+refuse '^lockstep train: cannot write 0*: File name too long' "$lockstep" train --save $long \
+    --out refused.jsonl
+refuse '^lockstep check: --out: cannot write .*: File name too long' "$lockstep" check --out $long \
+    --format json
+[ ! -e refused.jsonl ] || fail "a refused training left a record"
+
+# A file of this program in the place of another one: what it is, not where its syntax breaks.
+mkdir files
+expect_status 0 "$lockstep" sweep --devices virt:1 --workload tutorial --batch 10 --seconds 0.01 \
+    --out files/run.jsonl
+expect_status 0 "$lockstep" check --only SPLIT-01.sizes --format json --out files/check.json
+expect_status 0 "$lockstep" train --model tutorial --data random --devices host --epochs 0 \
+    --save files/t.weights --out files/train.jsonl
+is_not()
+{
+    file=$1
+    words=$2
+    shift 2
+    refuse "files/$file holds $words" "$lockstep" "$@" files/$file
+}
+sweep='records of `lockstep sweep`' check='a result of `lockstep check`'
+train='the record of `lockstep train`' weights='weights of `lockstep train`'
+is_not check.json "$check, not $sweep; name it by --check$" report --out rep
+is_not train.jsonl "$train, not $sweep$" report --out rep
+is_not t.weights "$weights, not $sweep$" report --out rep
+is_not run.jsonl "$sweep, not $check; name it without an option$" report --out rep --check
+is_not train.jsonl "$train, not $check$" report --out rep --check
+is_not t.weights "$weights, not $check$" report --out rep --check
+is_not run.jsonl "$sweep, not a record of .scripts/compare-pytorch.; name it without" report --out rep \
+    --peer
+is_not check.json "$check, not a record of .scripts/compare-pytorch.; name it by --check$" report \
+    --out rep --peer
+is_not check.json "$check, not $sweep$" sweep --devices virt:1 --resume --out
+is_not train.jsonl "$train, not $sweep$" sweep --devices virt:1 --resume --out
+is_not t.weights "$weights, not $sweep$" sweep --devices virt:1 --resume --out
+for option in --check --peer; do
+    : >nothing
+    refuse 'nothing: it has 0 bytes: 1 to [0-9]* MiB are allowed' "$lockstep" report --out rep $option nothing
+    refuse 'files: it is not a regular file$' "$lockstep" report --out rep $option files
+    refuse '/dev/zero: it is not a regular file$' "$lockstep" report --out rep $option /dev/zero
+    truncate -s 1G large
+    refuse 'large: it has 1073741824 bytes: 1 to [0-9]* MiB' "$lockstep" report --out rep $option large
+    rm large
+done
+[ ! -e rep ] || fail "a refused report made a folder"
+
+# No devices are the host, in words.
 # No devices are the host, in words.
 for command in devices tutorial train; do
     one_line 1 '^lockstep [a-z]*: --require-devices 1: host has no devices$' "$lockstep" $command \

@@ -176,7 +176,7 @@ test_together() {
 
 test_refused() {
     refused "the schema is 'lockstep/peer/2.0'" -e 's#lockstep/peer/1.0#lockstep/peer/2.0#'
-    refused "the schema is 'lockstep/check/1.0'" -e 's#lockstep/peer/1.0#lockstep/check/1.0#'
+    refused 'holds a result of' -e 's#lockstep/peer/1.0#lockstep/check/1.0#'
     refused "the schema is 'lockstep/peer/1.x'" -e 's#lockstep/peer/1.0#lockstep/peer/1.x#'
     refused 'line 1' -e '1s/{/nothing/'
     refused 'line ' -e 's/\[43000000,/[NaN,/'
@@ -203,7 +203,7 @@ test_refused() {
     report 2 nothing-here.json
     has stderr 'No such file'
     report 2 .
-    has stderr 'no regular file'
+    has stderr 'not a regular file'
 }
 
 "test_$name"
