@@ -23,6 +23,20 @@ if(NOT BUILD_GIT MATCHES "^[0-9a-f]+(-dirty)?$")
     set(BUILD_GIT "unknown")
     set(BUILD_GIT_NOTE " (${why})")
 endif()
+
+# What the program is made of, file by file, wherever the folder is.
+set(list "")
+file(GLOB_RECURSE files LIST_DIRECTORIES false RELATIVE ${SOURCE} ${SOURCE}/core/* ${SOURCE}/harness/*
+    ${SOURCE}/plots/* ${SOURCE}/suites/workloads/* ${SOURCE}/suites/cases/* ${SOURCE}/suites/impls/*)
+list(SORT files)
+foreach(file ${files})
+    if(file MATCHES "[.](c|h|cu|cuh|gp|in|txt|cmake)$")
+        file(SHA256 ${SOURCE}/${file} digest)
+        string(APPEND list "${digest}  ${file}\n")
+    endif()
+endforeach()
+string(SHA256 BUILD_SOURCE "${list}")
+
 foreach(text BUILD_GIT_NOTE BUILD_CFLAGS BUILD_COMPILER BUILD_TYPE BUILD_SANITIZERS BUILD_NOTE BUILD_NCCL)
     string(REPLACE "\\" "\\\\" ${text} "${${text}}")
     string(REPLACE "\"" "\\\"" ${text} "${${text}}")

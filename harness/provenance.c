@@ -13,8 +13,11 @@
 
 #include "build_info.h"
 #include "equal.h"
+#include "machine.h"
 
 enum { CLOCK_CALLS = 10000 };
+
+extern char **environ; /* POSIX names no header for it */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -110,6 +113,7 @@ static void read_build(struct record_run *run)
         run->git_sha[length - strlen(dirty)] = '\0';
         run->git_dirty = true;
     }
+    snprintf(run->source_digest, sizeof run->source_digest, "%s", BUILD_SOURCE);
     snprintf(run->compiler, sizeof run->compiler, "%s", BUILD_COMPILER);
     snprintf(run->cflags, sizeof run->cflags, "%s", BUILD_CFLAGS);
     snprintf(run->build_type, sizeof run->build_type, "%s", BUILD_TYPE);
@@ -185,6 +189,9 @@ void provenance_read(struct dp_group *group, const struct dp_machine *machine,
     run->l1d_bytes = machine->l1d_bytes;
     run->l2_bytes = machine->l2_bytes;
     run->l3_bytes = machine->l3_bytes;
+    machine_class("", machine, run->machine_class);
+    machine_instance("", run->machine_instance);
+    machine_environment(environ, run->environment, sizeof run->environment);
     name_run(run);
     read_build(run);
     read_system(run);
@@ -243,25 +250,57 @@ static int compare_slots(const struct record_run *here, const struct record_run 
     return 0;
 }
 
+bool provenance_same_source(const struct record_run *a, const struct record_run *b)
+{
+    const bool known = a->git_sha[0] != '\0' && strcmp(a->git_sha, "unknown") != 0;
+
+    return strcmp(a->git_sha, b->git_sha) == 0 && a->git_dirty == b->git_dirty &&
+           strcmp(a->source_digest, b->source_digest) == 0 &&
+           (known || a->source_digest[0] != '\0');
+}
+
+static int compare_source(const struct record_run *here, const struct record_run *there, char *why,
+                          size_t bytes)
+{
+    if (differs("commit", here->git_sha, there->git_sha, why, bytes) ||
+        differs("working tree", here->git_dirty ? "changed" : "as committed",
+                there->git_dirty ? "changed" : "as committed", why, bytes) ||
+        differs("digest of the source", here->source_digest, there->source_digest, why, bytes))
+        return -1;
+    if (provenance_same_source(here, there))
+        return 0;
+    snprintf(why, bytes,
+             "the commit is \"%.60s\" here and in the file, and nothing else shows that they are "
+             "of one source",
+             here->git_sha);
+    return -1;
+}
+
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes)
 {
     const struct {
         const char *what, *here, *there;
     } pairs[] = {{"version", here->program_version, there->program_version},
-                 {"commit", here->git_sha, there->git_sha},
                  {"compiler", here->compiler, there->compiler},
                  {"set of compiler flags", here->cflags, there->cflags},
                  {"build type", here->build_type, there->build_type},
                  {"sanitizers", here->sanitizers, there->sanitizers},
                  {"processor", here->cpu_model, there->cpu_model},
                  {"machine", here->node_hash, there->node_hash},
+                 {"class of machine", here->machine_class, there->machine_class},
+                 {"start of the machine", here->machine_instance, there->machine_instance},
+                 {"environment", here->environment, there->environment},
+                 {"governor", here->governor, there->governor},
+                 {"clock", here->clock, there->clock},
                  {"kernel", here->kernel, there->kernel},
                  {"C library", here->libc, there->libc},
                  {"BLAS", here->blas, there->blas},
                  {"GPU software", here->gpu_software, there->gpu_software},
                  {"communicator", here->communicator, there->communicator}};
 
+    if (compare_source(here, there, why, bytes))
+        return -1;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (differs(pairs[i].what, pairs[i].here, pairs[i].there, why, bytes))
             return -1;

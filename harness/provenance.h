@@ -14,6 +14,10 @@ void provenance_read(struct dp_group *group, const struct dp_machine *machine,
  */
 bool provenance_simulated(struct dp_group *group);
 
+/* Whether both were built from one source: the same commit, changed or not, and the same digest. An
+ * unknown commit is not the same as an unknown one: then only the digest shows it. */
+bool provenance_same_source(const struct record_run *a, const struct record_run *b);
+
 /* 0 when both records are of the same program on the same machine; else -1 and what differs. */
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes);

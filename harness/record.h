@@ -58,6 +58,9 @@ struct record_run {
     uint64_t seed;        /* of the order of cells and of the data */
     char program_version[32], git_sha[48];
     bool git_dirty;
+    char source_digest[65]; /* SHA-256 of the source that it was built from; "" in old records */
+    char machine_class[65], machine_instance[65]; /* machine.h; "": unknown, as in old records */
+    char environment[1024];                       /* variables that change a result */
     char compiler[96], cflags[256], build_type[32], sanitizers[64];
     char kernel[128], libc[64], cpu_model[128], governor[32], node_hash[17];
     char hwloc_version[32], blas[160];

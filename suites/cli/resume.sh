@@ -92,7 +92,22 @@ elsewhere pus 999 'number of processing units here'
 elsewhere blas '"another"' 'the BLAS here'
 elsewhere cflags '"-O0"' 'the set of compiler flags here'
 elsewhere kernel '"Linux 0"' 'the kernel here'
+elsewhere git_sha '"unknown"' 'the commit here'
+elsewhere git_dirty "$(grep -q '"git_dirty":true' end.jsonl && echo false || echo true)" \
+    'the working tree here is "[a-z ]*", in the file "[a-z ]*"'
+elsewhere source_digest '"0f"' 'the digest of the source here is "[0-9a-f]*", in the file "0f"'
+elsewhere governor '"warp"' 'the governor here is "[^"]*", in the file "warp"'
+elsewhere clock '"CLOCK_REALTIME"' 'the clock here is "[A-Z_]*", in the file "CLOCK_REALTIME"'
+elsewhere machine_class '"0f"' 'the class of machine here'
+elsewhere machine_instance '"0f"' 'the start of the machine here'
+elsewhere environment '"MALLOC_ARENA_MAX=1"' 'the environment here is "[^"]*", in the file "MALLOC_ARENA_MAX=1"'
+elsewhere gpu_software '"driver 1"' 'the GPU software here'
 elsewhere name '"virt:9"' 'device 0 here'
+cp end.jsonl other.jsonl
+expect_status 2 env OMP_NUM_THREADS=7 "$lockstep" sweep $grid --seconds 0.001 --steps 1:2 --resume \
+    --out other.jsonl
+expect_count 1 'the environment here is "[^"]*OMP_NUM_THREADS=7' err
+cmp end.jsonl other.jsonl || fail "a refused resume changed the file"
 elsewhere cpu_model '"a\\u001b[31m\\nb\\u009bc"' 'the processor here'
 ! grep -q "$(printf '[\001-\011\013-\037\177-\237]')" err || fail "a control byte was shown"
 

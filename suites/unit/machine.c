@@ -1,0 +1,159 @@
+/* machine.c: what makes two machines, or two environments, the same. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "machine.h"
+
+static const char PROCESSOR[] = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
+                                "model\t\t: 85\nmodel name\t: A CPU @ 2.50GHz\nstepping\t: 7\n"
+                                "cpu MHz\t\t: 2500.1\nsiblings\t: 2\nflags\t\t: fpu avx2\n\n"
+                                "processor\t: 1\nstepping\t: 9\n";
+
+static const struct dp_machine MACHINE = {.packages = 1,
+                                          .cores = 2,
+                                          .pus = 4,
+                                          .usable_pus = 4,
+                                          .memory_bytes = (uint64_t)24 << 30,
+                                          .l1d_bytes = 1,
+                                          .l2_bytes = 2,
+                                          .l3_bytes = 3,
+                                          .blas = "OpenBLAS 0.3 (Haswell)"};
+
+static char root[] = "/tmp/lockstep-machine-XXXXXX";
+
+static void put(const char *name, const char *text)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *at = path + sizeof root; (at = strchr(at, '/')) != NULL; *at++ = '/') {
+        *at = '\0';
+        mkdir(path, 0777);
+    }
+    FILE *file = fopen(path, "w");
+
+    cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
+}
+
+static void make_root(void)
+{
+    cr_assert(mkdtemp(root) != NULL);
+    put("/proc/cpuinfo", PROCESSOR);
+}
+
+static void remove_root(void)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "rm -r %s", root);
+    cr_assert(system(command) == 0);
+}
+
+/* Whether the class of that machine, with that line of the processor changed, is the first one. */
+static bool same(const struct dp_machine *machine, const char *from, const char *to)
+{
+    char base[DIGEST_HEX], other[DIGEST_HEX], text[sizeof PROCESSOR + 32];
+    const char *at = from == NULL ? NULL : strstr(PROCESSOR, from);
+
+    put("/proc/cpuinfo", PROCESSOR);
+    machine_class(root, &MACHINE, base);
+    cr_assert(strlen(base) == 64);
+    cr_assert(from == NULL || at != NULL);
+    if (at != NULL) {
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - PROCESSOR), PROCESSOR, to,
+                 at + strlen(from));
+        put("/proc/cpuinfo", text);
+    }
+    machine_class(root, machine, other);
+    return strcmp(base, other) == 0;
+}
+
+Test(machine, class_of_processor, .init = make_root, .fini = remove_root)
+{
+    static const char *const matter[][2] = {
+        {"GenuineIntel", "AuthenticAMD"},   {"family\t: 6", "family\t: 7"},
+        {"model\t\t: 85", "model\t\t: 86"}, {"stepping\t: 7", "stepping\t: 8"},
+        {"siblings\t: 2", "siblings\t: 4"}, {"avx2", "avx2 avx512f"}};
+    static const char *const do_not[][2] = {{"2500.1", "1800.0"}, {"@ 2.50GHz", "@ 3GHz"}};
+
+    cr_assert(same(&MACHINE, NULL, NULL));
+    for (size_t i = 0; i < sizeof matter / sizeof matter[0]; i++)
+        cr_assert(!same(&MACHINE, matter[i][0], matter[i][1]), "%s", matter[i][0]);
+    for (size_t i = 0; i < sizeof do_not / sizeof do_not[0]; i++)
+        cr_assert(same(&MACHINE, do_not[i][0], do_not[i][1]), "%s", do_not[i][0]);
+}
+
+Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
+{
+    struct dp_machine m[8];
+
+    for (size_t i = 0; i < 8; i++)
+        m[i] = MACHINE;
+    m[0].packages = 2;
+    m[1].cores = 4;
+    m[2].pus = 2;
+    m[3].l2_bytes = 4;
+    m[4].memory_bytes = (uint64_t)32 << 30;
+    snprintf(m[5].blas, sizeof m[5].blas, "OpenBLAS 0.3 (SkylakeX)");
+    for (size_t i = 0; i < 6; i++)
+        cr_assert(!same(&m[i], NULL, NULL), "%zu", i);
+    m[6].memory_bytes -= (uint64_t)5 << 20; /* what a kernel keeps for itself */
+    m[7].usable_pus = 1;
+    cr_assert(same(&m[6], NULL, NULL) && same(&m[7], NULL, NULL));
+
+    char without[DIGEST_HEX], with[DIGEST_HEX];
+
+    machine_class(root, &MACHINE, without);
+    put("/proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\nIRQ: 1\n");
+    machine_class(root, &MACHINE, with);
+    cr_assert(strcmp(with, without) != 0);
+    machine_class("/nowhere", &MACHINE, with);
+    cr_assert(with[0] == '\0');
+}
+
+Test(machine, instance, .init = make_root, .fini = remove_root)
+{
+    char none[DIGEST_HEX], first[DIGEST_HEX], again[DIGEST_HEX], later[DIGEST_HEX],
+        other[DIGEST_HEX];
+
+    machine_instance(root, none);
+    put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
+    put("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+    machine_instance(root, first);
+    machine_instance(root, again);
+    put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111112\n");
+    machine_instance(root, later);
+    put("/etc/machine-id", "0123456789abcdef0123456789abcdee\n");
+    machine_instance(root, other);
+    cr_assert(none[0] == '\0' && strlen(first) == 64 && strcmp(first, again) == 0);
+    cr_assert(strcmp(first, later) != 0 && strcmp(later, other) != 0);
+}
+
+Test(machine, environment)
+{
+    char names[][64] = {
+        "PATH=/bin",          "OMP_NUM_THREADS=2",       "OPENBLAS_CORETYPE=Haswell",
+        "MALLOC_ARENA_MAX=1", "NVIDIA_TF32_OVERRIDE=0",  "GLIBC_TUNABLES=a=b",
+        "NCCL_ALGO=Ring",     "CUDA_MODULE_LOADING=",    "DNNL_VERBOSE=1",
+        "MKL_CBWR=AVX2",      "NVIDIA_TF32_OVERRIDES=1", "XOMP_X=1"};
+    char *variables[sizeof names / sizeof names[0] + 1] = {NULL}, text[1024], cut[96], other[96];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        variables[i] = names[i];
+    machine_environment(variables, text, sizeof text);
+    cr_assert(strcmp(text, "CUDA_MODULE_LOADING= DNNL_VERBOSE=1 GLIBC_TUNABLES=a=b "
+                           "MALLOC_ARENA_MAX=1 MKL_CBWR=AVX2 NCCL_ALGO=Ring NVIDIA_TF32_OVERRIDE=0 "
+                           "OMP_NUM_THREADS=2 OPENBLAS_CORETYPE=Haswell") == 0,
+              "%s", text);
+    machine_environment(variables, cut, sizeof cut);
+    names[2][strlen(names[2]) - 1] = 'x'; /* behind the cut */
+    machine_environment(variables, other, sizeof other);
+    cr_assert(strlen(cut) == sizeof cut - 1 && strncmp(cut, text, 20) == 0 &&
+                  strcmp(cut, other) != 0,
+              "%s", cut);
+    machine_environment(variables + sizeof names / sizeof names[0], text, sizeof text);
+    cr_assert(text[0] == '\0');
+}
