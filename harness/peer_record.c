@@ -246,6 +246,12 @@ static void read_machine(const json_t *machine, struct peer_record *record,
                          struct record_error *err)
 {
     read_text(machine, "node_hash", record->node_hash, sizeof record->node_hash, err);
+    if (json_object_get(machine, "machine_class") != NULL) {
+        read_text(machine, "machine_class", record->machine_class, sizeof record->machine_class,
+                  err);
+        read_text(machine, "machine_instance", record->machine_instance,
+                  sizeof record->machine_instance, err);
+    }
     read_text(machine, "cpu_model", record->cpu_model, sizeof record->cpu_model, err);
     read_text(machine, "kernel", record->kernel, sizeof record->kernel, err);
     read_text(machine, "governor", record->governor, sizeof record->governor, err);

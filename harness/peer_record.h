@@ -55,6 +55,7 @@ struct peer_record {
     int devices;
     size_t launches; /* planned, of every arm */
     double seconds, load_start, load_end;
+    char machine_class[65], machine_instance[65]; /* "" in old records */
     char node_hash[17], cpu_model[128], kernel[128], governor[32];
     size_t packages, cores, pus, usable_pus;
     char lockstep[32], lockstep_blas[160], python[64], torch[64], torch_blas[96], gloo[96];

@@ -190,6 +190,9 @@ bool peer_is_good(const struct peer_record *record)
 
 bool peer_same_machine(const struct peer_record *record, const struct record_run *run)
 {
+    if (record->machine_class[0] != '\0' || run->machine_class[0] != '\0')
+        return strcmp(record->machine_class, run->machine_class) == 0 &&
+               record->usable_pus == (size_t)run->usable_pus;
     return strcmp(record->node_hash, run->node_hash) == 0 &&
            strcmp(record->cpu_model, run->cpu_model) == 0 &&
            record->packages == (size_t)run->packages && record->cores == (size_t)run->cores &&

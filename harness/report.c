@@ -45,8 +45,8 @@ static const char documentation[] =
     "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
     "result of --check is not a pass; 2 misuse, "
     "unreadable or torn input, or output that cannot be written; 3 the files are of different "
-    "machines and nothing was written, or no cell is verified and the page says so; 130 "
-    "interrupted.";
+    "machines or GPU software and nothing was written, or no cell is verified and the page says "
+    "so; 130 interrupted.";
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -95,7 +95,9 @@ static void clean_run(struct record_run *run)
                      run->node_hash,      run->hwloc_version, run->blas,
                      run->devices,        run->backend,       run->communicator,
                      run->source,         run->clock,         run->sync_method,
-                     run->rank_reduction, run->command};
+                     run->rank_reduction, run->command,       run->environment,
+                     run->source_digest,  run->machine_class, run->machine_instance,
+                     run->gpu_software,   run->scaling};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         report_clean(texts[i]);
@@ -149,11 +151,19 @@ static int read_file(const char *path, struct record_file *file)
     return 0;
 }
 
+/* Records that were written before there were classes have none: those are told apart by name. */
 static bool same_machine(const struct record_run *a, const struct record_run *b)
 {
+    if (a->machine_class[0] != '\0' || b->machine_class[0] != '\0')
+        return strcmp(a->machine_class, b->machine_class) == 0 && a->usable_pus == b->usable_pus;
     return strcmp(a->node_hash, b->node_hash) == 0 && strcmp(a->cpu_model, b->cpu_model) == 0 &&
            a->packages == b->packages && a->cores == b->cores && a->pus == b->pus &&
            a->usable_pus == b->usable_pus;
+}
+
+static const char *class_of(const char *machine_class)
+{
+    return machine_class[0] != '\0' ? machine_class : "unknown";
 }
 
 static int check_peer(const struct report *report, const char *path, const char *other)
@@ -162,9 +172,33 @@ static int check_peer(const struct report *report, const char *path, const char 
 
     if (report->peer == NULL || peer_same_machine(report->peer, run))
         return 0;
-    command_complain(NAME, "the machines differ: %s is of node %s, %s of node %s", path,
-                     report->peer->node_hash, other, run->node_hash);
+    command_complain(NAME,
+                     "the machines differ: %s is of node %s, class %.12s, %s of node %s, class "
+                     "%.12s",
+                     path, report->peer->node_hash, class_of(report->peer->machine_class), other,
+                     run->node_hash, class_of(run->machine_class));
     return EXIT_INVALID;
+}
+
+/* Records of no GPU have no driver, and go with those of any. */
+static int check_drivers(const struct report *report, char *const paths[])
+{
+    size_t first = 0;
+
+    for (size_t f = 0; f < report->n_files; f++) {
+        const char *there = report->file[first].run.gpu_software;
+        const char *here = report->file[f].run.gpu_software;
+
+        if (there[0] == '\0')
+            first = f;
+        else if (here[0] != '\0' && strcmp(here, there) != 0) {
+            command_complain(
+                NAME, "the GPU software differs and cannot be compared: %s has %s, %s has %s",
+                paths[first], there, paths[f], here);
+            return EXIT_INVALID;
+        }
+    }
+    return 0;
 }
 
 static int check_files(const struct report *report, const struct arguments *arguments)
@@ -179,18 +213,21 @@ static int check_files(const struct report *report, const struct arguments *argu
         if (same_machine(first, run))
             continue;
         command_complain(NAME,
-                         "the machines differ and cannot be compared: %s is of node %s "
-                         "(%s, %d of %d processing units), %s of node %s (%s, %d of %d)",
-                         paths[0], first->node_hash, first->cpu_model, first->usable_pus,
-                         first->pus, paths[f], run->node_hash, run->cpu_model, run->usable_pus,
-                         run->pus);
+                         "the machines differ and cannot be compared: %s is of node %s, class "
+                         "%.12s (%s, %d of %d processing units), %s of node %s, class %.12s (%s, "
+                         "%d of %d)",
+                         paths[0], first->node_hash, class_of(first->machine_class),
+                         first->cpu_model, first->usable_pus, first->pus, paths[f], run->node_hash,
+                         class_of(run->machine_class), run->cpu_model, run->usable_pus, run->pus);
         return EXIT_INVALID;
     }
     if (cells == 0) {
         command_complain(NAME, "%s: no cells, so there is nothing to report", paths[0]);
         return EXIT_MISUSE;
     }
-    return check_peer(report, arguments->peer, paths[0]);
+    const int status = check_drivers(report, paths);
+
+    return status ? status : check_peer(report, arguments->peer, paths[0]);
 }
 
 int report_make_directory(const char *path)

@@ -1,4 +1,5 @@
 /* report_cautions.c: what to keep in mind with the numbers of this report, from the records. */
+#include "peer_record.h"
 #include "report.h"
 
 #include <stdarg.h>
@@ -96,6 +97,30 @@ static void about_launches(struct report_out *out, const struct report *report,
                 counts->no_interval, counts->points, FEWEST, FEWEST);
 }
 
+/* One machine that was started again, or several of one class. */
+static void about_starts(struct report_out *out, const struct report *report, const char *before,
+                         const char *after)
+{
+    const struct record_run *first = report->run[0].run;
+
+    if (report->peer != NULL &&
+        strcmp(report->peer->machine_instance, first->machine_instance) != 0)
+        caution(out, before, after,
+                "The comparison with PyTorch and run %.8s are not of one start of one machine.",
+                first->run_id);
+    for (size_t r = 1; r < report->n_runs; r++) {
+        const struct record_run *run = report->run[r].run;
+
+        if (strcmp(run->machine_instance, first->machine_instance) == 0)
+            continue;
+        caution(out, before, after,
+                "Runs %.8s and %.8s are not of one start of one machine: it was started again in "
+                "between, or they are two machines of one class. Their times need not be alike.",
+                first->run_id, run->run_id);
+        return;
+    }
+}
+
 static void about_runs(struct report_out *out, const struct report *report, const char *before,
                        const char *after)
 {
@@ -159,5 +184,6 @@ void report_cautions(struct report_out *out, const struct report *report, const 
         caution(out, before, after,
                 "%zu of %zu cells had not reached a steady step time when warm-up ended.",
                 counts.unsteady, counts.points);
+    about_starts(out, report, before, after);
     about_runs(out, report, before, after);
 }

@@ -171,9 +171,10 @@ static void machine(struct report_out *out, const struct record_run *run)
 
     snprintf(text, sizeof text,
              "%s; packages %d, NUMA nodes %d, cores %d, processing units %d (%d usable), "
-             "%.1f GiB; node %s",
+             "%.1f GiB; node %s, class %.12s",
              run->cpu_model, run->packages, run->numa_nodes, run->cores, run->pus, run->usable_pus,
-             (double)run->mem_bytes / (double)(1 << 30), run->node_hash);
+             (double)run->mem_bytes / (double)(1 << 30), run->node_hash,
+             run->machine_class[0] != '\0' ? run->machine_class : "unknown");
     fact(out, "Machine", text);
     snprintf(text, sizeof text, "%s, %s, governor %s, load %.2f %.2f %.2f at start", run->kernel,
              run->libc, run->governor[0] != '\0' ? run->governor : "unknown", run->load_avg[0],
@@ -206,6 +207,7 @@ static void provenance(struct report_out *out, const struct record_run *run)
     fact(out, "Build", text);
     snprintf(text, sizeof text, "%s; hwloc %s", run->blas, run->hwloc_version);
     fact(out, "Libraries", text);
+    fact(out, "Environment", run->environment);
     fact(out, "Options", run->command);
     snprintf(text, sizeof text, "%llu", (unsigned long long)run->seed);
     fact(out, "Seed", text);

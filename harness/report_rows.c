@@ -4,6 +4,8 @@
  * is listed with its state and takes part in nothing. */
 #include "report.h"
 
+#include "provenance.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +63,8 @@ static bool same_graphs(const struct record_run *a, const struct record_run *b)
 /* Rows of runs that differ in any of these do not share a line. */
 static bool same_variant(const struct record_run *a, const struct record_run *b)
 {
-    return strcmp(a->git_sha, b->git_sha) == 0 && a->git_dirty == b->git_dirty &&
+    return (provenance_same_source(a, b) || strcmp(a->run_id, b->run_id) == 0) &&
+           strcmp(a->environment, b->environment) == 0 &&
            strcmp(a->program_version, b->program_version) == 0 &&
            strcmp(a->compiler, b->compiler) == 0 && strcmp(a->cflags, b->cflags) == 0 &&
            strcmp(a->build_type, b->build_type) == 0 && strcmp(a->sanitizers, b->sanitizers) == 0 &&

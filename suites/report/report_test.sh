@@ -368,6 +368,56 @@ test_refused() {
     not_written out
 }
 
+# Machines by their class, which no host name is part of; drivers; starts of the machine.
+test_classes() {
+    records good good-again other-machine
+    class() {
+        sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$1\"/;1s/\"machine_instance\":\"\"/\"machine_instance\":\"$2\"/;\
+1s/\"gpu_software\":\"\"/\"gpu_software\":\"$3\"/;1s/\"environment\":\"\"/\"environment\":\"$4\"/" "$5" >"$6"
+    }
+    mkdir bin
+    lockstep=$(command -v "$lockstep")
+    # page FILE..: without figures, which would take long.
+    page() {
+        status=0
+        PATH=$work/bin "$lockstep" report "$@" --out out >out.txt 2>err.txt || status=$?
+        [ "$status" -eq 1 ] || fail "exit status $status, not 1, without gnuplot"
+    }
+    class c1 b1 '' '' good.jsonl one.jsonl
+    class c2 b1 '' '' good-again.jsonl two.jsonl
+    report 3 one.jsonl two.jsonl --out out
+    one_line 'class c2'
+    report 3 good.jsonl two.jsonl --out out
+    one_line 'class unknown'
+    class c1 b1 'driver 13.0' '' good.jsonl one.jsonl
+    class c1 b1 'driver 13.1' '' good-again.jsonl two.jsonl
+    report 3 one.jsonl two.jsonl --out out
+    one_line 'one.jsonl has driver 13.0, two.jsonl has driver 13.1'
+    # Another in front that has no GPU hides nothing.
+    class c1 b1 '' '' other-machine.jsonl none.jsonl
+    report 3 none.jsonl one.jsonl two.jsonl --out out
+    one_line 'one.jsonl has driver 13.0, two.jsonl has driver 13.1'
+    not_written out
+    # The host's name is no matter, another start is said, and once.
+    class c1 b2 '' '' other-machine.jsonl two.jsonl
+    page one.jsonl two.jsonl
+    count_is out/index.html 'are not of one start of one machine' 1
+    has out/index.html 'All 160 planned'
+    class c1 b1 '' '' other-machine.jsonl two.jsonl
+    page one.jsonl two.jsonl
+    has_not out/index.html 'are not of one start of one machine'
+    [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
+    # Another environment, or a commit that nobody knows, is another variant.
+    class c1 b1 '' 'OMP_NUM_THREADS=2 <b>' other-machine.jsonl two.jsonl
+    page one.jsonl two.jsonl
+    [ "$(points out)" -eq 160 ] || fail "$(points out) points, not 160"
+    has out/index.html 'OMP_NUM_THREADS=2 &lt;b&gt;'
+    sed '1s/"git_sha":"[^"]*"/"git_sha":"unknown"/' good.jsonl >one.jsonl
+    sed '1s/"git_sha":"[^"]*"/"git_sha":"unknown"/' good-again.jsonl >two.jsonl
+    page one.jsonl two.jsonl
+    [ "$(points out)" -eq 160 ] || fail "$(points out) points of unknown commits, not 160"
+}
+
 test_machines() {
     records good other-machine
     report 3 good.jsonl other-machine.jsonl --out out
@@ -483,7 +533,7 @@ test_help() {
 }
 
 case $case_name in
-figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | merged | bindings | controls | refused | machines | \
+figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | merged | bindings | controls | refused | machines | classes | \
     unverified | no_gnuplot | unwritable | planted | interrupted | help)
     "test_$case_name"
     ;;

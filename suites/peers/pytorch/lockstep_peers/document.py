@@ -12,7 +12,7 @@ from typing import Any
 
 from .launch import Cell, Plan, arms_of
 
-MACHINE = ("node_hash", "cpu_model", "packages", "cores", "pus", "usable_pus", "mem_bytes",
+MACHINE = ("machine_class", "machine_instance", "node_hash", "cpu_model", "packages", "cores", "pus", "usable_pus", "mem_bytes",
            "kernel", "libc", "governor")
 STEP_TIME = ("slowest rank's end minus the last rank's start; all start from one barrier in shared "
              "memory, and the closing barrier is not counted; lockstep: see its records")
