@@ -86,6 +86,9 @@ extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
 extern dp_kernel_fn *const dp_kernels_blas[DP_KERNELS]; /* cpu/kernels_blas.c */
 void dp_blas_one_thread(void);                          /* cpu/blas_*.c */
 void dp_blas_describe(char *text, size_t bytes);
+/* Whether there is room for what n threads need in the BLAS, which may not come back when there is
+ * none. */
+int dp_blas_check_room(int n, struct dp_error *err);
 
 /* The slots of one parallel call: replica i is on slot[i] and runs on its worker. */
 struct dp_team {

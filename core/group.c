@@ -147,7 +147,8 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     const bool crowded = list.n > dp_topology_usable_cores(group->topology);
     group->oversubscribed = strcmp(list.kind, "cuda") == 0 ? has_duplicates(&list) : crowded;
     dp_blas_one_thread();
-    return dp_workers_open(group, config->bind, crowded, err);
+    status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
+    return status ? status : dp_workers_open(group, config->bind, crowded, err);
 }
 
 int dp_group_open(const struct dp_group_config *config, struct dp_group **group,

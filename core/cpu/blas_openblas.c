@@ -1,8 +1,11 @@
 /* blas_openblas.c: OpenBLAS held to the calling thread; the workers are the parallelism. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+
 #include "../backend.h"
 
 #include <cblas.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 void dp_blas_one_thread(void)
 {
@@ -12,4 +15,28 @@ void dp_blas_one_thread(void)
 void dp_blas_describe(char *text, size_t bytes)
 {
     snprintf(text, bytes, "%s (%s)", openblas_get_config(), openblas_get_corename());
+}
+
+/* A thread's buffer of 128 MiB, which is mapped in its first product: when it cannot be, OpenBLAS
+ * tries for ever. Before that the thread takes a stack, and up to 64 MiB for its heap. */
+#define ROOM_BYTES ((size_t)200 << 20)
+
+int dp_blas_check_room(int n, struct dp_error *err)
+{
+    void *room[DP_MAX_SLOTS];
+    int got = 0;
+    while (got < n && got < DP_MAX_SLOTS) {
+        room[got] = mmap(NULL, ROOM_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (room[got] == MAP_FAILED)
+            break;
+        ++got;
+    }
+    for (int i = 0; i < got; ++i)
+        munmap(room[i], ROOM_BYTES);
+    return got == n
+               ? 0
+               : dp_fail(err, DP_ENOMEM,
+                         "OpenBLAS and its caller need %zu MiB of address space for each of %d "
+                         "devices, and there is room for %d: see ulimit -v",
+                         ROOM_BYTES >> 20, n, got);
 }

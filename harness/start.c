@@ -1,0 +1,43 @@
+/* start.c: OpenBLAS starts a pool of threads before main, and where one gets no memory or cannot be
+ * started (ulimit -v, ulimit -u) it hangs or raises SIGINT. The pool is never used: every device's
+ * thread calls OpenBLAS for itself. So the program executes itself once more with a pool of none,
+ * before any library runs. Sanitizers want to be first, and are built without this. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 4096 };
+
+static const char no_pool[] = "OPENBLAS_NUM_THREADS=1", ours[] = "LOCKSTEP_STARTED_AGAIN=1";
+
+/* Not even the C library has begun. On a failure things go on as they are. */
+static void start_again(int argc, char **argv, char **variables)
+{
+    const size_t name = strcspn(no_pool, "=") + 1;
+    static char *more[MOST + 3];
+    int n = 0;
+
+    (void)argc;
+    for (; variables[n] != NULL; n++) {
+        if (n == MOST || strncmp(variables[n], no_pool, name) == 0)
+            return;
+        more[n] = variables[n];
+    }
+    more[n] = (char *)no_pool;
+    more[n + 1] = (char *)ours;
+    execve("/proc/self/exe", argv, more);
+}
+
+/* The loader calls what is in this section first of all. */
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_libraries)(int, char **, char **) = start_again;
+
+/* Behind the libraries, before main: what others are started with is what the user has set. */
+__attribute__((constructor)) static void forget(void)
+{
+    if (getenv("LOCKSTEP_STARTED_AGAIN") == NULL)
+        return;
+    unsetenv("LOCKSTEP_STARTED_AGAIN");
+    unsetenv("OPENBLAS_NUM_THREADS");
+}
