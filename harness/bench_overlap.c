@@ -2,8 +2,9 @@
  *
  * A model of equal layers, a bucket each: all but the last one, which is complete when backward is
  * over, can be reduced beside the backward of the layers before. The batch is made so large that
- * there is backward enough. In every round the whole step must leave the very gradients that a step
- * and then its reduction leave. */
+ * there is backward enough. A step of each set is verified, where its numbers can be proved exact;
+ * in every round the whole step must leave what that step left, and so must a step and then its
+ * reduction. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,9 @@ struct overlap {
     const struct bench_options *options;
     struct workload workload;
     size_t bucket_bytes, rows, compared;
-    double *sample[KINDS], *scratch; /* [rounds] */
+    struct session_verified first[WORKLOAD_SETS]; /* what the first step of each set left */
+    struct verify_text unverified;                /* why these were not verified; "" */
+    double *sample[KINDS], *scratch;              /* [rounds] */
     struct stats_summary summary[KINDS];
 };
 
@@ -51,20 +54,60 @@ static int choose_model(struct overlap *o, const char *command)
     return EXIT_FAILED;
 }
 
+static int compare_step(struct overlap *o, struct session *session, const struct verify *verify,
+                        struct dp_error *err)
+{
+    size_t shard[DP_MAX_SLOTS], values = 0;
+    struct verify_text why = {""};
+    const struct verify_step left = {.shard = shard,
+                                     .n_shards = probe_rows(&session->probe, shard),
+                                     .outputs = session->outputs,
+                                     .loss = session->loss_value,
+                                     .gradient = (const float *const *)session->gradient,
+                                     .updated = (const float *const *)session->updated};
+
+    o->compared += workload_params(&o->workload);
+    return verify_check(verify, &left, &values, &why) == 0
+               ? 0
+               : dp_fail(err, DP_EFAULT, "the first step is wrong: %.160s", why.text);
+}
+
+/* One step of set k, which is not timed. */
+static int first_step(struct overlap *o, struct session *session, int k, struct dp_error *err)
+{
+    const struct workload_set set = workload_set(SEED, k);
+    struct session_times times;
+    struct verify *verify = NULL;
+    int rc;
+
+    if ((rc = session_prepare(session, k, err)) || (rc = session_step(session, k, &times, err)) ||
+        (rc = session_trace(session, err)) || (rc = session_read(session, err)))
+        return rc;
+    o->first[k] = (struct session_verified){session_digest(session), session_gradients(session)};
+    if (verify_open(&o->workload, &set, session->rows, (size_t)session->n_ranks, DP_MATH_F32,
+                    &verify, &o->unverified) == 0 &&
+        verify_ranks(verify, &set, &o->unverified) == 0)
+        rc = compare_step(o, session, verify, err);
+    verify_close(verify);
+    return rc;
+}
+
 static int one_round(struct overlap *o, struct session *session, size_t round,
                      struct session_apart *times, struct dp_error *err)
 {
-    uint64_t digest[2];
-    const int rc =
-        session_apart(session, (int)(round % WORKLOAD_SETS), round % 2 == 0, times, digest, err);
+    const int k = (int)(round % WORKLOAD_SETS);
+    struct session_left left = {0};
+    const int rc = session_apart(session, k, round % 2 == 0, times, &left, err);
 
     if (rc)
         return rc;
-    if (digest[0] != digest[1])
+    if (left.whole != left.parts)
         return dp_fail(err, DP_EFAULT,
                        "round %zu: the whole step's gradients are not those of a step and its "
                        "reduction",
                        round);
+    if (left.step != o->first[k].step || left.parts != o->first[k].gradients)
+        return dp_fail(err, DP_EFAULT, "round %zu, set %d: not what the first step left", round, k);
     o->compared += 2 * (size_t)session->n_ranks * workload_params(&o->workload);
     return 0;
 }
@@ -128,6 +171,8 @@ static void print_text(const struct overlap *o)
            "/ reduction; %.1f %% when only the last bucket is not. %zu gradients\n"
            "compared, all equal.\n",
            100.0 * (LAYERS - 1) / LAYERS, o->compared);
+    if (o->unverified.text[0] != '\0')
+        printf("With each other only, not with the reference: %s\n", o->unverified.text);
 }
 
 static int print(struct overlap *o, const char *command)
@@ -176,11 +221,14 @@ static int try_rows(struct overlap *o, struct dp_group *group, bool *done, struc
     int rc = session_open(&session, group, &config, err);
 
     o->compared = 0;
+    o->unverified.text[0] = '\0';
     if (rc == 0 && !dp_ddp_overlaps(session.ddp))
         rc = dp_fail(err, DP_EINVAL,
                      "communicator '%s' of backend '%s' reduces behind backward, not beside it; "
                      "use the backend cpu",
                      dp_group_communicator(group), dp_group_backend(group));
+    for (int k = 0; k < WORKLOAD_SETS && rc == 0; k++)
+        rc = first_step(o, &session, k, err);
     if (rc == 0)
         rc = warm_up(o, &session, done, err);
     if (rc == 0 && *done)

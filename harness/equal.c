@@ -90,6 +90,21 @@ double equal_ratio(const float got[], const double want[], const double bound[],
     return most;
 }
 
+int equal_significant(const float value[], size_t n)
+{
+    int most = 0;
+
+    for (size_t i = 0; i < n; ++i) {
+        uint32_t word = (bits_of(value[i]) & 0x7fffffU) | 0x800000U;
+        int bits = value[i] == 0 ? 0 : 24;
+        for (; bits > 0 && (word & 1) == 0; word >>= 1) {
+            --bits;
+        }
+        most = bits > most ? bits : most;
+    }
+    return most;
+}
+
 void equal_text(const struct equal_report *r, char *text, size_t bytes)
 {
     if (r->different == 0) {

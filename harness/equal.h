@@ -29,6 +29,10 @@ size_t equal_within(const float got[], const double want[], const double bound[]
  * hold. */
 double equal_ratio(const float got[], const double want[], const double bound[], size_t n);
 
+/* The most significant bits that one of these numbers has: up to 24, 0 where all are 0. A value
+ * that is rounded to fewer is another one. */
+int equal_significant(const float value[], size_t n);
+
 /* "index 7: got 3 (0x40400000), want 4 (0x40800000); 2 of 30 differ" */
 void equal_text(const struct equal_report *r, char *text, size_t bytes);
 

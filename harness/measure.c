@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "cell.h"
+#include "equal.h"
 #include "measure_probe.h"
 #include "session.h"
 #include "stats.h"
@@ -26,7 +27,7 @@ struct measure {
     struct record_cell *cell;
     struct session session;
     struct verify *verify[WORKLOAD_SETS];
-    uint64_t digest[WORKLOAD_SETS];
+    struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
     bool verified[WORKLOAD_SETS];
     size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
     size_t steps;                   /* run so far */
@@ -90,6 +91,23 @@ static void note_times(struct measure *m, size_t step, const struct session_time
         cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r];
 }
 
+/* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
+static void note_bits(struct measure *m)
+{
+    const struct session *s = &m->session;
+    const struct workload *w = s->workload;
+    int bits = equal_significant(s->outputs, s->rows * w->size[w->n_sizes - 1]);
+
+    for (int p = 0; p < s->n_params; p++) {
+        const struct dp_tensor *value = &s->param[p]->value;
+        const int own = equal_significant(s->gradient[p], dp_tensor_count(value));
+
+        bits = value->ndim > 1 && own < bits ? own : bits;
+    }
+    if (workload_is_exact(w) && (m->cell->exact_bits == 0 || bits < m->cell->exact_bits))
+        m->cell->exact_bits = bits;
+}
+
 /* The first step of a set: every value against the reference. */
 static int verify_values(struct measure *m, int k, size_t step)
 {
@@ -114,8 +132,9 @@ static int verify_values(struct measure *m, int k, size_t step)
         snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, why.text);
         return bad_step(m, step, reason);
     }
-    m->digest[k] = session_digest(s);
+    m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};
     m->verified[k] = true;
+    note_bits(m);
     m->cell->steps_checked++;
     return 0;
 }
@@ -126,11 +145,11 @@ static int verify_digest(struct measure *m, int k, size_t step)
     char reason[256];
 
     m->cell->steps_checked++;
-    if (digest == m->digest[k])
+    if (digest == m->left[k].step)
         return 0;
     snprintf(reason, sizeof reason,
              "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
-             digest, m->digest[k]);
+             digest, m->left[k].step);
     return bad_step(m, step, reason);
 }
 
@@ -222,7 +241,8 @@ static int measure_beside(struct measure *m)
     }
     if (!m->config->ddp)
         return 0;
-    if (session_overlap(&m->session, m->config->limits.seconds, &apart, &cell->hidden_frac, &err))
+    if (session_overlap(&m->session, m->config->limits.seconds, m->left, &apart, &cell->hidden_frac,
+                        &err))
         return cell_fail(cell, RECORD_FAILED, err.text);
     cell->compute_alone_ns = apart.compute_ns;
     cell->comm_alone_ns = apart.comm_ns;

@@ -108,7 +108,9 @@ struct record_cell {
      * probe). */
     size_t probe_values;
     double probe_bound, probe_ratio;
-    uint64_t probe_ns;   /* what it took, within setup_ns */
+    uint64_t probe_ns; /* what it took, within setup_ns */
+    int exact_bits; /* of exact data: equal_significant of outputs and of each gradient of a weight,
+                       the least of these; 0: rounded, or unknown */
     long first_bad_step; /* -1: none */
     int n_shards;
     size_t shard[RECORD_MAX_RANKS]; /* rows seen by each replica */

@@ -162,6 +162,7 @@ const struct record_field record_cell_fields[] = {
     LATER_REAL(record_cell, probe_bound),
     LATER_REAL(record_cell, probe_ratio),
     LATER_U64(record_cell, probe_ns),
+    LATER_INT(record_cell, exact_bits, 0, 24),
     LONG(record_cell, first_bad_step, -1),
     BOOL(record_cell, oversubscribed),
     COUNT(record_cell, model_params),

@@ -386,6 +386,16 @@ uint64_t session_digest(const struct session *session)
     return digest;
 }
 
+uint64_t session_gradients(const struct session *session)
+{
+    uint64_t digest = 0;
+
+    for (int p = 0; p < session->n_params; p++)
+        digest =
+            equal_digest(digest, session->gradient[p], dp_tensor_bytes(&session->param[p]->value));
+    return digest;
+}
+
 double session_bytes(const struct session *session)
 {
     double bytes = 0;

@@ -95,15 +95,26 @@ int session_ddp_read(struct session *session, struct dp_error *err);
 struct session_apart {
     double compute_ns, comm_ns, whole_ns;
 };
-/* Of batch k, the whole step first or last; what each of both leaves as gradients is in digest,
- * the whole step's first, and is the same on all ranks (else DP_EFAULT). NULL: nobody looks. */
+/* What a whole step left (session_digest), its gradients, and those of a step and its reduction. */
+struct session_left {
+    uint64_t step, whole, parts;
+};
+/* Of batch k, the whole step first or last; the gradients of all ranks are the same (else
+ * DP_EFAULT). */
 int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
-                  uint64_t digest[2], struct dp_error *err);
+                  struct session_left *left, struct dp_error *err);
 /* Medians of 5 to 11 rounds of that, in turns, about as many as take so long; and the part of the
- * reduction that is hidden, NaN where it cannot be told. Gradients and parameters are of no use
- * after it. */
-int session_overlap(struct session *session, double seconds, struct session_apart *medians,
-                    double *hidden, struct dp_error *err);
+ * reduction that is hidden, NaN where it cannot be told. verified: of each set, the session_digest
+ * of a step that was verified and the digest of its gradients: every round must leave these (else
+ * DP_EFAULT). Gradients and parameters are of no use after it. */
+struct session_verified {
+    uint64_t step, gradients;
+};
+int session_overlap(struct session *session, double seconds,
+                    const struct session_verified verified[WORKLOAD_SETS],
+                    struct session_apart *medians, double *hidden, struct dp_error *err);
+/* The digest of the gradients that session_read has read. */
+uint64_t session_gradients(const struct session *session);
 /* Bytes that crossed devices in the last step, for all replicas. */
 double session_bytes(const struct session *session);
 /* Digest of everything that session_read has read, and of the rows that each replica saw. */

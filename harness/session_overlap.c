@@ -1,8 +1,9 @@
 /* session_overlap.c: what of the communication of ranks is hidden behind their backward: a step
- * without its reduction, the reduction alone, and the whole step, in turns. */
+ * without its reduction, the reduction alone, and the whole step, in turns. What they leave is
+ * compared with the verified step, outside of what is timed. */
+#include <inttypes.h>
 #include <math.h>
 
-#include "equal.h"
 #include "session.h"
 #include "stats.h"
 
@@ -46,7 +47,6 @@ static int reduction(struct session *s, double *ns, struct dp_error *err)
 /* The gradients of one rank; NaN has a digest, too, but none at all is an error. */
 static int digest_rank(struct session *s, int r, uint64_t *digest, struct dp_error *err)
 {
-    *digest = 0;
     for (int p = 0; p < s->n_params; p++) {
         struct dp_ddp_param param;
         int rc = dp_ddp_param(s->ddp, r, p, &param, err);
@@ -57,8 +57,8 @@ static int digest_rank(struct session *s, int r, uint64_t *digest, struct dp_err
             return dp_fail(err, DP_EFAULT, "rank %d has no gradient of parameter %d", r, p);
         if ((rc = dp_tensor_read(s->gradient[p], &param.grad, err)))
             return rc;
-        *digest = equal_digest(*digest, s->gradient[p], dp_tensor_bytes(&param.grad));
     }
+    *digest = session_gradients(s);
     return 0;
 }
 
@@ -76,37 +76,58 @@ static int digest_all(struct session *s, uint64_t *digest, struct dp_error *err)
     return rc;
 }
 
-static int whole(struct session *s, int k, struct session_apart *times, uint64_t *digest,
+static int whole(struct session *s, int k, struct session_apart *times, struct session_left *left,
                  struct dp_error *err)
 {
-    const int rc = whole_step(s, k, &times->whole_ns, err);
+    int rc = whole_step(s, k, &times->whole_ns, err);
 
-    return rc || digest == NULL ? rc : digest_all(s, digest, err);
+    if (rc || (rc = session_read(s, err)))
+        return rc;
+    left->step = session_digest(s);
+    return digest_all(s, &left->whole, err);
 }
 
-static int parts(struct session *s, int k, struct session_apart *times, uint64_t *digest,
+static int parts(struct session *s, int k, struct session_apart *times, struct session_left *left,
                  struct dp_error *err)
 {
     int rc = step_without(s, k, &times->compute_ns, err);
 
-    if (rc == 0)
-        rc = reduction(s, &times->comm_ns, err);
-    return rc || digest == NULL ? rc : digest_all(s, digest, err);
+    if (rc || (rc = reduction(s, &times->comm_ns, err)))
+        return rc;
+    return digest_all(s, &left->parts, err);
 }
 
 int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
-                  uint64_t digest[2], struct dp_error *err)
+                  struct session_left *left, struct dp_error *err)
 {
-    uint64_t *of_parts = digest != NULL ? digest + 1 : NULL;
     int rc = 0;
 
     if (whole_first)
-        rc = whole(session, k, times, digest, err);
+        rc = whole(session, k, times, left, err);
     if (rc == 0)
-        rc = parts(session, k, times, of_parts, err);
+        rc = parts(session, k, times, left, err);
     if (rc == 0 && !whole_first)
-        rc = whole(session, k, times, digest, err);
+        rc = whole(session, k, times, left, err);
     return rc;
+}
+
+static int check_round(size_t round, int k, const struct session_left *left,
+                       const struct session_verified *verified, struct dp_error *err)
+{
+    const struct {
+        const char *what;
+        uint64_t got, want;
+    } digests[] = {{"whole step", left->step, verified->step},
+                   {"gradients of the whole step", left->whole, verified->gradients},
+                   {"gradients of a step and its reduction", left->parts, verified->gradients}};
+
+    for (size_t i = 0; i < sizeof digests / sizeof digests[0]; i++)
+        if (digests[i].got != digests[i].want)
+            return dp_fail(err, DP_EFAULT,
+                           "overlap, round %zu, set %d, %s: digest %016" PRIx64
+                           ", the verified step's is %016" PRIx64,
+                           round, k, digests[i].what, digests[i].got, digests[i].want);
+    return 0;
 }
 
 /* So many of the smallest steps of the clock that anybody sees. */
@@ -124,8 +145,9 @@ static double least_time(void)
     return least == UINT64_MAX ? INFINITY : TICKS * (double)least;
 }
 
-int session_overlap(struct session *session, double seconds, struct session_apart *medians,
-                    double *hidden, struct dp_error *err)
+int session_overlap(struct session *session, double seconds,
+                    const struct session_verified verified[WORKLOAD_SETS],
+                    struct session_apart *medians, double *hidden, struct dp_error *err)
 {
     double compute[ROUNDS_MAX], comm[ROUNDS_MAX], all[ROUNDS_MAX];
     const uint64_t start = session_clock_ns();
@@ -134,9 +156,13 @@ int session_overlap(struct session *session, double seconds, struct session_apar
 
     while (rc == 0 && n < ROUNDS_MAX &&
            (n < ROUNDS_MIN || (double)(session_clock_ns() - start) < seconds * 1e9)) {
+        const int k = (int)(n % WORKLOAD_SETS);
         struct session_apart times = {0};
+        struct session_left left = {0};
 
-        rc = session_apart(session, (int)(n % WORKLOAD_SETS), n % 2 == 0, &times, NULL, err);
+        rc = session_apart(session, k, n % 2 == 0, &times, &left, err);
+        if (rc == 0)
+            rc = check_round(n, k, &left, &verified[k], err);
         compute[n] = times.compute_ns;
         comm[n] = times.comm_ns;
         all[n++] = times.whole_ns;

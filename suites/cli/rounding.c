@@ -5,6 +5,7 @@
  * the results of every product, or of none. Sums are still made in single precision. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,8 @@ static const struct fault faults[] = {
     {"results to 14 bits", FLOAT_BITS, 14}, {"results to 16 bits", FLOAT_BITS, 16},
     {"operands to bf16", 8, FLOAT_BITS},    {"operands to 11 bits", 11, FLOAT_BITS}};
 static const struct fault *planted = &honest;
+static atomic_size_t calls;
+static size_t wrong_from = SIZE_MAX; /* the first product that is wrong by 1 */
 
 /* To the nearest, ties to even. */
 static float rounded(float value, int bits)
@@ -73,6 +76,8 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
     next(layout, turn_a, turn_b, m, n, k, alpha, near_a, lda, near_b, ldb, beta, c, ldc);
     for (size_t i = 0; i < (size_t)m * (size_t)n; i++)
         c[i] = rounded(c[i], planted->results);
+    if (atomic_fetch_add(&calls, 1) >= wrong_from)
+        c[0] += 1;
     free(near_a);
     free(near_b);
 }
@@ -113,8 +118,8 @@ static int try_cell(const char *workload, enum mode mode, size_t rows)
 
     planted = &honest;
     cell = measured(workload, mode, rows);
-    printf("%-16s %-5s %5zu rows: bound %.2g, ratio %.2g", workload, mode_names[mode], rows,
-           cell.probe_bound, cell.probe_ratio);
+    printf("%-16s %-5s %5zu rows: %2d bits, bound %.2g, ratio %.2g", workload, mode_names[mode],
+           rows, cell.exact_bits, cell.probe_bound, cell.probe_ratio);
     if (cell.status != RECORD_OK || !(cell.probe_ratio > 0 && cell.probe_ratio <= 1)) {
         printf("\nFAILED: %s: %s", record_status_names[cell.status], cell.reason);
         wrong++;
@@ -137,13 +142,30 @@ static int try_cell(const char *workload, enum mode mode, size_t rows)
     return wrong;
 }
 
+/* Of ranks the last steps, which tell what of the reduction is hidden, are timed and verified, too:
+ * the very last product is wrong, and nothing else. */
+static int try_last(void)
+{
+    struct record_cell cell;
+
+    planted = &honest;
+    atomic_store(&calls, 0);
+    cell = measured("tutorial", DDP, 64);
+    wrong_from = atomic_load(&calls) - 1;
+    atomic_store(&calls, 0);
+    cell = measured("tutorial", DDP, 64);
+    wrong_from = SIZE_MAX;
+    printf("the last product is wrong: %s: %s\n", record_status_names[cell.status], cell.reason);
+    return cell.status != RECORD_FAILED || strstr(cell.reason, "overlap, round") == NULL;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const workloads[] = {
         "tutorial", "mlp:512,512", "mlp:64,64,64,64", "mlp:512,4,512", "blocks", "mixed", "cnn",
         "rnn",      "lstm",        "capsnet"};
-    static const size_t batches[] = {2, 64, 1024};
-    int wrong = 0, cells = 0;
+    static const size_t batches[] = {2, 1024};
+    int wrong = try_last(), cells = 0;
 
     for (size_t w = 0; w < sizeof workloads / sizeof workloads[0]; w++) {
         if (argc > 1 && strcmp(argv[1], workloads[w]) != 0)
