@@ -140,6 +140,7 @@ static json_t *comparison(const struct train_against *against)
     int failed = json_object_set_new(o, "holds", json_boolean(train_against_holds(against)));
 
     failed |= json_object_set_new(o, "exact_steps", count(against->exact_steps));
+    failed |= json_object_set_new(o, "reference_steps", count(against->reference_steps));
     failed |= json_object_set_new(o, "exact_why", json_string(against->exact_why));
     failed |= json_object_set_new(o, "inexact", parting(&against->inexact));
     failed |= json_object_set_new(o, "steps", count(against->steps));

@@ -188,6 +188,7 @@ struct train_against {
     struct train_parting parted; /* the first step that left other bits */
     struct train_parting beyond; /* the first step beyond its bound */
     size_t exact_steps;          /* compared bit for bit; see train_exact */
+    size_t reference_steps;      /* ... with the float64 model, too */
     char exact_why[160];         /* when there are none */
     struct train_parting inexact;
 };
@@ -210,6 +211,15 @@ int train_exact(struct train_against *against, struct train_side *first,
  * values and features of at most most_feature; factor is that of c. train_bound.c */
 double train_bound(const struct train_side *side, const struct train_model *model,
                    const float values[], double most_feature, size_t rows, size_t factor);
+/* Outputs, loss (the sum of c * y), gradients and w - g of a step on whole numbers, all parameters
+ * in value; the caller frees them. *result is NULL for what is no chain of linear layers. 0, or -1
+ * when memory is short. train_reference.c */
+struct train_numbers {
+    size_t rows;
+    const float *value, *feature, *c;
+};
+int train_reference(const struct workload *workload, const struct train_numbers *numbers,
+                    double **result);
 bool train_against_holds(const struct train_against *against);
 
 /* ---- what a person sees, records, the figure ---------------------------------------------- */

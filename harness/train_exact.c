@@ -5,6 +5,9 @@
  * and the update is w - g. Then every number is whole, and sums are exact in any order while they
  * stay below 2^24, which train_bound shows for each step.
  *
+ * So there is one right result, too, and train_reference.c knows it where the model is a chain of
+ * linear layers: both sides may be wrong alike.
+ *
  * The mean over R ranks is exact when R is a power of two. There c is multiplied by R, so that
  * gradients come out as without ranks; the losses of ranks, whole numbers of single precision, add
  * up to R times the loss. */
@@ -217,6 +220,31 @@ static void name_result(const struct exact *x, size_t rows, size_t i, char *text
     snprintf(text, bytes, "%s%s[%zu]", updated ? "updated " : "gradient of ", name, element);
 }
 
+/* Side 0 with the float64 model; the other side has the same bits or differs from it. */
+static int compare_reference(const struct exact *x, struct train_against *against, size_t rows)
+{
+    const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;
+    const struct train_numbers numbers = {rows, x->value, x->feature, x->c};
+    struct train_parting *parting = &against->inexact;
+    struct equal_report report;
+    double *want;
+    char name[120];
+
+    if (train_reference(&x->model->workload, &numbers, &want))
+        return dp_fail(x->err, DP_ENOMEM, "no memory for the reference of %zu rows", rows);
+    if (want == NULL)
+        return 0;
+    against->reference_steps++;
+    if (equal_exact(x->result[0], want, n, &report) != 0 && !parting->here) {
+        name_result(x, rows, report.first, name, sizeof name);
+        *parting = (struct train_parting){.here = true, .step = against->exact_steps};
+        snprintf(parting->where, sizeof parting->where, "%.100s is %.9g, must be %.9g", name,
+                 report.got, report.want);
+    }
+    free(want);
+    return 0;
+}
+
 static void compare(const struct exact *x, struct train_against *against, size_t rows)
 {
     const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;
@@ -307,6 +335,8 @@ static int run_steps(struct exact *x, struct train_against *against, const struc
         if ((rc = run_side(x, 0, rows)) || (rc = run_side(x, 1, rows)))
             return rc;
         compare(x, against, rows);
+        if ((rc = compare_reference(x, against, rows)))
+            return rc;
     }
     return 0;
 }
