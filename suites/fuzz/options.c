@@ -1,5 +1,5 @@
 /* options.c: the command lines of sweep, check and train: a byte for the command, then an argument
- * a line. What is refused is refused in one line; what is accepted says nothing. */
+ * a line. What is refused is refused in one line and a hint; what is accepted says nothing. */
 #include "fuzz.h"
 
 #include "check_runner.h"
@@ -43,6 +43,20 @@ static int parse(int command, int argc, char **argv)
                           : train_parse(argc, argv, &train);
 }
 
+/* A line, and perhaps one that names --help. */
+static void check_complaint(char *words)
+{
+    char *end = strchr(words, '\n');
+    const char *hint = end != NULL ? end + 1 : "";
+
+    fuzz_must(end != NULL, "a complaint without an end");
+    *end = '\0';
+    fuzz_must_be_line(words);
+    fuzz_must(hint[0] == '\0' ||
+                  (strncmp(hint, "Try '", 5) == 0 && strchr(hint, '\n') == hint + strlen(hint) - 1),
+              "a complaint of more than a line and a hint");
+}
+
 /* What it complains of, in place of standard error: a variable in glibc. */
 static void try_arguments(int command, int argc, char **argv)
 {
@@ -59,11 +73,8 @@ static void try_arguments(int command, int argc, char **argv)
     fuzz_must(fclose(file) == 0, "no memory for a file");
     fuzz_must(status == 0 || status == EXIT_MISUSE, "another status than of misuse");
     fuzz_must((status == 0) == (bytes == 0), "accepted with a complaint, or refused without");
-    if (bytes > 0) {
-        fuzz_must(words[bytes - 1] == '\n', "a complaint without an end");
-        words[bytes - 1] = '\0';
-        fuzz_must_be_line(words);
-    }
+    if (bytes > 0)
+        check_complaint(words);
     free(words);
 }
 
