@@ -7,6 +7,7 @@
 #include "build_info.h"
 #include "command.h"
 #include "record_devices.h"
+#include "text.h"
 
 enum { COLUMNS = 80, KEY_RESOURCES = 256 };
 
@@ -171,10 +172,12 @@ static void print_gpus(const struct record_devices *d)
     for (int i = 0; i < d->n_slots; i++) {
         const struct dp_slot_info *s = &d->slot[i];
 
-        if (s->model[0] != '\0')
-            printf("  %-12s %.30s, %s, PCI %s, %s\n", s->name, s->model,
-                   bytes_text(s->memory_bytes, memory, sizeof memory), s->bus,
-                   s->near ? "cores beside it" : "cores: a share of all");
+        if (s->model[0] == '\0')
+            continue;
+        printf("  %-12s ", s->name);
+        text_write(stdout, TEXT_PLAIN, s->model, 30);
+        printf(", %s, PCI %s, %s\n", bytes_text(s->memory_bytes, memory, sizeof memory), s->bus,
+               s->near ? "cores beside it" : "cores: a share of all");
     }
     if (d->n_slots == 0 || strcmp(d->slot[0].kind, "cuda") != 0)
         return;
