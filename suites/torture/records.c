@@ -80,7 +80,7 @@ static void take_end(struct records *records, const char *line)
     char text[256];
 
     snprintf(text, sizeof text,
-             "\"run_id\":\"%s\",\"planned\":%zu,\"ok\":%zu,\"not_ok\":0,\"interrupted\":false}",
+             "\"run_id\":\"%s\",\"planned\":%zu,\"ok\":%zu,\"not_ok\":0,\"interrupted\":false,",
              records->run.run_id, records->run.planned, records->run.planned);
     records->n_ends++;
     records->end_says_all = strstr(line, text) != NULL;
