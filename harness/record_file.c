@@ -132,24 +132,25 @@ static int locate(const struct reader *reader, struct record_error *err)
 }
 
 /* Adds n bytes of the chunk to the line. */
-static bool take_bytes(struct reader *reader, size_t n)
+static int take_bytes(struct reader *reader, size_t n, struct record_error *err)
 {
     size_t capacity = reader->capacity == 0 ? 4096 : reader->capacity;
     while (capacity < reader->length + n) {
         capacity *= 2;
     }
-    char *line = capacity > RECORD_LINE_BYTES || capacity == reader->capacity
-                     ? reader->line
-                     : realloc(reader->line, capacity);
-    if (capacity > RECORD_LINE_BYTES || line == NULL) {
-        return false;
+    if (capacity > RECORD_LINE_BYTES) {
+        return record_fail(err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
+    }
+    char *line = capacity == reader->capacity ? reader->line : realloc(reader->line, capacity);
+    if (line == NULL) {
+        return record_fail(err, "no memory for a line of %zu bytes", reader->length + n);
     }
     reader->line = line;
     reader->capacity = capacity;
     memcpy(reader->line + reader->length, reader->chunk + reader->at, n);
     reader->length += n;
     reader->at += n;
-    return true;
+    return 0;
 }
 
 /* 1: a line; 0: the end; -1: an error. */
@@ -170,8 +171,7 @@ static int next_line(struct reader *reader, struct record_error *err)
         if (left == 0) {
             break;
         }
-        if (!take_bytes(reader, newline == NULL ? left : (size_t)(newline - begin))) {
-            record_fail(err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
+        if (take_bytes(reader, newline == NULL ? left : (size_t)(newline - begin), err) != 0) {
             return locate(reader, err);
         }
         reader->complete = newline != NULL;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,8 +42,10 @@ static _Noreturn void look_and_tell(const char *command, const struct sweep_opti
     while (status == 0 && at < end) {
         const ssize_t n = write(output, at, (size_t)(end - at));
 
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && errno != EINTR) {
+            command_complain(command, "cannot tell what devices there are: %s", strerror(errno));
             exit(EXIT_FAILED);
+        }
         at += n > 0 ? n : 0;
     }
     exit(status);

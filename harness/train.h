@@ -91,6 +91,7 @@ struct train_side {
     float *logits; /* [batch, classes], host */
     int n_params;
     struct dp_param **param;
+    char (*name)[80]; /* of each param */
     size_t n_values;
     float *value; /* all parameters on the host, one behind the other */
 };

@@ -73,7 +73,13 @@ static int open_params(struct train_side *side, struct dp_error *err)
     side->param = calloc((size_t)n + 1, sizeof(struct dp_param *));
     if (side->param == NULL || dp_module_params(side->top, side->param, n) != n)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
+    side->name = calloc((size_t)n + 1, sizeof *side->name);
+    if (side->name == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for the names of %d parameters", n);
     side->n_params = n;
+    for (int p = 0; p < n; p++)
+        if (dp_module_param_name(side->top, p, side->name[p], sizeof side->name[p]) == DP_ENOMEM)
+            return dp_fail(err, DP_ENOMEM, "no memory for the name of parameter %d", p);
     for (int p = 0; p < side->n_params; p++)
         if (side->param[p]->value.dtype == DP_F32)
             side->n_values += dp_tensor_count(&side->param[p]->value);
@@ -136,6 +142,7 @@ void train_side_close(struct train_side *side)
     dp_module_close(side->inner);
     dp_module_close(side->loss);
     free(side->param);
+    free(side->name);
     free(side->value);
     free(side->logits);
     free(side->feature);
@@ -310,7 +317,7 @@ void train_side_where(const struct train_side *side, size_t i, char *name, size_
         const size_t count = value->dtype == DP_F32 ? dp_tensor_count(value) : 0;
 
         if (*element < count) {
-            dp_module_param_name(side->top, p, name, bytes);
+            snprintf(name, bytes, "%s", side->name[p]);
             return;
         }
         *element -= count;
