@@ -42,6 +42,7 @@ struct options {
     const char *kinds, *only;
     unsigned sample; /* 0: all points */
     unsigned seed;
+    unsigned part, parts; /* every parts-th point, from 0 */
     bool stays;
 };
 
@@ -119,7 +120,11 @@ static unsigned next_random(unsigned *state)
 static void choose_sample(struct torture *t)
 {
     unsigned state = t->options.seed;
+    size_t n = 0;
 
+    for (size_t i = t->options.part; i < t->n && t->options.parts > 0; i += t->options.parts)
+        t->point[n++] = t->point[i];
+    t->n = t->options.parts > 0 ? n : t->n;
     if (t->options.sample == 0 || t->options.sample >= t->n)
         return;
     for (size_t i = 0; i < t->options.sample; i++) {
@@ -273,6 +278,9 @@ static int parse(int argc, char **argv, struct options *options)
             options->only = value;
         else if (strcmp(argv[i], "--sample") == 0)
             options->sample = (unsigned)strtoul(value, NULL, 10);
+        else if (strcmp(argv[i], "--part") == 0 &&
+                 sscanf(value, "%u/%u", &options->part, &options->parts) == 2)
+            ;
         else if (strcmp(argv[i], "--seed") == 0)
             options->seed = (unsigned)strtoul(value, NULL, 10);
         else
@@ -289,7 +297,7 @@ int main(int argc, char **argv)
 
     if (argc < 5 || parse(argc, argv, &t.options) != 0) {
         fputs("usage: torture_calls LOCKSTEP SHIM FOLDER COMMAND [--kinds KIND,..] [--stays]\n"
-              "           [--sample N --seed S | --only PROCESS:KIND:N:ERROR]\n",
+              "           [--part I/N] [--sample N --seed S | --only PROCESS:KIND:N:ERROR]\n",
               stderr);
         return 2;
     }

@@ -25,10 +25,13 @@ case $command in
 train*)
     "$lockstep" train --data few.csv --model mlp:2,4,3 --epochs 0 --devices host --save few.weights >log
     ;;
+check_exec)
+    ln -s "$tools/../hostile/lockstep_serve" "$folder/bin/serve"
+    ;;
 sweep_resume)
-    "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --batch 10 --workload tutorial \
+    "$lockstep" sweep --bind none --devices virt:2 --counts 2 --batch 10 --workload tutorial \
         --mode dp,ddp --seed 5 --seconds 0.001 --steps 2:2 --out whole.jsonl 2>log
-    head -n 4 whole.jsonl >s.jsonl
+    head -n 2 whole.jsonl >s.jsonl
     ;;
 report*)
     "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --batch 10 --workload tutorial \

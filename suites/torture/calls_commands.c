@@ -7,8 +7,8 @@
 #define TRAIN                                                                                      \
     "train", "--data", "../input/few.csv", "--model", "mlp:2,4,3", "--epochs", "2", "--batch", "4"
 #define SWEEP                                                                                      \
-    "sweep", "--bind", "none", "--devices", "virt:2", "--counts", "1,2", "--batch", "10",          \
-        "--seed", "5", "--seconds", "0.001", "--steps", "2:2"
+    "sweep", "--bind", "none", "--devices", "virt:2", "--counts", "2", "--batch", "10", "--seed",  \
+        "5", "--seconds", "0.001", "--steps", "2:2"
 
 const struct fault_command fault_commands[] = {
     {"devices", {"devices", "--devices", "virt:2"}, {NULL}},
@@ -33,6 +33,9 @@ const struct fault_command fault_commands[] = {
     {"check_json", {CHECK, "--format", "json", "--out", "c.json"}, {"c.json", NULL}},
     {"check_junit", {CHECK, "--format", "junit", "--out", "c.xml"}, {"c.xml", NULL}},
     {"check_md", {CHECK, "--format", "md", "--out", "c.md"}, {"c.md", NULL}},
+    {"check_exec",
+     {CHECK, "--impl", "exec:serve reference", "--format", "json", "--out", "c.json"},
+     {"c.json", NULL}},
     {"report",
      {"report", "../input/s.jsonl", "--check", "../input/c.json", "--out", "page"},
      {"page/index.html", "page/summary.md", "page/conformance.html", NULL}},

@@ -43,17 +43,29 @@ static const struct ending *ending_of(const char *path)
     return ending;
 }
 
-/* Numbers, hexadecimal ones too, and lists of them are one mark, with the blanks around. So is
- * whether a cell had become steady. */
+/* Whether a cell had become steady is a matter of time; a load that cannot be read is recorded as
+ * such. */
+static const struct left_out {
+    const char *key;
+    char end; /* behind its value */
+} left_out[] = {{"\"steady_state\":", ','}, {"\"load_avg\":", ']'}};
+
+static size_t skip(const char *text, size_t at, size_t bytes)
+{
+    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
+        if (strncmp(text + at, left_out[i].key, strlen(left_out[i].key)) == 0)
+            while (at + 1 < bytes && text[at] != left_out[i].end)
+                at++;
+    return at;
+}
+
+/* Numbers, hexadecimal ones too, and lists of them are one mark, with the blanks around. */
 static size_t fold(char *text, size_t bytes)
 {
-    static const char steady[] = "\"steady_state\":";
     size_t n = 0;
 
     for (size_t i = 0; i < bytes; i++) {
-        if (strncmp(text + i, steady, sizeof steady - 1) == 0)
-            while (i + 1 < bytes && text[i] != ',')
-                i++;
+        i = skip(text, i, bytes);
         const bool number = strchr("0123456789abcdef.-+, ", text[i]) != NULL && text[i] != '\0';
 
         if (!number)
