@@ -81,9 +81,9 @@ double equal_ratio(const float got[], const double want[], const double bound[],
 
     for (size_t i = 0; i < n; ++i) {
         const double away = fabs((double)got[i] - want[i]);
-        const double ratio = away == 0 ? 0 : away / bound[i];
+        if (!(away <= most * bound[i])) {
+            const double ratio = away / bound[i];
 
-        if (!(ratio <= most)) {
             most = isfinite(ratio) ? ratio : (double)INFINITY;
         }
     }

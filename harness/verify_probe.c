@@ -114,13 +114,15 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
     for (size_t r = 0; r < v->patterns; r++) {
         const struct near g = number(layer->upstream, layer->upstream_error, r * layer->out + i);
 
-        rows += v->weight[r];
-        for (size_t j = 0; j < layer->in && v->weight[r] > 0; j++) {
-            const struct near a = number(layer->input, layer->input_error, r * layer->in + j);
+        /* What a product carries, and what its rounded operands add, by |a| and by its error. */
+        const double size = v->weight[r] * (fabs(g.v) + g.e);
+        const double by_value = v->weight[r] * g.e + v->operands * size;
+        const double by_error = size + v->operands * size;
+        const double *a = layer->input + r * layer->in, *e = layer->input_error + r * layer->in;
 
-            bound[j] += v->weight[r] * (fabs(a.v) * g.e + fabs(g.v) * a.e + a.e * g.e +
-                                        v->operands * (fabs(a.v) + a.e) * (fabs(g.v) + g.e));
-        }
+        rows += v->weight[r];
+        for (size_t j = 0; j < layer->in && size > 0; j++)
+            bound[j] += by_value * fabs(a[j]) + by_error * e[j];
         bound[layer->in] += v->weight[r] * g.e;
     }
     for (size_t j = 0; j <= layer->in; j++) {
