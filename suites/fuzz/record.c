@@ -1,10 +1,20 @@
-/* record.c: a line of a sweep's file. What is accepted can be written, and read again the same. */
+/* record.c: a line of a sweep's file. What is accepted is JSON for jansson, too, can be written,
+ * and read again the same. */
 #include "fuzz.h"
 
 #include "record.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void must_be_json(const char *line)
+{
+    json_t *root = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+
+    fuzz_must(root != NULL, "a line that is not JSON is a record");
+    json_decref(root);
+}
 
 static void try_run(const char *line)
 {
@@ -16,6 +26,7 @@ static void try_run(const char *line)
         fuzz_must_be_line(err.text);
         return;
     }
+    must_be_json(line);
     first = record_run_text(&run);
     fuzz_must(first != NULL, "a header that was read cannot be written");
     fuzz_must(record_run_parse(first, &again, &err) == 0, "a header as written is refused");
@@ -35,6 +46,7 @@ static void try_cell(const char *line)
         fuzz_must_be_line(err.text);
         return;
     }
+    must_be_json(line);
     first = record_cell_text(&cell);
     fuzz_must(first != NULL, "a cell that was read cannot be written");
     fuzz_must(record_cell_parse(first, &again, &err) == 0, "a cell as written is refused");
