@@ -2,14 +2,11 @@
  * too long, or a sum that does not add up, makes the file unreadable. */
 #include "check_record.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "record_memory.h"
+#include "record_json.h"
 #include "report.h"
 
 enum { FILE_BYTES_MAX = 64 << 20 };
@@ -222,6 +219,31 @@ static bool is_of(const struct check_record_case *one, const struct check_record
     return strncmp(one->rule, area->name, n) == 0 && one->rule[n] == '-';
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    const struct check_record_case *const *x = a, *const *y = b;
+
+    return strcmp((*x)->id, (*y)->id);
+}
+
+/* A case counts once. */
+static void check_ids(const struct check_record *record, struct record_error *err)
+{
+    const struct check_record_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
+
+    if (sorted == NULL) {
+        fault(err, "no memory for %zu cases", record->n_cases);
+        return;
+    }
+    for (size_t i = 0; i < record->n_cases; i++)
+        sorted[i] = &record->cases[i];
+    qsort(sorted, record->n_cases, sizeof *sorted, compare_ids);
+    for (size_t i = 1; i < record->n_cases; i++)
+        if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
+            fault(err, "the case %s is there twice", sorted[i]->id);
+    free(sorted);
+}
+
 static void count_cases(struct check_record *record)
 {
     for (size_t i = 0; i < record->n_cases; i++) {
@@ -269,41 +291,11 @@ static void check_counts(const json_t *counts, struct check_record *record,
         fault(err, "the verdict %s is not that of the cases", check_record_words[record->verdict]);
 }
 
-static json_t *load(const char *path, struct record_error *err)
-{
-    struct stat status;
-    json_error_t why;
-    json_t *root;
-
-    if (stat(path, &status) != 0) {
-        fault(err, "%s", strerror(errno));
-        return NULL;
-    }
-    if (!S_ISREG(status.st_mode)) {
-        fault(err, "it is not a regular file");
-        return NULL;
-    }
-    if (status.st_size == 0 || status.st_size > FILE_BYTES_MAX) {
-        fault(err, "it has %lld bytes: 1 to %d MiB are allowed", (long long)status.st_size,
-              FILE_BYTES_MAX >> 20);
-        return NULL;
-    }
-    root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (record_memory_failed()) {
-        json_decref(root);
-        root = NULL;
-        fault(err, "out of memory");
-    } else if (root == NULL) {
-        fault(err, "not JSON: line %d: %.100s", why.line, why.text);
-    }
-    return root;
-}
-
 int check_record_read(const char *path, struct check_record *record, struct record_error *err)
 {
     struct record_error why = {""};
     char schema[64] = "";
-    json_t *root = load(path, &why);
+    json_t *root = record_json_file(path, FILE_BYTES_MAX, &why);
 
     *record = (struct check_record){.n_cases = 0};
     if (root != NULL) {
@@ -314,6 +306,7 @@ int check_record_read(const char *path, struct check_record *record, struct reco
     if (why.text[0] == '\0') {
         read_implementation(json_object_get(root, "impl"), record, &why);
         read_lists(root, record, &why);
+        check_ids(record, &why);
         count_cases(record);
         check_counts(json_object_get(root, "counts"), record, &why);
     }

@@ -2,16 +2,13 @@
  * anything is stored, and text is cleaned. */
 #include "peer_record.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "record_memory.h"
+#include "record_json.h"
 
 enum { FILE_BYTES_MAX = 256 << 20, STEPS_MAX = 1000000 };
 
@@ -312,23 +309,9 @@ static void read_root(const json_t *root, struct peer_record *record, struct rec
 static json_t *load(const char *path, struct record_error *err)
 {
     const char prefix[] = "lockstep/peer/1.";
-    struct stat status;
-    json_error_t why;
-    json_t *root = NULL;
+    json_t *root = record_json_file(path, FILE_BYTES_MAX, err);
     char schema[64];
 
-    if (stat(path, &status) != 0)
-        fault(err, "%s", strerror(errno));
-    else if (!S_ISREG(status.st_mode))
-        fault(err, "it is not a regular file");
-    else if (status.st_size == 0 || status.st_size > FILE_BYTES_MAX)
-        fault(err, "it has %lld bytes: 1 to %d MiB are allowed", (long long)status.st_size,
-              FILE_BYTES_MAX >> 20);
-    else if ((root = json_load_file(path, JSON_REJECT_DUPLICATES, &why)) == NULL &&
-             !record_memory_failed())
-        fault(err, "not JSON: line %d: %.100s", why.line, why.text);
-    if (record_memory_failed())
-        fault(err, "out of memory");
     if (root == NULL)
         return NULL;
     read_text(root, "schema", schema, sizeof schema, err);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int record_fail(struct record_error *err, const char *format, ...)
 {
@@ -26,18 +27,101 @@ int record_fail(struct record_error *err, const char *format, ...)
     return -1;
 }
 
+/* About the memory of the values: an object costs ten times what a number does. */
+static size_t memory_of(const char *text, size_t bytes)
+{
+    enum { OBJECT = 320, ARRAY = 128, VALUE = 48 };
+    size_t sum = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < bytes; ++i) {
+        const char c = text[i];
+        if (c == '"') {
+            quoted = !quoted;
+        } else if (quoted) {
+            i += c == '\\';
+        } else if (c == '{') {
+            sum += OBJECT;
+        } else if (c == '[') {
+            sum += ARRAY;
+        } else if (c == ',' || c == ':') {
+            sum += VALUE;
+        }
+    }
+    return sum;
+}
+
+json_t *record_json_text(const char *text, size_t bytes, json_error_t *why)
+{
+    if (memory_of(text, bytes) <= RECORD_JSON_BYTES) {
+        return json_loadb(text, bytes, JSON_REJECT_DUPLICATES, why);
+    }
+    *why = (json_error_t){.line = 1};
+    snprintf(why->text, sizeof why->text, "so many values need more than %zu MiB of memory",
+             RECORD_JSON_BYTES >> 20);
+    return NULL;
+}
+
+/* All of a file of that size, with a 0 behind it; NULL: it cannot be read. */
+static char *read_all(const char *path, size_t bytes)
+{
+    FILE *stream = fopen(path, "rb");
+    char *text = stream != NULL ? malloc(bytes + 1) : NULL;
+    if (text != NULL && fread(text, 1, bytes, stream) != bytes) {
+        free(text);
+        text = NULL;
+    }
+    if (stream != NULL) {
+        fclose(stream);
+    }
+    return text;
+}
+
+json_t *record_json_file(const char *path, size_t most, struct record_error *err)
+{
+    struct stat status;
+    json_error_t why;
+    json_t *root = NULL;
+    if (stat(path, &status) != 0) {
+        record_fail(err, "%s", strerror(errno));
+        return NULL;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        record_fail(err, "it is not a regular file");
+        return NULL;
+    }
+    if (status.st_size == 0 || status.st_size > (off_t)most) {
+        record_fail(err, "it has %lld bytes: 1 to %zu MiB are allowed", (long long)status.st_size,
+                    most >> 20);
+        return NULL;
+    }
+    char *text = read_all(path, (size_t)status.st_size);
+    if (text == NULL) {
+        record_fail(err, "cannot read it: %s", strerror(errno));
+    } else if ((root = record_json_text(text, (size_t)status.st_size, &why)) == NULL &&
+               !record_memory_failed()) {
+        record_fail(err, "not JSON: line %d: %.100s", why.line, why.text);
+    }
+    free(text);
+    if (record_memory_failed()) {
+        json_decref(root);
+        root = NULL;
+        record_fail(err, "out of memory");
+    }
+    return root;
+}
+
 json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
                          struct record_error *err)
 {
     json_error_t error;
     json_t *root = NULL;
     if (record_raw_cut(line, bytes, raw)) {
-        root = json_loadb(raw->line, raw->length, JSON_REJECT_DUPLICATES, &error);
+        root = record_json_text(raw->line, raw->length, &error);
     }
     if (root == NULL) {
         /* Of a line that is not JSON the column must be that of the file. */
         raw->n_arrays = 0;
-        root = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &error);
+        root = record_json_text(line, bytes, &error);
     }
     if (record_memory_failed()) {
         json_decref(root);

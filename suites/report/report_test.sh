@@ -352,6 +352,14 @@ test_refused() {
         one_line $file.jsonl
         not_written out
     done
+    # Two bytes of text can be some hundred of memory.
+    { printf '{"schema":"lockstep/run/1.1","x":[' && yes '{},' | head -n 1000000 | tr -d '\n' && echo '0]}'; } >wide.jsonl
+    for option in '' --check --peer; do
+        # shellcheck disable=SC2086 # no word is wanted
+        report 2 $option wide.jsonl --out out
+        one_line 'so many values need more than 128 MiB of memory'
+        not_written out
+    done
     report 2 good.jsonl torn.jsonl --out out
     one_line torn.jsonl
     # shellcheck disable=SC2016 # meant as it stands
