@@ -87,6 +87,8 @@ struct report_counts {
 struct report_run {
     const struct record_run *run;
     struct report_counts counts;
+    bool sealed, planned; /* all of its files are */
+    bool ended;           /* one of them has an end line that says: not interrupted */
 };
 
 struct check_record;

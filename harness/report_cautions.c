@@ -121,6 +121,33 @@ static void about_starts(struct report_out *out, const struct report *report, co
     }
 }
 
+/* Whether the records of a run are all there, and all as they were written. */
+static void about_files(struct report_out *out, const struct report *report, const char *before,
+                        const char *after)
+{
+    for (size_t r = 0; r < report->n_runs; r++) {
+        const struct report_run *run = &report->run[r];
+        const char *id = run->run->run_id;
+
+        if (run->counts.missing > 0)
+            caution(out, before, after, "Run %.8s is incomplete: %zu of %zu %s are there%s.", id,
+                    run->counts.planned - run->counts.missing, run->counts.planned,
+                    run->run->launches > 1 ? "launches" : "cells",
+                    run->ended ? "" : ", and it has not come to its end");
+        else if (!run->ended)
+            caution(out, before, after, "Run %.8s has no end line: its file was cut short.", id);
+        if (!run->sealed)
+            caution(out, before, after,
+                    "Run %.8s is unsealed: its lines have no chain, so an edit would not show.",
+                    id);
+        if (!run->planned)
+            caution(out, before, after,
+                    "Run %.8s is of an older version: that its cells are those of its command was "
+                    "not checked.",
+                    id);
+    }
+}
+
 static void about_runs(struct report_out *out, const struct report *report, const char *before,
                        const char *after)
 {
@@ -185,5 +212,6 @@ void report_cautions(struct report_out *out, const struct report *report, const 
                 "%zu of %zu cells had not reached a steady step time when warm-up ended.",
                 counts.unsteady, counts.points);
     about_starts(out, report, before, after);
+    about_files(out, report, before, after);
     about_runs(out, report, before, after);
 }

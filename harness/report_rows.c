@@ -237,7 +237,12 @@ static void count(struct report *report)
         const size_t r = run_of(report, f);
 
         if (r == report->n_runs)
-            report->run[report->n_runs++] = (struct report_run){.run = run};
+            report->run[report->n_runs++] =
+                (struct report_run){.run = run, .sealed = true, .planned = true};
+        report->run[r].sealed = report->run[r].sealed && report->file[f].sealed;
+        report->run[r].planned = report->run[r].planned && report->file[f].planned;
+        report->run[r].ended =
+            report->run[r].ended || (report->file[f].ended && !report->file[f].interrupted);
         if (report->run[r].counts.planned < run->planned)
             report->run[r].counts.planned = run->planned;
     }

@@ -210,6 +210,10 @@ test_few() {
         is_figure out $name
     done
     is "points" "$(marks out/throughput.svg marker)" 2
+    ! grep -F 'unsealed' out/index.html || fail "a sealed file is said to be unsealed"
+    sed '$d' few.jsonl >short.jsonl
+    report 0 short.jsonl --out short
+    grep -qF 'has no end line: its file was cut short' short/index.html || fail "no word of the end"
     for name in scaling shards; do
         is "files of $name" "$(find out -name "$name*" | wc -l)" 0
     done

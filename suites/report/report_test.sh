@@ -107,6 +107,8 @@ test_figure() {
     has index.html '<td class="number">1.99</td>'
     has index.html 'on 3 devices, tutorial is 2.18× as fast as DataParallel on one device at 4096'
     has index.html 'One launch of each cell: no number here has an interval.'
+    has index.html 'Run feedface is unsealed: its lines have no chain, so an edit would not show.'
+    has_not index.html 'incomplete'
     has index.html '80 of 80 cells are compared with DataParallel on one device'
     has index.html '<summary>80 cells</summary>'
     has index.html 'Bars of one launch: 5th to 95th percentile of its 40 steps'
@@ -253,6 +255,8 @@ test_unpaired() {
     report 1 first.jsonl --out out
     one_line '100 of 600 planned launches are verified'
     has out/index.html 'Of 600 planned launches, 100 were measured and 100 verified; 500 not run.'
+    has out/index.html 'Run feedface is incomplete: 100 of 600 launches are there, and it has not come to its end.'
+    has out/summary.md 'Run feedface is incomplete: 100 of 600 launches are there'
     has out/index.html 'Launches of each run'
     has_not out/index.html 'no launch in common'
 }
@@ -310,6 +314,7 @@ test_bindings() {
     report 1 many.jsonl unbound.jsonl --out out
     has out/index.html 'Of 160 planned cells, 140 were measured and 140 verified; 20 not run.'
     one_line '140 of 160 planned cells are verified'
+    has out/index.html 'Run feedface is incomplete: 60 of 80 cells are there'
     # The cells of several devices that ran bound have no base; the others have theirs.
     none=$(grep -c '<td class="number">-</td><td class="number">-</td>' out/index.html || true)
     [ "$none" -eq 60 ] || fail "$none rows without a base, not 60"
