@@ -93,6 +93,22 @@ static int check_devices(const struct record_cell *cell, struct record_error *er
                              key->mode, key->global_batch, key->n_devices);
 }
 
+/* Programs without a probe wrote nothing of one. */
+static int check_probe(const struct record_cell *cell, struct record_error *err)
+{
+    const bool none = cell->probe_values == 0 && cell->probe_ns == 0;
+    const bool within = cell->probe_bound > 0 && cell->probe_bound < INFINITY &&
+                        cell->probe_ratio >= 0 && cell->probe_ratio <= 1;
+    if (none || (within && cell->probe_values > 0 && cell->probe_ns <= cell->setup_ns)) {
+        return 0;
+    }
+    return record_fail(err,
+                       "\"status\" is ok, but the probe compared %zu values in %g of %g ns: bound "
+                       "%g, largest difference %g of it",
+                       cell->probe_values, (double)cell->probe_ns, (double)cell->setup_ns,
+                       cell->probe_bound, cell->probe_ratio);
+}
+
 /* The first step without a time for that phase of that replica, or the number of steps. */
 static size_t step_without_time(const struct record_cell *cell, enum record_phase phase, int rank)
 {
@@ -219,7 +235,8 @@ static int check_summary(const struct record_cell *cell, struct record_error *er
 int record_check_ok(const struct record_cell *cell, struct record_error *err)
 {
     if (check_steps(cell, err) != 0 || check_devices(cell, err) != 0 ||
-        record_check_phases(cell, err) != 0 || check_beside(cell, err) != 0) {
+        check_probe(cell, err) != 0 || record_check_phases(cell, err) != 0 ||
+        check_beside(cell, err) != 0) {
         return -1;
     }
     return check_summary(cell, err);

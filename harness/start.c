@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 4096 };
+enum { MOST = 4096, PATH_BYTES = 4096 };
 
 static const char no_pool[] = "OPENBLAS_NUM_THREADS=1", ours[] = "LOCKSTEP_STARTED_AGAIN=1";
 
@@ -15,7 +15,7 @@ static const char no_pool[] = "OPENBLAS_NUM_THREADS=1", ours[] = "LOCKSTEP_START
 static void start_again(int argc, char **argv, char **variables)
 {
     const size_t name = strcspn(no_pool, "=") + 1;
-    static char *more[MOST + 3];
+    static char *more[MOST + 3], path[PATH_BYTES];
     int n = 0;
 
     (void)argc;
@@ -26,6 +26,9 @@ static void start_again(int argc, char **argv, char **variables)
     }
     more[n] = (char *)no_pool;
     more[n + 1] = (char *)ours;
+    /* By its path, so that the process keeps its name; where it has been deleted, by the link. */
+    if (readlink("/proc/self/exe", path, sizeof path - 1) > 0)
+        execve(path, argv, more);
     execve("/proc/self/exe", argv, more);
 }
 

@@ -25,8 +25,15 @@ void stop_set_signals(void)
     } signals[] = {{SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}, {SIGCHLD, SIG_DFL}, {SIGALRM, SIG_DFL}};
     sigset_t none;
 
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        sigaction(signals[i].number, &(struct sigaction){.sa_handler = signals[i].handler}, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction before;
+
+        /* A handler is that of a library, such as a profiler, not of who started the program. */
+        if (sigaction(signals[i].number, NULL, &before) == 0 &&
+            (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
+            sigaction(signals[i].number, &(struct sigaction){.sa_handler = signals[i].handler},
+                      NULL);
+    }
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
