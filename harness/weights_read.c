@@ -272,6 +272,19 @@ static int differ(const struct image *image, int i, const struct entry *there,
                    theirs, ours);
 }
 
+/* The file's next tensor, by its bare name. */
+static int next_bare(struct image *image, struct entry *entry)
+{
+    char name[sizeof entry->name];
+    const int rc = next_entry(image, entry);
+
+    if (rc)
+        return rc;
+    memcpy(name, entry->name, sizeof name);
+    bare_name(name, entry->name);
+    return 0;
+}
+
 /* Every tensor of the file is the model's, in its order; copies when they are. */
 static int match(struct image *image, const struct weights_list *list, bool copy)
 {
@@ -279,21 +292,16 @@ static int match(struct image *image, const struct weights_list *list, bool copy
 
     image->at = WEIGHTS_HEAD_BYTES;
     for (int i = 0; i < list->n || (uint32_t)i < image->tensors; i++) {
-        const bool is_there = (uint32_t)i < image->tensors, is_here = i < list->n;
         struct entry there, here;
+        const struct entry *of_file = (uint32_t)i < image->tensors ? &there : NULL;
+        const struct entry *of_model = i < list->n ? &here : NULL;
 
-        if (is_there) {
-            char name[sizeof there.name];
-
-            if ((rc = next_entry(image, &there)))
-                return rc;
-            memcpy(name, there.name, sizeof name);
-            bare_name(name, there.name);
-        }
-        if (is_here)
+        if (of_file != NULL && (rc = next_bare(image, &there)))
+            return rc;
+        if (of_model != NULL)
             here = entry_of(list, i);
-        if (!is_there || !is_here || !is_same(&there, &here))
-            return differ(image, i, is_there ? &there : NULL, is_here ? &here : NULL);
+        if (of_file == NULL || of_model == NULL || !is_same(of_file, of_model))
+            return differ(image, i, of_file, of_model);
         if (copy && (rc = dp_tensor_write(&list->param[i]->value, there.data, image->err)))
             return rc;
     }

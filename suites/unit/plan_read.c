@@ -13,8 +13,8 @@ static const char *const texts[] = {
     "--batch "
     "3 --workload tutorial --launches 1 --seed 18446744073709551615 --seconds 0.001 --steps 1:1 "
     "--bind none --graphs off",
-    "--devices cuda:0-1 --backend cuda-staged --mode plain --counts 1 --scaling strong --batch 1 "
-    "--workload lstm --launches 2 --seed 0 --seconds 3600 --steps 1:2000 --bind none",
+    ("--devices cuda:0-1 --backend cuda-staged --mode plain --counts 1 --scaling strong --batch 1 "
+     "--workload lstm --launches 2 --seed 0 --seconds 3600 --steps 1:2000 --bind none"),
 };
 
 Test(plan_read, what_is_written_is_read)
