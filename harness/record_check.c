@@ -103,8 +103,8 @@ static int check_probe(const struct record_cell *cell, struct record_error *err)
         return 0;
     }
     return record_fail(err,
-                       "\"status\" is ok, but the probe compared %zu values in %g of %g ns: bound "
-                       "%g, largest difference %g of it",
+                       "\"status\" is ok, but its probe has %zu values, %g of %g ns, bound %g, "
+                       "difference %g of it",
                        cell->probe_values, (double)cell->probe_ns, (double)cell->setup_ns,
                        cell->probe_bound, cell->probe_ratio);
 }
