@@ -64,9 +64,9 @@ const char *kind_word(enum layer_kind kind)
 bool kind_has_field(enum layer_kind kind, const char *field)
 {
     const size_t length = strlen(field);
-    const char *at = kinds[kind].fields;
+    const char *at = kinds[kind].fields + 1;
 
-    while (length > 0 && (at = strstr(at, field)) != NULL) {
+    while (length > 0 && strchr(field, ' ') == NULL && (at = strstr(at, field)) != NULL) {
         if (at[-1] == ' ' && at[length] == ' ')
             return true;
         at++;
