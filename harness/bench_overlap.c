@@ -75,7 +75,8 @@ static int compare_step(struct overlap *o, struct session *session, const struct
 /* One step of set k, which is not timed. */
 static int first_step(struct overlap *o, struct session *session, int k, struct dp_error *err)
 {
-    const struct workload_set set = workload_set(SEED, k);
+    const struct workload_set set =
+        workload_batch(&o->workload, session->rows, DP_MATH_F32, SEED, k);
     struct session_times times;
     struct verify *verify = NULL;
     int rc;

@@ -268,12 +268,17 @@ static void trim_samples(struct record_cell *cell, size_t steps)
         cell->t_start_ns[0] = 0;
 }
 
+static struct workload_set batch_of(const struct cell_config *config, int k)
+{
+    return workload_batch(&config->workload, config->rows, config->math, config->seed, k);
+}
+
 static int open_references(struct measure *m, int devices)
 {
     const struct cell_config *config = m->config;
 
     for (int k = 0; k < WORKLOAD_SETS; k++) {
-        const struct workload_set set = workload_set(config->seed, k);
+        const struct workload_set set = batch_of(config, k);
         struct verify_text why;
 
         if (verify_open(&config->workload, &set, config->rows, (size_t)devices, config->math,
@@ -289,7 +294,7 @@ static int open_sets(struct measure *m)
     struct dp_error err = {0};
 
     for (int k = 0; k < WORKLOAD_SETS; k++) {
-        const struct workload_set set = workload_set(m->config->seed, k);
+        const struct workload_set set = batch_of(m->config, k);
 
         if (session_open_set(&m->session, &set, &err))
             return cell_fail(m->cell, cell_status(&err, RECORD_BROKEN), err.text);
@@ -355,6 +360,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
                                            .plain = m->config->plain,
                                            .ddp = m->config->ddp,
                                            .bucket_bytes = m->config->bucket_bytes,
+                                           .math = m->config->math,
                                            .without_sets = true};
 
     cell->oversubscribed = dp_group_oversubscribed(group);

@@ -203,7 +203,8 @@ int session_open(struct session *session, struct dp_group *group,
     if ((rc = open_modules(session, config, err)) || (rc = open_params(session, err)))
         return rc;
     for (int k = 0; k < WORKLOAD_SETS && !config->without_sets; k++) {
-        const struct workload_set set = workload_set(config->seed, k);
+        const struct workload_set set =
+            workload_batch(config->workload, config->rows, config->math, config->seed, k);
 
         if ((rc = session_open_set(session, &set, err)))
             return rc;

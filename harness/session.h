@@ -57,6 +57,7 @@ struct session_config {
     const struct workload *workload;
     uint64_t seed;
     size_t rows;         /* of a whole batch */
+    enum dp_math math;   /* the group's: how wide its numbers can be */
     bool plain;          /* the model alone on the first device, without data_parallel */
     bool ddp;            /* a rank on every device, DistributedDataParallel */
     size_t bucket_bytes; /* of its buckets; 0: PyTorch's */

@@ -213,7 +213,7 @@ int train_exact(struct train_against *against, struct train_side *first,
 double train_bound(const struct train_side *side, const struct train_model *model,
                    const float values[], double most_feature, size_t rows, size_t factor);
 /* Outputs, loss (the sum of c * y), gradients and w - g of a step on whole numbers, all parameters
- * in value; the caller frees them. *result is NULL for what is no chain of linear layers. 0, or -1
+ * in value; the caller frees them. *result is NULL for a model that rounds. 0, or -1
  * when memory is short. train_reference.c */
 struct train_numbers {
     size_t rows;

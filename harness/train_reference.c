@@ -1,11 +1,13 @@
 /* train_reference.c: what a step on whole numbers must leave, by a float64 model that shares no
- * code with core: two sides that are wrong alike are not equal to it. Chains of linear layers only.
- */
+ * code with core: two sides that are wrong alike are not equal to it. Chains of linear layers; of
+ * other exact models the sweep's reference. */
 #include "train.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "verify_dense.h"
 
 enum { MOST = WORKLOAD_MAX_SIZES };
 
@@ -115,6 +117,37 @@ static void run(struct chain *c, double *result)
         gradient[n + i] = (double)c->numbers->value[i] - gradient[i];
 }
 
+static double *append(double *to, const double from[], size_t n)
+{
+    memcpy(to, from, n * sizeof *to);
+    return to + n;
+}
+
+static int run_dense(const struct workload *workload, const struct train_numbers *numbers,
+                     double *result)
+{
+    const struct dense_numbers given = {numbers->rows, numbers->value, numbers->feature,
+                                        numbers->c};
+    const size_t n = workload_params(workload);
+    struct verify *verify = NULL;
+    struct verify_text why;
+    double *gradient;
+
+    if (verify_dense_given(workload, &given, &verify, &why))
+        return -1;
+
+    const struct verify_dense *d = verify->dense;
+
+    result = append(result, d->output.value, d->output.n);
+    gradient = result = append(result, &d->loss, 1);
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        result = append(result, d->grad[p].value, d->grad[p].n);
+    for (size_t i = 0; i < n; i++)
+        result[i] = (double)numbers->value[i] - gradient[i];
+    verify_close(verify);
+    return 0;
+}
+
 int train_reference(const struct workload *workload, const struct train_numbers *numbers,
                     double **result)
 {
@@ -122,11 +155,15 @@ int train_reference(const struct workload *workload, const struct train_numbers 
     int rc;
 
     *result = NULL;
-    if (!workload_is_chain(workload))
+    if (!workload_is_exact(workload))
         return 0;
     *result = zeros(numbers->rows * workload->size[workload_layers(workload)] + 1 +
                     2 * workload_params(workload));
-    rc = *result != NULL ? open_chain(&c) : -1;
+    if (*result == NULL)
+        return -1;
+    if (!workload_is_chain(workload))
+        return run_dense(workload, numbers, *result);
+    rc = open_chain(&c);
     if (rc == 0)
         run(&c, *result);
     close_chain(&c);

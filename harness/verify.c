@@ -98,7 +98,7 @@ static int check_outputs(const struct verify *v, const struct verify_step *step,
     struct equal_report report;
 
     for (size_t n = 0; n < v->rows; n++) {
-        const size_t at = n % v->period * width;
+        const size_t at = workload_pattern(&v->set, n) * width;
 
         found->values += width;
         if (compare(step->outputs + n * width, v->output + at,

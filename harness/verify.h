@@ -12,7 +12,7 @@
 
 #include "workload.h"
 
-#define VERIFY_LEARNING_RATE 0x1p-10
+#define VERIFY_LEARNING_RATE 0x1p-4
 
 struct verify_text {
     char text[200];

@@ -175,25 +175,21 @@ static void note_operands(struct cnn *m)
         m->operand = fmax(m->operand, fmax(m->b[i], 3 * fabs(m->db[i])));
 }
 
-int verify_cnn_fill(struct verify *v, const struct workload *workload,
-                    const struct workload_set *set, struct verify_text *why)
+int verify_cnn_fill(struct verify *v, struct verify_text *why)
 {
     struct cnn *m = calloc(1, sizeof *m);
     struct verify_dense *d = v->dense;
 
-    (void)workload;
     if (m == NULL) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
     for (size_t r = 0; r < v->patterns; r++) {
-        double g[CLASSES];
+        const double *g = d->upstream + r * CLASSES;
 
-        for (size_t i = 0; i < PLANE; i++)
-            m->x[i] = workload_input(set, r, i);
+        memcpy(m->x, d->input + r * PLANE, sizeof m->x);
         forward(v, m, r);
         for (size_t k = 0; k < CLASSES; k++) {
-            g[k] = workload_upstream(set, r, k);
             d->loss += v->weight[r] * g[k] * d->output.value[r * CLASSES + k];
             d->loss_bound += v->weight[r] * fabs(g[k] * d->output.value[r * CLASSES + k]);
         }

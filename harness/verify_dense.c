@@ -23,26 +23,68 @@ static int open_array(struct dense_array *array, size_t n)
     return array->value == NULL || array->bound == NULL ? -1 : 0;
 }
 
-static int open_arrays(struct verify *v, const struct workload *workload,
-                       const struct workload_set *set)
+static int open_arrays(struct verify *v, const struct workload *workload)
 {
-    struct verify_dense *d = v->dense;
+    const size_t width = workload->size[workload->n_sizes - 1];
+    struct verify_dense *d = v->dense = calloc(1, sizeof *d);
 
+    if (d == NULL)
+        return -1;
     v->weight = verify_numbers(1, v->patterns);
-    if (v->weight == NULL ||
-        open_array(&d->output, v->patterns * workload->size[workload->n_sizes - 1]))
+    d->input = verify_numbers(v->patterns, workload->size[0]);
+    d->upstream = verify_numbers(v->patterns, width);
+    if (v->weight == NULL || d->input == NULL || d->upstream == NULL ||
+        open_array(&d->output, v->patterns * width))
         return -1;
     for (size_t p = 0; p < DENSE_PARAMS; p++) {
         const size_t n = workload_param_count(workload, p);
 
         if (open_array(&d->param[p], n) || open_array(&d->grad[p], n))
             return -1;
-        for (size_t i = 0; i < n; i++)
+    }
+    return 0;
+}
+
+static void put_set(struct verify *v, const struct workload *workload,
+                    const struct workload_set *set)
+{
+    const size_t in = workload->size[0], width = workload->size[workload->n_sizes - 1];
+    struct verify_dense *d = v->dense;
+
+    for (size_t p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->param[p].n; i++)
             d->param[p].value[i] = workload_value(workload, set, p, i);
+    for (size_t r = 0; r < v->patterns; r++) {
+        for (size_t i = 0; i < in; i++)
+            d->input[r * in + i] = workload->kind == WORKLOAD_MIXED ? workload_number(set, r)
+                                                                    : workload_input(set, r, i);
+        for (size_t i = 0; i < width; i++)
+            d->upstream[r * width + i] = workload_upstream(set, r, i);
     }
     for (size_t n = 0; n < v->rows; n++)
-        v->weight[n % v->period] += workload_scale(set, n);
-    return 0;
+        v->weight[workload_pattern(set, n)] += workload_scale(set, n);
+}
+
+static void put(double to[], const float from[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (double)from[i];
+}
+
+static void put_given(struct verify *v, const struct workload *workload,
+                      const struct dense_numbers *numbers)
+{
+    const float *value = numbers->value;
+    struct verify_dense *d = v->dense;
+
+    for (size_t p = 0; p < DENSE_PARAMS; p++) {
+        put(d->param[p].value, value, d->param[p].n);
+        value += d->param[p].n;
+    }
+    put(d->input, numbers->input, v->rows * workload->size[0]);
+    put(d->upstream, numbers->upstream, d->output.n);
+    for (size_t r = 0; r < v->rows; r++)
+        v->weight[r] = 1;
 }
 
 /* A math that rounds the operands of matrix products must leave these alone. */
@@ -139,9 +181,9 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
 {
     switch (workload->kind) {
     case WORKLOAD_CNN:
-        return verify_cnn_fill(v, workload, set, why);
+        return verify_cnn_fill(v, why);
     case WORKLOAD_MIXED:
-        return verify_mixed_fill(v, set);
+        return verify_mixed_fill(v, why);
     case WORKLOAD_RNN:
         return verify_rnn_fill(v, set, why);
     case WORKLOAD_LSTM:
@@ -172,11 +214,11 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
 {
     int rc;
 
-    v->dense = calloc(1, sizeof *v->dense);
-    if (v->dense == NULL || open_arrays(v, workload, set)) {
+    if (open_arrays(v, workload)) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
+    put_set(v, workload, set);
     v->dense->exact = workload_is_exact(workload) && !v->probe;
     if (!workload_is_exact(workload) && v->operand_limit < FLOAT_LIMIT) {
         snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
@@ -187,6 +229,29 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         rc = v->probe          ? check_finite(v, workload, why)
              : v->dense->exact ? check_limits(v, why)
                                : check_bounds(v, workload, why);
+    return rc;
+}
+
+int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
+                       struct verify **verify, struct verify_text *why)
+{
+    struct verify *v = calloc(1, sizeof *v);
+    int rc = -1;
+
+    if (v != NULL) {
+        v->rows = v->patterns = numbers->rows;
+        rc = open_arrays(v, workload);
+    }
+    if (rc == 0) {
+        put_given(v, workload, numbers);
+        rc = fill(v, workload, &v->set, why);
+    } else {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+    }
+    if (rc == 0)
+        *verify = v;
+    else
+        verify_close(v);
     return rc;
 }
 
@@ -202,6 +267,8 @@ void verify_dense_close(struct verify_dense *dense)
     }
     free(dense->output.value);
     free(dense->output.bound);
+    free(dense->input);
+    free(dense->upstream);
     free(dense);
 }
 
@@ -263,7 +330,7 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
         for (; n < end; n++)
             for (size_t k = 0; k < width; k++) {
                 const double term = workload_scale(set, n) *
-                                    workload_upstream(set, n % v->period, k) *
+                                    workload_upstream(set, workload_pattern(&v->set, n), k) *
                                     (double)outputs[n * width + k];
 
                 sum += term;
@@ -295,7 +362,7 @@ int verify_dense_check(const struct verify *v, const struct verify_step *step,
     int rc = 0;
 
     for (size_t n = 0; n < v->rows && rc == 0; n++) {
-        const size_t at = n % v->period * width;
+        const size_t at = workload_pattern(&v->set, n) * width;
 
         found->values += width;
         rc = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,

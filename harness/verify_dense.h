@@ -18,7 +18,8 @@ struct verify_dense {
     bool exact;
     struct dense_array param[DENSE_PARAMS], grad[DENSE_PARAMS]; /* param: bounds unused */
     struct dense_array output;                                  /* [patterns, width] */
-    double loss, loss_bound; /* of exact models; others' follows from the outputs of the step */
+    double *input, *upstream; /* of exact models: [patterns, size[0]], [patterns, width] */
+    double loss, loss_bound;  /* of exact models; others' follows from the outputs of the step */
     double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
 };
 
@@ -27,17 +28,24 @@ struct verify_dense {
 double dense_gamma(double n);
 
 /* verify_NAME.c: fill outputs, loss and gradients from the parameters. 0, or -1 and why. */
-int verify_cnn_fill(struct verify *v, const struct workload *workload,
-                    const struct workload_set *set, struct verify_text *why);
+int verify_cnn_fill(struct verify *v, struct verify_text *why);
+int verify_mixed_fill(struct verify *v, struct verify_text *why);
 int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct verify_text *why);
 int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct verify_text *why);
-int verify_mixed_fill(struct verify *v, const struct workload_set *set);
 int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
 int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
 int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct verify_text *why);
+/* Of an exact model, a step on other whole numbers than a set's: parameters, inputs and factors of
+ * the outputs. 0, or -1 where memory is short. */
+struct dense_numbers {
+    size_t rows;
+    const float *value, *input, *upstream;
+};
+int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
+                       struct verify **verify, struct verify_text *why);
 int verify_dense_check(const struct verify *v, const struct verify_step *step,
                        struct verify_found *found, struct verify_text *why);
 /* The loss and its bound, of outputs of that width that are a step's own. */

@@ -1,6 +1,6 @@
 /* verify_model.c: the float64 model of a training step. Shares no code with core.
  *
- * Rows repeat with the set's period P, so only min(rows, P) pattern rows are computed. With row n
+ * Rows repeat, so only the pattern rows are computed. With row n
  * of c being s_n times its pattern's, sum over n of g_n (x) a_n = sum over patterns r of
  * S_r * g_r (x) a_r, where S_r adds up the s_n of the rows of pattern r.
  * Weights are used as their two entries per row, never as matrices. */
@@ -102,15 +102,6 @@ static double gradient_bound(const struct verify *v, const struct verify_layer *
     return bound;
 }
 
-/* 2^p for p significant bits: every integer of at most that size has no more of them. */
-static double operand_limit(enum dp_math math)
-{
-    static const double limits[DP_MATHS] = {
-        [DP_MATH_F32] = 0x1p24, [DP_MATH_TF32] = 0x1p11, [DP_MATH_BF16] = 0x1p8};
-
-    return (unsigned)math < DP_MATHS ? limits[math] : 0;
-}
-
 /* Of a product of two rounded operands. bf16 is rounded to the nearest of 8 bits, tf32 may be cut
  * off behind 11. */
 static double operand_error(enum dp_math math)
@@ -180,7 +171,8 @@ static int run_backward(struct verify *v, struct verify_text *why)
 {
     for (size_t l = v->layers; l-- > 0;) {
         const struct verify_layer *layer = &v->layer[l];
-        /* The update subtracts g / 2^10 from a weight of at most 2: in units of 2^-10. */
+        /* The update subtracts g / 2^10 from a weight of at most 2, in units of the learning rate.
+         */
         const double gradients = gradient_bound(v, layer);
         const double upstream = largest(layer->upstream, v->patterns * layer->out);
         double bound = gradients + 2 / VERIFY_LEARNING_RATE;
@@ -240,7 +232,7 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
             v->layer[v->layers - 1].upstream[r * last + i] = workload_upstream(set, r, i);
     }
     for (size_t n = 0; n < v->rows; n++)
-        v->weight[n % v->period] += workload_scale(set, n);
+        v->weight[workload_pattern(&v->set, n)] += workload_scale(set, n);
     return 0;
 }
 
@@ -265,13 +257,12 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
     if (v != NULL) {
         v->rows = rows;
         v->devices = devices;
-        v->operand_limit = operand_limit(math);
+        v->operand_limit = workload_operand_limit(math);
         v->set = *set;
         v->probe = workload_is_probe(set);
         v->operands = operand_error(math);
         v->divisor = 1;
-        v->period = set->period;
-        v->patterns = rows < set->period ? rows : set->period;
+        v->patterns = workload_patterns(set, rows);
         rc = 0;
     }
     if (rc == 0 && !workload_is_chain(workload)) {

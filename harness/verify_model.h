@@ -17,7 +17,7 @@ struct verify_layer {
 };
 
 struct verify {
-    size_t rows, devices, patterns, period, layers;
+    size_t rows, devices, patterns, layers;
     bool straight;        /* no ReLU between the layers */
     double operand_limit; /* integers up to it are exact as operands of a matrix product */
     struct verify_layer layer[WORKLOAD_MAX_SIZES];

@@ -12,7 +12,8 @@ bool verify_has_ranks(const struct workload *workload)
     return workload->kind != WORKLOAD_MIXED;
 }
 
-/* The largest sum of |terms| of an update, in units of its smallest bit: 2^-10 / ranks. */
+/* The largest sum of |terms| of an update, in units of its smallest bit: the learning rate / ranks.
+ */
 static double update_bound(const struct verify *v)
 {
     const double unit = (double)v->devices / VERIFY_LEARNING_RATE;
@@ -53,7 +54,7 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct v
         double sum = 0;
 
         for (; n < end; n++)
-            sum += workload_scale(set, n) * loss[n % v->period];
+            sum += workload_scale(set, n) * loss[workload_pattern(&v->set, n)];
         total += (double)(float)sum;
     }
     v->loss = total;

@@ -89,7 +89,7 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
     if (rc != 0)
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
     for (size_t r = 0; r < v->patterns && rc == 0; r++) {
-        const size_t rows = (v->rows - r + v->period - 1) / v->period;
+        const size_t rows = (v->rows - r + set->period - 1) / set->period;
 
         sums.rows = v->probe ? v->weight[r] : (double)rows; /* others' terms are 0 */
         sums.scales = v->weight[r];

@@ -27,6 +27,7 @@ static const struct fault faults[] = {
     {"results to 14 bits", FLOAT_BITS, 14}, {"results to 16 bits", FLOAT_BITS, 16},
     {"operands to bf16", 8, FLOAT_BITS},    {"operands to 11 bits", 11, FLOAT_BITS}};
 static const struct fault *planted = &honest;
+static size_t planted_from; /* the first product that the fault is in */
 static atomic_size_t calls;
 static size_t wrong_from = SIZE_MAX; /* the first product that is wrong by 1 */
 
@@ -45,14 +46,14 @@ static float rounded(float value, int bits)
     return value;
 }
 
-static float *rounded_copy(const float *from, size_t n)
+static float *rounded_copy(const float *from, size_t n, int bits)
 {
     float *to = malloc(n * sizeof *to);
 
     if (to == NULL)
         abort();
     for (size_t i = 0; i < n; i++)
-        to[i] = rounded(from[i], planted->operands);
+        to[i] = rounded(from[i], bits);
     return to;
 }
 
@@ -65,8 +66,10 @@ sgemm_fn cblas_sgemm;
 void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float alpha,
                  const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
 {
-    float *near_a = rounded_copy(a, (size_t)m * (size_t)k);
-    float *near_b = rounded_copy(b, (size_t)k * (size_t)n);
+    const size_t call = atomic_fetch_add(&calls, 1);
+    const struct fault *fault = call >= planted_from ? planted : &honest;
+    float *near_a = rounded_copy(a, (size_t)m * (size_t)k, fault->operands);
+    float *near_b = rounded_copy(b, (size_t)k * (size_t)n, fault->operands);
     void *found = dlsym(RTLD_NEXT, "cblas_sgemm");
     sgemm_fn *next = NULL;
 
@@ -75,8 +78,8 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
     memcpy(&next, &found, sizeof next);
     next(layout, turn_a, turn_b, m, n, k, alpha, near_a, lda, near_b, ldb, beta, c, ldc);
     for (size_t i = 0; i < (size_t)m * (size_t)n; i++)
-        c[i] = rounded(c[i], planted->results);
-    if (atomic_fetch_add(&calls, 1) >= wrong_from)
+        c[i] = rounded(c[i], fault->results);
+    if (call >= wrong_from)
         c[0] += 1;
     free(near_a);
     free(near_b);
@@ -110,14 +113,47 @@ static struct record_cell measured(const char *workload, enum mode mode, size_t 
     return cell;
 }
 
+/* The data of the timed steps find rounded numbers by themselves, too: the probe's products, which
+ * are as many as a step's, are right here. */
+static int try_timed(const char *workload, enum mode mode, size_t rows)
+{
+    enum { LEAST_BITS = 15 };
+    struct record_cell cell;
+    int wrong = 0;
+
+    planted = &honest;
+    atomic_store(&calls, 0);
+    cell = measured(workload, mode, rows);
+    if (cell.exact_bits < LEAST_BITS) {
+        printf("FAILED: exact data of %d bits, fewer than %d\n", cell.exact_bits, LEAST_BITS);
+        wrong++;
+    }
+    planted_from = atomic_load(&calls) / (cell.steps_checked + 1);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        if (faults[i].results >= LEAST_BITS && faults[i].operands >= LEAST_BITS)
+            continue;
+        planted = &faults[i];
+        atomic_store(&calls, 0);
+        cell = measured(workload, mode, rows);
+        if (cell.status == RECORD_FAILED && strncmp(cell.reason, "step 0, ", 8) == 0)
+            continue;
+        printf("FAILED: %s after the probe is %s: %s\n", planted->name,
+               record_status_names[cell.status], cell.reason);
+        wrong++;
+    }
+    planted_from = 0;
+    return wrong;
+}
+
 /* The number of cells whose verdict is not what it must be. */
 static int try_cell(const char *workload, enum mode mode, size_t rows)
 {
-    int wrong = 0;
+    int wrong = 0, exact_bits;
     struct record_cell cell;
 
     planted = &honest;
     cell = measured(workload, mode, rows);
+    exact_bits = cell.exact_bits;
     printf("%-16s %-5s %5zu rows: %2d bits, bound %.2g, ratio %.2g", workload, mode_names[mode],
            rows, cell.exact_bits, cell.probe_bound, cell.probe_ratio);
     if (cell.status != RECORD_OK || !(cell.probe_ratio > 0 && cell.probe_ratio <= 1)) {
@@ -138,6 +174,8 @@ static int try_cell(const char *workload, enum mode mode, size_t rows)
         wrong++;
     }
     printf("\n");
+    if (mode == DP && exact_bits > 0)
+        wrong += try_timed(workload, mode, rows);
     fflush(stdout);
     return wrong;
 }

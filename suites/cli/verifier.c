@@ -95,7 +95,7 @@ static int right_step(struct fixture *f, const struct workload_set *set, int k, 
 /* Real step k, then all wrong ones. */
 static int try_set(struct fixture *f, int k, uint64_t seed)
 {
-    const struct workload_set set = workload_set(seed, k);
+    const struct workload_set set = workload_batch(&f->workload, ROWS, DP_MATH_F32, seed, k);
     size_t values = 0;
 
     if (right_step(f, &set, k, &values))
@@ -120,7 +120,6 @@ static int try_set(struct fixture *f, int k, uint64_t seed)
 /* words: with which there must be no reference; NULL: there must be one. */
 static int expect_open(const char *name, size_t rows, enum dp_math math, const char *words)
 {
-    const struct workload_set set = workload_set(1, 0);
     struct workload workload;
     struct verify *verify = NULL;
     struct verify_text why = {""};
@@ -129,6 +128,8 @@ static int expect_open(const char *name, size_t rows, enum dp_math math, const c
 
     if (workload_parse(name, &workload, text, sizeof text))
         return fail("workload", text);
+    const struct workload_set set = workload_batch(&workload, rows, math, 1, 0);
+
     opened = verify_open(&workload, &set, rows, 2, math, &verify, &why) == 0;
     if (opened)
         verify_close(verify);
@@ -195,7 +196,7 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
 
 static int sample_set(struct fixture *f, int k, bool exact)
 {
-    const struct workload_set set = workload_set(5, k);
+    const struct workload_set set = workload_batch(&f->workload, ROWS, DP_MATH_F32, 5, k);
     const size_t outputs = ROWS * f->workload.size[f->workload.n_sizes - 1];
     size_t values = 0, missed;
     float terms = 0;

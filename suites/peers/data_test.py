@@ -30,8 +30,8 @@ def main(program: str) -> int:
             for index in range(SETS):
                 want = subprocess.run([program, workload, str(seed), str(index), str(rows)],
                                       stdout=subprocess.PIPE, check=True).stdout
-                data = Data(workload, seed, index)
-                parts = [*data.parameters(), data.inputs(rows), data.upstream(rows)]
+                data = Data(workload, seed, index, rows)
+                parts = [*data.parameters(), data.inputs(), data.upstream()]
                 got = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
                 if got != want:
                     print(f"FAILED: {workload}, seed {seed}, set {index}: other numbers")

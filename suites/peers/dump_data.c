@@ -36,8 +36,8 @@ int main(int argc, char **argv)
 
     if (argc != 5 || workload_parse(argv[1], &workload, why, sizeof why))
         return 2;
-    set = workload_set(strtoull(argv[2], NULL, 10), atoi(argv[3]));
     rows = strtoull(argv[4], NULL, 10);
+    set = workload_batch(&workload, rows, DP_MATH_F32, strtoull(argv[2], NULL, 10), atoi(argv[3]));
     for (size_t i = 0; i < workload.n_sizes; i++)
         most = rows * workload.size[i] > most ? rows * workload.size[i] : most;
     for (size_t p = 0; p < workload_n_params(&workload); p++)

@@ -183,9 +183,9 @@ static void expect_means(const char *name, size_t n_rows, bool exact)
     struct fixture f = {0};
     struct verify *verify = NULL;
     struct verify_text why = {""};
-    const struct workload_set set = workload_set(5, 0);
     size_t rows[DP_MAX_SLOTS], values = 0;
     open_workload(&f, name, n_rows, DDP);
+    const struct workload_set set = workload_batch(&f.workload, n_rows, DP_MATH_F32, 5, 0);
     struct session *s = &f.session;
     struct verify_step left = {.shard = rows,
                                .n_shards = probe_rows(&s->probe, rows),

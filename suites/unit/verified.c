@@ -116,7 +116,7 @@ static void make(const struct verify *v, struct made *step)
     step->shard[0] = step->shard[1] = v->rows / 2;
     step->outputs = floats(v->rows * width);
     for (size_t i = 0; i < v->rows * width; i++)
-        step->outputs[i] = (float)d->output.value[i % (v->period * width)];
+        step->outputs[i] = (float)d->output.value[i % (v->set.period * width)];
     for (int p = 0; p < DENSE_PARAMS; p++) {
         const struct dense_array *grad = &d->grad[p];
 
@@ -142,7 +142,7 @@ static void loss_shows(const char *name, size_t rows)
 
     make(v, &made);
     for (size_t i = 0; i < rows * 10; i++) {
-        term = workload_scale(&set, i / 10) * workload_upstream(&set, i / 10 % v->period, i % 10) *
+        term = workload_scale(&set, i / 10) * workload_upstream(&set, i / 10 % v->set.period, i % 10) *
                (double)made.outputs[i];
         sum += term;
     }

@@ -1,6 +1,6 @@
 /* data.c: the numbers of a workload, functions of seed, set and place only.
  *
- * Everything is a small integer, so that sums are exact in float and do not depend on order,
+ * Everything is an integer, so that sums are exact in float and do not depend on order,
  * kernel or device count. Inputs and upstream are never 0: a lost row always shows. The probe's are
  * fractions with the last bit of a float set. */
 #include "workload.h"
@@ -41,7 +41,7 @@ struct workload_set workload_set(uint64_t seed, int index)
     static const size_t periods[WORKLOAD_SETS] = {127, 113};
 
     return (struct workload_set){
-        .seed = seed, .index = index, .period = periods[index], .stride = 1};
+        .seed = seed, .index = index, .period = periods[index], .stride = 1, .wide = 0};
 }
 
 struct workload_set workload_probe(uint64_t seed, size_t rows, size_t devices)
@@ -109,8 +109,12 @@ double workload_bias(const struct workload_set *set, size_t layer, size_t row)
 
 double workload_input(const struct workload_set *set, size_t pattern, size_t column)
 {
+    const int bits = workload_wide_input(set, pattern);
+
     if (workload_is_probe(set))
         return fraction(set, STREAM_INPUT, pattern, column);
+    if (bits > 0)
+        return workload_wide_number(draw(set, STREAM_INPUT, pattern, column), bits);
 
     const int value = draw_below(set, STREAM_INPUT, pattern, column, 6); /* -3..-1, 1..3 */
 
@@ -119,8 +123,12 @@ double workload_input(const struct workload_set *set, size_t pattern, size_t col
 
 double workload_upstream(const struct workload_set *set, size_t pattern, size_t column)
 {
+    const int bits = workload_wide_upstream(set, pattern);
+
     if (workload_is_probe(set))
         return fraction(set, STREAM_UPSTREAM, pattern, column);
+    if (bits > 0)
+        return workload_wide_number(draw(set, STREAM_UPSTREAM, pattern, column), bits);
 
     const int value = draw_below(set, STREAM_UPSTREAM, pattern, column, 4); /* -2, -1, 1, 2 */
 
@@ -129,13 +137,18 @@ double workload_upstream(const struct workload_set *set, size_t pattern, size_t 
 
 int workload_number(const struct workload_set *set, size_t pattern)
 {
-    return draw_below(set, STREAM_INPUT, pattern, 0, WORKLOAD_TABLE);
+    if (workload_wide_input(set, pattern) > 0)
+        return WORKLOAD_TABLE - 1 - (int)pattern;
+    return draw_below(set, STREAM_INPUT, pattern, 0,
+                      set->wide > 0 ? WORKLOAD_TABLE - WORKLOAD_WIDE : WORKLOAD_TABLE);
 }
 
 int workload_scale(const struct workload_set *set, size_t row)
 {
     if (workload_is_probe(set))
         return row % set->stride == 0;
+    if (workload_is_wide(set, row))
+        return 1;
     return 1 + draw_below(set, STREAM_SCALE, row, 0, 3);
 }
 
@@ -168,13 +181,13 @@ void workload_fill_inputs(const struct workload *workload, const struct workload
 
     for (size_t n = 0; n < rows; n++)
         for (size_t j = 0; j < width; j++)
-            values[n * width + j] = (float)workload_input(set, n % set->period, j);
+            values[n * width + j] = (float)workload_input(set, workload_pattern(set, n), j);
 }
 
 void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t values[])
 {
     for (size_t n = 0; n < rows; n++)
-        values[n] = workload_number(set, n % set->period);
+        values[n] = workload_number(set, workload_pattern(set, n));
 }
 
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
@@ -186,6 +199,7 @@ void workload_fill_upstream(const struct workload *workload, const struct worklo
         const int scale = workload_scale(set, n);
 
         for (size_t j = 0; j < width; j++)
-            values[n * width + j] = (float)(scale * workload_upstream(set, n % set->period, j));
+            values[n * width + j] =
+                (float)(scale * workload_upstream(set, workload_pattern(set, n), j));
     }
 }

@@ -1,11 +1,12 @@
 /* data_models.c: the parameters of the models that are not chains of linear layers.
  *
- * mixed, cnn: small integers, cnn's most of them 0, so that all sums are exact in float. rnn, lstm:
- * dyadic fractions, the recurrent ones small, so that a bound on the rounding of eight steps stays
- * small; rnn's are few instead, because a gradient that goes back through sums of many small terms
- * of either sign is soon less than the bound. capsnet: integers up to its capsules, then dyadic
- * fractions, so large that the rounds of its routing differ and so small that their bound stays
- * small. The probe's are those of workload.h: no row has more than some 16 that are not 0. */
+ * mixed, cnn: small integers but for some rows of mixed's table, cnn's most of them 0, so that all
+ * sums are exact in float. rnn, lstm: dyadic fractions, the recurrent ones small, so that a bound
+ * on the rounding of eight steps stays small; rnn's are few instead, because a gradient that goes
+ * back through sums of many small terms of either sign is soon less than the bound. capsnet:
+ * integers up to its capsules, then dyadic fractions, so large that the rounds of its routing
+ * differ and so small that their bound stays small. The probe's are those of workload.h: no row has
+ * more than some 16 that are not 0. */
 #include "workload.h"
 
 /* How a parameter's numbers are drawn: 1 of `every` is not 0, and then +-1..most times unit. */
@@ -117,6 +118,14 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* The last rows of the table are those of the wide patterns. */
+static int table_bits(const struct workload_set *set, size_t row)
+{
+    const size_t pattern = WORKLOAD_TABLE - 1 - row;
+
+    return pattern < WORKLOAD_WIDE ? workload_wide_input(set, pattern) : 0;
+}
+
 double workload_value(const struct workload *workload, const struct workload_set *set, size_t p,
                       size_t i)
 {
@@ -126,7 +135,10 @@ double workload_value(const struct workload *workload, const struct workload_set
 
     x = mix(x ^ (uint64_t)set->index);
     x = mix(x ^ (uint64_t)(1000 + p));
-    x = mix(x ^ (uint64_t)i) >> 16;
+    x = mix(x ^ (uint64_t)i);
+    if (workload->kind == WORKLOAD_MIXED && p == 0 && table_bits(set, i / 10) > 0)
+        return workload_wide_number(x, table_bits(set, i / 10));
+    x >>= 16;
     if (x % law->every != 0)
         return 0;
     x /= law->every;

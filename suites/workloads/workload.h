@@ -1,15 +1,21 @@
 /* workload.h: what the sweep runs: models, and data that is exact by construction.
  *
- * All numbers are small integers given by a seed and a set (0 or 1), so a verifier can state
- * every result exactly:
- *   weights   each row has two entries of +-1; their columns are two affine maps of the row, so
- *             every column gets about 2 * out / in entries ("a sum of two signed permutations")
- *   inputs    row n is pattern row n mod period (a prime): a reference costs at most period
- *             rows whatever the batch
- *   upstream  row n of c is scale(n) * pattern row n mod period, scale 1, 2 or 3 by a hash of n:
- *             the backward pass is linear in c, so row n's gradients are scale(n) times those
- *             of its pattern, and still no two rows a period apart need have the same c
+ * All numbers are integers, most of them small, given by a seed and a set (0 or 1), so a verifier
+ * can state every result exactly: weights   each row has two entries of +-1; their columns are two
+ * affine maps of the row, so every column gets about 2 * out / in entries ("a sum of two signed
+ * permutations") inputs    row n is pattern row n mod period (a prime): a reference costs at most
+ * so many rows whatever the batch upstream  row n of c is scale(n) * pattern row n mod period,
+ * scale 1, 2 or 3 by a hash of n: the backward pass is linear in c, so row n's gradients are
+ * scale(n) times those of its pattern, and still no two rows a period apart need have the same c
  * The two sets differ in all of these, the period included.
+ *
+ * Small integers alone would stay what they are when a result is rounded to few bits. So a batch of
+ * an exact workload has up to 8 rows with wide inputs and up to 8 with wide upstream, spread over
+ * it: odd integers of up to 19 bits, each row's of one bit fewer than those of the row before it,
+ * so that outputs and gradients have some 20 bits and every sum of |terms| stays below 2^24. These
+ * rows have patterns of their own. A larger batch, a deeper model or a math that rounds operands
+ * leaves less room for them: `wide` says how many bits there are. A batch of one row has no
+ * wide upstream: the gradients of biases and of the table of mixed are narrow there.
  *
  * The probe is a third set, of a step that is not timed: its numbers have all the bits that a float
  * has, so that nothing can be rounded before, within or after a matrix product without a trace.
@@ -26,6 +32,7 @@
 #define WORKLOAD_SETS      2    /* of steps that are timed */
 #define WORKLOAD_PROBE     2    /* the index of the set that is not */
 #define WORKLOAD_TABLE     1000 /* rows of the table of mixed */
+#define WORKLOAD_WIDE      8    /* at most so many rows with wide inputs; with wide upstream */
 
 /* Every model takes rows of size[0] floats, but for mixed (one 32-bit integer a row, [N]), and
  * gives rows of the last size. */
@@ -58,7 +65,8 @@ struct workload_set {
     uint64_t seed;
     int index;     /* 0..WORKLOAD_SETS-1, or WORKLOAD_PROBE */
     size_t period; /* of the pattern rows */
-    size_t stride; /* the probe: of the rows whose upstream is not 0 */
+    size_t stride; /* the probe: of the rows whose upstream is not 0; else of the wide rows */
+    int wide;      /* bits of the widest numbers; 0: there are no wide rows */
 };
 
 /* One of a weight row's two entries; both may name the same column, then they add up. */
@@ -91,20 +99,39 @@ int workload_open_parallel(const struct workload *workload, struct dp_group *gro
                            const struct dp_parallel_config *config, struct dp_module **model,
                            struct dp_error *err);
 
+/* Without wide rows. */
 struct workload_set workload_set(uint64_t seed, int index);
+/* For so many rows of a workload: of an exact one with numbers as wide as they can be. A math that
+ * rounds operands must leave them alone. */
+struct workload_set workload_batch(const struct workload *workload, size_t rows, enum dp_math math,
+                                   uint64_t seed, int index);
+/* 2^p for p significant bits that a math leaves the operands of matrix products: every integer of
+ * at most that size has no more of them. */
+double workload_operand_limit(enum dp_math math);
+/* The pattern of a row: below workload_patterns, which is the same for all devices. */
+size_t workload_pattern(const struct workload_set *set, size_t row);
+size_t workload_patterns(const struct workload_set *set, size_t rows);
+bool workload_is_wide(const struct workload_set *set, size_t row);
+/* data_wide.c: the bits of the numbers of a pattern; 0: they are not wide. */
+int workload_wide_input(const struct workload_set *set, size_t pattern);
+int workload_wide_upstream(const struct workload_set *set, size_t pattern);
 /* The probe for so many rows and devices: in every shard there is a row whose upstream is not 0. */
 struct workload_set workload_probe(uint64_t seed, size_t rows, size_t devices);
 bool workload_is_probe(const struct workload_set *set);
 /* All are exact in float; of the probe from 0 to 1, and a scale 0 or 1. */
 void workload_weight(const struct workload *workload, const struct workload_set *set, size_t layer,
                      size_t row, struct workload_entry entry[2]);
-double workload_bias(const struct workload_set *set, size_t layer, size_t row);       /* -2..2 */
-double workload_input(const struct workload_set *set, size_t pattern, size_t column); /* +-1..3 */
-double workload_upstream(const struct workload_set *set, size_t pattern,
-                         size_t column);                        /* +-1..2 */
-int workload_scale(const struct workload_set *set, size_t row); /* 1..3 */
+double workload_bias(const struct workload_set *set, size_t layer, size_t row); /* -2..2 */
+/* +-1..3, or wide */
+double workload_input(const struct workload_set *set, size_t pattern, size_t column);
+/* +-1..2, or wide */
+double workload_upstream(const struct workload_set *set, size_t pattern, size_t column);
+int workload_scale(const struct workload_set *set, size_t row); /* 1..3; of a wide row 1 */
 
-int workload_number(const struct workload_set *set, size_t pattern); /* 0..WORKLOAD_TABLE-1 */
+/* 0..WORKLOAD_TABLE-1. The last rows of the table have the wide inputs of mixed. */
+int workload_number(const struct workload_set *set, size_t pattern);
+/* One of the wide numbers that a hash may give. */
+double workload_wide_number(uint64_t hash, int bits);
 
 /* The same numbers as arrays: weights [out, in], biases [out], inputs [rows, size[0]],
  * upstream [rows, last size]. */

@@ -1,7 +1,8 @@
 """data.py: the numbers of a workload, the same as those of suites/workloads/data.c and data_models.c.
 
-Small integers, so that sums are exact in float and every program must leave the same bits. That
-they are the same numbers is tested: suites/peers/data_test.sh compares the bytes.
+Integers, so that sums are exact in float and every program must leave the same bits; in some rows
+wide ones, so that a rounded result is another one. That they are the same numbers is tested:
+suites/peers/data_test.py compares the bytes.
 """
 from __future__ import annotations
 
@@ -13,9 +14,12 @@ from .workloads import MODELS, sizes_of
 
 SETS = 2
 PERIODS = (127, 113)
-LEARNING_RATE = 2.0**-10
+LEARNING_RATE = 2.0**-4
 MAP, SIGN, BIAS, INPUT, UPSTREAM, SCALE = range(6)
 MASK = (1 << 64) - 1
+# Wide rows of either kind; the fewest bits of one; of a model the most bits, and how its sums grow.
+WIDE, LEAST_BITS = 8, 2
+CHAIN_BITS, MODEL_BITS = 19, {"cnn": (14, 40.0, 1.0)}
 # Of each parameter of a model: its shape, and how its numbers are drawn: 1 of so many is not 0, and
 # then +-1..most times a unit.
 LAWS = {
@@ -34,12 +38,43 @@ def mix(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-class Data:
-    """One of the two sets of a seed."""
+def growth_of(sizes: tuple[int, ...]) -> tuple[float, float]:
+    growth, most, twos = 1.0, 1.0, 0
+    for into, out in zip(sizes[1:], sizes[2:]):
+        terms = 2.0 * ((out + into - 1) // into)
+        rest = min(terms, 4 * math.sqrt(terms))
+        twos += terms == 2
+        growth *= 1.25 if terms == 2 and twos > 4 else rest
+        most = max(most, terms / rest)
+    return growth, most
 
-    def __init__(self, workload: str, seed: int, index: int):
+
+def widest(workload: str, sizes: tuple[int, ...], rows: int) -> int:
+    """Bits of the widest numbers of a batch; 0: there are none."""
+    if workload == "lstm":
+        return 0
+    bits, growth, terms = MODEL_BITS.get(workload) or (CHAIN_BITS, *growth_of(sizes))
+    while bits > 0 and not ((max(7.0, terms) * 2.0**bits + 256 + 16 * rows) * growth < 2.0**24
+                            and (2.0**bits + 2) * growth <= 2.0**24):
+        bits -= 1
+    return bits if bits > LEAST_BITS + 1 else 0
+
+
+def wide_numbers(drawn: np.ndarray, bits: int) -> np.ndarray:
+    """Odd ones of so many bits."""
+    top = np.uint64(1 << (bits - 1))
+    size = (top | (drawn >> np.uint64(32) & (top - np.uint64(1))) | np.uint64(1)).astype(np.int64)
+    return np.where(drawn >> np.uint64(16) & np.uint64(1), size, -size)
+
+
+class Data:
+    """One of the two sets of a seed, for a batch of so many rows."""
+
+    def __init__(self, workload: str, seed: int, index: int, rows: int):
         self.sizes, self.seed, self.index = sizes_of(workload), seed & MASK, index
-        self.workload = workload
+        self.workload, self.rows = workload, rows
+        self.wide = widest(workload, self.sizes, rows)
+        self.stride = max(2, -(-rows // WIDE))
 
     def begin(self, stream: int) -> np.ndarray:
         x = mix(np.array([self.seed], dtype=np.uint64))
@@ -91,16 +126,33 @@ class Data:
         layers = range(len(self.sizes) - 1)
         return [values for layer in layers for values in (self.weight(layer), self.bias(layer))]
 
-    def patterns(self, stream: int, rows: int, width: int, n: int) -> np.ndarray:
-        """Integers of -n..-1, 1..n; row r is pattern r mod period."""
-        period = np.arange(min(PERIODS[self.index], rows))[:, None]
-        values = self.below(stream, period, np.arange(width)[None, :], 2 * n) - n
+    def pattern(self) -> np.ndarray:
+        """Of each row: wide inputs first, then wide upstream, then the others'."""
+        row = np.arange(self.rows)
+        narrow = row % PERIODS[self.index]
+        if self.wide == 0:
+            return narrow
+        kind, at = row // self.stride, row % self.stride
+        return np.where(at == 0, kind,
+                        np.where(at == self.stride // 2, WIDE + kind, 2 * WIDE + narrow))
+
+    def patterns(self, stream: int, width: int, n: int, first: int, widest_bits: int) -> np.ndarray:
+        """Integers of -n..-1, 1..n; in the wide patterns from `first` on odd ones of many bits."""
+        kinds, of_row = np.unique(self.pattern(), return_inverse=True)
+        drawn = self.draw(stream, kinds[:, None], np.arange(width)[None, :])
+        values = ((drawn >> np.uint64(16)) % np.uint64(2 * n)).astype(np.int64) - n
         values += values >= 0
-        return values[np.arange(rows) % PERIODS[self.index]].astype(np.float32)
+        for i, kind in enumerate(kinds):
+            if self.wide > 0 and first <= kind < first + WIDE:
+                values[i] = wide_numbers(drawn[i], max(widest_bits - int(kind - first), LEAST_BITS))
+        return values[of_row].astype(np.float32)
 
-    def inputs(self, rows: int) -> np.ndarray:
-        return self.patterns(INPUT, rows, self.sizes[0], 3)
+    def inputs(self) -> np.ndarray:
+        return self.patterns(INPUT, self.sizes[0], 3, 0, self.wide)
 
-    def upstream(self, rows: int) -> np.ndarray:
-        scale = 1 + self.below(SCALE, np.arange(rows), np.array([0]), 3)
-        return self.patterns(UPSTREAM, rows, self.sizes[-1], 2) * scale.astype(np.float32)[:, None]
+    def upstream(self) -> np.ndarray:
+        scale = 1 + self.below(SCALE, np.arange(self.rows), np.array([0]), 3)
+        if self.wide > 0:
+            scale[self.pattern() < 2 * WIDE] = 1
+        values = self.patterns(UPSTREAM, self.sizes[-1], 2, WIDE, self.wide - 2)
+        return values * scale.astype(np.float32)[:, None]

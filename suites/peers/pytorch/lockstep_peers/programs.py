@@ -109,10 +109,10 @@ class Training:
         device = device_of(torch, job["kind"])
         self.values_of, self.inputs, self.upstream, self.expected = [], [], [], []
         for index in range(SETS):
-            data = Data(job["workload"], job["seed"], index)
+            data = Data(job["workload"], job["seed"], index, rows)
             self.values_of.append([torch.from_numpy(v).to(device) for v in data.parameters()])
-            self.inputs.append(torch.from_numpy(data.inputs(rows)[part].copy()).to(device))
-            self.upstream.append(torch.from_numpy(data.upstream(rows)[part] * self.scale).to(device))
+            self.inputs.append(torch.from_numpy(data.inputs()[part].copy()).to(device))
+            self.upstream.append(torch.from_numpy(data.upstream()[part] * self.scale).to(device))
             self.expected.append(Expected(saved, index, part, ranks, device))
         self.model: nn.Module = model_of(job["workload"]).to(device)
         if job["mode"] == "ddp":
@@ -205,14 +205,14 @@ class Products:
     """The matrix products of a step on so many rows, forward and backward, into ready memory."""
 
     def __init__(self, job: dict, ranks: int):
-        data = Data(job["workload"], job["seed"], 0)
         rows = shards_of(job["rows"], job["devices"])[0]
+        data = Data(job["workload"], job["seed"], 0, rows)
         self.device = device_of(torch, job["kind"])
         weights = [torch.from_numpy(data.weight(i)) for i in range(len(data.sizes) - 1)]
-        chain, self.calls, self.want = [torch.from_numpy(data.inputs(rows))], [], []
+        chain, self.calls, self.want = [torch.from_numpy(data.inputs())], [], []
         for weight in weights:
             chain.append(self.add(chain[-1], weight.t()))
-        grad = torch.from_numpy(data.upstream(rows))
+        grad = torch.from_numpy(data.upstream())
         for layer in reversed(range(len(weights))):
             self.add(grad.t(), chain[layer])
             if layer > 0:

@@ -46,7 +46,7 @@ def exact(values: np.ndarray, what: str) -> np.ndarray:
 def near_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
     """As whole_batch, and how far a float step may be away: `bound` of each gradient, `output_bound`;
     of a row's loss `row_moved`, what its outputs carry, and `row_size`, the sum of |terms|."""
-    x, c = data.inputs(rows), data.upstream(rows)
+    x, c = data.inputs(), data.upstream()
     parts, first = [], 0
     for count in shards_of(rows, devices):
         part = slice(first, first + count)
@@ -70,7 +70,7 @@ def near_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
 
 def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
     """Everything of one set; `size` is the sum over the shards of |gradient|, for error bounds."""
-    x, c = data.inputs(rows), data.upstream(rows)
+    x, c = data.inputs(), data.upstream()
     outputs, losses, total, size = [], [], None, None
     first = 0
     for count in shards_of(rows, devices):
@@ -96,7 +96,7 @@ def write(path: str, workload: str, rows: int, seed: int, devices: int) -> None:
     found = {}
     for index in range(SETS):
         batch = near_batch if workload == "lstm" else whole_batch
-        values = batch(Data(workload, seed, index), rows, devices)
+        values = batch(Data(workload, seed, index, rows), rows, devices)
         found.update({f"set{index}.{name}": array for name, array in values.items()})
     with open(path, "wb") as file:
         np.savez(file, **found)

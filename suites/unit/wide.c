@@ -1,0 +1,167 @@
+/* wide.c: the rows of a batch that have numbers of many bits: where they are, how many bits, and
+ * that every sum with them is exact. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "verify_dense.h"
+#include "workload.h"
+
+static struct workload workload_of(const char *name)
+{
+    struct workload workload;
+    char why[200] = "";
+
+    cr_assert(workload_parse(name, &workload, why, sizeof why) == 0, "%s", why);
+    return workload;
+}
+
+/* Opening the reference proves that sums of |terms| are below 2^24. Returns its largest output. */
+static double largest_output(const struct workload *workload, const struct workload_set *set,
+                             size_t rows, enum dp_math math)
+{
+    struct verify_text why = {""};
+    struct verify *v = NULL;
+    double most = 0;
+
+    cr_assert(verify_open(workload, set, rows, 2, math, &v, &why) == 0, "%s, %zu rows, set %d: %s",
+              workload->name, rows, set->index, why.text);
+    const size_t width = workload->size[workload->n_sizes - 1];
+    const double *output = v->dense != NULL ? v->dense->output.value : v->output;
+
+    for (size_t n = 0; n < rows; n++)
+        for (size_t i = 0; i < width; i++)
+            most = fmax(most, fabs(output[workload_pattern(set, n) * width + i]));
+    verify_close(v);
+    return most;
+}
+
+static const size_t batches[] = {1, 2, 3, 10, 127, 128, 1000, 8192};
+enum { BATCHES = sizeof batches / sizeof batches[0] };
+
+/* Outputs of some 20 bits; of some chains fewer, but more than any format has that is rounded to.
+ */
+Test(wide, outputs_have_many_bits)
+{
+    static const struct {
+        const char *name;
+        int bits;
+    } table[] = {{"tutorial", 17},
+                 {"mlp:512,512", 19},
+                 {"mlp:1024,1024,1024,1024", 18},
+                 {"mlp:64,64,64,64,64,64,64,64", 15},
+                 {"mlp:512,4,512", 13},
+                 {"blocks", 19},
+                 {"mixed", 18},
+                 {"cnn", 18}};
+
+    for (size_t w = 0; w < sizeof table / sizeof table[0]; w++)
+        for (size_t b = 0; b < BATCHES; b++)
+            for (int index = 0; index < WORKLOAD_SETS; index++) {
+                const struct workload workload = workload_of(table[w].name);
+                const struct workload_set set =
+                    workload_batch(&workload, batches[b], DP_MATH_F32, 11, index);
+                const double most = largest_output(&workload, &set, batches[b], DP_MATH_F32);
+
+                cr_assert(most >= ldexp(1, table[w].bits), "%s, %zu rows, set %d: at most %.0f",
+                          workload.name, batches[b], index, most);
+            }
+}
+
+/* What a math rounds stays what it is, in models of every form and depth. */
+Test(wide, every_math_leaves_them_alone)
+{
+    static const char *const names[] = {"tutorial",
+                                        "mlp:7,3,900",
+                                        "mlp:3,2,65536",
+                                        "mlp:20,4,40,8,80",
+                                        "mlp:16,4,8,16,32,64,128",
+                                        "mlp:256,256,256,256,256,256,256,256,256,256",
+                                        "blocks",
+                                        "mixed",
+                                        "cnn"};
+    int wide[DP_MATHS] = {0};
+
+    for (size_t w = 0; w < sizeof names / sizeof names[0]; w++)
+        for (enum dp_math math = 0; math < DP_MATHS; math++) {
+            const struct workload workload = workload_of(names[w]);
+            const struct workload_set set = workload_batch(&workload, 100, math, 5, 1);
+
+            if (set.wide > 0)
+                largest_output(&workload, &set, 100, math);
+            wide[math] += set.wide > 0;
+        }
+    cr_assert(wide[DP_MATH_F32] == 9 && wide[DP_MATH_TF32] >= 5 && wide[DP_MATH_BF16] >= 2,
+              "%d, %d and %d have wide rows", wide[DP_MATH_F32], wide[DP_MATH_TF32],
+              wide[DP_MATH_BF16]);
+}
+
+/* Both kinds in every shard of up to 8, once there are rows enough. */
+Test(wide, every_shard_has_some)
+{
+    const struct workload workload = workload_of("tutorial");
+
+    for (size_t rows = 16; rows <= 3000; rows++) {
+        const struct workload_set set = workload_batch(&workload, rows, DP_MATH_F32, 1, 0);
+        size_t inputs = 0, upstream = 0;
+
+        for (size_t n = 0; n < rows; n++) {
+            const size_t pattern = workload_pattern(&set, n);
+
+            cr_assert(pattern < workload_patterns(&set, rows));
+            inputs += workload_wide_input(&set, pattern) > 0;
+            upstream += workload_wide_upstream(&set, pattern) > 0;
+            cr_assert(
+                !(workload_wide_input(&set, pattern) && workload_wide_upstream(&set, pattern)));
+        }
+        cr_assert(inputs <= WORKLOAD_WIDE && upstream <= WORKLOAD_WIDE);
+        for (size_t part = (rows + 3) / 4, first = 0; first + part <= rows; first += part) {
+            size_t here = 0;
+
+            for (size_t n = first; n < first + part; n++)
+                here += workload_wide_input(&set, workload_pattern(&set, n)) > 0;
+            cr_assert(here > 0, "%zu rows: a quarter has no wide row", rows);
+        }
+    }
+}
+
+/* Odd, of that many bits, and of both signs. */
+Test(wide, numbers)
+{
+    const struct workload workload = workload_of("mlp:512,512");
+    const struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
+    int negative = 0;
+
+    cr_assert(set.wide == 19);
+    for (size_t pattern = 0; pattern < 2 * WORKLOAD_WIDE; pattern++)
+        for (size_t j = 0; j < 512; j++) {
+            const bool inputs = pattern < WORKLOAD_WIDE;
+            const int bits = inputs ? 19 - (int)pattern : 17 - (int)(pattern - WORKLOAD_WIDE);
+            const double value =
+                inputs ? workload_input(&set, pattern, j) : workload_upstream(&set, pattern, j);
+            const double other =
+                inputs ? workload_upstream(&set, pattern, j) : workload_input(&set, pattern, j);
+
+            cr_assert(fmod(fabs(value), 2) == 1 && fabs(value) >= ldexp(1, bits - 1) &&
+                          fabs(value) < ldexp(1, bits),
+                      "pattern %zu: %.0f has not %d bits", pattern, value, bits);
+            cr_assert(fabs(other) >= 1 && fabs(other) <= 3);
+            negative += value < 0;
+        }
+    cr_assert(negative > 3 * 1024 && negative < 5 * 1024, "%d of 8192 are negative", negative);
+}
+
+/* A model that rounds keeps its numbers. */
+Test(wide, others_have_none)
+{
+    static const char *const names[] = {"rnn", "lstm", "capsnet"};
+
+    for (int i = 0; i < 3; i++) {
+        const struct workload workload = workload_of(names[i]);
+        const struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
+
+        cr_assert(set.wide == 0 && workload_patterns(&set, 64) == 64);
+        for (size_t n = 0; n < 64; n++)
+            cr_assert(workload_pattern(&set, n) == n && !workload_is_wide(&set, n));
+    }
+}

@@ -1,0 +1,150 @@
+/* data_wide.c: the rows of an exact workload whose numbers have many bits, and how many.
+ *
+ * Of so many rows at most WORKLOAD_WIDE have wide inputs and as many wide upstream; both never meet
+ * in one row, whose gradients are their products. */
+#include <math.h>
+
+#include "workload.h"
+
+/* A row's numbers have at least so many bits, however many wide rows came before it. */
+enum { LEAST_BITS = 2 };
+
+/* Sums are below it. */
+static const double FLOAT_LIMIT = 0x1p24;
+
+double workload_operand_limit(enum dp_math math)
+{
+    static const double limits[DP_MATHS] = {
+        [DP_MATH_F32] = 0x1p24, [DP_MATH_TF32] = 0x1p11, [DP_MATH_BF16] = 0x1p8};
+
+    return (unsigned)math < DP_MATHS ? limits[math] : 0;
+}
+
+/* Of sums of |terms|, how they grow with the model. */
+struct growth {
+    double
+        results;  /* a product of an activation and a gradient is so much larger than its factors */
+    double terms; /* a sum backward is so much smaller than that of its |terms| */
+};
+
+/* Forward a layer adds up two entries, backward as many as a column has: of many most cancel out.
+ * After some layers of two entries ReLUs cut off about what is added. That this is enough is proved
+ * by the reference of every run. */
+static struct growth growth_of(const struct workload *workload)
+{
+    struct growth growth = {1, 1};
+    int twos = 0;
+
+    for (size_t l = 1; l < workload_layers(workload); l++) {
+        const size_t in = workload->size[l], out = workload->size[l + 1];
+        const double terms = 2 * (double)((out + in - 1) / in);
+        const double rest = fmin(terms, 4 * sqrt(terms));
+
+        twos += terms == 2;
+        growth.results *= terms == 2 && twos > 4 ? 1.25 : rest;
+        growth.terms = fmax(growth.terms, terms / rest);
+    }
+    return growth;
+}
+
+/* Above the sums of |terms| of a chain with numbers of so many bits. Wide rows: 2 times twice the
+ * widest input, and 5 times twice the widest upstream, which is a quarter; or that once, of all
+ * terms; 256: their biases and the rows that have the fewest bits. Others: 2 times 2, times the
+ * inputs and biases, about 4. */
+static double most_of(int bits, size_t rows, struct growth growth)
+{
+    const double wide = fmax(7, growth.terms) * (double)(1 << bits);
+
+    return (wide + 256 + 16 * (double)rows) * growth.results;
+}
+
+/* As many bits as fit; 0: fewer than the other rows have. */
+static int widest(const struct workload *workload, size_t rows, enum dp_math math)
+{
+    /* mixed and cnn add up many terms; that theirs stay below the limit is tested. */
+    static const int most_bits[] = {
+        [WORKLOAD_MLP] = 19, [WORKLOAD_BLOCKS] = 19, [WORKLOAD_MIXED] = 17, [WORKLOAD_CNN] = 14};
+    static const struct growth spread[] = {[WORKLOAD_MIXED] = {4, 1}, [WORKLOAD_CNN] = {40, 1}};
+    const bool chain = workload_is_chain(workload);
+    const struct growth growth = chain ? growth_of(workload) : spread[workload->kind];
+    int bits = most_bits[workload->kind];
+
+    while (bits > 0 &&
+           !(most_of(bits, rows, growth) < FLOAT_LIMIT &&
+             ((double)(1 << bits) + 2) * growth.results <= workload_operand_limit(math)))
+        bits--;
+    return bits > LEAST_BITS + 1 ? bits : 0;
+}
+
+struct workload_set workload_batch(const struct workload *workload, size_t rows, enum dp_math math,
+                                   uint64_t seed, int index)
+{
+    struct workload_set set = workload_set(seed, index);
+
+    if (!workload_is_exact(workload))
+        return set;
+    set.wide = widest(workload, rows, math);
+    set.stride = (rows + WORKLOAD_WIDE - 1) / WORKLOAD_WIDE;
+    if (set.stride < 2)
+        set.stride = 2;
+    return set;
+}
+
+/* Which of its kind it is: wide inputs first, then wide upstream; 2 * WORKLOAD_WIDE: not wide. */
+static size_t wide_pattern(const struct workload_set *set, size_t row)
+{
+    if (set->wide > 0 && row % set->stride == 0)
+        return row / set->stride;
+    if (set->wide > 0 && row % set->stride == set->stride / 2)
+        return WORKLOAD_WIDE + row / set->stride;
+    return 2 * WORKLOAD_WIDE;
+}
+
+bool workload_is_wide(const struct workload_set *set, size_t row)
+{
+    return wide_pattern(set, row) < 2 * WORKLOAD_WIDE;
+}
+
+size_t workload_pattern(const struct workload_set *set, size_t row)
+{
+    if (set->wide == 0)
+        return row % set->period;
+    return workload_is_wide(set, row) ? wide_pattern(set, row)
+                                      : 2 * WORKLOAD_WIDE + row % set->period;
+}
+
+size_t workload_patterns(const struct workload_set *set, size_t rows)
+{
+    const size_t narrow = rows < set->period ? rows : set->period;
+
+    return set->wide > 0 ? 2 * WORKLOAD_WIDE + narrow : narrow;
+}
+
+static int bits_of(int widest, size_t before)
+{
+    const int bits = widest - (int)before;
+
+    return bits > LEAST_BITS ? bits : LEAST_BITS;
+}
+
+int workload_wide_input(const struct workload_set *set, size_t pattern)
+{
+    return set->wide > 0 && pattern < WORKLOAD_WIDE ? bits_of(set->wide, pattern) : 0;
+}
+
+int workload_wide_upstream(const struct workload_set *set, size_t pattern)
+{
+    const size_t before = pattern - WORKLOAD_WIDE;
+
+    return set->wide > 0 && pattern >= WORKLOAD_WIDE && before < WORKLOAD_WIDE
+               ? bits_of(set->wide - 2, before)
+               : 0;
+}
+
+double workload_wide_number(uint64_t hash, int bits)
+{
+    const uint64_t top = UINT64_C(1) << (bits - 1);
+    const double size = (double)(top | (hash >> 32 & (top - 1)) | 1);
+
+    return hash >> 16 & 1 ? size : -size;
+}
