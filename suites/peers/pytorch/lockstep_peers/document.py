@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import tempfile
 from typing import Any
 
 from .launch import Cell, Plan, arms_of
@@ -58,11 +59,20 @@ def words(settings: dict[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in settings.items())
 
 
+def umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 def save(path: str, document: dict[str, Any]) -> None:
     document["machine"]["load_end"] = list(os.getloadavg())
-    temporary = f"{path}.tmp"
+    folder, name = os.path.split(path)
+    # A name that nobody can foresee, and so put a link there.
+    number, temporary = tempfile.mkstemp(prefix=f"{name}.", suffix=".tmp", dir=folder or ".")
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
+        with open(number, "w", encoding="utf-8") as file:
+            os.fchmod(number, 0o666 & ~umask())
             json.dump(document, file, allow_nan=False, separators=(",", ":"))
             file.write("\n")
             file.flush()
