@@ -154,7 +154,7 @@ static void say_text(const char *what, const char *text, size_t length, char rea
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-enum got { GOT_NOTHING, GOT_SOME, GOT_END, GOT_TOO_MUCH };
+enum got { GOT_NOTHING, GOT_SOME, GOT_END, GOT_TOO_MUCH, GOT_NO_MEMORY };
 
 static enum got take(struct process *p, size_t most)
 {
@@ -167,7 +167,7 @@ static enum got take(struct process *p, size_t most)
         char *line = realloc(p->line, room);
 
         if (line == NULL)
-            return GOT_TOO_MUCH;
+            return GOT_NO_MEMORY;
         p->line = line;
         p->room = room;
     }
@@ -211,31 +211,29 @@ struct exchange {
     bool ended; /* its output */
 };
 
-/* One turn of waiting: up to TICK_MS, for any of the three pipes. False: the output is over, or
- * too long. */
-static void turn(struct process *p, struct exchange *e, bool *too_long)
+/* One turn of waiting: up to TICK_MS, for any of the three pipes. */
+static enum got turn(struct process *p, struct exchange *e)
 {
     struct pollfd ends[3] = {{.fd = p->output, .events = POLLIN},
                              {.fd = p->error, .events = POLLIN},
                              {.fd = e->left > 0 ? p->input : -1, .events = POLLOUT}};
     const int64_t left = e->end - now_ms();
+    enum got got = GOT_NOTHING;
     ssize_t n;
 
     if (poll(ends, 3, left <= 0 ? 0 : left < TICK_MS ? (int)left : TICK_MS) <= 0) {
         /* Somebody else may hold the pipe open. */
         e->ended = process_has_ended(p) && poll(ends, 1, 0) == 0;
-        return;
+        return GOT_NOTHING;
     }
     if (ends[1].revents != 0)
         take_tail(p);
     if (ends[0].revents != 0) {
-        const enum got got = take(p, e->limits.bytes);
-
+        got = take(p, e->limits.bytes);
         e->ended = got == GOT_END;
-        *too_long = got == GOT_TOO_MUCH;
     }
     if (ends[2].revents == 0)
-        return;
+        return got;
     n = write_quietly(p->input, e->text, e->left);
     if (n > 0) {
         e->text += n;
@@ -243,15 +241,17 @@ static void turn(struct process *p, struct exchange *e, bool *too_long)
     } else if (n < 0 && errno == EPIPE) {
         e->left = 0; /* how it ended shows at its output */
     }
+    return got;
 }
 
-static void say_too_long(const struct process *p, const struct exchange *e,
+static void say_too_long(const struct process *p, const struct exchange *e, enum got got,
                          char reason[PROCESS_REASON])
 {
-    char what[80];
+    char what[80] = "no memory for a longer answer";
 
-    snprintf(what, sizeof what, "wrote more than the %zu bytes that an answer can have",
-             e->limits.bytes);
+    if (got != GOT_NO_MEMORY)
+        snprintf(what, sizeof what, "wrote more than the %zu bytes that an answer can have",
+                 e->limits.bytes);
     say_text(what, p->line, p->length, reason);
 }
 
@@ -267,20 +267,20 @@ static void say_end(struct process *p, char reason[PROCESS_REASON])
 static int exchange_lines(struct process *p, struct exchange *e, char reason[PROCESS_REASON])
 {
     size_t searched = 0;
-    bool too_long = false, whole = false;
+    bool whole = false;
 
     for (;;) {
         const size_t before = p->length;
         const int64_t now = now_ms();
+        const enum got got = turn(p, e);
 
-        turn(p, e, &too_long);
         whole = whole || (p->length > searched &&
                           memchr(p->line + searched, '\n', p->length - searched) != NULL);
         searched = p->length;
         if (whole && e->left == 0)
             return 0;
-        if (too_long || p->length > e->limits.bytes) {
-            say_too_long(p, e, reason);
+        if (got == GOT_TOO_MUCH || got == GOT_NO_MEMORY || p->length > e->limits.bytes) {
+            say_too_long(p, e, got, reason);
             return -1;
         }
         if (e->ended) {
