@@ -147,8 +147,10 @@ class Training(unittest.TestCase):
             (first + second).sum().backward()
             return model.module.weight.grad.item()
 
+        # 1.13 raises; 2.15 gives both forwards' gradients. Anything else is silently wrong.
         for found in on_ranks(test):
-            self.assertIn("modified by an inplace operation", str(found))
+            if found != 6.0:
+                self.assertIn("modified by an inplace operation", str(found))
 
     def test_ddp_18_uneven_without_join(self):
         def test(rank):
