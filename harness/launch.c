@@ -4,10 +4,12 @@
  * with its parent, on a signal, and when its time is over. */
 #include "launch.h"
 #include "stop.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -118,14 +120,6 @@ static pid_t start(const struct cell_config *config, int *input)
     return pid;
 }
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Takes what is in the pipe. False at its end, or when it is too much. */
 static bool take(int input, struct outcome *outcome)
 {
@@ -158,15 +152,15 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* Waits for a worker that has closed its pipe until end or a signal, then kills it, and what it
- * started in any case. Its last moments are not a matter of the deadline: it was in time with what
- * it sent. */
-static void reap(pid_t pid, double end, struct outcome *outcome)
+/* Waits for a worker that has closed its pipe until end (seconds of the watch) or a signal, then
+ * kills it, and what it started in any case. Its last moments are not a matter of the deadline: it
+ * was in time with what it sent. */
+static void reap(pid_t pid, const struct watch *watch, double end, struct outcome *outcome)
 {
     const struct timespec pause = {.tv_nsec = 200000};
     bool ended;
 
-    while (!(ended = has_ended(pid)) && now() < end && !outcome->interrupted) {
+    while (!(ended = has_ended(pid)) && watch_seconds(watch) < end && !outcome->interrupted) {
         nanosleep(&pause, NULL);
         outcome->interrupted = stop_requested();
     }
@@ -177,11 +171,13 @@ static void reap(pid_t pid, double end, struct outcome *outcome)
         ;
 }
 
+/* The time is a timer's: a clock that stands still ends nothing. */
 static void listen_to(pid_t pid, int input, double timeout_seconds, struct outcome *outcome)
 {
-    const double end = now() + timeout_seconds;
     bool open = true;
+    struct watch watch;
 
+    watch_start(&watch);
     while (open) {
         struct pollfd pipe_end = {.fd = input, .events = POLLIN};
 
@@ -190,7 +186,7 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, struct outco
             break;
         /* First what is there: this process may have been stopped for longer than the timeout, and
          * what was sent meanwhile was in time. */
-        const double left = end - now();
+        const double left = timeout_seconds - watch_seconds(&watch);
         const bool ended = has_ended(pid);
 
         if (poll(&pipe_end, 1, left > 0 ? SIGNAL_CHECK_MS : 0) > 0)
@@ -202,9 +198,10 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, struct outco
         if (outcome->timed_out)
             break;
     }
-    const double grace = now() + 1;
+    const double grace = watch_seconds(&watch) + 1;
 
-    reap(pid, open || outcome->too_long ? 0 : end > grace ? end : grace, outcome);
+    reap(pid, &watch, open || outcome->too_long ? 0 : fmax(timeout_seconds, grace), outcome);
+    watch_close(&watch);
 }
 
 static void set_status(struct record_cell *cell, enum record_status status, const char *reason)

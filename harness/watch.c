@@ -49,6 +49,21 @@ void watch_start(struct watch *watch)
     watch->begin = look(watch->timer);
 }
 
+double watch_seconds(const struct watch *watch)
+{
+    const struct watch_reading now = look(watch->timer);
+
+    return watch->timer >= 0 ? (double)(now.before_ns - watch->begin.after_ns) / 1e9
+                             : (double)(now.clock_ns - watch->begin.clock_ns) / 1e9;
+}
+
+void watch_close(struct watch *watch)
+{
+    if (watch->timer >= 0)
+        close(watch->timer);
+    watch->timer = -1;
+}
+
 int watch_compare(const struct watch_reading *begin, const struct watch_reading *end, char *why,
                   size_t bytes)
 {

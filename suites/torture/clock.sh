@@ -80,6 +80,14 @@ rate()
     expect_count 4 '"validated":false' rate.jsonl
 }
 rate 0.001
+
+# The time limit of a cell is a timer's: this one would go on for half an hour.
+begin=$SECONDS
+expect_status 1 env TORTURE_CLOCK_RATE=0.001 LD_PRELOAD="$tools/clock.so" \
+    "$lockstep" sweep --workload mlp:1024,1024,1024,1024 --devices virt:1 --mode plain --batch 4096 \
+    --timeout 3 --out slow.jsonl
+expect_count 1 '"status":"timeout",.*"reason":"killed after 3 s' slow.jsonl
+[ $((SECONDS - begin)) -lt 60 ] || fail "a limit of 3 s took $((SECONDS - begin)) s"
 rate 0.8
 rate 1.3
 expect_status 0 env TORTURE_CLOCK_RATE=1 LD_PRELOAD="$tools/clock.so" \
