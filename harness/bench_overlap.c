@@ -59,12 +59,7 @@ static int compare_step(struct overlap *o, struct session *session, const struct
 {
     size_t shard[DP_MAX_SLOTS], values = 0;
     struct verify_text why = {""};
-    const struct verify_step left = {.shard = shard,
-                                     .n_shards = probe_rows(&session->probe, shard),
-                                     .outputs = session->outputs,
-                                     .loss = session->loss_value,
-                                     .gradient = (const float *const *)session->gradient,
-                                     .updated = (const float *const *)session->updated};
+    const struct verify_step left = session_result(session, shard);
 
     o->compared += workload_params(&o->workload);
     return verify_check(verify, &left, &values, &why) == 0

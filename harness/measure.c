@@ -114,12 +114,7 @@ static int verify_values(struct measure *m, int k, size_t step)
     const struct session *s = &m->session;
     size_t shard[DP_MAX_SLOTS], values = 0;
     struct verify_text why = {""};
-    const struct verify_step left = {.shard = shard,
-                                     .n_shards = probe_rows(&s->probe, shard),
-                                     .outputs = s->outputs,
-                                     .loss = s->loss_value,
-                                     .gradient = (const float *const *)s->gradient,
-                                     .updated = (const float *const *)s->updated};
+    const struct verify_step left = session_result(s, shard);
     const int rc = verify_check(m->verify[k], &left, &values, &why);
     char reason[256];
 

@@ -33,12 +33,7 @@ static int compare(const struct verify *verify, const struct session *session,
     size_t shard[DP_MAX_SLOTS];
     struct verify_found found;
     struct verify_text why = {""};
-    const struct verify_step left = {.shard = shard,
-                                     .n_shards = probe_rows(&session->probe, shard),
-                                     .outputs = session->outputs,
-                                     .loss = session->loss_value,
-                                     .gradient = (const float *const *)session->gradient,
-                                     .updated = (const float *const *)session->updated};
+    const struct verify_step left = session_result(session, shard);
     const int rc = verify_measure(verify, &left, &found, &why);
     char reason[256];
 

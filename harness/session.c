@@ -369,6 +369,16 @@ int session_read(struct session *session, struct dp_error *err)
     return 0;
 }
 
+struct verify_step session_result(const struct session *session, size_t shard[])
+{
+    return (struct verify_step){.shard = shard,
+                                .n_shards = probe_rows(&session->probe, shard),
+                                .outputs = session->outputs,
+                                .loss = session->loss_value,
+                                .gradient = (const float *const *)session->gradient,
+                                .updated = (const float *const *)session->updated};
+}
+
 uint64_t session_digest(const struct session *session)
 {
     size_t rows[DP_MAX_SLOTS];

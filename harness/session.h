@@ -82,6 +82,9 @@ int session_trace(struct session *session, struct dp_error *err);
 /* Outputs, loss, gradients and updated parameters to host memory. A gradient that is none is
  * read as NaN, which no check lets pass. */
 int session_read(struct session *session, struct dp_error *err);
+/* What session_read found, as the verifier takes it; shard gets the rows of up to DP_MAX_SLOTS
+ * replicas. It lasts as long as both. */
+struct verify_step session_result(const struct session *session, size_t shard[]);
 /* The parts of these for ranks: session_ddp.c. */
 int session_ddp_open(struct session *session, size_t bucket_bytes, struct dp_error *err);
 int session_ddp_batch(struct session *session, int k, const float inputs[], const float upstream[],

@@ -82,12 +82,7 @@ static int right_step(struct fixture *f, const struct workload_set *set, int k, 
         return fail("step", err.text);
     if (verify_open(&f->workload, set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
         return fail("verify_open", why.text);
-    f->step = (struct verify_step){.shard = f->shard,
-                                   .n_shards = probe_rows(&f->session.probe, f->shard),
-                                   .outputs = f->session.outputs,
-                                   .loss = f->session.loss_value,
-                                   .gradient = (const float *const *)f->session.gradient,
-                                   .updated = (const float *const *)f->session.updated};
+    f->step = session_result(&f->session, f->shard);
     f->digest = session_digest(&f->session);
     return verify_check(f->verify, &f->step, values, &why) ? fail("a right step", why.text) : 0;
 }

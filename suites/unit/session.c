@@ -187,12 +187,7 @@ static void expect_means(const char *name, size_t n_rows, bool exact)
     open_workload(&f, name, n_rows, DDP);
     const struct workload_set set = workload_batch(&f.workload, n_rows, DP_MATH_F32, 5, 0);
     struct session *s = &f.session;
-    struct verify_step left = {.shard = rows,
-                               .n_shards = probe_rows(&s->probe, rows),
-                               .outputs = s->outputs,
-                               .loss = s->loss_value,
-                               .gradient = (const float *const *)s->gradient,
-                               .updated = (const float *const *)s->updated};
+    struct verify_step left = session_result(s, rows);
     cr_assert(verify_open(&f.workload, &set, n_rows, 2, DP_MATH_F32, &verify, &why) == 0, "%s",
               why.text);
     cr_assert(verify_check(verify, &left, &values, &why) == 1, "means pass for sums");
