@@ -268,10 +268,8 @@ static int exit_status(const struct sweep *sweep)
 static int run_plan(struct sweep *sweep)
 {
     struct record_error err = {""};
-    int status;
+    int status = run_cells(sweep);
 
-    stop_watch_signals();
-    status = run_cells(sweep);
     if (status != EXIT_MISUSE) {
         const size_t ok = count_status(sweep, RECORD_OK);
 
@@ -303,6 +301,7 @@ int sweep_main(int argc, char **argv)
         status = read_devices(sweep);
     if (status == 0)
         status = check_grid(sweep);
+    stop_watch_signals(); /* before there is a file that would have no end */
     if (status == 0)
         status = open_output(sweep);
     if (status == 0)
