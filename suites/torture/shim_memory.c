@@ -122,9 +122,9 @@ int fault_of_own(enum fault_kind kind, const void *caller)
 static bool fails(const void *caller)
 {
     const struct object *object = page == NULL ? NULL : object_of(caller);
-    const int error =
-        object == NULL || for_other ? 0
-                                    : fault_of(for_jansson ? FAULT_JANSSON : object->kind, caller);
+    const int error = object == NULL || for_other
+                          ? 0
+                          : fault_of(for_jansson ? FAULT_JANSSON : object->kind, caller);
 
     if (error != 0)
         errno = error;

@@ -142,8 +142,8 @@ static void loss_shows(const char *name, size_t rows)
 
     make(v, &made);
     for (size_t i = 0; i < rows * 10; i++) {
-        term = workload_scale(&set, i / 10) * workload_upstream(&set, i / 10 % v->set.period, i % 10) *
-               (double)made.outputs[i];
+        term = workload_scale(&set, i / 10) *
+               workload_upstream(&set, i / 10 % v->set.period, i % 10) * (double)made.outputs[i];
         sum += term;
     }
 

@@ -1,12 +1,12 @@
 /* data_models.c: the parameters of the models that are not chains of linear layers.
  *
  * mixed, cnn: small integers, but for the wide rows of mixed's table; cnn's most of them 0, so that
- * all sums are exact in float. rnn, lstm: dyadic fractions, the recurrent ones small, so that a bound
- * on the rounding of eight steps stays small; rnn's are few instead, because a gradient that goes
- * back through sums of many small terms of either sign is soon less than the bound. capsnet:
- * integers up to its capsules, then dyadic fractions, so large that the rounds of its routing differ
- * and so small that their bound stays small. The probe's are those of workload.h: no row has more
- * than some 16 that are not 0. */
+ * all sums are exact in float. rnn, lstm: dyadic fractions, the recurrent ones small, so that a
+ * bound on the rounding of eight steps stays small; rnn's are few instead, because a gradient that
+ * goes back through sums of many small terms of either sign is soon less than the bound. capsnet:
+ * integers up to its capsules, then dyadic fractions, so large that the rounds of its routing
+ * differ and so small that their bound stays small. The probe's are those of workload.h: no row has
+ * more than some 16 that are not 0. */
 #include "workload.h"
 
 /* How a parameter's numbers are drawn: 1 of `every` is not 0, and then +-1..most times unit. */
