@@ -26,6 +26,7 @@ struct measure {
     const struct cell_config *config;
     struct record_cell *cell;
     struct session session;
+    struct workload_set set[WORKLOAD_SETS];
     struct verify *verify[WORKLOAD_SETS];
     struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
     bool verified[WORKLOAD_SETS];
@@ -263,22 +264,32 @@ static void trim_samples(struct record_cell *cell, size_t steps)
         cell->t_start_ns[0] = 0;
 }
 
-static struct workload_set batch_of(const struct cell_config *config, int k)
+/* The reference of set k, of numbers as wide as it proves exact. */
+static int open_reference(struct measure *m, int devices, int k, struct verify_text *why)
 {
-    return workload_batch(&config->workload, config->rows, config->math, config->seed, k);
+    const struct cell_config *config = m->config;
+    struct workload_set *set = &m->set[k];
+
+    *set = workload_batch(&config->workload, config->rows, config->math, config->seed, k);
+    for (;;) {
+        if (verify_open(&config->workload, set, config->rows, (size_t)devices, config->math,
+                        &m->verify[k], why) == 0 &&
+            (!config->ddp || verify_ranks(m->verify[k], set, why) == 0))
+            return 0;
+        if (set->wide == 0)
+            return -1;
+        verify_close(m->verify[k]);
+        m->verify[k] = NULL;
+        workload_narrow(set);
+    }
 }
 
 static int open_references(struct measure *m, int devices)
 {
-    const struct cell_config *config = m->config;
-
     for (int k = 0; k < WORKLOAD_SETS; k++) {
-        const struct workload_set set = batch_of(config, k);
         struct verify_text why;
 
-        if (verify_open(&config->workload, &set, config->rows, (size_t)devices, config->math,
-                        &m->verify[k], &why) ||
-            (config->ddp && verify_ranks(m->verify[k], &set, &why)))
+        if (open_reference(m, devices, k, &why))
             return cell_fail(m->cell, RECORD_BROKEN, why.text);
     }
     return 0;
@@ -289,9 +300,7 @@ static int open_sets(struct measure *m)
     struct dp_error err = {0};
 
     for (int k = 0; k < WORKLOAD_SETS; k++) {
-        const struct workload_set set = batch_of(m->config, k);
-
-        if (session_open_set(&m->session, &set, &err))
+        if (session_open_set(&m->session, &m->set[k], &err))
             return cell_fail(m->cell, cell_status(&err, RECORD_BROKEN), err.text);
     }
     return 0;

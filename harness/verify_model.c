@@ -1,9 +1,9 @@
 /* verify_model.c: the float64 model of a training step. Shares no code with core.
  *
- * Rows repeat, so only the pattern rows are computed. With row n
- * of c being s_n times its pattern's, sum over n of g_n (x) a_n = sum over patterns r of
- * S_r * g_r (x) a_r, where S_r adds up the s_n of the rows of pattern r.
- * Weights are used as their two entries per row, never as matrices. */
+ * Rows repeat, so only the pattern rows are computed. With row n of c being s_n times its
+ * pattern's, sum over n of g_n (x) a_n = sum over patterns r of S_r * g_r (x) a_r, where S_r adds
+ * up the s_n of the rows of pattern r. Weights are used as their two entries per row, never as
+ * matrices. */
 #include "verify_dense.h"
 #include "verify_probe.h"
 

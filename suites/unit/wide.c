@@ -151,6 +151,23 @@ Test(wide, numbers)
     cr_assert(negative > 3 * 1024 && negative < 5 * 1024, "%d of 8192 are negative", negative);
 }
 
+/* What a reference proves too large is asked for with fewer bits, until none is wide. */
+Test(wide, narrow)
+{
+    const struct workload workload = workload_of("mlp:8,8,8");
+    struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
+    int steps = 0;
+
+    for (int before = set.wide; set.wide > 0; before = set.wide, steps++) {
+        largest_output(&workload, &set, 64, DP_MATH_F32);
+        workload_narrow(&set);
+        cr_assert(set.wide == before - 1 || (before == 4 && set.wide == 0));
+    }
+    cr_assert(steps > 10 && !workload_is_wide(&set, 0) && workload_pattern(&set, 9) == 9);
+    workload_narrow(&set);
+    cr_assert(set.wide == 0);
+}
+
 /* A model that rounds keeps its numbers. */
 Test(wide, others_have_none)
 {

@@ -22,14 +22,13 @@ double workload_operand_limit(enum dp_math math)
 
 /* Of sums of |terms|, how they grow with the model. */
 struct growth {
-    double
-        results;  /* a product of an activation and a gradient is so much larger than its factors */
-    double terms; /* a sum backward is so much smaller than that of its |terms| */
+    double results; /* a product of activation and gradient is so much larger than its factors */
+    double terms;   /* a sum backward is so much smaller than that of its |terms| */
 };
 
 /* Forward a layer adds up two entries, backward as many as a column has: of many most cancel out.
- * After some layers of two entries ReLUs cut off about what is added. That this is enough is proved
- * by the reference of every run. */
+ * After some layers of two entries ReLUs cut off about what is added. This is no proof: a reference
+ * that finds a sum too large asks for less, see workload_narrow. */
 static struct growth growth_of(const struct workload *workload)
 {
     struct growth growth = {1, 1};
@@ -74,6 +73,11 @@ static int widest(const struct workload *workload, size_t rows, enum dp_math mat
              ((double)(1 << bits) + 2) * growth.results <= workload_operand_limit(math)))
         bits--;
     return bits > LEAST_BITS + 1 ? bits : 0;
+}
+
+void workload_narrow(struct workload_set *set)
+{
+    set->wide = set->wide > LEAST_BITS + 2 ? set->wide - 1 : 0;
 }
 
 struct workload_set workload_batch(const struct workload *workload, size_t rows, enum dp_math math,

@@ -105,6 +105,8 @@ struct workload_set workload_set(uint64_t seed, int index);
  * rounds operands must leave them alone. */
 struct workload_set workload_batch(const struct workload *workload, size_t rows, enum dp_math math,
                                    uint64_t seed, int index);
+/* One bit less; in the end none is wide. */
+void workload_narrow(struct workload_set *set);
 /* 2^p for p significant bits that a math leaves the operands of matrix products: every integer of
  * at most that size has no more of them. */
 double workload_operand_limit(enum dp_math math);
