@@ -36,7 +36,8 @@ static struct growth growth_of(const struct workload *workload)
 
     for (size_t l = 1; l < workload_layers(workload); l++) {
         const size_t in = workload->size[l], out = workload->size[l + 1];
-        const double terms = 2 * (double)((out + in - 1) / in);
+        const size_t entries = 2 * ((out + in - 1) / in); /* of a column */
+        const double terms = (double)entries;
         const double rest = fmin(terms, 4 * sqrt(terms));
 
         twos += terms == 2;
