@@ -23,6 +23,6 @@ target_compile_options(dp_flags INTERFACE
 target_link_libraries(dp_flags INTERFACE Threads::Threads)
 if(DP_SANITIZE)
     target_compile_options(dp_flags INTERFACE
-        -fsanitize=${DP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+        -fsanitize=${DP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
     target_link_options(dp_flags INTERFACE -fsanitize=${DP_SANITIZE})
 endif()

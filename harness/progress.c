@@ -140,8 +140,9 @@ static void print_line(const struct progress *p, size_t number, const struct rec
     const size_t name_width = (size_t)p->name_width;
 
     cut_name(key->workload, left < name_width ? left : name_width, name, sizeof name);
-    snprintf(line, sizeof line, "%s %-*s %s", head, (int)(left < name_width ? left : name_width),
-             name, tail);
+    if (snprintf(line, sizeof line, "%s %-*s %s", head,
+                 (int)(left < name_width ? left : name_width), name, tail) < 0)
+        return;
     cut_name(line, room, shown, sizeof shown);
     fputs(shown, stderr);
 }

@@ -385,7 +385,7 @@ enum report_plot_status report_plot(const char *directory, const struct report *
         made->status[f] = REPORT_PLOT_NONE;
         if (figures[f].write != NULL)
             made->status[f] = make_figure(&plot, figures[f].script, figures[f].write);
-        snprintf(made->why[f], sizeof made->why[f], "%s",
+        snprintf(made->why[f], sizeof made->why[f], "%.191s",
                  made->status[f] == REPORT_PLOT_NONE ? plot.why : why.text);
         status = worse(status, made->status[f], &why, err);
     }
