@@ -66,6 +66,13 @@ static bool judge_success(const struct fault_end *end, char why[256])
     return why[0] == '\0';
 }
 
+/* Without memory for a library's variables of a thread glibc ends the program, with this line. */
+static bool ends_in_glibc(const struct fault_end *end)
+{
+    return WIFEXITED(end->status) && WEXITSTATUS(end->status) == 127 &&
+           strcmp(end->err, "cannot allocate memory for thread-local data: ABORT\n") == 0;
+}
+
 enum fault_verdict fault_judge(const struct fault_place *place, const struct fault_command *command,
                                const struct fault_point *point, const struct fault_end *end,
                                char why[256])
@@ -74,6 +81,7 @@ enum fault_verdict fault_judge(const struct fault_place *place, const struct fau
     bool known = false;
 
     why[0] = '\0';
+    known = ends_in_glibc(end);
     for (size_t i = 0; i < sizeof documented / sizeof documented[0]; i++)
         known = known || (WIFEXITED(end->status) && WEXITSTATUS(end->status) == documented[i]);
     if (end->hangs)

@@ -5,7 +5,6 @@
  * programs that the command starts are left alone. */
 #include "shim_calls.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -159,29 +158,19 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
     return *memory == NULL ? ENOMEM : 0;
 }
 
-/* What libc allocates for a library that is left out is left out, too: hwloc takes a folder that
- * cannot be opened for one that is not there. */
-static void *as_other(const void *caller, const char *name, const char *text)
+/* What libc allocates for hwloc is left out, too: a folder that cannot be opened is to hwloc one
+ * that is not there. */
+int hwloc_topology_load(void *topology)
 {
-    void *(*next)(const char *);
-    void *const found = dlsym(RTLD_NEXT, name);
-    void *made;
+    int (*next)(void *);
+    void *const found = dlsym(RTLD_NEXT, "hwloc_topology_load");
+    int rc;
 
     memcpy(&next, &found, sizeof next);
-    for_other = page != NULL && object_of(caller) == NULL;
-    made = next(text);
+    for_other = true;
+    rc = next(topology);
     for_other = false;
-    return made;
-}
-
-DIR *opendir(const char *path)
-{
-    return as_other(__builtin_return_address(0), "opendir", path);
-}
-
-char *strdup(const char *text)
-{
-    return as_other(__builtin_return_address(0), "strdup", text);
+    return rc;
 }
 
 /* What jansson allocates through the program is still jansson's. */
