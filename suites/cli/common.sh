@@ -64,8 +64,11 @@ with()
 # count_lines PATTERN FILE: 0 when there is no such file.
 count_lines()
 {
-    [ ! -e "$2" ] || grep -c -- "$1" "$2" || true
-    [ -e "$2" ] || echo 0
+    if [ -e "$2" ]; then # asked once: it may appear meanwhile
+        grep -c -- "$1" "$2" || true
+    else
+        echo 0
+    fi
 }
 
 # wait_for_cells N FILE PID: until the sweep PID has written N cells.
