@@ -60,21 +60,23 @@ static void read_clock(struct record_run *run)
 }
 
 /* The first line of a small file, or "unknown". */
-static void read_line(const char *path, char *text, size_t bytes)
+static int read_line(const char *path, char *text, size_t bytes)
 {
-    FILE *file = fopen(path, "r");
+    int status = 0;
+    FILE *file = machine_open(path, &status);
 
     if (file == NULL || fgets(text, (int)bytes, file) == NULL)
         snprintf(text, bytes, "unknown");
     text[strcspn(text, "\n")] = '\0';
     if (file != NULL)
         fclose(file);
+    return status;
 }
 
+/* Told to a reader, compared with nothing: one that cannot be read is unknown. */
 static void read_load(struct record_run *run)
 {
     FILE *file = fopen("/proc/loadavg", "r");
-
     double load[3];
 
     run->load_avg[0] = run->load_avg[1] = run->load_avg[2] = (double)NAN;
@@ -85,7 +87,7 @@ static void read_load(struct record_run *run)
     fclose(file);
 }
 
-static void read_system(struct record_run *run)
+static int read_system(struct record_run *run)
 {
     struct utsname name;
     uint64_t node = 0;
@@ -96,9 +98,9 @@ static void read_system(struct record_run *run)
     }
     snprintf(run->node_hash, sizeof run->node_hash, "%016" PRIx64, node);
     snprintf(run->libc, sizeof run->libc, "glibc %s", gnu_get_libc_version());
-    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
-              sizeof run->governor);
     read_load(run);
+    return read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
+                     sizeof run->governor);
 }
 
 static void read_build(struct record_run *run)
@@ -173,8 +175,8 @@ static void name_run(struct record_run *run)
     snprintf(run->source, sizeof run->source, "measured");
 }
 
-void provenance_read(struct dp_group *group, const struct dp_machine *machine,
-                     struct record_run *run)
+int provenance_read(struct dp_group *group, const struct dp_machine *machine,
+                    struct record_run *run)
 {
     memset(run, 0, sizeof *run);
     memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
@@ -189,14 +191,15 @@ void provenance_read(struct dp_group *group, const struct dp_machine *machine,
     run->l1d_bytes = machine->l1d_bytes;
     run->l2_bytes = machine->l2_bytes;
     run->l3_bytes = machine->l3_bytes;
-    machine_class("", machine, run->machine_class);
-    machine_instance("", run->machine_instance);
-    machine_environment(environ, run->environment, sizeof run->environment);
     name_run(run);
     read_build(run);
-    read_system(run);
     read_slots(group, run);
     read_clock(run);
+    if (machine_class("", machine, run->machine_class) != 0 ||
+        machine_instance("", run->machine_instance) != 0 ||
+        machine_environment(environ, run->environment, sizeof run->environment) != 0)
+        return -1;
+    return read_system(run);
 }
 
 static int differs(const char *what, const char *here, const char *there, char *why, size_t bytes)

@@ -6,9 +6,10 @@
 #include "record.h"
 
 /* Fills everything but seed, devices, command and planned, which are the plan's. Slots and
- * backend are those of group; machine must be read before a group binds this thread. */
-void provenance_read(struct dp_group *group, const struct dp_machine *machine,
-                     struct record_run *run);
+ * backend are those of group; machine must be read before a group binds this thread. 0, or -1 when
+ * the machine could not be read (machine.h). */
+int provenance_read(struct dp_group *group, const struct dp_machine *machine,
+                    struct record_run *run);
 
 /* Whether a slot of the group is on a fake GPU of the tests: what is measured there is no result.
  */

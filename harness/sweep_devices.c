@@ -27,9 +27,12 @@ static int look(const char *command, const struct sweep_options *options, struct
         return command_core_error(command, &err);
     if ((status = command_open_group(command, &config, options->required, &group)))
         return status;
-    provenance_read(group, &machine, run);
+    if (provenance_read(group, &machine, run)) {
+        command_complain(command, "cannot read what machine this is: memory or files are short");
+        status = EXIT_FAILED;
+    }
     dp_group_close(group);
-    return 0;
+    return status;
 }
 
 static _Noreturn void look_and_tell(const char *command, const struct sweep_options *options,

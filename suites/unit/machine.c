@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "machine.h"
 
@@ -59,15 +60,14 @@ static bool same(const struct dp_machine *machine, const char *from, const char 
     const char *at = from == NULL ? NULL : strstr(PROCESSOR, from);
 
     put("/proc/cpuinfo", PROCESSOR);
-    machine_class(root, &MACHINE, base);
-    cr_assert(strlen(base) == 64);
+    cr_assert(machine_class(root, &MACHINE, base) == 0 && strlen(base) == 64);
     cr_assert(from == NULL || at != NULL);
     if (at != NULL) {
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - PROCESSOR), PROCESSOR, to,
                  at + strlen(from));
         put("/proc/cpuinfo", text);
     }
-    machine_class(root, machine, other);
+    cr_assert(machine_class(root, machine, other) == 0);
     return strcmp(base, other) == 0;
 }
 
@@ -106,12 +106,40 @@ Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
 
     char without[DIGEST_HEX], with[DIGEST_HEX];
 
-    machine_class(root, &MACHINE, without);
+    cr_assert(machine_class(root, &MACHINE, without) == 0);
     put("/proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\nIRQ: 1\n");
-    machine_class(root, &MACHINE, with);
-    cr_assert(strcmp(with, without) != 0);
-    machine_class("/nowhere", &MACHINE, with);
-    cr_assert(with[0] == '\0');
+    cr_assert(machine_class(root, &MACHINE, with) == 0 && strcmp(with, without) != 0);
+    cr_assert(machine_class("/nowhere", &MACHINE, with) == 0 && with[0] == '\0');
+}
+
+/* Whether with a folder instead of that file, which can be opened and not read, nothing is known.
+ */
+static bool unreadable(const char *name)
+{
+    char below[128], path[256], class[DIGEST_HEX], instance[DIGEST_HEX];
+
+    snprintf(path, sizeof path, "%s%s", root, name);
+    unlink(path);
+    snprintf(below, sizeof below, "%s/file", name);
+    put(below, "");
+
+    const int of_class = machine_class(root, &MACHINE, class);
+    const int of_instance = machine_instance(root, instance);
+
+    snprintf(path, sizeof path, "%s%s", root, below);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+    return (of_class == -1 && class[0] == '\0') || (of_instance == -1 && instance[0] == '\0');
+}
+
+Test(machine, unreadable, .init = make_root, .fini = remove_root)
+{
+    put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
+    cr_assert(unreadable("/etc/machine-id"));
+    cr_assert(unreadable("/proc/sys/kernel/random/boot_id"));
+    cr_assert(unreadable("/proc/driver/nvidia/gpus/0000:01:00.0/information"));
+    cr_assert(unreadable("/proc/cpuinfo"));
 }
 
 Test(machine, instance, .init = make_root, .fini = remove_root)
@@ -119,15 +147,15 @@ Test(machine, instance, .init = make_root, .fini = remove_root)
     char none[DIGEST_HEX], first[DIGEST_HEX], again[DIGEST_HEX], later[DIGEST_HEX],
         other[DIGEST_HEX];
 
-    machine_instance(root, none);
+    cr_assert(machine_instance(root, none) == 0);
     put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
     put("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
-    machine_instance(root, first);
-    machine_instance(root, again);
+    cr_assert(machine_instance(root, first) == 0);
+    cr_assert(machine_instance(root, again) == 0);
     put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111112\n");
-    machine_instance(root, later);
+    cr_assert(machine_instance(root, later) == 0);
     put("/etc/machine-id", "0123456789abcdef0123456789abcdee\n");
-    machine_instance(root, other);
+    cr_assert(machine_instance(root, other) == 0);
     cr_assert(none[0] == '\0' && strlen(first) == 64 && strcmp(first, again) == 0);
     cr_assert(strcmp(first, later) != 0 && strcmp(later, other) != 0);
 }
@@ -143,17 +171,18 @@ Test(machine, environment)
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         variables[i] = names[i];
-    machine_environment(variables, text, sizeof text);
+    cr_assert(machine_environment(variables, text, sizeof text) == 0);
     cr_assert(strcmp(text, "CUDA_MODULE_LOADING= DNNL_VERBOSE=1 GLIBC_TUNABLES=a=b "
                            "MALLOC_ARENA_MAX=1 MKL_CBWR=AVX2 NCCL_ALGO=Ring NVIDIA_TF32_OVERRIDE=0 "
                            "OMP_NUM_THREADS=2 OPENBLAS_CORETYPE=Haswell") == 0,
               "%s", text);
-    machine_environment(variables, cut, sizeof cut);
+    cr_assert(machine_environment(variables, cut, sizeof cut) == 0);
     names[2][strlen(names[2]) - 1] = 'x'; /* behind the cut */
-    machine_environment(variables, other, sizeof other);
+    cr_assert(machine_environment(variables, other, sizeof other) == 0);
     cr_assert(strlen(cut) == sizeof cut - 1 && strncmp(cut, text, 20) == 0 &&
                   strcmp(cut, other) != 0,
               "%s", cut);
-    machine_environment(variables + sizeof names / sizeof names[0], text, sizeof text);
+    cr_assert(machine_environment(variables + sizeof names / sizeof names[0], text, sizeof text) ==
+              0);
     cr_assert(text[0] == '\0');
 }
