@@ -40,7 +40,7 @@ struct arguments {
 static error_t parse_name(struct arguments *a, const char *arg, const struct argp_state *state)
 {
     static const char *const names[] = {"copies", "overlap"};
-    struct option_text why;
+    struct text_error why;
     size_t index;
 
     if (a->named)
@@ -55,7 +55,7 @@ static error_t parse_name(struct arguments *a, const char *arg, const struct arg
 static error_t parse_number(const struct argp_state *state, const char *name, const char *arg,
                             size_t min, size_t max, size_t *number)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_size(arg, min, max, number, &why))
         return command_bad_option(state, "--%s: %s", name, why.text);

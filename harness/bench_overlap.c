@@ -24,7 +24,7 @@ struct overlap {
     struct workload workload;
     size_t bucket_bytes, rows, compared;
     struct session_verified first[WORKLOAD_SETS]; /* what the first step of each set left */
-    struct verify_text unverified;                /* why these were not verified; "" */
+    struct text_error unverified;                 /* why these were not verified; "" */
     double *sample[KINDS], *scratch;              /* [rounds] */
     struct stats_summary summary[KINDS];
 };
@@ -58,7 +58,7 @@ static int compare_step(struct overlap *o, struct session *session, const struct
                         struct dp_error *err)
 {
     size_t shard[DP_MAX_SLOTS], values = 0;
-    struct verify_text why = {""};
+    struct text_error why = {""};
     const struct verify_step left = session_result(session, shard);
 
     o->compared += workload_params(&o->workload);

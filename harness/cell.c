@@ -44,7 +44,7 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
 
 static int parse_number(const char *arg, size_t max, size_t *value)
 {
-    struct option_text why;
+    struct text_error why;
 
     return option_size(arg, 0, max, value, &why);
 }

@@ -86,7 +86,7 @@ static error_t copy_text(const struct argp_state *state, const char *name, char 
 static error_t parse_number(const struct argp_state *state, const char *name, const char *arg,
                             size_t min, size_t max, size_t *number)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_size(arg, min, max, number, &why) == 0)
         return 0;
@@ -95,7 +95,7 @@ static error_t parse_number(const struct argp_state *state, const char *name, co
 
 static error_t parse_limit(const struct argp_state *state, const char *arg, double *seconds)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_real(arg, 0.05, LIMIT_MAX, seconds, &why) == 0)
         return 0;

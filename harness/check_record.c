@@ -13,11 +13,11 @@ enum { FILE_BYTES_MAX = 64 << 20 };
 
 const char *const check_record_words[CHECK_RECORD_VERDICTS] = {"PASS", "FAIL", "SKIP", "BROKEN"};
 
-static int fault(struct record_error *err, const char *format, ...)
+static int fault(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The first fault wins. */
-static int fault(struct record_error *err, const char *format, ...)
+static int fault(struct text_error *err, const char *format, ...)
 {
     va_list args;
 
@@ -32,7 +32,7 @@ static int fault(struct record_error *err, const char *format, ...)
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 static void read_text(const json_t *object, const char *key, char *text, size_t bytes,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     const char *value = json_string_value(json_object_get(object, key));
 
@@ -45,7 +45,7 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
     report_clean(text);
 }
 
-static size_t read_count(const json_t *object, const char *key, struct record_error *err)
+static size_t read_count(const json_t *object, const char *key, struct text_error *err)
 {
     const json_t *value = json_object_get(object, key);
 
@@ -55,7 +55,7 @@ static size_t read_count(const json_t *object, const char *key, struct record_er
     return 0;
 }
 
-static bool read_flag(const json_t *object, const char *key, struct record_error *err)
+static bool read_flag(const json_t *object, const char *key, struct text_error *err)
 {
     const json_t *value = json_object_get(object, key);
 
@@ -64,7 +64,7 @@ static bool read_flag(const json_t *object, const char *key, struct record_error
     return json_is_true(value);
 }
 
-static enum check_record_verdict read_verdict(const json_t *object, struct record_error *err)
+static enum check_record_verdict read_verdict(const json_t *object, struct text_error *err)
 {
     char word[16];
 
@@ -78,7 +78,7 @@ static enum check_record_verdict read_verdict(const json_t *object, struct recor
 
 /* Words of a list in one text, with commas. */
 static void read_words(const json_t *array, const char *what, char *text, size_t bytes,
-                       struct record_error *err)
+                       struct text_error *err)
 {
     size_t used = 0;
 
@@ -97,7 +97,7 @@ static void read_words(const json_t *array, const char *what, char *text, size_t
     report_clean(text);
 }
 
-static void read_dialects(json_t *object, char *text, size_t bytes, struct record_error *err)
+static void read_dialects(json_t *object, char *text, size_t bytes, struct text_error *err)
 {
     size_t used = 0;
     const char *key;
@@ -122,7 +122,7 @@ static void read_dialects(json_t *object, char *text, size_t bytes, struct recor
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static void read_implementation(json_t *impl, struct check_record *record, struct record_error *err)
+static void read_implementation(json_t *impl, struct check_record *record, struct text_error *err)
 {
     read_text(impl, "name", record->name, sizeof record->name, err);
     read_text(impl, "version", record->version, sizeof record->version, err);
@@ -139,7 +139,7 @@ static void read_implementation(json_t *impl, struct check_record *record, struc
                   err);
 }
 
-static void read_case(const json_t *object, struct check_record_case *one, struct record_error *err)
+static void read_case(const json_t *object, struct check_record_case *one, struct text_error *err)
 {
     read_text(object, "id", one->id, sizeof one->id, err);
     read_text(object, "rule", one->rule, sizeof one->rule, err);
@@ -151,8 +151,7 @@ static void read_case(const json_t *object, struct check_record_case *one, struc
         fault(err, "%s passed and compared nothing", one->id);
 }
 
-static void read_area(const json_t *object, struct check_record_area *area,
-                      struct record_error *err)
+static void read_area(const json_t *object, struct check_record_area *area, struct text_error *err)
 {
     read_text(object, "area", area->name, sizeof area->name, err);
     area->rules = read_count(object, "rules", err);
@@ -168,7 +167,7 @@ static void read_area(const json_t *object, struct check_record_area *area,
 }
 
 static void *new_list(const json_t *array, const char *what, size_t size, size_t *n,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     void *list = calloc(json_array_size(array) + 1, size);
 
@@ -182,7 +181,7 @@ static void *new_list(const json_t *array, const char *what, size_t size, size_t
     return list;
 }
 
-static void read_lists(const json_t *root, struct check_record *record, struct record_error *err)
+static void read_lists(const json_t *root, struct check_record *record, struct text_error *err)
 {
     const json_t *rules = json_object_get(root, "rules"), *cases = json_object_get(root, "cases");
     const json_t *areas = json_object_get(rules, "areas"),
@@ -227,7 +226,7 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* A case counts once. */
-static void check_ids(const struct check_record *record, struct record_error *err)
+static void check_ids(const struct check_record *record, struct text_error *err)
 {
     const struct check_record_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
 
@@ -272,8 +271,7 @@ static enum check_record_verdict worst(const struct check_record *record)
     return n[CHECK_RECORD_PASS] > 0 ? CHECK_RECORD_PASS : CHECK_RECORD_SKIP;
 }
 
-static void check_counts(const json_t *counts, struct check_record *record,
-                         struct record_error *err)
+static void check_counts(const json_t *counts, struct check_record *record, struct text_error *err)
 {
     static const char *const keys[CHECK_RECORD_VERDICTS] = {"pass", "fail", "skip", "broken"};
     const json_t *seconds = json_object_get(counts, "seconds");
@@ -291,9 +289,9 @@ static void check_counts(const json_t *counts, struct check_record *record,
         fault(err, "the verdict %s is not that of the cases", check_record_words[record->verdict]);
 }
 
-int check_record_read(const char *path, struct check_record *record, struct record_error *err)
+int check_record_read(const char *path, struct check_record *record, struct text_error *err)
 {
-    struct record_error why = {""};
+    struct text_error why = {""};
     char schema[64] = "";
     json_t *root = record_json_file(path, FILE_BYTES_MAX, &why);
 

@@ -49,7 +49,7 @@ struct check_record {
 };
 
 /* 0, or -1 and one line. What is read is valid UTF-8 that can be shown; sums were counted again. */
-int check_record_read(const char *path, struct check_record *record, struct record_error *err);
+int check_record_read(const char *path, struct check_record *record, struct text_error *err);
 void check_record_free(struct check_record *record);
 
 #endif

@@ -41,7 +41,7 @@ static int cut(const char *command, const char *option, const char *list, struct
 static int read_areas(const char *command, const char *list, struct parts *areas)
 {
     const char *names[MAX_NAMES];
-    struct option_text why;
+    struct text_error why;
     size_t index, n = 0;
     const int status = cut(command, "--area", list, areas);
 

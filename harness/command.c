@@ -141,7 +141,7 @@ error_t command_bad_option(const struct argp_state *state, const char *format, .
 error_t command_choice(const struct argp_state *state, const char *option, const char *what,
                        const char *value, const char *const names[], size_t n, size_t *index)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_name(what, value, names, n, index, &why) == 0)
         return 0;
@@ -254,7 +254,7 @@ int command_open_group(const char *command, const struct dp_group_config *config
 
 error_t command_require(const struct argp_state *state, const char *arg, size_t *required)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_size(arg, 0, DP_MAX_SLOTS, required, &why))
         return command_bad_option(state, "--require-devices: %s", why.text);

@@ -215,7 +215,7 @@ static void set_status(struct record_cell *cell, enum record_status status, cons
 static void accept_record(struct outcome *outcome, struct record_cell *cell)
 {
     struct record_cell sent;
-    struct record_error err = {""};
+    struct text_error err = {""};
     char *newline = outcome->length > 0 ? memchr(outcome->text, '\n', outcome->length) : NULL;
     char reason[256];
 

@@ -114,7 +114,7 @@ static int verify_values(struct measure *m, int k, size_t step)
 {
     const struct session *s = &m->session;
     size_t shard[DP_MAX_SLOTS], values = 0;
-    struct verify_text why = {""};
+    struct text_error why = {""};
     const struct verify_step left = session_result(s, shard);
     const int rc = verify_check(m->verify[k], &left, &values, &why);
     char reason[256];
@@ -265,7 +265,7 @@ static void trim_samples(struct record_cell *cell, size_t steps)
 }
 
 /* The reference of set k, of numbers as wide as it proves exact. */
-static int open_reference(struct measure *m, int devices, int k, struct verify_text *why)
+static int open_reference(struct measure *m, int devices, int k, struct text_error *why)
 {
     const struct cell_config *config = m->config;
     struct workload_set *set = &m->set[k];
@@ -287,7 +287,7 @@ static int open_reference(struct measure *m, int devices, int k, struct verify_t
 static int open_references(struct measure *m, int devices)
 {
     for (int k = 0; k < WORKLOAD_SETS; k++) {
-        struct verify_text why;
+        struct text_error why;
 
         if (open_reference(m, devices, k, &why))
             return cell_fail(m->cell, RECORD_BROKEN, why.text);
@@ -334,7 +334,7 @@ static void drop_unmeasured(const struct cell_config *config, struct record_cell
 static void judge(struct measure *m)
 {
     struct record_cell *cell = m->cell;
-    struct record_error why = {""};
+    struct text_error why = {""};
 
     for (int k = 0; k < WORKLOAD_SETS; k++) {
         if (m->verified[k] && (m->measured[k] > 0 || cell->n_valid < WORKLOAD_SETS))

@@ -7,7 +7,7 @@
 #include "measure_probe.h"
 
 static int reference(const struct cell_config *config, const struct workload_set *set,
-                     struct verify **verify, struct verify_text *why)
+                     struct verify **verify, struct text_error *why)
 {
     if (verify_open(&config->workload, set, config->rows, (size_t)config->n_devices, config->math,
                     verify, why))
@@ -32,7 +32,7 @@ static int compare(const struct verify *verify, const struct session *session,
 {
     size_t shard[DP_MAX_SLOTS];
     struct verify_found found;
-    struct verify_text why = {""};
+    struct text_error why = {""};
     const struct verify_step left = session_result(session, shard);
     const int rc = verify_measure(verify, &left, &found, &why);
     char reason[256];
@@ -53,7 +53,7 @@ int measure_probe(const struct cell_config *config, struct session *session,
         workload_probe(config->seed, config->rows, (size_t)config->n_devices);
     const uint64_t start_ns = session_clock_ns();
     struct verify *verify = NULL;
-    struct verify_text why = {""};
+    struct text_error why = {""};
     struct dp_error err = {0};
     char reason[256];
     int rc = 0;

@@ -12,10 +12,10 @@
 
 #define ITEM_BYTES 80 /* of one item of a list, and of a value as shown in a message */
 
-static int refuse(struct option_text *why, const char *format, ...)
+static int refuse(struct text_error *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static int refuse(struct option_text *why, const char *format, ...)
+static int refuse(struct text_error *why, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -66,7 +66,7 @@ static bool scan_size(const char *value, size_t *size)
     return true;
 }
 
-int option_size(const char *value, size_t min, size_t max, size_t *size, struct option_text *why)
+int option_size(const char *value, size_t min, size_t max, size_t *size, struct text_error *why)
 {
     size_t number = 0;
     if (!scan_size(value, &number)) {
@@ -80,7 +80,7 @@ int option_size(const char *value, size_t min, size_t max, size_t *size, struct 
     return 0;
 }
 
-int option_real(const char *value, double min, double max, double *number, struct option_text *why)
+int option_real(const char *value, double min, double max, double *number, struct text_error *why)
 {
     const bool decimal = strspn(value, "0123456789.eE+-") == strlen(value);
     char *end = NULL;
@@ -101,7 +101,7 @@ struct size_list {
     size_t *entry, capacity, n, min, max;
 };
 
-static int insert(struct size_list *list, size_t number, struct option_text *why)
+static int insert(struct size_list *list, size_t number, struct text_error *why)
 {
     size_t at = list->n;
     while (at > 0 && list->entry[at - 1] >= number) {
@@ -121,7 +121,7 @@ static int insert(struct size_list *list, size_t number, struct option_text *why
 
 /* from, then each number times or plus by, up to to. */
 static int insert_steps(struct size_list *list, size_t from, size_t to, size_t by, bool multiply,
-                        struct option_text *why)
+                        struct text_error *why)
 {
     for (size_t number = from;;) {
         if (insert(list, number, why) != 0) {
@@ -137,7 +137,7 @@ static int insert_steps(struct size_list *list, size_t from, size_t to, size_t b
 
 /* "A:B:xM" or "A:B:+S"; item is cut up in place, whole is for the messages. */
 static int insert_range(struct size_list *list, char *item, const char *whole,
-                        struct option_text *why)
+                        struct text_error *why)
 {
     char *last = strchr(item, ':');
     char *step = last == NULL ? NULL : strchr(last + 1, ':');
@@ -164,7 +164,7 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
     return insert_steps(list, from, to, by, multiply, why);
 }
 
-static int insert_item(struct size_list *list, char *item, struct option_text *why)
+static int insert_item(struct size_list *list, char *item, struct text_error *why)
 {
     struct shown whole = show(item);
     if (strchr(item, ':') != NULL) {
@@ -178,7 +178,7 @@ static int insert_item(struct size_list *list, char *item, struct option_text *w
 }
 
 int option_sizes(const char *value, size_t min, size_t max, size_t list[], size_t capacity,
-                 size_t *n, struct option_text *why)
+                 size_t *n, struct text_error *why)
 {
     struct size_list sizes = {.entry = list, .capacity = capacity, .min = min, .max = max};
     for (const char *p = value;; ++p) {
@@ -241,7 +241,7 @@ static size_t nearness(const char *value, const char *const names[], size_t n, s
 }
 
 int option_name(const char *what, const char *value, const char *const names[], size_t n,
-                size_t *index, struct option_text *why)
+                size_t *index, struct text_error *why)
 {
     for (size_t i = 0; i < n; ++i) {
         if (strcmp(value, names[i]) == 0) {

@@ -16,10 +16,10 @@
 
 enum { DEFAULT_NAMES = 100, OPEN_FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
-static int say(struct record_error *err, const char *format, ...)
+static int say(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static int say(struct record_error *err, const char *format, ...)
+static int say(struct text_error *err, const char *format, ...)
 {
     va_list args;
 
@@ -30,7 +30,7 @@ static int say(struct record_error *err, const char *format, ...)
 }
 
 /* Opens a file that was not there. Two sweeps of one second have two names. */
-static int open_default(struct output *output, struct record_error *err)
+static int open_default(struct output *output, struct text_error *err)
 {
     static const char *const folders[] = {"results", "results/local"};
     const time_t now = time(NULL);
@@ -53,7 +53,7 @@ static int open_default(struct output *output, struct record_error *err)
     return 0;
 }
 
-static int open_path(struct output *output, const char *path, bool resume, struct record_error *err)
+static int open_path(struct output *output, const char *path, bool resume, struct text_error *err)
 {
     if (path == NULL)
         return open_default(output, err);
@@ -65,7 +65,7 @@ static int open_path(struct output *output, const char *path, bool resume, struc
 }
 
 /* The lock is of this descriptor: no other one that is closed gives it up, as with fcntl. */
-static int lock(const struct output *output, struct record_error *err)
+static int lock(const struct output *output, struct text_error *err)
 {
     if (flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0; /* a file system without locks: go on without */
@@ -86,7 +86,7 @@ static bool is_started(int fd)
            memchr(text, '\n', length) == NULL;
 }
 
-int output_open(struct output *output, const char *path, bool resume, struct record_error *err)
+int output_open(struct output *output, const char *path, bool resume, struct text_error *err)
 {
     struct stat info;
 
@@ -120,14 +120,14 @@ int output_open(struct output *output, const char *path, bool resume, struct rec
     return -1;
 }
 
-static int cut(const struct output *output, off_t size, struct record_error *err)
+static int cut(const struct output *output, off_t size, struct text_error *err)
 {
     if (ftruncate(output->fd, size) == 0 && fsync(output->fd) == 0)
         return 0;
     return say(err, "%.180s: cannot cut off its torn end: %s", output->path, strerror(errno));
 }
 
-static int repair(struct output *output, struct record_error *err)
+static int repair(struct output *output, struct text_error *err)
 {
     struct record_file file;
     const off_t size = lseek(output->fd, 0, SEEK_END);
@@ -140,7 +140,7 @@ static int repair(struct output *output, struct record_error *err)
     if (write(output->fd, "\n", 1) != 1)
         return cut(output, (off_t)output->file.torn_offset, err);
     if (record_read(output->path, &file, err)) {
-        struct record_error ignored;
+        struct text_error ignored;
 
         cut(output, size, &ignored);
         return -1;
@@ -157,7 +157,7 @@ static void note_size(struct output *output)
     output->size = fstat(output->fd, &info) == 0 ? info.st_size : -1;
 }
 
-int output_repair(struct output *output, struct record_error *err)
+int output_repair(struct output *output, struct text_error *err)
 {
     const int rc = repair(output, err);
 
@@ -168,7 +168,7 @@ int output_repair(struct output *output, struct record_error *err)
 }
 
 /* Another program's bytes must not get mixed up with records. */
-static int check_size(const struct output *output, struct record_error *err)
+static int check_size(const struct output *output, struct text_error *err)
 {
     struct stat info;
 
@@ -200,7 +200,7 @@ static int copy_to(int from, int to)
 }
 
 /* No name leads to the file any more: copies it to one that is free. */
-static int rescue(const struct output *output, const char *what, struct record_error *err)
+static int rescue(const struct output *output, const char *what, struct text_error *err)
 {
     char path[sizeof output->path + 16];
     int fd = -1;
@@ -224,7 +224,7 @@ static int rescue(const struct output *output, const char *what, struct record_e
 }
 
 /* Records in a file that nobody can find are lost. */
-static int check_place(const struct output *output, struct record_error *err)
+static int check_place(const struct output *output, struct text_error *err)
 {
     char link[64], path[sizeof output->path] = "";
     struct stat file, there;
@@ -253,9 +253,9 @@ static char *chain(const struct output *output, char *line, bool closes, char ne
     return NULL;
 }
 
-static int append(struct output *output, char *line, bool closes, struct record_error *err)
+static int append(struct output *output, char *line, bool closes, struct text_error *err)
 {
-    struct record_error cause = {""};
+    struct text_error cause = {""};
     char next[DIGEST_HEX];
     off_t added;
     int rc;
@@ -282,12 +282,12 @@ static int append(struct output *output, char *line, bool closes, struct record_
     return rc ? say(err, "%.120s: %.120s", output->path, cause.text) : check_size(output, err);
 }
 
-int output_append(struct output *output, char *line, struct record_error *err)
+int output_append(struct output *output, char *line, struct text_error *err)
 {
     return append(output, line, false, err);
 }
 
-int output_end(struct output *output, char *line, struct record_error *err)
+int output_end(struct output *output, char *line, struct text_error *err)
 {
     return append(output, line, true, err);
 }

@@ -2,7 +2,7 @@
 #include "peer_report.h"
 
 static int write_page(const char *directory, const struct report *report,
-                      const struct report_figures *figures, struct record_error *err)
+                      const struct report_figures *figures, struct text_error *err)
 {
     const bool good = peer_is_good(report->peer);
     struct report_out out;
@@ -35,7 +35,7 @@ static int write_page(const char *directory, const struct report *report,
 }
 
 int report_peer_page(const char *directory, const struct report *report,
-                     const struct report_figures *figures, struct record_error *err)
+                     const struct report_figures *figures, struct text_error *err)
 {
     struct report_out out;
 

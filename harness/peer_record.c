@@ -23,10 +23,10 @@ static const struct {
     [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"}};
 
 /* The first fault wins. */
-static void fault(struct record_error *err, const char *format, ...)
+static void fault(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void fault(struct record_error *err, const char *format, ...)
+static void fault(struct text_error *err, const char *format, ...)
 {
     va_list args;
 
@@ -41,7 +41,7 @@ static void fault(struct record_error *err, const char *format, ...)
 /* ---- fields ------------------------------------------------------------------------------- */
 
 static void read_text(const json_t *object, const char *key, char *text, size_t bytes,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     const json_t *member = json_object_get(object, key);
     const char *value = json_string_value(member);
@@ -56,7 +56,7 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
 }
 
 static size_t read_count(const json_t *object, const char *key, json_int_t min, json_int_t max,
-                         struct record_error *err)
+                         struct text_error *err)
 {
     const json_t *value = json_object_get(object, key);
 
@@ -69,7 +69,7 @@ static size_t read_count(const json_t *object, const char *key, json_int_t min, 
     return 0;
 }
 
-static double read_number(const json_t *value, const char *key, struct record_error *err)
+static double read_number(const json_t *value, const char *key, struct text_error *err)
 {
     const double number = json_number_value(value);
 
@@ -79,7 +79,7 @@ static double read_number(const json_t *value, const char *key, struct record_er
     return NAN;
 }
 
-static bool read_flag(const json_t *object, const char *key, struct record_error *err)
+static bool read_flag(const json_t *object, const char *key, struct text_error *err)
 {
     const json_t *value = json_object_get(object, key);
 
@@ -90,7 +90,7 @@ static bool read_flag(const json_t *object, const char *key, struct record_error
 
 /* A list of so many; its length is 0 when there is a fault. */
 static size_t read_list(const json_t *object, const char *key, size_t min, size_t max,
-                        const json_t **list, struct record_error *err)
+                        const json_t **list, struct text_error *err)
 {
     *list = json_object_get(object, key);
     if (json_is_array(*list) && json_array_size(*list) >= min && json_array_size(*list) <= max)
@@ -109,7 +109,7 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* The median of its steps, all of which were checked. */
-static double read_steps(const json_t *object, struct record_error *err)
+static double read_steps(const json_t *object, struct text_error *err)
 {
     const json_t *list;
     const size_t n = read_list(object, "step_ns", 1, STEPS_MAX, &list, err);
@@ -137,7 +137,7 @@ static double read_steps(const json_t *object, struct record_error *err)
 }
 
 static void read_failure(const json_t *object, const char *status, struct peer_arm *arm,
-                         struct record_error *err)
+                         struct text_error *err)
 {
     char reason[sizeof arm->reason];
 
@@ -150,7 +150,7 @@ static void read_failure(const json_t *object, const char *status, struct peer_a
 }
 
 static void read_launch(const json_t *object, const struct peer_record *record,
-                        struct peer_arm *arm, struct record_error *err)
+                        struct peer_arm *arm, struct text_error *err)
 {
     struct peer_launch *launch = &arm->launch[arm->n];
     const json_t *outside = json_object_get(object, "outside_frac");
@@ -177,7 +177,7 @@ static void read_launch(const json_t *object, const struct peer_record *record,
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-static enum peer_kind read_kind(const json_t *object, struct record_error *err)
+static enum peer_kind read_kind(const json_t *object, struct text_error *err)
 {
     char program[16], mode[16];
 
@@ -191,7 +191,7 @@ static enum peer_kind read_kind(const json_t *object, struct record_error *err)
 }
 
 static void read_arm(const json_t *object, const struct peer_record *record, struct peer_cell *cell,
-                     struct record_error *err)
+                     struct text_error *err)
 {
     struct peer_arm arm = {.kind = read_kind(object, err)};
     const json_t *launches;
@@ -210,7 +210,7 @@ static void read_arm(const json_t *object, const struct peer_record *record, str
     cell->arm[cell->n_arms++] = arm;
 }
 
-static void read_cell(const json_t *object, struct peer_record *record, struct record_error *err)
+static void read_cell(const json_t *object, struct peer_record *record, struct text_error *err)
 {
     struct peer_cell *cell = &record->cell[record->n_cells];
     const json_t *arms;
@@ -230,7 +230,7 @@ static void read_cell(const json_t *object, struct peer_record *record, struct r
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-static double read_load(const json_t *machine, const char *key, struct record_error *err)
+static double read_load(const json_t *machine, const char *key, struct text_error *err)
 {
     const json_t *list;
 
@@ -239,8 +239,7 @@ static double read_load(const json_t *machine, const char *key, struct record_er
                : NAN;
 }
 
-static void read_machine(const json_t *machine, struct peer_record *record,
-                         struct record_error *err)
+static void read_machine(const json_t *machine, struct peer_record *record, struct text_error *err)
 {
     read_text(machine, "node_hash", record->node_hash, sizeof record->node_hash, err);
     if (json_object_get(machine, "machine_class") != NULL) {
@@ -261,7 +260,7 @@ static void read_machine(const json_t *machine, struct peer_record *record,
 }
 
 static void read_versions(const json_t *versions, struct peer_record *record,
-                          struct record_error *err)
+                          struct text_error *err)
 {
     read_text(versions, "lockstep", record->lockstep, sizeof record->lockstep, err);
     read_text(versions, "lockstep_blas", record->lockstep_blas, sizeof record->lockstep_blas, err);
@@ -273,7 +272,7 @@ static void read_versions(const json_t *versions, struct peer_record *record,
 }
 
 static void read_settings(const json_t *settings, struct peer_record *record,
-                          struct record_error *err)
+                          struct text_error *err)
 {
     read_text(settings, "clock", record->clock, sizeof record->clock, err);
     read_text(settings, "step_time", record->step_time, sizeof record->step_time, err);
@@ -283,7 +282,7 @@ static void read_settings(const json_t *settings, struct peer_record *record,
     read_text(settings, "environment", record->environment, sizeof record->environment, err);
 }
 
-static void read_root(const json_t *root, struct peer_record *record, struct record_error *err)
+static void read_root(const json_t *root, struct peer_record *record, struct text_error *err)
 {
     const json_t *cells;
     size_t n;
@@ -306,7 +305,7 @@ static void read_root(const json_t *root, struct peer_record *record, struct rec
         read_cell(json_array_get(cells, i), record, err);
 }
 
-static json_t *load(const char *path, struct record_error *err)
+static json_t *load(const char *path, struct text_error *err)
 {
     const char prefix[] = "lockstep/peer/1.";
     json_t *root = record_json_file(path, FILE_BYTES_MAX, err);
@@ -321,10 +320,10 @@ static json_t *load(const char *path, struct record_error *err)
     return root;
 }
 
-struct peer_record *peer_record_read(const char *path, struct record_error *err)
+struct peer_record *peer_record_read(const char *path, struct text_error *err)
 {
     struct peer_record *record = calloc(1, sizeof *record);
-    struct record_error why = {""};
+    struct text_error why = {""};
     json_t *root = NULL;
 
     if (record == NULL)

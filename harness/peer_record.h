@@ -67,7 +67,7 @@ struct peer_record {
 
 /* Strict: a field that is missing, of another type or too long, a launch that claims to be good
  * without times or checks, or one arm twice, makes the file unreadable. NULL: err says why. */
-struct peer_record *peer_record_read(const char *path, struct record_error *err);
+struct peer_record *peer_record_read(const char *path, struct text_error *err);
 void peer_record_free(struct peer_record *record); /* NULL allowed */
 
 /* ---- values ------------------------------------------------------------------------------- */

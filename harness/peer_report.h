@@ -33,6 +33,6 @@ void report_peer_markdown(struct report_out *out, const struct peer_record *reco
 
 /* A page and a summary of nothing else. report has the record and no files. */
 int report_peer_page(const char *directory, const struct report *report,
-                     const struct report_figures *figures, struct record_error *err);
+                     const struct report_figures *figures, struct text_error *err);
 
 #endif

@@ -54,7 +54,7 @@ static size_t steps_that_fit(size_t n_devices)
     return (RECORD_LINE_BYTES - others) / step - WARMUP_STEPS;
 }
 
-static int check_steps(const struct plan_options *options, struct plan_text *why)
+static int check_steps(const struct plan_options *options, struct text_error *why)
 {
     for (size_t i = 0; i < options->n_counts; i++) {
         const size_t most = steps_that_fit(options->count[i]);
@@ -72,7 +72,7 @@ static int check_steps(const struct plan_options *options, struct plan_text *why
 }
 
 /* The model alone is on one device: it must not look as if more were asked for in vain. */
-static int plain_counts(struct plan_options *options, struct plan_text *why)
+static int plain_counts(struct plan_options *options, struct text_error *why)
 {
     if (options->n_counts == 0)
         options->count[options->n_counts++] = 1;
@@ -84,7 +84,7 @@ static int plain_counts(struct plan_options *options, struct plan_text *why)
     return -1;
 }
 
-static int check_counts(const struct plan_options *options, int n_devices, struct plan_text *why)
+static int check_counts(const struct plan_options *options, int n_devices, struct text_error *why)
 {
     for (size_t i = 0; i < options->n_counts; i++) {
         if (options->count[i] > (size_t)n_devices) {
@@ -98,7 +98,7 @@ static int check_counts(const struct plan_options *options, int n_devices, struc
 }
 
 /* A bound on a model's rounding is one on that of float. */
-static int check_math(const struct plan_options *options, struct plan_text *why)
+static int check_math(const struct plan_options *options, struct text_error *why)
 {
     for (size_t i = 0; options->math != DP_MATH_F32 && i < options->n_workloads; i++) {
         if (workload_is_exact(&options->workload[i]))
@@ -112,7 +112,7 @@ static int check_math(const struct plan_options *options, struct plan_text *why)
 }
 
 /* Means over ranks are verified where they are exact, and no rank may be without rows. */
-static int check_ranks(const struct plan_options *options, struct plan_text *why)
+static int check_ranks(const struct plan_options *options, struct text_error *why)
 {
     const size_t most = options->count[options->n_counts - 1];
 
@@ -145,7 +145,7 @@ static int check_ranks(const struct plan_options *options, struct plan_text *why
 }
 
 /* Nothing that was asked for may be without effect. */
-static int check_buckets(const struct plan_options *options, struct plan_text *why)
+static int check_buckets(const struct plan_options *options, struct text_error *why)
 {
     if (options->n_buckets == 0 || options->ddp)
         return 0;
@@ -158,7 +158,7 @@ static int check_buckets(const struct plan_options *options, struct plan_text *w
 }
 
 /* Both lists are ascending. */
-static int check_rows(const struct plan_options *options, struct plan_text *why)
+static int check_rows(const struct plan_options *options, struct text_error *why)
 {
     const size_t rows = options->batch[options->n_batches - 1];
     const size_t count = options->count[options->n_counts - 1];
@@ -172,7 +172,7 @@ static int check_rows(const struct plan_options *options, struct plan_text *why)
     return -1;
 }
 
-static int check_cells(const struct plan_options *options, struct plan_text *why)
+static int check_cells(const struct plan_options *options, struct text_error *why)
 {
     if (plan_cells(options) <= PLAN_MAX_CELLS)
         return 0;
@@ -182,7 +182,7 @@ static int check_cells(const struct plan_options *options, struct plan_text *why
     return -1;
 }
 
-int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why)
+int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why)
 {
     if (n_devices < 1) {
         snprintf(why->text, sizeof why->text,

@@ -3,6 +3,7 @@
 #define HARNESS_PLAN_H
 
 #include "cell.h"
+#include "text.h"
 
 #define PLAN_MAX_WORKLOADS 16
 #define PLAN_MAX_BATCHES   64
@@ -34,13 +35,9 @@ struct plan_options {
     struct cell_limits limits;
 };
 
-struct plan_text {
-    char text[320];
-};
-
 /* Fills what was not asked for, for a list of n_devices, and checks that the cells can be run and
  * their records be read again. 0, or -1 and why. */
-int plan_defaults(struct plan_options *options, int n_devices, struct plan_text *why);
+int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why);
 
 /* Of one launch: every workload with every batch, on every number of devices, in ddp mode with
  * every bucket, and in plain mode once without the wrapper. */
@@ -56,11 +53,11 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
 /* The options that define the sweep, "--devices virt:2 --backend cpu ...", always in the same
  * order. 0, or -1 and why when it does not fit. */
 int plan_command(const struct plan_options *options, char *text, size_t bytes,
-                 struct plan_text *why);
+                 struct text_error *why);
 /* The options of such a text, for a list of n_devices. 0, or -1 and why it is none. */
 int plan_read(const char *command, int n_devices, struct plan_options *options,
-              struct plan_text *why);
+              struct text_error *why);
 /* 0 when two such texts are equal; else -1 and the first option that differs in why. */
-int plan_compare(const char *here, const char *there, struct plan_text *why);
+int plan_compare(const char *here, const char *there, struct text_error *why);
 
 #endif

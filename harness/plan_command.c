@@ -39,7 +39,7 @@ static void add_list(struct line *line, const char *name, const size_t list[], s
 }
 
 int plan_command(const struct plan_options *options, char *text, size_t bytes,
-                 struct plan_text *why)
+                 struct text_error *why)
 {
     struct line line = {.text = text, .bytes = bytes};
 
@@ -90,7 +90,7 @@ static bool has_name(const char *text, const char *option)
 }
 
 /* Both have options in the same order, but each may have some that the other does not know. */
-static int describe_difference(const char *here, const char *there, struct plan_text *why)
+static int describe_difference(const char *here, const char *there, struct text_error *why)
 {
     const size_t a = option_length(here), b = option_length(there);
     const int shown_a = (int)(a < 100 ? a : 100), shown_b = (int)(b < 100 ? b : 100);
@@ -107,7 +107,7 @@ static int describe_difference(const char *here, const char *there, struct plan_
     return -1;
 }
 
-int plan_compare(const char *here, const char *there, struct plan_text *why)
+int plan_compare(const char *here, const char *there, struct text_error *why)
 {
     while (*here != '\0' || *there != '\0') {
         const size_t a = option_length(here), b = option_length(there);

@@ -41,7 +41,7 @@ static int read_mode(const char *value, struct plan_options *plan)
 
 static int read_counts(const char *value, struct plan_options *plan)
 {
-    struct option_text why;
+    struct text_error why;
 
     return option_sizes(value, 1, PLAN_MAX_COUNTS, plan->count, PLAN_MAX_COUNTS, &plan->n_counts,
                         &why);
@@ -49,7 +49,7 @@ static int read_counts(const char *value, struct plan_options *plan)
 
 static int read_buckets(const char *value, struct plan_options *plan)
 {
-    struct option_text why;
+    struct text_error why;
 
     return option_sizes(value, 0, PLAN_MAX_BUCKET, plan->bucket, PLAN_MAX_BUCKETS, &plan->n_buckets,
                         &why);
@@ -63,7 +63,7 @@ static int read_scaling(const char *value, struct plan_options *plan)
 
 static int read_batches(const char *value, struct plan_options *plan)
 {
-    struct option_text why;
+    struct text_error why;
 
     return option_sizes(value, 1, PLAN_MAX_ROWS, plan->batch, PLAN_MAX_BATCHES, &plan->n_batches,
                         &why);
@@ -80,7 +80,7 @@ static int read_workload(const char *value, struct plan_options *plan)
 
 static int read_launches(const char *value, struct plan_options *plan)
 {
-    struct option_text why;
+    struct text_error why;
 
     return option_size(value, 1, PLAN_MAX_LAUNCHES, &plan->launches, &why);
 }
@@ -131,7 +131,7 @@ static const struct {
 };
 
 static int read_option(const char *name, const char *value, struct plan_options *plan,
-                       struct plan_text *why)
+                       struct text_error *why)
 {
     const size_t n = sizeof options / sizeof options[0];
     size_t i = 0;
@@ -161,7 +161,7 @@ static size_t same_start(const char *a, const char *b)
     return n;
 }
 
-int plan_read(const char *command, int n_devices, struct plan_options *plan, struct plan_text *why)
+int plan_read(const char *command, int n_devices, struct plan_options *plan, struct text_error *why)
 {
     char copy[sizeof((struct record_run *)0)->command], again[sizeof copy], *rest = copy;
     int status = 0;

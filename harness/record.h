@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "digest.h"
+#include "text.h"
 
 #define RECORD_MAX_RANKS 64
 #define RECORD_MAX_SLOTS 64
@@ -99,7 +100,7 @@ struct record_cell {
     size_t order_index;           /* position in the randomised order */
     struct record_key key;
     enum record_status status;
-    char reason[256]; /* "" when ok */
+    char reason[320]; /* "" when ok */
     bool validated;
     size_t values_checked; /* compared against the reference, bit for bit */
     size_t steps_checked;  /* steps whose digest was compared */
@@ -148,10 +149,6 @@ struct record_cell {
     uint64_t start_epoch_ns, setup_ns, wall_ns;
 };
 
-struct record_error {
-    char text[256]; /* "FILE:LINE: what is wrong" */
-};
-
 /* 16 hex digits, a function of the key alone. */
 void record_cell_id(const struct record_key *key, char id[17]);
 
@@ -166,11 +163,11 @@ int record_derive(struct record_cell *cell);
 
 /* Whether the record of an ok cell shows that it was measured and checked; the summary must follow
  * from the samples. Readers apply it to every ok cell. */
-int record_check_ok(const struct record_cell *cell, struct record_error *err);
+int record_check_ok(const struct record_cell *cell, struct text_error *err);
 /* Whether the fields of a record, whatever its status, can be those of one cell. */
-int record_check_fields(const struct record_cell *cell, struct record_error *err);
+int record_check_fields(const struct record_cell *cell, struct text_error *err);
 /* The part of it that is about phases: every replica with rows has times. */
-int record_check_phases(const struct record_cell *cell, struct record_error *err);
+int record_check_phases(const struct record_cell *cell, struct text_error *err);
 
 /* One line of JSON without the newline; NULL when memory is short or a count is above 2^53.
  * Bytes that are not UTF-8 become "?"; NaN and infinity become null. Caller frees. */
@@ -182,8 +179,8 @@ char *record_end_text(const char *run_id, size_t planned, size_t ok, size_t not_
 /* Parses one line of that kind; checks schema, types, ranges, that array lengths agree, and that
  * a cell that claims to be ok was validated and has a time. The text names the field; it has no
  * FILE:LINE here. On failure there is nothing to free. */
-int record_run_parse(const char *line, struct record_run *run, struct record_error *err);
-int record_cell_parse(const char *line, struct record_cell *cell, struct record_error *err);
+int record_run_parse(const char *line, struct record_run *run, struct text_error *err);
+int record_cell_parse(const char *line, struct record_cell *cell, struct text_error *err);
 
 /* A line longer than this is not read. */
 #define RECORD_LINE_BYTES ((size_t)64 << 20)
@@ -195,7 +192,7 @@ char *record_chain_add(char *line, const char *before, bool closes);
 
 /* Appends a line and its newline with one write and fsyncs. Reports short writes (full disk)
  * and leaves the file as it was before the call when it can. */
-int record_append(int fd, const char *line, struct record_error *err);
+int record_append(int fd, const char *line, struct text_error *err);
 
 /* A whole file. Cells of equal id: the last one counts. A torn last line (no newline, or not
  * JSON) sets torn and torn_offset; a bad line before the last is an error. */
@@ -211,7 +208,7 @@ struct record_file {
     bool torn;
     long torn_offset; /* the file should be truncated here */
 };
-int record_read(const char *path, struct record_file *file, struct record_error *err);
+int record_read(const char *path, struct record_file *file, struct text_error *err);
 void record_file_free(struct record_file *file);
 
 #endif

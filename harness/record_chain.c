@@ -48,7 +48,7 @@ char *record_chain_add(char *line, const char *before, bool closes)
 }
 
 /* The line closes a file: its seal is of its own bytes before that. */
-static int check_seal(const json_t *root, const char *line, size_t bytes, struct record_error *err)
+static int check_seal(const json_t *root, const char *line, size_t bytes, struct text_error *err)
 {
     const char *seal = json_string_value(json_object_get(root, "seal"));
     const char *end = last_member(line, bytes, seal_key, DIGEST_HEX - 1);
@@ -66,7 +66,7 @@ static int check_seal(const json_t *root, const char *line, size_t bytes, struct
 }
 
 int record_chain_check(const json_t *root, const char *line, size_t bytes, bool closes,
-                       struct record_chain *chain, struct record_error *err)
+                       struct record_chain *chain, struct text_error *err)
 {
     const json_t *value = json_object_get(root, "chain");
     const char *text = json_string_value(value);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_steps(const struct record_cell *cell, struct record_error *err)
+static int check_steps(const struct record_cell *cell, struct text_error *err)
 {
     if (!cell->validated || cell->values_checked == 0) {
         return record_fail(err, "\"status\" is ok, but no value was checked");
@@ -60,7 +60,7 @@ static size_t rows_of(const struct record_key *key, size_t i)
     return rest < part ? rest : part;
 }
 
-static int check_devices(const struct record_cell *cell, struct record_error *err)
+static int check_devices(const struct record_cell *cell, struct text_error *err)
 {
     const struct record_key *key = &cell->key;
     if (key->n_devices < 1 || !lists_devices(key->devices, key->n_devices)) {
@@ -94,7 +94,7 @@ static int check_devices(const struct record_cell *cell, struct record_error *er
 }
 
 /* Programs without a probe wrote nothing of one. */
-static int check_probe(const struct record_cell *cell, struct record_error *err)
+static int check_probe(const struct record_cell *cell, struct text_error *err)
 {
     const bool none = cell->probe_values == 0 && cell->probe_ns == 0;
     const bool within = cell->probe_bound > 0 && cell->probe_bound < INFINITY &&
@@ -123,7 +123,7 @@ static size_t step_without_time(const struct record_cell *cell, enum record_phas
 
 /* Every replica that got rows worked in every step that counts, and the first one had the loss and
  * the update; of ranks each had its own. */
-int record_check_phases(const struct record_cell *cell, struct record_error *err)
+int record_check_phases(const struct record_cell *cell, struct text_error *err)
 {
     static const enum record_phase needed[] = {RECORD_FORWARD, RECORD_BACKWARD, RECORD_LOSS,
                                                RECORD_UPDATE};
@@ -182,7 +182,7 @@ static bool same_summary(const struct record_cell *a, const struct record_cell *
 }
 
 /* What is hidden follows from three times; that it is unknown may have other reasons. */
-static int check_beside(const struct record_cell *cell, struct record_error *err)
+static int check_beside(const struct record_cell *cell, struct text_error *err)
 {
     const double hidden =
         stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns, cell->whole_ns, 0);
@@ -202,7 +202,7 @@ static int check_beside(const struct record_cell *cell, struct record_error *err
 }
 
 /* Derives everything again from the samples, with flags of its own: deriving sets some. */
-static int check_summary(const struct record_cell *cell, struct record_error *err)
+static int check_summary(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;
     again.flags = calloc(cell->n_samples + 1, sizeof again.flags[0]);
@@ -232,7 +232,7 @@ static int check_summary(const struct record_cell *cell, struct record_error *er
     return 0;
 }
 
-int record_check_ok(const struct record_cell *cell, struct record_error *err)
+int record_check_ok(const struct record_cell *cell, struct text_error *err)
 {
     if (check_steps(cell, err) != 0 || check_devices(cell, err) != 0 ||
         check_probe(cell, err) != 0 || record_check_phases(cell, err) != 0 ||

@@ -15,7 +15,7 @@
 
 /* Loads one line that must be of that type. */
 static json_t *load_type(const char *line, enum record_type type, struct record_raw *raw,
-                         struct record_error *err)
+                         struct text_error *err)
 {
     json_t *root = record_json_load(line, strlen(line), raw, err);
     const int found = root == NULL ? -1 : record_json_type(root, err);
@@ -30,7 +30,7 @@ static json_t *load_type(const char *line, enum record_type type, struct record_
     return root;
 }
 
-int record_run_parse(const char *line, struct record_run *run, struct record_error *err)
+int record_run_parse(const char *line, struct record_run *run, struct text_error *err)
 {
     struct record_raw raw = {0};
     json_t *root = load_type(line, RECORD_IS_RUN, &raw, err);
@@ -40,7 +40,7 @@ int record_run_parse(const char *line, struct record_run *run, struct record_err
     return status;
 }
 
-int record_cell_parse(const char *line, struct record_cell *cell, struct record_error *err)
+int record_cell_parse(const char *line, struct record_cell *cell, struct text_error *err)
 {
     struct record_raw raw = {0};
     json_t *root = load_type(line, RECORD_IS_CELL, &raw, err);
@@ -72,7 +72,7 @@ static int sync_file(int fd)
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
 }
 
-int record_append(int fd, const char *line, struct record_error *err)
+int record_append(int fd, const char *line, struct text_error *err)
 {
     const size_t length = strlen(line);
     if (memchr(line, '\n', length) != NULL) {
@@ -121,9 +121,9 @@ struct reader {
 };
 
 /* err becomes "FILE:LINE: text"; of a long path the end is shown. */
-static int locate(const struct reader *reader, struct record_error *err)
+static int locate(const struct reader *reader, struct text_error *err)
 {
-    const struct record_error cause = *err;
+    const struct text_error cause = *err;
     const size_t length = strlen(reader->path);
     const bool cut = length > 100;
     const char *shown = cut ? reader->path + (length - 97) : reader->path;
@@ -132,7 +132,7 @@ static int locate(const struct reader *reader, struct record_error *err)
 }
 
 /* Adds n bytes of the chunk to the line. */
-static int take_bytes(struct reader *reader, size_t n, struct record_error *err)
+static int take_bytes(struct reader *reader, size_t n, struct text_error *err)
 {
     size_t capacity = reader->capacity == 0 ? 4096 : reader->capacity;
     while (capacity < reader->length + n) {
@@ -154,7 +154,7 @@ static int take_bytes(struct reader *reader, size_t n, struct record_error *err)
 }
 
 /* 1: a line; 0: the end; -1: an error. */
-static int next_line(struct reader *reader, struct record_error *err)
+static int next_line(struct reader *reader, struct text_error *err)
 {
     reader->length = 0;
     reader->complete = false;
@@ -213,7 +213,7 @@ static int grow_places(struct reader *reader, const struct record_file *file)
     return 0;
 }
 
-static int grow_cells(struct reader *reader, struct record_file *file, struct record_error *err)
+static int grow_cells(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
     struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
@@ -228,7 +228,7 @@ static int grow_cells(struct reader *reader, struct record_file *file, struct re
 
 /* A cell of an id that is there replaces the older one. */
 static int keep_cell(struct reader *reader, struct record_file *file, struct record_cell *cell,
-                     struct record_error *err)
+                     struct text_error *err)
 {
     if (file->n_cells == reader->capacity_cells && grow_cells(reader, file, err) != 0) {
         return -1;
@@ -244,7 +244,7 @@ static int keep_cell(struct reader *reader, struct record_file *file, struct rec
     return 0;
 }
 
-static int same_run(const char *run_id, const struct record_file *file, struct record_error *err)
+static int same_run(const char *run_id, const struct record_file *file, struct text_error *err)
 {
     if (strcmp(run_id, file->run.run_id) == 0) {
         return 0;
@@ -253,7 +253,7 @@ static int same_run(const char *run_id, const struct record_file *file, struct r
 }
 
 static int take_cell(struct reader *reader, const json_t *root, struct record_file *file,
-                     struct record_error *err)
+                     struct text_error *err)
 {
     struct record_cell cell;
     if (record_cell_from_json(root, &reader->raw, &cell, err) != 0) {
@@ -270,7 +270,7 @@ static int take_cell(struct reader *reader, const json_t *root, struct record_fi
 }
 
 static int take_end(const struct reader *reader, const json_t *root, struct record_file *file,
-                    struct record_error *err)
+                    struct text_error *err)
 {
     struct record_end end;
     if (record_end_from_json(root, &end, err) != 0 || same_run(end.run_id, file, err) != 0 ||
@@ -284,7 +284,7 @@ static int take_end(const struct reader *reader, const json_t *root, struct reco
 
 /* Files of minor 0 had no launches, and their commands were others: they have no plan. */
 static int take_run(struct reader *reader, const json_t *root, struct record_file *file,
-                    struct record_error *err)
+                    struct text_error *err)
 {
     file->planned = json_object_get(root, "launches") != NULL;
     if (record_run_from_json(root, &file->run, err) != 0) {
@@ -294,7 +294,7 @@ static int take_run(struct reader *reader, const json_t *root, struct record_fil
 }
 
 static int take_record(struct reader *reader, const json_t *root, struct record_file *file,
-                       struct record_error *err)
+                       struct text_error *err)
 {
     const int type = record_json_type(root, err);
     if (type < 0) {
@@ -318,14 +318,14 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
 
 /* The current line is not a record. As the last line of several it is what an interrupted write
  * leaves; anywhere else it is an error, which err already holds. */
-static int accept_torn(struct reader *reader, struct record_file *file, struct record_error *err)
+static int accept_torn(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     const long torn_at = reader->offset;
     if (!reader->complete) {
         record_fail(err, "the line is incomplete");
     }
     locate(reader, err);
-    struct record_error later;
+    struct text_error later;
     if (torn_at == 0 || next_line(reader, &later) != 0) {
         return -1;
     }
@@ -334,7 +334,7 @@ static int accept_torn(struct reader *reader, struct record_file *file, struct r
     return 0;
 }
 
-static int read_lines(struct reader *reader, struct record_file *file, struct record_error *err)
+static int read_lines(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     int more = next_line(reader, err);
     if (more == 0) {
@@ -361,7 +361,7 @@ static int read_lines(struct reader *reader, struct record_file *file, struct re
     return more;
 }
 
-int record_read(const char *path, struct record_file *file, struct record_error *err)
+int record_read(const char *path, struct record_file *file, struct text_error *err)
 {
     memset(file, 0, sizeof *file);
     struct reader reader = {.path = path, .stream = fopen(path, "rb")};

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int record_fail(struct record_error *err, const char *format, ...)
+int record_fail(struct text_error *err, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -76,7 +76,7 @@ static char *read_all(const char *path, size_t bytes)
     return text;
 }
 
-json_t *record_json_file(const char *path, size_t most, struct record_error *err)
+json_t *record_json_file(const char *path, size_t most, struct text_error *err)
 {
     struct stat status;
     json_error_t why;
@@ -111,7 +111,7 @@ json_t *record_json_file(const char *path, size_t most, struct record_error *err
 }
 
 json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
-                         struct record_error *err)
+                         struct text_error *err)
 {
     json_error_t error;
     json_t *root = NULL;
@@ -137,7 +137,7 @@ json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
     return root;
 }
 
-int record_json_type(const json_t *root, struct record_error *err)
+int record_json_type(const json_t *root, struct text_error *err)
 {
     const char *schema = json_string_value(json_object_get(root, "schema"));
     if (schema == NULL) {
@@ -159,7 +159,7 @@ int record_json_type(const json_t *root, struct record_error *err)
 }
 
 static int read_text(const json_t *value, const struct record_field *field, char *text,
-                     struct record_error *err)
+                     struct text_error *err)
 {
     const char *string = json_string_value(value);
     if (string == NULL) {
@@ -179,7 +179,7 @@ static int read_text(const json_t *value, const struct record_field *field, char
 }
 
 int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
-                        json_int_t *number, struct record_error *err)
+                        json_int_t *number, struct text_error *err)
 {
     if (!json_is_integer(value)) {
         return record_fail(err, "\"%s\" is missing or no integer", name);
@@ -194,8 +194,7 @@ int record_json_integer(const json_t *value, const char *name, json_int_t min, j
     return 0;
 }
 
-static int read_big(const json_t *value, const char *name, uint64_t *number,
-                    struct record_error *err)
+static int read_big(const json_t *value, const char *name, uint64_t *number, struct text_error *err)
 {
     const char *string = json_string_value(value);
     if (string == NULL || string[0] == '\0' || strspn(string, "0123456789") != strlen(string)) {
@@ -210,8 +209,7 @@ static int read_big(const json_t *value, const char *name, uint64_t *number,
     return 0;
 }
 
-int record_json_real(const json_t *value, const char *name, double *number,
-                     struct record_error *err)
+int record_json_real(const json_t *value, const char *name, double *number, struct text_error *err)
 {
     if (!json_is_number(value) && !json_is_null(value)) {
         return record_fail(err, "\"%s\" is missing or neither a number nor null", name);
@@ -221,7 +219,7 @@ int record_json_real(const json_t *value, const char *name, double *number,
 }
 
 static int read_field(const json_t *value, const struct record_field *field, void *object,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     void *member = (char *)object + field->offset;
     json_int_t number = 0;
@@ -258,7 +256,7 @@ static int read_field(const json_t *value, const struct record_field *field, voi
 }
 
 int record_json_fields(const json_t *object, const struct record_field *field, void *to,
-                       struct record_error *err)
+                       struct text_error *err)
 {
     for (; field->name != NULL; ++field) {
         const json_t *value = json_object_get(object, field->name);

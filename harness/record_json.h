@@ -47,7 +47,7 @@ enum record_type { RECORD_IS_RUN, RECORD_IS_CELL, RECORD_IS_END, RECORD_TYPES };
 extern const char *const record_type_names[RECORD_TYPES];
 
 /* Fills err with one printable line and returns -1. */
-int record_fail(struct record_error *err, const char *format, ...)
+int record_fail(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The arrays of whole numbers in the "raw" of a line, each of them from 0 to RECORD_EXACT_MAX. In
@@ -72,28 +72,27 @@ void record_raw_free(struct record_raw *raw);
  * member twice, or so many values that they would need more than RECORD_JSON_BYTES of memory. */
 #define RECORD_JSON_BYTES ((size_t)128 << 20)
 json_t *record_json_text(const char *text, size_t bytes, json_error_t *why);
-json_t *record_json_file(const char *path, size_t most, struct record_error *err);
+json_t *record_json_file(const char *path, size_t most, struct text_error *err);
 
 /* NULL: not JSON, or no object; err says where. Caller: json_decref. */
 json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
-                         struct record_error *err);
+                         struct text_error *err);
 
 /* The type that the schema names; -1 for other schemas and other majors. */
-int record_json_type(const json_t *root, struct record_error *err);
+int record_json_type(const json_t *root, struct text_error *err);
 
 /* Members of an object; the name is for the message. */
 int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
-                        json_int_t *number, struct record_error *err);
-int record_json_real(const json_t *value, const char *name, double *number,
-                     struct record_error *err);
+                        json_int_t *number, struct text_error *err);
+int record_json_real(const json_t *value, const char *name, double *number, struct text_error *err);
 int record_json_fields(const json_t *object, const struct record_field *field, void *to,
-                       struct record_error *err);
+                       struct text_error *err);
 
-int record_run_from_json(const json_t *root, struct record_run *run, struct record_error *err);
+int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err);
 /* raw: of the line that root was loaded from. */
 int record_cell_from_json(const json_t *root, const struct record_raw *raw,
-                          struct record_cell *cell, struct record_error *err);
-int record_end_from_json(const json_t *root, struct record_end *end, struct record_error *err);
+                          struct record_cell *cell, struct text_error *err);
+int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err);
 
 /* The chain of a file, from its first line on. Begin with zeros. */
 struct record_chain {
@@ -104,6 +103,6 @@ struct record_chain {
 /* Whether the next line, of which root was loaded, is what was written there. closes: it has to
  * have a seal. */
 int record_chain_check(const json_t *root, const char *line, size_t bytes, bool closes,
-                       struct record_chain *chain, struct record_error *err);
+                       struct record_chain *chain, struct text_error *err);
 
 #endif

@@ -28,7 +28,7 @@ static int count_devices(const char *list)
 }
 
 static int check_texts(const struct record_run *run, const struct plan_options *plan,
-                       struct record_error *err)
+                       struct text_error *err)
 {
     const char *communicator = run->communicator;
 
@@ -54,7 +54,7 @@ static int check_texts(const struct record_run *run, const struct plan_options *
 }
 
 static int check_numbers(const struct record_run *run, const struct plan_options *plan,
-                         struct record_error *err)
+                         struct text_error *err)
 {
     const int devices = count_devices(plan->devices);
     const struct {
@@ -76,7 +76,7 @@ static int check_numbers(const struct record_run *run, const struct plan_options
 }
 
 static int check_slots(const struct record_run *run, const struct plan_options *plan,
-                       struct record_error *err)
+                       struct text_error *err)
 {
     const size_t kind = strcspn(plan->devices, ":");
 
@@ -117,10 +117,9 @@ static int list_cells(const struct record_run *run, struct record_plan *plan)
     return 0;
 }
 
-int record_plan_open(const struct record_run *run, struct record_plan *plan,
-                     struct record_error *err)
+int record_plan_open(const struct record_run *run, struct record_plan *plan, struct text_error *err)
 {
-    struct plan_text why = {""};
+    struct text_error why = {""};
 
     if (plan_read(run->command, run->n_slots, &plan->options, &why) != 0)
         return record_fail(err, "\"command\" is that of no sweep: %.180s", why.text);
@@ -170,7 +169,7 @@ static size_t least_values(const struct cell_config *cell, int shards)
 
 /* What follows from the command, whatever was measured. */
 static int check_planned(const struct record_cell *cell, const struct cell_config *planned,
-                         struct record_error *err)
+                         struct text_error *err)
 {
     const double params = (double)workload_params(&planned->workload);
     const double flops = workload_flops(&planned->workload, planned->rows);
@@ -186,7 +185,7 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
 
 /* What a verified cell shows of the command. */
 static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
-                          const struct cell_config *planned, struct record_error *err)
+                          const struct cell_config *planned, struct text_error *err)
 {
     const struct cell_limits *limits = &planned->limits;
     const size_t least = least_values(planned, cell->n_shards);
@@ -214,7 +213,7 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
 /* A cell has one place in the order, in the block of its launch, and no other cell has it; what is
  * verified is not run again. */
 static int take_place(struct record_plan *plan, const struct record_cell *cell, size_t index,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     const size_t launch = (size_t)cell->key.launch, place = launch * plan->cells + index;
 
@@ -236,7 +235,7 @@ static int take_place(struct record_plan *plan, const struct record_cell *cell, 
 }
 
 int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
-                     struct record_error *err)
+                     struct text_error *err)
 {
     const struct record_key *key = &cell->key;
     const struct cell_config *planned = find_cell(plan, key);
@@ -258,7 +257,7 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
 /* A sitting that was not interrupted has run all cells; one that was has left some, and counts
  * those that failed in an earlier one only if it came to them. */
 int record_plan_end(const struct record_plan *plan, const struct record_end *end,
-                    struct record_error *err)
+                    struct text_error *err)
 {
     const size_t planned = plan->options.launches * plan->cells;
 

@@ -26,13 +26,13 @@ struct record_plan {
 
 /* 0, or -1 and which field of the header is not that of its command. Close it in any case. */
 int record_plan_open(const struct record_run *run, struct record_plan *plan,
-                     struct record_error *err);
+                     struct text_error *err);
 /* The next cell of the file. */
 int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
-                     struct record_error *err);
+                     struct text_error *err);
 /* An end line after these cells. */
 int record_plan_end(const struct record_plan *plan, const struct record_end *end,
-                    struct record_error *err);
+                    struct text_error *err);
 void record_plan_close(struct record_plan *plan);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* The array of that name, of exactly n elements. */
 static const json_t *find_array(const json_t *object, const char *name, size_t n,
-                                struct record_error *err)
+                                struct text_error *err)
 {
     const json_t *array = json_object_get(object, name);
     if (!json_is_array(array)) {
@@ -25,7 +25,7 @@ static const json_t *find_array(const json_t *object, const char *name, size_t n
     return array;
 }
 
-static const json_t *find_object(const json_t *object, const char *name, struct record_error *err)
+static const json_t *find_object(const json_t *object, const char *name, struct text_error *err)
 {
     const json_t *found = json_object_get(object, name);
     if (!json_is_object(found)) {
@@ -59,7 +59,7 @@ static bool find_series(const json_t *value, const struct record_raw *raw, struc
 
 /* The elements, none above most; to has room for all of them. */
 static int read_series(const struct series *series, const char *name, json_int_t most, uint64_t *to,
-                       struct record_error *err)
+                       struct text_error *err)
 {
     for (size_t i = 0; i < series->n; ++i) {
         json_int_t number = 0;
@@ -88,7 +88,7 @@ struct source {
 };
 
 static int find_times(const struct source *source, const char *name, struct series *series,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     if (!find_series(json_object_get(source->object, name), source->raw, series)) {
         return record_fail(err, "\"%s\" is missing or no array", name);
@@ -101,7 +101,7 @@ static int find_times(const struct source *source, const char *name, struct seri
 }
 
 static int read_times(const struct source *source, const char *name, json_int_t most, uint64_t *to,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     struct series series;
     return find_times(source, name, &series, err) != 0 ? -1
@@ -109,8 +109,7 @@ static int read_times(const struct source *source, const char *name, json_int_t 
 }
 
 /* Through the memory of the starts, which come after them. */
-static int read_flags(const struct source *source, struct record_cell *cell,
-                      struct record_error *err)
+static int read_flags(const struct source *source, struct record_cell *cell, struct text_error *err)
 {
     if (read_times(source, "flags", UINT16_MAX, cell->t_start_ns, err) != 0) {
         return -1;
@@ -123,7 +122,7 @@ static int read_flags(const struct source *source, struct record_cell *cell,
 
 /* Null, or n_ranks arrays of n_samples. Lengths first, then memory. */
 static int read_ranks(const json_t *value, const char *name, const struct source *source,
-                      size_t n_ranks, uint64_t **times, struct record_error *err)
+                      size_t n_ranks, uint64_t **times, struct text_error *err)
 {
     struct series series[RECORD_MAX_RANKS];
     if (json_is_null(value)) {
@@ -158,7 +157,7 @@ static int read_ranks(const json_t *value, const char *name, const struct source
 }
 
 static int read_raw(const json_t *root, const struct record_raw *raw, struct record_cell *cell,
-                    struct record_error *err)
+                    struct text_error *err)
 {
     const struct source source = {find_object(root, "raw", err), raw, cell->n_samples};
     const json_t *phases =
@@ -191,7 +190,7 @@ static int read_raw(const json_t *root, const struct record_raw *raw, struct rec
                : read_ranks(matmul, "matmul_ns", &source, n_ranks, &cell->matmul_ns, err);
 }
 
-static int read_shards(const json_t *root, struct record_cell *cell, struct record_error *err)
+static int read_shards(const json_t *root, struct record_cell *cell, struct text_error *err)
 {
     const json_t *rows = json_object_get(root, "shard_rows");
     if (!json_is_array(rows) || json_array_size(rows) > RECORD_MAX_RANKS) {
@@ -211,7 +210,7 @@ static int read_shards(const json_t *root, struct record_cell *cell, struct reco
 }
 
 /* Records from before it was measured have none. */
-static int read_peaks(const json_t *root, struct record_cell *cell, struct record_error *err)
+static int read_peaks(const json_t *root, struct record_cell *cell, struct text_error *err)
 {
     const json_t *peaks = json_object_get(root, "peak_bytes");
     if (peaks == NULL) {
@@ -232,7 +231,7 @@ static int read_peaks(const json_t *root, struct record_cell *cell, struct recor
     return 0;
 }
 
-static int read_status(const json_t *root, struct record_cell *cell, struct record_error *err)
+static int read_status(const json_t *root, struct record_cell *cell, struct text_error *err)
 {
     const char *name = json_string_value(json_object_get(root, "status"));
     for (int i = 0; name != NULL && i < RECORD_STATUSES; ++i) {
@@ -246,7 +245,7 @@ static int read_status(const json_t *root, struct record_cell *cell, struct reco
 }
 
 /* What types cannot say. The last rule is the promise of no false pass. */
-static int check_cell(const struct record_cell *cell, struct record_error *err)
+static int check_cell(const struct record_cell *cell, struct text_error *err)
 {
     char id[17];
     record_cell_id(&cell->key, id);
@@ -269,7 +268,7 @@ static int check_cell(const struct record_cell *cell, struct record_error *err)
 }
 
 int record_cell_from_json(const json_t *root, const struct record_raw *raw,
-                          struct record_cell *cell, struct record_error *err)
+                          struct record_cell *cell, struct text_error *err)
 {
     memset(cell, 0, sizeof *cell);
     cell->outside_frac = NAN;
@@ -293,7 +292,7 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
     return 0;
 }
 
-static int read_slots(const json_t *root, struct record_run *run, struct record_error *err)
+static int read_slots(const json_t *root, struct record_run *run, struct text_error *err)
 {
     const json_t *slots = json_object_get(root, "slots");
     if (!json_is_array(slots) || json_array_size(slots) > RECORD_MAX_SLOTS) {
@@ -309,7 +308,7 @@ static int read_slots(const json_t *root, struct record_run *run, struct record_
     return 0;
 }
 
-int record_run_from_json(const json_t *root, struct record_run *run, struct record_error *err)
+int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err)
 {
     memset(run, 0, sizeof *run);
     snprintf(run->scaling, sizeof run->scaling, "strong");
@@ -335,7 +334,7 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct reco
     return load == NULL ? -1 : 0;
 }
 
-int record_end_from_json(const json_t *root, struct record_end *end, struct record_error *err)
+int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err)
 {
     memset(end, 0, sizeof *end);
     return record_json_fields(root, record_end_fields, end, err);

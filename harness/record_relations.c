@@ -24,7 +24,7 @@ static bool sent_nothing(const struct record_cell *cell)
 }
 
 /* What is never more than something else. */
-static int check_order(const struct record_cell *cell, struct record_error *err)
+static int check_order(const struct record_cell *cell, struct text_error *err)
 {
     const size_t n = cell->n_samples;
     const double end = n == 0 ? 0 : (double)(cell->t_start_ns[n - 1] + cell->t_step_ns[n - 1]);
@@ -51,7 +51,7 @@ static int check_order(const struct record_cell *cell, struct record_error *err)
 }
 
 /* Steps follow each other. */
-static int check_starts(const struct record_cell *cell, struct record_error *err)
+static int check_starts(const struct record_cell *cell, struct text_error *err)
 {
     const unsigned known = RECORD_WARMUP | RECORD_BAD_VALUES | RECORD_MILD | RECORD_SEVERE;
     uint64_t end = 0;
@@ -81,7 +81,7 @@ static int check_starts(const struct record_cell *cell, struct record_error *err
 
 /* A part of a step is not longer than the step. */
 static int check_part(const struct record_cell *cell, const char *name, const uint64_t *ns,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     const size_t n = cell->n_samples;
     for (size_t i = 0; ns != NULL && i < n * (size_t)cell->n_ranks; ++i) {
@@ -95,7 +95,7 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
 }
 
 /* What a mode has not. */
-static int check_mode(const struct record_cell *cell, struct record_error *err)
+static int check_mode(const struct record_cell *cell, struct text_error *err)
 {
     const bool dp = is_mode(cell, "dp"), ddp = is_mode(cell, "ddp");
     const struct {
@@ -127,7 +127,7 @@ static int check_mode(const struct record_cell *cell, struct record_error *err)
 }
 
 /* A rule that is written as this program writes it is applied again. */
-static int check_warmup(const struct record_cell *cell, struct record_error *err)
+static int check_warmup(const struct record_cell *cell, struct text_error *err)
 {
     static const char rule[] = "last %zu steps: slope < %lf%%, each within %lf%% of the mean; at "
                                "most %zu steps, %lf s";
@@ -161,7 +161,7 @@ static int check_warmup(const struct record_cell *cell, struct record_error *err
     return 0;
 }
 
-int record_check_fields(const struct record_cell *cell, struct record_error *err)
+int record_check_fields(const struct record_cell *cell, struct text_error *err)
 {
     if ((cell->status == RECORD_OK) != (cell->reason[0] == '\0')) {
         return record_fail(err, "\"status\" is %s, but \"reason\" is %s",

@@ -133,7 +133,7 @@ static int refuse_input(const char *path, enum input_kind wanted, const char *wh
 
 static int read_file(const char *path, struct record_file *file)
 {
-    struct record_error err = {{0}};
+    struct text_error err = {{0}};
 
     if (record_read(path, file, &err) != 0)
         return refuse_input(path, INPUT_RECORDS, err.text);
@@ -255,7 +255,7 @@ int report_make_directory(const char *path)
 }
 
 static int write_conformance(const char *directory, const struct check_record *check, bool index,
-                             struct record_error *err)
+                             struct text_error *err)
 {
     if (check != NULL)
         return report_conformance(directory, check, index, err);
@@ -290,7 +290,7 @@ static int judge_peer(const struct peer_record *peer)
 static int write_pages(const char *directory, const struct report *report,
                        const struct report_figures *figures)
 {
-    struct record_error err = {{0}};
+    struct text_error err = {{0}};
 
     if (write_conformance(directory, report->conformance, true, &err) == 0 &&
         (report->n_files > 0 ? report_page(directory, report, figures, &err) == 0 &&
@@ -304,7 +304,7 @@ static int write_pages(const char *directory, const struct report *report,
 static int write_report(const char *directory, const struct report *report)
 {
     struct report_figures figures;
-    struct record_error err = {{0}};
+    struct text_error err = {{0}};
     enum report_plot_status status;
 
     if (report_make_directory(directory) != 0) {
@@ -369,7 +369,7 @@ static int report_files(const struct arguments *arguments, const struct check_re
 
 static int report_check_alone(const char *directory, const struct check_record *check)
 {
-    struct record_error err = {{0}};
+    struct text_error err = {{0}};
 
     if (report_make_directory(directory) != 0) {
         command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
@@ -385,7 +385,7 @@ static int report_check_alone(const char *directory, const struct check_record *
 
 static int report_with(const struct arguments *arguments, const struct check_record *check)
 {
-    struct record_error err = {{0}};
+    struct text_error err = {{0}};
     struct peer_record *peer = NULL;
     int status;
 
@@ -400,7 +400,7 @@ static int report_with(const struct arguments *arguments, const struct check_rec
 static int report_all(const struct arguments *arguments)
 {
     struct check_record check = {.n_cases = 0};
-    struct record_error err = {{0}};
+    struct text_error err = {{0}};
     int status;
 
     if (arguments->check == NULL)

@@ -213,7 +213,7 @@ struct report_figures {
  * first reason; NONE: no verified point; OK: all that the data have. Removes what an earlier report
  * left of figures that are not made. */
 enum report_plot_status report_plot(const char *directory, const struct report *report,
-                                    struct report_figures *made, struct record_error *err);
+                                    struct report_figures *made, struct text_error *err);
 
 /* ---- words -------------------------------------------------------------------------------- */
 
@@ -322,13 +322,13 @@ void report_cautions(struct report_out *out, const struct report *report, const 
 /* What is drawn, and what points, bars and n are. */
 void report_caption(struct report_out *out, const struct report *report, enum report_figure figure);
 int report_markdown(const char *directory, const struct report *report,
-                    const struct report_figures *figures, struct record_error *err);
+                    const struct report_figures *figures, struct text_error *err);
 
 /* ---- page --------------------------------------------------------------------------------- */
 
 /* Puts the figures that were made inside. */
 int report_page(const char *directory, const struct report *report,
-                const struct report_figures *figures, struct record_error *err);
+                const struct report_figures *figures, struct text_error *err);
 
 /* Counts, base cases, failed launches and all points, as HTML. */
 void report_tables(struct report_out *out, const struct report *report);
@@ -338,20 +338,20 @@ void report_head(struct report_out *out, const char *title);
 /* One figure, or why there is none. */
 int report_figure(struct report_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,
-                  struct record_error *err);
+                  struct text_error *err);
 /* The page of a result of `lockstep check`; index: there is a page of measurements to link to. */
 #define REPORT_CONFORMANCE "conformance.html"
 int report_conformance(const char *directory, const struct check_record *record, bool index,
-                       struct record_error *err);
+                       struct text_error *err);
 
 /* ---- gnuplot ------------------------------------------------------------------------------ */
 
 /* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
  * most. 0, or -1. */
 int report_gnuplot(const char *directory, const char *variables, const char *script,
-                   unsigned seconds, struct record_error *err);
+                   unsigned seconds, struct text_error *err);
 /* Both pictures of a figure, from the scripts and the data in directory. 0, or -1 and neither. */
-int report_draw(const char *directory, const char *name, struct record_error *err);
+int report_draw(const char *directory, const char *name, struct text_error *err);
 /* As `mkdir -p`: 0, or -1 and errno. */
 int report_make_directory(const char *path);
 /* What an earlier report left must not stand beside a new one. */
@@ -371,9 +371,9 @@ struct report_out {
 void report_clean(char *text);
 
 int report_open(struct report_out *out, const char *directory, const char *name,
-                enum text_form form, struct record_error *err);
+                enum text_form form, struct text_error *err);
 /* Completes the file, or removes it. */
-int report_close(struct report_out *out, struct record_error *err);
+int report_close(struct report_out *out, struct text_error *err);
 /* Gives it up. */
 void report_discard(struct report_out *out);
 

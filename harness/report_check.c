@@ -184,7 +184,7 @@ static void provenance(struct report_out *out, const struct check_record *record
 }
 
 int report_conformance(const char *directory, const struct check_record *record, bool index,
-                       struct record_error *err)
+                       struct text_error *err)
 {
     struct report_out out;
 

@@ -39,7 +39,7 @@ static void exec_gnuplot(const char *directory, char *const arguments[], unsigne
 }
 
 /* What went wrong, with the first line of gnuplot's own words that is not a warning. */
-static void describe(int status, unsigned seconds, FILE *complaints, struct record_error *err)
+static void describe(int status, unsigned seconds, FILE *complaints, struct text_error *err)
 {
     char line[160] = "";
 
@@ -63,7 +63,7 @@ static void describe(int status, unsigned seconds, FILE *complaints, struct reco
 }
 
 int report_gnuplot(const char *directory, const char *variables, const char *script,
-                   unsigned seconds, struct record_error *err)
+                   unsigned seconds, struct text_error *err)
 {
     char name[] = "gnuplot", defaults[] = "-d", expression[] = "-e";
     char *arguments[] = {name, defaults, expression, (char *)variables, (char *)script, NULL};
@@ -120,7 +120,7 @@ static bool is_whole(FILE *file, const struct format *format)
 
 /* A file that begins and ends as its format does gets its final name. */
 static int accept_file(const char *directory, const char *temporary, const char *name,
-                       const struct format *format, struct record_error *err)
+                       const struct format *format, struct text_error *err)
 {
     char from[1024], to[1024];
     bool whole = false;
@@ -162,7 +162,7 @@ static void prefix_ids(FILE *in, FILE *out, const char *name)
     }
 }
 
-static int finish_svg(const char *directory, const char *name, struct record_error *err)
+static int finish_svg(const char *directory, const char *name, struct text_error *err)
 {
     char path[1088], file[64];
     struct report_out out;
@@ -185,7 +185,7 @@ static int finish_svg(const char *directory, const char *name, struct record_err
 }
 
 static int accept_pictures(const char *directory, const char *name,
-                           const struct temporary_ending *ending, struct record_error *err)
+                           const struct temporary_ending *ending, struct text_error *err)
 {
     static const char iend[] = "\0\0\0\0IEND\xae\x42\x60\x82";
     static const struct format formats[] = {{"svg", "<?xml", "</svg>", 6},
@@ -204,7 +204,7 @@ static int accept_pictures(const char *directory, const char *name,
 
 /* New files for gnuplot to write to, which opens whatever has the name. */
 static int make_pictures(const char *directory, const char *name,
-                         const struct temporary_ending *ending, struct record_error *err)
+                         const struct temporary_ending *ending, struct text_error *err)
 {
     static const char *const kinds[] = {"svg", "png"};
     char path[1088] = "";
@@ -222,7 +222,7 @@ static int make_pictures(const char *directory, const char *name,
     return -1;
 }
 
-int report_draw(const char *directory, const char *name, struct record_error *err)
+int report_draw(const char *directory, const char *name, struct text_error *err)
 {
     static const char *const kinds[] = {"svg", "png"};
     struct temporary_ending ending = {""};

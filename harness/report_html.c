@@ -73,7 +73,7 @@ static void header(struct report_out *out, const struct report *report)
 
 /* Copies from "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
 static int inline_svg(struct report_out *out, const char *directory, const char *name,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     char path[1024], line[4096];
     bool inside = false;
@@ -109,7 +109,7 @@ static const char *const titles[REPORT_FIGURES] = {
 
 int report_figure(struct report_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,
-                  struct record_error *err)
+                  struct text_error *err)
 {
     const char *name = report_figure_names[which];
     char file[32];
@@ -238,7 +238,7 @@ static void contents(struct report_out *out, const struct report *report,
 }
 
 static int peer_section(struct report_out *out, const char *directory, const struct report *report,
-                        const struct report_figures *figures, struct record_error *err)
+                        const struct report_figures *figures, struct text_error *err)
 {
     report_peer_head(out, report->peer);
     if (report_figure(out, directory, report, figures, REPORT_FIGURE_PEER, err) != 0)
@@ -248,7 +248,7 @@ static int peer_section(struct report_out *out, const char *directory, const str
 }
 
 int report_page(const char *directory, const struct report *report,
-                const struct report_figures *figures, struct record_error *err)
+                const struct report_figures *figures, struct text_error *err)
 {
     struct report_out out;
     int rc = 0;

@@ -238,7 +238,7 @@ static void sentences(struct report_out *out, const struct report *report)
 }
 
 int report_markdown(const char *directory, const struct report *report,
-                    const struct report_figures *figures, struct record_error *err)
+                    const struct report_figures *figures, struct text_error *err)
 {
     struct report_out out;
 

@@ -289,7 +289,7 @@ static void remove_figure(const char *directory, const char *name)
 }
 
 static int write_text_file(const char *directory, const char *name, const unsigned char *text,
-                           struct record_error *err)
+                           struct text_error *err)
 {
     struct report_out out;
 
@@ -332,7 +332,7 @@ static const struct {
 
 /* The worst of what happened so far and now; the first reason of a failure stays. */
 static enum report_plot_status worse(enum report_plot_status sofar, enum report_plot_status now,
-                                     const struct record_error *why, struct record_error *err)
+                                     const struct text_error *why, struct text_error *err)
 {
     if (now != REPORT_PLOT_WRITE && (now != REPORT_PLOT_FAILED || sofar == REPORT_PLOT_FAILED))
         return sofar;
@@ -341,7 +341,7 @@ static enum report_plot_status worse(enum report_plot_status sofar, enum report_
 }
 
 /* What all figures use. */
-static int write_scripts(const char *directory, struct record_error *err)
+static int write_scripts(const char *directory, struct text_error *err)
 {
     return write_text_file(directory, "draw.gp", report_asset_draw, err) != 0 ||
                    write_text_file(directory, "frame.gp", report_asset_frame, err) != 0 ||
@@ -352,7 +352,7 @@ static int write_scripts(const char *directory, struct record_error *err)
 
 enum report_plot_status plot_alone(const char *directory, const char *name,
                                    const unsigned char *script, plot_writer_fn *write,
-                                   const void *subject, struct record_error *err)
+                                   const void *subject, struct text_error *err)
 {
     const struct report none = {.n_files = 0};
     struct plot plot = {
@@ -370,14 +370,14 @@ enum report_plot_status plot_alone(const char *directory, const char *name,
 }
 
 enum report_plot_status report_plot(const char *directory, const struct report *report,
-                                    struct report_figures *made, struct record_error *err)
+                                    struct report_figures *made, struct text_error *err)
 {
     enum report_plot_status status = REPORT_PLOT_OK;
 
     if (write_scripts(directory, err) != 0)
         return REPORT_PLOT_WRITE;
     for (int f = 0; f < REPORT_FIGURES && status != REPORT_PLOT_WRITE; f++) {
-        struct record_error why = {{0}};
+        struct text_error why = {{0}};
         struct plot plot = {
             .report = report, .directory = directory, .name = report_figure_names[f], .err = &why};
 

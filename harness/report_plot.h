@@ -55,7 +55,7 @@ struct plot {
     const struct report *report;
     const void *subject; /* of a figure that belongs to no report */
     const char *directory, *name;
-    struct record_error *err;
+    struct text_error *err;
     struct report_out layout, text;
     int panels, texts;
     double width, height;          /* pixels */
@@ -86,7 +86,7 @@ plot_writer_fn report_plot_throughput, report_plot_scaling, report_plot_phases, 
  * what they are made from. The writer fills in plot->footer. */
 enum report_plot_status plot_alone(const char *directory, const char *name,
                                    const unsigned char *script, plot_writer_fn *write,
-                                   const void *subject, struct record_error *err);
+                                   const void *subject, struct text_error *err);
 
 /* The next panel, plot->panels: its place, words and axes. */
 void plot_frame_write(struct plot *plot, const struct plot_frame *frame);

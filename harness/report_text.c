@@ -17,13 +17,13 @@ void report_clean(char *text)
     text_clean(text, ' ');
 }
 
-static void write_error(struct record_error *err, const char *path)
+static void write_error(struct text_error *err, const char *path)
 {
     snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(errno));
 }
 
 int report_open(struct report_out *out, const char *directory, const char *name,
-                enum text_form form, struct record_error *err)
+                enum text_form form, struct text_error *err)
 {
     int length = snprintf(out->path, sizeof out->path, "%s/%s", directory, name);
 
@@ -50,7 +50,7 @@ int report_open(struct report_out *out, const char *directory, const char *name,
     return -1;
 }
 
-int report_close(struct report_out *out, struct record_error *err)
+int report_close(struct report_out *out, struct text_error *err)
 {
     bool bad = fflush(out->file) != 0 || ferror(out->file) != 0;
 

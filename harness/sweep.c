@@ -38,7 +38,7 @@ static int complain(const struct sweep *sweep, const char *text)
 
 static int read_devices(struct sweep *sweep)
 {
-    struct plan_text why = {""};
+    struct text_error why = {""};
     const int status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
 
     if (status == 0 && plan_defaults(&sweep->options.plan, sweep->run.n_slots, &why))
@@ -58,7 +58,7 @@ static uint64_t new_seed(void)
 static int describe_plan(struct sweep *sweep)
 {
     const struct plan_options *plan = &sweep->options.plan;
-    struct plan_text why = {""};
+    struct text_error why = {""};
 
     sweep->run.seed = plan->seed;
     sweep->run.planned = plan_cells(plan);
@@ -74,7 +74,7 @@ static int describe_plan(struct sweep *sweep)
 static int check_resumed(struct sweep *sweep)
 {
     const struct record_run *there = &sweep->output.file.run;
-    struct plan_text why = {""};
+    struct text_error why = {""};
     char text[1024];
 
     if (plan_compare(sweep->run.command, there->command, &why) == 0 &&
@@ -90,7 +90,7 @@ static int check_resumed(struct sweep *sweep)
 static int check_grid(struct sweep *sweep)
 {
     struct plan_options plan = sweep->options.plan;
-    struct plan_text why = {""};
+    struct text_error why = {""};
 
     if (!plan.has_seed)
         plan.seed = UINT64_MAX;
@@ -103,7 +103,7 @@ static int open_output(struct sweep *sweep)
 {
     const struct sweep_options *options = &sweep->options;
     struct plan_options *plan = &sweep->options.plan;
-    struct record_error err = {""};
+    struct text_error err = {""};
 
     if (output_open(&sweep->output, options->out[0] != '\0' ? options->out : NULL, options->resume,
                     &err))
@@ -194,7 +194,7 @@ static int open_plan(struct sweep *sweep)
 /* 0, or the exit status that ends the sweep. */
 static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
-    struct record_error err = {""};
+    struct text_error err = {""};
     struct record_cell cell;
     int rc;
 
@@ -267,7 +267,7 @@ static int exit_status(const struct sweep *sweep)
 
 static int run_plan(struct sweep *sweep)
 {
-    struct record_error err = {""};
+    struct text_error err = {""};
     int status = run_cells(sweep);
 
     if (status != EXIT_MISUSE) {

@@ -21,7 +21,7 @@ static error_t copy_text(const struct argp_state *state, const char *name, char 
 static error_t parse_list(const struct argp_state *state, const char *name, const char *arg,
                           size_t max, size_t list[], size_t capacity, size_t *n)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_sizes(arg, 1, max, list, capacity, n, &why) == 0)
         return 0;
@@ -31,7 +31,7 @@ static error_t parse_list(const struct argp_state *state, const char *name, cons
 static error_t parse_buckets(const struct argp_state *state, const char *arg,
                              struct plan_options *plan)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_sizes(arg, 0, PLAN_MAX_BUCKET, plan->bucket, PLAN_MAX_BUCKETS, &plan->n_buckets,
                      &why) == 0)
@@ -42,7 +42,7 @@ static error_t parse_buckets(const struct argp_state *state, const char *arg,
 static error_t parse_seconds(const struct argp_state *state, const char *name, const char *arg,
                              double min, double max, double *seconds)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_real(arg, min, max, seconds, &why) == 0)
         return 0;
@@ -53,7 +53,7 @@ static error_t parse_steps(const struct argp_state *state, const char *arg,
                            struct cell_limits *limits)
 {
     const char *colon = strchr(arg, ':');
-    struct option_text why = {""};
+    struct text_error why = {""};
     char min[80];
 
     if (colon == NULL || (size_t)(colon - arg) >= sizeof min)
@@ -112,7 +112,7 @@ static error_t parse_modes(const struct argp_state *state, const char *arg,
 
 static error_t parse_launches(const struct argp_state *state, const char *arg, size_t *launches)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_size(arg, 1, PLAN_MAX_LAUNCHES, launches, &why) == 0)
         return 0;
@@ -122,7 +122,7 @@ static error_t parse_launches(const struct argp_state *state, const char *arg, s
 static error_t parse_seed(const struct argp_state *state, const char *arg,
                           struct plan_options *plan)
 {
-    struct option_text why;
+    struct text_error why;
     size_t seed;
 
     if (option_size(arg, 0, SIZE_MAX - 1, &seed, &why))

@@ -8,6 +8,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Why something did not go well: one line, with the values in it. The function that finds the error
+ * writes it, and its callers pass it on. */
+struct text_error {
+    char text[320];
+};
+
 enum text_form {
     TEXT_PLAIN,    /* a terminal, a table with tabs */
     TEXT_HTML,     /* and XML: the same characters are special, in text and in attributes */

@@ -35,7 +35,7 @@ struct session {
  * reason to lose a training: it goes on without. */
 static void append(struct session *s, char *line, bool last)
 {
-    struct record_error why = {""};
+    struct text_error why = {""};
 
     if (!s->writes) {
         free(line);
@@ -187,7 +187,7 @@ static int check_files(struct session *s)
 
 static int open_record(struct session *s)
 {
-    struct record_error why = {""};
+    struct text_error why = {""};
     struct stat there;
 
     if (s->options.out[0] == '\0')

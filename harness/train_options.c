@@ -22,7 +22,7 @@ static error_t copy_text(const struct argp_state *state, const char *name, char 
 static error_t parse_size(const struct argp_state *state, const char *name, const char *arg,
                           size_t min, size_t max, size_t *size)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_size(arg, min, max, size, &why) == 0)
         return 0;
@@ -32,7 +32,7 @@ static error_t parse_size(const struct argp_state *state, const char *name, cons
 static error_t parse_real(const struct argp_state *state, const char *name, const char *arg,
                           double min, double max, double *number)
 {
-    struct option_text why;
+    struct text_error why;
 
     if (option_real(arg, min, max, number, &why) == 0)
         return 0;

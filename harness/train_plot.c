@@ -178,7 +178,7 @@ int train_plot(const char *directory, const struct train_options *options,
                double median, char *why, size_t bytes)
 {
     const struct subject subject = {options, model, epoch, n, median};
-    struct record_error err = {""};
+    struct text_error err = {""};
     const enum report_plot_status status =
         plot_alone(directory, "train", report_asset_train, write_panels, &subject, &err);
 

@@ -130,7 +130,7 @@ static int run_dense(const struct workload *workload, const struct train_numbers
                                         numbers->c};
     const size_t n = workload_params(workload);
     struct verify *verify = NULL;
-    struct verify_text why;
+    struct text_error why;
     double *gradient;
 
     if (verify_dense_given(workload, &given, &verify, &why))

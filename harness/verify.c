@@ -14,7 +14,7 @@
 #include "verify_probe.h"
 
 static int differ(const char *what, const char *where, size_t number,
-                  const struct equal_report *report, struct verify_text *why)
+                  const struct equal_report *report, struct text_error *why)
 {
     char text[120];
 
@@ -36,7 +36,7 @@ static size_t rows_of(const struct verify *v, size_t i)
 }
 
 static int check_shards(const struct verify *v, const struct verify_step *step,
-                        struct verify_found *found, struct verify_text *why)
+                        struct verify_found *found, struct text_error *why)
 {
     const size_t part = (v->rows + v->devices - 1) / v->devices;
     const size_t shards = v->ranks ? v->devices : (v->rows + part - 1) / part;
@@ -72,7 +72,7 @@ static size_t compare(const float *got, const double *want, const double *bound,
 }
 
 static int check_loss(const struct verify *v, const struct verify_step *step,
-                      struct verify_found *found, struct verify_text *why)
+                      struct verify_found *found, struct text_error *why)
 {
     double value = v->loss, bound = 0;
     struct dense_array loss = {1, &value, &bound};
@@ -92,7 +92,7 @@ static int check_loss(const struct verify *v, const struct verify_step *step,
 }
 
 static int check_outputs(const struct verify *v, const struct verify_step *step,
-                         struct verify_found *found, struct verify_text *why)
+                         struct verify_found *found, struct text_error *why)
 {
     const size_t width = v->layer[v->layers - 1].out;
     struct equal_report report;
@@ -144,7 +144,7 @@ struct row {
 
 static int check_row(const float *const *list, const char *kind, size_t l, size_t i,
                      const struct verify_layer *layer, const struct row *row,
-                     struct verify_found *found, struct verify_text *why)
+                     struct verify_found *found, struct text_error *why)
 {
     const double *bound_of_bias = row->bound != NULL ? row->bound + layer->in : NULL;
     struct equal_report report;
@@ -163,7 +163,7 @@ static int check_row(const float *const *list, const char *kind, size_t l, size_
 
 /* Row i of the gradient, then of the updated parameters. */
 static int check_both(const struct verify *v, size_t l, size_t i, const struct verify_step *step,
-                      const struct row *row, struct verify_found *found, struct verify_text *why)
+                      const struct row *row, struct verify_found *found, struct text_error *why)
 {
     const struct verify_layer *layer = &v->layer[l];
     int rc;
@@ -181,7 +181,7 @@ static int check_both(const struct verify *v, size_t l, size_t i, const struct v
 }
 
 static int check_layer(const struct verify *v, size_t l, const struct verify_step *step,
-                       struct verify_found *found, struct verify_text *why)
+                       struct verify_found *found, struct text_error *why)
 {
     const struct verify_layer *layer = &v->layer[l];
     double *numbers = verify_numbers(2, layer->in + 1);
@@ -199,7 +199,7 @@ static int check_layer(const struct verify *v, size_t l, const struct verify_ste
 }
 
 int verify_measure(const struct verify *verify, const struct verify_step *step,
-                   struct verify_found *found, struct verify_text *why)
+                   struct verify_found *found, struct text_error *why)
 {
     int rc;
 
@@ -215,7 +215,7 @@ int verify_measure(const struct verify *verify, const struct verify_step *step,
 }
 
 int verify_check(const struct verify *verify, const struct verify_step *step, size_t *values,
-                 struct verify_text *why)
+                 struct text_error *why)
 {
     struct verify_found found;
     const int rc = verify_measure(verify, step, &found, why);

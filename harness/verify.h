@@ -10,13 +10,10 @@
 
 #include <stddef.h>
 
+#include "text.h"
 #include "workload.h"
 
 #define VERIFY_LEARNING_RATE 0x1p-4
-
-struct verify_text {
-    char text[200];
-};
 
 /* What a step left behind, in host memory. Lists are weight, bias of layer 0, 1, ... */
 struct verify_step {
@@ -35,18 +32,18 @@ struct verify;
  * activations, weights and gradients are proved to be such, so the bits must be the same with every
  * math. 0; -1: memory is short, or an exactness bound does not hold: why has the numbers. */
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
-                size_t devices, enum dp_math math, struct verify **verify, struct verify_text *why);
+                size_t devices, enum dp_math math, struct verify **verify, struct text_error *why);
 /* From now on the step is one of DistributedDataParallel: every device is a rank, rows are dealt
  * evenly (the first ranks have one more) and each rank's loss is rounded by itself, gradients are
  * the sums divided by the number of ranks. 0; -1: that is not exact. */
 bool verify_has_ranks(const struct workload *workload); /* all of it can be on one device */
-int verify_ranks(struct verify *verify, const struct workload_set *set, struct verify_text *why);
+int verify_ranks(struct verify *verify, const struct workload_set *set, struct text_error *why);
 void verify_close(struct verify *verify); /* NULL allowed */
 
 /* Compares every value. 0 and the number of values compared; 1 and the first difference in why;
  * -1 when memory is short. */
 int verify_check(const struct verify *verify, const struct verify_step *step, size_t *values,
-                 struct verify_text *why);
+                 struct text_error *why);
 /* The same, and, of a reference with bounds, the largest |difference| / bound: at most 1 of a right
  * step, infinite where there is no number. */
 struct verify_found {
@@ -54,7 +51,7 @@ struct verify_found {
     double ratio;
 };
 int verify_measure(const struct verify *verify, const struct verify_step *step,
-                   struct verify_found *found, struct verify_text *why);
+                   struct verify_found *found, struct text_error *why);
 /* Of a reference with bounds: the widest bound of an output, as a part of the output. */
 double verify_width(const struct verify *verify);
 

@@ -175,7 +175,7 @@ static void note_operands(struct cnn *m)
         m->operand = fmax(m->operand, fmax(m->b[i], 3 * fabs(m->db[i])));
 }
 
-int verify_cnn_fill(struct verify *v, struct verify_text *why)
+int verify_cnn_fill(struct verify *v, struct text_error *why)
 {
     struct cnn *m = calloc(1, sizeof *m);
     struct verify_dense *d = v->dense;

@@ -174,7 +174,7 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     weights_back(sums, 0, m->x, 1, FIRST, m->da);
 }
 
-int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct verify_text *why)
+int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct model *m = calloc(1, sizeof *m);
     int rc;

@@ -88,7 +88,7 @@ static void put_given(struct verify *v, const struct workload *workload,
 }
 
 /* A math that rounds the operands of matrix products must leave these alone. */
-static int check_operands(const struct verify *v, struct verify_text *why)
+static int check_operands(const struct verify *v, struct text_error *why)
 {
     const struct verify_dense *d = v->dense;
     double most = d->operand;
@@ -106,7 +106,7 @@ static int check_operands(const struct verify *v, struct verify_text *why)
 }
 
 /* Every sum of an exact model, the update's too, in units of its smallest bit. */
-static int check_limits(const struct verify *v, struct verify_text *why)
+static int check_limits(const struct verify *v, struct text_error *why)
 {
     const struct verify_dense *d = v->dense;
     double most = 0;
@@ -140,7 +140,7 @@ static bool is_narrow(const struct dense_array *array)
 }
 
 static int check_bounds(const struct verify *v, const struct workload *workload,
-                        struct verify_text *why)
+                        struct text_error *why)
 {
     const struct verify_dense *d = v->dense;
     bool narrow = is_narrow(&d->output);
@@ -159,7 +159,7 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
 /* A probe is as good as its bounds, which say themselves how wide they are; but they must be there.
  */
 static int check_finite(const struct verify *v, const struct workload *workload,
-                        struct verify_text *why)
+                        struct text_error *why)
 {
     const struct verify_dense *d = v->dense;
     double sum = 0;
@@ -177,7 +177,7 @@ static int check_finite(const struct verify *v, const struct workload *workload,
 }
 
 static int fill(struct verify *v, const struct workload *workload, const struct workload_set *set,
-                struct verify_text *why)
+                struct text_error *why)
 {
     switch (workload->kind) {
     case WORKLOAD_CNN:
@@ -197,7 +197,7 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
 }
 
 static int fill_probe(struct verify *v, const struct workload *workload,
-                      const struct workload_set *set, struct verify_text *why)
+                      const struct workload_set *set, struct text_error *why)
 {
     switch (workload->kind) {
     case WORKLOAD_CNN:
@@ -210,7 +210,7 @@ static int fill_probe(struct verify *v, const struct workload *workload,
 }
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
-                      const struct workload_set *set, struct verify_text *why)
+                      const struct workload_set *set, struct text_error *why)
 {
     int rc;
 
@@ -233,7 +233,7 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
 }
 
 int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
-                       struct verify **verify, struct verify_text *why)
+                       struct verify **verify, struct text_error *why)
 {
     struct verify *v = calloc(1, sizeof *v);
     int rc = -1;
@@ -274,7 +274,7 @@ void verify_dense_close(struct verify_dense *dense)
 
 static int compare(const struct verify_dense *d, const char *what, size_t number, const float *got,
                    const double *want, const double *bound, size_t n, struct verify_found *found,
-                   struct verify_text *why)
+                   struct text_error *why)
 {
     struct equal_report report;
     char text[120];
@@ -291,7 +291,7 @@ static int compare(const struct verify_dense *d, const char *what, size_t number
 
 /* w - lr g: the product, the difference and what g carries. */
 static int compare_updated(const struct verify_dense *d, int p, const float *got,
-                           struct verify_found *found, struct verify_text *why)
+                           struct verify_found *found, struct text_error *why)
 {
     const struct dense_array *grad = &d->grad[p];
     double *want = verify_numbers(2, grad->n), *bound = want != NULL ? want + grad->n : NULL;
@@ -344,7 +344,7 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
 }
 
 static int compare_loss(const struct verify *v, const struct verify_step *step,
-                        struct verify_found *found, struct verify_text *why)
+                        struct verify_found *found, struct text_error *why)
 {
     double value = v->dense->loss, bound = 0;
     struct dense_array loss = {1, &value, &bound};
@@ -355,7 +355,7 @@ static int compare_loss(const struct verify *v, const struct verify_step *step,
 }
 
 int verify_dense_check(const struct verify *v, const struct verify_step *step,
-                       struct verify_found *found, struct verify_text *why)
+                       struct verify_found *found, struct text_error *why)
 {
     const struct verify_dense *d = v->dense;
     const size_t width = d->output.n / v->patterns;

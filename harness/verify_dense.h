@@ -28,16 +28,16 @@ struct verify_dense {
 double dense_gamma(double n);
 
 /* verify_NAME.c: fill outputs, loss and gradients from the parameters. 0, or -1 and why. */
-int verify_cnn_fill(struct verify *v, struct verify_text *why);
-int verify_mixed_fill(struct verify *v, struct verify_text *why);
-int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct verify_text *why);
-int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct verify_text *why);
-int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
-int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
-int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct verify_text *why);
+int verify_cnn_fill(struct verify *v, struct text_error *why);
+int verify_mixed_fill(struct verify *v, struct text_error *why);
+int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct text_error *why);
+int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct text_error *why);
+int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
+int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
+int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
-                      const struct workload_set *set, struct verify_text *why);
+                      const struct workload_set *set, struct text_error *why);
 /* Of an exact model, a step on other whole numbers than a set's: parameters, inputs and factors of
  * the outputs. 0, or -1 where memory is short. */
 struct dense_numbers {
@@ -45,9 +45,9 @@ struct dense_numbers {
     const float *value, *input, *upstream;
 };
 int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
-                       struct verify **verify, struct verify_text *why);
+                       struct verify **verify, struct text_error *why);
 int verify_dense_check(const struct verify *v, const struct verify_step *step,
-                       struct verify_found *found, struct verify_text *why);
+                       struct verify_found *found, struct text_error *why);
 /* The loss and its bound, of outputs of that width that are a step's own. */
 void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
                     struct dense_array *loss);

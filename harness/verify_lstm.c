@@ -52,7 +52,7 @@ static void all_back(const struct verify_dense *d, struct recurrent *m, struct n
     }
 }
 
-int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct verify_text *why)
+int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     static const struct recurrent_cell cell = {GATES, step_forward, all_back};
 

@@ -44,7 +44,7 @@ static void backward(struct verify *v, size_t number, const double *row, const d
     }
 }
 
-int verify_mixed_fill(struct verify *v, struct verify_text *why)
+int verify_mixed_fill(struct verify *v, struct text_error *why)
 {
     struct verify_dense *d = v->dense;
 
@@ -78,7 +78,7 @@ static void probe_pattern(void *model, struct verify_sums *sums, const struct wo
         verify_sums_add(sums, 0, number * WIDTH + j, dx[j], (struct near){1, 0});
 }
 
-int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct verify_text *why)
+int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     return verify_sums_fill(v, set, probe_pattern, NULL, why);
 }

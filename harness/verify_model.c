@@ -16,7 +16,7 @@
 static const double FLOAT_LIMIT = 0x1p24;  /* integers below are exact in float */
 static const double DOUBLE_LIMIT = 0x1p53; /* ... in double */
 
-static void say(struct verify_text *why, const char *what, size_t layer, double bound, double limit)
+static void say(struct text_error *why, const char *what, size_t layer, double bound, double limit)
 {
     snprintf(why->text, sizeof why->text,
              "%s of layer %zu: sum of |terms| may reach %.0f, not below %.0f: results would not be "
@@ -114,7 +114,7 @@ static double operand_error(enum dp_math math)
 
 /* Weights have entries of 1, or of 2 where both of a row fall on one column. */
 static int check_operands(const struct verify *v, const char *what, size_t layer, double most,
-                          struct verify_text *why)
+                          struct text_error *why)
 {
     if (most <= v->operand_limit && 2 <= v->operand_limit)
         return 0;
@@ -126,7 +126,7 @@ static int check_operands(const struct verify *v, const char *what, size_t layer
     return -1;
 }
 
-static int run_forward(struct verify *v, struct verify_text *why)
+static int run_forward(struct verify *v, struct text_error *why)
 {
     for (size_t l = 0; l < v->layers; l++) {
         const bool last = l + 1 == v->layers;
@@ -146,7 +146,7 @@ static int run_forward(struct verify *v, struct verify_text *why)
     return 0;
 }
 
-static int run_loss(struct verify *v, struct verify_text *why)
+static int run_loss(struct verify *v, struct text_error *why)
 {
     const struct verify_layer *last = &v->layer[v->layers - 1];
     double bound = 0;
@@ -167,7 +167,7 @@ static int run_loss(struct verify *v, struct verify_text *why)
     return 0;
 }
 
-static int run_backward(struct verify *v, struct verify_text *why)
+static int run_backward(struct verify *v, struct text_error *why)
 {
     for (size_t l = v->layers; l-- > 0;) {
         const struct verify_layer *layer = &v->layer[l];
@@ -237,7 +237,7 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
 }
 
 static int open_layers(struct verify *v, const struct workload *workload,
-                       const struct workload_set *set, struct verify_text *why)
+                       const struct workload_set *set, struct text_error *why)
 {
     if (fill(v, workload, set)) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
@@ -249,7 +249,7 @@ static int open_layers(struct verify *v, const struct workload *workload,
 }
 
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
-                size_t devices, enum dp_math math, struct verify **verify, struct verify_text *why)
+                size_t devices, enum dp_math math, struct verify **verify, struct text_error *why)
 {
     struct verify *v = calloc(1, sizeof *v);
     int rc = -1;

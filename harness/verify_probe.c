@@ -10,7 +10,7 @@
 
 #include "verify_dense.h"
 
-static int say_memory(struct verify_text *why)
+static int say_memory(struct text_error *why)
 {
     snprintf(why->text, sizeof why->text, "out of memory for the reference");
     return -1;
@@ -81,7 +81,7 @@ static int open_errors(struct verify *v)
     return complete && v->output_error != NULL ? 0 : -1;
 }
 
-int verify_probe_chain(struct verify *v, struct verify_text *why)
+int verify_probe_chain(struct verify *v, struct text_error *why)
 {
     if (open_errors(v))
         return say_memory(why);

@@ -6,7 +6,7 @@
 #include "verify_near.h"
 
 /* Fills activations, gradients of them and outputs, with bounds; inputs and upstream are there. */
-int verify_probe_chain(struct verify *v, struct verify_text *why);
+int verify_probe_chain(struct verify *v, struct text_error *why);
 /* The bounds of row i of a weight's gradient, which is want, and of the bias's as element in. */
 void verify_probe_row(const struct verify *v, const struct verify_layer *layer, size_t i,
                       const double *want, double *bound);

@@ -39,7 +39,7 @@ static double pattern_loss(const struct verify *v, const struct workload_set *se
 }
 
 /* Each rank's is a float; their sum is made by who compares, in double. */
-static int sum_losses(struct verify *v, const struct workload_set *set, struct verify_text *why)
+static int sum_losses(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     double *loss = verify_numbers(1, v->patterns), total = 0;
 
@@ -75,7 +75,7 @@ static void divide(struct verify_dense *d, size_t ranks)
         }
 }
 
-int verify_ranks(struct verify *verify, const struct workload_set *set, struct verify_text *why)
+int verify_ranks(struct verify *verify, const struct workload_set *set, struct text_error *why)
 {
     const size_t ranks = verify->devices;
     struct verify_dense *d = verify->dense;

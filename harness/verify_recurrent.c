@@ -51,7 +51,7 @@ static void one_pattern(void *model, struct verify_sums *s, const struct workloa
 }
 
 int recurrent_fill(struct verify *v, const struct workload_set *set,
-                   const struct recurrent_cell *cell, struct verify_text *why)
+                   const struct recurrent_cell *cell, struct text_error *why)
 {
     struct recurrent *m = calloc(1, sizeof *m);
     int rc;

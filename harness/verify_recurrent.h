@@ -28,6 +28,6 @@ struct recurrent_cell {
 struct near recurrent_sum(const struct verify_dense *d, const struct recurrent *m,
                           const struct near *x, int t, size_t k);
 int recurrent_fill(struct verify *v, const struct workload_set *set,
-                   const struct recurrent_cell *cell, struct verify_text *why);
+                   const struct recurrent_cell *cell, struct text_error *why);
 
 #endif

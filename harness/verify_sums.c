@@ -81,7 +81,7 @@ static int open_sums(struct verify_sums *sums)
 }
 
 int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
-                     void *model, struct verify_text *why)
+                     void *model, struct text_error *why)
 {
     struct verify_sums sums = {.dense = v->dense, .whole = -1, .operands = v->operands};
     const int rc = open_sums(&sums);

@@ -21,7 +21,7 @@ typedef void verify_pattern_fn(void *model, struct verify_sums *sums,
                                const struct workload_set *set, size_t pattern);
 /* All patterns, with bounds. 0, or -1 and why. */
 int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
-                     void *model, struct verify_text *why);
+                     void *model, struct text_error *why);
 
 /* a times b is a term of gradient i of parameter p. */
 void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, struct near b);

@@ -28,7 +28,7 @@ static int fail(const char *what, const char *why)
 
 static int check(struct fixture *f)
 {
-    struct verify_text why = {""};
+    struct text_error why = {""};
     size_t values;
 
     f->step.loss = f->session.loss_value;
@@ -75,7 +75,7 @@ static int right_step(struct fixture *f, const struct workload_set *set, int k, 
 {
     struct session_times times;
     struct dp_error err = {0};
-    struct verify_text why = {""};
+    struct text_error why = {""};
 
     if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
         session_read(&f->session, &err))
@@ -117,7 +117,7 @@ static int expect_open(const char *name, size_t rows, enum dp_math math, const c
 {
     struct workload workload;
     struct verify *verify = NULL;
-    struct verify_text why = {""};
+    struct text_error why = {""};
     char text[200];
     bool opened;
 

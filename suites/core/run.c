@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
 static void choose(struct argp_state *state, const char *what, const char *value,
                    const char *const names[], size_t n, size_t *index)
 {
-    struct option_text why;
+    struct text_error why;
     if (option_name(what, value, names, n, index, &why) != 0) {
         argp_failure(state, 2, 0, "%s", why.text);
     }
@@ -53,7 +53,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     static const int gpus[] = {0, 0, 1, 2, 4, 8};
     static const char *const backends[] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
     struct choice *choice = state->input;
-    struct option_text why;
+    struct text_error why;
     size_t index = 0;
     switch (key) {
     case 'd':

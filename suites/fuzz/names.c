@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static const char *const names[] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
-    struct option_text why = {""};
+    struct text_error why = {""};
     size_t index = 4;
     char *text = fuzz_text(data, bytes);
 

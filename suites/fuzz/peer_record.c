@@ -25,7 +25,7 @@ static void try_cell(const struct peer_record *record, const struct peer_cell *c
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     const char *path = fuzz_file(data, bytes);
-    struct record_error err = {""};
+    struct text_error err = {""};
     struct peer_record *record = peer_record_read(path, &err);
 
     if (record == NULL) {

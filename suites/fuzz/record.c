@@ -19,7 +19,7 @@ static void must_be_json(const char *line)
 static void try_run(const char *line)
 {
     static struct record_run run, again;
-    struct record_error err = {""};
+    struct text_error err = {""};
     char *first, *second;
 
     if (record_run_parse(line, &run, &err) != 0) {
@@ -39,7 +39,7 @@ static void try_run(const char *line)
 static void try_cell(const char *line)
 {
     struct record_cell cell = {.n_samples = 0}, again = {.n_samples = 0};
-    struct record_error err = {""};
+    struct text_error err = {""};
     char *first, *second;
 
     if (record_cell_parse(line, &cell, &err) != 0) {

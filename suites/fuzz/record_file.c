@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     const char *path = fuzz_file(data, bytes);
-    struct record_error err = {""};
+    struct text_error err = {""};
     struct record_file file;
 
     if (record_read(path, &file, &err) != 0) {

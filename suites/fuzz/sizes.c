@@ -11,7 +11,7 @@ enum { MOST = 64 };
 
 static void try_size(const char *text)
 {
-    struct option_text why = {""};
+    struct text_error why = {""};
     size_t size = 0, again = 0;
     char digits[32];
 
@@ -27,7 +27,7 @@ static void try_size(const char *text)
 static void try_sizes(const char *text)
 {
     size_t list[MOST], again[MOST], n = 0, n_again = 0, used = 0;
-    struct option_text why = {""};
+    struct text_error why = {""};
     char digits[24 * MOST];
 
     if (option_sizes(text, 1, 1 << 20, list, MOST, &n, &why) != 0) {

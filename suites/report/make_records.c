@@ -111,7 +111,7 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
 static int fill_run(const struct kind *kind, const struct plan_options *plan,
                     struct record_run *run)
 {
-    struct plan_text why;
+    struct text_error why;
 
     *run = (struct record_run){.run_id = "feedface00000001",
                                .created_utc = "2026-11-21T08:00:00Z",
@@ -252,7 +252,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
 {
     struct record_cell cell = {.key = *key, .first_bad_step = -1};
     const size_t launches = (size_t)run->launches;
-    struct record_error err = {{0}};
+    struct text_error err = {{0}};
     size_t k = (size_t)key->n_devices, rows = (key->global_batch + k - 1) / k, left;
     struct workload workload;
     char *text = NULL, why[200];
@@ -368,7 +368,7 @@ static size_t count_ok(const struct kind *kind, const struct record_run *run)
 static int write_file(const struct kind *kind, const char *path)
 {
     int fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_APPEND, 0666), result = -1;
-    struct record_error err = {{0}};
+    struct text_error err = {{0}};
     struct plan_options plan;
     struct record_run run;
     char *text;

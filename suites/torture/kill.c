@@ -100,7 +100,7 @@ static size_t count_kills(const struct kill_counts *counts)
 }
 
 /* Kills that hit nothing prove nothing. */
-static int check_hits(const struct kill_torture *torture, size_t rounds, struct record_error *err)
+static int check_hits(const struct kill_torture *torture, size_t rounds, struct text_error *err)
 {
     const struct kill_counts *counts = &torture->counts;
     const size_t kills = count_kills(counts);
@@ -119,7 +119,7 @@ static int check_hits(const struct kill_torture *torture, size_t rounds, struct 
 
 /* Rounds first..last-1; *failed is the one that did not pass. */
 static int run_rounds(struct kill_torture *torture, size_t first, size_t last, size_t *failed,
-                      struct record_error *err)
+                      struct text_error *err)
 {
     size_t reported = first;
 
@@ -143,7 +143,7 @@ static int run(const struct options *options)
     const bool one = options->only != SIZE_MAX;
     const size_t first = one ? options->only : 0, last = one ? first + 1 : options->rounds;
     struct kill_torture torture = {.lockstep = options->lockstep, .seed = options->seed};
-    struct record_error err = {""};
+    struct text_error err = {""};
     size_t failed = first;
 
     snprintf(torture.folder, sizeof torture.folder, "%.400s", options->folder);

@@ -26,14 +26,14 @@ struct kill_torture {
 };
 
 /* Sweeps undisturbed, three times: fills seconds and undisturbed. */
-int kill_prepare(struct kill_torture *torture, struct record_error *err);
+int kill_prepare(struct kill_torture *torture, struct text_error *err);
 
 /* Kills and resumes until the sweep is finished, in a folder of its own, round-NUMBER; what is done
  * follows from the seed and the number alone. */
-int kill_round(struct kill_torture *torture, size_t number, struct record_error *err);
+int kill_round(struct kill_torture *torture, size_t number, struct text_error *err);
 
 /* The report of the rounds' files must find every planned cell verified. */
-int kill_report(struct kill_torture *torture, size_t first, size_t last, struct record_error *err);
+int kill_report(struct kill_torture *torture, size_t first, size_t last, struct text_error *err);
 
 /* Removes the folder of a round, NAME-NUMBER, with what is known in it. */
 void kill_remove(const struct kill_torture *torture, const char *name, size_t number);

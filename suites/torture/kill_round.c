@@ -96,7 +96,7 @@ static void open_round(struct round *round, struct kill_torture *torture, const 
     mkdir(round->folder, 0777);
 }
 
-static int check_leftover(struct record_error *err)
+static int check_leftover(struct text_error *err)
 {
     const pid_t pid = process_leftover(LEFTOVER_SECONDS);
 
@@ -104,7 +104,7 @@ static int check_leftover(struct record_error *err)
 }
 
 /* Reads the file anew: what was whole before must be there as it was. */
-static int look(struct round *round, struct record_error *err)
+static int look(struct round *round, struct text_error *err)
 {
     struct records now;
 
@@ -133,7 +133,7 @@ static void count_stage(struct kill_counts *counts, const struct records *record
 }
 
 /* As a power cut would leave it: the last line ends somewhere. */
-static int tear(struct round *round, struct record_error *err)
+static int tear(struct round *round, struct text_error *err)
 {
     const struct records *records = &round->before;
     size_t start = records->bytes; /* of the last line */
@@ -170,7 +170,7 @@ static void kill_whom(enum kill_whom whom, pid_t sweep)
 }
 
 /* A cell that the sweep has announced as finished is in the file. */
-static int check_announced(const struct round *round, size_t cells_before, struct record_error *err)
+static int check_announced(const struct round *round, size_t cells_before, struct text_error *err)
 {
     FILE *log = fopen(round->log, "r");
     size_t announced = 0;
@@ -197,7 +197,7 @@ static double seconds_left(const struct round *round)
 }
 
 /* A sitting that is disturbed. *ended: it came to its end all the same. */
-static int sit_disturbed(struct round *round, bool resume, bool *ended, struct record_error *err)
+static int sit_disturbed(struct round *round, bool resume, bool *ended, struct text_error *err)
 {
     struct kill_counts *counts = &round->torture->counts;
     static const enum kill_whom whoms[] = {KILL_SWEEP, KILL_SWEEP, KILL_STOPPED, KILL_STOPPED,
@@ -234,7 +234,7 @@ static int sit_disturbed(struct round *round, bool resume, bool *ended, struct r
 }
 
 /* The last sitting; nobody disturbs it. */
-static int sit(struct round *round, bool resume, int *status, struct record_error *err)
+static int sit(struct round *round, bool resume, int *status, struct text_error *err)
 {
     const pid_t pid = start_sweep(round, resume);
 
@@ -249,7 +249,7 @@ static int sit(struct round *round, bool resume, int *status, struct record_erro
 }
 
 /* Without a file there is nothing to resume, and the program says so. */
-static int check_nothing(struct round *round, struct record_error *err)
+static int check_nothing(struct round *round, struct text_error *err)
 {
     const pid_t pid = start_sweep(round, true);
     int status = 0;
@@ -261,7 +261,7 @@ static int check_nothing(struct round *round, struct record_error *err)
     return 0;
 }
 
-static int disturb(struct round *round, struct record_error *err)
+static int disturb(struct round *round, struct text_error *err)
 {
     bool again = true;
 
@@ -276,7 +276,7 @@ static int disturb(struct round *round, struct record_error *err)
     return 0;
 }
 
-static int run_round(struct round *round, struct record_error *err)
+static int run_round(struct round *round, struct text_error *err)
 {
     int status = 0;
 
@@ -294,7 +294,7 @@ static int run_round(struct round *round, struct record_error *err)
     return records_compare(&round->torture->undisturbed, &round->before, round->not_verified, err);
 }
 
-int kill_round(struct kill_torture *torture, size_t number, struct record_error *err)
+int kill_round(struct kill_torture *torture, size_t number, struct text_error *err)
 {
     struct round round;
 
@@ -306,7 +306,7 @@ int kill_round(struct kill_torture *torture, size_t number, struct record_error 
     return rc;
 }
 
-int kill_prepare(struct kill_torture *torture, struct record_error *err)
+int kill_prepare(struct kill_torture *torture, struct text_error *err)
 {
     double seconds[3];
 
@@ -333,7 +333,7 @@ int kill_prepare(struct kill_torture *torture, struct record_error *err)
     return 0;
 }
 
-int kill_report(struct kill_torture *torture, size_t first, size_t last, struct record_error *err)
+int kill_report(struct kill_torture *torture, size_t first, size_t last, struct text_error *err)
 {
     char file[REPORT_FILES][PATH_BYTES], folder[PATH_BYTES], log[PATH_BYTES];
     char *argv[REPORT_FILES + 5] = {(char *)torture->lockstep, "report", "--out", folder};

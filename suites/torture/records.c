@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int records_say(struct record_error *err, const char *format, ...)
+int records_say(struct text_error *err, const char *format, ...)
 {
     va_list args;
 
@@ -18,7 +18,7 @@ int records_say(struct record_error *err, const char *format, ...)
 }
 
 /* The whole file, with a NUL behind it. */
-static int read_text(const char *path, struct records *records, struct record_error *err)
+static int read_text(const char *path, struct records *records, struct text_error *err)
 {
     FILE *file = fopen(path, "rb");
     size_t capacity = 1 << 16, n;
@@ -55,7 +55,7 @@ static bool begins(const char *line, const char *record)
     return strncmp(line, text, strlen(text)) == 0;
 }
 
-static int take_cell(struct records *records, const char *line, struct record_error *err)
+static int take_cell(struct records *records, const char *line, struct text_error *err)
 {
     struct records_cell *cells =
         realloc(records->cell, (records->n_cells + 1) * sizeof *records->cell);
@@ -86,8 +86,7 @@ static void take_end(struct records *records, const char *line)
     records->end_says_all = strstr(line, text) != NULL;
 }
 
-static int take_line(struct records *records, const char *line, bool first,
-                     struct record_error *err)
+static int take_line(struct records *records, const char *line, bool first, struct text_error *err)
 {
     records->end_is_last = begins(line, "end");
     if (first != begins(line, "run"))
@@ -104,7 +103,7 @@ static int take_line(struct records *records, const char *line, bool first,
     return 0;
 }
 
-int records_load(const char *path, struct records *records, struct record_error *err)
+int records_load(const char *path, struct records *records, struct text_error *err)
 {
     *records = (struct records){.text = NULL};
     if (read_text(path, records, err))
@@ -115,7 +114,7 @@ int records_load(const char *path, struct records *records, struct record_error 
 
     for (size_t number = 1; (end = memchr(line, '\n', records->bytes - records->whole)) != NULL;
          number++) {
-        struct record_error why = {""};
+        struct text_error why = {""};
 
         *end = '\0';
         if (strlen(line) != (size_t)(end - line))
@@ -160,7 +159,7 @@ static size_t count_verified(const struct records *records, const char *id, bool
 }
 
 int records_compare(const struct records *undisturbed, const struct records *records,
-                    size_t not_verified, struct record_error *err)
+                    size_t not_verified, struct text_error *err)
 {
     const size_t planned = undisturbed->run.planned;
 

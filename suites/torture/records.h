@@ -21,12 +21,12 @@ struct records {
 };
 
 /* Writes the text; returns -1. */
-int records_say(struct record_error *err, const char *format, ...)
+int records_say(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Every complete line must be a record, the first and only the first a header. A file that is not
  * there has no bytes. On failure there is nothing to free. */
-int records_load(const char *path, struct records *records, struct record_error *err);
+int records_load(const char *path, struct records *records, struct text_error *err);
 void records_free(struct records *records);
 
 /* Whether the complete lines of before begin the file of after. */
@@ -36,6 +36,6 @@ bool records_continue(const struct records *before, const struct records *after)
  * once and last of its id, nothing else but the given number of cells that were not verified, no
  * torn end, and an end line that says so. */
 int records_compare(const struct records *undisturbed, const struct records *records,
-                    size_t not_verified, struct record_error *err);
+                    size_t not_verified, struct text_error *err);
 
 #endif

@@ -10,7 +10,7 @@ static const char usage[] =
     "                                            lines of cells that were not verified\n"
     "       torture_records FILE                 the number of cells in its complete lines\n";
 
-static int complain(const char *path, const struct record_error *err)
+static int complain(const char *path, const struct text_error *err)
 {
     fprintf(stderr, "torture_records: %s: %s\n", path, err->text);
     return 1;
@@ -18,7 +18,7 @@ static int complain(const char *path, const struct record_error *err)
 
 static int count(const char *path)
 {
-    struct record_error err = {""};
+    struct text_error err = {""};
     struct records records;
 
     if (records_load(path, &records, &err))
@@ -30,7 +30,7 @@ static int count(const char *path)
 
 static int compare(const char *whole, const char *path, size_t not_verified)
 {
-    struct record_error err = {""};
+    struct text_error err = {""};
     struct records undisturbed, records;
 
     if (records_load(whole, &undisturbed, &err) ||

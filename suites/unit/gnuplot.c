@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 /* What report_gnuplot says when `gnuplot` is this shell script, with a limit of 1 s. */
-static struct record_error run_script(const char *script)
+static struct text_error run_script(const char *script)
 {
     char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", path[80], search[80];
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(mkdtemp(directory) != NULL);
     snprintf(path, sizeof path, "%s/gnuplot", directory);
     FILE *file = fopen(path, "w");
@@ -40,7 +40,7 @@ Test(gnuplot, has_a_time_limit, .timeout = 30)
     cr_assert(sigprocmask(SIG_BLOCK, &alarms, NULL) == 0);
     cr_assert(signal(SIGALRM, SIG_IGN) != SIG_ERR);
     clock_gettime(CLOCK_MONOTONIC, &start);
-    const struct record_error err = run_script("exec sleep 20");
+    const struct text_error err = run_script("exec sleep 20");
     clock_gettime(CLOCK_MONOTONIC, &end);
     cr_assert(strcmp(err.text, "gnuplot was stopped: it took more than 1 s") == 0, "%s", err.text);
     cr_assert(end.tv_sec - start.tv_sec < 15, "%ld s", (long)(end.tv_sec - start.tv_sec));
@@ -49,7 +49,7 @@ Test(gnuplot, has_a_time_limit, .timeout = 30)
 Test(gnuplot, failures_are_told_apart)
 {
     cr_assert(run_script("exit 0").text[0] == '\0');
-    struct record_error err = run_script("echo 'no such\033[2J terminal' >&2; exit 3");
+    struct text_error err = run_script("echo 'no such\033[2J terminal' >&2; exit 3");
     cr_assert(strstr(err.text, "exit status 3: no such") != NULL, "%s", err.text);
     cr_assert(strchr(err.text, '\033') == NULL, "control characters are passed on");
     err = run_script("kill -9 $$");
@@ -84,7 +84,7 @@ static void write_gnuplot(const char *directory, const char *script)
 Test(gnuplot, a_figure_is_both_pictures)
 {
     char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", search[80], line[160];
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(mkdtemp(directory) != NULL);
     snprintf(search, sizeof search, "%s:/usr/bin:/bin", directory);
     cr_assert(setenv("PATH", search, 1) == 0);

@@ -24,7 +24,7 @@ Test(options, sizes_that_are_read)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         size_t got = 0;
-        struct option_text why = {""};
+        struct text_error why = {""};
         cr_assert(option_size(rows[i].value, 1, SIZE_MAX - 1, &got, &why) == 0, "%s: %s",
                   rows[i].value, why.text);
         cr_assert(got == rows[i].want, "%s: %zu", rows[i].value, got);
@@ -61,7 +61,7 @@ Test(options, sizes_that_are_refused)
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
         size_t got = 4711;
-        struct option_text why = {""};
+        struct text_error why = {""};
         cr_assert(option_size(values[i], 1, 1024, &got, &why) == -1, "\"%s\" was read", values[i]);
         cr_assert(got == 4711, "\"%s\": the result was written", values[i]);
         cr_assert(strstr(why.text, "1 to 1024") != NULL, "\"%s\" does not say what is allowed",
@@ -102,7 +102,7 @@ Test(options, lists_that_are_read)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         size_t list[8], n = 0;
-        struct option_text why = {""};
+        struct text_error why = {""};
         char text[200];
         const int status = option_sizes(rows[i].value, 1, 1 << 20, list, 8, &n, &why);
         cr_assert((status == 0) == (rows[i].want != NULL), "%s: %s", rows[i].value, why.text);
@@ -141,7 +141,7 @@ Test(options, lists_that_are_refused)
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
         size_t list[8], n = 4711;
-        struct option_text why = {""};
+        struct text_error why = {""};
         cr_assert(option_sizes(values[i], 1, 1 << 20, list, 8, &n, &why) == -1, "\"%s\" was read",
                   values[i]);
         cr_assert(n == 4711 && why.text[0] != '\0', "\"%s\"", values[i]);
@@ -152,7 +152,7 @@ Test(options, lists_that_are_refused)
 Test(options, lists_do_not_overflow)
 {
     size_t list[80], n = 0;
-    struct option_text why = {""};
+    struct text_error why = {""};
     cr_assert(option_sizes("1:18446744073709551614:x2", 1, SIZE_MAX - 1, list, 80, &n, &why) == 0,
               "%s", why.text);
     cr_assert(n == 64 && list[63] == (size_t)1 << 63, "%zu values", n);
@@ -167,7 +167,7 @@ Test(options, names)
 {
     static const char *const names[] = {"tutorial", "mlp", "rnn"};
     size_t index = 9;
-    struct option_text why = {""};
+    struct text_error why = {""};
     cr_assert(option_name("workload", "mlp", names, 3, &index, &why) == 0 && index == 1);
     cr_assert(option_name("workload", "mpl", names, 3, &index, &why) == -1 && index == 1);
     cr_assert(strcmp(why.text, "unknown workload \"mpl\"; known: mlp, rnn, tutorial") == 0, "%s",
@@ -185,7 +185,7 @@ Test(options, messages_are_one_line_and_fit)
     value[sizeof value - 1] = '\0';
     static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
     size_t index, size, n, list[2];
-    struct option_text why = {""};
+    struct text_error why = {""};
     cr_assert(option_name("what", value, names, 6, &index, &why) == -1);
     cr_assert(strchr(why.text, '\x1b') == NULL && strlen(why.text) < sizeof why.text - 1);
     cr_assert(option_size(value, 1, 2, &size, &why) == -1);

@@ -27,7 +27,7 @@ static struct plan_options example(void)
 
 static struct cell_config *make(struct plan_options *options)
 {
-    struct plan_text why = {""};
+    struct text_error why = {""};
     cr_assert(plan_defaults(options, 4, &why) == 0, "%s", why.text);
     struct cell_config *cells = plan_make(options, "threads", "0123456789abcdef");
     cr_assert(cells != NULL);
@@ -220,7 +220,7 @@ Test(plan, plain_needs_no_count_of_one)
 Test(plan, buckets_are_an_axis_of_ranks)
 {
     struct plan_options options = example();
-    struct plan_text why = {""};
+    struct text_error why = {""};
     options.plain = options.dp = options.ddp = true;
     options.bucket[1] = 4096;
     options.bucket[2] = 1048576;
@@ -249,7 +249,7 @@ Test(plan, buckets_are_an_axis_of_ranks)
 
 static void refuse(struct plan_options options, const char *words)
 {
-    struct plan_text why = {""};
+    struct text_error why = {""};
     cr_assert(plan_defaults(&options, 4, &why) == -1, "taken, must name %s", words);
     cr_assert(strstr(why.text, words) != NULL, "\"%s\" lacks \"%s\"", why.text, words);
 }
@@ -257,7 +257,7 @@ static void refuse(struct plan_options options, const char *words)
 Test(plan, what_cannot_be_is_refused)
 {
     struct plan_options options = example(), edge = example();
-    struct plan_text why = {""};
+    struct text_error why = {""};
     options.count[2] = 5;
     refuse(options, "--counts has 5");
     options = example();
@@ -295,14 +295,14 @@ Test(plan, what_cannot_be_is_refused)
 
 static void command_of(const struct plan_options *options, char text[512])
 {
-    struct plan_text why = {""};
+    struct text_error why = {""};
     cr_assert(plan_command(options, text, 512, &why) == 0, "%s", why.text);
 }
 
 Test(plan, command_is_in_one_order)
 {
     struct plan_options options = example();
-    struct plan_text why = {""};
+    struct text_error why = {""};
     char text[512];
     cr_assert(plan_defaults(&options, 4, &why) == 0);
     options.weak = true;
@@ -324,14 +324,14 @@ Test(plan, command_is_in_one_order)
 
 static void expect_difference(const char *here, const char *there, const char *words)
 {
-    struct plan_text why = {""};
+    struct text_error why = {""};
     cr_assert(plan_compare(here, there, &why) == -1, "%s passes for %s", here, there);
     cr_assert_str_eq(why.text, words);
 }
 
 Test(plan, first_difference_is_named)
 {
-    struct plan_text why = {""};
+    struct text_error why = {""};
     cr_assert(plan_compare("--a 1 --b 2", "--a 1 --b 2", &why) == 0);
     expect_difference("--a 1 --b 2", "--a 1 --b 3", "here it is \"--b 2\", in the file \"--b 3\"");
     expect_difference("--a 1 --b 2", "--a 1", "here it is \"--b 2\", the file has no such option");

@@ -21,14 +21,14 @@ Test(plan_read, what_is_written_is_read)
 {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
         struct plan_options plan;
-        struct plan_text why = {""};
+        struct text_error why = {""};
         char again[512];
         cr_assert(plan_read(texts[i], i == 0 ? 4 : 2, &plan, &why) == 0, "%s", why.text);
         cr_assert(plan_command(&plan, again, sizeof again, &why) == 0);
         cr_assert_str_eq(again, texts[i]);
     }
     struct plan_options plan;
-    struct plan_text why = {""};
+    struct text_error why = {""};
     cr_assert(plan_read(texts[0], 4, &plan, &why) == 0);
     /* Of each workload and batch: plain, 3 counts of dp, 3 of ddp with either bucket. */
     cr_assert(plan_cells(&plan) == 6 * 2 * 2 * (1 + 3 + 2 * 3), "%zu", plan_cells(&plan));
@@ -64,7 +64,7 @@ Test(plan_read, other_texts_are_refused)
 
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; ++i) {
         struct plan_options plan;
-        struct plan_text why = {""};
+        struct text_error why = {""};
         const char *at = strstr(texts[0], edits[i].old);
         char text[512];
         cr_assert(at != NULL, "%s", edits[i].old);

@@ -18,7 +18,7 @@ Test(record, run_round_trip)
               text);
     cr_assert(strstr(text, "\"seed\":\"18446744073709551615\"") != NULL, "seeds are text");
     struct record_run back;
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_run_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(back.seed == run.seed && back.git_dirty && back.mem_bytes == run.mem_bytes);
     cr_assert(back.load_avg[1] == 1.0 / 3 && back.timer_overhead_ns == 23.5);
@@ -35,7 +35,7 @@ Test(record, cell_round_trip)
 {
     struct record_cell cell = example_cell(0), back;
     char *text = record_cell_text(&cell);
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(text != NULL && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(strcmp(back.key.workload, "mlp:4,4") == 0 && strcmp(back.key.devices, "virt:2") == 0);
     cr_assert(back.key.n_devices == 2 && back.key.global_batch == 30 && back.key.launch == 0);
@@ -61,7 +61,7 @@ Test(record, cell_round_trip)
 Test(record, ranks_round_trip)
 {
     struct record_cell cell = example_cell(0), back;
-    struct record_error err = {""};
+    struct text_error err = {""};
     example_ranks(&cell);
     char *text = record_cell_text(&cell);
     cr_assert(text != NULL && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
@@ -85,7 +85,7 @@ Test(record, earlier_minor_is_read)
 {
     const struct record_run run = example_run();
     struct record_run back;
-    struct record_error err = {""};
+    struct text_error err = {""};
     char *text = without(record_run_text(&run), ",\"scaling\":\"weak\",\"launches\":50");
     cr_assert(record_run_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(strcmp(back.scaling, "strong") == 0 && back.launches == 1);
@@ -137,7 +137,7 @@ Test(record, hostile_names_round_trip)
         cell.validated = false;
         record_cell_id(&cell.key, cell.cell_id);
         char *text = record_cell_text(&cell);
-        struct record_error err = {""};
+        struct text_error err = {""};
         cr_assert(text != NULL && strpbrk(text, "\n\r\x1b") == NULL, "name %zu", i);
         cr_assert(record_cell_parse(text, &back, &err) == 0, "name %zu: %s", i, err.text);
         cr_assert(strcmp(back.key.workload, names[i]) == 0, "name %zu", i);
@@ -160,7 +160,7 @@ Test(record, what_is_not_utf8_becomes_question_marks)
         struct record_run run = example_run(), back;
         snprintf(run.cpu_model, sizeof run.cpu_model, "%s", names[i][0]);
         char *text = record_run_text(&run);
-        struct record_error err = {""};
+        struct text_error err = {""};
         cr_assert(text != NULL && record_run_parse(text, &back, &err) == 0, "%zu: %s", i, err.text);
         cr_assert(strcmp(back.cpu_model, names[i][1]) == 0, "%zu: %s", i, back.cpu_model);
         free(text);
@@ -186,7 +186,7 @@ Test(record, nothing_measured_is_null)
     cr_assert(text != NULL && strstr(text, "\"median_ns\":null") != NULL);
     cr_assert(strstr(text, "NaN") == NULL && strstr(text, "nan") == NULL);
     cr_assert(strstr(text, "\"flops_per_step\":null") != NULL);
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_cell_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(isnan(back.median_ns) && back.status == RECORD_CRASHED && back.n_samples == 0);
     free(text);
@@ -240,7 +240,7 @@ Test(record, unknown_fields_and_minors_are_ignored)
     struct record_cell cell = example_cell(0), back;
     char *text = record_cell_text(&cell);
     char *newer = example_edit(text, "cell/1.1\"", "cell/1.23\",\"later\":[1,{\"x\":null}]");
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_cell_parse(newer, &back, &err) == 0, "%s", err.text);
     cr_assert(back.median_ns == 125);
     free(text);
@@ -266,7 +266,7 @@ Test(record, decimal_comma_changes_nothing)
         cr_skip_test("no locale with a decimal comma is installed");
     }
     char *text = record_run_text(&run);
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(strcmp(text, want) == 0, "%s", text);
     cr_assert(record_run_parse(text, &back, &err) == 0 && back.timer_overhead_ns == 23.5);
     free(text);

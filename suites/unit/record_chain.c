@@ -40,7 +40,7 @@ static void expect(char *const line[], int n, int at, const char *words)
     char name[] = "/tmp/lockstep-unit-XXXXXX", place[16];
     FILE *stream = fdopen(mkstemp(name), "w");
     struct record_file file;
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(stream != NULL);
     for (int i = 0; i < n; ++i) {
         cr_assert(fprintf(stream, "%s\n", line[i]) > 0);

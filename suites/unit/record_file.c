@@ -44,7 +44,7 @@ static void append_status(const struct scratch *file, int launch, uint64_t setup
                           enum record_status status)
 {
     struct record_cell cell = example_cell(launch);
-    struct record_error err = {""};
+    struct text_error err = {""};
     cell.setup_ns = setup_ns;
     cell.status = status;
     cell.validated = status == RECORD_OK;
@@ -63,7 +63,7 @@ static void append_cell(const struct scratch *file, int launch, uint64_t setup_n
 static void append_run(const struct scratch *file)
 {
     const struct record_run run = example_run();
-    struct record_error err = {""};
+    struct text_error err = {""};
     char *text = record_run_text(&run);
     cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
@@ -71,7 +71,7 @@ static void append_run(const struct scratch *file)
 
 static void append_end(const struct scratch *file, size_t ok, size_t not_ok)
 {
-    struct record_error err = {""};
+    struct text_error err = {""};
     char *text = record_end_text(EXAMPLE_RUN_ID, 50, ok, not_ok, ok + not_ok < 50);
     cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
@@ -86,7 +86,7 @@ Test(record_file, whole)
     append_end(&at, 1, 1);
     append_cell(&at, 0, 7);
     struct record_file file;
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_read(at.path, &file, &err) == 0, "%s", err.text);
     cr_assert(file.n_cells == 2 && !file.torn && !file.ended, "a cell after the end: not ended");
     cr_assert(file.cell[0].setup_ns == 7 && file.cell[1].setup_ns == 6, "the last one counts");
@@ -106,7 +106,7 @@ Test(record_file, many_cells)
         append_status(&at, launch, (uint64_t)launch, launch % 3 == 1 ? RECORD_FAILED : RECORD_OK);
     }
     struct record_file file;
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 50, "%s", err.text);
     for (int launch = 0; launch < 50; ++launch) {
         cr_assert(file.cell[launch].key.launch == launch, "order of the file");
@@ -137,7 +137,7 @@ Test(record_file, torn_tail, .timeout = 50)
     append_cell(&at, 1, 6);
     const long end = size_of(&at);
     struct record_file file;
-    struct record_error err = {""};
+    struct text_error err = {""};
     for (long cut = end - 1; cut > whole; cut -= cut > end - 4 || cut < whole + 4 ? 1 : 7) {
         cr_assert(ftruncate(at.fd, cut) == 0);
         cr_assert(record_read(at.path, &file, &err) == 0, "cut at %ld: %s", cut, err.text);
@@ -156,7 +156,7 @@ Test(record_file, torn_tail, .timeout = 50)
 static void check_unreadable(const struct scratch *at, const char *place, const char *named)
 {
     struct record_file file;
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_read(at->path, &file, &err) == -1, "%s: was read", named);
     cr_assert(file.cell == NULL && file.n_cells == 0, "something is left to free");
     cr_assert(strstr(err.text, place) != NULL && strstr(err.text, named) != NULL,
@@ -234,7 +234,7 @@ Test(record_file, empty_incomplete_missing)
     append(&at, "{\"schema\":\"lockstep/run/1.1\"");
     check_unreadable(&at, ":1: ", "incomplete");
     struct record_file file;
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_read("/tmp/no/such/file", &file, &err) == -1);
     cr_assert(strstr(err.text, "/tmp/no/such/file") != NULL, "%s", err.text);
     cr_assert(record_read("/tmp", &file, &err) == -1, "a directory was read");
@@ -244,7 +244,7 @@ Test(record_file, empty_incomplete_missing)
 Test(record_file, endless_line, .timeout = 50)
 {
     struct record_file file;
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_read("/dev/zero", &file, &err) == -1);
     cr_assert(strstr(err.text, "longer than") != NULL, "%s", err.text);
 }
@@ -255,7 +255,7 @@ Test(record_file, full_disk)
     if (fd < 0) {
         cr_skip_test("there is no /dev/full here");
     }
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_append(fd, "{}", &err) == -1, "a full disk went unnoticed");
     cr_assert(strstr(err.text, "No space left") != NULL, "%s", err.text);
     close(fd);
@@ -275,7 +275,7 @@ Test(record_file, full_disk_in_the_middle)
     char line[400];
     memset(line, 'x', sizeof line);
     line[sizeof line - 1] = '\0';
-    struct record_error err = {""};
+    struct text_error err = {""};
     const int status = record_append(at.fd, line, &err);
     const long after = size_of(&at);
     limit.rlim_cur = limit.rlim_max;
@@ -293,7 +293,7 @@ Test(record_file, full_disk_in_the_middle)
 Test(record_file, append_refuses)
 {
     const struct scratch at = open_scratch();
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_append(at.fd, "{}\n{}", &err) == -1 && size_of(&at) == 0, "two lines");
     close(at.fd);
     cr_assert(record_append(-1, "{}", &err) == -1, "no file");

@@ -250,7 +250,7 @@ Test(record_proof, unproven_cells_are_refused)
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
         struct record_cell cell = example_cell(0), back;
-        struct record_error err = {""};
+        struct text_error err = {""};
         list[i].change(&cell);
         record_cell_id(&cell.key, cell.cell_id);
         char *text = record_cell_text(&cell);

@@ -86,7 +86,7 @@ Test(record_raw, other_lines_stay_whole)
 }
 
 /* The text of what was read, or NULL and the reason in err. */
-static char *read_back(const char *line, struct record_error *err)
+static char *read_back(const char *line, struct text_error *err)
 {
     struct record_cell cell;
     if (record_cell_parse(line, &cell, err) != 0) {
@@ -101,7 +101,7 @@ static char *read_back(const char *line, struct record_error *err)
 /* A blank in "raw" makes a line whole for jansson: with and without it must be read alike. */
 static bool compare_ways(const char *line)
 {
-    struct record_error err = {""}, err_whole = {""};
+    struct text_error err = {""}, err_whole = {""};
     struct record_raw raw = {0};
     char *whole = example_edit(line, "\"raw\":{", "\"raw\":{ ");
     char *a = read_back(line, &err), *b = read_back(whole, &err_whole);
@@ -152,7 +152,7 @@ Test(record_raw, places_are_not_taken_from_the_file)
     struct record_cell cell = example_cell(0);
     char *line = record_cell_text(&cell);
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; ++i) {
-        struct record_error err = {""};
+        struct text_error err = {""};
         char *edited = example_edit(line, edits[i][0], edits[i][1]);
         cr_assert(read_back(edited, &err) == NULL, "%s was read", edits[i][1]);
         compare_ways(edited);

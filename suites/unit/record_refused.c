@@ -15,7 +15,7 @@ static void check_edits(const char *text, const struct edit list[], size_t n)
 {
     for (size_t i = 0; i < n; ++i) {
         struct record_cell cell;
-        struct record_error err = {""};
+        struct text_error err = {""};
         char *edited = example_edit(text, list[i].old, list[i].with);
         cr_assert(record_cell_parse(edited, &cell, &err) == -1, "%s was read", list[i].with);
         cr_assert(strstr(err.text, list[i].named) != NULL, "\"%s\" does not name %s", err.text,
@@ -93,7 +93,7 @@ Test(record_refused, long_arrays_are_refused)
     struct record_cell cell = example_cell(0), back;
     const struct record_run run = example_run();
     struct record_run run_back;
-    struct record_error err = {""};
+    struct text_error err = {""};
     char *cell_text = record_cell_text(&cell), *run_text = record_run_text(&run);
     char *cell_edited = example_edit(cell_text, "\"shard_rows\":[15", shards);
     char *run_edited = example_edit(run_text, "\"slots\":[", strcat(slots, ","));
@@ -128,7 +128,7 @@ Test(record_refused, not_json_is_refused)
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i) {
         struct record_cell cell;
         struct record_run run;
-        struct record_error err = {""};
+        struct text_error err = {""};
         cr_assert(record_cell_parse(lines[i], &cell, &err) == -1 && err.text[0] != '\0', "%zu", i);
         cr_assert(record_run_parse(lines[i], &run, &err) == -1 && err.text[0] != '\0', "%zu", i);
     }
@@ -138,7 +138,7 @@ Test(record_refused, not_json_is_refused)
     memset(deep, '[', 200000);
     deep[200000] = '\0';
     struct record_cell cell;
-    struct record_error err = {""};
+    struct text_error err = {""};
     cr_assert(record_cell_parse(deep, &cell, &err) == -1);
     free(deep);
 }
@@ -181,7 +181,7 @@ Test(record_refused, damaged_lines_do_no_harm, .timeout = 50)
         char *line = mutate(lines[i % 2], &state);
         struct record_cell got = {.n_ranks = 0};
         struct record_run got_run;
-        struct record_error err = {""};
+        struct text_error err = {""};
         const int status = i % 2 == 0 ? record_cell_parse(line, &got, &err)
                                       : record_run_parse(line, &got_run, &err);
         cr_assert(status == 0 || (err.text[0] != '\0' && strpbrk(err.text, "\n\x01") == NULL),

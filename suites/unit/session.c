@@ -182,7 +182,7 @@ static void expect_means(const char *name, size_t n_rows, bool exact)
 {
     struct fixture f = {0};
     struct verify *verify = NULL;
-    struct verify_text why = {""};
+    struct text_error why = {""};
     size_t rows[DP_MAX_SLOTS], values = 0;
     open_workload(&f, name, n_rows, DDP);
     const struct workload_set set = workload_batch(&f.workload, n_rows, DP_MATH_F32, 5, 0);
@@ -219,7 +219,7 @@ Test(session, means_that_are_not_exact_are_refused)
         const struct workload_set set = workload_set(5, 0);
         struct workload workload;
         struct verify *verify = NULL;
-        struct verify_text why = {""};
+        struct text_error why = {""};
         char text[200] = "";
         cr_assert(workload_parse(names[i], &workload, text, sizeof text) == 0, "%s", text);
         cr_assert(verify_open(&workload, &set, ROWS, 3, DP_MATH_F32, &verify, &why) == 0, "%s",

@@ -62,7 +62,7 @@ static struct verify *reference(const char *name, size_t rows)
     const struct workload_set set = workload_set(7, 0);
     struct workload workload;
     struct verify *v = NULL;
-    struct verify_text why = {""};
+    struct text_error why = {""};
     char text[200];
 
     cr_assert(workload_parse(name, &workload, text, sizeof text) == 0, "%s", text);
@@ -135,7 +135,7 @@ static void loss_shows(const char *name, size_t rows)
 {
     const struct workload_set set = workload_set(7, 0);
     struct verify *v = reference(name, rows);
-    struct verify_text why = {""};
+    struct text_error why = {""};
     struct made made;
     size_t values = 0;
     double sum = 0, term = 0;

@@ -20,7 +20,7 @@ static struct workload workload_of(const char *name)
 static double largest_output(const struct workload *workload, const struct workload_set *set,
                              size_t rows, enum dp_math math)
 {
-    struct verify_text why = {""};
+    struct text_error why = {""};
     struct verify *v = NULL;
     double most = 0;
 
