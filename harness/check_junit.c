@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check_runner.h"
-#include "report.h"
+#include "text_out.h"
 
 static void time_text(double seconds, char field[32])
 {
@@ -19,7 +19,7 @@ static double seconds_of(const struct runner_run *run, const struct check_area *
     return seconds;
 }
 
-static void verdict(struct report_out *out, const struct runner_run *run,
+static void verdict(struct text_out *out, const struct runner_run *run,
                     const struct runner_result *result)
 {
     static const char *const element[] = {
@@ -28,21 +28,20 @@ static void verdict(struct report_out *out, const struct runner_run *run,
 
     if (result->verdict == CHECK_PASS)
         return;
-    report_print(out, "<%s message=\"%s\"", element[result->verdict], result->reason);
+    text_print(out, "<%s message=\"%s\"", element[result->verdict], result->reason);
     if (result->verdict == CHECK_SKIP) {
-        report_print(out, "/>");
+        text_print(out, "/>");
         return;
     }
     runner_command(run->options, result->test->id, command);
-    report_print(out, " type=\"%s\">rule %s, %s, %s\n%s\n%s\n</%s>",
-                 runner_verdict_words[result->verdict], result->test->rule,
-                 runner_obligation_words[result->test->obligation],
-                 runner_evidence_words[result->test->evidence], result->reason, command,
-                 element[result->verdict]);
+    text_print(out, " type=\"%s\">rule %s, %s, %s\n%s\n%s\n</%s>",
+               runner_verdict_words[result->verdict], result->test->rule,
+               runner_obligation_words[result->test->obligation],
+               runner_evidence_words[result->test->evidence], result->reason, command,
+               element[result->verdict]);
 }
 
-static void suite(struct report_out *out, const struct runner_run *run,
-                  const struct check_area *area)
+static void suite(struct text_out *out, const struct runner_run *run, const struct check_area *area)
 {
     struct runner_area_sums sums;
     char seconds[32];
@@ -51,40 +50,40 @@ static void suite(struct report_out *out, const struct runner_run *run,
     if (sums.cases == 0)
         return;
     time_text(seconds_of(run, area), seconds);
-    report_print(out,
-                 "<testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
-                 "skipped=\"%zu\" time=\"%s\">\n",
-                 sums.name, sums.cases, sums.verdict[CHECK_FAIL], sums.verdict[CHECK_BROKEN],
-                 sums.verdict[CHECK_SKIP], seconds);
+    text_print(out,
+               "<testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+               "skipped=\"%zu\" time=\"%s\">\n",
+               sums.name, sums.cases, sums.verdict[CHECK_FAIL], sums.verdict[CHECK_BROKEN],
+               sums.verdict[CHECK_SKIP], seconds);
     for (size_t i = 0; i < run->n; i++) {
         const struct runner_result *result = &run->result[i];
 
         if (runner_area_of(result->test->rule) != area)
             continue;
         time_text(result->seconds, seconds);
-        report_print(out, "<testcase classname=\"lockstep.%s\" name=\"%s\" time=\"%s\">", sums.name,
-                     result->test->id, seconds);
+        text_print(out, "<testcase classname=\"lockstep.%s\" name=\"%s\" time=\"%s\">", sums.name,
+                   result->test->id, seconds);
         verdict(out, run, result);
-        report_print(out, "</testcase>\n");
+        text_print(out, "</testcase>\n");
     }
-    report_print(out, "</testsuite>\n");
+    text_print(out, "</testsuite>\n");
 }
 
 void runner_junit(FILE *stream, const struct runner_run *run)
 {
-    struct report_out out = {.file = stream, .form = TEXT_HTML};
+    struct text_out out = {.file = stream, .form = TEXT_HTML};
     struct runner_area_sums sums;
     char seconds[32];
 
     runner_totals(run, &sums);
     time_text(run->seconds, seconds);
-    report_print(&out,
-                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                 "<testsuites name=\"lockstep check\" tests=\"%zu\" failures=\"%zu\" "
-                 "errors=\"%zu\" skipped=\"%zu\" time=\"%s\">\n",
-                 sums.cases, sums.verdict[CHECK_FAIL], sums.verdict[CHECK_BROKEN],
-                 sums.verdict[CHECK_SKIP], seconds);
+    text_print(&out,
+               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+               "<testsuites name=\"lockstep check\" tests=\"%zu\" failures=\"%zu\" "
+               "errors=\"%zu\" skipped=\"%zu\" time=\"%s\">\n",
+               sums.cases, sums.verdict[CHECK_FAIL], sums.verdict[CHECK_BROKEN],
+               sums.verdict[CHECK_SKIP], seconds);
     for (int a = -1; a < check_n_areas; a++)
         suite(&out, run, a < 0 ? NULL : check_areas[a]);
-    report_print(&out, "</testsuites>\n");
+    text_print(&out, "</testsuites>\n");
 }

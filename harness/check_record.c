@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "record_json.h"
-#include "report.h"
+#include "text_out.h"
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
@@ -42,7 +42,7 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
         return;
     }
     snprintf(text, bytes, "%s", value);
-    report_clean(text);
+    text_clean(text, ' ');
 }
 
 static size_t read_count(const json_t *object, const char *key, struct text_error *err)
@@ -94,7 +94,7 @@ static void read_words(const json_t *array, const char *what, char *text, size_t
         }
         used += (size_t)snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : "", word);
     }
-    report_clean(text);
+    text_clean(text, ' ');
 }
 
 static void read_dialects(json_t *object, char *text, size_t bytes, struct text_error *err)
@@ -117,7 +117,7 @@ static void read_dialects(json_t *object, char *text, size_t bytes, struct text_
         used +=
             (size_t)snprintf(text + used, bytes - used, "%s%s %s", used > 0 ? ", " : "", key, word);
     }
-    report_clean(text);
+    text_clean(text, ' ');
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ static double row_of(const struct peer_cell *cell, size_t arm)
 }
 
 /* A block per style; a style without arms has a row that is not drawn, so that blocks count. */
-static void write_marks(struct report_out *out, const struct peer_cell *cell, double unit)
+static void write_marks(struct text_out *out, const struct peer_cell *cell, double unit)
 {
     for (int style = 0; style < 3; style++) {
         for (size_t a = 0; a < cell->n_arms; a++) {
@@ -65,7 +65,7 @@ static void value_words(const struct peer_cell *cell, size_t a, const struct pee
 }
 
 /* Names at the left edge, then the numbers behind the marks. */
-static void write_words(struct report_out *out, const struct peer_record *record,
+static void write_words(struct text_out *out, const struct peer_record *record,
                         const struct peer_cell *cell, double unit, const struct plot_axis *x)
 {
     const struct peer_arm *ddp = peer_parallel(cell, record->devices);
@@ -118,7 +118,7 @@ static int write_panel(struct plot *plot, const struct peer_record *record,
                        const struct peer_cell *cell)
 {
     struct plot_frame frame = {.left = NAMES, .right = WIDTH - VALUES, .at = 20};
-    struct report_out out;
+    struct text_out out;
     double unit = 1.0;
 
     if (!measure(cell, &frame, &unit))
@@ -138,7 +138,7 @@ static int write_panel(struct plot *plot, const struct peer_record *record,
         return -1;
     write_marks(&out, cell, unit);
     write_words(&out, record, cell, unit, &frame.x);
-    return report_close(&out, plot->err);
+    return text_close(&out, plot->err);
 }
 
 int report_plot_peer(struct plot *plot)

@@ -35,7 +35,7 @@ static void fault(struct text_error *err, const char *format, ...)
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    report_clean(err->text);
+    text_clean(err->text, ' ');
 }
 
 /* ---- fields ------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
         return;
     }
     snprintf(text, bytes, "%s", value);
-    report_clean(text);
+    text_clean(text, ' ');
 }
 
 static size_t read_count(const json_t *object, const char *key, json_int_t min, json_int_t max,
@@ -336,7 +336,7 @@ struct peer_record *peer_record_read(const char *path, struct text_error *err)
     if (why.text[0] == '\0')
         return record;
     snprintf(err->text, sizeof err->text, "%.100s: %.150s", path, why.text);
-    report_clean(err->text);
+    text_clean(err->text, ' ');
     peer_record_free(record);
     return NULL;
 }

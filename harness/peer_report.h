@@ -19,15 +19,15 @@ void peer_step_words(const struct peer_cell *cell, const struct peer_arm *arm, i
 void peer_ratio_words(const struct peer_comparison *one, int column, char text[REPORT_CELL_TEXT]);
 void peer_setting_words(const struct peer_record *record, int which, char text[REPORT_CELL_TEXT]);
 /* One sentence; and what stands under the figure. */
-void report_peer_verdict(struct report_out *out, const struct peer_record *record);
-void report_peer_caption(struct report_out *out, const struct peer_record *record);
+void report_peer_verdict(struct text_out *out, const struct peer_record *record);
+void report_peer_caption(struct text_out *out, const struct peer_record *record);
 
 /* ---- parts: peer_section.c ---------------------------------------------------------------- */
 
 /* The section of the page, around its figure. */
-void report_peer_head(struct report_out *out, const struct peer_record *record);
-void report_peer_tables(struct report_out *out, const struct peer_record *record);
-void report_peer_markdown(struct report_out *out, const struct peer_record *record);
+void report_peer_head(struct text_out *out, const struct peer_record *record);
+void report_peer_tables(struct text_out *out, const struct peer_record *record);
+void report_peer_markdown(struct text_out *out, const struct peer_record *record);
 
 /* ---- alone: peer_page.c ------------------------------------------------------------------- */
 

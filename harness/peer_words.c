@@ -95,33 +95,33 @@ static void ratio_words(const struct report_value *ratio, char text[REPORT_CELL_
     report_add(text, ratio->range == REPORT_INTERVAL ? "" : ")");
 }
 
-void report_peer_verdict(struct report_out *out, const struct peer_record *record)
+void report_peer_verdict(struct text_out *out, const struct peer_record *record)
 {
     const size_t failed = peer_failed(record);
     struct peer_comparison list[PEER_COMPARISONS];
 
-    report_print(out,
-                 "Beside PyTorch %s, on %d device%s of the same machine, a step of lockstep takes ",
-                 record->torch, record->devices, record->devices == 1 ? "" : "s");
+    text_print(out,
+               "Beside PyTorch %s, on %d device%s of the same machine, a step of lockstep takes ",
+               record->torch, record->devices, record->devices == 1 ? "" : "s");
     for (size_t c = 0; c < record->n_cells; c++) {
         char text[REPORT_CELL_TEXT] = "";
 
         peer_compare(record, &record->cell[c], list);
         ratio_words(&list[0].value, text);
-        report_print(out, "%s%s of %s's (%s, batch %zu)", c == 0 ? "" : ", ", text,
-                     peer_parallel_name(&record->cell[c]), record->cell[c].workload,
-                     record->cell[c].batch);
+        text_print(out, "%s%s of %s's (%s, batch %zu)", c == 0 ? "" : ", ", text,
+                   peer_parallel_name(&record->cell[c]), record->cell[c].workload,
+                   record->cell[c].batch);
     }
-    report_print(out, ".");
+    text_print(out, ".");
     if (failed > 0)
-        report_print(out, " %zu launches FAILED.", failed);
+        text_print(out, " %zu launches FAILED.", failed);
     if (record->load_start > BUSY)
-        report_print(out, " The machine was busy at the start (see its load): these times say "
-                          "little, and PyTorch's processes suffer more from it.");
+        text_print(out, " The machine was busy at the start (see its load): these times say "
+                        "little, and PyTorch's processes suffer more from it.");
     if (record->oversubscribed)
-        report_print(out, " There are more devices than cores: no evidence of scaling.");
+        text_print(out, " There are more devices than cores: no evidence of scaling.");
     if (!record->complete)
-        report_print(out, " The comparison was not finished.");
+        text_print(out, " The comparison was not finished.");
 }
 
 /* What the steps with one kind of range have in common; most 0: there are none. */
@@ -154,14 +154,14 @@ static void add_launches(char text[REPORT_CELL_TEXT], const struct span *span)
     report_add(text, "%zu launches", span->most);
 }
 
-void report_peer_caption(struct report_out *out, const struct peer_record *record)
+void report_peer_caption(struct text_out *out, const struct peer_record *record)
 {
     const struct span interval = span_of(record, REPORT_INTERVAL);
     const struct span range = span_of(record, REPORT_LAUNCHES);
     char text[REPORT_CELL_TEXT] = "";
 
-    report_print(out, "Step time of each program, a panel per workload and batch: median over "
-                      "launches of the median step of a launch");
+    text_print(out, "Step time of each program, a panel per workload and batch: median over "
+                    "launches of the median step of a launch");
     if (interval.most > 0) {
         report_add(text, ", with its interval by order statistics (%.1f\u00a0%% or more, ",
                    100 * interval.coverage);
@@ -175,7 +175,7 @@ void report_peer_caption(struct report_out *out, const struct peer_record *recor
     }
     if (interval.most + range.most == 0)
         report_add(text, "; one launch shows no spread");
-    report_print(out, "%s. Times are on a logarithmic axis.", text);
+    text_print(out, "%s. Times are on a logarithmic axis.", text);
 }
 
 const char peer_checked[] =

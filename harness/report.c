@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A cell or the figure is missing; no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
@@ -100,7 +99,7 @@ static void clean_run(struct record_run *run)
                      run->gpu_software,   run->scaling};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        report_clean(texts[i]);
+        text_clean(texts[i], ' ');
 }
 
 static void clean_cell(struct record_cell *cell)
@@ -110,7 +109,7 @@ static void clean_cell(struct record_cell *cell)
                      key->devices, key->dtype,    key->backend,  key->communicator};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        report_clean(texts[i]);
+        text_clean(texts[i], ' ');
 }
 
 /* One line about a file that could not be read as what it was given for. */
@@ -230,36 +229,12 @@ static int check_files(const struct report *report, const struct arguments *argu
     return status ? status : check_peer(report, arguments->peer, paths[0]);
 }
 
-int report_make_directory(const char *path)
-{
-    char part[1024];
-    struct stat status;
-    size_t length = strlen(path);
-
-    if (length >= sizeof part - 64) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    for (size_t i = 1; i <= length; i++) {
-        if (path[i] != '/' && path[i] != '\0')
-            continue;
-        memcpy(part, path, i);
-        part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return -1;
-    }
-    if (stat(path, &status) != 0)
-        return -1;
-    errno = ENOTDIR;
-    return S_ISDIR(status.st_mode) ? 0 : -1;
-}
-
 static int write_conformance(const char *directory, const struct check_record *check, bool index,
                              struct text_error *err)
 {
     if (check != NULL)
         return report_conformance(directory, check, index, err);
-    report_remove(directory, REPORT_CONFORMANCE);
+    text_remove(directory, REPORT_CONFORMANCE);
     return 0;
 }
 
@@ -307,7 +282,7 @@ static int write_report(const char *directory, const struct report *report)
     struct text_error err = {{0}};
     enum report_plot_status status;
 
-    if (report_make_directory(directory) != 0) {
+    if (text_folder(directory) != 0) {
         command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
         return EXIT_MISUSE;
     }
@@ -371,7 +346,7 @@ static int report_check_alone(const char *directory, const struct check_record *
 {
     struct text_error err = {{0}};
 
-    if (report_make_directory(directory) != 0) {
+    if (text_folder(directory) != 0) {
         command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
         return EXIT_MISUSE;
     }

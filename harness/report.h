@@ -3,12 +3,12 @@
  * The main program needs report_main only; the rest is shared by the report*.c files. The way of
  * the data: report.c reads the files, report_rows.c sorts cells into rows, report_points.c sums
  * them up, report_table.c words them, report_html.c and report_plot.c write them. Text from records
- * is cleaned when it is read (report_clean) and escaped when it is written (report_print). */
+ * is cleaned when it is read (text_clean) and escaped when it is written (text_print). */
 #ifndef HARNESS_REPORT_H
 #define HARNESS_REPORT_H
 
 #include "record.h"
-#include "text.h"
+#include "text_out.h"
 
 #include <stdio.h>
 
@@ -275,8 +275,6 @@ const struct report_point *report_ranks_peer(const struct report *report,
 /* "256Ki"; of 0, PyTorch's, "1Mi, 25Mi". */
 void report_bucket_name(size_t bytes, char text[32]);
 
-struct report_out;
-
 /* Appends to text of that capacity; what does not fit is cut, and never inside a character. */
 void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -301,8 +299,8 @@ void report_group_words(const struct report *report, const struct report_group *
 /* "FAILED (crashed): why" of a launch that is not verified. */
 void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
 /* What was verified; then in a sentence how it scales and what limits it. */
-void report_verdict(struct report_out *out, const struct report *report);
-void report_lead(struct report_out *out, const struct report *report);
+void report_verdict(struct text_out *out, const struct report *report);
+void report_lead(struct text_out *out, const struct report *report);
 /* "2 devices (oversubscribed)"; "1.86x [1.84, 1.88]"; "93 % of the bound 2.00"; "2048 rows". */
 void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point);
 void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point);
@@ -314,13 +312,13 @@ const char *report_base_name(const struct report_point *base);
 struct report_fact_style {
     const char *before, *between, *after;
 };
-void report_facts(struct report_out *out, const struct report_fact_style *style,
+void report_facts(struct text_out *out, const struct report_fact_style *style,
                   const struct report *report, const struct report_group *group);
 /* What to keep in mind with these numbers; each caution is put between before and after. */
-void report_cautions(struct report_out *out, const struct report *report, const char *before,
+void report_cautions(struct text_out *out, const struct report *report, const char *before,
                      const char *after);
 /* What is drawn, and what points, bars and n are. */
-void report_caption(struct report_out *out, const struct report *report, enum report_figure figure);
+void report_caption(struct text_out *out, const struct report *report, enum report_figure figure);
 int report_markdown(const char *directory, const struct report *report,
                     const struct report_figures *figures, struct text_error *err);
 
@@ -331,12 +329,12 @@ int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err);
 
 /* Counts, base cases, failed launches and all points, as HTML. */
-void report_tables(struct report_out *out, const struct report *report);
+void report_tables(struct text_out *out, const struct report *report);
 
 /* What pages begin with, up to <main>. */
-void report_head(struct report_out *out, const char *title);
+void report_head(struct text_out *out, const char *title);
 /* One figure, or why there is none. */
-int report_figure(struct report_out *out, const char *directory, const struct report *report,
+int report_figure(struct text_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,
                   struct text_error *err);
 /* The page of a result of `lockstep check`; index: there is a page of measurements to link to. */
@@ -352,34 +350,8 @@ int report_gnuplot(const char *directory, const char *variables, const char *scr
                    unsigned seconds, struct text_error *err);
 /* Both pictures of a figure, from the scripts and the data in directory. 0, or -1 and neither. */
 int report_draw(const char *directory, const char *name, struct text_error *err);
-/* As `mkdir -p`: 0, or -1 and errno. */
-int report_make_directory(const char *path);
-/* What an earlier report left must not stand beside a new one. */
-void report_remove(const char *directory, const char *name);
 
 /* ---- text --------------------------------------------------------------------------------- */
-
-/* A file that gets its name only when it is complete. */
-struct report_out {
-    FILE *file;
-    enum text_form form;
-    char path[1024], temporary[1040];
-};
-
-/* Makes text valid UTF-8 of one line, never longer. What cannot be seen shows when it is printed.
- */
-void report_clean(char *text);
-
-int report_open(struct report_out *out, const char *directory, const char *name,
-                enum text_form form, struct text_error *err);
-/* Completes the file, or removes it. */
-int report_close(struct report_out *out, struct text_error *err);
-/* Gives it up. */
-void report_discard(struct report_out *out);
-
-/* printf with %s, %d, %zu and %% only; what %s prints is escaped, the format is not. */
-void report_print(struct report_out *out, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* "12.3 ms", "845 us": three digits. "-" when not finite. */
 void report_time(double ns, char text[32]);

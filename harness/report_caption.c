@@ -63,7 +63,7 @@ static double least_coverage(const struct report *report, bool ratios)
 }
 
 /* What the bars of a figure are. */
-static void bars(struct report_out *out, const struct report *report, bool ratios)
+static void bars(struct text_out *out, const struct report *report, bool ratios)
 {
     const struct span interval = launches(report, REPORT_INTERVAL, ratios);
     const struct span range = launches(report, REPORT_LAUNCHES, ratios);
@@ -88,7 +88,7 @@ static void bars(struct report_out *out, const struct report *report, bool ratio
         add_span(text, single);
         report_add(text, " steps, which depend on each other: a spread and no interval.");
     }
-    report_print(out, "%s", text);
+    text_print(out, "%s", text);
 }
 
 static bool any_weak(const struct report *report)
@@ -99,83 +99,82 @@ static bool any_weak(const struct report *report)
     return false;
 }
 
-static void throughput(struct report_out *out, const struct report *report)
+static void throughput(struct text_out *out, const struct report *report)
 {
-    report_print(out,
-                 "Throughput against batch, a line per number of devices and one of the plain "
-                 "program%s. Points: per launch all rows over all time, then the median over "
-                 "launches.",
-                 any_weak(report) ? "; for weak scaling both are per device" : "");
+    text_print(out,
+               "Throughput against batch, a line per number of devices and one of the plain "
+               "program%s. Points: per launch all rows over all time, then the median over "
+               "launches.",
+               any_weak(report) ? "; for weak scaling both are per device" : "");
     bars(out, report, false);
-    report_print(out, " Failed and unverified cells are left out, and no line crosses them.");
+    text_print(out, " Failed and unverified cells are left out, and no line crosses them.");
 }
 
-static void scaling(struct report_out *out, const struct report *report)
+static void scaling(struct text_out *out, const struct report *report)
 {
-    report_print(out,
-                 "Step time, speed-up and efficiency against the number of devices, a line "
-                 "per batch. Points: the median over launches of the median step. The ratios "
-                 "are taken launch by launch against the plain program, or else DataParallel "
-                 "on one device, at the same batch. Ideal: K devices take 1/K of the base's "
-                 "time%s. Bound: the ideal that is left when shards are whole rows, so that the "
-                 "slowest device has ceil(N/K). A ratio from one launch has no bar.",
-                 any_weak(report) ? " (weak scaling: the same time, for K times the rows)" : "");
+    text_print(out,
+               "Step time, speed-up and efficiency against the number of devices, a line "
+               "per batch. Points: the median over launches of the median step. The ratios "
+               "are taken launch by launch against the plain program, or else DataParallel "
+               "on one device, at the same batch. Ideal: K devices take 1/K of the base's "
+               "time%s. Bound: the ideal that is left when shards are whole rows, so that the "
+               "slowest device has ceil(N/K). A ratio from one launch has no bar.",
+               any_weak(report) ? " (weak scaling: the same time, for K times the rows)" : "");
     bars(out, report, true);
 }
 
-static void phases(struct report_out *out)
+static void phases(struct text_out *out)
 {
-    report_print(out,
-                 "Where a step goes, at the smallest and the largest batch that most numbers of "
-                 "devices have: of each phase the slowest replica, step by step, then the median "
-                 "over steps and over "
-                 "launches. What the phases lack of the median step is other: waiting and "
-                 "handing over between them. Phases of different replicas may overlap. All "
-                 "batches are in the table of cells.");
+    text_print(out,
+               "Where a step goes, at the smallest and the largest batch that most numbers of "
+               "devices have: of each phase the slowest replica, step by step, then the median "
+               "over steps and over "
+               "launches. What the phases lack of the median step is other: waiting and "
+               "handing over between them. Phases of different replicas may overlap. All "
+               "batches are in the table of cells.");
 }
 
-static void shards(struct report_out *out)
+static void shards(struct text_out *out)
 {
-    report_print(out, "Which rows of the batch went to which device, as the replicas of a verified "
-                      "step saw them. A device without rows is idle.");
+    text_print(out, "Which rows of the batch went to which device, as the replicas of a verified "
+                    "step saw them. A device without rows is idle.");
 }
 
-static void distribution(struct report_out *out, const struct report *report)
+static void distribution(struct text_out *out, const struct report *report)
 {
     char text[REPORT_CELL_TEXT] = "";
 
     add_span(text, steps(report));
-    report_print(out,
-                 "How many of the steps took at most so long, at the smallest and the largest "
-                 "batch: all timed steps of all verified launches together (%s of each launch "
-                 "after warm-up), outliers included. Steps of one launch depend on each other.",
-                 text);
+    text_print(out,
+               "How many of the steps took at most so long, at the smallest and the largest "
+               "batch: all timed steps of all verified launches together (%s of each launch "
+               "after warm-up), outliers included. Steps of one launch depend on each other.",
+               text);
 }
 
-static void modes(struct report_out *out, const struct report *report)
+static void modes(struct text_out *out, const struct report *report)
 {
-    report_print(out,
-                 "DataParallel and DistributedDataParallel on the same devices with the same "
-                 "batch, the largest that both have: the median step, the bytes that crossed "
-                 "devices in a step, and the most memory that one device held at a time: "
-                 "parameters, gradients, batches and what a step keeps, not what libraries take "
-                 "for themselves. DDP with a size: buckets of that many bytes.");
+    text_print(out, "DataParallel and DistributedDataParallel on the same devices with the same "
+                    "batch, the largest that both have: the median step, the bytes that crossed "
+                    "devices in a step, and the most memory that one device held at a time: "
+                    "parameters, gradients, batches and what a step keeps, not what libraries take "
+                    "for themselves. DDP with a size: buckets of that many bytes.");
     bars(out, report, false);
 }
 
-static void overlap(struct report_out *out)
+static void overlap(struct text_out *out)
 {
-    report_print(
-        out, "A step of DistributedDataParallel without its reduction, the reduction alone, one "
-             "upon the other, and as a line the whole step: what of the upper part is above "
-             "the line is hidden behind backward; the number over a bar is that share. "
-             "The three are measured in turns; medians over rounds, then over launches, whose "
-             "range is in the table. On "
-             "virtual devices the reduction is work of the same cores, and none of them is "
-             "idle: what is hidden there is reported, not judged.");
+    text_print(out,
+               "A step of DistributedDataParallel without its reduction, the reduction alone, one "
+               "upon the other, and as a line the whole step: what of the upper part is above "
+               "the line is hidden behind backward; the number over a bar is that share. "
+               "The three are measured in turns; medians over rounds, then over launches, whose "
+               "range is in the table. On "
+               "virtual devices the reduction is work of the same cores, and none of them is "
+               "idle: what is hidden there is reported, not judged.");
 }
 
-void report_caption(struct report_out *out, const struct report *report, enum report_figure figure)
+void report_caption(struct text_out *out, const struct report *report, enum report_figure figure)
 {
     switch (figure) {
     case REPORT_FIGURE_THROUGHPUT:

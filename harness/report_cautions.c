@@ -62,11 +62,11 @@ static struct counts count(const struct report *report)
     return counts;
 }
 
-static void caution(struct report_out *out, const char *before, const char *after,
-                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void caution(struct text_out *out, const char *before, const char *after, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
 
-static void caution(struct report_out *out, const char *before, const char *after,
-                    const char *format, ...)
+static void caution(struct text_out *out, const char *before, const char *after, const char *format,
+                    ...)
 {
     char text[REPORT_CELL_TEXT];
     va_list arguments;
@@ -74,13 +74,13 @@ static void caution(struct report_out *out, const char *before, const char *afte
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    report_clean(text);
+    text_clean(text, ' ');
     fputs(before, out->file);
-    report_print(out, "%s", text);
+    text_print(out, "%s", text);
     fputs(after, out->file);
 }
 
-static void about_launches(struct report_out *out, const struct report *report,
+static void about_launches(struct text_out *out, const struct report *report,
                            const struct counts *counts, const char *before, const char *after)
 {
     if (counts->no_interval == 0)
@@ -98,7 +98,7 @@ static void about_launches(struct report_out *out, const struct report *report,
 }
 
 /* One machine that was started again, or several of one class. */
-static void about_starts(struct report_out *out, const struct report *report, const char *before,
+static void about_starts(struct text_out *out, const struct report *report, const char *before,
                          const char *after)
 {
     const struct record_run *first = report->run[0].run;
@@ -122,7 +122,7 @@ static void about_starts(struct report_out *out, const struct report *report, co
 }
 
 /* Whether the records of a run are all there, and all as they were written. */
-static void about_files(struct report_out *out, const struct report *report, const char *before,
+static void about_files(struct text_out *out, const struct report *report, const char *before,
                         const char *after)
 {
     for (size_t r = 0; r < report->n_runs; r++) {
@@ -148,7 +148,7 @@ static void about_files(struct report_out *out, const struct report *report, con
     }
 }
 
-static void about_runs(struct report_out *out, const struct report *report, const char *before,
+static void about_runs(struct text_out *out, const struct report *report, const char *before,
                        const char *after)
 {
     for (size_t r = 0; r < report->n_runs; r++) {
@@ -168,7 +168,7 @@ static void about_runs(struct report_out *out, const struct report *report, cons
     }
 }
 
-void report_cautions(struct report_out *out, const struct report *report, const char *before,
+void report_cautions(struct text_out *out, const struct report *report, const char *before,
                      const char *after)
 {
     const struct counts counts = count(report);

@@ -5,24 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-static void begin_fact(struct report_out *out, const struct report_fact_style *style,
+static void begin_fact(struct text_out *out, const struct report_fact_style *style,
                        const char *name)
 {
     fputs(style->before, out->file);
-    report_print(out, "%s", name);
+    text_print(out, "%s", name);
     fputs(style->between, out->file);
 }
 
-static void fact(struct report_out *out, const struct report_fact_style *style, const char *name,
+static void fact(struct text_out *out, const struct report_fact_style *style, const char *name,
                  char text[REPORT_CELL_TEXT])
 {
     begin_fact(out, style, name);
-    report_clean(text);
-    report_print(out, "%s", text);
+    text_clean(text, ' ');
+    text_print(out, "%s", text);
     fputs(style->after, out->file);
 }
 
-static void say_base(struct report_out *out, const struct report_fact_style *style,
+static void say_base(struct text_out *out, const struct report_fact_style *style,
                      const struct report_point *point)
 {
     const struct report_point *bases[] = {point->plain, point->single};
@@ -43,14 +43,14 @@ static void say_base(struct report_out *out, const struct report_fact_style *sty
 
 /* All device counts at the batch of that base, each in a text of its own: a number that is cut is
  * another number. */
-static void say_speedups(struct report_out *out, const struct report_fact_style *style,
+static void say_speedups(struct text_out *out, const struct report_fact_style *style,
                          const struct report *report, const struct report_group *group,
                          const struct report_point *base)
 {
     bool first = true;
 
     begin_fact(out, style, "Speed-up");
-    report_print(out, "against %s: ", report_base_name(base));
+    text_print(out, "against %s: ", report_base_name(base));
     for (size_t i = group->first; i < group->first + group->n; i++) {
         const struct report_point *point = &report->point[i];
         char text[REPORT_CELL_TEXT] = "";
@@ -64,14 +64,14 @@ static void say_speedups(struct report_out *out, const struct report_fact_style 
         report_add_speedup(text, point);
         report_add(text, ", ");
         report_add_bound(text, point);
-        report_print(out, "%s", text);
+        text_print(out, "%s", text);
         first = false;
     }
     fputs(style->after, out->file);
 }
 
 /* The three largest, and what is left. */
-static void say_losses(struct report_out *out, const struct report_fact_style *style,
+static void say_losses(struct text_out *out, const struct report_fact_style *style,
                        const struct report_point *point)
 {
     struct report_limit limit;
@@ -98,7 +98,7 @@ static void say_losses(struct report_out *out, const struct report_fact_style *s
     fact(out, style, "Lost", text);
 }
 
-static void say_outside(struct report_out *out, const struct report_fact_style *style,
+static void say_outside(struct text_out *out, const struct report_fact_style *style,
                         const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT] = "";
@@ -113,7 +113,7 @@ static void say_outside(struct report_out *out, const struct report_fact_style *
     fact(out, style, "Outside matrix products", text);
 }
 
-static void say_best_rate(struct report_out *out, const struct report_fact_style *style,
+static void say_best_rate(struct text_out *out, const struct report_fact_style *style,
                           const struct report *report, const struct report_group *group)
 {
     const struct report_point *best = NULL;
@@ -139,7 +139,7 @@ static void say_best_rate(struct report_out *out, const struct report_fact_style
     fact(out, style, "Best throughput", text);
 }
 
-void report_facts(struct report_out *out, const struct report_fact_style *style,
+void report_facts(struct text_out *out, const struct report_fact_style *style,
                   const struct report *report, const struct report_group *group)
 {
     const struct report_point *point = report_group_best(report, group);

@@ -48,7 +48,7 @@ static void describe(int status, unsigned seconds, FILE *complaints, struct text
         if (line[0] != '\n' && strstr(line, "warning") == NULL)
             break;
     line[strcspn(line, "\n")] = '\0';
-    report_clean(line);
+    text_clean(line, ' ');
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         snprintf(err->text, sizeof err->text, "gnuplot was stopped: it took more than %u s",
                  seconds);
@@ -90,14 +90,6 @@ int report_gnuplot(const char *directory, const char *variables, const char *scr
     return child > 0 && status == 0 ? 0 : -1;
 }
 
-void report_remove(const char *directory, const char *name)
-{
-    char path[1088];
-
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path)
-        unlink(path);
-}
-
 struct format {
     const char *ending, *begin, *end;
     size_t n_end; /* bytes of end, which may have a 0 */
@@ -136,7 +128,7 @@ static int accept_file(const char *directory, const char *temporary, const char 
     if (whole && rename(from, to) == 0)
         return 0;
     snprintf(err->text, sizeof err->text, "gnuplot made no usable '%s'", name);
-    report_remove(directory, temporary);
+    text_remove(directory, temporary);
     return -1;
 }
 
@@ -165,7 +157,7 @@ static void prefix_ids(FILE *in, FILE *out, const char *name)
 static int finish_svg(const char *directory, const char *name, struct text_error *err)
 {
     char path[1088], file[64];
-    struct report_out out;
+    struct text_out out;
     FILE *in = NULL;
 
     snprintf(file, sizeof file, "%s.svg", name);
@@ -175,13 +167,13 @@ static int finish_svg(const char *directory, const char *name, struct text_error
         snprintf(err->text, sizeof err->text, "cannot read '%s' again", file);
         return -1;
     }
-    if (report_open(&out, directory, file, TEXT_PLAIN, err) != 0) {
+    if (text_open(&out, directory, file, TEXT_PLAIN, err) != 0) {
         fclose(in);
         return -1;
     }
     prefix_ids(in, out.file, name);
     fclose(in);
-    return report_close(&out, err);
+    return text_close(&out, err);
 }
 
 static int accept_pictures(const char *directory, const char *name,
@@ -240,9 +232,9 @@ int report_draw(const char *directory, const char *name, struct text_error *err)
     /* One of two is no figure. */
     for (size_t i = 0; result != 0 && i < 2; i++) {
         snprintf(file, sizeof file, "%s.%s", name, kinds[i]);
-        report_remove(directory, file);
+        text_remove(directory, file);
         snprintf(file, sizeof file, "%s.%s%s", name, kinds[i], ending.text);
-        report_remove(directory, file);
+        text_remove(directory, file);
     }
     return result;
 }

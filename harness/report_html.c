@@ -11,7 +11,7 @@
 /* More settings than this are folded up. */
 enum { MANY_GROUPS = 6 };
 
-void report_head(struct report_out *out, const char *title)
+void report_head(struct text_out *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
           "<meta charset=\"utf-8\"/>\n"
@@ -20,37 +20,37 @@ void report_head(struct report_out *out, const char *title)
           "style-src 'unsafe-inline'\"/>\n"
           "<title>",
           out->file);
-    report_print(out, "%s</title>\n<style>\n", title);
+    text_print(out, "%s</title>\n<style>\n", title);
     fputs((const char *)report_asset_css, out->file);
     fputs("</style>\n</head>\n<body>\n<main>\n", out->file);
 }
 
 /* A setting after the other; many of them are folded up. */
-static void scaling(struct report_out *out, const struct report *report)
+static void scaling(struct text_out *out, const struct report *report)
 {
     static const struct report_fact_style style = {"<dt>", "</dt><dd>", "</dd>\n"};
     const bool folded = report->n_groups > MANY_GROUPS;
     char text[REPORT_CELL_TEXT];
 
     if (folded)
-        report_print(out, "<details>\n<summary>%zu settings, one by one</summary>\n",
-                     report->n_groups);
+        text_print(out, "<details>\n<summary>%zu settings, one by one</summary>\n",
+                   report->n_groups);
     for (size_t g = 0; g < report->n_groups; g++) {
         report_group_words(report, &report->group[g], text);
-        report_print(out, "<section class=\"setting\">\n<h3>%s</h3>\n<dl>\n", text);
+        text_print(out, "<section class=\"setting\">\n<h3>%s</h3>\n<dl>\n", text);
         report_facts(out, &style, report, &report->group[g]);
         fputs("</dl>\n</section>\n", out->file);
     }
     fputs(folded ? "</details>\n" : "", out->file);
 }
 
-static void header(struct report_out *out, const struct report *report)
+static void header(struct text_out *out, const struct report *report)
 {
     bool good = report->counts.verified == report->counts.planned;
 
     fputs("<header>\n<h1>Lockstep report</h1>\n", out->file);
-    report_print(out, "<p class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ",
-                 good ? "good" : "bad", good ? "\u2713" : "\u2717");
+    text_print(out, "<p class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ",
+               good ? "good" : "bad", good ? "\u2713" : "\u2717");
     report_verdict(out, report);
     fputs("</p>\n<p class=\"lead\">", out->file);
     report_lead(out, report);
@@ -64,15 +64,15 @@ static void header(struct report_out *out, const struct report *report)
         fputs("</p>\n", out->file);
     }
     if (report->conformance != NULL)
-        report_print(out, "<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</p>\n",
-                     check_record_words[report->conformance->verdict],
-                     report->conformance->name[0] != '\0' ? report->conformance->name
-                                                          : report->conformance->spec);
+        text_print(out, "<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</p>\n",
+                   check_record_words[report->conformance->verdict],
+                   report->conformance->name[0] != '\0' ? report->conformance->name
+                                                        : report->conformance->spec);
     fputs("</header>\n", out->file);
 }
 
 /* Copies from "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
-static int inline_svg(struct report_out *out, const char *directory, const char *name,
+static int inline_svg(struct text_out *out, const char *directory, const char *name,
                       struct text_error *err)
 {
     char path[1024], line[4096];
@@ -107,7 +107,7 @@ static const char *const titles[REPORT_FIGURES] = {
     [REPORT_FIGURE_OVERLAP] = "Communication and what is hidden of it",
 };
 
-int report_figure(struct report_out *out, const char *directory, const struct report *report,
+int report_figure(struct text_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,
                   struct text_error *err)
 {
@@ -116,16 +116,16 @@ int report_figure(struct report_out *out, const char *directory, const struct re
 
     if (figures->status[which] != REPORT_PLOT_OK) {
         if (figures->why[which][0] != '\0')
-            report_print(out, "<p class=\"note\">No figure of %s: %s.</p>\n", name,
-                         figures->why[which]);
+            text_print(out, "<p class=\"note\">No figure of %s: %s.</p>\n", name,
+                       figures->why[which]);
         return 0;
     }
     snprintf(file, sizeof file, "%s.svg", name);
-    report_print(out,
-                 "<figure id=\"figure-%s\">\n<h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\">"
-                 "<div class=\"drawing\" role=\"img\" aria-label=\"Figure of %s; the tables below "
-                 "have the numbers\">\n",
-                 name, titles[which], name);
+    text_print(out,
+               "<figure id=\"figure-%s\">\n<h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\">"
+               "<div class=\"drawing\" role=\"img\" aria-label=\"Figure of %s; the tables below "
+               "have the numbers\">\n",
+               name, titles[which], name);
     if (inline_svg(out, directory, file, err) != 0)
         return -1;
     fputs("</div></div>\n<figcaption>", out->file);
@@ -134,14 +134,14 @@ int report_figure(struct report_out *out, const char *directory, const struct re
     return 0;
 }
 
-static void fact(struct report_out *out, const char *name, const char *value)
+static void fact(struct text_out *out, const char *name, const char *value)
 {
     if (value[0] != '\0')
-        report_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
+        text_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
 }
 
 /* "Model (cuda:0 to cuda:3); driver 13.0, ...": neighbours of one model in one word. */
-static void gpus(struct report_out *out, const struct record_run *run)
+static void gpus(struct text_out *out, const struct record_run *run)
 {
     char text[REPORT_CELL_TEXT] = "";
 
@@ -161,11 +161,11 @@ static void gpus(struct report_out *out, const struct record_run *run)
     if (text[0] == '\0')
         return;
     report_add(text, "%s", run->gpu_software);
-    report_clean(text);
+    text_clean(text, ' ');
     fact(out, "GPUs", text);
 }
 
-static void machine(struct report_out *out, const struct record_run *run)
+static void machine(struct text_out *out, const struct record_run *run)
 {
     char text[REPORT_CELL_TEXT];
 
@@ -191,11 +191,11 @@ static void machine(struct report_out *out, const struct record_run *run)
     fact(out, "Time of a step", run->rank_reduction);
 }
 
-static void provenance(struct report_out *out, const struct record_run *run)
+static void provenance(struct text_out *out, const struct record_run *run)
 {
     char text[REPORT_CELL_TEXT];
 
-    report_print(out, "<h3>Run %s, %s</h3>\n<dl>\n", run->run_id, run->created_utc);
+    text_print(out, "<h3>Run %s, %s</h3>\n<dl>\n", run->run_id, run->created_utc);
     fact(out, "Source", run->source);
     machine(out, run);
     snprintf(text, sizeof text, "%s%s, lockstep %s",
@@ -218,18 +218,18 @@ static void provenance(struct report_out *out, const struct record_run *run)
 }
 
 /* Where a long page goes on. */
-static void contents(struct report_out *out, const struct report *report,
+static void contents(struct text_out *out, const struct report *report,
                      const struct report_figures *figures)
 {
     fputs("<nav aria-label=\"Contents\">\n", out->file);
     for (int f = 0; f < REPORT_FIGURES; f++)
         if (figures->status[f] == REPORT_PLOT_OK)
-            report_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f], titles[f]);
+            text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f], titles[f]);
     fputs("<a href=\"#counts\">Counts</a>\n<a href=\"#bases\">Base cases</a>\n", out->file);
     for (int t = 0; t < REPORT_RANKS_TABLES; t++)
         if (report_ranks_count(report, (enum report_ranks)t) > 0)
-            report_print(out, "<a href=\"#%s\">%s</a>\n", report_ranks_tables[t].id,
-                         report_ranks_tables[t].title);
+            text_print(out, "<a href=\"#%s\">%s</a>\n", report_ranks_tables[t].id,
+                       report_ranks_tables[t].title);
     if (report->counts.verified < report->n_rows)
         fputs("<a href=\"#failures\">Failed and skipped</a>\n", out->file);
     fputs("<a href=\"#cells\">Cells</a>\n<a href=\"#reading\">How to read this</a>\n"
@@ -237,7 +237,7 @@ static void contents(struct report_out *out, const struct report *report,
           out->file);
 }
 
-static int peer_section(struct report_out *out, const char *directory, const struct report *report,
+static int peer_section(struct text_out *out, const char *directory, const struct report *report,
                         const struct report_figures *figures, struct text_error *err)
 {
     report_peer_head(out, report->peer);
@@ -250,10 +250,10 @@ static int peer_section(struct report_out *out, const char *directory, const str
 int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err)
 {
-    struct report_out out;
+    struct text_out out;
     int rc = 0;
 
-    if (report_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
+    if (text_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep report");
     header(&out, report);
@@ -264,7 +264,7 @@ int report_page(const char *directory, const struct report *report,
     if (rc == 0 && report->peer != NULL)
         rc = peer_section(&out, directory, report, figures, err);
     if (rc != 0) {
-        report_discard(&out);
+        text_discard(&out);
         return -1;
     }
     fputs((const char *)report_asset_reading, out.file);
@@ -272,5 +272,5 @@ int report_page(const char *directory, const struct report *report,
     for (size_t f = 0; f < report->n_files; f++)
         provenance(&out, &report->file[f].run);
     fputs("</footer>\n</main>\n</body>\n</html>\n", out.file);
-    return report_close(&out, err);
+    return text_close(&out, err);
 }

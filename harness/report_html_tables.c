@@ -7,54 +7,54 @@
 enum { LONG_TABLE = 60 };
 
 /* A table of more rows than that is folded up; what it has is said in its title. */
-static void begin_table(struct report_out *out, const char *id, const char *title, size_t rows,
+static void begin_table(struct text_out *out, const char *id, const char *title, size_t rows,
                         const char *unit)
 {
     const bool folded = rows > LONG_TABLE;
 
-    report_print(out, "<section class=\"tables\" id=\"%s\">\n<h2>%s</h2>\n", id, title);
+    text_print(out, "<section class=\"tables\" id=\"%s\">\n<h2>%s</h2>\n", id, title);
     if (folded)
-        report_print(out, "<details>\n<summary>%zu %s</summary>\n", rows, unit);
-    report_print(out, "<div class=\"scroll%s\" tabindex=\"0\">\n<table>\n<thead><tr>",
-                 folded ? " long" : "");
+        text_print(out, "<details>\n<summary>%zu %s</summary>\n", rows, unit);
+    text_print(out, "<div class=\"scroll%s\" tabindex=\"0\">\n<table>\n<thead><tr>",
+               folded ? " long" : "");
 }
 
-static void end_table(struct report_out *out, size_t rows)
+static void end_table(struct text_out *out, size_t rows)
 {
     fputs("</table>\n</div>\n", out->file);
     fputs(rows > LONG_TABLE ? "</details>\n</section>\n" : "</section>\n", out->file);
 }
 
-static void heading(struct report_out *out, bool text, const char *name)
+static void heading(struct text_out *out, bool text, const char *name)
 {
-    report_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", text ? "text" : "number", name);
+    text_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", text ? "text" : "number", name);
 }
 
-static void group_row(struct report_out *out, const struct report *report,
+static void group_row(struct text_out *out, const struct report *report,
                       const struct report_group *group, int columns)
 {
     char text[REPORT_CELL_TEXT];
 
     report_group_words(report, group, text);
-    report_print(out,
-                 "<tbody>\n<tr><th class=\"group\" scope=\"rowgroup\" colspan=\"%d\">"
-                 "<span>%s</span></th></tr>\n",
-                 columns, text);
+    text_print(out,
+               "<tbody>\n<tr><th class=\"group\" scope=\"rowgroup\" colspan=\"%d\">"
+               "<span>%s</span></th></tr>\n",
+               columns, text);
 }
 
-static void count_row(struct report_out *out, const char *name, const struct report_counts *counts)
+static void count_row(struct text_out *out, const char *name, const struct report_counts *counts)
 {
     const size_t numbers[] = {counts->planned, counts->measured, counts->verified,
                               counts->failed,  counts->skipped,  counts->missing};
 
-    report_print(out, "<tr class=\"%s\"><th scope=\"row\" class=\"text\">%s</th>",
-                 counts->failed + counts->missing > 0 ? "failed" : "good", name);
+    text_print(out, "<tr class=\"%s\"><th scope=\"row\" class=\"text\">%s</th>",
+               counts->failed + counts->missing > 0 ? "failed" : "good", name);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        report_print(out, "<td class=\"number\">%zu</td>", numbers[i]);
+        text_print(out, "<td class=\"number\">%zu</td>", numbers[i]);
     fputs("</tr>\n", out->file);
 }
 
-static void counts_table(struct report_out *out, const struct report *report)
+static void counts_table(struct text_out *out, const struct report *report)
 {
     static const char *const columns[] = {"planned", "measured", "verified",
                                           "failed",  "skipped",  "missing"};
@@ -69,7 +69,7 @@ static void counts_table(struct report_out *out, const struct report *report)
     for (size_t r = 0; r < report->n_runs; r++) {
         snprintf(name, sizeof name, "%.8s, %.20s", report->run[r].run->run_id,
                  report->run[r].run->created_utc);
-        report_clean(name);
+        text_clean(name, ' ');
         count_row(out, name, &report->run[r].counts);
     }
     fputs("</tbody>\n", out->file);
@@ -92,7 +92,7 @@ static size_t count_bases(const struct report *report)
     return n;
 }
 
-static void base_rows(struct report_out *out, const struct report *report,
+static void base_rows(struct text_out *out, const struct report *report,
                       const struct report_group *group)
 {
     char text[REPORT_CELL_TEXT];
@@ -102,13 +102,13 @@ static void base_rows(struct report_out *out, const struct report *report,
         fputs("<tr>", out->file);
         for (int c = 0; c < REPORT_BASE_COLUMNS; c++) {
             report_base_words(&base, (enum report_base_column)c, text);
-            report_print(out, "<td class=\"number\">%s</td>", text);
+            text_print(out, "<td class=\"number\">%s</td>", text);
         }
         fputs("</tr>\n", out->file);
     }
 }
 
-static void base_table(struct report_out *out, const struct report *report)
+static void base_table(struct text_out *out, const struct report *report)
 {
     const size_t rows = count_bases(report);
 
@@ -126,23 +126,23 @@ static void base_table(struct report_out *out, const struct report *report)
     end_table(out, rows);
 }
 
-static void failure_row(struct report_out *out, const struct report_row *row)
+static void failure_row(struct text_out *out, const struct report_row *row)
 {
     const struct record_key *key = &row->cell->key;
     char text[REPORT_CELL_TEXT] = "";
 
     report_failure_words(row, text);
-    report_clean(text);
-    report_print(out,
-                 "<tr class=\"%s\"><td class=\"text name\">%s</td><td class=\"text\">%s</td>"
-                 "<td class=\"number\">%d</td><td class=\"number\">%zu</td>"
-                 "<td class=\"number\">%d</td><td class=\"text\">%s</td>"
-                 "<td class=\"text reason\">%s</td></tr>\n",
-                 row->cell->status == RECORD_SKIPPED ? "good" : "failed", key->workload, key->mode,
-                 key->n_devices, key->global_batch, key->launch, row->run->run_id, text);
+    text_clean(text, ' ');
+    text_print(out,
+               "<tr class=\"%s\"><td class=\"text name\">%s</td><td class=\"text\">%s</td>"
+               "<td class=\"number\">%d</td><td class=\"number\">%zu</td>"
+               "<td class=\"number\">%d</td><td class=\"text\">%s</td>"
+               "<td class=\"text reason\">%s</td></tr>\n",
+               row->cell->status == RECORD_SKIPPED ? "good" : "failed", key->workload, key->mode,
+               key->n_devices, key->global_batch, key->launch, row->run->run_id, text);
 }
 
-static void failures_table(struct report_out *out, const struct report *report)
+static void failures_table(struct text_out *out, const struct report *report)
 {
     static const char *const columns[] = {"Workload", "Mode", "Devices",      "Batch, rows",
                                           "Launch",   "Run",  "What happened"};
@@ -178,17 +178,17 @@ static const char *column_class(enum report_column column)
     }
 }
 
-static void point_row(struct report_out *out, const struct report *report,
+static void point_row(struct text_out *out, const struct report *report,
                       const struct report_point *point, const bool used[REPORT_COLUMNS])
 {
     char text[REPORT_CELL_TEXT];
 
-    report_print(out, "<tr class=\"%s\">", report_point_failed(point) ? "failed" : "good");
+    text_print(out, "<tr class=\"%s\">", report_point_failed(point) ? "failed" : "good");
     for (int c = 0; c < REPORT_COLUMNS; c++) {
         if (!used[c])
             continue;
         report_point_words(report, point, (enum report_column)c, text);
-        report_print(out, "<td class=\"%s\">%s</td>", column_class((enum report_column)c), text);
+        text_print(out, "<td class=\"%s\">%s</td>", column_class((enum report_column)c), text);
     }
     fputs("</tr>\n", out->file);
 }
@@ -201,7 +201,7 @@ static bool same_devices(const struct report_point *a, const struct report_point
            x->bucket_bytes == y->bucket_bytes;
 }
 
-static void point_rows(struct report_out *out, const struct report *report,
+static void point_rows(struct text_out *out, const struct report *report,
                        const struct report_group *group, const bool used[REPORT_COLUMNS])
 {
     for (size_t i = group->first; i < group->first + group->n; i++) {
@@ -211,7 +211,7 @@ static void point_rows(struct report_out *out, const struct report *report,
     }
 }
 
-static void points_table(struct report_out *out, const struct report *report)
+static void points_table(struct text_out *out, const struct report *report)
 {
     bool used[REPORT_COLUMNS];
     int columns = 0;
@@ -233,7 +233,7 @@ static void points_table(struct report_out *out, const struct report *report)
     end_table(out, report->n_points);
 }
 
-static void ranks_rows(struct report_out *out, const struct report *report,
+static void ranks_rows(struct text_out *out, const struct report *report,
                        const struct report_group *group, enum report_ranks which)
 {
     char text[REPORT_CELL_TEXT];
@@ -244,7 +244,7 @@ static void ranks_rows(struct report_out *out, const struct report *report,
         fputs("<tr>", out->file);
         for (int c = 0; c < report_ranks_tables[which].n; c++) {
             report_ranks_words(report, group, which, &report->point[i], c, text);
-            report_print(out, "<td class=\"number\">%s</td>", text);
+            text_print(out, "<td class=\"number\">%s</td>", text);
         }
         fputs("</tr>\n", out->file);
     }
@@ -260,8 +260,7 @@ static bool any_ranks(const struct report *report, const struct report_group *gr
     return any;
 }
 
-static void ranks_table(struct report_out *out, const struct report *report,
-                        enum report_ranks which)
+static void ranks_table(struct text_out *out, const struct report *report, enum report_ranks which)
 {
     const struct report_ranks_table *table = &report_ranks_tables[which];
     const size_t rows = report_ranks_count(report, which);
@@ -280,11 +279,11 @@ static void ranks_table(struct report_out *out, const struct report *report,
         fputs("</tbody>\n", out->file);
     }
     fputs("</table>\n</div>\n", out->file);
-    report_print(out, "<p class=\"remark\">%s</p>\n", table->note);
+    text_print(out, "<p class=\"remark\">%s</p>\n", table->note);
     fputs(rows > LONG_TABLE ? "</details>\n</section>\n" : "</section>\n", out->file);
 }
 
-void report_tables(struct report_out *out, const struct report *report)
+void report_tables(struct text_out *out, const struct report *report)
 {
     counts_table(out, report);
     base_table(out, report);

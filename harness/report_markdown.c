@@ -15,7 +15,7 @@ enum {
     MAX_RANKS = 16
 };
 
-static void bar(struct report_out *out, const char *first, size_t columns)
+static void bar(struct text_out *out, const char *first, size_t columns)
 {
     fputs(first, out->file);
     for (size_t c = 0; c < columns; c++)
@@ -23,11 +23,11 @@ static void bar(struct report_out *out, const char *first, size_t columns)
     fputs("\n", out->file);
 }
 
-static void left(struct report_out *out, size_t all, size_t shown, const char *what)
+static void left(struct text_out *out, size_t all, size_t shown, const char *what)
 {
     if (all > shown)
-        report_print(out, "\n%zu of %zu %s; the other %zu are in index.html.\n", shown, all, what,
-                     all - shown);
+        text_print(out, "\n%zu of %zu %s; the other %zu are in index.html.\n", shown, all, what,
+                   all - shown);
 }
 
 static const char *workload_of(const struct report *report, const struct report_group *group)
@@ -35,7 +35,7 @@ static const char *workload_of(const struct report *report, const struct report_
     return report->point[group->first].row->cell->key.workload;
 }
 
-static void base_rows(struct report_out *out, const struct report *report,
+static void base_rows(struct text_out *out, const struct report *report,
                       const struct report_group *group, size_t *all)
 {
     char text[REPORT_CELL_TEXT];
@@ -44,16 +44,16 @@ static void base_rows(struct report_out *out, const struct report *report,
     for (size_t at[2] = {0}; report_base_next(report, group, at, &base);) {
         if ((*all)++ >= MAX_BASES)
             continue;
-        report_print(out, "| %s |", workload_of(report, group));
+        text_print(out, "| %s |", workload_of(report, group));
         for (int c = 0; c < REPORT_BASE_COLUMNS; c++) {
             report_base_words(&base, (enum report_base_column)c, text);
-            report_print(out, " %s |", text);
+            text_print(out, " %s |", text);
         }
         fputs("\n", out->file);
     }
 }
 
-static void base_table(struct report_out *out, const struct report *report)
+static void base_table(struct text_out *out, const struct report *report)
 {
     size_t all = 0;
 
@@ -63,7 +63,7 @@ static void base_table(struct report_out *out, const struct report *report)
         return;
     fputs("\n## Base cases\n\n| Workload |", out->file);
     for (int c = 0; c < REPORT_BASE_COLUMNS; c++)
-        report_print(out, " %s |", report_base_column_name(report, (enum report_base_column)c));
+        text_print(out, " %s |", report_base_column_name(report, (enum report_base_column)c));
     bar(out, "\n| :--- |", REPORT_BASE_COLUMNS);
     all = 0;
     for (size_t g = 0; g < report->n_groups; g++)
@@ -71,8 +71,7 @@ static void base_table(struct report_out *out, const struct report *report)
     left(out, all, all < MAX_BASES ? all : MAX_BASES, "base cases");
 }
 
-static void ranks_table(struct report_out *out, const struct report *report,
-                        enum report_ranks which)
+static void ranks_table(struct text_out *out, const struct report *report, enum report_ranks which)
 {
     const struct report_ranks_table *table = &report_ranks_tables[which];
     const size_t rows = report_ranks_count(report, which);
@@ -81,9 +80,9 @@ static void ranks_table(struct report_out *out, const struct report *report,
 
     if (rows == 0)
         return;
-    report_print(out, "\n## %s\n\n| Workload |", table->title);
+    text_print(out, "\n## %s\n\n| Workload |", table->title);
     for (int c = 0; c < table->n; c++)
-        report_print(out, " %s |", table->column[c]);
+        text_print(out, " %s |", table->column[c]);
     bar(out, "\n| :--- |", (size_t)table->n);
     for (size_t g = 0; g < report->n_groups; g++) {
         const struct report_group *group = &report->group[g];
@@ -91,17 +90,17 @@ static void ranks_table(struct report_out *out, const struct report *report,
         for (size_t i = group->first; i < group->first + group->n && shown < MAX_RANKS; i++) {
             if (!report_ranks_has(report, group, which, &report->point[i]))
                 continue;
-            report_print(out, "| %s |", workload_of(report, group));
+            text_print(out, "| %s |", workload_of(report, group));
             for (int c = 0; c < table->n; c++) {
                 report_ranks_words(report, group, which, &report->point[i], c, text);
-                report_print(out, " %s |", text);
+                text_print(out, " %s |", text);
             }
             fputs("\n", out->file);
             shown++;
         }
     }
     left(out, rows, shown, table->rows);
-    report_print(out, "\n%s\n", table->note);
+    text_print(out, "\n%s\n", table->note);
 }
 
 /* What a short table shows first: 0 the batch that the scaling sentence is about, 1 the smallest
@@ -137,22 +136,22 @@ static size_t choose(const struct report *report, bool shown[])
     return n;
 }
 
-static void point_row(struct report_out *out, const struct report *report,
+static void point_row(struct text_out *out, const struct report *report,
                       const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT];
 
-    report_print(out, "| %s |", point->row->cell->key.workload);
+    text_print(out, "| %s |", point->row->cell->key.workload);
     for (int c = 0; c < REPORT_COLUMNS; c++) {
         if (!report_column_used(report, (enum report_column)c))
             continue;
         report_point_words(report, point, (enum report_column)c, text);
-        report_print(out, " %s |", text);
+        text_print(out, " %s |", text);
     }
     fputs("\n", out->file);
 }
 
-static int points_table(struct report_out *out, const struct report *report)
+static int points_table(struct text_out *out, const struct report *report)
 {
     bool *shown = calloc(report->n_points + 1, sizeof *shown);
     size_t n;
@@ -162,7 +161,7 @@ static int points_table(struct report_out *out, const struct report *report)
     fputs("\n## Cells\n\n| Workload |", out->file);
     for (int c = 0; c < REPORT_COLUMNS; c++)
         if (report_column_used(report, (enum report_column)c))
-            report_print(out, " %s |", report_column_name(report, (enum report_column)c));
+            text_print(out, " %s |", report_column_name(report, (enum report_column)c));
     fputs("\n| :--- |", out->file);
     for (int c = 0; c < REPORT_COLUMNS; c++)
         if (report_column_used(report, (enum report_column)c))
@@ -177,7 +176,7 @@ static int points_table(struct report_out *out, const struct report *report)
     return 0;
 }
 
-static void failures(struct report_out *out, const struct report *report)
+static void failures(struct text_out *out, const struct report *report)
 {
     const size_t all = report->n_rows - report->counts.verified;
     char text[REPORT_CELL_TEXT];
@@ -192,32 +191,32 @@ static void failures(struct report_out *out, const struct report *report)
             continue;
         text[0] = '\0';
         report_failure_words(&report->row[i], text);
-        report_clean(text);
-        report_print(out, "- %s, %s, %d device%s, %zu rows, launch %d, run %s: %s\n", key->workload,
-                     key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", key->global_batch,
-                     key->launch, report->row[i].run->run_id, text);
+        text_clean(text, ' ');
+        text_print(out, "- %s, %s, %d device%s, %zu rows, launch %d, run %s: %s\n", key->workload,
+                   key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", key->global_batch,
+                   key->launch, report->row[i].run->run_id, text);
         shown++;
     }
     left(out, all, shown, "launches without a result");
 }
 
-static void provenance(struct report_out *out, const struct report *report)
+static void provenance(struct text_out *out, const struct report *report)
 {
     fputs("\n## Provenance\n\n", out->file);
     for (size_t r = 0; r < report->n_runs && r < MAX_RUNS; r++) {
         const struct record_run *run = report->run[r].run;
 
-        report_print(out, "- Run %s (%s), %s, commit %s%s, lockstep %s, %s, %s/%s on %s, %s\n",
-                     run->run_id, run->created_utc, run->cpu_model,
-                     run->git_sha[0] != '\0' ? run->git_sha : "unknown",
-                     run->git_dirty ? " with uncommitted changes" : "", run->program_version,
-                     run->blas, run->backend, run->communicator, run->devices, run->source);
-        report_print(out, "  - options: %s\n", run->command);
+        text_print(out, "- Run %s (%s), %s, commit %s%s, lockstep %s, %s, %s/%s on %s, %s\n",
+                   run->run_id, run->created_utc, run->cpu_model,
+                   run->git_sha[0] != '\0' ? run->git_sha : "unknown",
+                   run->git_dirty ? " with uncommitted changes" : "", run->program_version,
+                   run->blas, run->backend, run->communicator, run->devices, run->source);
+        text_print(out, "  - options: %s\n", run->command);
     }
     left(out, report->n_runs, report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS, "runs");
 }
 
-static void sentences(struct report_out *out, const struct report *report)
+static void sentences(struct text_out *out, const struct report *report)
 {
     static const struct report_fact_style style = {"- ", ": ", "\n"};
     char text[REPORT_CELL_TEXT];
@@ -230,7 +229,7 @@ static void sentences(struct report_out *out, const struct report *report)
     report_cautions(out, report, "- Note: ", "\n");
     for (size_t g = 0; g < report->n_groups && g < MAX_GROUPS; g++) {
         report_group_words(report, &report->group[g], text);
-        report_print(out, "\n**%s**\n\n", text);
+        text_print(out, "\n**%s**\n\n", text);
         report_facts(out, &style, report, &report->group[g]);
     }
     left(out, report->n_groups, report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS,
@@ -240,9 +239,9 @@ static void sentences(struct report_out *out, const struct report *report)
 int report_markdown(const char *directory, const struct report *report,
                     const struct report_figures *figures, struct text_error *err)
 {
-    struct report_out out;
+    struct text_out out;
 
-    if (report_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
+    if (text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
         return -1;
     sentences(&out, report);
     if (figures->status[REPORT_FIGURE_THROUGHPUT] == REPORT_PLOT_OK) {
@@ -254,7 +253,7 @@ int report_markdown(const char *directory, const struct report *report,
     for (int t = 0; t < REPORT_RANKS_TABLES; t++)
         ranks_table(&out, report, (enum report_ranks)t);
     if (points_table(&out, report) != 0) {
-        report_discard(&out);
+        text_discard(&out);
         snprintf(err->text, sizeof err->text, "no memory for the table");
         return -1;
     }
@@ -268,5 +267,5 @@ int report_markdown(const char *directory, const struct report *report,
     if (report->peer != NULL)
         report_peer_markdown(&out, report->peer);
     provenance(&out, report);
-    return report_close(&out, err);
+    return text_close(&out, err);
 }

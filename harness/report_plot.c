@@ -25,9 +25,9 @@ static void add_text(struct plot *plot, const char *text)
     char words[REPORT_CELL_TEXT];
 
     snprintf(words, sizeof words, "%s", text[0] != '\0' ? text : " ");
-    report_clean(words); /* a text cut short may end inside a character */
+    text_clean(words, ' '); /* a text cut short may end inside a character */
     plot_plain_text(words);
-    report_print(&plot->text, "%d\t%s\n", plot->texts++, words);
+    text_print(&plot->text, "%d\t%s\n", plot->texts++, words);
 }
 
 void plot_number(struct plot *plot, const char *name, double value)
@@ -69,12 +69,12 @@ void plot_frame_write(struct plot *plot, const struct plot_frame *frame)
     write_axis(plot, 'y', &frame->y);
 }
 
-int plot_data_open(struct plot *plot, struct report_out *out)
+int plot_data_open(struct plot *plot, struct text_out *out)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s-%d.tsv", plot->name, plot->panels);
-    return report_open(out, plot->directory, name, TEXT_PLAIN, plot->err);
+    return text_open(out, plot->directory, name, TEXT_PLAIN, plot->err);
 }
 
 /* A font's letters are about 0.58 of its size wide; those of east Asia are twice that. */
@@ -243,15 +243,15 @@ static int close_inputs(struct plot *plot, int result)
     fprintf(plot->layout.file, "panels = %d; texts = %d; width = %.1f; height = %.1f\n",
             plot->panels, plot->texts, plot->width, plot->height);
     if (result != 1) {
-        report_discard(&plot->layout);
-        report_discard(&plot->text);
+        text_discard(&plot->layout);
+        text_discard(&plot->text);
         return result;
     }
-    if (report_close(&plot->layout, plot->err) != 0) {
-        report_discard(&plot->text);
+    if (text_close(&plot->layout, plot->err) != 0) {
+        text_discard(&plot->text);
         return -1;
     }
-    return report_close(&plot->text, plot->err) == 0 ? 1 : -1;
+    return text_close(&plot->text, plot->err) == 0 ? 1 : -1;
 }
 
 /* Layout, text and data of one figure: 1 when there is something to draw, 0 when not, or -1. */
@@ -260,13 +260,13 @@ static int write_inputs(struct plot *plot, plot_writer_fn *write)
     char name[64];
 
     snprintf(name, sizeof name, "%s-layout.gp", plot->name);
-    if (report_open(&plot->layout, plot->directory, name, TEXT_PLAIN, plot->err) != 0)
+    if (text_open(&plot->layout, plot->directory, name, TEXT_PLAIN, plot->err) != 0)
         return -1;
     fprintf(plot->layout.file, "# %s: numbers for %s.gp, made by `lockstep report`.\n", name,
             plot->name);
     snprintf(name, sizeof name, "%s-text.tsv", plot->name);
-    if (report_open(&plot->text, plot->directory, name, TEXT_PLAIN, plot->err) != 0) {
-        report_discard(&plot->layout);
+    if (text_open(&plot->text, plot->directory, name, TEXT_PLAIN, plot->err) != 0) {
+        text_discard(&plot->layout);
         return -1;
     }
     return close_inputs(plot, write(plot));
@@ -280,23 +280,23 @@ static void remove_figure(const char *directory, const char *name)
 
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         snprintf(file, sizeof file, "%s%s", name, endings[i]);
-        report_remove(directory, file);
+        text_remove(directory, file);
     }
     for (int p = 1; p <= PLOT_MAX_PANELS; p++) {
         snprintf(file, sizeof file, "%s-%d.tsv", name, p);
-        report_remove(directory, file);
+        text_remove(directory, file);
     }
 }
 
 static int write_text_file(const char *directory, const char *name, const unsigned char *text,
                            struct text_error *err)
 {
-    struct report_out out;
+    struct text_out out;
 
-    if (report_open(&out, directory, name, TEXT_PLAIN, err) != 0)
+    if (text_open(&out, directory, name, TEXT_PLAIN, err) != 0)
         return -1;
     fputs((const char *)text, out.file);
-    return report_close(&out, err);
+    return text_close(&out, err);
 }
 
 static enum report_plot_status make_figure(struct plot *plot, const unsigned char *script,
@@ -358,7 +358,7 @@ enum report_plot_status plot_alone(const char *directory, const char *name,
     struct plot plot = {
         .report = &none, .subject = subject, .directory = directory, .name = name, .err = err};
 
-    if (report_make_directory(directory) != 0) {
+    if (text_folder(directory) != 0) {
         snprintf(err->text, sizeof err->text, "cannot make the directory '%.100s': %s", directory,
                  strerror(errno));
         return REPORT_PLOT_WRITE;

@@ -56,7 +56,7 @@ struct plot {
     const void *subject; /* of a figure that belongs to no report */
     const char *directory, *name;
     struct text_error *err;
-    struct report_out layout, text;
+    struct text_out layout, text;
     int panels, texts;
     double width, height;          /* pixels */
     size_t left_out;               /* groups for which there was no room */
@@ -93,7 +93,7 @@ void plot_frame_write(struct plot *plot, const struct plot_frame *frame);
 /* A number of this panel for the script. */
 void plot_number(struct plot *plot, const char *name, double value);
 /* NAME-P.tsv of this panel. */
-int plot_data_open(struct plot *plot, struct report_out *out);
+int plot_data_open(struct plot *plot, struct text_out *out);
 /* Cuts text to so many pixels at a size of font, with an ellipsis. */
 void plot_fit(char text[REPORT_CELL_TEXT], double pixels, double font);
 /* Text for a data file: gnuplot knows two special characters in data, which are replaced. */

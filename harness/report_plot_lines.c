@@ -63,7 +63,7 @@ static void write_marks(FILE *file, const struct plot_line *line)
     fputs("\n\n", file);
 }
 
-static void write_label(struct report_out *out, const struct plot_line *line, double label_x,
+static void write_label(struct text_out *out, const struct plot_line *line, double label_x,
                         double label_y)
 {
     const struct plot_mark *end = &line->mark[line->n - 1];
@@ -76,10 +76,10 @@ static void write_label(struct report_out *out, const struct plot_line *line, do
     else
         fprintf(out->file, "%.9g\t%.9g\t%.9g\t%.9g\t", end->x, end->y, label_x, label_y);
     fprintf(out->file, end->hollow ? "nan\t%.9g\t" : "%.9g\tnan\t", label_y);
-    report_print(out, "%s\n\n\n", text);
+    text_print(out, "%s\n\n\n", text);
 }
 
-static void write_labels(struct report_out *out, const struct plot_lines *lines, double label_x)
+static void write_labels(struct text_out *out, const struct plot_lines *lines, double label_x)
 {
     const struct plot_frame *frame = &lines->frame;
     const double height = frame->bottom - frame->top;
@@ -167,7 +167,7 @@ static double dodge(const struct plot_lines *lines)
 int plot_lines_write(struct plot *plot, struct plot_lines *lines)
 {
     const double label_x = make_room(lines);
-    struct report_out out;
+    struct text_out out;
     FILE *layout = plot->layout.file;
 
     plot_frame_write(plot, &lines->frame);
@@ -186,7 +186,7 @@ int plot_lines_write(struct plot *plot, struct plot_lines *lines)
         write_marks(out.file, &lines->line[s]);
     write_labels(&out, lines, label_x);
     write_references(out.file, lines);
-    return report_close(&out, plot->err);
+    return text_close(&out, plot->err);
 }
 
 int plot_each_group(struct plot *plot, plot_group_fn *write)

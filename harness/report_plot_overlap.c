@@ -102,7 +102,7 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
 static int write_panel(struct plot *plot, struct bars *bars, bool first)
 {
     struct plot_frame frame = {0};
-    struct report_out out;
+    struct text_out out;
     const char *unit;
 
     bars->unit = plot_unit(bars->highest, &unit);
@@ -123,7 +123,7 @@ static int write_panel(struct plot *plot, struct bars *bars, bool first)
     write_part(out.file, bars, false);
     write_part(out.file, bars, true);
     write_marks(plot, out.file, bars);
-    return report_close(&out, plot->err);
+    return text_close(&out, plot->err);
 }
 
 /* The smallest or the largest batch with bars. */

@@ -185,7 +185,7 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
 static int write_panel(struct plot *plot, struct bars *bars, bool first)
 {
     struct plot_frame frame = {0};
-    struct report_out out;
+    struct text_out out;
     const char *unit;
 
     bars->unit = plot_unit(bars->highest, &unit);
@@ -206,7 +206,7 @@ static int write_panel(struct plot *plot, struct bars *bars, bool first)
     write_segments(out.file, bars);
     write_marks(out.file, bars);
     write_names(plot, out.file, bars);
-    return report_close(&out, plot->err);
+    return text_close(&out, plot->err);
 }
 
 static int write_group(struct plot *plot, const struct report_group *group,

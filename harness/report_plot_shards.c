@@ -219,7 +219,7 @@ int report_plot_shards(struct plot *plot)
 {
     struct plot_frame frame = {.right = WIDTH, .at = 20, .title = 24, .note = 48};
     struct map map = {.n = 0};
-    struct report_out out;
+    struct text_out out;
 
     plot->width = WIDTH;
     snprintf(plot->why, sizeof plot->why, "no cell of several devices is verified");
@@ -245,5 +245,5 @@ int report_plot_shards(struct plot *plot)
     write_block_words(out.file, &map);
     write_small_words(out.file, &map);
     write_names(out.file, &map);
-    return report_close(&out, plot->err) == 0 ? 1 : -1;
+    return text_close(&out, plot->err) == 0 ? 1 : -1;
 }

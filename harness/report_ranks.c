@@ -176,5 +176,5 @@ void report_ranks_words(const struct report *report, const struct report_group *
         overlap_words(point, column, text);
     else
         beside_words(point, report_ranks_peer(report, group, point), column, text);
-    report_clean(text);
+    text_clean(text, ' ');
 }

@@ -295,7 +295,7 @@ void report_point_words(const struct report *report, const struct report_point *
         report_add(text, "-");
     else
         number_words(point, column, text);
-    report_clean(text); /* what was cut short may end inside a character */
+    text_clean(text, ' '); /* what was cut short may end inside a character */
 }
 
 void report_group_words(const struct report *report, const struct report_group *group,
@@ -312,7 +312,7 @@ void report_group_words(const struct report *report, const struct report_group *
     if (report->many_variants)
         report_add(text, ", built and run as run %.8s", row->run->run_id);
     report_add(text, ")");
-    report_clean(text);
+    text_clean(text, ' ');
 }
 
 static void base_step(const struct report_point *point, bool range, char text[REPORT_CELL_TEXT])

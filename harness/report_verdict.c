@@ -20,29 +20,29 @@ static const char *source_of(const struct report *report)
                                          : "measured or SIMULATED";
 }
 
-void report_verdict(struct report_out *out, const struct report *report)
+void report_verdict(struct text_out *out, const struct report *report)
 {
     const bool repeated = report_repeated(report);
 
     if (report->counts.verified == report->counts.planned && report->counts.planned > 0) {
         if (repeated)
-            report_print(out, "All %zu planned launches of %zu cells were %s and verified.",
-                         report->counts.planned, report->n_points, source_of(report));
+            text_print(out, "All %zu planned launches of %zu cells were %s and verified.",
+                       report->counts.planned, report->n_points, source_of(report));
         else
-            report_print(out, "All %zu planned cells were %s and verified.", report->counts.planned,
-                         source_of(report));
+            text_print(out, "All %zu planned cells were %s and verified.", report->counts.planned,
+                       source_of(report));
         return;
     }
-    report_print(out, "Of %zu planned %s, %zu were %s and %zu verified", report->counts.planned,
-                 repeated ? "launches" : "cells", report->counts.measured, source_of(report),
-                 report->counts.verified);
+    text_print(out, "Of %zu planned %s, %zu were %s and %zu verified", report->counts.planned,
+               repeated ? "launches" : "cells", report->counts.measured, source_of(report),
+               report->counts.verified);
     if (report->counts.failed > 0)
-        report_print(out, "; %zu FAILED", report->counts.failed);
+        text_print(out, "; %zu FAILED", report->counts.failed);
     if (report->counts.skipped > 0)
-        report_print(out, "; %zu skipped", report->counts.skipped);
+        text_print(out, "; %zu skipped", report->counts.skipped);
     if (report->counts.missing > 0)
-        report_print(out, "; %zu not run", report->counts.missing);
-    report_print(out, ".");
+        text_print(out, "; %zu not run", report->counts.missing);
+    text_print(out, ".");
 }
 
 /* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki". */
@@ -150,15 +150,15 @@ static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_poin
         report_add(text, " (which of the two is faster is open)");
 }
 
-static void print_sentence(struct report_out *out, char text[REPORT_CELL_TEXT])
+static void print_sentence(struct text_out *out, char text[REPORT_CELL_TEXT])
 {
-    report_clean(text);
+    text_clean(text, ' ');
     if (text[0] >= 'a' && text[0] <= 'z')
         text[0] = (char)(text[0] - 'a' + 'A');
-    report_print(out, "%s. ", text);
+    text_print(out, "%s. ", text);
 }
 
-static void lead_of_group(struct report_out *out, const struct report_point *point)
+static void lead_of_group(struct text_out *out, const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT] = "";
 
@@ -167,7 +167,7 @@ static void lead_of_group(struct report_out *out, const struct report_point *poi
     print_sentence(out, text);
 }
 
-static void lead_of_many(struct report_out *out, const struct report_point *worst,
+static void lead_of_many(struct text_out *out, const struct report_point *worst,
                          const struct report_point *best, size_t n)
 {
     char text[REPORT_CELL_TEXT] = "";
@@ -182,7 +182,7 @@ static void lead_of_many(struct report_out *out, const struct report_point *wors
     print_sentence(out, text);
 }
 
-void report_lead(struct report_out *out, const struct report *report)
+void report_lead(struct text_out *out, const struct report *report)
 {
     const struct report_point *best = NULL, *worst = NULL;
     size_t n = 0;
@@ -199,8 +199,8 @@ void report_lead(struct report_out *out, const struct report *report)
             worst = point;
     }
     if (n == 0)
-        report_print(out, "Nothing can be said about scaling: no verified cell on several devices "
-                          "has a verified base case of its batch.");
+        text_print(out, "Nothing can be said about scaling: no verified cell on several devices "
+                        "has a verified base case of its batch.");
     else if (n == 1 || !(worst->efficiency.middle < best->efficiency.middle))
         lead_of_group(out, best);
     else

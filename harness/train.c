@@ -9,8 +9,8 @@
 
 #include "command.h"
 #include "output.h"
-#include "report.h"
 #include "stop.h"
+#include "text_out.h"
 #include "weights.h"
 
 /* What a run of the command has open. */
@@ -179,7 +179,7 @@ static int check_files(struct session *s)
     }
     if (rc == 0 && o->save[0] != '\0')
         rc = weights_check(o->save, &err);
-    if (rc == 0 && o->figure[0] != '\0' && report_make_directory(o->figure) != 0)
+    if (rc == 0 && o->figure[0] != '\0' && text_folder(o->figure) != 0)
         rc = dp_fail(&err, DP_EINVAL, "cannot make the directory '%.100s': %s", o->figure,
                      strerror(errno));
     return rc ? command_core_error(s->command, &err) : 0;

@@ -106,6 +106,6 @@ Test(gnuplot, a_figure_is_both_pictures)
     write_gnuplot(directory, "echo '<?xml?><a></a></svg' >x.svg$e");
     cr_assert(report_draw(directory, "x", &err) == -1);
     cr_assert_str_eq(err.text, "gnuplot made no usable 'x.svg'");
-    report_remove(directory, "gnuplot");
+    text_remove(directory, "gnuplot");
     cr_assert(rmdir(directory) == 0, "a file is left");
 }

@@ -1,10 +1,11 @@
-/* report_text.c: the only way of text from records into pages, and files that appear complete.
+/* text_out.c: the only way of text from records into pages, and files that appear complete.
  *
- * Nothing else in the report prints text that came from a record. */
-#include "report.h"
+ * Nothing else prints text that came from a record into a page. */
+#include "text_out.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,18 +13,13 @@
 #include "stop.h"
 #include "temporary.h"
 
-void report_clean(char *text)
-{
-    text_clean(text, ' ');
-}
-
 static void write_error(struct text_error *err, const char *path)
 {
     snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(errno));
 }
 
-int report_open(struct report_out *out, const char *directory, const char *name,
-                enum text_form form, struct text_error *err)
+int text_open(struct text_out *out, const char *directory, const char *name, enum text_form form,
+              struct text_error *err)
 {
     int length = snprintf(out->path, sizeof out->path, "%s/%s", directory, name);
 
@@ -50,7 +46,7 @@ int report_open(struct report_out *out, const char *directory, const char *name,
     return -1;
 }
 
-int report_close(struct report_out *out, struct text_error *err)
+int text_close(struct text_out *out, struct text_error *err)
 {
     bool bad = fflush(out->file) != 0 || ferror(out->file) != 0;
 
@@ -69,13 +65,13 @@ int report_close(struct report_out *out, struct text_error *err)
     return bad ? -1 : 0;
 }
 
-void report_discard(struct report_out *out)
+void text_discard(struct text_out *out)
 {
     fclose(out->file);
     unlink(out->temporary);
 }
 
-void report_print(struct report_out *out, const char *format, ...)
+void text_print(struct text_out *out, const char *format, ...)
 {
     va_list arguments;
 
@@ -97,4 +93,36 @@ void report_print(struct report_out *out, const char *format, ...)
         at += *at == 'z';
     }
     va_end(arguments);
+}
+
+int text_folder(const char *path)
+{
+    char part[1024];
+    struct stat status;
+    size_t length = strlen(path);
+
+    if (length >= sizeof part - 64) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return -1;
+    }
+    if (stat(path, &status) != 0)
+        return -1;
+    errno = ENOTDIR;
+    return S_ISDIR(status.st_mode) ? 0 : -1;
+}
+
+void text_remove(const char *directory, const char *name)
+{
+    char path[1088];
+
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path)
+        unlink(path);
 }
