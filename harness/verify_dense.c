@@ -7,13 +7,9 @@
 #include <stdlib.h>
 
 #include "equal.h"
+#include "verify_near.h"
 
 static const double FLOAT_LIMIT = 0x1p24;
-
-double dense_gamma(double n)
-{
-    return n * DENSE_U < 1 ? n * DENSE_U / (1 - n * DENSE_U) : INFINITY;
-}
 
 static int open_array(struct dense_array *array, size_t n)
 {
@@ -306,7 +302,7 @@ static int compare_updated(const struct verify_dense *d, int p, const float *got
         const double carried = VERIFY_LEARNING_RATE * grad->bound[i];
 
         want[i] = d->param[p].value[i] - step;
-        bound[i] = carried + 2 * DENSE_U * (fabs(step) + carried + fabs(want[i]));
+        bound[i] = carried + 2 * NEAR_U * (fabs(step) + carried + fabs(want[i]));
     }
     rc = compare(d, "updated parameter", (size_t)p, got, want, bound, grad->n, found, why);
     free(want);
@@ -339,8 +335,8 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
         *loss->value += sum;
         rounded += fabs(sum);
     }
-    /* 2^-53 is double's DENSE_U; 4: in both sums, and what one makes of the other. */
-    *loss->bound = 2 * DENSE_U * rounded + 4 * (double)(v->rows * width) * 0x1p-53 * size;
+    /* 2^-53 is double's NEAR_U; 4: in both sums, and what one makes of the other. */
+    *loss->bound = 2 * NEAR_U * rounded + 4 * (double)(v->rows * width) * 0x1p-53 * size;
 }
 
 static int compare_loss(const struct verify *v, const struct verify_step *step,

@@ -23,10 +23,6 @@ struct verify_dense {
     double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
 };
 
-/* One float rounding of a number of size 1, and of a sum of n terms. */
-#define DENSE_U 0x1p-24
-double dense_gamma(double n);
-
 /* verify_NAME.c: fill outputs, loss and gradients from the parameters. 0, or -1 and why. */
 int verify_cnn_fill(struct verify *v, struct text_error *why);
 int verify_mixed_fill(struct verify *v, struct text_error *why);

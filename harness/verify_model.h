@@ -1,5 +1,5 @@
-/* verify_model.h: the reference of a step, shared by verify_model.c, which makes it, and
- * verify.c, which compares with it. */
+/* verify_model.h: the reference of a step, shared by verify_open.c, which makes it, and
+ * verify_check.c, which compares with it. */
 #ifndef HARNESS_VERIFY_MODEL_H
 #define HARNESS_VERIFY_MODEL_H
 

@@ -4,9 +4,12 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "verify_dense.h"
+static const double U = NEAR_U, FUNCTION = 8 * NEAR_U;
 
-static const double U = DENSE_U, FUNCTION = 8 * DENSE_U;
+double near_gamma(double n)
+{
+    return n * U < 1 ? n * U / (1 - n * U) : INFINITY;
+}
 
 static struct near rounded(double v, double e)
 {
@@ -117,7 +120,7 @@ void near_sum_add(struct near_sum *sum, struct near a, struct near b)
 
 double near_rounding(double n, double operands)
 {
-    return operands > 0 ? dense_gamma(8 * n) : dense_gamma(n);
+    return operands > 0 ? near_gamma(8 * n) : near_gamma(n);
 }
 
 struct near near_sum_done(const struct near_sum *sum)

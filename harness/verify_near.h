@@ -10,6 +10,10 @@
 
 #include <stddef.h>
 
+/* One float rounding of a number of size 1, and of a sum of n terms. */
+#define NEAR_U 0x1p-24
+double near_gamma(double n);
+
 struct near {
     double v, e;
 };

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify_dense.h"
-
 static int say_memory(struct text_error *why)
 {
     snprintf(why->text, sizeof why->text, "out of memory for the reference");
@@ -139,6 +137,6 @@ void verify_probe_update(size_t n, const double *updated, double *bound)
     for (size_t j = 0; j < n; j++) {
         const double carried = VERIFY_LEARNING_RATE * bound[j];
 
-        bound[j] = carried + 2 * DENSE_U * (fabs(updated[j]) + carried);
+        bound[j] = carried + 2 * NEAR_U * (fabs(updated[j]) + carried);
     }
 }

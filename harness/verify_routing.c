@@ -5,10 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "verify_dense.h"
-
 static const struct near ZERO = {0, 0}, ONE = {1, 0}, HALF = {0.5, 0};
-static const struct near TINY = {1e-8, DENSE_U * 1e-8}; /* also as a float */
+static const struct near TINY = {1e-8, NEAR_U * 1e-8}; /* also as a float */
 
 /* before + a . b */
 static struct near dot(struct near before, const struct near *a, const struct near *b, size_t n)
@@ -40,7 +38,7 @@ static struct near factor_of(struct near q)
     const double h = 1 / q.v - 1 / (2 * (q.v + TINY.v)) - 1 / (1 + q.v);
     const double moved = expm1(q.e * (fabs(h) + 2.5 * q.e / (least * least)));
 
-    return (struct near){v, v * (moved + 28 * DENSE_U * (1 + moved))};
+    return (struct near){v, v * (moved + 28 * NEAR_U * (1 + moved))};
 }
 
 static struct length length_of(const struct near *s)

@@ -1,4 +1,4 @@
-/* verify.c: compares what a step left behind with the reference, value by value.
+/* verify_check.c: compares what a step left behind with the reference, value by value.
  *
  * The split is stated here in closed form; weight gradients and updated weights are made a row at
  * a time, so that a large layer needs no second copy. */

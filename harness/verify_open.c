@@ -1,4 +1,4 @@
-/* verify_model.c: the float64 model of a training step. Shares no code with core.
+/* verify_open.c: the float64 model of a training step. Shares no code with core.
  *
  * Rows repeat, so only the pattern rows are computed. With row n of c being s_n times its
  * pattern's, sum over n of g_n (x) a_n = sum over patterns r of S_r * g_r (x) a_r, where S_r adds
