@@ -1,7 +1,7 @@
 /* report.h: `lockstep report`, from record files to a page, a figure and a table.
  *
  * The main program needs report_main only; the rest is shared by the report*.c files. The way of
- * the data: report.c reads the files, report_rows.c sorts cells into rows, report_points.c sums
+ * the data: report_main.c reads the files, report_rows.c sorts cells into rows, report_points.c sums
  * them up, report_table.c words them, report_html.c and report_plot.c write them. Text from records
  * is cleaned when it is read (text_clean) and escaped when it is written (text_print). */
 #ifndef HARNESS_REPORT_H

@@ -1,4 +1,4 @@
-/* report.c: `lockstep report`: options, reading, refusing, and the order of writing.
+/* report_main.c: `lockstep report`: options, reading, refusing, and the order of writing.
  *
  * Everything is read and judged before the first byte is written. */
 #include "report.h"
