@@ -32,7 +32,4 @@ struct cell_config {
 /* Identity of a cell in its records; the status is RECORD_BROKEN until somebody knows better. */
 void cell_identify(const struct cell_config *config, struct record_cell *cell);
 
-/* Measures and verifies; fills cell in any case. Frees nothing of it. */
-void cell_measure(const struct cell_config *config, struct record_cell *cell);
-
 #endif

@@ -4,13 +4,14 @@
  * steps alternate between two parameter sets and batches. The first step of each is verified value
  * by value, every later one must have the digest of that step, so a stale replica or a sum in
  * another order shows, and the timed steps are the verified ones. */
+#include "measure.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cell.h"
 #include "equal.h"
 #include "measure_probe.h"
 #include "session.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cell.h"
+#include "measure.h"
 
 enum { FLOAT_BITS = 24 };
 
