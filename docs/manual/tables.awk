@@ -1,4 +1,4 @@
-# Reads the tables that docs/manual/make collects (harness/command_dump.c). For the other scripts:
+# Reads the tables that docs/manual/make collects (harness/command/dump.c). For the other scripts:
 #   n_names, names[1..]; help[name]            the commands
 #   about[name], notes[name], arguments[name]
 #   n_options[name]; option, letter, arg, doc[name, 1..]; the name "" is the program itself

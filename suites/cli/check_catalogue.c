@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_runner.h"
+#include "check/runner.h"
 
 static void nothing(struct check *c)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_pool.h"
+#include "check/pool.h"
 
 enum { CASES = 6 };
 

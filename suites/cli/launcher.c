@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "launch.h"
-#include "stop.h"
+#include "files/stop.h"
+#include "sweep/launch.h"
 
 enum { TIMEOUT_SECONDS = 3 };
 

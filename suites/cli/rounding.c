@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure.h"
+#include "measure/measure.h"
 
 enum { FLOAT_BITS = 24 };
 

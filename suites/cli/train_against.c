@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train.h"
+#include "train/train.h"
 
 enum { BATCH = 30, EPOCHS = 2 };
 

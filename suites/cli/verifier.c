@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session.h"
+#include "measure/session.h"
 
 enum { ROWS = 10, DEVICES = 3 };
 

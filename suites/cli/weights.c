@@ -2,7 +2,7 @@
  *
  * The linker gives this program its own malloc, calloc and realloc for all that is not a shared
  * library, and its own way into weights_save; see CMakeLists.txt. */
-#include "weights.h"
+#include "files/weights.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "train.h"
+#include "command/command.h"
+#include "train/train.h"
 
 enum { DEPTH = 20, MOST = 10000 };
 

@@ -2,7 +2,7 @@
  * fenced on both sides, so that what core does not write is never taken for a result. */
 #include "context.h"
 
-#include "equal.h"
+#include "numbers/equal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

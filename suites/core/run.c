@@ -4,7 +4,7 @@
  * 77 everything was skipped. */
 #include "list.h"
 
-#include "options.h"
+#include "text/options.h"
 
 #include <argp.h>
 #include <fnmatch.h>

@@ -4,7 +4,7 @@
  * the phases that the operation belongs to and in no other. The fake runs everything as late as it
  * can, so a clock of the host would see nothing of it. */
 #include "fakecuda.h"
-#include "session.h"
+#include "measure/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

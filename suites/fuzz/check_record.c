@@ -1,7 +1,7 @@
 /* check_record.c: a result of `lockstep check --format json`. */
 #include "fuzz.h"
 
-#include "check_record.h"
+#include "check/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "backend.h"
-#include "device_list.h"
+#include "command/device_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* names.c: a name out of a table, or which ones there are. */
 #include "fuzz.h"
 
-#include "options.h"
+#include "text/options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * a line. What is refused is refused in one line and a hint; what is accepted says nothing. */
 #include "fuzz.h"
 
-#include "check_runner.h"
-#include "command.h"
-#include "sweep.h"
-#include "train.h"
+#include "check/runner.h"
+#include "command/command.h"
+#include "sweep/sweep.h"
+#include "train/train.h"
 
 #include <stdlib.h>
 #include <string.h>

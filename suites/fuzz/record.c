@@ -2,7 +2,7 @@
  * and read again the same. */
 #include "fuzz.h"
 
-#include "record.h"
+#include "record/record.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* record_file.c: a whole file of a sweep: header, cells, end, and what an interruption left. */
 #include "fuzz.h"
 
-#include "record.h"
+#include "record/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

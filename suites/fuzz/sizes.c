@@ -1,7 +1,7 @@
 /* sizes.c: "64Ki", "1,2,4" and "32:4096:x2". */
 #include "fuzz.h"
 
-#include "options.h"
+#include "text/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* support.c: see fuzz.h. */
 #include "fuzz.h"
 
-#include "command.h"
+#include "command/command.h"
 
 #include <fcntl.h>
 #include <stdio.h>

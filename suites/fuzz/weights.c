@@ -2,7 +2,7 @@
  * accepted can be saved, and the same again. */
 #include "fuzz.h"
 
-#include "weights.h"
+#include "files/weights.h"
 #include "workload.h"
 
 #include <stdio.h>

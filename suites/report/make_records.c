@@ -3,8 +3,8 @@
  *   make_records KIND FILE      KIND is one of kinds[] below
  *
  * Times follow a formula, not a clock: these are shapes of files, not results. */
-#include "plan.h"
-#include "record.h"
+#include "record/plan.h"
+#include "record/record.h"
 
 #include <fcntl.h>
 #include <math.h>

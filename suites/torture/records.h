@@ -2,7 +2,7 @@
 #ifndef TORTURE_RECORDS_H
 #define TORTURE_RECORDS_H
 
-#include "record.h"
+#include "record/record.h"
 
 struct records_cell {
     char id[17];

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "equal.h"
+#include "numbers/equal.h"
 
 #define NAN_F ((float)NAN)
 #define INF_F ((float)INFINITY)

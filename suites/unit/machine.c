@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "machine.h"
+#include "record/machine.h"
 
 static const char PROCESSOR[] = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
                                 "model\t\t: 85\nmodel name\t: A CPU @ 2.50GHz\nstepping\t: 7\n"

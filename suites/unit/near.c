@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "verify_near.h"
+#include "verify/near.h"
 
 enum { TRIES = 20000, TERMS = 16 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options.h"
+#include "text/options.h"
 
 struct size_row {
     const char *value;

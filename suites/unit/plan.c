@@ -1,5 +1,5 @@
 /* plan.c: the grid of a sweep is complete, in blocks of random order, and says what it is. */
-#include "plan.h"
+#include "record/plan.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

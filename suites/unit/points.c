@@ -1,5 +1,5 @@
 /* points.c: launches summed up on hand-made rows: intervals, ranges, pairs, base cases. */
-#include "report.h"
+#include "report/report.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

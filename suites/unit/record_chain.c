@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "record/record.h"
 #include "record_example.h"
 
 enum { LINES = 5 };

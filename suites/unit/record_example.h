@@ -2,7 +2,7 @@
 #ifndef UNIT_RECORD_EXAMPLE_H
 #define UNIT_RECORD_EXAMPLE_H
 
-#include "record.h"
+#include "record/record.h"
 
 #define EXAMPLE_RUN_ID "0123456789abcdef"
 

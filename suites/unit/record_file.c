@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "record/record.h"
 #include "record_example.h"
 
 /* A file of this test's own, removed while it is open; path is by descriptor. */

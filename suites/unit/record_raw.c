@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/json.h"
 #include "record_example.h"
-#include "record_json.h"
 
 static void expect_cut(const char *line, const char *left, size_t n_arrays, size_t n_numbers)
 {

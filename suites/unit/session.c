@@ -1,6 +1,6 @@
 /* session.c: what a step left behind is refused or changes the digest when a replica did something
  * else, or when a result has another size. */
-#include "session.h"
+#include "measure/session.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "stats.h"
+#include "numbers/stats.h"
 
 /* A fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear congruence. */
 static double next_uniform(uint64_t *state)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
-#include "text.h"
+#include "command/command.h"
+#include "text/text.h"
 
 static char *written(enum text_form form, const char *text)
 {

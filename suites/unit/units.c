@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "units.h"
+#include "text/units.h"
 
 Test(units, known)
 {

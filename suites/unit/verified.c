@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verify_recurrent.h"
+#include "verify/recurrent.h"
 #include "workload.h"
 
 /* The portable matrix product adds to what is there, product by product: here each is half of the

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "watch.h"
+#include "measure/watch.h"
 
 /* Of a start at 1 s by the timer and 7 s by the clock. */
 static int compare(uint64_t before_ns, uint64_t clock_ns, uint64_t after_ns)

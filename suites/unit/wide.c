@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "verify_dense.h"
+#include "verify/dense.h"
 #include "workload.h"
 
 static struct workload workload_of(const char *name)

@@ -1,7 +1,7 @@
 """figures.py: medians, intervals and ratios of a comparison, from its launches.
 
 The launch is what is repeated: steps of one launch depend on each other. Ratios are paired by
-round, because the arms of a round ran one after the other. harness/peer_*.c does the same sums.
+round, because the arms of a round ran one after the other. harness/report/peer_*.c does the same sums.
 """
 from __future__ import annotations
 

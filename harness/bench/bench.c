@@ -1,0 +1,238 @@
+/* bench/bench.c: the subcommand bench: options, devices, exit status. */
+#include "bench/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "record/provenance.h"
+#include "text/options.h"
+
+enum { ROUNDS_MAX = 100000 };
+
+static const struct argp_option option_table[] = {
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N or GPUs, like cuda:0,1, at least two; cuda:0,0 are two slots on one GPU "
+            "(default: one virtual device per core; of overlap virt:2+500us, whose transfers take "
+            "half a millisecond longer)"},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"},
+    COMMAND_REQUIRE_OPTION,
+    {.name = "bytes",
+     .key = 's',
+     .arg = "SIZE",
+     .doc = "of the model (default 12Mi, of overlap 1Mi)"},
+    {.name = "rounds", .key = 'r', .arg = "N", .doc = "timed rounds (default 40, of overlap 20)"},
+    {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or tsv"},
+    {0}};
+
+struct arguments {
+    struct bench_options options;
+    size_t required; /* devices */
+    bool named;
+};
+
+static error_t parse_name(struct arguments *a, const char *arg, const struct argp_state *state)
+{
+    static const char *const names[] = {"copies", "overlap"};
+    struct text_error why;
+    size_t index;
+
+    if (a->named)
+        return command_bad_option(state, "unexpected argument '%.60s'", arg);
+    if (option_name("benchmark", arg, names, 2, &index, &why))
+        return command_bad_option(state, "%s", why.text);
+    a->named = true;
+    a->options.overlap = index == 1;
+    return 0;
+}
+
+static error_t parse_number(const struct argp_state *state, const char *name, const char *arg,
+                            size_t min, size_t max, size_t *number)
+{
+    struct text_error why;
+
+    if (option_size(arg, min, max, number, &why))
+        return command_bad_option(state, "--%s: %s", name, why.text);
+    return 0;
+}
+
+static error_t parse_bytes(struct bench_options *o, const char *arg, const struct argp_state *state)
+{
+    const error_t rc = parse_number(state, "bytes", arg, 4, (size_t)1 << 30, &o->bytes);
+
+    if (rc == 0 && o->bytes % sizeof(float) != 0)
+        return command_bad_option(state, "--bytes: %zu is no multiple of 4, a float's bytes",
+                                  o->bytes);
+    return rc;
+}
+
+static error_t parse_text(const struct argp_state *state, const char *name, const char *arg,
+                          char *field, size_t bytes)
+{
+    if (command_copy(field, bytes, arg))
+        return command_bad_option(state, "--%s: longer than %zu characters", name, bytes - 1);
+    return 0;
+}
+
+static error_t parse_format(struct bench_options *o, const char *arg,
+                            const struct argp_state *state)
+{
+    static const char *const formats[] = {"text", "tsv"};
+    size_t index = 0;
+    const error_t rc = command_choice(state, "format", "format", arg, formats, 2, &index);
+
+    o->format = index == 1 ? BENCH_TSV : BENCH_TEXT;
+    return rc;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    struct bench_options *o = &a->options;
+    const error_t rc = command_once(state, option_table, key, &o->seen);
+
+    if (rc)
+        return rc;
+    switch (key) {
+    case 'd':
+        return parse_text(state, "devices", arg, o->devices, sizeof o->devices);
+    case 'b':
+        return parse_text(state, "backend", arg, o->backend, sizeof o->backend);
+    case COMMAND_REQUIRE:
+        return command_require(state, arg, &a->required);
+    case 's':
+        return parse_bytes(o, arg, state);
+    case 'r':
+        return parse_number(state, "rounds", arg, 1, ROUNDS_MAX, &o->rounds);
+    case 'f':
+        return parse_format(o, arg, state);
+    case ARGP_KEY_ARG:
+        return parse_name(a, arg, state);
+    case ARGP_KEY_END:
+        return a->named ? 0 : command_bad_option(state, "which benchmark? known: copies, overlap");
+    default:
+        return command_key(key, arg, state);
+    }
+}
+
+/* Samples of every line, and room for bench_print. */
+static int open_samples(struct bench_line line[], size_t n, size_t rounds, double **scratch)
+{
+    *scratch = calloc(2 * rounds, sizeof **scratch);
+    for (size_t i = 0; i < n; i++) {
+        line[i].ns = calloc(rounds, sizeof *line[i].ns);
+        line[i].peer_ns = calloc(rounds, sizeof *line[i].peer_ns);
+        if (line[i].ns == NULL || line[i].peer_ns == NULL)
+            return -1;
+    }
+    return *scratch == NULL ? -1 : 0;
+}
+
+static int measure(const char *command, struct dp_group *group, const struct bench_options *options)
+{
+    struct bench_line line[BENCH_COPIES_LINES] = {{0}};
+    struct bench_wrong wrong = {""};
+    struct dp_error err = {0};
+    double *scratch = NULL;
+    size_t compared = 0;
+    int status = EXIT_FAILED;
+
+    if (open_samples(line, BENCH_COPIES_LINES, options->rounds, &scratch)) {
+        command_complain(command, "no memory for %zu rounds", options->rounds);
+    } else if (bench_copies(group, options, line, &compared, &wrong, &err)) {
+        status = command_core_error(command, &err);
+    } else if (wrong.text[0] != '\0' || compared == 0) {
+        command_complain(command, "%s; no times", compared == 0 ? "nothing compared" : wrong.text);
+    } else {
+        bench_print(options, line, BENCH_COPIES_LINES, compared, scratch);
+        status = EXIT_PASSED;
+    }
+    for (int i = 0; i < BENCH_COPIES_LINES; i++) {
+        free(line[i].ns);
+        free(line[i].peer_ns);
+    }
+    free(scratch);
+    return status;
+}
+
+/* Memory of late devices is not in order for the bench's own code, and their times mean nothing. */
+static int check_devices(const char *command, struct dp_group *group, struct bench_options *options)
+{
+    const char *devices = options->devices;
+    struct dp_slot_info info;
+
+    if (dp_group_size(group) < 2) {
+        command_complain(command, "--devices: '%s' has fewer than 2 devices to copy between",
+                         devices);
+        return EXIT_MISUSE;
+    }
+    dp_slot_describe(dp_group_slot(group, 0), &info);
+    if (info.lag) {
+        command_complain(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
+        return EXIT_MISUSE;
+    }
+    if (!options->overlap && info.delay_ns > 0) {
+        command_complain(command, "--devices: '%s' has slow transfers on purpose; use virt:N",
+                         devices);
+        return EXIT_MISUSE;
+    }
+    options->gpus = strcmp(info.kind, "cuda") == 0;
+    options->simulated = provenance_simulated(group);
+    snprintf(options->backend, sizeof options->backend, "%s", dp_group_backend(group));
+    return EXIT_PASSED;
+}
+
+/* What was not asked for. */
+static void complete(struct bench_options *options)
+{
+    if (options->bytes == 0)
+        options->bytes = (size_t)(options->overlap ? 1 : 12) << 20;
+    if (options->rounds == 0)
+        options->rounds = options->overlap ? 20 : 40;
+    if (options->devices[0] == '\0' && options->overlap)
+        snprintf(options->devices, sizeof options->devices, "virt:2+500us");
+    else if (options->devices[0] == '\0')
+        command_default_devices(options->devices, sizeof options->devices);
+}
+
+int bench_main(int argc, char **argv)
+{
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "copies|overlap",
+        .doc =
+            "Times a part of a step beside a peer, in turns, and compares every result."
+            "\vcopies: replicate and reduce of a model against memcpy by the same threads, or on "
+            "GPUs against copies from device to device between the same slots.\n"
+            "overlap: a step of DistributedDataParallel without its reduction, the reduction "
+            "alone, and the whole step: what of the communication is hidden behind backward.\n\n"
+            "Exit status: 0 all results right, 1 one was wrong, 2 misuse. Speed never "
+            "changes it."};
+    struct arguments arguments = {0};
+    struct bench_options *options = &arguments.options;
+    struct dp_group *group = NULL;
+    int status;
+
+    if ((status = command_parse(&argp, argc, argv, &arguments)))
+        return status;
+    complete(options);
+    const struct dp_group_config config = {.devices = options->devices,
+                                           .backend = options->backend[0] != '\0' ? options->backend
+                                                                                  : NULL,
+                                           .bind = true};
+
+    if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
+        return status;
+    if ((status = check_devices(argv[0], group, options)) == 0)
+        status = options->overlap ? bench_overlap(argv[0], group, options)
+                                  : measure(argv[0], group, options);
+    dp_group_close(group);
+    return status;
+}

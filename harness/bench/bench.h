@@ -1,0 +1,48 @@
+/* bench/bench.h: benchmarks of parts of a step, each beside a peer that does the same work in
+ * another way, in one process, taking turns, and with every result compared bit for bit. */
+#ifndef HARNESS_BENCH_H
+#define HARNESS_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dp.h"
+
+enum bench_format { BENCH_TEXT, BENCH_TSV };
+
+struct bench_options {
+    char devices[64], backend[32];
+    size_t bytes, rounds; /* 0: what the benchmark takes by itself */
+    bool gpus, simulated; /* of the devices */
+    enum bench_format format;
+    bool overlap;  /* that benchmark, not copies */
+    uint64_t seen; /* options that were given */
+};
+
+/* One thing that was timed: as many samples of it as of the peer, sample r of both from round r. */
+struct bench_line {
+    const char *name, *peer;
+    double work, peer_work; /* bytes read and written by one call */
+    double *ns, *peer_ns;   /* [rounds] */
+};
+
+struct bench_wrong {
+    char text[160]; /* what differed, "": nothing */
+};
+
+/* copies: replicate and reduce of a model against memcpy, on GPUs against copies. Fills the samples
+ * of two lines; what was compared is counted. 0, or the status of err. */
+enum { BENCH_COPIES_LINES = 2 };
+int bench_copies(struct dp_group *group, const struct bench_options *options,
+                 struct bench_line line[BENCH_COPIES_LINES], size_t *compared,
+                 struct bench_wrong *wrong, struct dp_error *err);
+
+/* overlap: what of the reduction of ranks a step hides behind backward, printed. An exit status. */
+int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options);
+
+/* The lines on standard output; scratch has room for twice the rounds. */
+void bench_print(const struct bench_options *options, const struct bench_line line[], size_t n,
+                 size_t compared, double scratch[]);
+
+#endif

@@ -1,0 +1,351 @@
+/* bench/copies.c: replicate and reduce of a model through core's public functions, and the peer:
+ * memcpy by the same threads, or on GPUs, whose memory threads cannot touch, copies of core from
+ * the first slot to each other one.
+ *
+ * A module of the bench's own holds the parameters; its forward, which dp_apply runs on the
+ * workers, does what a round needs there: gradients, comparisons, and the peer's memcpy. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "measure/session.h"
+
+enum { PARAM_BYTES = 4 << 20, PARAMS_MAX = 256, WARMUP_ROUNDS = 3 };
+
+enum job { JOB_GRADIENTS, JOB_COMPARE, JOB_MEMCPY };
+
+struct copies {
+    struct dp_group *group;
+    int n; /* devices */
+    struct dp_module *module;
+    struct dp_replicas *replicas;
+    struct dp_param *param[PARAMS_MAX];
+    int n_params;
+    struct dp_tensor from, to[DP_MAX_SLOTS]; /* of the peer: one copy on every further device */
+    float *host[DP_MAX_SLOTS];               /* of a worker: as long as the longest parameter */
+    bool gpus;
+    enum job job;
+    size_t round;
+    size_t compared[DP_MAX_SLOTS], different[DP_MAX_SLOTS]; /* by the worker of that device */
+};
+
+/* Small integers: sums over all devices are exact. Other ones in every round and device. */
+static float number(size_t round, int owner, int param, size_t i)
+{
+    return (float)((i * 31 + round * 7 + (size_t)owner * 13 + (size_t)param * 3) % 251) - 125.0f;
+}
+
+static int fill_gradients(struct copies *c, struct dp_run *run, struct dp_error *err)
+{
+    const int r = dp_run_replica(run);
+    int rc = 0;
+
+    for (int p = 0; p < c->n_params && rc == 0; p++) {
+        struct dp_tensor grad;
+        bool accumulate;
+
+        dp_run_grad(run, c->param[p], &grad, &accumulate);
+        const size_t n = dp_tensor_count(&grad);
+
+        for (size_t i = 0; i < n; i++)
+            c->host[r][i] = number(c->round, 1 + r, p, i);
+        rc = dp_tensor_write(&grad, c->host[r], err);
+    }
+    return rc;
+}
+
+/* The part of the peer's that is parameter p, from its element first on. */
+static struct dp_tensor part_of(const struct copies *c, const struct dp_tensor *whole, int p,
+                                size_t first)
+{
+    struct dp_tensor part = *whole;
+
+    part.dim[0] = dp_tensor_count(&c->param[p]->value);
+    part.data = (float *)whole->data + first;
+    return part;
+}
+
+static int count_differences(struct copies *c, int r, int p, const struct dp_tensor *got,
+                             struct dp_error *err)
+{
+    const size_t n = dp_tensor_count(got);
+    const int rc = dp_tensor_read(c->host[r], got, err);
+
+    for (size_t i = 0; i < n && rc == 0; i++)
+        c->different[r] += !(c->host[r][i] == number(c->round, 0, p, i));
+    c->compared[r] += n;
+    return rc;
+}
+
+/* This device's replica, and its copy by the peer. */
+static int compare(struct copies *c, struct dp_run *run, struct dp_error *err)
+{
+    const int r = dp_run_replica(run);
+    size_t first = 0;
+    int rc = 0;
+
+    for (int p = 0; p < c->n_params && rc == 0; p++) {
+        const struct dp_tensor *value = dp_run_value(run, c->param[p]);
+
+        rc = count_differences(c, r, p, value, err);
+        if (r > 0 && rc == 0) {
+            const struct dp_tensor part = part_of(c, &c->to[r], p, first);
+
+            rc = count_differences(c, r, p, &part, err);
+        }
+        first += dp_tensor_count(value);
+    }
+    return rc;
+}
+
+/* Slice r of every copy. */
+static void copy_slice(const struct copies *c, int r)
+{
+    const size_t n = dp_tensor_count(&c->from), each = (n / (size_t)c->n + 16) / 16 * 16;
+    const size_t first = (size_t)r * each;
+
+    if (first >= n)
+        return;
+    for (int d = 1; d < c->n; d++)
+        memcpy((float *)c->to[d].data + first, (const float *)c->from.data + first,
+               (n - first < each ? n - first : each) * sizeof(float));
+}
+
+static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                   int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    struct copies *c = dp_module_self(module);
+
+    (void)in, (void)n_in, (void)out;
+    *n_out = 0;
+    switch (c->job) {
+    case JOB_GRADIENTS:
+        return fill_gradients(c, run, err);
+    case JOB_COMPARE:
+        return compare(c, run, err);
+    case JOB_MEMCPY:
+        copy_slice(c, dp_run_replica(run));
+        break;
+    }
+    return 0;
+}
+
+static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
+                    int n_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    (void)module, (void)run, (void)grad_out, (void)n_out, (void)grad_in, (void)n_in;
+    return dp_fail(err, DP_EINVAL, "the model of this benchmark has no backward");
+}
+
+static int run_job(struct copies *c, enum job job, struct dp_error *err)
+{
+    struct dp_call call[DP_MAX_SLOTS];
+    struct dp_tensor out[DP_MAX_IO];
+
+    c->job = job;
+    for (int i = 0; i < c->n; i++)
+        call[i] = (struct dp_call){c->module, dp_replicas_run(c->replicas, i), NULL, 0, out, 0};
+    return dp_apply(call, c->n, err);
+}
+
+static int open_params(struct copies *c, size_t bytes, struct dp_error *err)
+{
+    const size_t total = bytes / sizeof(float), most = PARAM_BYTES / sizeof(float);
+    int rc = 0;
+
+    for (size_t done = 0; done < total && rc == 0; done += most) {
+        const size_t n = total - done < most ? total - done : most;
+        char name[32];
+
+        snprintf(name, sizeof name, "part%d", c->n_params);
+        rc = dp_module_add_param(c->module, name, DP_F32, 1, &n, &c->param[c->n_params++], err);
+    }
+    return rc ? rc : dp_module_to(c->module, dp_group_slot(c->group, 0), err);
+}
+
+static int open_copies(struct copies *c, const struct bench_options *options, struct dp_error *err)
+{
+    static const struct dp_module_ops ops = {"bench", forward, backward, NULL};
+    const size_t total = options->bytes / sizeof(float);
+    struct dp_slot *slot[DP_MAX_SLOTS];
+    int rc;
+
+    for (int i = 0; i < c->n; i++) {
+        slot[i] = dp_group_slot(c->group, i);
+        if ((c->host[i] = malloc(PARAM_BYTES)) == NULL)
+            return dp_fail(err, DP_ENOMEM, "no memory for %d bytes", PARAM_BYTES);
+    }
+    if ((rc = dp_module_open(c->group, &ops, c, NULL, 0, &c->module, err)) ||
+        (rc = open_params(c, options->bytes, err)) ||
+        (rc = dp_replicas_open(c->module, slot, c->n, &c->replicas, err)) ||
+        (rc = dp_tensor_alloc(slot[0], DP_F32, 1, &total, &c->from, err)))
+        return rc;
+    for (int i = 0; i < c->n && rc == 0; i++) {
+        dp_run_grad_mode(dp_replicas_run(c->replicas, i), false);
+        if (i > 0)
+            rc = dp_tensor_alloc(slot[i], DP_F32, 1, &total, &c->to[i], err);
+    }
+    return rc;
+}
+
+static void close_copies(struct copies *c)
+{
+    for (int i = 1; i < c->n; i++)
+        if (c->to[i].slot != NULL)
+            dp_tensor_free(&c->to[i]);
+    if (c->from.slot != NULL)
+        dp_tensor_free(&c->from);
+    dp_replicas_close(c->replicas);
+    dp_module_close(c->module);
+    for (int i = 0; i < c->n; i++)
+        free(c->host[i]);
+}
+
+/* The model and what the peer copies: the same numbers. */
+static int write_values(struct copies *c, struct dp_error *err)
+{
+    size_t first = 0;
+
+    for (int p = 0; p < c->n_params; p++) {
+        const struct dp_tensor part = part_of(c, &c->from, p, first);
+        const size_t n = dp_tensor_count(&part);
+        int rc;
+
+        for (size_t i = 0; i < n; i++)
+            c->host[0][i] = number(c->round, 0, p, i);
+        if ((rc = dp_tensor_write(&c->param[p]->value, c->host[0], err)) ||
+            (rc = dp_tensor_write(&part, c->host[0], err)))
+            return rc;
+        first += n;
+    }
+    return 0;
+}
+
+static int check_sums(struct copies *c, struct dp_error *err)
+{
+    for (int p = 0; p < c->n_params; p++) {
+        const struct dp_param *param = c->param[p];
+        const size_t n = dp_tensor_count(&param->grad);
+        const int rc = dp_tensor_read(c->host[0], &param->grad, err);
+
+        if (rc)
+            return rc;
+        for (size_t i = 0; i < n; i++) {
+            float sum = 0;
+
+            for (int r = 0; r < c->n; r++)
+                sum += number(c->round, 1 + r, p, i);
+            c->different[0] += !param->has_grad || !(c->host[0][i] == sum);
+        }
+        c->compared[0] += n;
+    }
+    return 0;
+}
+
+typedef int timed_fn(struct copies *c, struct dp_error *err);
+
+static int replicate(struct copies *c, struct dp_error *err)
+{
+    const int rc = dp_replicate(c->replicas, c->n, err);
+
+    return rc ? rc : dp_group_wait(c->group, err);
+}
+
+static int reduce(struct copies *c, struct dp_error *err)
+{
+    const int rc = dp_reduce(c->replicas, c->n, err);
+
+    return rc ? rc : dp_group_wait(c->group, err);
+}
+
+static int peer(struct copies *c, struct dp_error *err)
+{
+    int rc = c->gpus ? 0 : run_job(c, JOB_MEMCPY, err);
+
+    for (int d = 1; d < c->n && c->gpus && rc == 0; d++)
+        rc = dp_tensor_copy(&c->to[d], &c->from, err);
+    return rc || !c->gpus ? rc : dp_group_wait(c->group, err);
+}
+
+static int timed(struct copies *c, timed_fn *function, double *ns, struct dp_error *err)
+{
+    dp_group_barrier(c->group);
+
+    const uint64_t begin = session_clock_ns();
+    const int rc = function(c, err);
+
+    *ns = (double)(session_clock_ns() - begin);
+    return rc;
+}
+
+/* Who is first alternates: the second finds other data in the caches. */
+static int both(struct copies *c, timed_fn *function, double *ns, double *peer_ns,
+                struct dp_error *err)
+{
+    const bool first = c->round % 2 == 0;
+    int rc = first ? timed(c, function, ns, err) : timed(c, peer, peer_ns, err);
+
+    if (rc == 0)
+        rc = first ? timed(c, peer, peer_ns, err) : timed(c, function, ns, err);
+    return rc;
+}
+
+static int one_round(struct copies *c, double ns[BENCH_COPIES_LINES],
+                     double peer_ns[BENCH_COPIES_LINES], struct dp_error *err)
+{
+    int rc;
+
+    if ((rc = write_values(c, err)) || (rc = both(c, replicate, &ns[0], &peer_ns[0], err)) ||
+        (rc = run_job(c, JOB_COMPARE, err)))
+        return rc;
+    dp_zero_grad(c->module);
+    if ((rc = run_job(c, JOB_GRADIENTS, err)) || (rc = both(c, reduce, &ns[1], &peer_ns[1], err)) ||
+        (rc = run_job(c, JOB_COMPARE, err)))
+        return rc;
+    return check_sums(c, err);
+}
+
+static int all_rounds(struct copies *c, size_t rounds, struct bench_line line[],
+                      struct dp_error *err)
+{
+    for (c->round = 0; c->round < WARMUP_ROUNDS + rounds; c->round++) {
+        double ns[BENCH_COPIES_LINES], peer_ns[BENCH_COPIES_LINES];
+        const int rc = one_round(c, ns, peer_ns, err);
+
+        if (rc)
+            return rc;
+        for (int l = 0; l < BENCH_COPIES_LINES && c->round >= WARMUP_ROUNDS; l++) {
+            line[l].ns[c->round - WARMUP_ROUNDS] = ns[l];
+            line[l].peer_ns[c->round - WARMUP_ROUNDS] = peer_ns[l];
+        }
+    }
+    return 0;
+}
+
+int bench_copies(struct dp_group *group, const struct bench_options *options,
+                 struct bench_line line[BENCH_COPIES_LINES], size_t *compared,
+                 struct bench_wrong *wrong, struct dp_error *err)
+{
+    struct copies c = {.group = group, .n = dp_group_size(group), .gpus = options->gpus};
+    const double bytes = (double)options->bytes, copied = 2.0 * bytes * (c.n - 1);
+    int rc = open_copies(&c, options, err);
+
+    line[0].name = "replicate";
+    line[1].name = "reduce";
+    line[0].peer = line[1].peer = c.gpus ? "copy" : "memcpy";
+    line[0].work = line[0].peer_work = line[1].peer_work = copied;
+    line[1].work = bytes * (c.n + 1);
+    if (rc == 0)
+        rc = all_rounds(&c, options->rounds, line, err);
+    *compared = 0;
+    wrong->text[0] = '\0';
+    for (int i = 0; i < c.n && rc == 0; i++) {
+        *compared += c.compared[i];
+        if (c.different[i] > 0 && wrong->text[0] == '\0')
+            snprintf(wrong->text, sizeof wrong->text, "%zu of %zu numbers on %s are wrong",
+                     c.different[i], c.compared[i], dp_slot_name(dp_group_slot(group, i)));
+    }
+    close_copies(&c);
+    return rc;
+}

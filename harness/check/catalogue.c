@@ -1,0 +1,293 @@
+/* check/catalogue.c: the areas, rules and cases that are there: words for them, whether they fit
+ * together, --list and --rules. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/runner.h"
+#include "command/command.h"
+#include "words.h"
+
+const char *const runner_obligation_words[] = {
+    [MUST] = "MUST", [MUST_REFUSE] = "MUST_REFUSE", [MAY] = "MAY"};
+const char *const runner_evidence_words[] = {[OBSERVED] = "observed", [REPORTED] = "reported"};
+const char *const runner_verdict_words[] = {
+    [CHECK_PASS] = "PASS", [CHECK_FAIL] = "FAIL", [CHECK_SKIP] = "SKIP", [CHECK_BROKEN] = "BROKEN"};
+
+const struct runner_profile runner_profiles[RUNNER_PROFILES] = {
+    {"primitives", PROFILE_PRIMITIVES,
+     IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE |
+         IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER},
+    {"dataparallel", PROFILE_DATAPARALLEL,
+     IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE |
+         IMPL_CAP_APPLY | IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_TRACE |
+         IMPL_CAP_TRAFFIC | IMPL_CAP_ARGUMENTS},
+    {"ddp", PROFILE_DDP, IMPL_CAP_DDP | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER},
+};
+
+void runner_clean(char *text, size_t bytes)
+{
+    text[bytes - 1] = '\0';
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e)
+            *text = '?';
+}
+
+void runner_rule(const struct check_area *area, int number, char rule[32])
+{
+    snprintf(rule, 32, "%.24s-%02d", area->name, number % 1000);
+}
+
+static bool is_rule_of(const struct check_area *area, const char *rule)
+{
+    char name[32];
+
+    for (int i = 1; i <= area->n_rules; i++) {
+        runner_rule(area, i, name);
+        if (strcmp(name, rule) == 0)
+            return true;
+    }
+    return false;
+}
+
+const struct check_area *runner_area_of(const char *rule)
+{
+    for (int i = 0; i < check_n_areas; i++)
+        if (is_rule_of(check_areas[i], rule))
+            return check_areas[i];
+    return NULL;
+}
+
+const struct check_excuse *runner_excuse(const struct check_area *area, const char *rule)
+{
+    for (int i = 0; i < area->n_excuses; i++)
+        if (strcmp(area->excuses[i].rule, rule) == 0)
+            return &area->excuses[i];
+    return NULL;
+}
+
+static int cases_of(const struct check_area *area, const char *rule)
+{
+    int n = 0;
+
+    for (int i = 0; i < area->n; i++)
+        n += strcmp(area->cases[i].rule, rule) == 0;
+    return n;
+}
+
+/* ---- does it fit together? ------------------------------------------------------------------- */
+
+static int fault(char why[RUNNER_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int fault(char why[RUNNER_TEXT], const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why, RUNNER_TEXT, format, args);
+    va_end(args);
+    return -1;
+}
+
+/* Ids are typed, quoted and matched by globs. */
+static bool is_plain(const char *id)
+{
+    return id[strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")] ==
+           '\0';
+}
+
+/* An implementation with all that a profile requires must be able to pass it. */
+static int check_needs(const struct check_case *test, char why[RUNNER_TEXT])
+{
+    for (int i = 0; test->obligation != MAY && i < RUNNER_PROFILES; i++)
+        if ((test->profiles & runner_profiles[i].bit) != 0 &&
+            (test->needs & ~runner_profiles[i].required) != 0)
+            return fault(why, "%.80s: needs a capability that its profile '%s' does not require",
+                         test->id, runner_profiles[i].name);
+    return 0;
+}
+
+static int check_case_row(const struct check_area *area, const struct check_case *test,
+                          char why[RUNNER_TEXT])
+{
+    const unsigned profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
+
+    if (test->id == NULL || test->rule == NULL || test->run == NULL)
+        return fault(why, "area %s: a case without an id, a rule or a function", area->name);
+    if (!is_rule_of(area, test->rule))
+        return fault(why, "%.80s: '%.40s' is no rule of the area %s", test->id, test->rule,
+                     area->name);
+
+    const size_t length = strlen(test->rule);
+
+    if (strncmp(test->id, test->rule, length) != 0 || test->id[length] != '.' ||
+        test->id[length + 1] == '\0')
+        return fault(why, "%.80s: the id must begin with the rule, '%s.'", test->id, test->rule);
+    if (!is_plain(test->id))
+        return fault(why, "%.80s: an id has letters, digits, '_', '-' and '.' only", test->id);
+    if (test->profiles == 0 || (test->profiles & ~profiles) != 0)
+        return fault(why, "%.80s: belongs to no profile, or to one that is not there", test->id);
+    if (test->needs >> RUNNER_CAPABILITIES != 0 || test->devices < 0 ||
+        test->devices > IMPL_MAX_DEVICES)
+        return fault(why, "%.80s: needs something that is not in impl.h", test->id);
+    return check_needs(test, why);
+}
+
+static int check_excuses(const struct check_area *area, char why[RUNNER_TEXT])
+{
+    for (int i = 0; i < area->n_excuses; i++) {
+        const struct check_excuse *excuse = &area->excuses[i];
+
+        if (!is_rule_of(area, excuse->rule))
+            return fault(why, "an excuse for '%.40s', which is no rule of the area %s",
+                         excuse->rule, area->name);
+        if (runner_excuse(area, excuse->rule) != excuse)
+            return fault(why, "%s has two excuses", excuse->rule);
+        if (excuse->reason == NULL || excuse->reason[0] == '\0')
+            return fault(why, "%s has an excuse without a reason", excuse->rule);
+    }
+    return 0;
+}
+
+static int check_area_row(const struct check_area *area, char why[RUNNER_TEXT])
+{
+    char rule[32];
+
+    if (area->n_rules < 1 || area->n_rules > 99)
+        return fault(why, "area %s: no rules", area->name);
+    for (int i = 0; i < area->n; i++)
+        if (check_case_row(area, &area->cases[i], why))
+            return -1;
+    if (check_excuses(area, why))
+        return -1;
+    for (int i = 1; i <= area->n_rules; i++) {
+        runner_rule(area, i, rule);
+
+        const int n = cases_of(area, rule);
+        const bool excused = runner_excuse(area, rule) != NULL;
+
+        if (n == 0 && !excused)
+            return fault(why, "%s has neither a case nor an excuse", rule);
+        if (n > 0 && excused)
+            return fault(why, "%s has %d cases and an excuse for having none", rule, n);
+    }
+    return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int check_unique(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
+{
+    size_t total = 0, used = 0;
+    int rc = 0;
+
+    for (int a = 0; a < n; a++)
+        total += (size_t)areas[a]->n;
+
+    const char **ids = calloc(total + 1, sizeof *ids);
+
+    if (ids == NULL)
+        return fault(why, "out of memory");
+    for (int a = 0; a < n; a++)
+        for (int i = 0; i < areas[a]->n; i++)
+            ids[used++] = areas[a]->cases[i].id;
+    qsort(ids, used, sizeof *ids, compare_ids);
+    for (size_t i = 1; i < used && rc == 0; i++)
+        if (strcmp(ids[i - 1], ids[i]) == 0)
+            rc = fault(why, "two cases are called %.80s", ids[i]);
+    free(ids);
+    return rc;
+}
+
+int runner_catalogue(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
+{
+    for (int a = 0; a < n; a++) {
+        for (int b = 0; b < a; b++)
+            if (strcmp(areas[a]->name, areas[b]->name) == 0)
+                return fault(why, "two areas are called %s", areas[a]->name);
+        if (check_area_row(areas[a], why))
+            return -1;
+    }
+    return check_unique(areas, n, why);
+}
+
+/* ---- --list, --rules ------------------------------------------------------------------------- */
+
+static void capability_list(uint64_t capabilities, char text[RUNNER_TEXT])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < RUNNER_CAPABILITIES; i++)
+        if (capabilities >> i & 1)
+            used += (size_t)snprintf(text + used, RUNNER_TEXT - used, "%s%s", used > 0 ? "," : "",
+                                     impl_capability_word((uint64_t)1 << i));
+}
+
+void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
+{
+    char needs[RUNNER_TEXT], text[2 * RUNNER_TEXT], devices[40];
+
+    for (size_t i = 0; i < n; i++) {
+        const struct check_case *test = tests[i];
+
+        capability_list(test->needs, needs);
+        snprintf(devices, sizeof devices, "%s%d device%s", needs[0] != '\0' ? ", " : "",
+                 test->devices, test->devices == 1 ? "" : "s");
+        snprintf(text, sizeof text, "%s, %s, %s; needs %s%s", test->rule,
+                 runner_obligation_words[test->obligation], runner_evidence_words[test->evidence],
+                 needs,
+                 test->devices > 0  ? devices
+                 : needs[0] == '\0' ? "nothing"
+                                    : "");
+        fprintf(stream, "%s\n", test->id);
+        fputs("    ", stream);
+        command_wrap(stream, text, 4, 4, 80);
+    }
+}
+
+static void print_rule(FILE *stream, const struct check_area *area, int number, int count[3])
+{
+    char rule[32], text[RUNNER_TEXT];
+
+    runner_rule(area, number, rule);
+
+    const struct check_excuse *excuse = runner_excuse(area, rule);
+    const int cases = cases_of(area, rule);
+
+    if (excuse == NULL)
+        snprintf(text, sizeof text, "covered         %d case%s", cases, cases == 1 ? "" : "s");
+    else
+        snprintf(text, sizeof text, "%-15s %s", excuse->pending ? "pending" : "not applicable",
+                 excuse->reason);
+    count[excuse == NULL ? 0 : excuse->pending ? 1 : 2]++;
+    fprintf(stream, "%-9s ", rule);
+    command_wrap(stream, text, 10, 26, 80);
+}
+
+static bool area_is_asked_for(const struct runner_options *options, const char *name)
+{
+    char list[sizeof options->area], *rest = NULL;
+
+    memcpy(list, options->area, sizeof list);
+    for (char *one = strtok_r(list, ",", &rest); one != NULL; one = strtok_r(NULL, ",", &rest))
+        if (strcmp(one, name) == 0)
+            return true;
+    return options->area[0] == '\0';
+}
+
+void runner_rules(FILE *stream, const struct runner_options *options)
+{
+    int count[3] = {0};
+
+    for (int a = 0; a < check_n_areas; a++)
+        for (int i = 1;
+             i <= check_areas[a]->n_rules && area_is_asked_for(options, check_areas[a]->name); i++)
+            print_rule(stream, check_areas[a], i, count);
+    fprintf(stream, "%d rules: %d covered, %d pending, %d not applicable\n",
+            count[0] + count[1] + count[2], count[0], count[1], count[2]);
+}

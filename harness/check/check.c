@@ -1,0 +1,263 @@
+/* check/check.c: `lockstep check`: probes the implementation, runs the cases, writes the result. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check/pool.h"
+#include "check/runner.h"
+#include "command/command.h"
+#include "files/stop.h"
+#include "record/memory.h"
+
+int runner_stopped(const char *command, int rc, struct runner_progress *progress)
+{
+    const char *why = strerror(errno);
+
+    if (rc == 0)
+        return 0;
+    if (progress != NULL)
+        runner_progress_close(progress);
+    if (rc < 0) {
+        command_complain(command, "no process can be started: %s", why);
+        return EXIT_MISUSE;
+    }
+    if (progress != NULL)
+        command_complain(command, "interrupted after %zu of %zu verdicts; nothing was written",
+                         progress->done, progress->total);
+    else
+        command_complain(command, "interrupted");
+    return EXIT_INTERRUPTED;
+}
+
+/* Known before it is loaded, because starting it may take long. */
+static bool is_command(const char *spec)
+{
+    return strncmp(spec, "exec:", 5) == 0 || strncmp(spec, "exec@", 5) == 0;
+}
+
+int runner_probe(const char *command, const char *spec, struct runner_run *run)
+{
+    struct runner_job *job = calloc(1, sizeof *job);
+    const struct runner_options *options = run->options;
+    int status;
+
+    if (job == NULL) {
+        command_complain(command, "out of memory");
+        return EXIT_MISUSE;
+    }
+    *job = (struct runner_job){.spec = spec,
+                               .impl_options = options->impl_options,
+                               .devices = options->devices,
+                               .seed = options->seed,
+                               .mode = RUNNER_PROBE,
+                               .process = is_command(spec),
+                               .limit_s = options->limit_s};
+    status = runner_stopped(command, runner_pool(job, 1, 1, NULL), NULL);
+    run->is = job->is;
+    memcpy(run->cause, job->cause, sizeof run->cause);
+    free(job);
+    return status;
+}
+
+/* The results that are to be run, as jobs: each alone, or all of an area for one process. */
+static size_t make_jobs(const struct runner_run *run, struct runner_job jobs[],
+                        struct runner_result *results[])
+{
+    const bool together = run->is.process && !run->options->isolate;
+    const struct check_area *last = NULL;
+    size_t n = 0, used = 0;
+
+    for (size_t i = 0; i < run->n; i++) {
+        const struct check_area *area = runner_area_of(run->result[i].test->rule);
+
+        if (run->result[i].reason[0] != '\0')
+            continue;
+        if (n == 0 || !together || area != last)
+            jobs[n++] = (struct runner_job){.spec = run->options->impl,
+                                            .impl_options = run->options->impl_options,
+                                            .devices = run->options->devices,
+                                            .seed = run->options->seed,
+                                            .mode = together ? RUNNER_SHARED : RUNNER_EACH,
+                                            .process = run->is.process,
+                                            .expected = &run->is.about,
+                                            .limit_s = run->options->limit_s,
+                                            .result = results + used};
+        results[used++] = &run->result[i];
+        jobs[n - 1].n++;
+        last = area;
+    }
+    return n;
+}
+
+static int run_cases(const char *command, struct runner_run *run)
+{
+    struct runner_result **results = calloc(run->n + 1, sizeof *results);
+    struct runner_job *jobs = calloc(run->n + 1, sizeof *jobs);
+    struct runner_progress progress;
+    const struct runner_watcher watcher = {runner_progress_verdict, &progress};
+    size_t n, total = 0;
+    int status = EXIT_MISUSE;
+
+    if (results == NULL || jobs == NULL) {
+        command_complain(command, "out of memory");
+    } else {
+        n = make_jobs(run, jobs, results);
+        for (size_t i = 0; i < n; i++)
+            total += jobs[i].n;
+        runner_progress_open(&progress, total);
+        status =
+            runner_stopped(command, runner_pool(jobs, n, run->options->jobs, &watcher), &progress);
+        if (status == 0)
+            runner_progress_close(&progress);
+    }
+    free(results);
+    free(jobs);
+    return status;
+}
+
+static int write_result(const char *command, const struct runner_run *run, struct runner_out *out)
+{
+    static void (*const write[RUNNER_FORMATS])(FILE *, const struct runner_run *) = {
+        [RUNNER_FORMAT_TEXT] = runner_text,
+        [RUNNER_FORMAT_JSON] = runner_json,
+        [RUNNER_FORMAT_JUNIT] = runner_junit,
+        [RUNNER_FORMAT_MD] = runner_markdown};
+
+    if (out->file == NULL) {
+        write[run->options->format](stdout, run);
+    } else {
+        write[run->options->format](out->file, run);
+        runner_text(stdout, run);
+    }
+    if (!record_memory_failed())
+        return 0;
+    command_complain(command, "out of memory for the result");
+    return EXIT_MISUSE;
+}
+
+static int check_devices_there(const char *command, const struct runner_run *run)
+{
+    const size_t there = (size_t)run->is.about.devices;
+
+    if (run->cause[0] != '\0' || there >= run->options->require_devices)
+        return 0;
+    if (there > 0)
+        command_complain(command, "--require-devices %zu: %s has %zu",
+                         run->options->require_devices, run->is.about.name, there);
+    else
+        command_complain(command, "--require-devices %zu: %s has no devices, only the host",
+                         run->options->require_devices, run->is.about.name);
+    return EXIT_FAILED;
+}
+
+/* Whether the built-in implementation has these GPUs: asked in a process of its own, because CUDA
+ * does not survive the forks of the cases. */
+static int gpus_there(const char *command, const struct runner_options *options)
+{
+    const struct dp_group_config config = {.devices = options->devices};
+    struct dp_group *group = NULL;
+    int status = 0, ended = EXIT_FAILED;
+
+    if (strcmp(options->impl, "reference") != 0 || strncmp(options->devices, "cuda:", 5) != 0)
+        return 0;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        ended = command_open_group(command, &config, options->require_devices, &group);
+        dp_group_close(group);
+        _exit(ended);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+        command_complain(command, "whether there are GPUs cannot be found out");
+    else
+        ended = WEXITSTATUS(status);
+    return ended;
+}
+
+static int check_implementation(const char *command, const struct runner_options *options,
+                                const struct check_case *const tests[], size_t n,
+                                struct runner_out *out)
+{
+    const double begin = runner_now();
+    struct runner_run *run = calloc(1, sizeof *run);
+    int status = EXIT_MISUSE;
+
+    if (run == NULL) {
+        command_complain(command, "out of memory");
+        return EXIT_MISUSE;
+    }
+    run->options = options;
+    status = runner_probe(command, options->impl, run);
+    if (status == 0)
+        status = check_devices_there(command, run);
+    if (status == 0 && runner_prepare(run, tests, n)) {
+        command_complain(command, "out of memory");
+        status = EXIT_MISUSE;
+    }
+    if (status == 0)
+        status = run_cases(command, run);
+    if (status == 0) {
+        run->seconds = runner_now() - begin;
+        status = write_result(command, run, out);
+        if (status == 0)
+            status = runner_out_close(command, out);
+        if (status == 0)
+            status = runner_exit(run);
+    }
+    runner_run_free(run);
+    free(run);
+    return status;
+}
+
+static int check_selected(const char *command, const struct runner_options *options)
+{
+    const struct check_case **tests = NULL;
+    struct runner_out out = {.file = NULL};
+    size_t n = 0;
+    int status = runner_select(command, options, &tests, &n);
+
+    if (status == 0 && options->list) {
+        runner_list(stdout, tests, n);
+    } else if (status == 0) {
+        stop_watch_signals(); /* before there is a file that would be left */
+        status = runner_out_open(command, options->out, &out);
+        if (status == 0)
+            status = gpus_there(command, options);
+        if (status == 0) {
+            status = options->mutants ? runner_mutants(command, options, tests, n, &out)
+                                      : check_implementation(command, options, tests, n, &out);
+        }
+        runner_out_discard(&out);
+    }
+    free(tests);
+    return status;
+}
+
+int check_main(int argc, char **argv)
+{
+    struct runner_options *options = calloc(1, sizeof *options);
+    char why[RUNNER_TEXT];
+    int status = EXIT_MISUSE;
+
+    if (options == NULL) {
+        command_complain(argv[0], "out of memory");
+        return EXIT_MISUSE;
+    }
+    if (runner_parse(argc, argv, options) != 0) {
+        free(options);
+        return EXIT_MISUSE;
+    }
+    if (runner_catalogue(check_areas, check_n_areas, why)) {
+        command_complain(argv[0], "error in the suite itself: %s", why);
+    } else if (options->rules) {
+        status = runner_check_areas(argv[0], options);
+        if (status == 0)
+            runner_rules(stdout, options);
+    } else {
+        status = check_selected(argv[0], options);
+    }
+    free(options);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* check/json.c: the result for programs: lockstep/check/1.0. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/runner.h"
+#include "record/memory.h"
+#include "words.h"
+
+/* Bytes that are not UTF-8 cannot be in the arguments, nor in what was cleaned. */
+static json_t *text(const char *value)
+{
+    json_t *string = json_string(value);
+
+    return string != NULL ? string : json_string("?");
+}
+
+static json_t *dialects(const struct impl_about *about)
+{
+    json_t *object = json_object();
+
+    for (int i = 0; i < IMPL_DIALECTS; i++)
+        if (about->dialect[i] != IMPL_UNDECLARED)
+            json_object_set_new(object, impl_dialect_word((enum impl_dialect)i),
+                                text(impl_choice_word(about->dialect[i])));
+    return object;
+}
+
+static json_t *implementation(const struct runner_run *run)
+{
+    const struct impl_about *about = &run->is.about;
+    json_t *names = json_array(), *capabilities = json_array();
+
+    for (int i = 0; i < about->devices; i++)
+        json_array_append_new(names, text(about->device_name[i]));
+    for (int i = 0; i < RUNNER_CAPABILITIES; i++)
+        if (about->capabilities >> i & 1)
+            json_array_append_new(capabilities, text(impl_capability_word((uint64_t)1 << i)));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b}", "name",
+                     text(about->name), "version", text(about->version), "spec",
+                     text(run->options->impl), "options", text(run->options->impl_options),
+                     "device_list", text(run->options->devices), "devices", about->devices,
+                     "device_names", names, "capabilities", capabilities, "dialects",
+                     dialects(about), "seed", (json_int_t)run->options->seed, "process",
+                     run->is.process ? 1 : 0);
+}
+
+static json_t *cases(const struct runner_run *run)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < run->n; i++) {
+        const struct runner_result *result = &run->result[i];
+        const struct check_case *test = result->test;
+
+        json_array_append_new(
+            array,
+            json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:f}", "id", text(test->id), "rule",
+                      text(test->rule), "obligation", runner_obligation_words[test->obligation],
+                      "evidence", runner_evidence_words[test->evidence], "verdict",
+                      runner_verdict_words[result->verdict], "reason", text(result->reason),
+                      "compared", (json_int_t)result->compared, "seconds",
+                      round(result->seconds * 1e6) / 1e6));
+    }
+    return array;
+}
+
+static json_t *counts(const struct runner_run *run)
+{
+    struct runner_area_sums sums;
+    char sentence[RUNNER_TEXT];
+
+    runner_totals(run, &sums);
+    return json_pack(
+        "{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:f}", "verdict", runner_verdict(run, sentence),
+        "exit", runner_exit(run), "cases", (json_int_t)sums.cases, "pass",
+        (json_int_t)sums.verdict[CHECK_PASS], "fail", (json_int_t)sums.verdict[CHECK_FAIL], "skip",
+        (json_int_t)sums.verdict[CHECK_SKIP], "broken", (json_int_t)sums.verdict[CHECK_BROKEN],
+        "seconds", round(run->seconds * 1e3) / 1e3);
+}
+
+static json_t *sums_object(const struct runner_area_sums *sums)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "area", sums->name, "rules",
+                     sums->rules, "covered", sums->covered, "pending", sums->pending,
+                     "not_applicable", sums->not_applicable, "observed", sums->observed, "reported",
+                     sums->reported, "untested", sums->rules - sums->observed - sums->reported);
+}
+
+static json_t *excuses(const struct runner_run *run)
+{
+    json_t *array = json_array();
+
+    for (int a = 0; a < check_n_areas; a++) {
+        const struct check_area *area = check_areas[a];
+
+        for (int i = 0; i < area->n_excuses && runner_shows(run, area); i++)
+            json_array_append_new(array,
+                                  json_pack("{s:o, s:b, s:o}", "rule", text(area->excuses[i].rule),
+                                            "pending", area->excuses[i].pending ? 1 : 0, "reason",
+                                            text(area->excuses[i].reason)));
+    }
+    return array;
+}
+
+static json_t *rules(const struct runner_run *run)
+{
+    struct runner_area_sums sums;
+    json_t *object, *areas = json_array(), *profiles = json_array();
+
+    for (int a = 0; a < check_n_areas; a++) {
+        if (!runner_shows(run, check_areas[a]))
+            continue;
+        runner_sums(run, check_areas[a], &sums);
+        json_array_append_new(areas, sums_object(&sums));
+    }
+    for (int p = 0; p < RUNNER_PROFILES; p++)
+        if (run->options->profiles & runner_profiles[p].bit)
+            json_array_append_new(profiles, text(runner_profiles[p].name));
+    runner_totals(run, &sums);
+    object = sums_object(&sums);
+    json_object_set_new(object, "areas", areas);
+    json_object_set_new(object, "excuses", excuses(run));
+    json_object_set_new(object, "profiles", profiles);
+    json_object_set_new(
+        object, "partial",
+        json_boolean(run->options->only[0] != '\0' || run->options->area[0] != '\0'));
+    return object;
+}
+
+void runner_json(FILE *stream, const struct runner_run *run)
+{
+    json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "lockstep/check/1.0", "impl",
+                             implementation(run), "cases", cases(run), "counts", counts(run),
+                             "rules", rules(run));
+    char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+
+    if (document != NULL)
+        fprintf(stream, "%s\n", document);
+    free(document);
+}

@@ -1,0 +1,191 @@
+/* check/judge.c: how a process ended, in words, and what that means for the cases it served.
+ *
+ * A verdict counts only if its process then ended well. Everything else is BROKEN. */
+#include <string.h>
+#include <sys/wait.h>
+
+#include "check/pool.h"
+
+enum { HANGS = 3, NEVER_OPENED = 2, SAID = 200 };
+
+/* What a process said at last that tells most: a sanitizer's summary, or its last line. */
+static void last_words(const char *tail, char words[SAID])
+{
+    static const char *const telling[] = {"SUMMARY: ", "runtime error: "};
+    const char *end = tail + strlen(tail), *begin = NULL;
+
+    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && begin == NULL; i++)
+        begin = strstr(tail, telling[i]);
+    if (begin == NULL) {
+        while (end > tail && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' '))
+            end--;
+        begin = end;
+        while (begin > tail && begin[-1] != '\n')
+            begin--;
+    } else {
+        end = begin + strcspn(begin, "\n");
+    }
+    snprintf(words, SAID, "%.*s", (int)(end - begin), begin);
+    runner_clean(words, SAID);
+}
+
+/* ", in forward" */
+static void read_doing(const struct runner_process *process, char text[80])
+{
+    char doing[sizeof process->shared->doing];
+
+    memcpy(doing, process->shared->doing, sizeof doing);
+    runner_clean(doing, sizeof doing);
+    snprintf(text, 80, "%s%s", doing[0] != '\0' ? ", in " : "", doing);
+}
+
+static void add_words(const struct runner_process *process, char text[RUNNER_TEXT])
+{
+    const size_t used = strlen(text);
+    char words[SAID];
+
+    last_words(process->tail, words);
+    if (words[0] != '\0')
+        snprintf(text + used, RUNNER_TEXT - used, "; it said: %s", words);
+}
+
+static bool ended_well(const struct runner_process *process, int status)
+{
+    return !process->timed_out && !process->damaged && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static void describe_end(const struct runner_process *process, int status, char text[RUNNER_TEXT])
+{
+    char doing[80];
+
+    read_doing(process, doing);
+    if (process->damaged)
+        snprintf(text, RUNNER_TEXT, "%.800s%s", process->why, doing);
+    else if (process->timed_out && process->ending)
+        snprintf(text, RUNNER_TEXT, "the process did not end by itself%s; killed", doing);
+    else if (process->timed_out)
+        snprintf(text, RUNNER_TEXT, "no answer after %g s%s; killed", process->limit_s, doing);
+    else if (WIFSIGNALED(status))
+        snprintf(text, RUNNER_TEXT, "the process died of signal %d (%s)%s", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)), doing);
+    else
+        snprintf(text, RUNNER_TEXT, "the process ended with status %d and without an answer%s",
+                 WEXITSTATUS(status), doing);
+    add_words(process, text);
+}
+
+static void break_result(struct runner_result *result, const char *reason)
+{
+    result->verdict = CHECK_BROKEN;
+    snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+void runner_give_up(struct runner_job *job, const char *reason)
+{
+    for (; job->next < job->n; job->next++)
+        break_result(job->result[job->next], reason);
+}
+
+bool runner_catches(enum check_verdict verdict, size_t compared)
+{
+    return verdict == CHECK_FAIL || verdict == CHECK_BROKEN ||
+           (verdict == CHECK_PASS && compared == 0);
+}
+
+/* ---- a probe --------------------------------------------------------------------------------- */
+
+/* The implementation could have written into it, so nothing is taken for granted. */
+static const char *read_about(const struct runner_shared *shared, struct runner_about *is)
+{
+    struct impl_about *about = &is->about;
+
+    memcpy(is, &shared->is, sizeof *is);
+    runner_clean(about->name, sizeof about->name);
+    runner_clean(about->version, sizeof about->version);
+    if (about->name[0] == '\0')
+        return "the implementation has no name";
+    if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)
+        return "the number of devices is out of range";
+    for (int i = 0; i < about->devices; i++)
+        runner_clean(about->device_name[i], sizeof about->device_name[i]);
+    for (int i = 0; i < IMPL_DIALECTS; i++)
+        if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_BASE)
+            return "a declared dialect is no word of impl.h";
+    return NULL;
+}
+
+static void judge_probe(struct runner_process *process, int status)
+{
+    struct runner_job *job = process->job;
+    const char *fault = NULL;
+
+    job->next = job->n;
+    if (!ended_well(process, status) || process->answer == 0) {
+        describe_end(process, status, job->cause);
+        return;
+    }
+    if (process->answer == RUNNER_NO_SESSION)
+        fault = process->why[0] != '\0' ? process->why : "no reason given";
+    else
+        fault = read_about(process->shared, &job->is);
+    if (fault == NULL)
+        return;
+    snprintf(job->cause, sizeof job->cause, "%s", fault);
+    runner_clean(job->cause, sizeof job->cause);
+    add_words(process, job->cause);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+/* The process is gone and the case at job->next has no verdict. */
+static void blame_next(struct runner_process *process, const char *reason)
+{
+    struct runner_job *job = process->job;
+    struct runner_result *result = job->result[job->next++];
+    char rest[RUNNER_TEXT];
+
+    break_result(result, reason);
+    result->ran = true;
+    result->seconds = runner_now() - process->started;
+    if (job->until_caught)
+        job->n = job->next;
+    if (process->timed_out && ++job->hangs >= HANGS)
+        runner_give_up(job, "not run: three cases in a row gave no answer in time");
+    if (!process->opened && ++job->never_opened >= NEVER_OPENED) {
+        snprintf(rest, sizeof rest, "not run: %.900s", reason);
+        runner_give_up(job, rest);
+    }
+}
+
+static void judge_cases(struct runner_process *process, int status)
+{
+    struct runner_job *job = process->job;
+    const bool well = ended_well(process, status);
+    struct runner_result *last = process->last;
+    char reason[RUNNER_TEXT], after[RUNNER_TEXT];
+
+    if (well && job->next == job->n)
+        return;
+    if (well && process->answer == RUNNER_NO_SESSION) {
+        snprintf(reason, sizeof reason, "%s", process->why);
+        runner_clean(reason, sizeof reason);
+        add_words(process, reason);
+    } else {
+        describe_end(process, status, reason);
+    }
+    if (job->next < job->n) {
+        blame_next(process, reason);
+    } else if (last != NULL && last->verdict != CHECK_FAIL && last->verdict != CHECK_BROKEN) {
+        snprintf(after, sizeof after, "after the case: %.1000s", reason);
+        break_result(last, after);
+    }
+}
+
+void runner_judge(struct runner_process *process, int status)
+{
+    if (process->job->mode == RUNNER_PROBE)
+        judge_probe(process, status);
+    else
+        judge_cases(process, status);
+}

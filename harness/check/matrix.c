@@ -1,0 +1,198 @@
+/* check/matrix.c: the kill matrix: its sums, as text and as JSON. */
+#include "check/matrix.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "mutants/mutants.h"
+#include "record/memory.h"
+
+enum { COLUMNS = 80 };
+
+bool runner_caught(const struct runner_result *result)
+{
+    return result->ran && (result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN);
+}
+
+bool runner_names_rule(const char *list, const char *rule)
+{
+    const size_t n = strlen(rule);
+
+    for (const char *at = strstr(list, rule); at != NULL; at = strstr(at + 1, rule))
+        if ((at == list || at[-1] == ' ' || at[-1] == ',') && strchr(", ", at[n]) != NULL)
+            return true;
+    return false;
+}
+
+void runner_matrix_sum(struct runner_matrix *matrix)
+{
+    for (size_t k = 0; k < matrix->n; k++) {
+        struct runner_kill *kill = &matrix->kill[k];
+
+        for (size_t i = 0; i < matrix->n_tests; i++) {
+            if (!runner_caught(&kill->result[i]))
+                continue;
+            kill->caught++;
+            kill->broken += kill->result[i].verdict == CHECK_BROKEN;
+            kill->own = kill->own || runner_names_rule(kill->mutant->rule, matrix->test[i]->rule);
+        }
+    }
+}
+
+size_t runner_survivors(const struct runner_matrix *matrix)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < matrix->n; k++)
+        n += matrix->kill[k].caught == 0;
+    return n;
+}
+
+static size_t count_others(const struct runner_matrix *matrix)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < matrix->n; k++)
+        n += matrix->kill[k].caught > 0 && !matrix->kill[k].own;
+    return n;
+}
+
+/* Cases that no mutant makes fail: nothing shows that they can. */
+static bool catches_nothing(const struct runner_matrix *matrix, size_t test)
+{
+    for (size_t k = 0; k < matrix->n; k++)
+        if (runner_caught(&matrix->kill[k].result[test]))
+            return false;
+    return true;
+}
+
+static size_t count_idle(const struct runner_matrix *matrix)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < matrix->n_tests; i++)
+        n += catches_nothing(matrix, i);
+    return n;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* The first cases, the mutant's own rule before others, as many as fit. */
+static void first_cases(const struct runner_matrix *matrix, const struct runner_kill *kill,
+                        size_t room, char text[COLUMNS + 1])
+{
+    size_t used = 0, shown = 0;
+
+    text[0] = '\0';
+    for (int own = 1; own >= 0; own--) {
+        for (size_t i = 0; i < matrix->n_tests; i++) {
+            const struct check_case *test = matrix->test[i];
+            const size_t need = strlen(test->id) + (shown > 0);
+
+            if (!runner_caught(&kill->result[i]) ||
+                runner_names_rule(kill->mutant->rule, test->rule) != (own == 1))
+                continue;
+            if (used + need > room)
+                return;
+            used += (size_t)snprintf(text + used, COLUMNS + 1 - used, "%s%s", shown++ ? " " : "",
+                                     test->id);
+        }
+    }
+}
+
+static void kill_row(FILE *stream, const struct runner_matrix *matrix,
+                     const struct runner_kill *kill)
+{
+    char cases[COLUMNS + 1], head[160];
+    const int used =
+        snprintf(head, sizeof head, "%-25.60s %-8.24s %4zu%c ", kill->mutant->name,
+                 kill->mutant->rule, kill->caught, kill->own || kill->caught == 0 ? ' ' : '!');
+
+    first_cases(matrix, kill, used < COLUMNS ? (size_t)(COLUMNS - used) : 0, cases);
+    fprintf(stream, "%s%s\n", head, kill->caught == 0 ? "SURVIVED" : cases);
+}
+
+static void survivors(FILE *stream, const struct runner_matrix *matrix)
+{
+    char text[RUNNER_TEXT];
+
+    for (size_t k = 0; k < matrix->n; k++) {
+        const struct mutant *mutant = matrix->kill[k].mutant;
+
+        if (matrix->kill[k].caught > 0)
+            continue;
+        snprintf(text, sizeof text, "%.60s (%.40s): %.500s", mutant->name, mutant->rule,
+                 mutant->what);
+        fputs("SURVIVED  ", stream);
+        command_wrap(stream, text, 10, 10, COLUMNS);
+    }
+}
+
+void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
+{
+    const size_t alive = runner_survivors(matrix), others = count_others(matrix);
+    char text[RUNNER_TEXT];
+
+    fprintf(stream, "%-25s %-8s %4s  %s\n", "mutant", "rule", "by", "first cases that caught it");
+    for (size_t k = 0; k < matrix->n; k++)
+        kill_row(stream, matrix, &matrix->kill[k]);
+    fputc('\n', stream);
+    survivors(stream, matrix);
+    if (others > 0)
+        fprintf(stream, "!         %zu caught by cases of other rules than their own only\n",
+                others);
+    fprintf(stream, "cases     %zu, of which ", matrix->n_tests);
+    if (matrix->options->until_caught)
+        fputs("a mutant ran those up to the first that caught it", stream);
+    else
+        fprintf(stream, "%zu catch no mutant", count_idle(matrix));
+    fprintf(stream, "; %zu more need what the mutants lack\n", matrix->left_out);
+    snprintf(text, sizeof text, "%zu of %zu mutants caught (%.1f s)", matrix->n - alive, matrix->n,
+             matrix->seconds);
+    fprintf(stream, "%-9s %s\n", alive > 0 ? "FAIL" : "PASS", text);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *kill_object(const struct runner_matrix *matrix, const struct runner_kill *kill)
+{
+    json_t *cases = json_array();
+
+    for (size_t i = 0; i < matrix->n_tests; i++)
+        if (runner_caught(&kill->result[i]))
+            json_array_append_new(cases, json_string(matrix->test[i]->id));
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:b, s:o}", "name", kill->mutant->name, "rule",
+                     kill->mutant->rule, "what", kill->mutant->what, "caught",
+                     (json_int_t)kill->caught, "broken", (json_int_t)kill->broken, "own_rule",
+                     kill->own ? 1 : 0, "cases", cases);
+}
+
+void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
+{
+    json_t *mutants = json_array(), *idle = json_array(), *alive = json_array(), *root;
+    char *text;
+
+    for (size_t k = 0; k < matrix->n; k++) {
+        json_array_append_new(mutants, kill_object(matrix, &matrix->kill[k]));
+        if (matrix->kill[k].caught == 0)
+            json_array_append_new(alive, json_string(matrix->kill[k].mutant->name));
+    }
+    for (size_t i = 0; i < matrix->n_tests; i++)
+        if (!matrix->options->until_caught && catches_nothing(matrix, i))
+            json_array_append_new(idle, json_string(matrix->test[i]->id));
+    root = json_pack(
+        "{s:s, s:{s:s, s:s}, s:b, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:f}}", "schema",
+        "lockstep/mutants/1.0", "impl", "name", matrix->is->about.name, "version",
+        matrix->is->about.version, "until_caught", matrix->options->until_caught ? 1 : 0, "mutants",
+        mutants, "survivors", alive, "idle_cases", idle, "counts", "mutants", (json_int_t)matrix->n,
+        "survivors", (json_int_t)runner_survivors(matrix), "caught_by_other_rules",
+        (json_int_t)count_others(matrix), "cases", (json_int_t)matrix->n_tests, "left_out",
+        (json_int_t)matrix->left_out, "seconds", round(matrix->seconds * 1e3) / 1e3);
+    text = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    if (text != NULL)
+        fprintf(stream, "%s\n", text);
+    free(text);
+}

@@ -1,0 +1,383 @@
+/* check/options.c: the command line of `lockstep check`. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/runner.h"
+#include "command/command.h"
+#include "text/options.h"
+
+enum {
+    JOBS_MAX = 32,
+    LIMIT_MAX = 3600,
+    KEY_RULES = 256,
+    KEY_REQUIRE,
+    KEY_MUTANTS,
+    KEY_CAUGHT,
+    KEY_ISOLATE
+};
+
+static const struct argp_option option_table[] = {
+    {.name = "impl",
+     .key = 'i',
+     .arg = "SPEC",
+     .doc = "reference (default), mutant:NAME, a path to a shared object (with a '/'), or "
+            "exec:COMMAND"},
+    {.name = "impl-options", .key = 'O', .arg = "TEXT", .doc = "for the implementation"},
+    {.name = "backend", .key = 'b', .arg = "cpu|cpu-ref", .doc = "of the reference (default cpu)"},
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "in the implementation's own words (reference: virt:8)"},
+    {.name = "profile",
+     .key = 'p',
+     .arg = "NAME,..",
+     .doc = "primitives, dataparallel, ddp or all (default: primitives,dataparallel; with --only, "
+            "--area or --mutants: all)"},
+    {.name = "area", .key = 'a', .arg = "NAME,..", .doc = "only cases of these areas"},
+    {.name = "only",
+     .key = 'o',
+     .arg = "GLOB,..",
+     .doc = "only cases whose id or rule matches: SPLIT-01, 'GRAD-*', SPLIT-01.sizes"},
+    {.name = "list", .key = 'l', .doc = "print the cases, run nothing"},
+    {.name = "rules", .key = KEY_RULES, .doc = "print every rule and whether cases cover it"},
+    {.name = "seed", .key = 's', .arg = "S", .doc = "of the data of cases and of schedules (0)"},
+    {.name = "jobs", .key = 'j', .arg = "J", .doc = "cases at the same time (default 1)"},
+    {.name = "limit",
+     .key = 'L',
+     .arg = "SECONDS",
+     .doc = "for each case (default 10, or what the case asks for; six times as long for "
+            "exec:)"},
+    {.name = "isolate",
+     .key = KEY_ISOLATE,
+     .doc = "a process for each case with exec:, too, rather than for each area"},
+    {.name = "require-devices",
+     .key = KEY_REQUIRE,
+     .arg = "N",
+     .doc = "fewer devices than N are a failure"},
+    {.name = "format",
+     .key = 'f',
+     .arg = "text|json|junit|md",
+     .doc = "of the results (default text)"},
+    {.name = "out",
+     .key = 'w',
+     .arg = "FILE",
+     .doc = "write it there; the text goes to standard output all the same"},
+    {.name = "mutants",
+     .key = KEY_MUTANTS,
+     .doc = "which bugs of the built-in mutants do the cases catch?"},
+    {.name = "until-caught",
+     .key = KEY_CAUGHT,
+     .doc = "with --mutants: a mutant is done with the first case that catches it"},
+    {0}};
+
+static error_t copy_text(const struct argp_state *state, const char *name, char *field,
+                         size_t bytes, const char *arg)
+{
+    if (arg[0] == '\0')
+        return command_bad_option(state, "%s is empty", name);
+    if (command_copy(field, bytes, arg) == 0)
+        return 0;
+    return command_bad_option(state, "%s: longer than %zu characters", name, bytes - 1);
+}
+
+static error_t parse_number(const struct argp_state *state, const char *name, const char *arg,
+                            size_t min, size_t max, size_t *number)
+{
+    struct text_error why;
+
+    if (option_size(arg, min, max, number, &why) == 0)
+        return 0;
+    return command_bad_option(state, "%s: %s", name, why.text);
+}
+
+static error_t parse_limit(const struct argp_state *state, const char *arg, double *seconds)
+{
+    struct text_error why;
+
+    if (option_real(arg, 0.05, LIMIT_MAX, seconds, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--limit: %s seconds", why.text);
+}
+
+static error_t parse_profiles(const struct argp_state *state, const char *arg,
+                              struct runner_options *options)
+{
+    const char *names[RUNNER_PROFILES + 1];
+    char list[sizeof options->profile], *rest = NULL;
+    size_t index = 0;
+    error_t rc = copy_text(state, "--profile", options->profile, sizeof options->profile, arg);
+
+    for (int i = 0; i < RUNNER_PROFILES; i++)
+        names[i] = runner_profiles[i].name;
+    names[RUNNER_PROFILES] = "all";
+    memcpy(list, options->profile, sizeof list);
+    for (char *name = strtok_r(list, ",", &rest); name != NULL && rc == 0;
+         name = strtok_r(NULL, ",", &rest)) {
+        rc = command_choice(state, "profile", "profile", name, names, RUNNER_PROFILES + 1, &index);
+        if (rc == 0 && index == RUNNER_PROFILES)
+            options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
+        else if (rc == 0)
+            options->profiles |= runner_profiles[index].bit;
+    }
+    if (rc == 0 && options->profiles == 0)
+        return command_bad_option(state, "--profile: '%.40s' names none", arg);
+    return rc;
+}
+
+static error_t parse_format(const struct argp_state *state, const char *arg,
+                            struct runner_options *options)
+{
+    static const char *const formats[] = {"text", "json", "junit", "md"};
+    size_t index = 0;
+    const error_t rc =
+        command_choice(state, "format", "format", arg, formats, RUNNER_FORMATS, &index);
+
+    options->format = (enum runner_format)index;
+    return rc;
+}
+
+static error_t parse_backend(const struct argp_state *state, const char *arg,
+                             struct runner_options *options)
+{
+    size_t index = 0;
+    const error_t rc = command_choice(state, "backend", "backend", arg, command_backends,
+                                      COMMAND_BACKENDS, &index);
+
+    options->has_backend = true;
+    if (rc == 0 && options->impl_options[0] != '\0')
+        return command_bad_option(state, "--backend and --impl-options are the same thing here");
+    snprintf(options->impl_options, sizeof options->impl_options, "%s", command_backends[index]);
+    return rc;
+}
+
+static error_t parse_text(int key, const char *arg, struct argp_state *state)
+{
+    struct runner_options *options = state->input;
+
+    switch (key) {
+    case 'i':
+        return copy_text(state, "--impl", options->impl, sizeof options->impl, arg);
+    case 'O':
+        if (options->has_backend)
+            return command_bad_option(state,
+                                      "--backend and --impl-options are the same thing here");
+        return copy_text(state, "--impl-options", options->impl_options,
+                         sizeof options->impl_options, arg);
+    case 'd':
+        options->has_devices = true;
+        return copy_text(state, "--devices", options->devices, sizeof options->devices, arg);
+    case 'a':
+        return copy_text(state, "--area", options->area, sizeof options->area, arg);
+    case 'o':
+        return copy_text(state, "--only", options->only, sizeof options->only, arg);
+    default:
+        return copy_text(state, "--out", options->out, sizeof options->out, arg);
+    }
+}
+
+static error_t parse_value(int key, char *arg, struct argp_state *state)
+{
+    struct runner_options *options = state->input;
+    size_t number = 0;
+    error_t rc;
+
+    switch (key) {
+    case 'i':
+    case 'O':
+    case 'd':
+    case 'a':
+    case 'o':
+    case 'w':
+        return parse_text(key, arg, state);
+    case 'b':
+        return parse_backend(state, arg, options);
+    case 'p':
+        return parse_profiles(state, arg, options);
+    case 'f':
+        return parse_format(state, arg, options);
+    case 's':
+        rc = parse_number(state, "--seed", arg, 0, INT64_MAX, &number);
+        options->seed = number;
+        options->has_seed = true;
+        return rc;
+    case 'j':
+        return parse_number(state, "--jobs", arg, 1, JOBS_MAX, &options->jobs);
+    case KEY_REQUIRE:
+        return parse_number(state, "--require-devices", arg, 0, IMPL_MAX_DEVICES,
+                            &options->require_devices);
+    case 'L':
+        return parse_limit(state, arg, &options->limit_s);
+    default:
+        return command_key(key, arg, state);
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct runner_options *options = state->input;
+    const error_t rc = command_once(state, option_table, key, &options->seen);
+
+    if (rc)
+        return rc;
+    options->list = options->list || key == 'l';
+    options->rules = options->rules || key == KEY_RULES;
+    options->isolate = options->isolate || key == KEY_ISOLATE;
+    options->mutants = options->mutants || key == KEY_MUTANTS;
+    options->until_caught = options->until_caught || key == KEY_CAUGHT;
+    if (key == 'l' || key == KEY_RULES || key == KEY_ISOLATE || key == KEY_MUTANTS ||
+        key == KEY_CAUGHT)
+        return 0;
+    return parse_value(key, arg, state);
+}
+
+static int refuse(const char *command, const char *text)
+{
+    command_complain(command, "%s", text);
+    return command_misuse(command);
+}
+
+static int check_mutant_options(const char *command, const struct runner_options *options)
+{
+    if (options->mutants && (options->impl[0] != '\0' || options->has_backend))
+        return refuse(command, "--mutants tests the mutants: not with --impl or --backend");
+    if (options->mutants &&
+        (options->format == RUNNER_FORMAT_JUNIT || options->format == RUNNER_FORMAT_MD))
+        return refuse(command, "--mutants: the format is text or json");
+    if (options->until_caught && !options->mutants)
+        return refuse(command, "--until-caught goes with --mutants");
+    if (options->until_caught && options->isolate)
+        return refuse(command, "--until-caught and --isolate: one at a time");
+    return 0;
+}
+
+/* What no option says alone. */
+static int check_options(const char *command, const struct runner_options *options)
+{
+    const bool reference = strcmp(options->impl, "reference") == 0;
+    const bool writes = options->format != RUNNER_FORMAT_TEXT || options->out[0] != '\0';
+
+    if (options->list && options->rules)
+        return refuse(command, "--list and --rules: one at a time");
+    if ((options->list || options->rules) && (writes || options->mutants))
+        return refuse(command, "--list and --rules print text and run nothing: not with --format, "
+                               "--out or --mutants");
+    if (options->rules && (options->only[0] != '\0' || options->profile[0] != '\0'))
+        return refuse(command, "--rules can be cut down with --area only");
+    if (options->has_backend && options->impl[0] != '\0' && !reference)
+        return refuse(command, "--backend is the reference's: use --impl-options with --impl");
+    return options->mutants || options->until_caught ? check_mutant_options(command, options) : 0;
+}
+
+/* argv[0] of the program, as it was called; main has replaced it here. */
+static void read_program(char *text, size_t bytes)
+{
+    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = file < 0 ? -1 : read(file, text, bytes - 1);
+
+    if (file >= 0)
+        close(file);
+    text[n > 0 ? n : 0] = '\0';
+    command_clean(text);
+    if (text[0] == '\0')
+        snprintf(text, bytes, "lockstep");
+}
+
+int runner_parse(int argc, char **argv, struct runner_options *options)
+{
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .doc = "Tests an implementation of data parallelism, rule by rule, each case in a process "
+               "of its own.\vA missing capability that a profile requires is a failure, so exit "
+               "status 0 means that all of it was tested, as far as there are devices for it "
+               "(--require-devices). Exit status: 0 all passed (some may be "
+               "skipped), 1 a case failed, 2 misuse, nothing selected, or a case is broken: no "
+               "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
+
+    *options = (struct runner_options){.jobs = 1};
+    read_program(options->program, sizeof options->program);
+    if (command_parse(&argp, argc, argv, options) || check_options(argv[0], options))
+        return EXIT_MISUSE;
+    if (options->impl[0] == '\0' && !options->mutants)
+        snprintf(options->impl, sizeof options->impl, "reference");
+    if (options->profiles == 0 &&
+        (options->mutants || options->only[0] != '\0' || options->area[0] != '\0'))
+        options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
+    else if (options->profiles == 0)
+        options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL;
+    if (!options->has_devices && strcmp(options->impl, "reference") == 0)
+        snprintf(options->devices, sizeof options->devices, "virt:8");
+    return 0;
+}
+
+/* ---- the command that repeats a case --------------------------------------------------------- */
+
+struct line {
+    char *text;
+    size_t used, bytes;
+};
+
+static void put(struct line *line, const char *text)
+{
+    const size_t n = strlen(text);
+
+    if (line->used + n < line->bytes) {
+        memcpy(line->text + line->used, text, n + 1);
+        line->used += n;
+    }
+}
+
+/* In single quotes unless no shell would touch it. */
+static void put_word(struct line *line, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:,+=@%";
+    char one[2] = "";
+
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        put(line, word);
+        return;
+    }
+    put(line, "'");
+    for (; *word != '\0'; word++) {
+        one[0] = *word;
+        put(line, *word == '\'' ? "'\\''" : one);
+    }
+    put(line, "'");
+}
+
+static void put_option(struct line *line, const char *name, const char *value)
+{
+    put(line, name);
+    put_word(line, value);
+}
+
+void runner_command(const struct runner_options *options, const char *id,
+                    char text[8 * RUNNER_TEXT])
+{
+    struct line line = {text, 0, (size_t)8 * RUNNER_TEXT};
+    char number[32];
+
+    text[0] = '\0';
+    put_word(&line, options->program);
+    put(&line, " check");
+    if (strcmp(options->impl, "reference") != 0)
+        put_option(&line, " --impl ", options->impl);
+    if (options->impl_options[0] != '\0')
+        put_option(&line, options->has_backend ? " --backend " : " --impl-options ",
+                   options->impl_options);
+    if (options->devices[0] != '\0')
+        put_option(&line, " --devices ", options->devices);
+    if (options->has_seed) {
+        snprintf(number, sizeof number, "%llu", (unsigned long long)options->seed);
+        put_option(&line, " --seed ", number);
+    }
+    if (options->limit_s > 0) {
+        snprintf(number, sizeof number, "%g", options->limit_s);
+        put_option(&line, " --limit ", number);
+    }
+    put_option(&line, " --only ", id);
+}

@@ -1,0 +1,173 @@
+/* check/pool.c: keeps as many processes going as were asked for, until all jobs are done. */
+#include "check/pool.h"
+#include "files/stop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { SIGNAL_CHECK_MS = 50, POOL_HANGS = 12, FORK_TRIES = 200 };
+
+struct pool {
+    struct runner_job *jobs;
+    size_t n, next; /* jobs from next on were not begun */
+    struct runner_process *process;
+    size_t slots;
+    struct pollfd *poll; /* two per slot */
+    size_t hangs;        /* in a row, whatever the job */
+    const struct runner_watcher *watcher;
+};
+
+/* The last verdict of a process may still be taken back when it ends. */
+static void tell_watcher(const struct pool *pool, struct runner_job *job, size_t upto)
+{
+    for (; job->watched < upto; job->watched++)
+        if (pool->watcher != NULL)
+            pool->watcher->verdict(pool->watcher->context, job->result[job->watched]);
+}
+
+static void nap(void)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+
+    nanosleep(&pause, NULL);
+}
+
+/* Being out of processes for a moment is no reason to stop. */
+static int start(struct runner_process *process, struct runner_job *job)
+{
+    for (int i = 0; i < FORK_TRIES; i++) {
+        if (runner_process_start(process, job) == 0)
+            return 0;
+        if (errno != EAGAIN || stop_requested())
+            return -1;
+        for (int j = 0; j < 50; j++)
+            nap();
+    }
+    return -1;
+}
+
+/* Nobody wants to wait for hundreds of cases that all hang. */
+static void give_up(struct pool *pool)
+{
+    for (; pool->next < pool->n; pool->next++) {
+        runner_give_up(&pool->jobs[pool->next], "not run: many cases in a row gave no answer in "
+                                                "time");
+        tell_watcher(pool, &pool->jobs[pool->next], pool->jobs[pool->next].n);
+    }
+}
+
+static int fill(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->slots; i++) {
+        if (pool->process[i].job != NULL || pool->next == pool->n)
+            continue;
+        if (start(&pool->process[i], &pool->jobs[pool->next]))
+            return -1;
+        pool->next++;
+    }
+    return 0;
+}
+
+static bool is_busy(const struct pool *pool)
+{
+    for (size_t i = 0; i < pool->slots; i++)
+        if (pool->process[i].job != NULL)
+            return true;
+    return false;
+}
+
+/* Milliseconds to the nearest deadline, or to the next look at signals. */
+static int prepare_poll(struct pool *pool)
+{
+    const double now = runner_now();
+    double left = SIGNAL_CHECK_MS / 1e3;
+
+    for (size_t i = 0; i < pool->slots; i++) {
+        const struct runner_process *process = &pool->process[i];
+        const bool busy = process->job != NULL;
+
+        pool->poll[2 * i] = (struct pollfd){busy ? process->results : -1, POLLIN, 0};
+        pool->poll[2 * i + 1] = (struct pollfd){busy ? process->noise : -1, POLLIN, 0};
+        if (busy && process->ending)
+            left = 0;
+        else if (busy && process->deadline - now < left)
+            left = process->deadline - now;
+    }
+    return left <= 0 ? 0 : (int)(left * 1e3) + 1;
+}
+
+static void wait_for_words(struct pool *pool)
+{
+    const int left_ms = prepare_poll(pool);
+
+    if (left_ms == 0)
+        nap();
+    if (poll(pool->poll, (nfds_t)(2 * pool->slots), left_ms) < 0)
+        return;
+    for (size_t i = 0; i < pool->slots; i++) {
+        if (pool->poll[2 * i].revents != 0)
+            runner_process_listen(&pool->process[i]);
+        if (pool->poll[2 * i + 1].revents != 0)
+            runner_process_hear(&pool->process[i]);
+    }
+}
+
+/* A job whose process ended is done, or goes on in another one. */
+static int collect(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->slots; i++) {
+        struct runner_process *process = &pool->process[i];
+        struct runner_job *job = process->job;
+
+        if (job == NULL)
+            continue;
+        if (!runner_process_ended(process)) {
+            tell_watcher(pool, job, job->next > 0 ? job->next - 1 : 0);
+            continue;
+        }
+        tell_watcher(pool, job, job->next);
+        pool->hangs = job->hangs > 0 ? pool->hangs + 1 : 0;
+        if (pool->hangs >= POOL_HANGS)
+            give_up(pool);
+        if (job->next < job->n && start(process, job))
+            return -1;
+    }
+    return 0;
+}
+
+static int run(struct pool *pool)
+{
+    while (pool->next < pool->n || is_busy(pool)) {
+        if (stop_requested())
+            return 1;
+        if (fill(pool))
+            return -1;
+        wait_for_words(pool);
+        if (collect(pool))
+            return -1;
+    }
+    return 0;
+}
+
+int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
+                const struct runner_watcher *watcher)
+{
+    struct pool pool = {.jobs = jobs, .n = n, .slots = slots, .watcher = watcher};
+    int rc = -1, saved;
+
+    pool.process = calloc(slots, sizeof *pool.process);
+    pool.poll = calloc(2 * slots, sizeof *pool.poll);
+    errno = ENOMEM;
+    if (pool.process != NULL && pool.poll != NULL)
+        rc = run(&pool);
+    saved = errno;
+    for (size_t i = 0; pool.process != NULL && i < slots; i++)
+        if (pool.process[i].job != NULL)
+            runner_process_stop(&pool.process[i]);
+    free(pool.process);
+    free(pool.poll);
+    errno = saved;
+    return rc;
+}

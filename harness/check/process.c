@@ -1,0 +1,384 @@
+/* check/process.c: the parent's side of one process: starts it, listens to it, judges how it ended.
+ *
+ * It gets a process group of its own, so that what it starts dies with it; it is killed with its
+ * parent, on a signal, and when its time is over. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "build_info.h"
+#include "check/pool.h"
+
+enum {
+    RESULT_FD = 200, /* where the implementation does not come across it, and above all others */
+    CASE_SECONDS = 10,
+    OPEN_SECONDS = 30,
+    PROCESS_FACTOR = 6, /* out of process everything takes longer */
+    SANITIZER_FACTOR = 4,
+    END_SECONDS = 5 /* from the last word to the end of the process */
+};
+
+double runner_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+static double scaled(const struct runner_job *job, double seconds)
+{
+    if (job->limit_s > 0)
+        return job->limit_s;
+    if (job->process)
+        seconds *= PROCESS_FACTOR;
+    return BUILD_SANITIZERS[0] != '\0' ? seconds * SANITIZER_FACTOR : seconds;
+}
+
+static void set_limit(struct runner_process *process, double seconds)
+{
+    process->started = runner_now();
+    process->limit_s = scaled(process->job, seconds);
+    process->deadline = process->started + process->limit_s;
+}
+
+static void set_case_limit(struct runner_process *process)
+{
+    const struct runner_job *job = process->job;
+    const unsigned ms = job->next < job->n ? job->result[job->next]->test->limit_ms : 0;
+
+    set_limit(process, ms > 0 ? ms / 1e3 : CASE_SECONDS);
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+/* The files of the parent, its own pipes to other processes among them, are not the
+ * implementation's. */
+static void leave_files(int noise)
+{
+    const int null = open("/dev/null", O_RDONLY);
+
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(noise, STDOUT_FILENO) < 0 ||
+        dup2(noise, STDERR_FILENO) < 0)
+        _exit(EXIT_FAILURE);
+    for (int fd = STDERR_FILENO + 1; fd < RESULT_FD; fd++)
+        close(fd);
+}
+
+/* A crash is expected here and needs no core file; when memory runs out, this is to be killed and
+ * not the runner. */
+static void become_expendable(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    const struct rlimit none = {0, 0};
+    const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], &standard, NULL);
+    setrlimit(RLIMIT_CORE, &none);
+    if (score < 0)
+        return;
+    if (write(score, "1000", 4) != 4)
+        errno = 0; /* as well as could be done */
+    close(score);
+}
+
+static _Noreturn void become_child(const struct runner_process *process, int results, int noise,
+                                   pid_t parent)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_FAILURE); /* it died before the line above */
+
+    const int output = fcntl(results, F_DUPFD_CLOEXEC, RESULT_FD);
+
+    if (output < 0)
+        _exit(EXIT_FAILURE);
+    leave_files(noise);
+    become_expendable();
+    runner_child(process->job, output, process->token, process->shared);
+}
+
+static uint64_t new_token(void)
+{
+    uint64_t token = (uint64_t)(runner_now() * 1e9);
+    const int file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+
+    if (file >= 0 && read(file, &token, sizeof token) != (ssize_t)sizeof token)
+        token ^= (uint64_t)getpid();
+    if (file >= 0)
+        close(file);
+    return token;
+}
+
+static int fork_child(struct runner_process *process, const int results[2], const int noise[2])
+{
+    const pid_t parent = getpid();
+
+    fflush(NULL); /* the child must not write what is in our buffers */
+    process->pid = fork();
+    if (process->pid == 0)
+        become_child(process, results[1], noise[1], parent);
+    close(results[1]);
+    close(noise[1]);
+    process->results = results[0];
+    process->noise = noise[0];
+    if (process->pid < 0)
+        return -1;
+    setpgid(process->pid, process->pid); /* it may not have come to it yet */
+    return 0;
+}
+
+static int open_pipe(int ends[2])
+{
+    if (pipe(ends))
+        return -1;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void free_process(struct runner_process *process)
+{
+    const int saved = errno;
+
+    close_fd(&process->results);
+    close_fd(&process->noise);
+    if (process->shared != NULL)
+        munmap(process->shared, sizeof *process->shared);
+    *process = (struct runner_process){.job = NULL, .results = -1, .noise = -1};
+    errno = saved;
+}
+
+/* Anonymous, and the same in a child: what mapping /dev/zero gives. */
+static void *shared_memory(size_t bytes)
+{
+    const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
+    void *memory = MAP_FAILED;
+
+    if (zero < 0)
+        return NULL;
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, zero, 0);
+    close(zero);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int runner_process_start(struct runner_process *process, struct runner_job *job)
+{
+    int results[2], noise[2];
+    void *shared;
+
+    *process =
+        (struct runner_process){.job = job, .results = -1, .noise = -1, .token = new_token()};
+    shared = shared_memory(sizeof *process->shared);
+    if (shared == NULL) {
+        process->job = NULL;
+        return -1;
+    }
+    process->shared = shared;
+    if (open_pipe(results)) {
+        free_process(process);
+        return -1;
+    }
+    if (open_pipe(noise)) {
+        close(results[0]);
+        close(results[1]);
+        free_process(process);
+        return -1;
+    }
+    set_limit(process, OPEN_SECONDS);
+    if (fork_child(process, results, noise) == 0)
+        return 0;
+    free_process(process);
+    return -1;
+}
+
+void runner_process_stop(struct runner_process *process)
+{
+    kill(-process->pid, SIGKILL);
+    while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    free_process(process);
+}
+
+/* ---- listening ------------------------------------------------------------------------------- */
+
+/* Keeps the end of what it says: however much that is, it takes no more memory than this. */
+bool runner_process_hear(struct runner_process *process)
+{
+    char piece[RUNNER_TAIL];
+    const ssize_t n = read(process->noise, piece, sizeof piece);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return errno == EINTR; /* there may be more */
+    if (n <= 0) {
+        close_fd(&process->noise);
+        return false;
+    }
+    const size_t keep = process->tail_bytes + (size_t)n > RUNNER_TAIL
+                            ? (size_t)RUNNER_TAIL - (size_t)n
+                            : process->tail_bytes;
+
+    memmove(process->tail, process->tail + process->tail_bytes - keep, keep);
+    memcpy(process->tail + keep, piece, (size_t)n);
+    process->tail_bytes = keep + (size_t)n;
+    process->tail[process->tail_bytes] = '\0';
+    return true;
+}
+
+static void damage(struct runner_process *process, const char *what)
+{
+    process->damaged = true;
+    snprintf(process->why, sizeof process->why, "%s", what);
+}
+
+static void take_verdict(struct runner_process *process)
+{
+    const struct runner_message *message = &process->message;
+    struct runner_job *job = process->job;
+    struct runner_result *result;
+
+    if (!process->opened || message->index != job->next || job->next >= job->n ||
+        message->verdict > CHECK_BROKEN) {
+        damage(process, "the process sent a verdict that nobody asked for");
+        return;
+    }
+    result = job->result[job->next];
+    result->verdict = (enum check_verdict)message->verdict;
+    result->ran = true;
+    result->compared = message->compared;
+    result->few_devices = message->few_devices != 0;
+    result->seconds = runner_now() - process->started;
+    memcpy(result->reason, message->reason, sizeof message->reason);
+    runner_clean(result->reason, sizeof message->reason);
+    if (result->verdict == CHECK_PASS && result->compared == 0) {
+        result->verdict = CHECK_FAIL;
+        snprintf(result->reason, sizeof result->reason, "the case compared nothing");
+    }
+    job->next++;
+    if (job->until_caught && runner_catches(result->verdict, result->compared))
+        job->n = job->next;
+    job->hangs = 0;
+    process->served++;
+    process->last = result;
+    if (job->mode == RUNNER_EACH)
+        set_limit(process, OPEN_SECONDS);
+    else
+        set_case_limit(process);
+}
+
+void runner_process_take(struct runner_process *process)
+{
+    struct runner_message *message = &process->message;
+
+    message->reason[sizeof message->reason - 1] = '\0';
+    if (message->token != process->token) {
+        damage(process, "something else than the suite wrote into the pipe of the results");
+        return;
+    }
+    switch (message->kind) {
+    case RUNNER_OPENED:
+        process->opened = true;
+        process->job->never_opened = 0;
+        set_case_limit(process);
+        return;
+    case RUNNER_ABOUT:
+    case RUNNER_NO_SESSION:
+        process->answer = message->kind;
+        snprintf(process->why, sizeof process->why, "%s", message->reason);
+        return;
+    case RUNNER_VERDICT:
+        take_verdict(process);
+        return;
+    default:
+        damage(process, "the process sent a message of no known kind");
+    }
+}
+
+bool runner_process_listen(struct runner_process *process)
+{
+    char *into = (char *)&process->message;
+    const ssize_t n =
+        read(process->results, into + process->have, sizeof process->message - process->have);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return errno == EINTR;
+    if (n <= 0) {
+        close_fd(&process->results);
+        return false;
+    }
+    process->have += (size_t)n;
+    if (process->have < sizeof process->message)
+        return true;
+    process->have = 0;
+    if (!process->damaged)
+        runner_process_take(process);
+    return true;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static bool is_over(const struct runner_process *process)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == process->pid;
+}
+
+/* What is still in the pipes: something that was started may still write, so there is an end. */
+static void drain(struct runner_process *process)
+{
+    enum { PIECES = 4096 };
+
+    for (int i = 0; i < PIECES && process->results >= 0 && !process->damaged; i++)
+        if (!runner_process_listen(process))
+            break;
+    for (int i = 0; i < PIECES && process->noise >= 0; i++)
+        if (!runner_process_hear(process))
+            break;
+}
+
+bool runner_process_ended(struct runner_process *process)
+{
+    int status = 0;
+
+    if (process->results < 0 && !process->ending) {
+        process->ending = true;
+        process->deadline = runner_now() + END_SECONDS;
+    }
+    if (!is_over(process) && !process->damaged) {
+        if (runner_now() < process->deadline)
+            return false;
+        process->timed_out = true;
+    }
+    /* As long as it was not waited for, its number is nobody else's. */
+    kill(-process->pid, SIGKILL);
+    kill(process->pid, SIGKILL);
+    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    drain(process);
+    runner_judge(process, status);
+    free_process(process);
+    return true;
+}

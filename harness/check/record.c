@@ -1,0 +1,325 @@
+/* check/record.c: reads lockstep/check/1.0. Strict: a field that is missing, of another type or
+ * too long, or a sum that does not add up, makes the file unreadable. */
+#include "check/record.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/text_out.h"
+#include "record/json.h"
+
+enum { FILE_BYTES_MAX = 64 << 20 };
+
+const char *const check_record_words[CHECK_RECORD_VERDICTS] = {"PASS", "FAIL", "SKIP", "BROKEN"};
+
+static int fault(struct text_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The first fault wins. */
+static int fault(struct text_error *err, const char *format, ...)
+{
+    va_list args;
+
+    if (err->text[0] != '\0')
+        return -1;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return -1;
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+static void read_text(const json_t *object, const char *key, char *text, size_t bytes,
+                      struct text_error *err)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+
+    text[0] = '\0';
+    if (value == NULL || strlen(value) >= bytes) {
+        fault(err, "'%s' is missing, no text, or longer than %zu bytes", key, bytes - 1);
+        return;
+    }
+    snprintf(text, bytes, "%s", value);
+    text_clean(text, ' ');
+}
+
+static size_t read_count(const json_t *object, const char *key, struct text_error *err)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (json_is_integer(value) && json_integer_value(value) >= 0)
+        return (size_t)json_integer_value(value);
+    fault(err, "'%s' is missing or no whole number of 0 or more", key);
+    return 0;
+}
+
+static bool read_flag(const json_t *object, const char *key, struct text_error *err)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (!json_is_boolean(value))
+        fault(err, "'%s' is missing or neither true nor false", key);
+    return json_is_true(value);
+}
+
+static enum check_record_verdict read_verdict(const json_t *object, struct text_error *err)
+{
+    char word[16];
+
+    read_text(object, "verdict", word, sizeof word, err);
+    for (int i = 0; i < CHECK_RECORD_VERDICTS; i++)
+        if (strcmp(word, check_record_words[i]) == 0)
+            return (enum check_record_verdict)i;
+    fault(err, "'%.20s' is no verdict", word);
+    return CHECK_RECORD_BROKEN;
+}
+
+/* Words of a list in one text, with commas. */
+static void read_words(const json_t *array, const char *what, char *text, size_t bytes,
+                       struct text_error *err)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    if (!json_is_array(array))
+        fault(err, "'%s' is missing or no list", what);
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *word = json_string_value(json_array_get(array, i));
+
+        if (word == NULL || used + strlen(word) + 3 > bytes) {
+            fault(err, "'%s' has something that is no text, or too much of it", what);
+            return;
+        }
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : "", word);
+    }
+    text_clean(text, ' ');
+}
+
+static void read_dialects(json_t *object, char *text, size_t bytes, struct text_error *err)
+{
+    size_t used = 0;
+    const char *key;
+    json_t *value;
+
+    text[0] = '\0';
+    if (!json_is_object(object))
+        fault(err, "'dialects' is missing or no object");
+    json_object_foreach(object, key, value)
+    {
+        const char *word = json_string_value(value);
+
+        if (word == NULL || used + strlen(key) + strlen(word) + 4 > bytes) {
+            fault(err, "'dialects' has something that is no text, or too much of it");
+            return;
+        }
+        used +=
+            (size_t)snprintf(text + used, bytes - used, "%s%s %s", used > 0 ? ", " : "", key, word);
+    }
+    text_clean(text, ' ');
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static void read_implementation(json_t *impl, struct check_record *record, struct text_error *err)
+{
+    read_text(impl, "name", record->name, sizeof record->name, err);
+    read_text(impl, "version", record->version, sizeof record->version, err);
+    read_text(impl, "spec", record->spec, sizeof record->spec, err);
+    read_text(impl, "options", record->options, sizeof record->options, err);
+    read_text(impl, "device_list", record->device_list, sizeof record->device_list, err);
+    record->n_devices = read_count(impl, "devices", err);
+    record->seed = read_count(impl, "seed", err);
+    read_words(json_object_get(impl, "device_names"), "device_names", record->devices,
+               sizeof record->devices, err);
+    read_words(json_object_get(impl, "capabilities"), "capabilities", record->capabilities,
+               sizeof record->capabilities, err);
+    read_dialects(json_object_get(impl, "dialects"), record->dialects, sizeof record->dialects,
+                  err);
+}
+
+static void read_case(const json_t *object, struct check_record_case *one, struct text_error *err)
+{
+    read_text(object, "id", one->id, sizeof one->id, err);
+    read_text(object, "rule", one->rule, sizeof one->rule, err);
+    read_text(object, "obligation", one->obligation, sizeof one->obligation, err);
+    read_text(object, "evidence", one->evidence, sizeof one->evidence, err);
+    read_text(object, "reason", one->reason, sizeof one->reason, err);
+    one->verdict = read_verdict(object, err);
+    if (one->verdict == CHECK_RECORD_PASS && read_count(object, "compared", err) == 0)
+        fault(err, "%s passed and compared nothing", one->id);
+}
+
+static void read_area(const json_t *object, struct check_record_area *area, struct text_error *err)
+{
+    read_text(object, "area", area->name, sizeof area->name, err);
+    area->rules = read_count(object, "rules", err);
+    area->covered = read_count(object, "covered", err);
+    area->pending = read_count(object, "pending", err);
+    area->not_applicable = read_count(object, "not_applicable", err);
+    area->observed = read_count(object, "observed", err);
+    area->reported = read_count(object, "reported", err);
+    area->untested = read_count(object, "untested", err);
+    if (area->covered + area->pending + area->not_applicable != area->rules ||
+        area->observed + area->reported + area->untested != area->rules)
+        fault(err, "the rules of %s do not add up", area->name);
+}
+
+static void *new_list(const json_t *array, const char *what, size_t size, size_t *n,
+                      struct text_error *err)
+{
+    void *list = calloc(json_array_size(array) + 1, size);
+
+    *n = 0;
+    if (!json_is_array(array))
+        fault(err, "'%s' is missing or no list", what);
+    else if (list == NULL)
+        fault(err, "no memory for %zu of '%s'", json_array_size(array), what);
+    else
+        *n = json_array_size(array);
+    return list;
+}
+
+static void read_lists(const json_t *root, struct check_record *record, struct text_error *err)
+{
+    const json_t *rules = json_object_get(root, "rules"), *cases = json_object_get(root, "cases");
+    const json_t *areas = json_object_get(rules, "areas"),
+                 *excuses = json_object_get(rules, "excuses");
+
+    record->cases = new_list(cases, "cases", sizeof *record->cases, &record->n_cases, err);
+    for (size_t i = 0; i < record->n_cases; i++)
+        read_case(json_array_get(cases, i), &record->cases[i], err);
+    record->areas = new_list(areas, "areas", sizeof *record->areas, &record->n_areas, err);
+    for (size_t i = 0; i < record->n_areas; i++)
+        read_area(json_array_get(areas, i), &record->areas[i], err);
+    record->excuses =
+        new_list(excuses, "excuses", sizeof *record->excuses, &record->n_excuses, err);
+    for (size_t i = 0; i < record->n_excuses; i++) {
+        struct check_record_excuse *excuse = &record->excuses[i];
+        const json_t *object = json_array_get(excuses, i);
+
+        read_text(object, "rule", excuse->rule, sizeof excuse->rule, err);
+        read_text(object, "reason", excuse->reason, sizeof excuse->reason, err);
+        excuse->pending = read_flag(object, "pending", err);
+    }
+    read_area(rules, &record->total, err);
+    read_words(json_object_get(rules, "profiles"), "profiles", record->profiles,
+               sizeof record->profiles, err);
+    record->partial = read_flag(rules, "partial", err);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static bool is_of(const struct check_record_case *one, const struct check_record_area *area)
+{
+    const size_t n = strlen(area->name);
+
+    return strncmp(one->rule, area->name, n) == 0 && one->rule[n] == '-';
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct check_record_case *const *x = a, *const *y = b;
+
+    return strcmp((*x)->id, (*y)->id);
+}
+
+/* A case counts once. */
+static void check_ids(const struct check_record *record, struct text_error *err)
+{
+    const struct check_record_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
+
+    if (sorted == NULL) {
+        fault(err, "no memory for %zu cases", record->n_cases);
+        return;
+    }
+    for (size_t i = 0; i < record->n_cases; i++)
+        sorted[i] = &record->cases[i];
+    qsort(sorted, record->n_cases, sizeof *sorted, compare_ids);
+    for (size_t i = 1; i < record->n_cases; i++)
+        if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
+            fault(err, "the case %s is there twice", sorted[i]->id);
+    free(sorted);
+}
+
+static void count_cases(struct check_record *record)
+{
+    for (size_t i = 0; i < record->n_cases; i++) {
+        const struct check_record_case *one = &record->cases[i];
+
+        record->total.cases++;
+        record->total.verdict[one->verdict]++;
+        for (size_t a = 0; a < record->n_areas; a++) {
+            if (!is_of(one, &record->areas[a]))
+                continue;
+            record->areas[a].cases++;
+            record->areas[a].verdict[one->verdict]++;
+        }
+    }
+}
+
+/* The worst of them; all skipped is SKIP. */
+static enum check_record_verdict worst(const struct check_record *record)
+{
+    const size_t *n = record->total.verdict;
+
+    if (n[CHECK_RECORD_BROKEN] > 0 || record->n_cases == 0)
+        return CHECK_RECORD_BROKEN;
+    if (n[CHECK_RECORD_FAIL] > 0)
+        return CHECK_RECORD_FAIL;
+    return n[CHECK_RECORD_PASS] > 0 ? CHECK_RECORD_PASS : CHECK_RECORD_SKIP;
+}
+
+static void check_counts(const json_t *counts, struct check_record *record, struct text_error *err)
+{
+    static const char *const keys[CHECK_RECORD_VERDICTS] = {"pass", "fail", "skip", "broken"};
+    const json_t *seconds = json_object_get(counts, "seconds");
+
+    record->verdict = read_verdict(counts, err);
+    record->seconds = json_number_value(seconds);
+    if (!json_is_number(seconds) || !(record->seconds >= 0))
+        fault(err, "'seconds' is missing or no time");
+    if (read_count(counts, "cases", err) != record->total.cases)
+        fault(err, "'counts' is of another number of cases");
+    for (int i = 0; i < CHECK_RECORD_VERDICTS; i++)
+        if (read_count(counts, keys[i], err) != record->total.verdict[i])
+            fault(err, "'%s' in 'counts' is not the number of such cases", keys[i]);
+    if (record->verdict != worst(record))
+        fault(err, "the verdict %s is not that of the cases", check_record_words[record->verdict]);
+}
+
+int check_record_read(const char *path, struct check_record *record, struct text_error *err)
+{
+    struct text_error why = {""};
+    char schema[64] = "";
+    json_t *root = record_json_file(path, FILE_BYTES_MAX, &why);
+
+    *record = (struct check_record){.n_cases = 0};
+    if (root != NULL) {
+        read_text(root, "schema", schema, sizeof schema, &why);
+        if (strcmp(schema, "lockstep/check/1.0") != 0)
+            fault(&why, "the schema is '%s', not lockstep/check/1.0", schema);
+    }
+    if (why.text[0] == '\0') {
+        read_implementation(json_object_get(root, "impl"), record, &why);
+        read_lists(root, record, &why);
+        check_ids(record, &why);
+        count_cases(record);
+        check_counts(json_object_get(root, "counts"), record, &why);
+    }
+    json_decref(root);
+    if (why.text[0] == '\0')
+        return 0;
+    snprintf(err->text, sizeof err->text, "%.100s: %.150s", path, why.text);
+    check_record_free(record);
+    return -1;
+}
+
+void check_record_free(struct check_record *record)
+{
+    free(record->cases);
+    free(record->areas);
+    free(record->excuses);
+    *record = (struct check_record){.n_cases = 0};
+}

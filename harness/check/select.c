@@ -1,0 +1,139 @@
+/* check/select.c: which cases are meant by --profile, --area and --only. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/runner.h"
+#include "command/command.h"
+#include "text/options.h"
+
+enum { MAX_NAMES = 64 };
+
+/* A list with commas, cut into its parts. */
+struct parts {
+    char text[RUNNER_TEXT];
+    char *part[MAX_NAMES];
+    size_t hits[MAX_NAMES];
+    size_t n;
+};
+
+static int cut(const char *command, const char *option, const char *list, struct parts *parts)
+{
+    char *rest = NULL;
+
+    *parts = (struct parts){.n = 0};
+    snprintf(parts->text, sizeof parts->text, "%s", list);
+    for (char *one = strtok_r(parts->text, ",", &rest); one != NULL;
+         one = strtok_r(NULL, ",", &rest)) {
+        if (parts->n == MAX_NAMES) {
+            command_complain(command, "%s: at most %d names", option, MAX_NAMES);
+            return EXIT_MISUSE;
+        }
+        parts->part[parts->n++] = one;
+    }
+    if (parts->n == 0 && list[0] != '\0') {
+        command_complain(command, "%s: '%.40s' names nothing", option, list);
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
+
+static int read_areas(const char *command, const char *list, struct parts *areas)
+{
+    const char *names[MAX_NAMES];
+    struct text_error why;
+    size_t index, n = 0;
+    const int status = cut(command, "--area", list, areas);
+
+    for (; n < (size_t)check_n_areas && n < MAX_NAMES; n++)
+        names[n] = check_areas[n]->name;
+    for (size_t i = 0; i < areas->n && status == 0; i++) {
+        if (option_name("area", areas->part[i], names, n, &index, &why)) {
+            command_complain(command, "--area: %s", why.text);
+            return EXIT_MISUSE;
+        }
+    }
+    return status;
+}
+
+int runner_check_areas(const char *command, const struct runner_options *options)
+{
+    struct parts areas;
+
+    return read_areas(command, options->area, &areas);
+}
+
+static bool area_matches(const struct parts *areas, const char *name)
+{
+    for (size_t i = 0; i < areas->n; i++)
+        if (strcmp(areas->part[i], name) == 0)
+            return true;
+    return areas->n == 0;
+}
+
+static bool only_matches(struct parts *only, const struct check_case *test)
+{
+    bool matches = only->n == 0;
+
+    for (size_t i = 0; i < only->n; i++) {
+        if (fnmatch(only->part[i], test->id, 0) == 0 ||
+            fnmatch(only->part[i], test->rule, 0) == 0) {
+            only->hits[i]++;
+            matches = true;
+        }
+    }
+    return matches;
+}
+
+static size_t pick(const struct runner_options *options, const struct parts *areas,
+                   struct parts *only, const struct check_case *tests[])
+{
+    size_t n = 0;
+
+    for (int a = 0; a < check_n_areas; a++) {
+        const struct check_area *area = check_areas[a];
+
+        for (int i = 0; i < area->n && area_matches(areas, area->name); i++)
+            if ((area->cases[i].profiles & options->profiles) != 0 &&
+                only_matches(only, &area->cases[i]))
+                tests[n++] = &area->cases[i];
+    }
+    return n;
+}
+
+static int check_picked(const char *command, const struct parts *only, size_t n)
+{
+    for (size_t i = 0; i < only->n; i++) {
+        if (only->hits[i] == 0) {
+            command_complain(command, "--only: '%.60s' matches no case; --list shows them",
+                             only->part[i]);
+            return EXIT_MISUSE;
+        }
+    }
+    if (n > 0)
+        return 0;
+    command_complain(command, "no case is selected: --area and --profile together leave none");
+    return EXIT_MISUSE;
+}
+
+int runner_select(const char *command, const struct runner_options *options,
+                  const struct check_case ***tests, size_t *n)
+{
+    struct parts areas, only;
+    size_t total = 1;
+    int status = read_areas(command, options->area, &areas);
+
+    if (status == 0)
+        status = cut(command, "--only", options->only, &only);
+    if (status)
+        return status;
+    for (int a = 0; a < check_n_areas; a++)
+        total += (size_t)check_areas[a]->n;
+    *tests = calloc(total, sizeof **tests);
+    if (*tests == NULL) {
+        command_complain(command, "out of memory");
+        return EXIT_MISUSE;
+    }
+    *n = pick(options, &areas, &only, *tests);
+    return check_picked(command, &only, *n);
+}

@@ -1,0 +1,156 @@
+/* check/text.c: the result for people: a block for whatever did not pass, then a table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/runner.h"
+#include "command/command.h"
+#include "text/text.h"
+
+enum { COLUMNS = 80, INDENT = 8 };
+
+static void wrap(FILE *stream, const char *text)
+{
+    fprintf(stream, "%*s", INDENT, "");
+    command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+}
+
+/* The command stays on one line: it is to be copied. */
+static void block(FILE *stream, const struct runner_run *run, const struct runner_result *result)
+{
+    char command[8 * RUNNER_TEXT];
+
+    fprintf(stream, "%-7s %s (%s, %s, %s)\n", runner_verdict_words[result->verdict],
+            result->test->id, result->test->rule, runner_obligation_words[result->test->obligation],
+            runner_evidence_words[result->test->evidence]);
+    wrap(stream, result->reason);
+    if (runner_area_of(result->test->rule) != NULL) {
+        runner_command(run->options, result->test->id, command);
+        fprintf(stream, "%*s", INDENT, "");
+        text_write(stream, TEXT_PLAIN, command, sizeof command);
+        fputc('\n', stream);
+    }
+    fputc('\n', stream);
+}
+
+/* What was skipped for one reason is one block; the first of them stands for it. */
+static void skipped(FILE *stream, const struct runner_run *run, size_t first)
+{
+    const char *reason = run->result[first].reason;
+    char head[RUNNER_TEXT + 64], *ids = NULL;
+    size_t n = 0, bytes = 0;
+    FILE *list;
+
+    for (size_t i = 0; i < first; i++)
+        if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0)
+            return;
+    list = open_memstream(&ids, &bytes);
+    if (list == NULL)
+        return;
+    for (size_t i = first; i < run->n; i++)
+        if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0)
+            fprintf(list, "%s%s", n++ > 0 ? " " : "", run->result[i].test->id);
+    fclose(list);
+    snprintf(head, sizeof head, "%zu case%s: %s", n, n == 1 ? "" : "s", reason);
+    fprintf(stream, "%-7s ", "SKIP");
+    command_wrap(stream, head, INDENT, INDENT, COLUMNS);
+    wrap(stream, ids);
+    fputc('\n', stream);
+    free(ids);
+}
+
+static void row(FILE *stream, const struct runner_area_sums *sums)
+{
+    fprintf(stream, "%-7s%5d %7d %7d %3d %5zu %4zu %4zu %4zu %6zu %8d %8d\n", sums->name,
+            sums->rules, sums->covered, sums->pending, sums->not_applicable, sums->cases,
+            sums->verdict[CHECK_PASS], sums->verdict[CHECK_FAIL], sums->verdict[CHECK_SKIP],
+            sums->verdict[CHECK_BROKEN], sums->observed, sums->reported);
+}
+
+static void table(FILE *stream, const struct runner_run *run)
+{
+    struct runner_area_sums sums;
+
+    fputs("area   rules covered pending n/a cases pass fail skip broken observed reported\n",
+          stream);
+    for (int a = -1; a < check_n_areas; a++) {
+        const struct check_area *area = a < 0 ? NULL : check_areas[a];
+
+        if (!runner_shows(run, area))
+            continue;
+        runner_sums(run, area, &sums);
+        row(stream, &sums);
+    }
+    runner_totals(run, &sums);
+    row(stream, &sums);
+}
+
+static void totals(FILE *stream, const struct runner_run *run)
+{
+    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
+    struct runner_area_sums sums;
+    const char *word = runner_verdict(run, sentence);
+
+    runner_totals(run, &sums);
+    fprintf(stream,
+            "\nrules     %d of %d covered, %d pending, %d not applicable (--rules says why)\n",
+            sums.covered, sums.rules, sums.pending, sums.not_applicable);
+    fprintf(stream, "evidence  %d rules observed, %d only reported, %d untested here\n",
+            sums.observed, sums.reported, sums.rules - sums.observed - sums.reported);
+    snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
+    fprintf(stream, "%-9s ", word);
+    command_wrap(stream, text, 10, 10, COLUMNS);
+}
+
+/* One cause for all of them. */
+static void cause(FILE *stream, const struct runner_run *run)
+{
+    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
+
+    fprintf(stream, "%-7s ", runner_verdict(run, sentence));
+    snprintf(text, sizeof text, "%s; %zu case%s not run", sentence, run->n,
+             run->n == 1 ? " was" : "s were");
+    command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+}
+
+static bool was_asked_for_ddp(const struct runner_options *options)
+{
+    return (options->profiles & PROFILE_DDP) != 0 && options->profile[0] != '\0';
+}
+
+/* A profile that is not all there yet must say so. */
+static void pending(FILE *stream, const struct runner_run *run)
+{
+    char text[RUNNER_TEXT];
+
+    for (int a = 0; a < check_n_areas && was_asked_for_ddp(run->options); a++) {
+        const struct check_area *area = check_areas[a];
+
+        if (strcmp(area->name, "DDP") != 0)
+            continue;
+        for (int i = 0; i < area->n_excuses; i++) {
+            if (!area->excuses[i].pending)
+                continue;
+            snprintf(text, sizeof text, "%s: %s", area->excuses[i].rule, area->excuses[i].reason);
+            fputs("PENDING ", stream);
+            command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+        }
+        fputc('\n', stream);
+    }
+}
+
+void runner_text(FILE *stream, const struct runner_run *run)
+{
+    if (run->cause[0] != '\0') {
+        cause(stream, run);
+        return;
+    }
+    for (size_t i = 0; i < run->n; i++)
+        if (run->result[i].verdict == CHECK_SKIP)
+            skipped(stream, run, i);
+    pending(stream, run);
+    for (size_t i = 0; i < run->n; i++)
+        if (run->result[i].verdict == CHECK_FAIL || run->result[i].verdict == CHECK_BROKEN)
+            block(stream, run, &run->result[i]);
+    table(stream, run);
+    totals(stream, run);
+}

@@ -1,0 +1,293 @@
+/* cli/devices.c: shows the slots of a device list and the machine they are on. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_info.h"
+#include "command/command.h"
+#include "record/devices.h"
+#include "text/text.h"
+
+enum { COLUMNS = 80, KEY_RESOURCES = 256 };
+
+struct devices_options {
+    char devices[64], backend[32];
+    bool json, bind, resources;
+    size_t required;
+    uint64_t seen; /* options that were given */
+};
+
+static const struct argp_option option_table[] = {
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N, virt:N+lag, host, cuda:0-3,5 or cuda:all (default: one virtual device per "
+            "core)"},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = "kernels and communicator: cpu (default) or cpu-ref; on GPUs cuda (default) or "
+            "cuda-staged"},
+    {.name = "bind", .key = 'n', .arg = "cores|none", .doc = "of the workers (default cores)"},
+    COMMAND_REQUIRE_OPTION,
+    {.name = "ctest-resources",
+     .key = KEY_RESOURCES,
+     .doc = "print the GPUs as a resource specification for ctest --resource-spec-file, one slot "
+            "for each; with --require-devices alone"},
+    {.name = "format", .key = 'f', .arg = "text|json", .doc = "of the output (default text)"},
+    {0}};
+
+/* The resources are all GPUs, whatever a list names, in one format. */
+static error_t check_alone(const struct argp_state *state, const struct devices_options *options)
+{
+    for (int i = 0; options->resources && option_table[i].name != NULL; i++) {
+        const int key = option_table[i].key;
+
+        if ((options->seen & (uint64_t)1 << i) && key != KEY_RESOURCES && key != COMMAND_REQUIRE)
+            return command_bad_option(state, "--ctest-resources and --%s exclude each other",
+                                      option_table[i].name);
+    }
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    static const char *const formats[] = {"text", "json"};
+    static const char *const binds[] = {"none", "cores"};
+    struct devices_options *options = state->input;
+    size_t index = 0;
+    error_t rc = command_once(state, option_table, key, &options->seen);
+
+    if (rc)
+        return rc;
+    switch (key) {
+    case 'd':
+        if (command_copy(options->devices, sizeof options->devices, arg))
+            return command_bad_option(state, "--devices: longer than %zu characters",
+                                      sizeof options->devices - 1);
+        return 0;
+    case 'b':
+        if (command_copy(options->backend, sizeof options->backend, arg))
+            return command_bad_option(state, "--backend: longer than %zu characters",
+                                      sizeof options->backend - 1);
+        return 0;
+    case KEY_RESOURCES:
+        options->resources = true;
+        return 0;
+    case ARGP_KEY_END:
+        return check_alone(state, options);
+    case COMMAND_REQUIRE:
+        return command_require(state, arg, &options->required);
+    case 'f':
+        rc = command_choice(state, "format", "format", arg, formats, 2, &index);
+        options->json = index == 1;
+        return rc;
+    case 'n':
+        rc = command_choice(state, "bind", "binding", arg, binds, 2, &index);
+        options->bind = index == 1;
+        return rc;
+    default:
+        return command_key(key, arg, state);
+    }
+}
+
+/* "16 GiB", "512 KiB", "unknown". */
+static const char *bytes_text(uint64_t bytes, char *text, size_t capacity)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 1024 && unit + 1 < sizeof units / sizeof units[0]) {
+        value /= 1024;
+        unit++;
+    }
+    if (bytes == 0)
+        snprintf(text, capacity, "unknown");
+    else
+        snprintf(text, capacity, "%.4g %s", value, units[unit]);
+    return text;
+}
+
+/* "  name       value"; a long value goes on in the next line. */
+static void print_long(const char *name, const char *value)
+{
+    const int used = printf("  %-10s ", name);
+
+    command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
+}
+
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_machine(const struct dp_machine *m)
+{
+    char memory[32], l1[32], l2[32], l3[32];
+
+    printf("Machine\n");
+    print_long("processor", m->cpu_model);
+    printf("  cores      %d core%s, %d processing unit%s, %d package%s, %d NUMA node%s\n", m->cores,
+           plural(m->cores), m->pus, plural(m->pus), m->packages, plural(m->packages),
+           m->numa_nodes, plural(m->numa_nodes));
+    printf("  usable     %d core%s, %d processing unit%s\n", m->usable_cores,
+           plural(m->usable_cores), m->usable_pus, plural(m->usable_pus));
+    printf("  memory     %s\n", bytes_text(m->memory_bytes, memory, sizeof memory));
+    printf("  caches     L1d %s, L2 %s, L3 %s (one of each)\n",
+           bytes_text(m->l1d_bytes, l1, sizeof l1), bytes_text(m->l2_bytes, l2, sizeof l2),
+           bytes_text(m->l3_bytes, l3, sizeof l3));
+}
+
+static void print_devices(const struct record_devices *d)
+{
+    printf("\nDevices    %s, backend %s, communicator %s%s\n", d->devices, d->backend,
+           d->communicator, d->oversubscribed ? ", oversubscribed" : "");
+    if (d->n_slots == 0) {
+        printf("  none: modules run on the host, without data parallelism\n");
+        return;
+    }
+    printf("  %-4s %-12s %-5s %-6s %-5s %s\n", "slot", "name", "kind", "NUMA", "bound",
+           "processing units");
+    for (int i = 0; i < d->n_slots; i++) {
+        const struct dp_slot_info *s = &d->slot[i];
+        char numa[16] = "-";
+
+        if (s->numa_node >= 0)
+            snprintf(numa, sizeof numa, "%d", s->numa_node);
+        const int used = printf("  %-4d %-12s %-5s %-6s %-5s ", s->index, s->name, s->kind, numa,
+                                s->bound ? "yes" : "no");
+
+        command_wrap(stdout, s->cores[0] != '\0' ? s->cores : "-", (size_t)used, (size_t)used,
+                     COLUMNS);
+    }
+}
+
+/* The GPUs of the list: what they are, and whether their workers are beside them. */
+static void print_gpus(const struct record_devices *d)
+{
+    char memory[32];
+
+    for (int i = 0; i < d->n_slots; i++) {
+        const struct dp_slot_info *s = &d->slot[i];
+
+        if (s->model[0] == '\0')
+            continue;
+        printf("  %-12s ", s->name);
+        text_write(stdout, TEXT_PLAIN, s->model, 30);
+        printf(", %s, PCI %s, %s\n", bytes_text(s->memory_bytes, memory, sizeof memory), s->bus,
+               s->near ? "cores beside it" : "cores: a share of all");
+    }
+    if (d->n_slots == 0 || strcmp(d->slot[0].kind, "cuda") != 0)
+        return;
+    if (strcmp(d->communicator, "peer-staged") == 0)
+        puts("  no peer access between some of them: what one needs of another is staged");
+    if (d->oversubscribed)
+        puts("  several slots on one GPU: evidence that it works, none of performance");
+}
+
+static void print_versions(const struct dp_machine *m)
+{
+    char gpus[400], visible[96];
+
+    printf("\nVersions\n");
+    print_long("lockstep", BUILD_VERSION ", commit " BUILD_GIT BUILD_GIT_NOTE);
+    printf("  build      %s, %s%s%.30s\n", BUILD_COMPILER, BUILD_TYPE,
+           BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+    printf("  hwloc      %s\n", m->hwloc_version);
+    print_long("BLAS", m->blas);
+    dp_gpus(gpus, 300);
+    command_visible(visible);
+    strcat(gpus, visible);
+    command_clean(gpus);
+    print_long("CUDA", gpus);
+    print_long("NCCL", "not built in; when this was built: " BUILD_NCCL);
+}
+
+static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,
+                const struct devices_options *options)
+{
+    struct dp_slot_info slot[DP_MAX_SLOTS];
+    struct record_devices devices = {.devices = options->devices,
+                                     .backend = dp_group_backend(group),
+                                     .communicator = dp_group_communicator(group),
+                                     .oversubscribed = dp_group_oversubscribed(group),
+                                     .machine = machine,
+                                     .slot = slot,
+                                     .n_slots = dp_group_size(group)};
+
+    for (int i = 0; i < devices.n_slots; i++)
+        dp_slot_describe(dp_group_slot(group, i), &slot[i]);
+    if (options->json) {
+        char *text = record_devices_text(&devices);
+
+        if (text == NULL) {
+            fprintf(stderr, "%s: out of memory\n", command);
+            return EXIT_FAILED;
+        }
+        puts(text);
+        free(text);
+        return EXIT_PASSED;
+    }
+    print_machine(machine);
+    print_devices(&devices);
+    print_gpus(&devices);
+    print_versions(machine);
+    return EXIT_PASSED;
+}
+
+/* The ids are those of cuda:LIST, as this process sees the GPUs. Without any there is no
+ * specification: an empty one would pass for an answer. */
+static int show_resources(const char *command, const struct devices_options *options)
+{
+    char text[300], visible[96];
+    const int there = dp_gpus(text, sizeof text);
+
+    command_visible(visible);
+    if (there < 0)
+        command_complain(command, "%s%s", text, visible);
+    if (there < 0)
+        return there == DP_ENODEV && options->required == 0 ? EXIT_SKIPPED : EXIT_FAILED;
+    if ((size_t)there < options->required) {
+        command_complain(command, "--require-devices %zu: there are %s", options->required, text);
+        return EXIT_FAILED;
+    }
+    printf("{\n  \"version\": {\"major\": 1, \"minor\": 0},\n  \"local\": [{\"gpus\": [");
+    for (int i = 0; i < there; i++)
+        printf("%s\n    {\"id\": \"%d\", \"slots\": 1}", i > 0 ? "," : "", i);
+    printf("\n  ]}]\n}\n");
+    return EXIT_PASSED;
+}
+
+int devices_main(int argc, char **argv)
+{
+    const struct argp argp = {.options = option_table,
+                              .parser = parse_option,
+                              .doc = "Shows what is here: devices, core sets, NUMA nodes, caches, "
+                                     "memory and library versions."};
+    struct devices_options options = {.bind = true};
+    struct dp_machine machine;
+    struct dp_error err = {0};
+    struct dp_group *group = NULL;
+    int status;
+
+    command_default_devices(options.devices, sizeof options.devices);
+    if ((status = command_parse(&argp, argc, argv, &options)))
+        return status;
+    if (options.resources)
+        return show_resources(argv[0], &options);
+    const struct dp_group_config config = {.devices = options.devices,
+                                           .backend =
+                                               options.backend[0] != '\0' ? options.backend : NULL,
+                                           .bind = options.bind};
+
+    /* Before the group binds this thread: what is usable is what it may use now. */
+    if (dp_machine_read(&machine, &err))
+        return command_core_error(argv[0], &err);
+    if ((status = command_open_group(argv[0], &config, options.required, &group)))
+        return status;
+    status = show(argv[0], group, &machine, &options);
+    dp_group_close(group);
+    return status;
+}

@@ -1,0 +1,199 @@
+/* cli/main.c: the program lockstep: a table of subcommands, nothing else. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "build_info.h"
+#include "command/command.h"
+#include "files/stop.h"
+#include "record/memory.h"
+#include "report/report.h"
+#include "text/text.h"
+
+struct command {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *help; /* NULL: not for people */
+};
+
+static const struct command commands[] = {
+    {"devices", devices_main, "what is here: devices, core sets, caches, memory, versions"},
+    {"tutorial", tutorial_main, "the sizes log of the PyTorch data-parallel tutorial"},
+    {"sweep", sweep_main, "measure and verify workloads x device counts x batches"},
+    {"report", report_main, "turn records into a page, figures and a table"},
+    {"check", check_main, "test an implementation of data parallelism, rule by rule"},
+    {"train", train_main, "train a model on real data, on some devices or against others"},
+    {"bench", bench_main, "parts of a step: copies beside memcpy, reductions beside backward"},
+    {"cell", cell_main, NULL},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const char about[] = "Benchmark and conformance suite for data-parallel training.";
+
+static const struct argp_option own_options[] = {
+    {.name = "help", .key = 'h', .doc = "show the commands"},
+    {.name = "version", .doc = "show the version, the commit and the kind of build"},
+    {0}};
+
+static void print_help(FILE *stream)
+{
+    fprintf(stream, "Usage: lockstep COMMAND [OPTION...]\n%s\n\n", about);
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i].help != NULL)
+            fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fprintf(stream, "\n  lockstep COMMAND --help   options of a command\n");
+    for (int i = 0; own_options[i].name != NULL; i++)
+        fprintf(stream, "  lockstep --%-14s %s\n", own_options[i].name, own_options[i].doc);
+}
+
+/* What the help is made of; see command/dump.c. */
+static void dump(void)
+{
+    printf("about\t%s\n", about);
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i].help != NULL)
+            printf("command\t%s\t%s\n", commands[i].name, commands[i].help);
+    command_dump_options(own_options);
+}
+
+static int unknown_command(const char *name)
+{
+    const char *separator = "known are ";
+    char shown[61];
+
+    snprintf(shown, sizeof shown, "%s", name);
+    command_clean(shown);
+    fputs("lockstep: unknown command '", stderr);
+    text_write(stderr, TEXT_PLAIN, shown, sizeof shown);
+    fputs("'; ", stderr);
+    for (int i = 0; i < COMMANDS; i++) {
+        if (commands[i].help != NULL) {
+            fprintf(stderr, "%s%s", separator, commands[i].name);
+            separator = ", ";
+        }
+    }
+    fputc('\n', stderr);
+    return command_misuse("lockstep");
+}
+
+/* Without this the next file opened, perhaps a file of records, would be standard output or error.
+ * The null device is opened so that writing to a closed standard output still fails. */
+static void open_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_MISUSE);
+}
+
+/* hwloc loads its plugins whenever a topology is read. These find displays and OpenCL devices,
+ * which nothing here asks for: they take longer than all the rest, and OpenCL wakes drivers of
+ * GPUs. */
+static void leave_out_plugins(void)
+{
+    setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so", 0);
+}
+
+/* What hwloc does not find, such as /sys in a container, it would say among the words of this
+ * program; what is missing then is missing in the output of `lockstep devices`, too. */
+static void keep_hwloc_quiet(void)
+{
+    setenv("HWLOC_HIDE_ERRORS", "2", 0);
+}
+
+/* Whoever read standard output has gone, as `head` does. */
+static bool reader_is_gone(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO};
+
+    return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* Output that could not be written must not look like success, not even that of --help, after
+ * which argp exits by itself. A reader that has gone wants no words: all that was to be done is
+ * done, and the program ends as any other does in a pipe. */
+static void check_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    const int why = errno;
+
+    if (reader_is_gone()) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    fprintf(stderr, "lockstep: standard output: %s\n", strerror(why));
+    _exit(EXIT_MISUSE);
+}
+
+static void print_version(void)
+{
+    printf("lockstep %s (%s%s, %s%s%s)\n", BUILD_VERSION, BUILD_GIT, BUILD_GIT_NOTE, BUILD_TYPE,
+           BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+}
+
+static void show_help(void)
+{
+    print_help(stdout);
+}
+
+static const struct {
+    const char *name;
+    void (*print)(void);
+} own[] = {{"--help", show_help},
+           {"-h", show_help},
+           {"help", show_help},
+           {"--version", print_version},
+           {"--dump-options", dump}};
+
+/* argv[0] is the command's name. */
+static int run(int argc, char **argv)
+{
+    char name[64];
+
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[0], commands[i].name) == 0) {
+            snprintf(name, sizeof name, "lockstep %s", commands[i].name);
+            argv[0] = name;
+            return commands[i].main(argc, argv);
+        }
+    }
+    return unknown_command(argv[0]);
+}
+
+int main(int argc, char **argv)
+{
+    char help[] = "--help";
+
+    open_standard_files();
+    stop_set_signals();
+    leave_out_plugins();
+    keep_hwloc_quiet();
+    record_memory_watch();
+    if (atexit(check_output))
+        return EXIT_MISUSE;
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_MISUSE;
+    }
+    if (strcmp(argv[1], "help") == 0 && argc == 3)
+        return run(2, (char *[]){argv[2], help, NULL});
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (strcmp(argv[1], own[i].name) != 0)
+            continue;
+        if (argc > 2) {
+            command_complain("lockstep", "unexpected argument '%.60s' after %s", argv[2], argv[1]);
+            return command_misuse("lockstep");
+        }
+        own[i].print();
+        return EXIT_PASSED;
+    }
+    return run(argc - 1, argv + 1);
+}

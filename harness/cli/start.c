@@ -1,0 +1,73 @@
+/* cli/start.c: OpenBLAS starts a pool of threads before main, and where one gets no memory or
+ * cannot be started (ulimit -v, ulimit -u) it hangs or raises SIGINT. The pool is never used: every
+ * device's thread calls OpenBLAS for itself. So the program executes itself once more with a pool
+ * of none, before any library runs. Even so OpenBLAS 0.3.29 takes a buffer when it is loaded, and
+ * tries for ever where it gets none: that is looked for here. Sanitizers want to be first, and are
+ * built without this. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "command/command.h"
+
+enum { MOST = 4096, PATH_BYTES = 4096 };
+
+/* The buffer, of 128 MiB, and what the other libraries take. */
+static const size_t LOADING = (size_t)136 << 20;
+
+static const char no_room[] =
+    "lockstep: 136 MiB of address space are needed to load OpenBLAS, and there is no room "
+    "for them: see ulimit -v\n";
+
+static const char no_pool[] = "OPENBLAS_NUM_THREADS=1", ours[] = "LOCKSTEP_STARTED_AGAIN=1";
+
+static void need_room(void)
+{
+    void *room = mmap(NULL, LOADING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (room == MAP_FAILED) {
+        const ssize_t written = write(STDERR_FILENO, no_room, sizeof no_room - 1);
+
+        _exit(written < 0 ? EXIT_MISUSE : EXIT_FAILED);
+    }
+    munmap(room, LOADING);
+}
+
+/* Not even the C library has begun. On a failure things go on as they are. */
+static void start_again(int argc, char **argv, char **variables)
+{
+    const size_t name = strcspn(no_pool, "=") + 1;
+    static char *more[MOST + 3], path[PATH_BYTES];
+    int n = 0;
+
+    (void)argc;
+    need_room();
+    for (; variables[n] != NULL; n++) {
+        if (n == MOST || strncmp(variables[n], no_pool, name) == 0)
+            return;
+        more[n] = variables[n];
+    }
+    more[n] = (char *)no_pool;
+    more[n + 1] = (char *)ours;
+    /* By its path, so that the process keeps its name; where it has been deleted, by the link. */
+    if (readlink("/proc/self/exe", path, sizeof path - 1) > 0)
+        execve(path, argv, more);
+    execve("/proc/self/exe", argv, more);
+}
+
+/* The loader calls what is in this section first of all. */
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_libraries)(int, char **, char **) = start_again;
+
+/* Behind the libraries, before main: what others are started with is what the user has set. */
+__attribute__((constructor)) static void forget(void)
+{
+    if (getenv("LOCKSTEP_STARTED_AGAIN") == NULL)
+        return;
+    unsetenv("LOCKSTEP_STARTED_AGAIN");
+    unsetenv("OPENBLAS_NUM_THREADS");
+}

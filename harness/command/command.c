@@ -1,0 +1,280 @@
+/* command/command.c: helpers of the subcommands. Every complaint is one line on stderr. */
+#include "command/command.h"
+
+#include "text/options.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_USAGE = 1024 };
+
+void command_clean(char *text)
+{
+    text_clean(text, '?');
+}
+
+void command_complain(const char *command, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    command_clean(text);
+    fprintf(stderr, "%s: ", command);
+    text_write(stderr, TEXT_PLAIN, text, sizeof text);
+    fputc('\n', stderr);
+}
+
+void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns)
+{
+    const size_t room = columns > indent + 8 ? columns - indent : 8;
+    size_t left = columns > used ? columns - used : 1;
+
+    while (strlen(text) > left) {
+        size_t end = left;
+
+        while (end > 0 && text[end] != ' ')
+            end--;
+        size_t n = end > 0 ? end : left;
+
+        while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n--;
+        text_write(stream, TEXT_PLAIN, text, n);
+        fprintf(stream, "\n%*s", (int)indent, "");
+        text += n + (end > 0);
+        left = room;
+    }
+    text_write(stream, TEXT_PLAIN, text, SIZE_MAX);
+    fputc('\n', stream);
+}
+
+static int check_arguments(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!text_is_clean(argv[i])) {
+            command_complain(argv[0], "'%.60s' has control characters or is not UTF-8", argv[i]);
+            return EXIT_MISUSE;
+        }
+    }
+    return 0;
+}
+
+/* As argp's own, which knows no -h. */
+const struct argp_option command_always[] = {
+    {.name = "help", .key = 'h', .doc = "show all options, and exit", .group = -1},
+    {.name = "usage", .key = KEY_USAGE, .doc = "show a short summary, and exit"},
+    {.key = '?', .flags = OPTION_HIDDEN},
+    {0}};
+
+static error_t parse_always(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    if (key == 'h' || key == '?')
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    else if (key == KEY_USAGE)
+        argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+    return ARGP_ERR_UNKNOWN;
+}
+
+int command_misuse(const char *command)
+{
+    fprintf(stderr, "Try '%s --help' for more information.\n", command);
+    return EXIT_MISUSE;
+}
+
+int command_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    static const struct argp always = {.options = command_always, .parser = parse_always};
+    static const struct argp_child children[] = {{.argp = &always}, {0}};
+    struct argp whole = *argp;
+
+    if (check_arguments(argc, argv))
+        return EXIT_MISUSE;
+    if (argc == 2 && strcmp(argv[1], "--dump-options") == 0) {
+        command_dump(argp);
+        exit(EXIT_PASSED);
+    }
+    whole.children = children;
+    const error_t rc = argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
+
+    if (rc == 0)
+        return 0;
+    if (rc != ENOMEM) /* its only error without a line */
+        return command_misuse(argv[0]);
+    command_complain(argv[0], "out of memory");
+    return EXIT_MISUSE;
+}
+
+error_t command_key(int key, char *arg, struct argp_state *state)
+{
+    switch (key) {
+    case ARGP_KEY_INIT:
+        /* getopt has already written its line; argp would add "Try --help" and exit. */
+        state->err_stream = NULL;
+        return 0;
+    case ARGP_KEY_ARG:
+        return command_bad_option(state, "unexpected argument '%.60s'", arg);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+error_t command_bad_option(const struct argp_state *state, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    command_complain(state->name, "%s", text);
+    return EINVAL;
+}
+
+error_t command_choice(const struct argp_state *state, const char *option, const char *what,
+                       const char *value, const char *const names[], size_t n, size_t *index)
+{
+    struct text_error why;
+
+    if (option_name(what, value, names, n, index, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--%s: %s", option, why.text);
+}
+
+error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
+                     uint64_t *seen)
+{
+    for (int i = 0; table[i].name != NULL; i++) {
+        const uint64_t bit = (uint64_t)1 << i;
+
+        if (table[i].key != key)
+            continue;
+        if (*seen & bit)
+            return command_bad_option(state, "--%s is there twice", table[i].name);
+        *seen |= bit;
+    }
+    return 0;
+}
+
+int command_copy(char *field, size_t bytes, const char *value)
+{
+    const size_t length = strlen(value);
+
+    if (length >= bytes)
+        return -1;
+    memcpy(field, value, length + 1);
+    return 0;
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+int command_core_error(const char *command, const struct dp_error *err)
+{
+    command_complain(command, "%s", err->text);
+    return err->status == DP_EINVAL ? EXIT_MISUSE : EXIT_FAILED;
+}
+
+void command_visible(char text[96])
+{
+    const char *devices = getenv("CUDA_VISIBLE_DEVICES");
+
+    snprintf(text, 96, "%s%.48s%s", devices != NULL ? ", with CUDA_VISIBLE_DEVICES='" : "",
+             devices != NULL ? devices : "", devices != NULL ? "'" : "");
+}
+
+/* The environment can make cuBLAS multiply in another precision than it is told, and exact data do
+ * not show it: what is recorded would not be what was measured. */
+static int check_environment(const char *command, const struct dp_group_config *config)
+{
+    static const char *const names[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION"};
+    const bool gpus = config->devices != NULL && strncmp(config->devices, "cuda:", 5) == 0;
+
+    for (int i = 0; gpus && i < 2; i++) {
+        const char *value = getenv(names[i]);
+        const bool off = value != NULL && strcmp(value, "0") == 0;
+
+        /* The first one, when it is 0, forbids TF32. */
+        if (value == NULL || (off && !(i == 0 && config->math == DP_MATH_TF32)))
+            continue;
+        command_complain(command,
+                         "%s='%.16s' in the environment: cuBLAS would not work in math %s; unset "
+                         "it%s",
+                         names[i], value, dp_math_name(config->math), off ? "" : " or make it 0");
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
+
+int command_open_group(const char *command, const struct dp_group_config *config, size_t required,
+                       struct dp_group **group)
+{
+    const int misuse = check_environment(command, config);
+    struct dp_error err = {0};
+
+    if (misuse)
+        return misuse;
+    const int rc = dp_group_open(config, group, &err);
+    const size_t there = rc == 0 ? (size_t)dp_group_size(*group) : 0;
+    char visible[96];
+
+    if (rc == 0 && there >= required)
+        return 0;
+    if (rc == 0) {
+        if (there > 0)
+            command_complain(command, "--require-devices %zu: %s has %zu", required,
+                             config->devices, there);
+        else
+            command_complain(command, "--require-devices %zu: %s has no devices", required,
+                             config->devices);
+        dp_group_close(*group);
+        *group = NULL;
+        return EXIT_FAILED;
+    }
+    if (rc != DP_ENODEV)
+        return command_core_error(command, &err);
+    command_visible(visible);
+    command_complain(command, "%s%s", err.text, visible);
+    /* "all" of a kind that is not here is nothing to do; a numbered device is missing. */
+    if (!ends_with(config->devices, ":all"))
+        return EXIT_FAILED;
+    return required > 0 ? EXIT_FAILED : EXIT_SKIPPED;
+}
+
+error_t command_require(const struct argp_state *state, const char *arg, size_t *required)
+{
+    struct text_error why;
+
+    if (option_size(arg, 0, DP_MAX_SLOTS, required, &why))
+        return command_bad_option(state, "--require-devices: %s", why.text);
+    return 0;
+}
+
+const char *const command_backends[COMMAND_BACKENDS] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
+
+const char *command_default_backend(const char *devices)
+{
+    return strncmp(devices, "cuda:", 5) == 0 ? "cuda" : "cpu";
+}
+
+void command_default_devices(char *field, size_t bytes)
+{
+    struct dp_machine machine;
+    struct dp_error err = {0};
+    int cores = 1;
+
+    if (dp_machine_read(&machine, &err) == 0 && machine.usable_cores > 0)
+        cores = machine.usable_cores;
+    snprintf(field, bytes, "virt:%d", cores < DP_MAX_SLOTS ? cores : DP_MAX_SLOTS);
+}

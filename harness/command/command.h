@@ -1,0 +1,95 @@
+/* command/command.h: what the subcommands share: exit statuses, option parsing, opening devices. */
+#ifndef HARNESS_COMMAND_H
+#define HARNESS_COMMAND_H
+
+#include <argp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dp.h"
+
+enum command_exit {
+    EXIT_PASSED = 0,
+    EXIT_FAILED = 1,
+    EXIT_MISUSE = 2,       /* bad input, or the harness could not prove its own reference */
+    EXIT_SKIPPED = 77,     /* nothing of what was asked for is here */
+    EXIT_INTERRUPTED = 130 /* SIGINT or SIGTERM; what was measured is kept */
+};
+
+/* Each is one subcommand; argv[0] is its name. They return an exit status. */
+int devices_main(int argc, char **argv);
+int tutorial_main(int argc, char **argv);
+int sweep_main(int argc, char **argv);
+int check_main(int argc, char **argv);
+int bench_main(int argc, char **argv);
+int train_main(int argc, char **argv);
+int cell_main(int argc, char **argv); /* the worker of sweep */
+
+/* Replaces control characters, and bytes that are not UTF-8, by '?': what is left can be shown on a
+ * terminal, in one line, whoever wrote it. */
+void command_clean(char *text);
+/* "COMMAND: text", cleaned, as one line on stderr. */
+void command_complain(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Writes text, which continues at column used of its line, and a newline. Lines of at most columns
+ * are broken at blanks and go on after indent blanks. */
+void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);
+
+/* A second line behind a complaint about the command line: where the options are explained. Returns
+ * EXIT_MISUSE. */
+int command_misuse(const char *command);
+
+/* What every subcommand knows: -h, --help and --usage. */
+extern const struct argp_option command_always[];
+/* argp_parse whose complaints are one line each, and that of command_misuse. 0, or EXIT_MISUSE
+ * after the complaint. Refuses arguments that command_clean would change. --dump-options, alone,
+ * prints command_dump and exits as --help does. */
+int command_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* Prints what a command's --help is made of, for docs/manual; or a table alone. */
+void command_dump(const struct argp *argp);
+void command_dump_options(const struct argp_option table[]);
+
+/* The default branch of a parser: no arguments, one-line complaints. */
+error_t command_key(int key, char *arg, struct argp_state *state);
+/* One line on stderr; returns what a parser must return. */
+error_t command_bad_option(const struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Refuses an option of the table the second time; seen has a bit per option, 0 at first. */
+error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
+                     uint64_t *seen);
+
+/* Which of the names an option's value is; `what` they are names of is for the complaint. */
+error_t command_choice(const struct argp_state *state, const char *option, const char *what,
+                       const char *value, const char *const names[], size_t n, size_t *index);
+
+/* Copies an option's value. 0, or -1 when it is too long for the field. */
+int command_copy(char *field, size_t bytes, const char *value);
+
+/* Opens the devices, or says in one line why not and returns the exit status. Fewer devices than
+ * required are a failure, and so is then what else would be a skip. */
+int command_open_group(const char *command, const struct dp_group_config *config, size_t required,
+                       struct dp_group **group);
+/* ", with CUDA_VISIBLE_DEVICES='0,1'": what hides GPUs; "" where nothing does. Not cleaned. */
+void command_visible(char text[96]);
+/* The option --require-devices: its entry in a table, and its value. */
+enum { COMMAND_REQUIRE = 512 };
+#define COMMAND_REQUIRE_OPTION                                                                     \
+    {                                                                                              \
+        .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N",                             \
+        .doc = "fewer than N devices, or a skip for want of them, are a failure (default 0)"       \
+    }
+error_t command_require(const struct argp_state *state, const char *arg, size_t *required);
+/* One line about an error of core, and the exit status for it. */
+int command_core_error(const char *command, const struct dp_error *err);
+
+/* Kernels and communicator, for virtual devices and for GPUs. */
+enum { COMMAND_BACKENDS = 4 };
+extern const char *const command_backends[COMMAND_BACKENDS];
+const char *command_default_backend(const char *devices);
+
+/* "virt:N", one device per core this process may use; at most DP_MAX_SLOTS. */
+void command_default_devices(char *field, size_t bytes);
+
+#endif

@@ -1,0 +1,71 @@
+/* command/dump.c: the option tables as text, for what is made of them besides --help.
+ *
+ * docs/manual makes the man pages and the shells' completions from it when the program is built.
+ * One thing a line, fields separated by tabs; \n, \t and \\ stand for a newline, a tab and \. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "command/command.h"
+
+static void print_field(const char *text, size_t length)
+{
+    putchar('\t');
+    for (size_t i = 0; i < length; i++) {
+        switch (text[i]) {
+        case '\n':
+            fputs("\\n", stdout);
+            break;
+        case '\t':
+            fputs("\\t", stdout);
+            break;
+        case '\\':
+            fputs("\\\\", stdout);
+            break;
+        default:
+            putchar(text[i]);
+        }
+    }
+}
+
+static void print_line(const char *what, const char *text, size_t length)
+{
+    fputs(what, stdout);
+    print_field(text, length);
+    putchar('\n');
+}
+
+static bool has_letter(const struct argp_option *option)
+{
+    return option->key > ' ' && option->key < 127;
+}
+
+void command_dump_options(const struct argp_option table[])
+{
+    for (const struct argp_option *option = table; option->name != NULL; option++) {
+        const char letter = (char)(has_letter(option) ? option->key : '\0');
+        const char *arg = option->arg != NULL ? option->arg : "";
+        const char *doc = option->doc != NULL ? option->doc : "";
+
+        fputs("option", stdout);
+        print_field(option->name, strlen(option->name));
+        print_field(&letter, letter != '\0');
+        print_field(arg, strlen(arg));
+        print_field(doc, strlen(doc));
+        putchar('\n');
+    }
+}
+
+void command_dump(const struct argp *argp)
+{
+    const char *doc = argp->doc != NULL ? argp->doc : "";
+    const size_t before = strcspn(doc, "\v");
+
+    print_line("about", doc, before);
+    if (doc[before] != '\0')
+        print_line("notes", doc + before + 1, strlen(doc + before + 1));
+    if (argp->args_doc != NULL)
+        print_line("arguments", argp->args_doc, strlen(argp->args_doc));
+    if (argp->options != NULL)
+        command_dump_options(argp->options);
+    command_dump_options(command_always);
+}

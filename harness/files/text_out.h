@@ -1,0 +1,31 @@
+/* files/text_out.h: a text file that appears complete, or not at all, and in which what others
+ * wrote is escaped. */
+#ifndef HARNESS_TEXT_OUT_H
+#define HARNESS_TEXT_OUT_H
+
+#include "text/text.h"
+
+struct text_out {
+    FILE *file;
+    enum text_form form;
+    char path[1024], temporary[1040];
+};
+
+/* 0, or -1 and why. */
+int text_open(struct text_out *out, const char *directory, const char *name, enum text_form form,
+              struct text_error *err);
+/* Gives the file its name, or removes it: 0, or -1 and why. */
+int text_close(struct text_out *out, struct text_error *err);
+/* Gives it up. */
+void text_discard(struct text_out *out);
+
+/* printf with %s, %d, %zu and %% only; what %s prints is escaped, the format is not. */
+void text_print(struct text_out *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* As `mkdir -p`: 0, or -1 and errno. */
+int text_folder(const char *path);
+/* What an earlier run left must not stand beside a new one. */
+void text_remove(const char *directory, const char *name);
+
+#endif

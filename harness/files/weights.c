@@ -1,0 +1,181 @@
+/* files/weights.c: writing weights. */
+#include "files/weights.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/temporary.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the file is little-endian, and numbers are written as they are in memory"
+#endif
+
+enum { PATH_BYTES = 1100 };
+
+uint64_t weights_checksum(const unsigned char *bytes, size_t n)
+{
+    uint64_t sum = 0xcbf29ce484222325U;
+
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ bytes[i]) * 0x100000001b3U;
+    return sum;
+}
+
+int weights_list_open(struct dp_module *module, struct weights_list *list, struct dp_error *err)
+{
+    const int n = dp_module_params(module, NULL, 0);
+    int rc = 0;
+
+    *list = (struct weights_list){.n = 0};
+    if (n < 0)
+        return dp_fail(err, n, "no memory for a list of the model's parameters");
+    list->param = calloc((size_t)n + 1, sizeof *list->param);
+    list->name = calloc((size_t)n + 1, sizeof *list->name);
+    if (list->param == NULL || list->name == NULL || dp_module_params(module, list->param, n) != n)
+        return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
+    list->n = n;
+    for (int i = 0; i < n && rc == 0; i++)
+        if ((rc = dp_module_param_name(module, i, list->name[i], sizeof list->name[i])))
+            dp_fail(err, rc, "no %s of parameter %d",
+                    rc == DP_ENOMEM ? "memory for the name" : "name", i);
+    return rc;
+}
+
+void weights_list_close(struct weights_list *list)
+{
+    free(list->param);
+    free(list->name);
+    *list = (struct weights_list){.n = 0};
+}
+
+static size_t entry_bytes(const struct weights_list *list, int i)
+{
+    const struct dp_tensor *value = &list->param[i]->value;
+
+    return 2 + strlen(list->name[i]) + 2 + 8 * (size_t)value->ndim + dp_tensor_bytes(value);
+}
+
+static unsigned char *put(unsigned char *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+static unsigned char *put_head(unsigned char *to, uint32_t tensors, uint64_t bytes)
+{
+    const uint32_t version = WEIGHTS_VERSION;
+
+    to = put(to, WEIGHTS_MAGIC, WEIGHTS_MAGIC_BYTES);
+    to = put(to, &version, sizeof version);
+    to = put(to, &tensors, sizeof tensors);
+    return put(to, &bytes, sizeof bytes);
+}
+
+/* The whole file in memory. */
+static int write_image(const struct weights_list *list, unsigned char *image, size_t bytes,
+                       struct dp_error *err)
+{
+    unsigned char *to = put_head(image, (uint32_t)list->n, bytes);
+    int rc;
+
+    for (int i = 0; i < list->n; i++) {
+        const struct dp_tensor *value = &list->param[i]->value;
+        const uint16_t length = (uint16_t)strlen(list->name[i]);
+        const unsigned char kind[2] = {(unsigned char)value->dtype, (unsigned char)value->ndim};
+
+        to = put(to, &length, sizeof length);
+        to = put(to, list->name[i], length);
+        to = put(to, kind, sizeof kind);
+        for (int d = 0; d < value->ndim; d++)
+            to = put(to, &(uint64_t){value->dim[d]}, 8);
+        if ((rc = dp_tensor_read(to, value, err)))
+            return rc;
+        to += dp_tensor_bytes(value);
+    }
+    put(to, &(uint64_t){weights_checksum(image, (size_t)(to - image))}, WEIGHTS_SUM_BYTES);
+    return 0;
+}
+
+static int write_all(int fd, const unsigned char *image, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t n = write(fd, image + done, bytes - done);
+
+        if (n <= 0 && errno != EINTR)
+            return -1;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return fsync(fd);
+}
+
+/* A new file beside path; its descriptor, or an error. */
+static int open_temporary(const char *path, char *temporary, size_t bytes, struct dp_error *err)
+{
+    struct stat there;
+    const int failed = stat(path, &there) == 0 ? 0 : errno;
+
+    /* A rename would put a file in the place of a device. */
+    if (failed != ENOENT && (failed != 0 || !S_ISREG(there.st_mode)))
+        return dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path,
+                       failed != 0 ? strerror(failed) : "it is not a regular file");
+    const int fd = temporary_open(path, temporary, bytes);
+
+    return fd >= 0 ? fd : dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, strerror(errno));
+}
+
+int weights_check(const char *path, struct dp_error *err)
+{
+    char temporary[PATH_BYTES];
+    const int fd = open_temporary(path, temporary, sizeof temporary, err);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    unlink(temporary);
+    return 0;
+}
+
+static int write_file(const char *path, const unsigned char *image, size_t bytes,
+                      struct dp_error *err)
+{
+    char temporary[PATH_BYTES];
+    const int fd = open_temporary(path, temporary, sizeof temporary, err);
+
+    if (fd < 0)
+        return fd;
+    int failed = write_all(fd, image, bytes) != 0 ? errno : 0;
+
+    if (close(fd) != 0 && failed == 0)
+        failed = errno;
+    if (failed == 0 && rename(temporary, path) != 0)
+        failed = errno;
+    if (failed == 0)
+        return 0;
+    unlink(temporary);
+    return dp_fail(err, DP_EINVAL, "cannot write %.120s: %s", path, strerror(failed));
+}
+
+int weights_save(struct dp_module *module, const char *path, struct dp_error *err)
+{
+    struct weights_list list;
+    size_t bytes = WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES;
+    int rc = weights_list_open(module, &list, err);
+
+    if (rc == 0) {
+        for (int i = 0; i < list.n; i++)
+            bytes += entry_bytes(&list, i);
+        unsigned char *image = malloc(bytes);
+
+        if (image == NULL)
+            rc = dp_fail(err, DP_ENOMEM, "no memory for weights of %zu bytes", bytes);
+        else if ((rc = write_image(&list, image, bytes, err)) == 0)
+            rc = write_file(path, image, bytes, err);
+        free(image);
+    }
+    weights_list_close(&list);
+    return rc;
+}

@@ -1,0 +1,446 @@
+/* measure/measure.c: one cell: warm-up, measured steps, and the check of every one of them.
+ *
+ * First one step of a probe (measure/probe_step.c), which no rounded operand or result passes. Then
+ * steps alternate between two parameter sets and batches. The first step of each is verified value
+ * by value, every later one must have the digest of that step, so a stale replica or a sum in
+ * another order shows, and the timed steps are the verified ones. */
+#include "measure/measure.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "measure/probe_step.h"
+#include "measure/session.h"
+#include "measure/watch.h"
+#include "numbers/equal.h"
+#include "numbers/stats.h"
+
+enum { WARMUP_STEPS_MIN = 10, WARMUP_STEPS_MAX = 200, WARMUP_SECONDS_MAX = 10 };
+
+static const struct stats_steady_rule STEADY = {
+    .window = 10, .slope_limit = 0.005, .spread_limit = 0.05};
+
+struct measure {
+    const struct cell_config *config;
+    struct record_cell *cell;
+    struct session session;
+    struct workload_set set[WORKLOAD_SETS];
+    struct verify *verify[WORKLOAD_SETS];
+    struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
+    bool verified[WORKLOAD_SETS];
+    size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
+    size_t steps;                   /* run so far */
+};
+
+static uint64_t epoch_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+int cell_fail(struct record_cell *cell, enum record_status status, const char *reason)
+{
+    cell->status = status;
+    snprintf(cell->reason, sizeof cell->reason, "%s", reason);
+    return -1;
+}
+
+/* Too little memory is a result, not a fault. */
+enum record_status cell_status(const struct dp_error *err, enum record_status otherwise)
+{
+    return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
+}
+
+static int bad_step(struct measure *m, size_t step, const char *reason)
+{
+    m->cell->first_bad_step = (long)step;
+    m->cell->flags[step] |= RECORD_BAD_VALUES;
+    return cell_fail(m->cell, RECORD_FAILED, reason);
+}
+
+static const int phase_of[DP_PHASES] = {
+    [DP_PHASE_SCATTER] = RECORD_SCATTER,   [DP_PHASE_REPLICATE] = RECORD_REPLICATE,
+    [DP_PHASE_FORWARD] = RECORD_FORWARD,   [DP_PHASE_GATHER] = RECORD_GATHER,
+    [DP_PHASE_BACKWARD] = RECORD_BACKWARD, [DP_PHASE_REDUCE] = RECORD_REDUCE,
+    [DP_PHASE_LOSS] = RECORD_LOSS,         [DP_PHASE_UPDATE] = RECORD_UPDATE};
+
+static void note_replicas(struct measure *m, size_t step)
+{
+    struct record_cell *cell = m->cell;
+
+    for (int phase = 0; phase < DP_PHASES; phase++)
+        for (int r = 0; r < cell->n_ranks; r++)
+            cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
+                m->session.trace.replica[r].ns[phase];
+}
+
+static void note_times(struct measure *m, size_t step, const struct session_times *times)
+{
+    struct record_cell *cell = m->cell;
+
+    if (step == 0)
+        cell->t_start_ns[0] = times->start_ns; /* made relative at the end */
+    else
+        cell->t_start_ns[step] = times->start_ns - cell->t_start_ns[0];
+    cell->t_step_ns[step] = times->step_ns;
+    note_replicas(m, step);
+    for (int r = 0; r < cell->n_ranks; r++)
+        cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r];
+}
+
+/* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
+static void note_bits(struct measure *m)
+{
+    const struct session *s = &m->session;
+    const struct workload *w = s->workload;
+    int bits = equal_significant(s->outputs, s->rows * w->size[w->n_sizes - 1]);
+
+    for (int p = 0; p < s->n_params; p++) {
+        const struct dp_tensor *value = &s->param[p]->value;
+        const int own = equal_significant(s->gradient[p], dp_tensor_count(value));
+
+        bits = value->ndim > 1 && own < bits ? own : bits;
+    }
+    if (workload_is_exact(w) && (m->cell->exact_bits == 0 || bits < m->cell->exact_bits))
+        m->cell->exact_bits = bits;
+}
+
+/* The first step of a set: every value against the reference. */
+static int verify_values(struct measure *m, int k, size_t step)
+{
+    const struct session *s = &m->session;
+    size_t shard[DP_MAX_SLOTS], values = 0;
+    struct text_error why = {""};
+    const struct verify_step left = session_result(s, shard);
+    const int rc = verify_check(m->verify[k], &left, &values, &why);
+    char reason[256];
+
+    m->cell->values_checked += values;
+    m->cell->n_shards = (int)left.n_shards;
+    memcpy(m->cell->shard, shard, left.n_shards * sizeof shard[0]);
+    if (rc < 0)
+        return cell_fail(m->cell, RECORD_BROKEN, why.text);
+    if (rc > 0) {
+        snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, why.text);
+        return bad_step(m, step, reason);
+    }
+    m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};
+    m->verified[k] = true;
+    note_bits(m);
+    m->cell->steps_checked++;
+    return 0;
+}
+
+static int verify_digest(struct measure *m, int k, size_t step)
+{
+    const uint64_t digest = session_digest(&m->session);
+    char reason[256];
+
+    m->cell->steps_checked++;
+    if (digest == m->left[k].step)
+        return 0;
+    snprintf(reason, sizeof reason,
+             "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
+             digest, m->left[k].step);
+    return bad_step(m, step, reason);
+}
+
+static int run_step(struct measure *m, bool warmup)
+{
+    const size_t step = m->steps;
+    const int k = (int)(step % WORKLOAD_SETS);
+    struct session_times times = {0};
+    struct dp_error err = {0};
+    char reason[256];
+
+    if (session_prepare(&m->session, k, &err) == 0 &&
+        session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0) {
+        note_times(m, step, &times);
+        m->cell->flags[step] = warmup ? RECORD_WARMUP : 0;
+        m->measured[k] += !warmup;
+        m->steps++;
+        session_read(&m->session, &err);
+    }
+    if (err.status) {
+        snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
+        m->cell->first_bad_step = (long)step;
+        return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
+    }
+    return m->verified[k] ? verify_digest(m, k, step) : verify_values(m, k, step);
+}
+
+static double seconds_since(uint64_t start_ns)
+{
+    return (double)(session_clock_ns() - start_ns) / 1e9;
+}
+
+/* Until the step times are steady, or a limit is reached. */
+static int warm_up(struct measure *m)
+{
+    const double most = 10 * m->config->limits.seconds < WARMUP_SECONDS_MAX
+                            ? 10 * m->config->limits.seconds
+                            : WARMUP_SECONDS_MAX;
+    const uint64_t start = session_clock_ns();
+    struct record_cell *cell = m->cell;
+    double window[64];
+
+    snprintf(cell->warmup_rule, sizeof cell->warmup_rule,
+             "last %zu steps: slope < %g%%, each within %g%% of the mean; at most %d steps, %g s",
+             STEADY.window, 100 * STEADY.slope_limit, 100 * STEADY.spread_limit, WARMUP_STEPS_MAX,
+             most);
+    while (m->steps < WARMUP_STEPS_MAX) {
+        if (run_step(m, true))
+            return -1;
+        if (m->steps < WARMUP_STEPS_MIN)
+            continue;
+        for (size_t i = 0; i < STEADY.window; i++)
+            window[i] = (double)cell->t_step_ns[m->steps - STEADY.window + i];
+        cell->steady_state = stats_is_steady(window, STEADY.window, &STEADY);
+        if (cell->steady_state || seconds_since(start) >= most)
+            break;
+    }
+    cell->warmup_steps = m->steps;
+    return 0;
+}
+
+static int measured_steps(struct measure *m)
+{
+    const struct cell_limits *limits = &m->config->limits;
+    const uint64_t start = session_clock_ns();
+
+    for (size_t n = 0; n < limits->max_steps; n++) {
+        if (n >= limits->min_steps && seconds_since(start) >= limits->seconds)
+            break;
+        if (run_step(m, false))
+            return -1;
+    }
+    return 0;
+}
+
+/* What was moved in the last step, what the devices held, and what of the reduction is hidden. */
+static int measure_beside(struct measure *m)
+{
+    struct record_cell *cell = m->cell;
+    struct dp_error err = {0};
+
+    struct session_apart apart;
+    struct dp_slot_info info;
+
+    cell->bytes_per_step = session_bytes(&m->session);
+    for (int r = 0; r < cell->n_ranks; r++) {
+        dp_slot_describe(dp_group_slot(m->session.group, r), &info);
+        cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
+    }
+    if (!m->config->ddp)
+        return 0;
+    if (session_overlap(&m->session, m->config->limits.seconds, m->left, &apart, &cell->hidden_frac,
+                        &err))
+        return cell_fail(cell, RECORD_FAILED, err.text);
+    cell->compute_alone_ns = apart.compute_ns;
+    cell->comm_alone_ns = apart.comm_ns;
+    cell->whole_ns = apart.whole_ns;
+    return 0;
+}
+
+static void trim_ranks(const struct record_cell *cell, uint64_t *times, size_t steps)
+{
+    for (int r = 1; r < cell->n_ranks; r++)
+        memmove(times + (size_t)r * steps, times + (size_t)r * cell->n_samples,
+                steps * sizeof(uint64_t));
+}
+
+/* The arrays were made for the most steps there can be: keeps those that were run. */
+static void trim_samples(struct record_cell *cell, size_t steps)
+{
+    for (int phase = 0; phase < RECORD_PHASES; phase++)
+        trim_ranks(cell, cell->phase_ns[phase], steps);
+    trim_ranks(cell, cell->matmul_ns, steps);
+    cell->n_samples = steps;
+    if (steps > 0)
+        cell->t_start_ns[0] = 0;
+}
+
+/* The reference of set k, of numbers as wide as it proves exact. */
+static int open_reference(struct measure *m, int devices, int k, struct text_error *why)
+{
+    const struct cell_config *config = m->config;
+    struct workload_set *set = &m->set[k];
+
+    *set = workload_batch(&config->workload, config->rows, config->math, config->seed, k);
+    for (;;) {
+        if (verify_open(&config->workload, set, config->rows, (size_t)devices, config->math,
+                        &m->verify[k], why) == 0 &&
+            (!config->ddp || verify_ranks(m->verify[k], set, why) == 0))
+            return 0;
+        if (set->wide == 0)
+            return -1;
+        verify_close(m->verify[k]);
+        m->verify[k] = NULL;
+        workload_narrow(set);
+    }
+}
+
+static int open_references(struct measure *m, int devices)
+{
+    for (int k = 0; k < WORKLOAD_SETS; k++) {
+        struct text_error why;
+
+        if (open_reference(m, devices, k, &why))
+            return cell_fail(m->cell, RECORD_BROKEN, why.text);
+    }
+    return 0;
+}
+
+static int open_sets(struct measure *m)
+{
+    struct dp_error err = {0};
+
+    for (int k = 0; k < WORKLOAD_SETS; k++) {
+        if (session_open_set(&m->session, &m->set[k], &err))
+            return cell_fail(m->cell, cell_status(&err, RECORD_BROKEN), err.text);
+    }
+    return 0;
+}
+
+static void drop(uint64_t **times)
+{
+    free(*times);
+    *times = NULL;
+}
+
+/* What nobody can tell, or what there is not, must not look like a time of 0: devices that run
+ * their queues later do not know their matrix products, and the model alone has nothing to
+ * scatter, replicate, gather or reduce; ranks have their rows and parameters already. */
+static void drop_unmeasured(const struct cell_config *config, struct record_cell *cell)
+{
+    static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
+                                                   RECORD_REDUCE};
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; i++)
+        all |= cell->matmul_ns[i];
+    if (all == 0)
+        drop(&cell->matmul_ns);
+    for (size_t i = 0; i < sizeof of_wrapper / sizeof of_wrapper[0]; i++)
+        if (config->plain || (config->ddp && of_wrapper[i] != RECORD_REDUCE))
+            drop(&cell->phase_ns[of_wrapper[i]]);
+}
+
+/* Nothing failed; that something was done must show, too. */
+static void judge(struct measure *m)
+{
+    struct record_cell *cell = m->cell;
+    struct text_error why = {""};
+
+    for (int k = 0; k < WORKLOAD_SETS; k++) {
+        if (m->verified[k] && (m->measured[k] > 0 || cell->n_valid < WORKLOAD_SETS))
+            continue;
+        snprintf(why.text, sizeof why.text, "data set %d was %s", k,
+                 m->verified[k] ? "not used in any measured step" : "not verified");
+        cell_fail(cell, RECORD_FAILED, why.text);
+        return;
+    }
+    cell->status = RECORD_OK;
+    cell->validated = true;
+    cell->reason[0] = '\0';
+    if (record_check_ok(cell, &why) != 0) {
+        cell->validated = false;
+        cell_fail(cell, RECORD_FAILED, why.text);
+    }
+}
+
+static void measure_on(struct measure *m, struct dp_group *group, uint64_t start_ns)
+{
+    struct record_cell *cell = m->cell;
+    struct dp_error err = {0};
+    const size_t most = WARMUP_STEPS_MAX + m->config->limits.max_steps;
+    const struct session_config session = {.workload = &m->config->workload,
+                                           .seed = m->config->seed,
+                                           .rows = m->config->rows,
+                                           .plain = m->config->plain,
+                                           .ddp = m->config->ddp,
+                                           .bucket_bytes = m->config->bucket_bytes,
+                                           .math = m->config->math,
+                                           .without_sets = true};
+
+    cell->oversubscribed = dp_group_oversubscribed(group);
+    if (record_cell_alloc(cell, most, cell->n_ranks)) {
+        cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
+        return;
+    }
+    int rc = 0;
+
+    if (session_open(&m->session, group, &session, &err))
+        rc = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+    if (rc == 0)
+        rc = measure_probe(m->config, &m->session, cell);
+    if (rc == 0)
+        rc = open_references(m, cell->n_ranks);
+    if (rc == 0)
+        rc = open_sets(m);
+    cell->setup_ns = session_clock_ns() - start_ns;
+    if (rc == 0)
+        rc = warm_up(m);
+    if (rc == 0)
+        rc = measured_steps(m);
+    if (rc == 0)
+        rc = measure_beside(m);
+    if (rc != 0 && cell->warmup_steps == 0)
+        cell->warmup_steps = m->steps;
+    session_close(&m->session);
+    trim_samples(cell, m->steps);
+    drop_unmeasured(m->config, cell);
+    if (record_derive(cell) != 0 && rc == 0)
+        rc = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
+    if (rc != 0)
+        return;
+    judge(m);
+}
+
+/* What is staged between some GPUs of a list need not be so between the first few of them. */
+static bool is_planned(const char *communicator, const char *planned)
+{
+    return strcmp(communicator, planned) == 0 ||
+           (strcmp(communicator, "peer") == 0 && strcmp(planned, "peer-staged") == 0);
+}
+
+void cell_measure(const struct cell_config *config, struct record_cell *cell)
+{
+    const struct dp_group_config group_config = {.devices = config->devices,
+                                                 .backend = config->backend,
+                                                 .math = config->math,
+                                                 .lag_seed = config->seed,
+                                                 .bind = config->bind,
+                                                 .no_graphs = config->no_graphs};
+    struct measure m = {.config = config, .cell = cell};
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    const uint64_t start_ns = session_clock_ns(), epoch = epoch_ns();
+    struct watch watch;
+    char why[160];
+
+    watch_start(&watch);
+    cell_identify(config, cell);
+    cell->start_epoch_ns = epoch;
+    if (dp_group_open(&group_config, &group, &err))
+        cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+    else if (dp_group_size(group) != config->n_devices ||
+             !is_planned(dp_group_communicator(group), config->communicator))
+        cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
+    else
+        measure_on(&m, group, start_ns);
+    cell->wall_ns = session_clock_ns() - start_ns;
+    if (watch_stop(&watch, why, sizeof why) &&
+        (cell->status == RECORD_OK || cell->status == RECORD_FAILED)) {
+        cell->validated = false;
+        cell_fail(cell, RECORD_FAILED, why);
+    }
+    for (int k = 0; k < WORKLOAD_SETS; k++)
+        verify_close(m.verify[k]);
+    dp_group_close(group);
+}

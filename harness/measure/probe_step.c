@@ -1,0 +1,73 @@
+/* measure/probe_step.c: the probe of a cell: a step on numbers with all the bits of a float.
+ *
+ * Exact data do not change when the operands of a product are rounded; these do. Its reference and
+ * its batch are gone before those of the timed steps are made, and it is no sample. */
+#include <stdio.h>
+
+#include "measure/probe_step.h"
+
+static int reference(const struct cell_config *config, const struct workload_set *set,
+                     struct verify **verify, struct text_error *why)
+{
+    if (verify_open(&config->workload, set, config->rows, (size_t)config->n_devices, config->math,
+                    verify, why))
+        return -1;
+    return config->ddp ? verify_ranks(*verify, set, why) : 0;
+}
+
+static int step(struct session *session, const struct workload_set *set, struct dp_error *err)
+{
+    struct session_times times;
+    int rc;
+
+    if ((rc = session_open_set(session, set, err)) ||
+        (rc = session_prepare(session, set->index, err)) ||
+        (rc = session_step(session, set->index, &times, err)) || (rc = session_trace(session, err)))
+        return rc;
+    return session_read(session, err);
+}
+
+static int compare(const struct verify *verify, const struct session *session,
+                   struct record_cell *cell)
+{
+    size_t shard[DP_MAX_SLOTS];
+    struct verify_found found;
+    struct text_error why = {""};
+    const struct verify_step left = session_result(session, shard);
+    const int rc = verify_measure(verify, &left, &found, &why);
+    char reason[256];
+
+    cell->probe_values = found.values;
+    cell->probe_bound = verify_width(verify);
+    cell->probe_ratio = found.ratio;
+    if (rc == 0)
+        return 0;
+    snprintf(reason, sizeof reason, "probe: %s", why.text);
+    return cell_fail(cell, rc > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
+}
+
+int measure_probe(const struct cell_config *config, struct session *session,
+                  struct record_cell *cell)
+{
+    const struct workload_set set =
+        workload_probe(config->seed, config->rows, (size_t)config->n_devices);
+    const uint64_t start_ns = session_clock_ns();
+    struct verify *verify = NULL;
+    struct text_error why = {""};
+    struct dp_error err = {0};
+    char reason[256];
+    int rc = 0;
+
+    if (reference(config, &set, &verify, &why))
+        rc = cell_fail(cell, RECORD_BROKEN, why.text);
+    if (rc == 0 && step(session, &set, &err)) {
+        snprintf(reason, sizeof reason, "probe: %s", err.text);
+        rc = cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
+    }
+    if (rc == 0)
+        rc = compare(verify, session, cell);
+    verify_close(verify);
+    session_close_set(session, set.index);
+    cell->probe_ns = session_clock_ns() - start_ns;
+    return rc;
+}

@@ -1,0 +1,129 @@
+/* measure/session.h: one workload on one group, ready to run training steps and to read what they
+ * left.
+ *
+ * Everything is made once: two batches on the first device (mixed's on the host), two parameter
+ * sets on the host. Set k of the parameters is always used with batch k. The probe's set is there
+ * only while it is run. */
+#ifndef HARNESS_SESSION_H
+#define HARNESS_SESSION_H
+
+#include "ddp.h"
+#include "dp.h"
+#include "measure/probe.h"
+#include "verify/verify.h"
+#include "workload.h"
+
+#define SESSION_PARAMS (2 * WORKLOAD_MAX_SIZES)
+#define SESSION_SETS   (WORKLOAD_SETS + 1)
+
+/* A step on the monotonic clock, until all devices were idle; its phases are in the trace. */
+struct session_times {
+    uint64_t start_ns, step_ns;
+};
+
+/* One rank in DistributedDataParallel. */
+struct session_rank {
+    struct dp_tensor in[SESSION_SETS][2]; /* its rows of the batch, and of the loss's factors */
+    struct dp_tensor loss, output;        /* of the last step */
+};
+
+/* Plain data; fill with session_open, empty with session_close. */
+struct session {
+    const struct workload *workload;
+    size_t rows;
+    bool plain;
+    struct dp_group *group;
+    struct dp_module *model, *probed, *loss_module;
+    struct dp_module *top; /* what is trained: the model, all of it or a part in the wrapper */
+    struct dp_run *run;
+    struct dp_sgd *sgd;
+    struct probe probe;
+    struct dp_trace trace;
+    int n_params;
+    struct dp_param *param[SESSION_PARAMS];
+    struct dp_tensor input[SESSION_SETS], upstream[SESSION_SETS];
+    float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
+    struct dp_ddp *ddp;                         /* NULL: no ranks */
+    struct session_rank *ranks;
+    int n_ranks;
+    struct dp_tensor output, loss; /* of the last step, until the next */
+    /* What session_read fills. */
+    float *outputs, *gradient[SESSION_PARAMS], *updated[SESSION_PARAMS];
+    float loss_value;
+};
+
+uint64_t session_clock_ns(void);
+
+struct session_config {
+    const struct workload *workload;
+    uint64_t seed;
+    size_t rows;         /* of a whole batch */
+    enum dp_math math;   /* the group's: how wide its numbers can be */
+    bool plain;          /* the model alone on the first device, without data_parallel */
+    bool ddp;            /* a rank on every device, DistributedDataParallel */
+    size_t bucket_bytes; /* of its buckets; 0: PyTorch's */
+    bool without_sets;   /* whoever opens it opens its sets */
+};
+
+/* Opens everything on group; the caller closes the session in any case. */
+int session_open(struct session *session, struct dp_group *group,
+                 const struct session_config *config, struct dp_error *err);
+void session_close(struct session *session); /* not the group */
+/* Batch and parameters of a set, as number set->index. Closing waits for nothing and may be done
+ * twice. */
+int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err);
+void session_close_set(struct session *session, int k);
+
+/* Puts parameter set k in place, clears gradients, probe and trace, and aligns the workers. */
+int session_prepare(struct session *session, int k, struct dp_error *err);
+/* One training step on batch k: forward, loss, backward, update, everything drained. */
+int session_step(struct session *session, int k, struct session_times *times, struct dp_error *err);
+/* Completes the trace of the step, which a device of its own may still have. */
+int session_trace(struct session *session, struct dp_error *err);
+/* Outputs, loss, gradients and updated parameters to host memory. A gradient that is none is
+ * read as NaN, which no check lets pass. */
+int session_read(struct session *session, struct dp_error *err);
+/* What session_read found, as the verifier takes it; shard gets the rows of up to DP_MAX_SLOTS
+ * replicas. It lasts as long as both. */
+struct verify_step session_result(const struct session *session, size_t shard[]);
+/* The parts of these for ranks: measure/session_ddp.c. */
+int session_ddp_open(struct session *session, size_t bucket_bytes, struct dp_error *err);
+int session_ddp_batch(struct session *session, int k, const float inputs[], const float upstream[],
+                      struct dp_error *err);
+void session_ddp_close_set(struct session *session, int k);
+void session_ddp_close(struct session *session);
+int session_ddp_prepare(struct session *session, int k, struct dp_error *err);
+int session_ddp_issue(struct session *session, int k, struct dp_error *err);
+int session_ddp_read(struct session *session, struct dp_error *err);
+/* A step of ranks apart: without its reduction, the reduction alone, and whole.
+ * measure/session_overlap.c
+ */
+struct session_apart {
+    double compute_ns, comm_ns, whole_ns;
+};
+/* What a whole step left (session_digest), its gradients, and those of a step and its reduction. */
+struct session_left {
+    uint64_t step, whole, parts;
+};
+/* Of batch k, the whole step first or last; the gradients of all ranks are the same (else
+ * DP_EFAULT). */
+int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
+                  struct session_left *left, struct dp_error *err);
+/* Medians of 5 to 11 rounds of that, in turns, about as many as take so long; and the part of the
+ * reduction that is hidden, NaN where it cannot be told. verified: of each set, the session_digest
+ * of a step that was verified and the digest of its gradients: every round must leave these (else
+ * DP_EFAULT). Gradients and parameters are of no use after it. */
+struct session_verified {
+    uint64_t step, gradients;
+};
+int session_overlap(struct session *session, double seconds,
+                    const struct session_verified verified[WORKLOAD_SETS],
+                    struct session_apart *medians, double *hidden, struct dp_error *err);
+/* The digest of the gradients that session_read has read. */
+uint64_t session_gradients(const struct session *session);
+/* Bytes that crossed devices in the last step, for all replicas. */
+double session_bytes(const struct session *session);
+/* Digest of everything that session_read has read, and of the rows that each replica saw. */
+uint64_t session_digest(const struct session *session);
+
+#endif

@@ -1,0 +1,32 @@
+/* measure/watch.h: whether the clock that all times are read from goes as fast as the system's
+ * timers. */
+#ifndef HARNESS_WATCH_H
+#define HARNESS_WATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A reading of the clock, between two readings of a timer. */
+struct watch_reading {
+    uint64_t before_ns, clock_ns, after_ns;
+};
+
+struct watch {
+    int timer; /* -1: there is none */
+    struct watch_reading begin;
+};
+
+void watch_start(struct watch *watch);
+/* Since the start, by the timer; by the clock where there is none. */
+double watch_seconds(const struct watch *watch);
+
+/* 0 when the clock and the timer agree about what passed since the start, within 10 %: that much a
+ * clock may be corrected while it runs. Else -1 and both. Ends the watch. */
+int watch_stop(struct watch *watch, char *why, size_t bytes);
+void watch_close(struct watch *watch); /* without a comparison */
+
+/* The comparison alone; the timer counts up. */
+int watch_compare(const struct watch_reading *begin, const struct watch_reading *end, char *why,
+                  size_t bytes);
+
+#endif

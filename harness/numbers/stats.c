@@ -1,0 +1,295 @@
+/* numbers/stats.c: order statistics, the summary of a cell, the steady-state rule.
+ *
+ * A NaN sample is never hidden: it makes the mean, the quantiles and the interval NaN or absent.
+ * Median intervals are exact up to EXACT_LIMIT samples and conservative above. */
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXACT_LIMIT 500 /* 2^-500 is a normal double: the terms can be added as they are */
+#define P99_SAMPLES 299 /* below, 1 - 0.99^n < 0.95: no bound of the 99th percentile exists */
+
+/* A total order with NaN last, so that one look at the last element finds any. */
+static int compare_doubles(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    if (isnan(x) || isnan(y)) {
+        return (isnan(x) != 0) - (isnan(y) != 0);
+    }
+    return (x > y) - (x < y);
+}
+
+static bool has_nan(const double sorted[], size_t n)
+{
+    return isnan(sorted[0]) || isnan(sorted[n - 1]);
+}
+
+double stats_quantile(const double sorted[], size_t n, double q)
+{
+    if (n == 0 || !(q >= 0 && q <= 1) || has_nan(sorted, n)) {
+        return NAN;
+    }
+    const double position = q * (double)(n - 1);
+    const size_t below = (size_t)position;
+    if (below + 1 >= n) {
+        return sorted[n - 1];
+    }
+    const double lo = sorted[below], hi = sorted[below + 1];
+    /* Equal infinities must not become infinity - infinity. */
+    return lo < hi ? lo + (position - (double)below) * (hi - lo) : lo;
+}
+
+/* The middle one of the first, the middle and the last. */
+static double pivot_of(const double x[], size_t lo, size_t hi)
+{
+    const double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Moves the element of rank k among x[lo..hi] to its place: all before are not larger, all behind
+ * not smaller. Rounds that hardly get on are not repeated for ever: then it sorts. */
+static void select_rank(double x[], size_t lo, size_t hi, size_t k)
+{
+    for (int rounds = 0; lo < hi; ++rounds) {
+        if (rounds == 64) {
+            qsort(x + lo, hi - lo + 1, sizeof x[0], compare_doubles);
+            return;
+        }
+        const double pivot = pivot_of(x, lo, hi);
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (x[i] < pivot) {
+                ++i;
+            }
+            while (x[j] > pivot) {
+                --j;
+            }
+            if (i >= j) {
+                break;
+            }
+            const double other = x[i];
+            x[i++] = x[j];
+            x[j--] = other;
+        }
+        /* x[lo..j] <= pivot <= x[j+1..hi], and both have elements. */
+        if (k <= j) {
+            hi = j;
+        } else {
+            lo = j + 1;
+        }
+    }
+}
+
+double stats_median(double x[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i) {
+        if (isnan(x[i])) {
+            return NAN;
+        }
+    }
+    if (n == 0) {
+        return NAN;
+    }
+    const size_t below = (n - 1) / 2;
+    select_rank(x, 0, n - 1, below);
+    double pair[2] = {x[below], x[below]};
+    for (size_t i = below + 1; i < n; ++i) {
+        pair[1] = i == below + 1 || x[i] < pair[1] ? x[i] : pair[1];
+    }
+    return stats_quantile(pair, n % 2 == 0 ? 2 : 1, 0.5);
+}
+
+/* Largest d >= 1 with P(Bin(n, 1/2) <= d - 1) <= tail; 0: none. n <= EXACT_LIMIT. */
+static size_t exact_rank(size_t n, double tail)
+{
+    double term = ldexp(1, -(int)n), sum = 0;
+    size_t d = 0;
+    for (size_t k = 0; k < n / 2 + 1; ++k) {
+        sum += term;
+        if (!(sum <= tail)) {
+            break;
+        }
+        d = k + 1;
+        term *= (double)(n - k) / (double)(k + 1);
+    }
+    return d;
+}
+
+/* z with P(|Z| <= z) = level for a standard normal Z. */
+static double normal_width(double level)
+{
+    double lo = 0, hi = 40;
+    for (int i = 0; i < 100; ++i) {
+        const double middle = (lo + hi) / 2;
+        if (erfc(middle * sqrt(0.5)) > 1 - level) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return hi;
+}
+
+/* Lower rank by the normal approximation, slightly conservative; 0: none. */
+static size_t normal_rank(size_t n, double level)
+{
+    const double count = (double)n;
+    const double rank = floor((count - normal_width(level) * sqrt(count)) / 2);
+    return rank >= 1 ? (size_t)rank : 0;
+}
+
+/* P(rank_lo <= K < rank_hi) for K ~ Bin(n, 1/2), added from the middle outwards: those are the
+ * terms that do not underflow. */
+static double binomial_coverage(size_t n, size_t rank_lo, size_t rank_hi)
+{
+    const size_t middle = n / 2;
+    const double log_middle = lgamma((double)n + 1) - lgamma((double)middle + 1) -
+                              lgamma((double)(n - middle) + 1) - (double)n * log(2);
+    const double first = exp(log_middle);
+    double sum = first, term = first;
+    for (size_t k = middle; k > rank_lo; --k) {
+        term *= (double)k / (double)(n - k + 1);
+        sum += term;
+    }
+    term = first;
+    for (size_t k = middle; k + 1 < rank_hi; ++k) {
+        term *= (double)(n - k) / (double)(k + 1);
+        sum += term;
+    }
+    return fmin(sum, 1);
+}
+
+struct stats_interval stats_median_interval(const double sorted[], size_t n, double level)
+{
+    struct stats_interval interval = {.lo = NAN, .hi = NAN, .coverage = NAN};
+    if (n == 0 || !(level > 0 && level < 1) || has_nan(sorted, n)) {
+        return interval;
+    }
+    const size_t rank = n <= EXACT_LIMIT ? exact_rank(n, (1 - level) / 2) : normal_rank(n, level);
+    /* The ranks must be two different ones: level and n decide, not luck. */
+    if (rank == 0 || rank >= n - rank + 1) {
+        return interval;
+    }
+    interval.valid = true;
+    interval.rank_lo = rank;
+    interval.rank_hi = n - rank + 1;
+    interval.lo = sorted[interval.rank_lo - 1];
+    interval.hi = sorted[interval.rank_hi - 1];
+    interval.coverage = binomial_coverage(n, interval.rank_lo, interval.rank_hi);
+    return interval;
+}
+
+struct stats_fences stats_tukey_fences(double p25, double p75)
+{
+    const double range = p75 - p25;
+    return (struct stats_fences){
+        .severe_lo = p25 - 3 * range,
+        .mild_lo = p25 - 1.5 * range,
+        .mild_hi = p75 + 1.5 * range,
+        .severe_hi = p75 + 3 * range,
+    };
+}
+
+static double mean_of(const double x[], size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) {
+        sum += x[i];
+    }
+    return sum / (double)n;
+}
+
+/* cv, rho1 and n_eff: what the order and the spread of the samples say. */
+static void summarise_spread(const double x[], struct stats_summary *s)
+{
+    double squares = 0, products = 0;
+    for (size_t i = 0; i < s->n; ++i) {
+        const double d = x[i] - s->mean;
+        squares += d * d;
+        if (i + 1 < s->n) {
+            products += d * (x[i + 1] - s->mean);
+        }
+    }
+    /* Constant samples have no spread and no correlation; 0/0 would claim they are unknown. */
+    const bool constant = squares == 0;
+    s->cv = s->n < 2 || constant ? 0 : sqrt(squares / (double)(s->n - 1)) / s->mean;
+    s->rho1 = s->n < 3 || constant ? 0 : products / squares;
+    const double n_eff = (double)s->n * (1 - s->rho1) / (1 + s->rho1);
+    s->n_eff = n_eff > (double)s->n ? (double)s->n : n_eff;
+}
+
+static void count_outliers(const double x[], struct stats_summary *s)
+{
+    const struct stats_fences f = stats_tukey_fences(s->p25, s->p75);
+    for (size_t i = 0; i < s->n; ++i) {
+        const bool severe = x[i] < f.severe_lo || x[i] > f.severe_hi;
+        const bool outside = x[i] < f.mild_lo || x[i] > f.mild_hi;
+        s->severe += severe;
+        s->mild += outside && !severe;
+        s->low += x[i] < f.mild_lo;
+    }
+}
+
+struct stats_summary stats_summarise(const double x[], size_t n, double scratch[])
+{
+    memcpy(scratch, x, n * sizeof x[0]);
+    qsort(scratch, n, sizeof scratch[0], compare_doubles);
+    struct stats_summary s = {
+        .n = n,
+        .min = stats_quantile(scratch, n, 0),
+        .max = stats_quantile(scratch, n, 1),
+        .mean = mean_of(x, n),
+        .median = stats_quantile(scratch, n, 0.5),
+        .p05 = stats_quantile(scratch, n, 0.05),
+        .p25 = stats_quantile(scratch, n, 0.25),
+        .p75 = stats_quantile(scratch, n, 0.75),
+        .p95 = stats_quantile(scratch, n, 0.95),
+        .p99 = n < P99_SAMPLES ? NAN : stats_quantile(scratch, n, 0.99),
+        .ci = stats_median_interval(scratch, n, 0.95),
+    };
+    summarise_spread(x, &s);
+    count_outliers(x, &s);
+    return s;
+}
+
+/* Least-squares slope of x against its index. */
+static double slope_of(const double x[], size_t n, double mean)
+{
+    const double centre = (double)(n - 1) / 2;
+    double above = 0, below = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const double d = (double)i - centre;
+        above += d * (x[i] - mean);
+        below += d * d;
+    }
+    return above / below;
+}
+
+double stats_hidden(double compute, double comm, double whole, double least)
+{
+    if (!(compute > 0) || !(whole > 0) || !(comm > 0) || !(comm >= least) || !isfinite(compute) ||
+        !isfinite(comm) || !isfinite(whole)) {
+        return NAN;
+    }
+    return fmin(fmax((compute + comm - whole) / comm, 0), 1);
+}
+
+bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule)
+{
+    if (rule->window < 2 || n < rule->window) {
+        return false;
+    }
+    const double *last = x + (n - rule->window);
+    const double mean = mean_of(last, rule->window);
+    const double drift = fabs(slope_of(last, rule->window, mean)) * (double)rule->window;
+    /* Written so that NaN is not steady. */
+    bool steady = drift < rule->slope_limit * mean;
+    for (size_t i = 0; rule->spread_limit > 0 && i < rule->window; ++i) {
+        steady = steady && fabs(last[i] - mean) <= rule->spread_limit * mean;
+    }
+    return steady;
+}

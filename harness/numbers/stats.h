@@ -1,0 +1,61 @@
+/* numbers/stats.h: the statistics of a cell. Pure functions on arrays; no allocation unless said
+ * so. */
+#ifndef HARNESS_STATS_H
+#define HARNESS_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An interval between two order statistics; valid false: there is none at this n and level. */
+struct stats_interval {
+    bool valid;
+    double lo, hi;
+    size_t rank_lo, rank_hi; /* 1-based */
+    double coverage;         /* achieved, at least the level asked for */
+};
+
+struct stats_summary {
+    size_t n;
+    double min, max, mean, median;
+    double p05, p25, p75, p95; /* by linear interpolation between order statistics */
+    double p99;                /* NaN below 299 samples: no bound exists */
+    struct stats_interval ci;  /* of the median, 95 %, exact binomial */
+    double cv;                 /* standard deviation / mean; 0 for n < 2 */
+    double rho1;               /* lag-1 autocorrelation in the order given; 0 for n < 3 */
+    double n_eff;              /* n (1 - rho1) / (1 + rho1), at most n */
+    size_t mild, severe, low;  /* Tukey fences (1.5, 3 IQR); low: those below */
+};
+
+/* sorted ascending, NaN last; NaN when there is one, when n is 0 or q outside 0..1. */
+double stats_quantile(const double sorted[], size_t n, double q);
+/* Of finite numbers the same as stats_quantile(sorted, n, 0.5), in less time: x comes into another
+ * order. */
+double stats_median(double x[], size_t n);
+struct stats_interval stats_median_interval(const double sorted[], size_t n, double level);
+
+/* Tukey's fences around the quartiles: a value outside mild_lo..mild_hi is an outlier, outside
+ * severe_lo..severe_hi a severe one. Outliers are flagged and counted, never dropped. */
+struct stats_fences {
+    double severe_lo, mild_lo, mild_hi, severe_hi;
+};
+struct stats_fences stats_tukey_fences(double p25, double p75);
+
+/* x in time order; scratch has n elements and is overwritten.  n >= 1. */
+struct stats_summary stats_summarise(const double x[], size_t n, double scratch[]);
+
+/* The part of a communication that a step hides behind its computation, from the times of both by
+ * themselves and of the whole step: (compute + comm - whole) / comm. What noise puts outside of 0
+ * to 1 becomes 0 or 1. NaN: one of them is no positive number, or comm is less than least, a time
+ * that the clock cannot tell from nothing. */
+double stats_hidden(double compute, double comm, double whole, double least);
+
+/* Steady state: over the last window values, |slope| * window < slope_limit * mean and every
+ * value within spread_limit of the mean (fio's two rules). False when n < window. */
+struct stats_steady_rule {
+    size_t window;
+    double slope_limit;  /* fraction of the mean over the whole window, e.g. 0.005 */
+    double spread_limit; /* e.g. 0.05; 0: not checked */
+};
+bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule);
+
+#endif

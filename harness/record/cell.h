@@ -1,0 +1,35 @@
+/* record/cell.h: one point of the grid as the worker process gets it. */
+#ifndef HARNESS_CELL_H
+#define HARNESS_CELL_H
+
+#include "record/record.h"
+#include "workload.h"
+
+struct cell_limits {
+    double seconds;              /* measured steps go on for so long ... */
+    size_t min_steps, max_steps; /* ... but are at least and at most so many */
+};
+
+struct cell_config {
+    struct workload workload;
+    char devices[64]; /* "virt:2" */
+    int n_devices;
+    bool plain;          /* the model alone, without data_parallel */
+    bool ddp;            /* DistributedDataParallel */
+    size_t bucket_bytes; /* of its buckets; 0: PyTorch's */
+    int launch;          /* of the same cell: the number of its block */
+    char backend[32], communicator[32];
+    enum dp_math math;
+    size_t rows; /* global batch */
+    uint64_t seed;
+    bool bind;
+    bool no_graphs; /* GPUs: every operation is launched by itself */
+    struct cell_limits limits;
+    size_t order_index;
+    char run_id[17];
+};
+
+/* Identity of a cell in its records; the status is RECORD_BROKEN until somebody knows better. */
+void cell_identify(const struct cell_config *config, struct record_cell *cell);
+
+#endif

@@ -1,0 +1,95 @@
+/* record/chain.c: each line of a file has the SHA-256 of the line before, the last one its own, so
+ * that a line that was edited, removed, added or moved shows. It is no signature: anyone can
+ * compute it again. A file without it is unsealed, and is read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/digest.h"
+#include "record/json.h"
+
+static const char chain_key[] = ",\"chain\":\"", seal_key[] = ",\"seal\":\"", tail[] = "\"}";
+static const char algorithm[] = "sha256"; /* the chain of a first line */
+
+/* Where a member that is the last of its line begins, from its comma; NULL: it is not the last. */
+static const char *last_member(const char *line, size_t bytes, const char *key, size_t value)
+{
+    const size_t length = strlen(key) + value + strlen(tail);
+
+    return bytes > length && memcmp(line + bytes - length, key, strlen(key)) == 0
+               ? line + bytes - length
+               : NULL;
+}
+
+/* The line with one more member; the line is freed. NULL: memory is short, or it is no object. */
+static char *add_member(char *line, const char *key, const char *value)
+{
+    const size_t length = line != NULL ? strlen(line) : 0;
+    const size_t bytes = length + strlen(key) + strlen(value) + sizeof tail;
+    char *longer = length > 2 && line[length - 1] == '}' ? malloc(bytes) : NULL;
+
+    if (longer != NULL)
+        snprintf(longer, bytes, "%.*s%s%s%s", (int)(length - 1), line, key, value, tail);
+    free(line);
+    return longer;
+}
+
+char *record_chain_add(char *line, const char *before, bool closes)
+{
+    char own[DIGEST_HEX];
+
+    line = add_member(line, chain_key, before[0] != '\0' ? before : algorithm);
+    if (line == NULL || !closes)
+        return line;
+    if (digest_sha256(line, strlen(line) - 1, own) == 0)
+        return add_member(line, seal_key, own);
+    free(line);
+    return NULL;
+}
+
+/* The line closes a file: its seal is of its own bytes before that. */
+static int check_seal(const json_t *root, const char *line, size_t bytes, struct text_error *err)
+{
+    const char *seal = json_string_value(json_object_get(root, "seal"));
+    const char *end = last_member(line, bytes, seal_key, DIGEST_HEX - 1);
+    char own[DIGEST_HEX];
+
+    if (seal == NULL || end == NULL)
+        return record_fail(err, "\"seal\" is missing, not 64 hex digits, or not the last member");
+    if (digest_sha256(line, (size_t)(end - line), own))
+        return record_fail(err, "cannot compute the SHA-256 of the line");
+    if (strcmp(own, seal) == 0)
+        return 0;
+    return record_fail(err,
+                       "\"seal\" is %.12s.., but the line has the SHA-256 %.12s..: it was changed",
+                       seal, own);
+}
+
+int record_chain_check(const json_t *root, const char *line, size_t bytes, bool closes,
+                       struct record_chain *chain, struct text_error *err)
+{
+    const json_t *value = json_object_get(root, "chain");
+    const char *text = json_string_value(value);
+
+    if (chain->lines++ == 0) {
+        if (value != NULL && (text == NULL || strcmp(text, algorithm) != 0))
+            return record_fail(err, "\"chain\" of the first line is not \"%s\"", algorithm);
+        chain->sealed = value != NULL;
+    } else if (!chain->sealed && value != NULL) {
+        return record_fail(err, "there is a \"chain\" here, but none in line 1");
+    } else if (chain->sealed && text == NULL) {
+        return record_fail(err, "\"chain\" is missing, but line 1 has one: the line was added");
+    } else if (chain->sealed && strcmp(text, chain->last) != 0) {
+        return record_fail(err,
+                           "\"chain\" is %.12s.., but line %zu has the SHA-256 %.12s..: a line was "
+                           "changed, removed, added or moved",
+                           text, chain->lines - 1, chain->last);
+    }
+    if (!chain->sealed)
+        return 0;
+    if (closes && check_seal(root, line, bytes, err))
+        return -1;
+    return digest_sha256(line, bytes, chain->last)
+               ? record_fail(err, "cannot compute the SHA-256 of the line")
+               : 0;
+}

@@ -1,0 +1,18 @@
+/* record/devices.h: the device list and the machine as one JSON object. */
+#ifndef HARNESS_RECORD_DEVICES_H
+#define HARNESS_RECORD_DEVICES_H
+
+#include "dp.h"
+
+struct record_devices {
+    const char *devices, *backend, *communicator;
+    bool oversubscribed;
+    const struct dp_machine *machine;
+    const struct dp_slot_info *slot; /* n_slots of them */
+    int n_slots;
+};
+
+/* Schema lockstep/devices/1.0; NULL when memory is short. Caller frees. */
+char *record_devices_text(const struct record_devices *devices);
+
+#endif

@@ -1,0 +1,43 @@
+/* record/input_kind.c: which of this program's files a file is. */
+#include "record/input_kind.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/weights.h"
+
+const char *const input_kind_words[INPUT_KINDS] = {[INPUT_RECORDS] = "records of `lockstep sweep`",
+                                                   [INPUT_CHECK] = "a result of `lockstep check`",
+                                                   [INPUT_PEER] =
+                                                       "a record of `scripts/compare-pytorch`",
+                                                   [INPUT_TRAIN] = "the record of `lockstep train`",
+                                                   [INPUT_WEIGHTS] = "weights of `lockstep train`"};
+
+/* In the first lines, where all of them say what they are. */
+static const struct {
+    const char *text;
+    enum input_kind kind;
+} signs[] = {{"\"lockstep/run/", INPUT_RECORDS}, {"\"lockstep/cell/", INPUT_RECORDS},
+             {"\"lockstep/check/", INPUT_CHECK}, {"\"lockstep/peer/", INPUT_PEER},
+             {"\"lockstep/train/", INPUT_TRAIN}, {WEIGHTS_MAGIC, INPUT_WEIGHTS}};
+
+enum input_kind input_kind_of(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    char text[512] = "";
+    struct stat info;
+    ssize_t n = -1;
+
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        n = read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        if (strstr(text, signs[i].text) != NULL)
+            return signs[i].kind;
+    return INPUT_KINDS;
+}

@@ -1,0 +1,108 @@
+/* record/json.h: internal to this room: which struct member is which JSON field.
+ *
+ * One table per object drives both the writer and the reader, so that they cannot disagree. */
+#ifndef HARNESS_RECORD_JSON_H
+#define HARNESS_RECORD_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "record/record.h"
+
+/* A larger integer is not exact in every JSON reader: it is written as text or refused. */
+#define RECORD_EXACT_MAX ((json_int_t)1 << 53)
+
+enum record_kind {
+    RECORD_TEXT,  /* char[bytes] */
+    RECORD_HASH,  /* char[17]: 16 hex digits */
+    RECORD_BOOL,  /* bool */
+    RECORD_INT,   /* int */
+    RECORD_LONG,  /* long */
+    RECORD_COUNT, /* size_t, as a number */
+    RECORD_U64,   /* uint64_t, as a number: nanoseconds, bytes */
+    RECORD_BIG,   /* uint64_t, as text: seeds, times since 1970 */
+    RECORD_REAL   /* double; null: NaN */
+};
+
+struct record_field {
+    const char *name; /* NULL ends a table */
+    enum record_kind kind;
+    size_t offset, bytes;
+    json_int_t min, max; /* of integers */
+    bool later;          /* records of minor 0 do not have it: it stays as it is */
+};
+
+extern const struct record_field record_run_fields[], record_slot_fields[];
+extern const struct record_field record_key_fields[], record_cell_fields[];
+extern const struct record_field record_end_fields[];
+
+struct record_end {
+    char run_id[17];
+    size_t planned, ok, not_ok;
+    bool interrupted;
+};
+
+/* "run" of "lockstep/run/1.1". */
+enum record_type { RECORD_IS_RUN, RECORD_IS_CELL, RECORD_IS_END, RECORD_TYPES };
+extern const char *const record_type_names[RECORD_TYPES];
+
+/* Fills err with one printable line and returns -1. */
+int record_fail(struct text_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The arrays of whole numbers in the "raw" of a line, each of them from 0 to RECORD_EXACT_MAX. In
+ * the JSON of the line an integer in their place is an index of array. Fill with 0, then use for
+ * any number of lines. */
+struct record_array {
+    size_t first, n; /* its elements are number[first .. first+n-1] */
+};
+struct record_raw {
+    char *line; /* with the integers */
+    size_t length, line_capacity;
+    uint64_t *number;
+    size_t n_numbers, number_capacity;
+    struct record_array *array;
+    size_t n_arrays, array_capacity;
+};
+/* False: not one array was taken out, the line has to be read as it is. */
+bool record_raw_cut(const char *line, size_t bytes, struct record_raw *raw);
+void record_raw_free(struct record_raw *raw);
+
+/* Of a JSON text, and of a regular file of at most most bytes. NULL and why: it is no JSON, has a
+ * member twice, or so many values that they would need more than RECORD_JSON_BYTES of memory. */
+#define RECORD_JSON_BYTES ((size_t)128 << 20)
+json_t *record_json_text(const char *text, size_t bytes, json_error_t *why);
+json_t *record_json_file(const char *path, size_t most, struct text_error *err);
+
+/* NULL: not JSON, or no object; err says where. Caller: json_decref. */
+json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
+                         struct text_error *err);
+
+/* The type that the schema names; -1 for other schemas and other majors. */
+int record_json_type(const json_t *root, struct text_error *err);
+
+/* Members of an object; the name is for the message. */
+int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
+                        json_int_t *number, struct text_error *err);
+int record_json_real(const json_t *value, const char *name, double *number, struct text_error *err);
+int record_json_fields(const json_t *object, const struct record_field *field, void *to,
+                       struct text_error *err);
+
+int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err);
+/* raw: of the line that root was loaded from. */
+int record_cell_from_json(const json_t *root, const struct record_raw *raw,
+                          struct record_cell *cell, struct text_error *err);
+int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err);
+
+/* The chain of a file, from its first line on. Begin with zeros. */
+struct record_chain {
+    bool sealed;
+    size_t lines;
+    char last[DIGEST_HEX]; /* of the line before, if sealed */
+};
+/* Whether the next line, of which root was loaded, is what was written there. closes: it has to
+ * have a seal. */
+int record_chain_check(const json_t *root, const char *line, size_t bytes, bool closes,
+                       struct record_chain *chain, struct text_error *err);
+
+#endif

@@ -1,0 +1,302 @@
+/* record/output.c: opens, locks, repairs and appends to a file of records. */
+#include "record/output.h"
+
+#include "record/input_kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEFAULT_NAMES = 100, OPEN_FLAGS = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+
+static int say(struct text_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int say(struct text_error *err, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    return -1;
+}
+
+/* Opens a file that was not there. Two sweeps of one second have two names. */
+static int open_default(struct output *output, struct text_error *err)
+{
+    static const char *const folders[] = {"results", "results/local"};
+    const time_t now = time(NULL);
+    struct tm utc;
+    char stamp[32] = "", suffix[16] = "";
+
+    for (int i = 0; i < 2; i++)
+        if (mkdir(folders[i], 0777) && errno != EEXIST)
+            return say(err, "cannot make the folder %s: %s", folders[i], strerror(errno));
+    if (gmtime_r(&now, &utc) != NULL)
+        strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
+    for (int i = 2; i < DEFAULT_NAMES; i++) {
+        snprintf(output->path, sizeof output->path, "results/local/sweep-%s%s.jsonl", stamp,
+                 suffix);
+        output->fd = open(output->path, OPEN_FLAGS | O_CREAT | O_EXCL, 0666);
+        if (output->fd >= 0 || errno != EEXIST)
+            break;
+        snprintf(suffix, sizeof suffix, "-%d", i);
+    }
+    return 0;
+}
+
+static int open_path(struct output *output, const char *path, bool resume, struct text_error *err)
+{
+    if (path == NULL)
+        return open_default(output, err);
+    if (strlen(path) >= sizeof output->path)
+        return say(err, "--out: the path is longer than %zu characters", sizeof output->path - 1);
+    snprintf(output->path, sizeof output->path, "%s", path);
+    output->fd = open(output->path, OPEN_FLAGS | (resume ? 0 : O_CREAT), 0666);
+    return 0;
+}
+
+/* The lock is of this descriptor: no other one that is closed gives it up, as with fcntl. */
+static int lock(const struct output *output, struct text_error *err)
+{
+    if (flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return 0; /* a file system without locks: go on without */
+    return say(err, "%.180s: another lockstep is writing to it", output->path);
+}
+
+/* Whether the file is the beginning of a header whose write was interrupted: nothing is lost when
+ * the sweep starts anew. */
+static bool is_started(int fd)
+{
+    static const char header[] = "{\"schema\":\"lockstep/run/";
+    char text[4096];
+    const ssize_t n = pread(fd, text, sizeof text, 0);
+    const size_t length = n > 0 ? (size_t)n : 0;
+    const size_t common = length < sizeof header - 1 ? length : sizeof header - 1;
+
+    return n >= 0 && length < sizeof text && memcmp(text, header, common) == 0 &&
+           memchr(text, '\n', length) == NULL;
+}
+
+int output_open(struct output *output, const char *path, bool resume, struct text_error *err)
+{
+    struct stat info;
+
+    *output = (struct output){.fd = -1};
+    if (open_path(output, path, resume, err))
+        return -1;
+    if (output->fd < 0 && resume && errno == ENOENT)
+        return say(err, "%.180s is not there: nothing to resume", output->path);
+    if (output->fd < 0 || fstat(output->fd, &info))
+        return say(err, "cannot write to %.180s: %s", output->path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return say(err, "%.180s is not a regular file: records would be lost", output->path);
+    if (lock(output, err))
+        return -1;
+    /* Another sweep may have filled it before this one had the lock. */
+    if (fstat(output->fd, &info))
+        return say(err, "cannot read %.180s: %s", output->path, strerror(errno));
+    if (info.st_size > 0 && !resume)
+        return say(err, "%.180s holds records already; use --resume or another file", output->path);
+    output->started = is_started(output->fd);
+    if (output->started)
+        return 0;
+    output->resumed = record_read(output->path, &output->file, err) == 0;
+    if (output->resumed)
+        return 0;
+    const enum input_kind is = input_kind_of(output->path);
+
+    if (is != INPUT_RECORDS && is != INPUT_KINDS)
+        say(err, "%.150s holds %s, not %s", output->path, input_kind_words[is],
+            input_kind_words[INPUT_RECORDS]);
+    return -1;
+}
+
+static int cut(const struct output *output, off_t size, struct text_error *err)
+{
+    if (ftruncate(output->fd, size) == 0 && fsync(output->fd) == 0)
+        return 0;
+    return say(err, "%.180s: cannot cut off its torn end: %s", output->path, strerror(errno));
+}
+
+static int repair(struct output *output, struct text_error *err)
+{
+    struct record_file file;
+    const off_t size = lseek(output->fd, 0, SEEK_END);
+
+    if (output->started)
+        return size > 0 ? cut(output, 0, err) : 0;
+    if (!output->file.torn)
+        return 0;
+    /* With a newline the last line is either a record or still torn. */
+    if (write(output->fd, "\n", 1) != 1)
+        return cut(output, (off_t)output->file.torn_offset, err);
+    if (record_read(output->path, &file, err)) {
+        struct text_error ignored;
+
+        cut(output, size, &ignored);
+        return -1;
+    }
+    record_file_free(&output->file);
+    output->file = file;
+    return file.torn ? cut(output, (off_t)file.torn_offset, err) : 0;
+}
+
+static void note_size(struct output *output)
+{
+    struct stat info;
+
+    output->size = fstat(output->fd, &info) == 0 ? info.st_size : -1;
+}
+
+int output_repair(struct output *output, struct text_error *err)
+{
+    const int rc = repair(output, err);
+
+    output->sealed = !output->resumed || output->file.sealed;
+    memcpy(output->last, output->file.last, sizeof output->last);
+    note_size(output);
+    return rc;
+}
+
+/* Another program's bytes must not get mixed up with records. */
+static int check_size(const struct output *output, struct text_error *err)
+{
+    struct stat info;
+
+    if (fstat(output->fd, &info) || info.st_size == output->size)
+        return 0;
+    return say(err,
+               "%.100s was changed by another program: it has %lld bytes, not %lld; nothing more "
+               "is added to it",
+               output->path, (long long)info.st_size, (long long)output->size);
+}
+
+static bool leads_to(const char *path, const struct stat *file)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && info.st_dev == file->st_dev && info.st_ino == file->st_ino;
+}
+
+static int copy_to(int from, int to)
+{
+    char block[65536];
+    ssize_t n;
+
+    for (off_t at = 0; (n = pread(from, block, sizeof block, at)) > 0; at += n)
+        for (ssize_t done = 0, m; done < n; done += m)
+            if ((m = write(to, block + done, (size_t)(n - done))) <= 0)
+                return -1;
+    return n == 0 && fsync(to) == 0 ? 0 : -1;
+}
+
+/* No name leads to the file any more: copies it to one that is free. */
+static int rescue(const struct output *output, const char *what, struct text_error *err)
+{
+    char path[sizeof output->path + 16];
+    int fd = -1;
+
+    for (int i = 1; i < DEFAULT_NAMES && fd < 0; i++) {
+        snprintf(path, sizeof path, i == 1 ? "%s.rescued" : "%s.rescued-%d", output->path, i);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    const int rc = fd < 0 ? -1 : copy_to(output->fd, fd);
+    const int reason = errno;
+
+    if (fd >= 0)
+        close(fd);
+    if (rc)
+        return say(err, "the file was %s and what was measured cannot be saved in %.100s: %s", what,
+                   path, strerror(reason));
+    return say(err, "the file was %s while it was written; what was measured is in %.150s", what,
+               path);
+}
+
+/* Records in a file that nobody can find are lost. */
+static int check_place(const struct output *output, struct text_error *err)
+{
+    char link[64], path[sizeof output->path] = "";
+    struct stat file, there;
+
+    if (fstat(output->fd, &file) || leads_to(output->path, &file))
+        return 0;
+    const bool replaced = stat(output->path, &there) == 0;
+
+    if (!replaced && errno != ENOENT && errno != ENOTDIR)
+        return 0; /* it cannot be told */
+    snprintf(link, sizeof link, "/proc/self/fd/%d", output->fd);
+    if (readlink(link, path, sizeof path - 1) > 0 && leads_to(path, &file))
+        return say(err, "the file was moved while it was written; what was measured is in %.150s",
+                   path);
+    return rescue(output, replaced ? "replaced" : "removed", err);
+}
+
+/* line with its place in the chain; next: of the line that follows. NULL: memory is short. */
+static char *chain(const struct output *output, char *line, bool closes, char next[DIGEST_HEX])
+{
+    if (output->sealed)
+        line = record_chain_add(line, output->last, closes);
+    if (line == NULL || digest_sha256(line, strlen(line), next) == 0)
+        return line;
+    free(line);
+    return NULL;
+}
+
+static int append(struct output *output, char *line, bool closes, struct text_error *err)
+{
+    struct text_error cause = {""};
+    char next[DIGEST_HEX];
+    off_t added;
+    int rc;
+
+    line = chain(output, line, closes, next);
+    if (line == NULL)
+        return say(err, "out of memory for a record");
+    if (check_size(output, err)) {
+        free(line);
+        return -1;
+    }
+    added = (off_t)strlen(line) + 1;
+    rc = record_append(output->fd, line, &cause);
+    free(line);
+    if (rc == 0)
+        memcpy(output->last, next, sizeof output->last);
+    /* Asked of the file, the size would be right whatever was done to it during the append. */
+    if (rc == 0 && output->size >= 0)
+        output->size += added;
+    else
+        note_size(output);
+    if (check_place(output, err))
+        return -1;
+    return rc ? say(err, "%.120s: %.120s", output->path, cause.text) : check_size(output, err);
+}
+
+int output_append(struct output *output, char *line, struct text_error *err)
+{
+    return append(output, line, false, err);
+}
+
+int output_end(struct output *output, char *line, struct text_error *err)
+{
+    return append(output, line, true, err);
+}
+
+void output_close(struct output *output)
+{
+    if (output->resumed)
+        record_file_free(&output->file);
+    if (output->fd >= 0)
+        close(output->fd);
+    output->fd = -1;
+}

@@ -1,0 +1,311 @@
+/* record/plan.c: from the options of a sweep to its list of cells.
+ *
+ * The order is a function of seed and grid only, so that a resumed sweep has the same one. Launches
+ * are blocks: what drifts over the time of a sweep meets all cells alike. */
+#include "record/plan.h"
+
+#include "command/device_list.h"
+#include "verify/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than the warm-up of a cell can have. */
+enum { WARMUP_STEPS = 1000 };
+
+static int default_counts(struct plan_options *options, int n_devices)
+{
+    const size_t all = (size_t)n_devices;
+
+    for (size_t count = 1; count < all; count *= 2)
+        options->count[options->n_counts++] = count;
+    options->count[options->n_counts++] = all;
+    return 0;
+}
+
+static void default_batches(struct plan_options *options)
+{
+    static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+
+    memcpy(options->batch, batches, sizeof batches);
+    options->n_batches = sizeof batches / sizeof batches[0];
+}
+
+static int default_workloads(struct plan_options *options)
+{
+    static const char *const names[] = {"tutorial", "mlp:1024,1024,1024,1024"};
+    char why[200];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (workload_parse(names[i], &options->workload[options->n_workloads++], why, sizeof why))
+            return -1;
+    return 0;
+}
+
+/* The most steps whose record is surely short enough, on so many devices. Of a step it has two
+ * times and a flag, and per device a time of each phase and of matrix products; no time is longer
+ * than a day. */
+static size_t steps_that_fit(size_t n_devices)
+{
+    const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
+    const size_t step = number * (3 + (RECORD_PHASES + 1) * n_devices);
+
+    return (RECORD_LINE_BYTES - others) / step - WARMUP_STEPS;
+}
+
+static int check_steps(const struct plan_options *options, struct text_error *why)
+{
+    for (size_t i = 0; i < options->n_counts; i++) {
+        const size_t most = steps_that_fit(options->count[i]);
+
+        if (options->limits.max_steps > most) {
+            snprintf(why->text, sizeof why->text,
+                     "--steps %zu:%zu: the record of a cell with %zu device%s could be longer than "
+                     "%zu MiB; at most %zu steps are allowed",
+                     options->limits.min_steps, options->limits.max_steps, options->count[i],
+                     options->count[i] == 1 ? "" : "s", RECORD_LINE_BYTES >> 20, most);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The model alone is on one device: it must not look as if more were asked for in vain. */
+static int plain_counts(struct plan_options *options, struct text_error *why)
+{
+    if (options->n_counts == 0)
+        options->count[options->n_counts++] = 1;
+    if (options->n_counts == 1 && options->count[0] == 1)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--counts has %zu, but --mode plain is the model alone on one device",
+             options->count[options->n_counts - 1]);
+    return -1;
+}
+
+static int check_counts(const struct plan_options *options, int n_devices, struct text_error *why)
+{
+    for (size_t i = 0; i < options->n_counts; i++) {
+        if (options->count[i] > (size_t)n_devices) {
+            snprintf(why->text, sizeof why->text,
+                     "--counts has %zu, but --devices %s has only %d device%s", options->count[i],
+                     options->devices, n_devices, n_devices == 1 ? "" : "s");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* A bound on a model's rounding is one on that of float. */
+static int check_math(const struct plan_options *options, struct text_error *why)
+{
+    for (size_t i = 0; options->math != DP_MATH_F32 && i < options->n_workloads; i++) {
+        if (workload_is_exact(&options->workload[i]))
+            continue;
+        snprintf(why->text, sizeof why->text,
+                 "--workload %s rounds, and is verified with --math f32 only, not %s",
+                 options->workload[i].name, dp_math_name(options->math));
+        return -1;
+    }
+    return 0;
+}
+
+/* Means over ranks are verified where they are exact, and no rank may be without rows. */
+static int check_ranks(const struct plan_options *options, struct text_error *why)
+{
+    const size_t most = options->count[options->n_counts - 1];
+
+    for (size_t i = 0; options->ddp && i < options->n_workloads; i++) {
+        if (verify_has_ranks(&options->workload[i]))
+            continue;
+        snprintf(why->text, sizeof why->text,
+                 "--workload %s is in part on the host: with --mode ddp a rank has all of its "
+                 "model on one device",
+                 options->workload[i].name);
+        return -1;
+    }
+    for (size_t i = 0; options->ddp && i < options->n_counts; i++) {
+        const size_t count = options->count[i];
+
+        if ((count & (count - 1)) == 0)
+            continue;
+        snprintf(why->text, sizeof why->text,
+                 "--counts has %zu, but --mode ddp is verified on 1, 2, 4, 8, ... devices only: "
+                 "other means are not exact; name the counts, like --counts 1,2",
+                 count);
+        return -1;
+    }
+    if (!options->ddp || options->weak || options->batch[0] >= most)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--batch has %zu, but --mode ddp needs a row for each of %zu devices",
+             options->batch[0], most);
+    return -1;
+}
+
+/* Nothing that was asked for may be without effect. */
+static int check_buckets(const struct plan_options *options, struct text_error *why)
+{
+    if (options->n_buckets == 0 || options->ddp)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--bucket is of --mode ddp, whose gradients travel in buckets; --mode %s has none",
+             !options->dp     ? "plain"
+             : options->plain ? "plain,dp"
+                              : "dp");
+    return -1;
+}
+
+/* Both lists are ascending. */
+static int check_rows(const struct plan_options *options, struct text_error *why)
+{
+    const size_t rows = options->batch[options->n_batches - 1];
+    const size_t count = options->count[options->n_counts - 1];
+
+    if (!options->weak || rows * count <= PLAN_MAX_ROWS)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--batch has %zu: with --scaling weak that is %zu rows on %zu devices; at most %d "
+             "are allowed",
+             rows, rows * count, count, PLAN_MAX_ROWS);
+    return -1;
+}
+
+static int check_cells(const struct plan_options *options, struct text_error *why)
+{
+    if (plan_cells(options) <= PLAN_MAX_CELLS)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--launches %zu of %zu cells are %zu; at most %d are allowed", options->launches,
+             plan_block(options), plan_cells(options), PLAN_MAX_CELLS);
+    return -1;
+}
+
+int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why)
+{
+    if (n_devices < 1) {
+        snprintf(why->text, sizeof why->text,
+                 "--devices %s has no devices to run on in parallel; use virt:N", options->devices);
+        return -1;
+    }
+    if (!options->plain && !options->dp && !options->ddp)
+        options->plain = options->dp = true;
+    if (check_buckets(options, why) || check_math(options, why))
+        return -1;
+    if (options->launches == 0)
+        options->launches = 1;
+    if (options->n_workloads == 0)
+        default_workloads(options);
+    if (options->n_batches == 0)
+        default_batches(options);
+    if (!options->dp && !options->ddp && plain_counts(options, why))
+        return -1;
+    if (options->n_counts == 0)
+        default_counts(options, n_devices);
+    return check_counts(options, n_devices, why) || check_ranks(options, why) ||
+                   check_rows(options, why) || check_cells(options, why) ||
+                   check_steps(options, why)
+               ? -1
+               : 0;
+}
+
+static size_t buckets(const struct plan_options *options)
+{
+    return options->n_buckets > 0 ? options->n_buckets : 1;
+}
+
+/* Of one workload and batch: the model alone, then data-parallel training on all numbers of
+ * devices, and ranks with every bucket on all of them. */
+static size_t settings(const struct plan_options *options)
+{
+    return options->plain + options->dp * options->n_counts +
+           options->ddp * buckets(options) * options->n_counts;
+}
+
+size_t plan_block(const struct plan_options *options)
+{
+    return options->n_workloads * options->n_batches * settings(options);
+}
+
+size_t plan_cells(const struct plan_options *options)
+{
+    return options->launches * plan_block(options);
+}
+
+/* "virt:8+lag" and 3: "virt:3+lag", the first three of the list; of "cuda:0-7": "cuda:0-2". */
+static void first_devices(const char *list, size_t count, char *text, size_t bytes)
+{
+    if (device_list_first(list, count, text, bytes) == 0)
+        return;
+    const char *colon = strchr(list, ':'), *plus = strchr(list, '+');
+    const int kind = colon != NULL ? (int)(colon - list) : 0;
+
+    snprintf(text, bytes, "%.*s:%zu%s", kind, list, count, plus != NULL ? plus : "");
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15U;
+
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+static void shuffle(struct cell_config *cells, size_t n, uint64_t seed)
+{
+    for (size_t i = n; i > 1; i--) {
+        const size_t j = (size_t)(next_random(&seed) % i);
+        const struct cell_config last = cells[i - 1];
+
+        cells[i - 1] = cells[j];
+        cells[j] = last;
+    }
+}
+
+/* Cell i of a block, before it is shuffled. */
+static void make_cell(const struct plan_options *options, size_t i, struct cell_config *cell)
+{
+    const size_t setting = i / options->n_batches % settings(options);
+    const bool plain = options->plain && setting == 0;
+    const size_t place = setting - options->plain; /* among the parallel ones */
+    const size_t count = plain ? 1 : options->count[place % options->n_counts];
+    const size_t round = place / options->n_counts; /* dp, then a bucket after the other */
+
+    cell->workload = options->workload[i / options->n_batches / settings(options)];
+    cell->rows = options->batch[i % options->n_batches] * (options->weak ? count : 1);
+    cell->plain = plain;
+    cell->ddp = !plain && options->ddp && round >= options->dp;
+    cell->bucket_bytes = cell->ddp ? options->bucket[round - options->dp] : 0;
+    cell->n_devices = (int)count;
+    first_devices(options->devices, count, cell->devices, sizeof cell->devices);
+    memcpy(cell->backend, options->backend, sizeof cell->backend);
+    cell->math = options->math;
+    cell->seed = options->seed;
+    cell->bind = options->bind;
+    cell->no_graphs = options->no_graphs;
+    cell->limits = options->limits;
+}
+
+struct cell_config *plan_make(const struct plan_options *options, const char *communicator,
+                              const char *run_id)
+{
+    const size_t n = plan_cells(options), block = plan_block(options);
+    struct cell_config *cells = calloc(n, sizeof *cells);
+    uint64_t state = options->seed;
+
+    if (cells == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        make_cell(options, i % block, &cells[i]);
+        cells[i].launch = (int)(i / block);
+        snprintf(cells[i].communicator, sizeof cells[i].communicator, "%s", communicator);
+        snprintf(cells[i].run_id, sizeof cells[i].run_id, "%s", run_id);
+    }
+    for (size_t first = 0; first < n; first += block)
+        shuffle(cells + first, block, next_random(&state));
+    for (size_t i = 0; i < n; i++)
+        cells[i].order_index = i;
+    return cells;
+}

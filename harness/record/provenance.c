@@ -1,0 +1,312 @@
+/* record/provenance.c: reads machine, system, build and clock. The host's name is hashed, never
+ * stored. */
+#include "record/provenance.h"
+
+#include <gnu/libc-version.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "build_info.h"
+#include "numbers/equal.h"
+#include "record/machine.h"
+
+enum { CLOCK_CALLS = 10000 };
+
+extern char **environ; /* POSIX names no header for it */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Tick: the smallest positive difference of two readings; overhead: the median difference of
+ * readings that follow each other directly. */
+static void read_clock(struct record_run *run)
+{
+    static const clockid_t clock = CLOCK_MONOTONIC_RAW;
+    uint64_t difference[CLOCK_CALLS];
+    uint64_t last = clock_ns(clock);
+
+    for (int i = 0; i < CLOCK_CALLS; i++) {
+        const uint64_t now = clock_ns(clock);
+
+        difference[i] = now - last;
+        last = now;
+    }
+    qsort(difference, CLOCK_CALLS, sizeof *difference, compare_numbers);
+    for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; i++)
+        run->timer_tick_ns = (double)difference[i];
+    const size_t middle = CLOCK_CALLS / 2;
+
+    run->timer_overhead_ns = (double)difference[middle];
+    snprintf(run->clock, sizeof run->clock, "CLOCK_MONOTONIC_RAW");
+    snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
+    snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
+}
+
+/* The first line of a small file, or "unknown". */
+static int read_line(const char *path, char *text, size_t bytes)
+{
+    int status = 0;
+    FILE *file = machine_open(path, &status);
+
+    if (file == NULL || fgets(text, (int)bytes, file) == NULL)
+        snprintf(text, bytes, "unknown");
+    text[strcspn(text, "\n")] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return status;
+}
+
+/* Told to a reader, compared with nothing: one that cannot be read is unknown. */
+static void read_load(struct record_run *run)
+{
+    FILE *file = fopen("/proc/loadavg", "r");
+    double load[3];
+
+    run->load_avg[0] = run->load_avg[1] = run->load_avg[2] = (double)NAN;
+    if (file == NULL)
+        return;
+    if (fscanf(file, "%lf %lf %lf", &load[0], &load[1], &load[2]) == 3)
+        memcpy(run->load_avg, load, sizeof load);
+    fclose(file);
+}
+
+static int read_system(struct record_run *run)
+{
+    struct utsname name;
+    uint64_t node = 0;
+
+    if (uname(&name) == 0) {
+        snprintf(run->kernel, sizeof run->kernel, "%.40s %.80s", name.sysname, name.release);
+        node = equal_digest(0, name.nodename, strlen(name.nodename));
+    }
+    snprintf(run->node_hash, sizeof run->node_hash, "%016" PRIx64, node);
+    snprintf(run->libc, sizeof run->libc, "glibc %s", gnu_get_libc_version());
+    read_load(run);
+    return read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
+                     sizeof run->governor);
+}
+
+static void read_build(struct record_run *run)
+{
+    static const char dirty[] = "-dirty";
+    size_t length;
+
+    snprintf(run->program_version, sizeof run->program_version, "%s", BUILD_VERSION);
+    snprintf(run->git_sha, sizeof run->git_sha, "%s", BUILD_GIT);
+    length = strlen(run->git_sha);
+    if (length >= strlen(dirty) && strcmp(run->git_sha + length - strlen(dirty), dirty) == 0) {
+        run->git_sha[length - strlen(dirty)] = '\0';
+        run->git_dirty = true;
+    }
+    snprintf(run->source_digest, sizeof run->source_digest, "%s", BUILD_SOURCE);
+    snprintf(run->compiler, sizeof run->compiler, "%s", BUILD_COMPILER);
+    snprintf(run->cflags, sizeof run->cflags, "%s", BUILD_CFLAGS);
+    snprintf(run->build_type, sizeof run->build_type, "%s", BUILD_TYPE);
+    snprintf(run->sanitizers, sizeof run->sanitizers, "%s", BUILD_SANITIZERS);
+}
+
+/* The model of every GPU that the tests' fake of CUDA has. */
+static const char simulated[] = "Fake GPU";
+
+bool provenance_simulated(struct dp_group *group)
+{
+    struct dp_slot_info info;
+    bool found = false;
+
+    for (int i = 0; i < dp_group_size(group) && !found; i++) {
+        dp_slot_describe(dp_group_slot(group, i), &info);
+        found = strncmp(info.model, simulated, strlen(simulated)) == 0;
+    }
+    return found;
+}
+
+static void read_slots(struct dp_group *group, struct record_run *run)
+{
+    run->n_slots = dp_group_size(group);
+    for (int i = 0; i < run->n_slots; i++) {
+        struct record_slot *slot = &run->slot[i];
+        struct dp_slot_info info;
+
+        dp_slot_describe(dp_group_slot(group, i), &info);
+        memcpy(slot->name, info.name, sizeof slot->name);
+        memcpy(slot->kind, info.kind, sizeof slot->kind);
+        memcpy(slot->cores, info.cores, sizeof slot->cores);
+        slot->numa_node = info.numa_node;
+        slot->bound = info.bound;
+        slot->near = info.near;
+        memcpy(slot->model, info.model, sizeof slot->model);
+        memcpy(slot->bus, info.bus, sizeof slot->bus);
+    }
+    if (provenance_simulated(group))
+        snprintf(run->source, sizeof run->source, "simulated");
+    snprintf(run->backend, sizeof run->backend, "%s", dp_group_backend(group));
+    snprintf(run->communicator, sizeof run->communicator, "%s", dp_group_communicator(group));
+    snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));
+}
+
+static void name_run(struct record_run *run)
+{
+    const time_t now = time(NULL);
+    const uint64_t unique[] = {clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
+                               (uint64_t)getpid()};
+    struct tm utc;
+
+    snprintf(run->run_id, sizeof run->run_id, "%016" PRIx64,
+             equal_digest(0, unique, sizeof unique));
+    if (gmtime_r(&now, &utc) != NULL)
+        strftime(run->created_utc, sizeof run->created_utc, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    snprintf(run->source, sizeof run->source, "measured");
+}
+
+int provenance_read(struct dp_group *group, const struct dp_machine *machine,
+                    struct record_run *run)
+{
+    memset(run, 0, sizeof *run);
+    memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
+    memcpy(run->hwloc_version, machine->hwloc_version, sizeof run->hwloc_version);
+    memcpy(run->blas, machine->blas, sizeof run->blas);
+    run->packages = machine->packages;
+    run->numa_nodes = machine->numa_nodes;
+    run->cores = machine->cores;
+    run->pus = machine->pus;
+    run->usable_pus = machine->usable_pus;
+    run->mem_bytes = machine->memory_bytes;
+    run->l1d_bytes = machine->l1d_bytes;
+    run->l2_bytes = machine->l2_bytes;
+    run->l3_bytes = machine->l3_bytes;
+    name_run(run);
+    read_build(run);
+    read_slots(group, run);
+    read_clock(run);
+    if (machine_class("", machine, run->machine_class) != 0 ||
+        machine_instance("", run->machine_instance) != 0 ||
+        machine_environment(environ, run->environment, sizeof run->environment) != 0)
+        return -1;
+    return read_system(run);
+}
+
+static int differs(const char *what, const char *here, const char *there, char *why, size_t bytes)
+{
+    if (strcmp(here, there) == 0)
+        return 0;
+    snprintf(why, bytes, "the %s here is \"%.100s\", in the file \"%.100s\"", what, here, there);
+    return -1;
+}
+
+static int compare_counts(const struct record_run *here, const struct record_run *there, char *why,
+                          size_t bytes)
+{
+    const struct {
+        const char *what;
+        int here, there;
+    } pairs[] = {{"number of cores", here->cores, there->cores},
+                 {"number of processing units", here->pus, there->pus},
+                 {"number of usable processing units", here->usable_pus, there->usable_pus},
+                 {"number of devices", here->n_slots, there->n_slots}};
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        char a[16], b[16];
+
+        snprintf(a, sizeof a, "%d", pairs[i].here);
+        snprintf(b, sizeof b, "%d", pairs[i].there);
+        if (differs(pairs[i].what, a, b, why, bytes))
+            return -1;
+    }
+    return 0;
+}
+
+static void describe_slot(const struct record_slot *slot, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "%s on %s, %sbound", slot->name, slot->cores, slot->bound ? "" : "not ");
+}
+
+/* Both have the same number of them. */
+static int compare_slots(const struct record_run *here, const struct record_run *there, char *why,
+                         size_t bytes)
+{
+    for (int i = 0; i < here->n_slots; i++) {
+        char what[32], a[200], b[200];
+
+        snprintf(what, sizeof what, "device %d", i);
+        describe_slot(&here->slot[i], a, sizeof a);
+        describe_slot(&there->slot[i], b, sizeof b);
+        if (differs(what, a, b, why, bytes))
+            return -1;
+    }
+    return 0;
+}
+
+bool provenance_same_source(const struct record_run *a, const struct record_run *b)
+{
+    const bool known = a->git_sha[0] != '\0' && strcmp(a->git_sha, "unknown") != 0;
+
+    return strcmp(a->git_sha, b->git_sha) == 0 && a->git_dirty == b->git_dirty &&
+           strcmp(a->source_digest, b->source_digest) == 0 &&
+           (known || a->source_digest[0] != '\0');
+}
+
+static int compare_source(const struct record_run *here, const struct record_run *there, char *why,
+                          size_t bytes)
+{
+    if (differs("commit", here->git_sha, there->git_sha, why, bytes) ||
+        differs("working tree", here->git_dirty ? "changed" : "as committed",
+                there->git_dirty ? "changed" : "as committed", why, bytes) ||
+        differs("digest of the source", here->source_digest, there->source_digest, why, bytes))
+        return -1;
+    if (provenance_same_source(here, there))
+        return 0;
+    snprintf(why, bytes,
+             "the commit is \"%.60s\" here and in the file, and nothing else shows that they are "
+             "of one source",
+             here->git_sha);
+    return -1;
+}
+
+int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
+                       size_t bytes)
+{
+    const struct {
+        const char *what, *here, *there;
+    } pairs[] = {{"version", here->program_version, there->program_version},
+                 {"compiler", here->compiler, there->compiler},
+                 {"set of compiler flags", here->cflags, there->cflags},
+                 {"build type", here->build_type, there->build_type},
+                 {"sanitizers", here->sanitizers, there->sanitizers},
+                 {"processor", here->cpu_model, there->cpu_model},
+                 {"machine", here->node_hash, there->node_hash},
+                 {"class of machine", here->machine_class, there->machine_class},
+                 {"start of the machine", here->machine_instance, there->machine_instance},
+                 {"environment", here->environment, there->environment},
+                 {"governor", here->governor, there->governor},
+                 {"clock", here->clock, there->clock},
+                 {"kernel", here->kernel, there->kernel},
+                 {"C library", here->libc, there->libc},
+                 {"BLAS", here->blas, there->blas},
+                 {"GPU software", here->gpu_software, there->gpu_software},
+                 {"communicator", here->communicator, there->communicator}};
+
+    if (compare_source(here, there, why, bytes))
+        return -1;
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (differs(pairs[i].what, pairs[i].here, pairs[i].there, why, bytes))
+            return -1;
+    return compare_counts(here, there, why, bytes) ? -1 : compare_slots(here, there, why, bytes);
+}

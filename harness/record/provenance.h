@@ -1,0 +1,26 @@
+/* record/provenance.h: the header record of a sweep: what ran, where, and how it was built. */
+#ifndef HARNESS_PROVENANCE_H
+#define HARNESS_PROVENANCE_H
+
+#include "dp.h"
+#include "record/record.h"
+
+/* Fills everything but seed, devices, command and planned, which are the plan's. Slots and
+ * backend are those of group; machine must be read before a group binds this thread. 0, or -1 when
+ * the machine could not be read (record/machine.h). */
+int provenance_read(struct dp_group *group, const struct dp_machine *machine,
+                    struct record_run *run);
+
+/* Whether a slot of the group is on a fake GPU of the tests: what is measured there is no result.
+ */
+bool provenance_simulated(struct dp_group *group);
+
+/* Whether both were built from one source: the same commit, changed or not, and the same digest. An
+ * unknown commit is not the same as an unknown one: then only the digest shows it. */
+bool provenance_same_source(const struct record_run *a, const struct record_run *b);
+
+/* 0 when both records are of the same program on the same machine; else -1 and what differs. */
+int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
+                       size_t bytes);
+
+#endif

@@ -1,0 +1,341 @@
+/* record/read.c: JSON to records. The input is untrusted: every length is checked before it is
+ * used, and memory is taken only for elements that are there. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/json.h"
+
+/* The array of that name, of exactly n elements. */
+static const json_t *find_array(const json_t *object, const char *name, size_t n,
+                                struct text_error *err)
+{
+    const json_t *array = json_object_get(object, name);
+    if (!json_is_array(array)) {
+        record_fail(err, "\"%s\" is missing or no array", name);
+        return NULL;
+    }
+    if (json_array_size(array) != n) {
+        record_fail(err, "\"%s\" has %zu elements, expected %zu", name, json_array_size(array), n);
+        return NULL;
+    }
+    return array;
+}
+
+static const json_t *find_object(const json_t *object, const char *name, struct text_error *err)
+{
+    const json_t *found = json_object_get(object, name);
+    if (!json_is_object(found)) {
+        record_fail(err, "\"%s\" is missing or no object", name);
+        return NULL;
+    }
+    return found;
+}
+
+/* An array of numbers: in the list that was taken out of the line, or still in the JSON. */
+struct series {
+    const uint64_t *number; /* NULL: json */
+    const json_t *json;
+    size_t n;
+};
+
+static bool find_series(const json_t *value, const struct record_raw *raw, struct series *series)
+{
+    *series = (struct series){.json = value, .n = json_array_size(value)};
+    if (json_is_array(value)) {
+        return true;
+    }
+    const json_int_t place = json_is_integer(value) ? json_integer_value(value) : -1;
+    if (place < 0 || (size_t)place >= raw->n_arrays) {
+        return false;
+    }
+    const struct record_array *array = &raw->array[place];
+    *series = (struct series){.number = raw->number + array->first, .n = array->n};
+    return true;
+}
+
+/* The elements, none above most; to has room for all of them. */
+static int read_series(const struct series *series, const char *name, json_int_t most, uint64_t *to,
+                       struct text_error *err)
+{
+    for (size_t i = 0; i < series->n; ++i) {
+        json_int_t number = 0;
+        if (series->number != NULL && series->number[i] <= (uint64_t)most) {
+            to[i] = series->number[i];
+            continue;
+        }
+        if (series->number != NULL) {
+            return record_fail(err, "\"%s\" is %" PRIu64 ", outside 0 to %" JSON_INTEGER_FORMAT,
+                               name, series->number[i], most);
+        }
+        if (record_json_integer(json_array_get(series->json, i), name, 0, most, &number, err) !=
+            0) {
+            return -1;
+        }
+        to[i] = (uint64_t)number;
+    }
+    return 0;
+}
+
+/* What "raw" is read from. */
+struct source {
+    const json_t *object; /* of "raw" */
+    const struct record_raw *raw;
+    size_t n; /* samples */
+};
+
+static int find_times(const struct source *source, const char *name, struct series *series,
+                      struct text_error *err)
+{
+    if (!find_series(json_object_get(source->object, name), source->raw, series)) {
+        return record_fail(err, "\"%s\" is missing or no array", name);
+    }
+    if (series->n != source->n) {
+        return record_fail(err, "\"%s\" has %zu elements, expected %zu", name, series->n,
+                           source->n);
+    }
+    return 0;
+}
+
+static int read_times(const struct source *source, const char *name, json_int_t most, uint64_t *to,
+                      struct text_error *err)
+{
+    struct series series;
+    return find_times(source, name, &series, err) != 0 ? -1
+                                                       : read_series(&series, name, most, to, err);
+}
+
+/* Through the memory of the starts, which come after them. */
+static int read_flags(const struct source *source, struct record_cell *cell, struct text_error *err)
+{
+    if (read_times(source, "flags", UINT16_MAX, cell->t_start_ns, err) != 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < source->n; ++i) {
+        cell->flags[i] = (unsigned)cell->t_start_ns[i];
+    }
+    return 0;
+}
+
+/* Null, or n_ranks arrays of n_samples. Lengths first, then memory. */
+static int read_ranks(const json_t *value, const char *name, const struct source *source,
+                      size_t n_ranks, uint64_t **times, struct text_error *err)
+{
+    struct series series[RECORD_MAX_RANKS];
+    if (json_is_null(value)) {
+        return 0;
+    }
+    if (!json_is_array(value)) {
+        return record_fail(err, "\"%s\" is missing or no array", name);
+    }
+    if (json_array_size(value) != n_ranks) {
+        return record_fail(err, "\"%s\" has %zu elements, expected %zu", name,
+                           json_array_size(value), n_ranks);
+    }
+    for (size_t rank = 0; rank < n_ranks; ++rank) {
+        if (!find_series(json_array_get(value, rank), source->raw, &series[rank]) ||
+            series[rank].n != source->n) {
+            return record_fail(err, "\"%s\" of rank %zu is no array of %zu times", name, rank,
+                               source->n);
+        }
+    }
+    /* Cannot overflow: the elements were counted. One more, because NULL means not measured. */
+    *times = calloc(n_ranks * source->n + 1, sizeof **times);
+    if (*times == NULL) {
+        return record_fail(err, "no memory for %zu times", n_ranks * source->n);
+    }
+    for (size_t rank = 0; rank < n_ranks; ++rank) {
+        if (read_series(&series[rank], name, RECORD_EXACT_MAX, *times + rank * source->n, err) !=
+            0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_raw(const json_t *root, const struct record_raw *raw, struct record_cell *cell,
+                    struct text_error *err)
+{
+    const struct source source = {find_object(root, "raw", err), raw, cell->n_samples};
+    const json_t *phases =
+        source.object == NULL ? NULL : find_object(source.object, "phase_ns", err);
+    const size_t n_ranks = (size_t)cell->n_ranks;
+    struct series steps;
+    if (phases == NULL || find_times(&source, "t_step_ns", &steps, err) != 0) {
+        return -1;
+    }
+    /* Without ranks: phase arrays are allocated only for phases that are there. */
+    if (record_cell_alloc(cell, source.n, 0) != 0) {
+        return record_fail(err, "no memory for %zu samples", source.n);
+    }
+    cell->n_ranks = (int)n_ranks;
+    if (read_series(&steps, "t_step_ns", RECORD_EXACT_MAX, cell->t_step_ns, err) != 0 ||
+        read_flags(&source, cell, err) != 0 ||
+        read_times(&source, "t_start_ns", RECORD_EXACT_MAX, cell->t_start_ns, err) != 0) {
+        return -1;
+    }
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        const char *name = record_phase_names[p];
+        if (read_ranks(json_object_get(phases, name), name, &source, n_ranks, &cell->phase_ns[p],
+                       err) != 0) {
+            return -1;
+        }
+    }
+    const json_t *matmul = json_object_get(source.object, "matmul_ns");
+    return matmul == NULL
+               ? 0
+               : read_ranks(matmul, "matmul_ns", &source, n_ranks, &cell->matmul_ns, err);
+}
+
+static int read_shards(const json_t *root, struct record_cell *cell, struct text_error *err)
+{
+    const json_t *rows = json_object_get(root, "shard_rows");
+    if (!json_is_array(rows) || json_array_size(rows) > RECORD_MAX_RANKS) {
+        return record_fail(err, "\"shard_rows\" is missing or no array of at most %d",
+                           RECORD_MAX_RANKS);
+    }
+    cell->n_shards = (int)json_array_size(rows);
+    for (size_t i = 0; i < json_array_size(rows); ++i) {
+        json_int_t number = 0;
+        if (record_json_integer(json_array_get(rows, i), "shard_rows", 0, RECORD_EXACT_MAX, &number,
+                                err) != 0) {
+            return -1;
+        }
+        cell->shard[i] = (size_t)number;
+    }
+    return 0;
+}
+
+/* Records from before it was measured have none. */
+static int read_peaks(const json_t *root, struct record_cell *cell, struct text_error *err)
+{
+    const json_t *peaks = json_object_get(root, "peak_bytes");
+    if (peaks == NULL) {
+        return 0;
+    }
+    if (!json_is_array(peaks) || json_array_size(peaks) > RECORD_MAX_RANKS) {
+        return record_fail(err, "\"peak_bytes\" is no array of at most %d", RECORD_MAX_RANKS);
+    }
+    cell->n_peaks = (int)json_array_size(peaks);
+    for (size_t i = 0; i < json_array_size(peaks); ++i) {
+        json_int_t number = 0;
+        if (record_json_integer(json_array_get(peaks, i), "peak_bytes", 0, RECORD_EXACT_MAX,
+                                &number, err) != 0) {
+            return -1;
+        }
+        cell->peak_bytes[i] = (uint64_t)number;
+    }
+    return 0;
+}
+
+static int read_status(const json_t *root, struct record_cell *cell, struct text_error *err)
+{
+    const char *name = json_string_value(json_object_get(root, "status"));
+    for (int i = 0; name != NULL && i < RECORD_STATUSES; ++i) {
+        if (strcmp(name, record_status_names[i]) == 0) {
+            cell->status = (enum record_status)i;
+            return 0;
+        }
+    }
+    return record_fail(err, "\"status\" is %.40s, not one of the known ones",
+                       name == NULL ? "missing or no string" : name);
+}
+
+/* What types cannot say. The last rule is the promise of no false pass. */
+static int check_cell(const struct record_cell *cell, struct text_error *err)
+{
+    char id[17];
+    record_cell_id(&cell->key, id);
+    if (strcmp(id, cell->cell_id) != 0) {
+        return record_fail(err, "\"cell_id\" is %s, but the key in \"cell\" gives %s",
+                           cell->cell_id, id);
+    }
+    if (cell->n_valid > cell->n_samples || cell->warmup_steps > cell->n_samples) {
+        return record_fail(err, "%zu valid and %zu warm-up steps of %zu samples", cell->n_valid,
+                           cell->warmup_steps, cell->n_samples);
+    }
+    if (cell->status != RECORD_OK && cell->validated) {
+        return record_fail(err, "\"validated\" is true, but \"status\" is %s",
+                           record_status_names[cell->status]);
+    }
+    if (cell->status == RECORD_OK && record_check_ok(cell, err) != 0) {
+        return -1;
+    }
+    return record_check_fields(cell, err);
+}
+
+int record_cell_from_json(const json_t *root, const struct record_raw *raw,
+                          struct record_cell *cell, struct text_error *err)
+{
+    memset(cell, 0, sizeof *cell);
+    cell->outside_frac = NAN;
+    cell->bytes_per_step = cell->compute_alone_ns = cell->comm_alone_ns = NAN;
+    cell->whole_ns = cell->hidden_frac = NAN;
+    const json_t *key = find_object(root, "cell", err);
+    const json_t *medians = key == NULL ? NULL : find_object(root, "phase_median_ns", err);
+    int status = medians == NULL ? -1 : record_json_fields(key, record_key_fields, &cell->key, err);
+    for (int p = 0; status == 0 && p < RECORD_PHASES; ++p) {
+        const char *name = record_phase_names[p];
+        status =
+            record_json_real(json_object_get(medians, name), name, &cell->phase_median_ns[p], err);
+    }
+    if (status != 0 || read_status(root, cell, err) != 0 ||
+        record_json_fields(root, record_cell_fields, cell, err) != 0 ||
+        read_shards(root, cell, err) != 0 || read_peaks(root, cell, err) != 0 ||
+        read_raw(root, raw, cell, err) != 0 || check_cell(cell, err) != 0) {
+        record_cell_free(cell);
+        return -1;
+    }
+    return 0;
+}
+
+static int read_slots(const json_t *root, struct record_run *run, struct text_error *err)
+{
+    const json_t *slots = json_object_get(root, "slots");
+    if (!json_is_array(slots) || json_array_size(slots) > RECORD_MAX_SLOTS) {
+        return record_fail(err, "\"slots\" is missing or no array of at most %d", RECORD_MAX_SLOTS);
+    }
+    run->n_slots = (int)json_array_size(slots);
+    for (int i = 0; i < run->n_slots; ++i) {
+        const json_t *slot = json_array_get(slots, (size_t)i);
+        if (record_json_fields(slot, record_slot_fields, &run->slot[i], err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err)
+{
+    memset(run, 0, sizeof *run);
+    snprintf(run->scaling, sizeof run->scaling, "strong");
+    run->launches = 1;
+    if (record_json_fields(root, record_run_fields, run, err) != 0 ||
+        read_slots(root, run, err) != 0) {
+        return -1;
+    }
+    const json_t *load = find_array(root, "load_avg", 3, err);
+    for (size_t i = 0; load != NULL && i < 3; ++i) {
+        if (record_json_real(json_array_get(load, i), "load_avg", &run->load_avg[i], err) != 0) {
+            return -1;
+        }
+    }
+    if (strcmp(run->scaling, "strong") != 0 && strcmp(run->scaling, "weak") != 0) {
+        return record_fail(err, "\"scaling\" is \"%s\", neither strong nor weak", run->scaling);
+    }
+    if (load != NULL && strcmp(run->source, "measured") != 0 &&
+        strcmp(run->source, "simulated") != 0) {
+        return record_fail(err, "\"source\" is \"%s\", neither measured nor simulated",
+                           run->source);
+    }
+    return load == NULL ? -1 : 0;
+}
+
+int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err)
+{
+    memset(end, 0, sizeof *end);
+    return record_json_fields(root, record_end_fields, end, err);
+}

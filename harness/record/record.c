@@ -1,0 +1,223 @@
+/* record/record.c: identity, memory and derived fields of a cell; appending a line to a file.
+ *
+ * No JSON here. What record_derive fills is a function of the raw samples alone, so that
+ * everybody can compute it again. */
+#include "record/record.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers/stats.h"
+
+const char *const record_phase_names[RECORD_PHASES] = {
+    "scatter", "replicate", "forward", "gather", "loss", "backward", "reduce", "update",
+};
+
+const char *const record_status_names[RECORD_STATUSES] = {
+    "ok", "failed", "broken", "crashed", "timeout", "oom", "skipped",
+};
+
+/* FNV-1a, the closing zero byte included so that neighbouring fields cannot run together. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    const char *p = text;
+    do {
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    } while (*p++ != '\0');
+    return hash;
+}
+
+static uint64_t hash_number(uint64_t hash, uintmax_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIuMAX, number);
+    return hash_text(hash, text);
+}
+
+void record_cell_id(const struct record_key *key, char id[17])
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash = hash_text(hash, key->workload);
+    hash = hash_text(hash, key->mode);
+    hash = hash_text(hash, key->devices);
+    hash = hash_number(hash, (uintmax_t)key->n_devices);
+    hash = hash_number(hash, key->global_batch);
+    hash = hash_text(hash, key->dtype);
+    hash = hash_text(hash, key->backend);
+    hash = hash_text(hash, key->communicator);
+    hash = hash_number(hash, (uintmax_t)key->launch);
+    if (key->bucket_bytes > 0) { /* ids from before there were any stay what they were */
+        hash = hash_number(hash, (uintmax_t)key->bucket_bytes);
+    }
+    snprintf(id, 17, "%016" PRIx64, hash);
+}
+
+int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
+{
+    if (n_ranks < 0 || n_ranks > RECORD_MAX_RANKS || n_samples > SIZE_MAX / 8 / RECORD_MAX_RANKS) {
+        return -1;
+    }
+    /* At least one element: calloc(0) may return NULL, which means "not measured". */
+    const size_t n = n_samples > 0 ? n_samples : 1;
+    cell->n_samples = n_samples;
+    cell->n_ranks = n_ranks;
+    cell->t_start_ns = calloc(n, sizeof cell->t_start_ns[0]);
+    cell->t_step_ns = calloc(n, sizeof cell->t_step_ns[0]);
+    cell->flags = calloc(n, sizeof cell->flags[0]);
+    bool complete = cell->t_start_ns != NULL && cell->t_step_ns != NULL && cell->flags != NULL;
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        cell->phase_ns[p] =
+            n_ranks == 0 ? NULL : calloc(n * (size_t)n_ranks, sizeof cell->phase_ns[p][0]);
+        complete = complete && (n_ranks == 0 || cell->phase_ns[p] != NULL);
+    }
+    cell->matmul_ns = n_ranks == 0 ? NULL : calloc(n * (size_t)n_ranks, sizeof cell->matmul_ns[0]);
+    complete = complete && (n_ranks == 0 || cell->matmul_ns != NULL);
+    if (!complete) {
+        record_cell_free(cell);
+        return -1;
+    }
+    return 0;
+}
+
+void record_cell_free(struct record_cell *cell)
+{
+    free(cell->t_start_ns);
+    free(cell->t_step_ns);
+    free(cell->flags);
+    free(cell->matmul_ns);
+    cell->matmul_ns = NULL;
+    cell->t_start_ns = NULL;
+    cell->t_step_ns = NULL;
+    cell->flags = NULL;
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        free(cell->phase_ns[p]);
+        cell->phase_ns[p] = NULL;
+    }
+    cell->n_samples = 0;
+    cell->n_ranks = 0;
+}
+
+static bool counts(const struct record_cell *cell, size_t i)
+{
+    return (cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0;
+}
+
+/* Slowest rank of each counted step, then the median: the other order hides stragglers. */
+static double phase_median(const struct record_cell *cell, enum record_phase phase, double x[])
+{
+    const uint64_t *ns = cell->phase_ns[phase];
+    size_t n = 0;
+    for (size_t i = 0; ns != NULL && i < cell->n_samples; ++i) {
+        uint64_t slowest = 0;
+        for (int rank = 0; rank < cell->n_ranks; ++rank) {
+            const uint64_t time = ns[(size_t)rank * cell->n_samples + i];
+            slowest = time > slowest ? time : slowest;
+        }
+        if (counts(cell, i)) {
+            x[n++] = (double)slowest;
+        }
+    }
+    return cell->n_ranks == 0 ? NAN : stats_median(x, n);
+}
+
+/* The mean over the ranks with rows: what one of them waits for the others is outside, too. */
+static double outside_median(const struct record_cell *cell, double x[])
+{
+    size_t n = 0;
+    for (size_t i = 0; cell->matmul_ns != NULL && cell->n_shards > 0 && i < cell->n_samples; ++i) {
+        double inside = 0;
+        for (int rank = 0; rank < cell->n_shards && rank < cell->n_ranks; ++rank) {
+            inside += (double)cell->matmul_ns[(size_t)rank * cell->n_samples + i];
+        }
+        if (counts(cell, i)) {
+            x[n++] = 1 - inside / cell->n_shards / (double)cell->t_step_ns[i];
+        }
+    }
+    return stats_median(x, n);
+}
+
+static void flag_samples(struct record_cell *cell, const struct stats_summary *s)
+{
+    const struct stats_fences f = stats_tukey_fences(s->p25, s->p75);
+    for (size_t i = 0; i < cell->n_samples; ++i) {
+        const double t = (double)cell->t_step_ns[i];
+        const bool severe = t < f.severe_lo || t > f.severe_hi;
+        const bool outside = t < f.mild_lo || t > f.mild_hi;
+        if (counts(cell, i) && outside) {
+            cell->flags[i] |= severe ? RECORD_SEVERE : RECORD_MILD;
+        }
+    }
+}
+
+static void set_summary(struct record_cell *cell, const struct stats_summary *s)
+{
+    cell->median_ns = s->median;
+    cell->mean_ns = s->mean;
+    cell->min_ns = s->min;
+    cell->max_ns = s->max;
+    cell->p05_ns = s->p05;
+    cell->p25_ns = s->p25;
+    cell->p75_ns = s->p75;
+    cell->p95_ns = s->p95;
+    cell->has_ci = s->ci.valid;
+    cell->ci_lo_ns = s->ci.lo;
+    cell->ci_hi_ns = s->ci.hi;
+    cell->ci_coverage = s->ci.coverage;
+    cell->cv = s->cv;
+    cell->rho1 = s->rho1;
+    cell->n_eff = s->n_eff;
+    /* Total work over total time: the mean already is total time over steps. */
+    cell->throughput_samples_per_s = (double)cell->key.global_batch * 1e9 / s->mean;
+}
+
+static struct stats_summary no_samples(void)
+{
+    return (struct stats_summary){
+        .min = NAN,
+        .max = NAN,
+        .mean = NAN,
+        .median = NAN,
+        .p05 = NAN,
+        .p25 = NAN,
+        .p75 = NAN,
+        .p95 = NAN,
+        .p99 = NAN,
+        .ci = {.lo = NAN, .hi = NAN, .coverage = NAN},
+        .cv = NAN,
+        .rho1 = NAN,
+        .n_eff = NAN,
+    };
+}
+
+int record_derive(struct record_cell *cell)
+{
+    const size_t room = cell->n_samples > 0 ? cell->n_samples : 1;
+    double *x = calloc(room, sizeof x[0]), *scratch = calloc(room, sizeof scratch[0]);
+    if (x == NULL || scratch == NULL) {
+        free(x);
+        free(scratch);
+        return -1;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < cell->n_samples; ++i) {
+        cell->flags[i] &= ~(unsigned)(RECORD_MILD | RECORD_SEVERE);
+        cell->flags[i] |= i < cell->warmup_steps ? RECORD_WARMUP : 0U;
+        if (counts(cell, i)) {
+            x[n++] = (double)cell->t_step_ns[i];
+        }
+    }
+    const struct stats_summary s = n > 0 ? stats_summarise(x, n, scratch) : no_samples();
+    cell->n_valid = n;
+    set_summary(cell, &s);
+    flag_samples(cell, &s);
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        cell->phase_median_ns[p] = phase_median(cell, (enum record_phase)p, x);
+    }
+    cell->outside_frac = outside_median(cell, x);
+    free(x);
+    free(scratch);
+    return 0;
+}

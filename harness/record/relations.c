@@ -1,0 +1,181 @@
+/* record/relations.c: what the fields of any cell say of each other, whatever its status: a record
+ * that contradicts itself was not written by a sweep. */
+#include "record/json.h"
+
+#include "numbers/stats.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WINDOW_MAX = 64 };
+
+static bool is_mode(const struct record_cell *cell, const char *mode)
+{
+    return strcmp(cell->key.mode, mode) == 0;
+}
+
+/* Its record is the parent's. */
+static bool sent_nothing(const struct record_cell *cell)
+{
+    return cell->status == RECORD_CRASHED || cell->status == RECORD_TIMEOUT ||
+           cell->status == RECORD_SKIPPED;
+}
+
+/* What is never more than something else. */
+static int check_order(const struct record_cell *cell, struct text_error *err)
+{
+    const size_t n = cell->n_samples;
+    const double end = n == 0 ? 0 : (double)(cell->t_start_ns[n - 1] + cell->t_step_ns[n - 1]);
+    const struct {
+        const char *less, *more;
+        double a, b;
+    } rows[] = {
+        {"\"steps_checked\"", "\"n_samples\"", (double)cell->steps_checked, (double)n},
+        {"\"first_bad_step\"", "\"n_samples\"", (double)cell->first_bad_step, (double)n},
+        {"\"setup_ns\" and the end of the last step", "\"wall_ns\"", (double)cell->setup_ns + end,
+         (double)cell->wall_ns},
+        {"the least time since 1970 of a cell with steps", "\"start_epoch_ns\"", n > 0,
+         (double)cell->start_epoch_ns},
+        {"\"n_samples\"", "what a cell with this \"status\" has", (double)n,
+         sent_nothing(cell) ? 0 : (double)n},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        if (rows[i].a > rows[i].b) {
+            return record_fail(err, "%s: %.17g, more than %s: %.17g", rows[i].less, rows[i].a,
+                               rows[i].more, rows[i].b);
+        }
+    }
+    return 0;
+}
+
+/* Steps follow each other. */
+static int check_starts(const struct record_cell *cell, struct text_error *err)
+{
+    const unsigned known = RECORD_WARMUP | RECORD_BAD_VALUES | RECORD_MILD | RECORD_SEVERE;
+    uint64_t end = 0;
+    long first_bad = -1;
+    for (size_t i = 0; i < cell->n_samples; ++i) {
+        if (i == 0 ? cell->t_start_ns[0] != 0 : cell->t_start_ns[i] < end) {
+            return record_fail(err,
+                               "\"t_start_ns\" of step %zu is %" PRIu64 ", but %s %" PRIu64
+                               ": steps do not overlap",
+                               i, cell->t_start_ns[i],
+                               i == 0 ? "the first starts at" : "the one before ends at", end);
+        }
+        end = cell->t_start_ns[i] + cell->t_step_ns[i];
+        if ((cell->flags[i] & ~known) != 0) {
+            return record_fail(err, "\"flags\" of step %zu is %u, which has an unknown bit", i,
+                               cell->flags[i]);
+        }
+        if (first_bad < 0 && (cell->flags[i] & RECORD_BAD_VALUES) != 0) {
+            first_bad = (long)i;
+        }
+    }
+    return first_bad < 0 || first_bad == cell->first_bad_step
+               ? 0
+               : record_fail(err, "\"first_bad_step\" is %ld, but \"flags\" has %ld",
+                             cell->first_bad_step, first_bad);
+}
+
+/* A part of a step is not longer than the step. */
+static int check_part(const struct record_cell *cell, const char *name, const uint64_t *ns,
+                      struct text_error *err)
+{
+    const size_t n = cell->n_samples;
+    for (size_t i = 0; ns != NULL && i < n * (size_t)cell->n_ranks; ++i) {
+        if (ns[i] > cell->t_step_ns[i % n]) {
+            return record_fail(err,
+                               "step %zu took %" PRIu64 " ns, but %s of replica %zu in it %" PRIu64,
+                               i % n, cell->t_step_ns[i % n], name, i / n, ns[i]);
+        }
+    }
+    return 0;
+}
+
+/* What a mode has not. */
+static int check_mode(const struct record_cell *cell, struct text_error *err)
+{
+    const bool dp = is_mode(cell, "dp"), ddp = is_mode(cell, "ddp");
+    const struct {
+        const char *name;
+        bool here, allowed;
+    } rows[] = {
+        {"scatter", cell->phase_ns[RECORD_SCATTER] != NULL, dp},
+        {"replicate", cell->phase_ns[RECORD_REPLICATE] != NULL, dp},
+        {"gather", cell->phase_ns[RECORD_GATHER] != NULL, dp},
+        {"reduce", cell->phase_ns[RECORD_REDUCE] != NULL, dp || ddp},
+        {"compute_alone_ns", !isnan(cell->compute_alone_ns), ddp},
+        {"comm_alone_ns", !isnan(cell->comm_alone_ns), ddp},
+        {"whole_ns", !isnan(cell->whole_ns), ddp},
+        {"hidden_frac", !isnan(cell->hidden_frac), ddp && cell->key.n_devices > 1},
+        {"bytes_per_step", cell->bytes_per_step > 0,
+         cell->key.n_devices > 1 || strncmp(cell->key.devices, "virt:", 5) != 0},
+    };
+    if (!dp && !ddp && !is_mode(cell, "plain")) {
+        return record_fail(err, "\"mode\" is \"%s\", not plain, dp or ddp", cell->key.mode);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        if (rows[i].here && !rows[i].allowed) {
+            return record_fail(err, "mode %s on %d device%s has no \"%s\"", cell->key.mode,
+                               cell->key.n_devices, cell->key.n_devices == 1 ? "" : "s",
+                               rows[i].name);
+        }
+    }
+    return 0;
+}
+
+/* A rule that is written as this program writes it is applied again. */
+static int check_warmup(const struct record_cell *cell, struct text_error *err)
+{
+    static const char rule[] = "last %zu steps: slope < %lf%%, each within %lf%% of the mean; at "
+                               "most %zu steps, %lf s";
+    size_t window = 0, most = 0;
+    double slope = 0, spread = 0, seconds = 0, x[WINDOW_MAX];
+    if (cell->status != RECORD_OK ||
+        sscanf(cell->warmup_rule, rule, &window, &slope, &spread, &most, &seconds) != 5) {
+        return 0;
+    }
+    if (window == 0 || window > WINDOW_MAX || cell->warmup_steps < window ||
+        cell->warmup_steps > most) {
+        return record_fail(err, "\"warmup_steps\" is %zu, but \"warmup_rule\" is \"%.90s\"",
+                           cell->warmup_steps, cell->warmup_rule);
+    }
+    for (size_t i = 0; i < window; ++i) {
+        x[i] = (double)cell->t_step_ns[cell->warmup_steps - window + i];
+    }
+    const struct stats_steady_rule steady = {
+        .window = window, .slope_limit = slope / 100, .spread_limit = spread / 100};
+    if (stats_is_steady(x, window, &steady) != cell->steady_state) {
+        return record_fail(err, "\"steady_state\" is %s, but the last %zu steps of warm-up are %s",
+                           cell->steady_state ? "true" : "false", window,
+                           cell->steady_state ? "not steady" : "steady");
+    }
+    if (!cell->steady_state && cell->warmup_steps < most && (double)cell->wall_ns < seconds * 1e9) {
+        return record_fail(err,
+                           "\"steady_state\" is false after %zu steps and \"wall_ns\" is %" PRIu64
+                           ", but \"warmup_rule\" ends at %zu steps or %g s",
+                           cell->warmup_steps, cell->wall_ns, most, seconds);
+    }
+    return 0;
+}
+
+int record_check_fields(const struct record_cell *cell, struct text_error *err)
+{
+    if ((cell->status == RECORD_OK) != (cell->reason[0] == '\0')) {
+        return record_fail(err, "\"status\" is %s, but \"reason\" is %s",
+                           record_status_names[cell->status],
+                           cell->reason[0] == '\0' ? "empty" : "not empty");
+    }
+    if (check_starts(cell, err) != 0 || check_order(cell, err) != 0 || check_mode(cell, err) != 0 ||
+        check_warmup(cell, err) != 0) {
+        return -1;
+    }
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        if (check_part(cell, record_phase_names[p], cell->phase_ns[p], err) != 0) {
+            return -1;
+        }
+    }
+    return check_part(cell, "matrix products", cell->matmul_ns, err);
+}

@@ -1,0 +1,280 @@
+/* record/write.c: records to JSON, one line each.
+ *
+ * Every string is data: jansson escapes it; bytes that are not UTF-8 (a name cut in the middle of
+ * a character) become "?" so that a record is never lost because of a name. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/json.h"
+#include "record/memory.h"
+#include "text/text.h"
+
+static json_t *text_value(const char *text)
+{
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; copy[i] != '\0';) {
+        uint32_t code = 0;
+        const size_t n = text_decode(copy + i, &code);
+        if (n == 0) {
+            copy[i] = '?';
+        }
+        i += n > 0 ? n : 1;
+    }
+    json_t *value = json_string(copy);
+    free(copy);
+    return value;
+}
+
+static json_t *big_value(uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return json_string(text);
+}
+
+static json_t *count_value(uint64_t number)
+{
+    return number <= (uint64_t)RECORD_EXACT_MAX ? json_integer((json_int_t)number) : NULL;
+}
+
+static json_t *real_value(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *field_value(const struct record_field *field, const void *object)
+{
+    const void *member = (const char *)object + field->offset;
+    switch (field->kind) {
+    case RECORD_TEXT:
+    case RECORD_HASH:
+        return text_value(member);
+    case RECORD_BOOL:
+        return json_boolean(*(const bool *)member);
+    case RECORD_INT:
+        return json_integer(*(const int *)member);
+    case RECORD_LONG:
+        return json_integer(*(const long *)member);
+    case RECORD_COUNT:
+        return count_value(*(const size_t *)member);
+    case RECORD_U64:
+        return count_value(*(const uint64_t *)member);
+    case RECORD_BIG:
+        return big_value(*(const uint64_t *)member);
+    case RECORD_REAL:
+        return real_value(*(const double *)member);
+    }
+    return NULL;
+}
+
+/* A value of NULL (no memory, no JSON form) makes these fail, too: jansson says so. */
+static int put_fields(json_t *object, const struct record_field *field, const void *from)
+{
+    int status = 0;
+    for (; field->name != NULL; ++field) {
+        status |= json_object_set_new(object, field->name, field_value(field, from));
+    }
+    return status;
+}
+
+static json_t *object_of(const struct record_field *fields, const void *from)
+{
+    json_t *object = json_object();
+    if (put_fields(object, fields, from) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static json_t *array_of_u64(const uint64_t *number, size_t n)
+{
+    json_t *array = json_array();
+    int status = 0;
+    for (size_t i = 0; i < n; ++i) {
+        status |= json_array_append_new(array, count_value(number[i]));
+    }
+    if (status != 0) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
+static json_t *array_of_flags(const unsigned *flag, size_t n)
+{
+    json_t *array = json_array();
+    int status = 0;
+    for (size_t i = 0; i < n; ++i) {
+        status |= json_array_append_new(array, json_integer((json_int_t)flag[i]));
+    }
+    if (status != 0) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
+static json_t *shard_rows(const struct record_cell *cell)
+{
+    uint64_t rows[RECORD_MAX_RANKS];
+    if (cell->n_shards < 0 || cell->n_shards > RECORD_MAX_RANKS) {
+        return NULL;
+    }
+    for (int i = 0; i < cell->n_shards; ++i) {
+        rows[i] = cell->shard[i];
+    }
+    return array_of_u64(rows, (size_t)cell->n_shards);
+}
+
+static json_t *peak_bytes(const struct record_cell *cell)
+{
+    return cell->n_peaks < 0 || cell->n_peaks > RECORD_MAX_RANKS
+               ? NULL
+               : array_of_u64(cell->peak_bytes, (size_t)cell->n_peaks);
+}
+
+/* An array per rank; null when it was not measured. */
+static json_t *rank_times(const struct record_cell *cell, const uint64_t *ns)
+{
+    if (ns == NULL) {
+        return json_null();
+    }
+    json_t *ranks = json_array();
+    int status = 0;
+    for (int rank = 0; rank < cell->n_ranks; ++rank) {
+        const uint64_t *steps = ns + (size_t)rank * cell->n_samples;
+        status |= json_array_append_new(ranks, array_of_u64(steps, cell->n_samples));
+    }
+    if (status != 0) {
+        json_decref(ranks);
+        return NULL;
+    }
+    return ranks;
+}
+
+static json_t *phases(const struct record_cell *cell)
+{
+    json_t *object = json_object();
+    int status = 0;
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        status |=
+            json_object_set_new(object, record_phase_names[p], rank_times(cell, cell->phase_ns[p]));
+    }
+    if (status != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static json_t *phase_medians(const struct record_cell *cell)
+{
+    json_t *object = json_object();
+    int status = 0;
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        status |= json_object_set_new(object, record_phase_names[p],
+                                      real_value(cell->phase_median_ns[p]));
+    }
+    if (status != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static json_t *raw(const struct record_cell *cell)
+{
+    json_t *object = json_object();
+    int status =
+        json_object_set_new(object, "t_start_ns", array_of_u64(cell->t_start_ns, cell->n_samples));
+    status |=
+        json_object_set_new(object, "t_step_ns", array_of_u64(cell->t_step_ns, cell->n_samples));
+    status |= json_object_set_new(object, "flags", array_of_flags(cell->flags, cell->n_samples));
+    status |= json_object_set_new(object, "phase_ns", phases(cell));
+    status |= json_object_set_new(object, "matmul_ns", rank_times(cell, cell->matmul_ns));
+    if (status != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static json_t *begin(enum record_type type)
+{
+    char schema[40];
+    snprintf(schema, sizeof schema, "lockstep/%s/1.1", record_type_names[type]);
+    json_t *root = json_object();
+    if (json_object_set_new(root, "schema", json_string(schema)) != 0) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+static char *finish(json_t *root, int status)
+{
+    if (status != 0) {
+        json_decref(root);
+        return NULL;
+    }
+    return record_memory_text(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+}
+
+static json_t *slots(const struct record_run *run)
+{
+    json_t *array = json_array();
+    int status = run->n_slots < 0 || run->n_slots > RECORD_MAX_SLOTS ? -1 : 0;
+    for (int i = 0; status == 0 && i < run->n_slots; ++i) {
+        status = json_array_append_new(array, object_of(record_slot_fields, &run->slot[i]));
+    }
+    if (status != 0) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
+char *record_run_text(const struct record_run *run)
+{
+    json_t *root = begin(RECORD_IS_RUN);
+    int status = put_fields(root, record_run_fields, run);
+    json_t *load = json_array();
+    for (int i = 0; i < 3; ++i) {
+        status |= json_array_append_new(load, real_value(run->load_avg[i]));
+    }
+    status |= json_object_set_new(root, "load_avg", load);
+    status |= json_object_set_new(root, "slots", slots(run));
+    return finish(root, status);
+}
+
+char *record_cell_text(const struct record_cell *cell)
+{
+    const char *name =
+        (unsigned)cell->status < RECORD_STATUSES ? record_status_names[cell->status] : NULL;
+    json_t *root = begin(RECORD_IS_CELL);
+    int status = json_object_set_new(root, "cell", object_of(record_key_fields, &cell->key));
+    status |= json_object_set_new(root, "status", json_string(name));
+    status |= put_fields(root, record_cell_fields, cell);
+    status |= json_object_set_new(root, "shard_rows", shard_rows(cell));
+    status |= json_object_set_new(root, "peak_bytes", peak_bytes(cell));
+    status |= json_object_set_new(root, "phase_median_ns", phase_medians(cell));
+    status |= json_object_set_new(root, "raw", raw(cell));
+    return finish(root, status);
+}
+
+char *record_end_text(const char *run_id, size_t planned, size_t ok, size_t not_ok,
+                      bool interrupted)
+{
+    struct record_end end = {
+        .planned = planned, .ok = ok, .not_ok = not_ok, .interrupted = interrupted};
+    snprintf(end.run_id, sizeof end.run_id, "%s", run_id);
+    json_t *root = begin(RECORD_IS_END);
+    return finish(root, put_fields(root, record_end_fields, &end));
+}

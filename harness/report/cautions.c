@@ -1,0 +1,217 @@
+/* report/cautions.c: what to keep in mind with the numbers of this report, from the records. */
+#include "report/peer_record.h"
+#include "report/report.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* Launches that an interval takes. */
+enum { FEWEST = 6 };
+
+struct counts {
+    size_t points, most; /* verified ones; launches of one */
+    size_t no_interval;  /* points with fewer than FEWEST launches */
+    size_t slowed;       /* transfers take longer on purpose */
+    size_t unsteady, oversubscribed, shared, simulated, without_plain, without_base;
+    size_t unpaired; /* no launch in common with their base case */
+};
+
+static bool any_unsteady(const struct report_point *point)
+{
+    for (size_t i = 0; i < point->n; i++)
+        if (point->row[i].verified && !point->row[i].cell->steady_state)
+            return true;
+    return false;
+}
+
+static bool shares_gpu(const struct report_row *row)
+{
+    return report_oversubscribed(row) && strcmp(row->kind, "cuda") == 0;
+}
+
+/* "virt+500us" */
+static bool is_slowed(const struct report_row *row)
+{
+    const size_t length = strlen(row->kind);
+
+    return strchr(row->kind, '+') != NULL && length > 2 &&
+           strcmp(row->kind + length - 2, "us") == 0;
+}
+
+static struct counts count(const struct report *report)
+{
+    struct counts counts = {.points = 0};
+
+    for (size_t i = 0; i < report->n_points; i++) {
+        const struct report_point *point = &report->point[i];
+
+        if (point->verified == 0)
+            continue;
+        counts.points++;
+        counts.no_interval += point->verified < FEWEST;
+        counts.most = point->verified > counts.most ? point->verified : counts.most;
+        counts.unsteady += any_unsteady(point);
+        counts.oversubscribed += report_oversubscribed(point->row) && !shares_gpu(point->row);
+        counts.shared += shares_gpu(point->row);
+        counts.slowed += is_slowed(point->row);
+        counts.simulated += report_simulated(point->row);
+        counts.without_plain += point->base != NULL && point->plain == NULL;
+        counts.without_base += point->base == NULL;
+        counts.unpaired += point->base != NULL && point->speedup.n == 0;
+    }
+    return counts;
+}
+
+static void caution(struct text_out *out, const char *before, const char *after, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
+
+static void caution(struct text_out *out, const char *before, const char *after, const char *format,
+                    ...)
+{
+    char text[REPORT_CELL_TEXT];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    text_clean(text, ' ');
+    fputs(before, out->file);
+    text_print(out, "%s", text);
+    fputs(after, out->file);
+}
+
+static void about_launches(struct text_out *out, const struct report *report,
+                           const struct counts *counts, const char *before, const char *after)
+{
+    if (counts->no_interval == 0)
+        return;
+    if (counts->most == 1 && !report_repeated(report))
+        caution(out, before, after,
+                "One launch of each cell: no number here has an interval. A sweep with "
+                "--launches %d gives intervals.",
+                FEWEST);
+    else
+        caution(out, before, after,
+                "%zu of %zu cells have fewer than %d verified launches, so a range and no interval "
+                "(sweep with --launches %d).",
+                counts->no_interval, counts->points, FEWEST, FEWEST);
+}
+
+/* One machine that was started again, or several of one class. */
+static void about_starts(struct text_out *out, const struct report *report, const char *before,
+                         const char *after)
+{
+    const struct record_run *first = report->run[0].run;
+
+    if (report->peer != NULL &&
+        strcmp(report->peer->machine_instance, first->machine_instance) != 0)
+        caution(out, before, after,
+                "The comparison with PyTorch and run %.8s are not of one start of one machine.",
+                first->run_id);
+    for (size_t r = 1; r < report->n_runs; r++) {
+        const struct record_run *run = report->run[r].run;
+
+        if (strcmp(run->machine_instance, first->machine_instance) == 0)
+            continue;
+        caution(out, before, after,
+                "Runs %.8s and %.8s are not of one start of one machine: it was started again in "
+                "between, or they are two machines of one class. Their times need not be alike.",
+                first->run_id, run->run_id);
+        return;
+    }
+}
+
+/* Whether the records of a run are all there, and all as they were written. */
+static void about_files(struct text_out *out, const struct report *report, const char *before,
+                        const char *after)
+{
+    for (size_t r = 0; r < report->n_runs; r++) {
+        const struct report_run *run = &report->run[r];
+        const char *id = run->run->run_id;
+
+        if (run->counts.missing > 0)
+            caution(out, before, after, "Run %.8s is incomplete: %zu of %zu %s are there%s.", id,
+                    run->counts.planned - run->counts.missing, run->counts.planned,
+                    run->run->launches > 1 ? "launches" : "cells",
+                    run->ended ? "" : ", and it has not come to its end");
+        else if (!run->ended)
+            caution(out, before, after, "Run %.8s has no end line: its file was cut short.", id);
+        if (!run->sealed)
+            caution(out, before, after,
+                    "Run %.8s is unsealed: its lines have no chain, so an edit would not show.",
+                    id);
+        if (!run->planned)
+            caution(out, before, after,
+                    "Run %.8s is of an older version: that its cells are those of its command was "
+                    "not checked.",
+                    id);
+    }
+}
+
+static void about_runs(struct text_out *out, const struct report *report, const char *before,
+                       const char *after)
+{
+    for (size_t r = 0; r < report->n_runs; r++) {
+        const struct record_run *run = report->run[r].run;
+
+        if ((strcmp(run->build_type, "Release") != 0 &&
+             strcmp(run->build_type, "RelWithDebInfo") != 0) ||
+            run->sanitizers[0] != '\0')
+            caution(out, before, after, "Run %.8s was built as %s%s%s: its times mean little.",
+                    run->run_id, run->build_type, run->sanitizers[0] != '\0' ? " with " : "",
+                    run->sanitizers);
+        if (run->load_avg[0] > 0.5 * run->usable_pus)
+            caution(out, before, after,
+                    "When run %.8s began, the load was %.1f on %d usable processing units: if that "
+                    "was other work, it is in the times.",
+                    run->run_id, run->load_avg[0], run->usable_pus);
+    }
+}
+
+void report_cautions(struct text_out *out, const struct report *report, const char *before,
+                     const char *after)
+{
+    const struct counts counts = count(report);
+
+    if (counts.simulated > 0)
+        caution(out, before, after,
+                "%zu of %zu cells are SIMULATED, not measured: no result of any GPU.",
+                counts.simulated, counts.points);
+    about_launches(out, report, &counts, before, after);
+    if (counts.without_plain > 0)
+        caution(out, before, after,
+                "%zu of %zu cells are compared with DataParallel on one device, because the plain "
+                "program was not verified at their batch (sweep with --mode plain,dp).",
+                counts.without_plain, counts.points);
+    if (counts.without_base > 0)
+        caution(out, before, after,
+                "%zu of %zu cells have no speed-up: no base case was verified at their batch.",
+                counts.without_base, counts.points);
+    if (counts.unpaired > 0)
+        caution(out, before, after,
+                "%zu of %zu cells have no launch in common with their base case: their speed-up is "
+                "the ratio of the medians, and has no range.",
+                counts.unpaired, counts.points);
+    if (counts.oversubscribed > 0)
+        caution(out, before, after,
+                "%zu of %zu cells had more devices than cores: they show that it works, not how it "
+                "scales.",
+                counts.oversubscribed, counts.points);
+    if (counts.shared > 0)
+        caution(out, before, after,
+                "%zu of %zu cells had several slots on one GPU: evidence that it works, never of "
+                "performance.",
+                counts.shared, counts.points);
+    if (counts.slowed > 0)
+        caution(out, before, after,
+                "%zu of %zu cells ran with transfers that were made slower on purpose: their times "
+                "are those of no machine.",
+                counts.slowed, counts.points);
+    if (counts.unsteady > 0)
+        caution(out, before, after,
+                "%zu of %zu cells had not reached a steady step time when warm-up ended.",
+                counts.unsteady, counts.points);
+    about_starts(out, report, before, after);
+    about_files(out, report, before, after);
+    about_runs(out, report, before, after);
+}

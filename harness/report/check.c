@@ -1,0 +1,202 @@
+/* report/check.c: the conformance page, from a result of `lockstep check --format json`. */
+#include "report/report.h"
+
+#include <string.h>
+
+#include "check/record.h"
+
+static void sentence(struct text_out *out, const struct check_record *record)
+{
+    const struct check_record_area *total = &record->total;
+    const bool good = record->verdict == CHECK_RECORD_PASS;
+
+    text_print(out, "<p class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ",
+               good ? "good" : "bad", good ? "\u2713" : "\u2717");
+    if (record->name[0] == '\0')
+        text_print(out, "%s could not be tested", record->spec);
+    else
+        text_print(out, "%s %s: %zu of %zu cases passed", record->name, record->version,
+                   total->verdict[CHECK_RECORD_PASS], total->cases);
+    if (total->verdict[CHECK_RECORD_FAIL] > 0)
+        text_print(out, ", %zu failed", total->verdict[CHECK_RECORD_FAIL]);
+    if (total->verdict[CHECK_RECORD_BROKEN] > 0)
+        text_print(out, ", %zu broken", total->verdict[CHECK_RECORD_BROKEN]);
+    if (total->verdict[CHECK_RECORD_SKIP] > 0)
+        text_print(out, ", %zu skipped", total->verdict[CHECK_RECORD_SKIP]);
+    fputs("</p>\n", out->file);
+}
+
+static void header(struct text_out *out, const struct check_record *record, bool index)
+{
+    const struct check_record_area *total = &record->total;
+
+    fputs("<header>\n<h1>Lockstep conformance</h1>\n", out->file);
+    sentence(out, record);
+    text_print(out,
+               "<ul class=\"scaling\">\n<li><b>Rules</b>: %zu of %zu have cases, %zu pending, "
+               "%zu not applicable</li>\n",
+               total->covered, total->rules, total->pending, total->not_applicable);
+    text_print(out,
+               "<li><b>Evidence</b>: %zu rules observed by the suite, %zu only reported by the "
+               "implementation, %zu not tested here</li>\n",
+               total->observed, total->reported, total->untested);
+    text_print(out, "<li><b>Profile</b>: %s%s</li>\n", record->profiles,
+               record->partial ? " (a part: only some cases were asked for)" : "");
+    if (index)
+        fputs("<li><a href=\"index.html\">Measurements</a></li>\n", out->file);
+    fputs("</ul>\n</header>\n", out->file);
+}
+
+static void area_row(struct text_out *out, const struct check_record_area *area, bool total)
+{
+    const size_t numbers[] = {area->rules,
+                              area->covered,
+                              area->pending,
+                              area->not_applicable,
+                              area->cases,
+                              area->verdict[CHECK_RECORD_PASS],
+                              area->verdict[CHECK_RECORD_FAIL],
+                              area->verdict[CHECK_RECORD_SKIP],
+                              area->verdict[CHECK_RECORD_BROKEN],
+                              area->observed,
+                              area->reported};
+    const bool bad = area->verdict[CHECK_RECORD_FAIL] + area->verdict[CHECK_RECORD_BROKEN] > 0;
+
+    text_print(out, "<tr class=\"%s\"><th scope=\"row\" class=\"text\">%s</th>",
+               bad ? "failed" : "good", total ? "total" : area->name);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        text_print(out, "<td class=\"number\">%zu</td>", numbers[i]);
+    fputs("</tr>\n", out->file);
+}
+
+static void areas(struct text_out *out, const struct check_record *record)
+{
+    static const char *const columns[] = {"rules",  "covered",  "pending", "n/a",
+                                          "cases",  "pass",     "fail",    "skip",
+                                          "broken", "observed", "reported"};
+
+    fputs("<section>\n<h2>Areas</h2>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead><tr>"
+          "<th scope=\"col\" class=\"text\">area</th>",
+          out->file);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        text_print(out, "<th scope=\"col\" class=\"number\">%s</th>", columns[i]);
+    fputs("</tr></thead>\n<tbody>\n", out->file);
+    for (size_t i = 0; i < record->n_areas; i++)
+        area_row(out, &record->areas[i], false);
+    fputs("</tbody>\n<tbody>\n", out->file);
+    area_row(out, &record->total, true);
+    fputs("</tbody>\n</table>\n</div>\n</section>\n", out->file);
+}
+
+static void table_head(struct text_out *out, const char *title, const char *first,
+                       const char *second, const char *third)
+{
+    text_print(out,
+               "<section>\n<h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\">\n"
+               "<table class=\"cases\">\n<thead><tr><th scope=\"col\" class=\"text\">%s</th>"
+               "<th scope=\"col\" class=\"text\">%s</th><th scope=\"col\" class=\"text\">%s</th>"
+               "</tr></thead>\n<tbody>\n",
+               title, first, second, third);
+}
+
+static void table_end(struct text_out *out)
+{
+    fputs("</tbody>\n</table>\n</div>\n</section>\n", out->file);
+}
+
+static void failures(struct text_out *out, const struct check_record *record)
+{
+    const size_t *n = record->total.verdict;
+
+    if (n[CHECK_RECORD_FAIL] + n[CHECK_RECORD_BROKEN] == 0)
+        return;
+    table_head(out, "Failed and broken", "verdict", "case", "what was expected and what was found");
+    for (size_t i = 0; i < record->n_cases; i++) {
+        const struct check_record_case *one = &record->cases[i];
+
+        if (one->verdict == CHECK_RECORD_FAIL || one->verdict == CHECK_RECORD_BROKEN)
+            text_print(out,
+                       "<tr class=\"failed\"><td class=\"text\">%s</td><td class=\"text\">%s"
+                       "</td><td class=\"text reason\">%s (%s, %s)</td></tr>\n",
+                       check_record_words[one->verdict], one->id, one->reason, one->obligation,
+                       one->evidence);
+    }
+    table_end(out);
+}
+
+static void skips(struct text_out *out, const struct check_record *record)
+{
+    if (record->total.verdict[CHECK_RECORD_SKIP] == 0)
+        return;
+    table_head(out, "Skipped", "case", "obligation", "why");
+    for (size_t i = 0; i < record->n_cases; i++)
+        if (record->cases[i].verdict == CHECK_RECORD_SKIP)
+            text_print(out,
+                       "<tr><td class=\"text\">%s</td><td class=\"text\">%s</td>"
+                       "<td class=\"text reason\">%s</td></tr>\n",
+                       record->cases[i].id, record->cases[i].obligation, record->cases[i].reason);
+    table_end(out);
+}
+
+static void excuses(struct text_out *out, const struct check_record *record)
+{
+    if (record->n_excuses == 0)
+        return;
+    table_head(out, "Rules without a case", "rule", "state", "why");
+    for (size_t i = 0; i < record->n_excuses; i++)
+        text_print(out,
+                   "<tr><td class=\"text\">%s</td><td class=\"text\">%s</td>"
+                   "<td class=\"text reason\">%s</td></tr>\n",
+                   record->excuses[i].rule,
+                   record->excuses[i].pending ? "pending" : "not applicable",
+                   record->excuses[i].reason);
+    table_end(out);
+}
+
+static void fact(struct text_out *out, const char *name, const char *value)
+{
+    if (value[0] != '\0')
+        text_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
+}
+
+static void provenance(struct text_out *out, const struct check_record *record)
+{
+    char text[REPORT_CELL_TEXT];
+
+    fputs("<footer>\n<h2>Implementation under test</h2>\n<dl>\n", out->file);
+    fact(out, "Name", record->name);
+    fact(out, "Version", record->version);
+    fact(out, "How it was loaded", record->spec);
+    fact(out, "Options", record->options);
+    fact(out, "Devices asked for", record->device_list);
+    if (record->n_devices > 0)
+        snprintf(text, sizeof text, "%zu: %.500s", record->n_devices, record->devices);
+    else
+        snprintf(text, sizeof text, "none: on the host");
+    fact(out, "Devices", text);
+    fact(out, "Capabilities", record->capabilities);
+    fact(out, "Declared dialects", record->dialects);
+    snprintf(text, sizeof text, "%zu", record->seed);
+    fact(out, "Seed", text);
+    snprintf(text, sizeof text, "%.1f s", record->seconds);
+    fact(out, "Time", text);
+    fputs("</dl>\n</footer>\n", out->file);
+}
+
+int report_conformance(const char *directory, const struct check_record *record, bool index,
+                       struct text_error *err)
+{
+    struct text_out out;
+
+    if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
+        return -1;
+    report_head(&out, "Lockstep conformance");
+    header(&out, record, index);
+    failures(&out, record);
+    areas(&out, record);
+    skips(&out, record);
+    excuses(&out, record);
+    provenance(&out, record);
+    fputs("</main>\n</body>\n</html>\n", out.file);
+    return text_close(&out, err);
+}

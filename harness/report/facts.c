@@ -1,0 +1,158 @@
+/* report/facts.c: the numbers of a setting, a line each: base, speed-ups, losses, best throughput.
+ */
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+static void begin_fact(struct text_out *out, const struct report_fact_style *style,
+                       const char *name)
+{
+    fputs(style->before, out->file);
+    text_print(out, "%s", name);
+    fputs(style->between, out->file);
+}
+
+static void fact(struct text_out *out, const struct report_fact_style *style, const char *name,
+                 char text[REPORT_CELL_TEXT])
+{
+    begin_fact(out, style, name);
+    text_clean(text, ' ');
+    text_print(out, "%s", text);
+    fputs(style->after, out->file);
+}
+
+static void say_base(struct text_out *out, const struct report_fact_style *style,
+                     const struct report_point *point)
+{
+    const struct report_point *bases[] = {point->plain, point->single};
+    char text[REPORT_CELL_TEXT] = "", time[32];
+    bool first = true;
+
+    report_add_batch(text, point);
+    for (size_t i = 0; i < 2; i++) {
+        if (bases[i] == NULL)
+            continue;
+        report_time(bases[i]->step_ns.middle, time);
+        report_add(text, "%s%s %s", first ? ": " : ", ", report_base_name(bases[i]), time);
+        first = false;
+    }
+    report_add(text, " per step");
+    fact(out, style, "Base", text);
+}
+
+/* All device counts at the batch of that base, each in a text of its own: a number that is cut is
+ * another number. */
+static void say_speedups(struct text_out *out, const struct report_fact_style *style,
+                         const struct report *report, const struct report_group *group,
+                         const struct report_point *base)
+{
+    bool first = true;
+
+    begin_fact(out, style, "Speed-up");
+    text_print(out, "against %s: ", report_base_name(base));
+    for (size_t i = group->first; i < group->first + group->n; i++) {
+        const struct report_point *point = &report->point[i];
+        char text[REPORT_CELL_TEXT] = "";
+
+        if (point->base != base || point->row->cell->key.n_devices == 1 ||
+            !isfinite(point->speedup.middle))
+            continue;
+        report_add(text, "%s", first ? "" : "; ");
+        report_add_devices(text, point);
+        report_add(text, " ");
+        report_add_speedup(text, point);
+        report_add(text, ", ");
+        report_add_bound(text, point);
+        text_print(out, "%s", text);
+        first = false;
+    }
+    fputs(style->after, out->file);
+}
+
+/* The three largest, and what is left. */
+static void say_losses(struct text_out *out, const struct report_fact_style *style,
+                       const struct report_point *point)
+{
+    struct report_limit limit;
+    const bool known = report_limit_of(point, &limit);
+    char text[REPORT_CELL_TEXT] = "";
+    double rest;
+
+    if (!known || !(limit.missing > 0.0))
+        return;
+    rest = limit.missing;
+    report_add_share(text, limit.missing);
+    report_add(text, " of the step on ");
+    report_add_devices(text, point);
+    report_add(text, ", in points: ");
+    for (size_t i = 0; i < 3 && limit.part[i].share >= 0.005; i++) {
+        const int phase = limit.part[i].phase;
+
+        report_add(text, "%s %.0f, ",
+                   phase < RECORD_PHASES ? record_phase_names[phase] : "between the phases",
+                   100.0 * limit.part[i].share);
+        rest -= limit.part[i].share;
+    }
+    report_add(text, "the rest %.0f", fabs(rest) < 0.005 ? 0.0 : 100.0 * rest);
+    fact(out, style, "Lost", text);
+}
+
+static void say_outside(struct text_out *out, const struct report_fact_style *style,
+                        const struct report_point *point)
+{
+    char text[REPORT_CELL_TEXT] = "";
+
+    if (!isfinite(point->outside) || !isfinite(point->base->outside))
+        return;
+    report_add_share(text, point->base->outside);
+    report_add(text, " of the base's step, ");
+    report_add_share(text, point->outside);
+    report_add(text, " on ");
+    report_add_devices(text, point);
+    fact(out, style, "Outside matrix products", text);
+}
+
+static void say_best_rate(struct text_out *out, const struct report_fact_style *style,
+                          const struct report *report, const struct report_group *group)
+{
+    const struct report_point *best = NULL;
+    char text[REPORT_CELL_TEXT] = "no verified cell", rate[32];
+
+    for (size_t i = group->first; i < group->first + group->n; i++) {
+        const struct report_point *point = &report->point[i];
+
+        if (point->verified > 0 &&
+            (best == NULL || point->throughput.middle > best->throughput.middle))
+            best = point;
+    }
+    if (best != NULL) {
+        report_rate(best->throughput.middle, rate);
+        text[0] = '\0';
+        report_add(text, "%s samples/s, ", rate);
+        if (report_is_plain(best))
+            report_add(text, "the plain program");
+        else
+            report_add_devices(text, best);
+        report_add(text, " at %zu rows", best->row->cell->key.global_batch);
+    }
+    fact(out, style, "Best throughput", text);
+}
+
+void report_facts(struct text_out *out, const struct report_fact_style *style,
+                  const struct report *report, const struct report_group *group)
+{
+    const struct report_point *point = report_group_best(report, group);
+    char none[REPORT_CELL_TEXT] = "none: no verified cell on several devices has a verified base "
+                                  "case of its batch";
+
+    if (point != NULL) {
+        say_base(out, style, point);
+        say_speedups(out, style, report, group, point->base);
+        say_losses(out, style, point);
+        say_outside(out, style, point);
+    } else {
+        fact(out, style, "Speed-up", none);
+    }
+    say_best_rate(out, style, report, group);
+}

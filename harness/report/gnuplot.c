@@ -1,0 +1,240 @@
+/* report/gnuplot.c: running gnuplot so that a failure is seen.
+ *
+ * No shell. gnuplot's output goes to a temporary name and counts only if gnuplot exits 0 and the
+ * file begins and ends as its format does (it may leave an empty file, or a part of one, or write
+ * pictures to stdout). */
+#include "report/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "files/stop.h"
+#include "files/temporary.h"
+
+enum { TIME_LIMIT_SECONDS = 60 };
+
+/* In the child, whose stderr is a file: 127 stands for "there is no gnuplot", as in a shell. */
+static void exec_gnuplot(const char *directory, char *const arguments[], unsigned seconds,
+                         int complaints)
+{
+    int null = open("/dev/null", O_RDWR);
+    sigset_t time_is_up;
+
+    /* Outlives exec; whoever started us may have blocked or ignored it. */
+    sigemptyset(&time_is_up);
+    sigaddset(&time_is_up, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &time_is_up, NULL);
+    signal(SIGALRM, SIG_DFL);
+    alarm(seconds);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+        dup2(complaints, STDERR_FILENO) < 0 || chdir(directory) != 0)
+        _exit(126);
+    execvp(arguments[0], arguments);
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* What went wrong, with the first line of gnuplot's own words that is not a warning. */
+static void describe(int status, unsigned seconds, FILE *complaints, struct text_error *err)
+{
+    char line[160] = "";
+
+    rewind(complaints);
+    while (fgets(line, sizeof line, complaints) != NULL)
+        if (line[0] != '\n' && strstr(line, "warning") == NULL)
+            break;
+    line[strcspn(line, "\n")] = '\0';
+    text_clean(line, ' ');
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        snprintf(err->text, sizeof err->text, "gnuplot was stopped: it took more than %u s",
+                 seconds);
+    else if (WIFSIGNALED(status))
+        snprintf(err->text, sizeof err->text, "gnuplot died of signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == 127)
+        snprintf(err->text, sizeof err->text,
+                 "gnuplot was not found; install gnuplot-nox for the figure");
+    else
+        snprintf(err->text, sizeof err->text, "gnuplot failed with exit status %d: %s",
+                 WEXITSTATUS(status), line);
+}
+
+int report_gnuplot(const char *directory, const char *variables, const char *script,
+                   unsigned seconds, struct text_error *err)
+{
+    char name[] = "gnuplot", defaults[] = "-d", expression[] = "-e";
+    char *arguments[] = {name, defaults, expression, (char *)variables, (char *)script, NULL};
+    FILE *complaints = tmpfile();
+    int status = 0;
+    pid_t child = -1;
+
+    fflush(NULL);
+    if (complaints != NULL)
+        child = fork();
+    if (child == 0)
+        exec_gnuplot(directory, arguments, seconds, fileno(complaints));
+    while (child > 0 && waitpid(child, &status, 0) < 0) {
+        if (errno == EINTR && stop_requested())
+            kill(child, SIGTERM);
+        child = errno == EINTR ? child : -1;
+    }
+    if (child < 0)
+        snprintf(err->text, sizeof err->text, "cannot start gnuplot: %s", strerror(errno));
+    else if (status != 0)
+        describe(status, seconds, complaints, err);
+    if (complaints != NULL)
+        fclose(complaints);
+    return child > 0 && status == 0 ? 0 : -1;
+}
+
+struct format {
+    const char *ending, *begin, *end;
+    size_t n_end; /* bytes of end, which may have a 0 */
+};
+
+/* On a disk that is full gnuplot leaves the beginning of a picture, and exits 0. */
+static bool is_whole(FILE *file, const struct format *format)
+{
+    const size_t n_begin = strlen(format->begin);
+    char begin[16] = "", end[16] = "";
+    size_t n = 0;
+
+    if (fread(begin, 1, n_begin, file) == n_begin && fseek(file, -(long)sizeof end, SEEK_END) == 0)
+        n = fread(end, 1, sizeof end, file);
+    while (n > 0 && end[n - 1] == '\n')
+        n--;
+    return n >= format->n_end && memcmp(begin, format->begin, n_begin) == 0 &&
+           memcmp(end + n - format->n_end, format->end, format->n_end) == 0;
+}
+
+/* A file that begins and ends as its format does gets its final name. */
+static int accept_file(const char *directory, const char *temporary, const char *name,
+                       const struct format *format, struct text_error *err)
+{
+    char from[1024], to[1024];
+    bool whole = false;
+    FILE *file = NULL;
+
+    if (snprintf(from, sizeof from, "%s/%s", directory, temporary) < (int)sizeof from &&
+        snprintf(to, sizeof to, "%s/%s", directory, name) < (int)sizeof to)
+        file = fopen(from, "r");
+    if (file != NULL) {
+        whole = is_whole(file, format);
+        fclose(file);
+    }
+    if (whole && rename(from, to) == 0)
+        return 0;
+    snprintf(err->text, sizeof err->text, "gnuplot made no usable '%s'", name);
+    text_remove(directory, temporary);
+    return -1;
+}
+
+/* Ids of one picture must not be those of another on the same page: each gets the figure's name.
+ * gnuplot escapes text, so that what looks like a tag is one. */
+static void prefix_ids(FILE *in, FILE *out, const char *name)
+{
+    static const char *const before[] = {" id='", " id=\"", "href='#", "url(#"};
+    char recent[8] = "";
+    bool tag = false;
+
+    for (int c = getc(in); c != EOF; c = getc(in)) {
+        putc(c, out);
+        tag = c == '<' || (tag && c != '>');
+        memmove(recent, recent + 1, sizeof recent - 2);
+        recent[sizeof recent - 2] = (char)c;
+        for (size_t i = 0; tag && i < sizeof before / sizeof before[0]; i++) {
+            const size_t length = strlen(before[i]);
+
+            if (memcmp(recent + sizeof recent - 1 - length, before[i], length) == 0)
+                fprintf(out, "%s_", name);
+        }
+    }
+}
+
+static int finish_svg(const char *directory, const char *name, struct text_error *err)
+{
+    char path[1088], file[64];
+    struct text_out out;
+    FILE *in = NULL;
+
+    snprintf(file, sizeof file, "%s.svg", name);
+    if (snprintf(path, sizeof path, "%s/%s", directory, file) < (int)sizeof path)
+        in = fopen(path, "r");
+    if (in == NULL) {
+        snprintf(err->text, sizeof err->text, "cannot read '%s' again", file);
+        return -1;
+    }
+    if (text_open(&out, directory, file, TEXT_PLAIN, err) != 0) {
+        fclose(in);
+        return -1;
+    }
+    prefix_ids(in, out.file, name);
+    fclose(in);
+    return text_close(&out, err);
+}
+
+static int accept_pictures(const char *directory, const char *name,
+                           const struct temporary_ending *ending, struct text_error *err)
+{
+    static const char iend[] = "\0\0\0\0IEND\xae\x42\x60\x82";
+    static const struct format formats[] = {{"svg", "<?xml", "</svg>", 6},
+                                            {"png", "\x89PNG\r\n\x1a\n", iend, 12}};
+    int result = 0;
+
+    for (size_t i = 0; i < 2 && result == 0; i++) {
+        char temporary[96], final[64];
+
+        snprintf(final, sizeof final, "%s.%s", name, formats[i].ending);
+        snprintf(temporary, sizeof temporary, "%s%s", final, ending->text);
+        result = accept_file(directory, temporary, final, &formats[i], err);
+    }
+    return result == 0 ? finish_svg(directory, name, err) : result;
+}
+
+/* New files for gnuplot to write to, which opens whatever has the name. */
+static int make_pictures(const char *directory, const char *name,
+                         const struct temporary_ending *ending, struct text_error *err)
+{
+    static const char *const kinds[] = {"svg", "png"};
+    char path[1088] = "";
+    int fd = 0;
+
+    for (size_t i = 0; i < 2 && fd >= 0; i++) {
+        snprintf(path, sizeof path, "%.960s/%.60s.%s%s", directory, name, kinds[i], ending->text);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (fd >= 0)
+        return 0;
+    snprintf(err->text, sizeof err->text, "cannot write '%.180s': %s", path, strerror(errno));
+    return -1;
+}
+
+int report_draw(const char *directory, const char *name, struct text_error *err)
+{
+    static const char *const kinds[] = {"svg", "png"};
+    struct temporary_ending ending = {""};
+    char variables[96], file[96];
+    int result = temporary_ending(&ending);
+
+    if (result != 0)
+        snprintf(err->text, sizeof err->text, "no random name: %s", strerror(errno));
+    else if ((result = make_pictures(directory, name, &ending, err)) == 0) {
+        snprintf(variables, sizeof variables, "figure='%s';ending='%s'", name, ending.text);
+        result = report_gnuplot(directory, variables, "draw.gp", TIME_LIMIT_SECONDS, err);
+    }
+    if (result == 0)
+        result = accept_pictures(directory, name, &ending, err);
+    /* One of two is no figure. */
+    for (size_t i = 0; result != 0 && i < 2; i++) {
+        snprintf(file, sizeof file, "%s.%s", name, kinds[i]);
+        text_remove(directory, file);
+        snprintf(file, sizeof file, "%s.%s%s", name, kinds[i], ending.text);
+        text_remove(directory, file);
+    }
+    return result;
+}

@@ -1,0 +1,404 @@
+/* report/main.c: `lockstep report`: options, reading, refusing, and the order of writing.
+ *
+ * Everything is read and judged before the first byte is written. */
+#include "check/record.h"
+#include "command/command.h"
+#include "files/stop.h"
+#include "record/input_kind.h"
+#include "report/peer_report.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell or the figure is missing; no result can be believed. */
+enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
+
+static const char NAME[] = "lockstep report";
+
+struct arguments {
+    const char *out, *check, *peer;
+    char **files;
+    size_t n_files;
+    uint64_t seen; /* options that were given */
+};
+
+static const struct argp_option option_table[] = {
+    {"out", 'o', "DIR", 0, "Write the report into DIR, which is made if need be (required)", 0},
+    {"check", 'c', "FILE", 0,
+     "A result of `lockstep check --format json`: adds a page about conformance", 0},
+    {"peer", 'p', "FILE", 0,
+     "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
+    {0}};
+
+static const char documentation[] =
+    "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
+    "\vWrites DIR/index.html (one self-contained page), summary.md (short, for a CI job), and the "
+    "figures as NAME.svg and NAME.png with their data and scripts: throughput, scaling, phases, "
+    "shards, distribution; of DistributedDataParallel modes and overlap; with --peer peer. "
+    "Prints the path of the page. With --check also DIR/conformance.html; without record files "
+    "only that, and with --peer a page about the comparison only.\n\n"
+    "Of cells with equal id and run, the one in the later file counts.\n\n"
+    "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
+    "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
+    "result of --check is not a pass; 2 misuse, "
+    "unreadable or torn input, or output that cannot be written; 3 the files are of different "
+    "machines or GPU software and nothing was written, or no cell is verified and the page says "
+    "so; 130 interrupted.";
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    const error_t rc = command_once(state, option_table, key, &arguments->seen);
+
+    if (rc)
+        return rc;
+    switch (key) {
+    case 'o':
+        arguments->out = value;
+        return value[0] != '\0' ? 0 : command_bad_option(state, "--out is empty: name a directory");
+    case 'c':
+        arguments->check = value;
+        return value[0] != '\0' ? 0 : command_bad_option(state, "--check is empty: name a file");
+    case 'p':
+        arguments->peer = value;
+        return value[0] != '\0' ? 0 : command_bad_option(state, "--peer is empty: name a file");
+    case ARGP_KEY_ARG:
+        return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
+    case ARGP_KEY_ARGS:
+        arguments->files = state->argv + state->next;
+        arguments->n_files = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        return arguments->check != NULL || arguments->peer != NULL
+                   ? 0
+                   : command_bad_option(
+                         state,
+                         "no record file: name at least one, as `lockstep sweep` writes them");
+    case ARGP_KEY_END:
+        if (arguments->out == NULL)
+            return command_bad_option(state, "--out DIR is missing: where the report should go");
+        return 0;
+    default:
+        return command_key(key, value, state);
+    }
+}
+
+static void clean_run(struct record_run *run)
+{
+    char *texts[] = {run->run_id,         run->created_utc,   run->program_version,
+                     run->git_sha,        run->compiler,      run->cflags,
+                     run->build_type,     run->sanitizers,    run->kernel,
+                     run->libc,           run->cpu_model,     run->governor,
+                     run->node_hash,      run->hwloc_version, run->blas,
+                     run->devices,        run->backend,       run->communicator,
+                     run->source,         run->clock,         run->sync_method,
+                     run->rank_reduction, run->command,       run->environment,
+                     run->source_digest,  run->machine_class, run->machine_instance,
+                     run->gpu_software,   run->scaling};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        text_clean(texts[i], ' ');
+}
+
+static void clean_cell(struct record_cell *cell)
+{
+    struct record_key *key = &cell->key;
+    char *texts[] = {cell->reason, cell->cell_id, key->workload, key->mode,
+                     key->devices, key->dtype,    key->backend,  key->communicator};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        text_clean(texts[i], ' ');
+}
+
+/* One line about a file that could not be read as what it was given for. */
+static int refuse_input(const char *path, enum input_kind wanted, const char *why)
+{
+    static const char *const how[INPUT_KINDS] = {[INPUT_RECORDS] = "; name it without an option",
+                                                 [INPUT_CHECK] = "; name it by --check",
+                                                 [INPUT_PEER] = "; name it by --peer",
+                                                 [INPUT_TRAIN] = "",
+                                                 [INPUT_WEIGHTS] = ""};
+    const enum input_kind is = input_kind_of(path);
+
+    if (is != wanted && is != INPUT_KINDS)
+        command_complain(NAME, "%.400s holds %s, not %s%s", path, input_kind_words[is],
+                         input_kind_words[wanted], how[is]);
+    else
+        command_complain(NAME, "%s", why);
+    return EXIT_MISUSE;
+}
+
+static int read_file(const char *path, struct record_file *file)
+{
+    struct text_error err = {{0}};
+
+    if (record_read(path, file, &err) != 0)
+        return refuse_input(path, INPUT_RECORDS, err.text);
+    if (file->torn) {
+        command_complain(NAME,
+                         "%s: the last line is torn, from byte %ld on; finish the file "
+                         "with `lockstep sweep --resume`",
+                         path, file->torn_offset);
+        record_file_free(file);
+        return EXIT_MISUSE;
+    }
+    clean_run(&file->run);
+    for (size_t c = 0; c < file->n_cells; c++)
+        clean_cell(&file->cell[c]);
+    return 0;
+}
+
+/* Records that were written before there were classes have none: those are told apart by name. */
+static bool same_machine(const struct record_run *a, const struct record_run *b)
+{
+    if (a->machine_class[0] != '\0' || b->machine_class[0] != '\0')
+        return strcmp(a->machine_class, b->machine_class) == 0 && a->usable_pus == b->usable_pus;
+    return strcmp(a->node_hash, b->node_hash) == 0 && strcmp(a->cpu_model, b->cpu_model) == 0 &&
+           a->packages == b->packages && a->cores == b->cores && a->pus == b->pus &&
+           a->usable_pus == b->usable_pus;
+}
+
+static const char *class_of(const char *machine_class)
+{
+    return machine_class[0] != '\0' ? machine_class : "unknown";
+}
+
+static int check_peer(const struct report *report, const char *path, const char *other)
+{
+    const struct record_run *run = &report->file[0].run;
+
+    if (report->peer == NULL || peer_same_machine(report->peer, run))
+        return 0;
+    command_complain(NAME,
+                     "the machines differ: %s is of node %s, class %.12s, %s of node %s, class "
+                     "%.12s",
+                     path, report->peer->node_hash, class_of(report->peer->machine_class), other,
+                     run->node_hash, class_of(run->machine_class));
+    return EXIT_INVALID;
+}
+
+/* Records of no GPU have no driver, and go with those of any. */
+static int check_drivers(const struct report *report, char *const paths[])
+{
+    size_t first = 0;
+
+    for (size_t f = 0; f < report->n_files; f++) {
+        const char *there = report->file[first].run.gpu_software;
+        const char *here = report->file[f].run.gpu_software;
+
+        if (there[0] == '\0')
+            first = f;
+        else if (here[0] != '\0' && strcmp(here, there) != 0) {
+            command_complain(
+                NAME, "the GPU software differs and cannot be compared: %s has %s, %s has %s",
+                paths[first], there, paths[f], here);
+            return EXIT_INVALID;
+        }
+    }
+    return 0;
+}
+
+static int check_files(const struct report *report, const struct arguments *arguments)
+{
+    char *const *paths = arguments->files;
+    size_t cells = 0;
+
+    for (size_t f = 0; f < report->n_files; f++) {
+        const struct record_run *first = &report->file[0].run, *run = &report->file[f].run;
+
+        cells += report->file[f].n_cells;
+        if (same_machine(first, run))
+            continue;
+        command_complain(NAME,
+                         "the machines differ and cannot be compared: %s is of node %s, class "
+                         "%.12s (%s, %d of %d processing units), %s of node %s, class %.12s (%s, "
+                         "%d of %d)",
+                         paths[0], first->node_hash, class_of(first->machine_class),
+                         first->cpu_model, first->usable_pus, first->pus, paths[f], run->node_hash,
+                         class_of(run->machine_class), run->cpu_model, run->usable_pus, run->pus);
+        return EXIT_INVALID;
+    }
+    if (cells == 0) {
+        command_complain(NAME, "%s: no cells, so there is nothing to report", paths[0]);
+        return EXIT_MISUSE;
+    }
+    const int status = check_drivers(report, paths);
+
+    return status ? status : check_peer(report, arguments->peer, paths[0]);
+}
+
+static int write_conformance(const char *directory, const struct check_record *check, bool index,
+                             struct text_error *err)
+{
+    if (check != NULL)
+        return report_conformance(directory, check, index, err);
+    text_remove(directory, REPORT_CONFORMANCE);
+    return 0;
+}
+
+/* The exit status that it adds. */
+static int judge_conformance(const struct check_record *check)
+{
+    if (check == NULL || check->verdict == CHECK_RECORD_PASS)
+        return 0;
+    command_complain(NAME, "the conformance of %s is %s",
+                     check->name[0] != '\0' ? check->name : check->spec,
+                     check_record_words[check->verdict]);
+    return EXIT_PARTLY;
+}
+
+static int judge_peer(const struct peer_record *peer)
+{
+    if (peer == NULL || peer_is_good(peer))
+        return 0;
+    if (peer_failed(peer) > 0)
+        command_complain(NAME, "launches of the comparison with PyTorch that failed: %zu",
+                         peer_failed(peer));
+    if (!peer->complete)
+        command_complain(NAME, "the comparison with PyTorch was not finished");
+    return EXIT_PARTLY;
+}
+
+/* The page, the table and what belongs to them. 0, or -1. */
+static int write_pages(const char *directory, const struct report *report,
+                       const struct report_figures *figures)
+{
+    struct text_error err = {{0}};
+
+    if (write_conformance(directory, report->conformance, true, &err) == 0 &&
+        (report->n_files > 0 ? report_page(directory, report, figures, &err) == 0 &&
+                                   report_markdown(directory, report, figures, &err) == 0
+                             : report_peer_page(directory, report, figures, &err) == 0))
+        return 0;
+    command_complain(NAME, "%s", err.text);
+    return -1;
+}
+
+static int write_report(const char *directory, const struct report *report)
+{
+    struct report_figures figures;
+    struct text_error err = {{0}};
+    enum report_plot_status status;
+
+    if (text_folder(directory) != 0) {
+        command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
+        return EXIT_MISUSE;
+    }
+    status = report_plot(directory, report, &figures, &err);
+    if (status == REPORT_PLOT_WRITE) {
+        command_complain(NAME, "%s", err.text);
+        return EXIT_MISUSE;
+    }
+    if (report->n_files == 0)
+        status = figures.status[REPORT_FIGURE_PEER];
+    if (write_pages(directory, report, &figures) != 0)
+        return EXIT_MISUSE;
+    printf("%s/index.html\n", directory);
+    if (status != REPORT_PLOT_OK)
+        command_complain(NAME, "no figure: %s", err.text);
+    if (status == REPORT_PLOT_NONE)
+        return EXIT_INVALID;
+    if (report->counts.verified < report->counts.planned)
+        command_complain(NAME, "%zu of %zu planned %s are verified", report->counts.verified,
+                         report->counts.planned, report_repeated(report) ? "launches" : "cells");
+    const int conformance = judge_conformance(report->conformance), peer = judge_peer(report->peer);
+
+    return status == REPORT_PLOT_OK && report->counts.verified == report->counts.planned &&
+                   conformance == 0
+               ? peer
+               : EXIT_PARTLY;
+}
+
+static int report_files(const struct arguments *arguments, const struct check_record *check,
+                        const struct peer_record *peer)
+{
+    struct report report = {.file = calloc(arguments->n_files + 1, sizeof *report.file),
+                            .conformance = check,
+                            .peer = peer};
+    int status = 0;
+
+    if (report.file == NULL) {
+        command_complain(NAME, "no memory for %zu files", arguments->n_files);
+        return EXIT_MISUSE;
+    }
+    while (status == 0 && report.n_files < arguments->n_files) {
+        status = read_file(arguments->files[report.n_files], &report.file[report.n_files]);
+        report.n_files += status == 0;
+    }
+    if (status == 0 && report.n_files > 0)
+        status = check_files(&report, arguments);
+    if (status == 0 && report_rows_make(&report) != 0) {
+        command_complain(NAME, "no memory for the rows");
+        status = EXIT_MISUSE;
+    }
+    if (status == 0)
+        status = write_report(arguments->out, &report);
+    report_rows_free(&report);
+    for (size_t f = 0; f < report.n_files; f++)
+        record_file_free(&report.file[f]);
+    free(report.file);
+    return status;
+}
+
+static int report_check_alone(const char *directory, const struct check_record *check)
+{
+    struct text_error err = {{0}};
+
+    if (text_folder(directory) != 0) {
+        command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
+        return EXIT_MISUSE;
+    }
+    if (report_conformance(directory, check, false, &err) != 0) {
+        command_complain(NAME, "%s", err.text);
+        return EXIT_MISUSE;
+    }
+    printf("%s/%s\n", directory, REPORT_CONFORMANCE);
+    return judge_conformance(check);
+}
+
+static int report_with(const struct arguments *arguments, const struct check_record *check)
+{
+    struct text_error err = {{0}};
+    struct peer_record *peer = NULL;
+    int status;
+
+    if (arguments->peer != NULL && (peer = peer_record_read(arguments->peer, &err)) == NULL)
+        return refuse_input(arguments->peer, INPUT_PEER, err.text);
+    status = arguments->n_files > 0 || peer != NULL ? report_files(arguments, check, peer)
+                                                    : report_check_alone(arguments->out, check);
+    peer_record_free(peer);
+    return status;
+}
+
+static int report_all(const struct arguments *arguments)
+{
+    struct check_record check = {.n_cases = 0};
+    struct text_error err = {{0}};
+    int status;
+
+    if (arguments->check == NULL)
+        return report_with(arguments, NULL);
+    if (check_record_read(arguments->check, &check, &err) != 0)
+        return refuse_input(arguments->check, INPUT_CHECK, err.text);
+    status = report_with(arguments, &check);
+    check_record_free(&check);
+    return status;
+}
+
+int report_main(int argc, char **argv)
+{
+    static const struct argp parser = {.options = option_table,
+                                       .parser = parse_option,
+                                       .args_doc = "F.jsonl...",
+                                       .doc = documentation};
+    struct arguments arguments = {.out = NULL};
+
+    if (command_parse(&parser, argc, argv, &arguments) != 0)
+        return EXIT_MISUSE;
+    stop_watch_signals(); /* so that no temporary file is left */
+    const int status = report_all(&arguments);
+
+    return status == EXIT_MISUSE && stop_requested() ? EXIT_INTERRUPTED : status;
+}

@@ -1,0 +1,271 @@
+/* report/markdown.c: summary.md, for pull requests and the job pages of CI: short whatever the
+ * size of the sweep, but with all that failed. */
+#include "report/peer_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of the tables; the page has them all. */
+enum {
+    MAX_POINTS = 30,
+    MAX_BASES = 12,
+    MAX_FAILURES = 100,
+    MAX_RUNS = 8,
+    MAX_GROUPS = 8,
+    MAX_RANKS = 16
+};
+
+static void bar(struct text_out *out, const char *first, size_t columns)
+{
+    fputs(first, out->file);
+    for (size_t c = 0; c < columns; c++)
+        fputs(" ---: |", out->file);
+    fputs("\n", out->file);
+}
+
+static void left(struct text_out *out, size_t all, size_t shown, const char *what)
+{
+    if (all > shown)
+        text_print(out, "\n%zu of %zu %s; the other %zu are in index.html.\n", shown, all, what,
+                   all - shown);
+}
+
+static const char *workload_of(const struct report *report, const struct report_group *group)
+{
+    return report->point[group->first].row->cell->key.workload;
+}
+
+static void base_rows(struct text_out *out, const struct report *report,
+                      const struct report_group *group, size_t *all)
+{
+    char text[REPORT_CELL_TEXT];
+    struct report_base base;
+
+    for (size_t at[2] = {0}; report_base_next(report, group, at, &base);) {
+        if ((*all)++ >= MAX_BASES)
+            continue;
+        text_print(out, "| %s |", workload_of(report, group));
+        for (int c = 0; c < REPORT_BASE_COLUMNS; c++) {
+            report_base_words(&base, (enum report_base_column)c, text);
+            text_print(out, " %s |", text);
+        }
+        fputs("\n", out->file);
+    }
+}
+
+static void base_table(struct text_out *out, const struct report *report)
+{
+    size_t all = 0;
+
+    for (size_t g = 0; g < report->n_groups; g++)
+        all += report->group[g].n_plain + report->group[g].n_single;
+    if (all == 0)
+        return;
+    fputs("\n## Base cases\n\n| Workload |", out->file);
+    for (int c = 0; c < REPORT_BASE_COLUMNS; c++)
+        text_print(out, " %s |", report_base_column_name(report, (enum report_base_column)c));
+    bar(out, "\n| :--- |", REPORT_BASE_COLUMNS);
+    all = 0;
+    for (size_t g = 0; g < report->n_groups; g++)
+        base_rows(out, report, &report->group[g], &all);
+    left(out, all, all < MAX_BASES ? all : MAX_BASES, "base cases");
+}
+
+static void ranks_table(struct text_out *out, const struct report *report, enum report_ranks which)
+{
+    const struct report_ranks_table *table = &report_ranks_tables[which];
+    const size_t rows = report_ranks_count(report, which);
+    char text[REPORT_CELL_TEXT];
+    size_t shown = 0;
+
+    if (rows == 0)
+        return;
+    text_print(out, "\n## %s\n\n| Workload |", table->title);
+    for (int c = 0; c < table->n; c++)
+        text_print(out, " %s |", table->column[c]);
+    bar(out, "\n| :--- |", (size_t)table->n);
+    for (size_t g = 0; g < report->n_groups; g++) {
+        const struct report_group *group = &report->group[g];
+
+        for (size_t i = group->first; i < group->first + group->n && shown < MAX_RANKS; i++) {
+            if (!report_ranks_has(report, group, which, &report->point[i]))
+                continue;
+            text_print(out, "| %s |", workload_of(report, group));
+            for (int c = 0; c < table->n; c++) {
+                report_ranks_words(report, group, which, &report->point[i], c, text);
+                text_print(out, " %s |", text);
+            }
+            fputs("\n", out->file);
+            shown++;
+        }
+    }
+    left(out, rows, shown, table->rows);
+    text_print(out, "\n%s\n", table->note);
+}
+
+/* What a short table shows first: 0 the batch that the scaling sentence is about, 1 the smallest
+ * batch, 2 the others. */
+static int rank_of(const struct report *report, const struct report_group *group,
+                   const struct report_point *point)
+{
+    const struct report_point *best = report_group_best(report, group);
+    const size_t batch = point->row->cell->key.global_batch;
+    const struct report_point *first = &report->point[group->first];
+
+    if (best != NULL && (point->base == best->base || batch == best->row->cell->key.global_batch))
+        return 0;
+    return batch == first->row->cell->key.global_batch ? 1 : 2;
+}
+
+/* Marks at most MAX_POINTS of them. Returns how many. */
+static size_t choose(const struct report *report, bool shown[])
+{
+    size_t n = 0;
+
+    for (int rank = 0; rank < 3; rank++)
+        for (size_t g = 0; g < report->n_groups; g++) {
+            const struct report_group *group = &report->group[g];
+
+            for (size_t i = group->first; i < group->first + group->n && n < MAX_POINTS; i++)
+                if (report->n_points <= MAX_POINTS ||
+                    rank_of(report, group, &report->point[i]) == rank) {
+                    n += !shown[i];
+                    shown[i] = true;
+                }
+        }
+    return n;
+}
+
+static void point_row(struct text_out *out, const struct report *report,
+                      const struct report_point *point)
+{
+    char text[REPORT_CELL_TEXT];
+
+    text_print(out, "| %s |", point->row->cell->key.workload);
+    for (int c = 0; c < REPORT_COLUMNS; c++) {
+        if (!report_column_used(report, (enum report_column)c))
+            continue;
+        report_point_words(report, point, (enum report_column)c, text);
+        text_print(out, " %s |", text);
+    }
+    fputs("\n", out->file);
+}
+
+static int points_table(struct text_out *out, const struct report *report)
+{
+    bool *shown = calloc(report->n_points + 1, sizeof *shown);
+    size_t n;
+
+    if (shown == NULL)
+        return -1;
+    fputs("\n## Cells\n\n| Workload |", out->file);
+    for (int c = 0; c < REPORT_COLUMNS; c++)
+        if (report_column_used(report, (enum report_column)c))
+            text_print(out, " %s |", report_column_name(report, (enum report_column)c));
+    fputs("\n| :--- |", out->file);
+    for (int c = 0; c < REPORT_COLUMNS; c++)
+        if (report_column_used(report, (enum report_column)c))
+            fputs(report_column_is_text((enum report_column)c) ? " :--- |" : " ---: |", out->file);
+    fputs("\n", out->file);
+    n = choose(report, shown);
+    for (size_t i = 0; i < report->n_points; i++)
+        if (shown[i])
+            point_row(out, report, &report->point[i]);
+    left(out, report->n_points, n, "cells");
+    free(shown);
+    return 0;
+}
+
+static void failures(struct text_out *out, const struct report *report)
+{
+    const size_t all = report->n_rows - report->counts.verified;
+    char text[REPORT_CELL_TEXT];
+    size_t shown = 0;
+
+    if (all > 0)
+        fputs("\n## Failed and skipped\n\n", out->file);
+    for (size_t i = 0; i < report->n_rows && shown < MAX_FAILURES; i++) {
+        const struct record_key *key = &report->row[i].cell->key;
+
+        if (report->row[i].verified)
+            continue;
+        text[0] = '\0';
+        report_failure_words(&report->row[i], text);
+        text_clean(text, ' ');
+        text_print(out, "- %s, %s, %d device%s, %zu rows, launch %d, run %s: %s\n", key->workload,
+                   key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", key->global_batch,
+                   key->launch, report->row[i].run->run_id, text);
+        shown++;
+    }
+    left(out, all, shown, "launches without a result");
+}
+
+static void provenance(struct text_out *out, const struct report *report)
+{
+    fputs("\n## Provenance\n\n", out->file);
+    for (size_t r = 0; r < report->n_runs && r < MAX_RUNS; r++) {
+        const struct record_run *run = report->run[r].run;
+
+        text_print(out, "- Run %s (%s), %s, commit %s%s, lockstep %s, %s, %s/%s on %s, %s\n",
+                   run->run_id, run->created_utc, run->cpu_model,
+                   run->git_sha[0] != '\0' ? run->git_sha : "unknown",
+                   run->git_dirty ? " with uncommitted changes" : "", run->program_version,
+                   run->blas, run->backend, run->communicator, run->devices, run->source);
+        text_print(out, "  - options: %s\n", run->command);
+    }
+    left(out, report->n_runs, report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS, "runs");
+}
+
+static void sentences(struct text_out *out, const struct report *report)
+{
+    static const struct report_fact_style style = {"- ", ": ", "\n"};
+    char text[REPORT_CELL_TEXT];
+
+    fputs("# Lockstep report\n\n**", out->file);
+    report_verdict(out, report);
+    fputs("** ", out->file);
+    report_lead(out, report);
+    fputs("\n\n", out->file);
+    report_cautions(out, report, "- Note: ", "\n");
+    for (size_t g = 0; g < report->n_groups && g < MAX_GROUPS; g++) {
+        report_group_words(report, &report->group[g], text);
+        text_print(out, "\n**%s**\n\n", text);
+        report_facts(out, &style, report, &report->group[g]);
+    }
+    left(out, report->n_groups, report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS,
+         "settings");
+}
+
+int report_markdown(const char *directory, const struct report *report,
+                    const struct report_figures *figures, struct text_error *err)
+{
+    struct text_out out;
+
+    if (text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
+        return -1;
+    sentences(&out, report);
+    if (figures->status[REPORT_FIGURE_THROUGHPUT] == REPORT_PLOT_OK) {
+        fputs("\n![Throughput against batch](throughput.png)\n\n", out.file);
+        report_caption(&out, report, REPORT_FIGURE_THROUGHPUT);
+        fputs("\n", out.file);
+    }
+    base_table(&out, report);
+    for (int t = 0; t < REPORT_RANKS_TABLES; t++)
+        ranks_table(&out, report, (enum report_ranks)t);
+    if (points_table(&out, report) != 0) {
+        text_discard(&out);
+        snprintf(err->text, sizeof err->text, "no memory for the table");
+        return -1;
+    }
+    failures(&out, report);
+    fputs(
+        "\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, then the "
+        "median; the base is the plain program, or else DataParallel on one device. Efficiency: "
+        "speed-up per device; its bound "
+        "is N / (K ceil(N/K)) for N rows on K devices.\n",
+        out.file);
+    if (report->peer != NULL)
+        report_peer_markdown(&out, report->peer);
+    provenance(&out, report);
+    return text_close(&out, err);
+}

@@ -1,0 +1,350 @@
+/* report/peer_record.c: reads lockstep/peer/1.x, which is untrusted: types and ranges are checked
+ * before anything is stored, and text is cleaned. */
+#include "report/peer_record.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/json.h"
+
+enum { FILE_BYTES_MAX = 256 << 20, STEPS_MAX = 1000000 };
+
+static const json_int_t STEP_NS_MAX = INT64_C(86400) * 1000000000;
+
+static const struct {
+    const char *program, *mode;
+} kinds[PEER_KINDS] = {
+    [PEER_LOCKSTEP_DP] = {"lockstep", "dp"},       [PEER_LOCKSTEP_DDP] = {"lockstep", "ddp"},
+    [PEER_LOCKSTEP_PLAIN] = {"lockstep", "plain"}, [PEER_PYTORCH_DDP] = {"pytorch", "ddp"},
+    [PEER_PYTORCH_DP] = {"pytorch", "dp"},         [PEER_PYTORCH_PLAIN] = {"pytorch", "plain"},
+    [PEER_PYTORCH_MATMUL] = {"pytorch", "matmul"}};
+
+/* The first fault wins. */
+static void fault(struct text_error *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void fault(struct text_error *err, const char *format, ...)
+{
+    va_list args;
+
+    if (err->text[0] != '\0')
+        return;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    text_clean(err->text, ' ');
+}
+
+/* ---- fields ------------------------------------------------------------------------------- */
+
+static void read_text(const json_t *object, const char *key, char *text, size_t bytes,
+                      struct text_error *err)
+{
+    const json_t *member = json_object_get(object, key);
+    const char *value = json_string_value(member);
+
+    text[0] = '\0';
+    if (value == NULL || json_string_length(member) >= bytes) {
+        fault(err, "'%s' is missing, no text, or longer than %zu bytes", key, bytes - 1);
+        return;
+    }
+    snprintf(text, bytes, "%s", value);
+    text_clean(text, ' ');
+}
+
+static size_t read_count(const json_t *object, const char *key, json_int_t min, json_int_t max,
+                         struct text_error *err)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (json_is_integer(value) && json_integer_value(value) >= min &&
+        json_integer_value(value) <= max)
+        return (size_t)json_integer_value(value);
+    fault(err,
+          "'%s' is missing or no whole number of %" JSON_INTEGER_FORMAT " to %" JSON_INTEGER_FORMAT,
+          key, min, max);
+    return 0;
+}
+
+static double read_number(const json_t *value, const char *key, struct text_error *err)
+{
+    const double number = json_number_value(value);
+
+    if (json_is_number(value) && isfinite(number) && number >= 0.0)
+        return number;
+    fault(err, "'%s' is missing or no number of 0 or more", key);
+    return NAN;
+}
+
+static bool read_flag(const json_t *object, const char *key, struct text_error *err)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (!json_is_boolean(value))
+        fault(err, "'%s' is missing or neither true nor false", key);
+    return json_is_true(value);
+}
+
+/* A list of so many; its length is 0 when there is a fault. */
+static size_t read_list(const json_t *object, const char *key, size_t min, size_t max,
+                        const json_t **list, struct text_error *err)
+{
+    *list = json_object_get(object, key);
+    if (json_is_array(*list) && json_array_size(*list) >= min && json_array_size(*list) <= max)
+        return json_array_size(*list);
+    fault(err, "'%s' is missing or no list of %zu to %zu", key, min, max);
+    return 0;
+}
+
+/* ---- a launch ----------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* The median of its steps, all of which were checked. */
+static double read_steps(const json_t *object, struct text_error *err)
+{
+    const json_t *list;
+    const size_t n = read_list(object, "step_ns", 1, STEPS_MAX, &list, err);
+    double *steps = calloc(n + 1, sizeof *steps), median;
+
+    if (steps == NULL) {
+        fault(err, "no memory for %zu steps", n);
+        return NAN;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const json_t *step = json_array_get(list, i);
+
+        steps[i] = (double)json_integer_value(step);
+        if (!json_is_integer(step) || json_integer_value(step) < 1 ||
+            json_integer_value(step) > STEP_NS_MAX)
+            fault(err, "'step_ns' has something that is no time of a step in ns");
+    }
+    if (read_count(object, "steps_checked", 0, STEPS_MAX, err) < n)
+        fault(err, "a launch is ok and did not check all of its %zu steps", n);
+    read_count(object, "values_checked", 1, INT64_MAX, err);
+    qsort(steps, n, sizeof steps[0], compare_numbers);
+    median = n > 0 ? (steps[(n - 1) / 2] + steps[n / 2]) / 2 : NAN;
+    free(steps);
+    return median;
+}
+
+static void read_failure(const json_t *object, const char *status, struct peer_arm *arm,
+                         struct text_error *err)
+{
+    char reason[sizeof arm->reason];
+
+    if (strcmp(status, "wrong") != 0 && strcmp(status, "broken") != 0)
+        fault(err, "'status' is '%.20s', not ok, wrong or broken", status);
+    arm->wrong = arm->wrong || strcmp(status, "wrong") == 0;
+    read_text(object, "reason", reason, sizeof reason, err);
+    if (arm->failed++ == 0)
+        memcpy(arm->reason, reason, sizeof arm->reason);
+}
+
+static void read_launch(const json_t *object, const struct peer_record *record,
+                        struct peer_arm *arm, struct text_error *err)
+{
+    struct peer_launch *launch = &arm->launch[arm->n];
+    const json_t *outside = json_object_get(object, "outside_frac");
+    char status[16];
+
+    launch->round = read_count(object, "round", 0, (json_int_t)record->launches - 1, err);
+    for (size_t i = 0; i < arm->n; i++)
+        if (arm->launch[i].round == launch->round)
+            fault(err, "round %zu is there twice in one arm", launch->round);
+    arm->n++;
+    read_text(object, "status", status, sizeof status, err);
+    launch->ok = strcmp(status, "ok") == 0;
+    launch->step_ns = launch->outside = NAN;
+    if (!launch->ok) {
+        read_failure(object, status, arm, err);
+        return;
+    }
+    launch->step_ns = read_steps(object, err);
+    if (outside != NULL && read_number(outside, "outside_frac", err) <= 1.0)
+        launch->outside = json_number_value(outside);
+    else if (outside != NULL)
+        fault(err, "'outside_frac' is more than 1");
+}
+
+/* ---- cells -------------------------------------------------------------------------------- */
+
+static enum peer_kind read_kind(const json_t *object, struct text_error *err)
+{
+    char program[16], mode[16];
+
+    read_text(object, "program", program, sizeof program, err);
+    read_text(object, "mode", mode, sizeof mode, err);
+    for (int kind = 0; kind < PEER_KINDS; kind++)
+        if (strcmp(program, kinds[kind].program) == 0 && strcmp(mode, kinds[kind].mode) == 0)
+            return (enum peer_kind)kind;
+    fault(err, "'%s' in mode '%s' is no known arm", program, mode);
+    return PEER_KINDS;
+}
+
+static void read_arm(const json_t *object, const struct peer_record *record, struct peer_cell *cell,
+                     struct text_error *err)
+{
+    struct peer_arm arm = {.kind = read_kind(object, err)};
+    const json_t *launches;
+    size_t n;
+
+    arm.devices = (int)read_count(object, "devices", 1, PEER_MAX_DEVICES, err);
+    if (peer_find(cell, arm.kind, arm.devices) != NULL)
+        fault(err, "an arm of %.60s, batch %zu is there twice", cell->workload, cell->batch);
+    n = read_list(object, "launches", record->complete ? record->launches : 0, record->launches,
+                  &launches, err);
+    arm.launch = calloc(n + 1, sizeof *arm.launch);
+    if (arm.launch == NULL)
+        fault(err, "no memory for %zu launches", n);
+    for (size_t i = 0; i < n && err->text[0] == '\0'; i++)
+        read_launch(json_array_get(launches, i), record, &arm, err);
+    cell->arm[cell->n_arms++] = arm;
+}
+
+static void read_cell(const json_t *object, struct peer_record *record, struct text_error *err)
+{
+    struct peer_cell *cell = &record->cell[record->n_cells];
+    const json_t *arms;
+    size_t n;
+
+    read_text(object, "workload", cell->workload, sizeof cell->workload, err);
+    cell->batch = read_count(object, "batch", 1, INT64_C(1) << 40, err);
+    for (size_t i = 0; i < record->n_cells; i++)
+        if (record->cell[i].batch == cell->batch &&
+            strcmp(record->cell[i].workload, cell->workload) == 0)
+            fault(err, "%.60s, batch %zu is there twice", cell->workload, cell->batch);
+    record->n_cells++;
+    n = read_list(object, "arms", 1, PEER_MAX_ARMS, &arms, err);
+    for (size_t i = 0; i < n && err->text[0] == '\0'; i++)
+        read_arm(json_array_get(arms, i), record, cell, err);
+}
+
+/* ---- the file ----------------------------------------------------------------------------- */
+
+static double read_load(const json_t *machine, const char *key, struct text_error *err)
+{
+    const json_t *list;
+
+    return read_list(machine, key, 3, 3, &list, err) == 3
+               ? read_number(json_array_get(list, 0), key, err)
+               : NAN;
+}
+
+static void read_machine(const json_t *machine, struct peer_record *record, struct text_error *err)
+{
+    read_text(machine, "node_hash", record->node_hash, sizeof record->node_hash, err);
+    if (json_object_get(machine, "machine_class") != NULL) {
+        read_text(machine, "machine_class", record->machine_class, sizeof record->machine_class,
+                  err);
+        read_text(machine, "machine_instance", record->machine_instance,
+                  sizeof record->machine_instance, err);
+    }
+    read_text(machine, "cpu_model", record->cpu_model, sizeof record->cpu_model, err);
+    read_text(machine, "kernel", record->kernel, sizeof record->kernel, err);
+    read_text(machine, "governor", record->governor, sizeof record->governor, err);
+    record->packages = read_count(machine, "packages", 0, 1 << 20, err);
+    record->cores = read_count(machine, "cores", 0, 1 << 20, err);
+    record->pus = read_count(machine, "pus", 0, 1 << 20, err);
+    record->usable_pus = read_count(machine, "usable_pus", 0, 1 << 20, err);
+    record->load_start = read_load(machine, "load_start", err);
+    record->load_end = read_load(machine, "load_end", err);
+}
+
+static void read_versions(const json_t *versions, struct peer_record *record,
+                          struct text_error *err)
+{
+    read_text(versions, "lockstep", record->lockstep, sizeof record->lockstep, err);
+    read_text(versions, "lockstep_blas", record->lockstep_blas, sizeof record->lockstep_blas, err);
+    read_text(versions, "build_type", record->build_type, sizeof record->build_type, err);
+    read_text(versions, "python", record->python, sizeof record->python, err);
+    read_text(versions, "torch", record->torch, sizeof record->torch, err);
+    read_text(versions, "torch_blas", record->torch_blas, sizeof record->torch_blas, err);
+    read_text(versions, "gloo", record->gloo, sizeof record->gloo, err);
+}
+
+static void read_settings(const json_t *settings, struct peer_record *record,
+                          struct text_error *err)
+{
+    read_text(settings, "clock", record->clock, sizeof record->clock, err);
+    read_text(settings, "step_time", record->step_time, sizeof record->step_time, err);
+    read_text(settings, "warmup_rule", record->warmup_rule, sizeof record->warmup_rule, err);
+    read_text(settings, "ddp", record->ddp, sizeof record->ddp, err);
+    read_text(settings, "sgd", record->sgd, sizeof record->sgd, err);
+    read_text(settings, "environment", record->environment, sizeof record->environment, err);
+}
+
+static void read_root(const json_t *root, struct peer_record *record, struct text_error *err)
+{
+    const json_t *cells;
+    size_t n;
+
+    read_text(root, "created_utc", record->created_utc, sizeof record->created_utc, err);
+    read_text(root, "git_sha", record->git_sha, sizeof record->git_sha, err);
+    read_text(root, "seed", record->seed, sizeof record->seed, err);
+    record->git_dirty = read_flag(root, "git_dirty", err);
+    record->interrupted = read_flag(root, "interrupted", err);
+    record->oversubscribed = read_flag(root, "oversubscribed", err);
+    record->complete = read_flag(root, "complete", err);
+    record->devices = (int)read_count(root, "devices", 1, PEER_MAX_DEVICES, err);
+    record->launches = read_count(root, "launches", 1, PEER_MAX_LAUNCHES, err);
+    record->seconds = read_number(json_object_get(root, "seconds"), "seconds", err);
+    read_machine(json_object_get(root, "machine"), record, err);
+    read_versions(json_object_get(root, "versions"), record, err);
+    read_settings(json_object_get(root, "settings"), record, err);
+    n = read_list(root, "cells", 1, PEER_MAX_CELLS, &cells, err);
+    for (size_t i = 0; i < n && err->text[0] == '\0'; i++)
+        read_cell(json_array_get(cells, i), record, err);
+}
+
+static json_t *load(const char *path, struct text_error *err)
+{
+    const char prefix[] = "lockstep/peer/1.";
+    json_t *root = record_json_file(path, FILE_BYTES_MAX, err);
+    char schema[64];
+
+    if (root == NULL)
+        return NULL;
+    read_text(root, "schema", schema, sizeof schema, err);
+    if (strncmp(schema, prefix, sizeof prefix - 1) != 0 || schema[sizeof prefix - 1] == '\0' ||
+        strspn(schema + sizeof prefix - 1, "0123456789") != strlen(schema + sizeof prefix - 1))
+        fault(err, "the schema is '%s', not lockstep/peer/1.x", schema);
+    return root;
+}
+
+struct peer_record *peer_record_read(const char *path, struct text_error *err)
+{
+    struct peer_record *record = calloc(1, sizeof *record);
+    struct text_error why = {""};
+    json_t *root = NULL;
+
+    if (record == NULL)
+        fault(&why, "no memory for the record");
+    else
+        root = load(path, &why);
+    if (why.text[0] == '\0')
+        read_root(root, record, &why);
+    json_decref(root);
+    if (why.text[0] == '\0')
+        return record;
+    snprintf(err->text, sizeof err->text, "%.100s: %.150s", path, why.text);
+    text_clean(err->text, ' ');
+    peer_record_free(record);
+    return NULL;
+}
+
+void peer_record_free(struct peer_record *record)
+{
+    for (size_t c = 0; record != NULL && c < record->n_cells; c++)
+        for (size_t a = 0; a < record->cell[c].n_arms; a++)
+            free(record->cell[c].arm[a].launch);
+    free(record);
+}

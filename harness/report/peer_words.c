@@ -1,0 +1,223 @@
+/* report/peer_words.c: what the page and summary.md say about a comparison with PyTorch. */
+#include "report/peer_report.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Processes that ran besides the comparison. */
+static const double BUSY = 0.5;
+
+const char *const peer_step_names[PEER_STEP_COLUMNS] = {
+    "Program", "Median step", "[interval] or range", "Outside matrix products", "Launches"};
+const char *const peer_ratio_names[PEER_RATIO_COLUMNS] = {"Ratio of steps", "Median",
+                                                          "[interval] or range", "Pairs"};
+
+void peer_title_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
+{
+    const bool gpus =
+        record->n_cells > 0 && strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0;
+
+    snprintf(text, REPORT_CELL_TEXT, "Beside PyTorch %s, %s", record->torch,
+             gpus ? "DataParallel on GPUs" : "DistributedDataParallel over gloo");
+}
+
+void peer_cell_words(const struct peer_cell *cell, char text[REPORT_CELL_TEXT])
+{
+    snprintf(text, REPORT_CELL_TEXT, "%s, batch %zu", cell->workload, cell->batch);
+}
+
+static void launch_words(const struct peer_arm *arm, char text[REPORT_CELL_TEXT])
+{
+    snprintf(text, REPORT_CELL_TEXT, "%zu", arm->n - arm->failed);
+    if (arm->wrong)
+        report_add(text, ", WRONG NUMBERS, not reported: %s", arm->reason);
+    else if (arm->failed > 0)
+        report_add(text, ", %zu FAILED: %s", arm->failed, arm->reason);
+}
+
+void peer_step_words(const struct peer_cell *cell, const struct peer_arm *arm, int column,
+                     char text[REPORT_CELL_TEXT])
+{
+    const struct report_value step = peer_step(arm);
+    char words[96];
+
+    text[0] = '\0';
+    switch (column) {
+    case 0:
+        peer_arm_words(arm, cell, words);
+        report_add(text, "%s", words);
+        break;
+    case 1:
+        report_time(step.middle, words);
+        report_add(text, "%s", words);
+        break;
+    case 2:
+        report_add_range(text, &step, report_time);
+        break;
+    case 3:
+        report_add_share(text, peer_outside(arm).middle);
+        break;
+    default:
+        launch_words(arm, text);
+    }
+}
+
+void peer_ratio_words(const struct peer_comparison *one, int column, char text[REPORT_CELL_TEXT])
+{
+    text[0] = '\0';
+    switch (column) {
+    case 0:
+        report_add(text, "%s", one->name);
+        break;
+    case 1:
+        report_add_ratio(text, one->value.middle);
+        break;
+    case 2:
+        report_add_range(text, &one->value, report_ratio);
+        break;
+    default:
+        report_add(text, "%zu", one->value.n);
+    }
+}
+
+/* "0.45 [0.44, 0.47]". */
+static void ratio_words(const struct report_value *ratio, char text[REPORT_CELL_TEXT])
+{
+    if (!isfinite(ratio->middle)) {
+        report_add(text, "an unknown part");
+        return;
+    }
+    report_add_ratio(text, ratio->middle);
+    if (ratio->range == REPORT_NONE)
+        return;
+    report_add(text, ratio->range == REPORT_INTERVAL ? " " : " (");
+    report_add_range(text, ratio, report_ratio);
+    report_add(text, ratio->range == REPORT_INTERVAL ? "" : ")");
+}
+
+void report_peer_verdict(struct text_out *out, const struct peer_record *record)
+{
+    const size_t failed = peer_failed(record);
+    struct peer_comparison list[PEER_COMPARISONS];
+
+    text_print(out,
+               "Beside PyTorch %s, on %d device%s of the same machine, a step of lockstep takes ",
+               record->torch, record->devices, record->devices == 1 ? "" : "s");
+    for (size_t c = 0; c < record->n_cells; c++) {
+        char text[REPORT_CELL_TEXT] = "";
+
+        peer_compare(record, &record->cell[c], list);
+        ratio_words(&list[0].value, text);
+        text_print(out, "%s%s of %s's (%s, batch %zu)", c == 0 ? "" : ", ", text,
+                   peer_parallel_name(&record->cell[c]), record->cell[c].workload,
+                   record->cell[c].batch);
+    }
+    text_print(out, ".");
+    if (failed > 0)
+        text_print(out, " %zu launches FAILED.", failed);
+    if (record->load_start > BUSY)
+        text_print(out, " The machine was busy at the start (see its load): these times say "
+                        "little, and PyTorch's processes suffer more from it.");
+    if (record->oversubscribed)
+        text_print(out, " There are more devices than cores: no evidence of scaling.");
+    if (!record->complete)
+        text_print(out, " The comparison was not finished.");
+}
+
+/* What the steps with one kind of range have in common; most 0: there are none. */
+struct span {
+    size_t fewest, most; /* launches */
+    double coverage;     /* the least */
+};
+
+static struct span span_of(const struct peer_record *record, enum report_range range)
+{
+    struct span span = {.coverage = 1.0};
+
+    for (size_t c = 0; c < record->n_cells; c++)
+        for (size_t a = 0; a < record->cell[c].n_arms; a++) {
+            const struct report_value step = peer_step(&record->cell[c].arm[a]);
+
+            if (step.range != range)
+                continue;
+            span.fewest = span.most == 0 || step.n < span.fewest ? step.n : span.fewest;
+            span.most = step.n > span.most ? step.n : span.most;
+            span.coverage = fmin(span.coverage, step.coverage);
+        }
+    return span;
+}
+
+static void add_launches(char text[REPORT_CELL_TEXT], const struct span *span)
+{
+    if (span->fewest < span->most)
+        report_add(text, "%zu to ", span->fewest);
+    report_add(text, "%zu launches", span->most);
+}
+
+void report_peer_caption(struct text_out *out, const struct peer_record *record)
+{
+    const struct span interval = span_of(record, REPORT_INTERVAL);
+    const struct span range = span_of(record, REPORT_LAUNCHES);
+    char text[REPORT_CELL_TEXT] = "";
+
+    text_print(out, "Step time of each program, a panel per workload and batch: median over "
+                    "launches of the median step of a launch");
+    if (interval.most > 0) {
+        report_add(text, ", with its interval by order statistics (%.1f\u00a0%% or more, ",
+                   100 * interval.coverage);
+        add_launches(text, &interval);
+        report_add(text, ")");
+    }
+    if (range.most > 0) {
+        report_add(text, "%s with the range of ", interval.most > 0 ? ", or" : ",");
+        add_launches(text, &range);
+        report_add(text, ", too few for an interval");
+    }
+    if (interval.most + range.most == 0)
+        report_add(text, "; one launch shows no spread");
+    text_print(out, "%s. Times are on a logarithmic axis.", text);
+}
+
+const char peer_checked[] =
+    "Every step of every launch was checked, PyTorch's bit for bit against a float64 model of its "
+    "own on the same exact data (lstm: within a derived bound on rounding); an arm that left a "
+    "wrong number is not reported. Launches are "
+    "fresh processes, in rounds of random order; ratios are paired by round.";
+
+void peer_setting_words(const struct peer_record *record, int which, char text[REPORT_CELL_TEXT])
+{
+    text[0] = '\0';
+    switch (which) {
+    case 0:
+        report_add(
+            text,
+            "%s; %zu cores, %zu processing units (%zu usable); node %s; %s; governor %s; load "
+            "%.2f at the start, %.2f at the end",
+            record->cpu_model, record->cores, record->pus, record->usable_pus, record->node_hash,
+            record->kernel, record->governor, record->load_start, record->load_end);
+        break;
+    case 1:
+        report_add(text, "%s, python %s, %s%s%s", record->torch, record->python, record->torch_blas,
+                   record->gloo[0] != '\0' ? ", " : "", record->gloo);
+        break;
+    case 2:
+        report_add(text, "%s (%s build), commit %s%s, %s", record->lockstep, record->build_type,
+                   record->git_sha, record->git_dirty ? " with uncommitted changes" : "",
+                   record->lockstep_blas);
+        break;
+    case 3:
+        report_add(text, "%s%s%s%s%s", record->ddp, record->sgd[0] != '\0' ? "; SGD " : "",
+                   record->sgd, record->environment[0] != '\0' ? "; " : "", record->environment);
+        break;
+    case 4:
+        report_add(text, "%s (%s)", record->step_time, record->clock);
+        break;
+    default:
+        report_add(text, "%s; %g s or more measured; %s; seed %s, %zu launches%s",
+                   record->warmup_rule, record->seconds, record->created_utc, record->seed,
+                   record->launches, record->complete ? "" : ", NOT FINISHED");
+    }
+}
+
+const char *const peer_setting_names[PEER_SETTINGS] = {"Machine",  "PyTorch",        "Lockstep",
+                                                       "Settings", "Time of a step", "Rounds"};

@@ -1,0 +1,389 @@
+/* report/points.c: launches summed up, and compared with the base case launch by launch.
+ *
+ * The launch is what is repeated: an interval is over launches and never over the steps of one.
+ * Rows come sorted, so a pass over them is all it takes. */
+#include "report/report.h"
+
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double LEVEL = 0.95;
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static const struct report_value UNKNOWN = {
+    .middle = NAN, .lo = NAN, .hi = NAN, .range = REPORT_NONE, .coverage = NAN};
+
+struct report_value report_value_of(double values[], size_t n)
+{
+    struct report_value value = UNKNOWN;
+    struct stats_interval interval;
+
+    qsort(values, n, sizeof values[0], compare_numbers);
+    interval = stats_median_interval(values, n, LEVEL);
+    value.middle = stats_quantile(values, n, 0.5);
+    value.n = n;
+    if (interval.valid) {
+        value.range = REPORT_INTERVAL;
+        value.lo = interval.lo;
+        value.hi = interval.hi;
+        value.coverage = interval.coverage;
+    } else if (n > 1) {
+        value.range = REPORT_LAUNCHES;
+        value.lo = values[0];
+        value.hi = values[n - 1];
+    }
+    return value;
+}
+
+static double step_of(const struct report_row *row)
+{
+    return row->cell->median_ns;
+}
+
+static double throughput_of(const struct report_row *row)
+{
+    return row->cell->throughput_samples_per_s;
+}
+
+static double rows_of(const struct report_row *row)
+{
+    return (double)row->cell->key.global_batch;
+}
+
+typedef double number_fn(const struct report_row *row);
+
+static struct report_value over_launches(const struct report_point *point, number_fn *number,
+                                         double scratch[])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < point->n; i++)
+        if (point->row[i].verified)
+            scratch[n++] = number(&point->row[i]);
+    return report_value_of(scratch, n);
+}
+
+/* The steps of the only launch are all that there is to show a spread. */
+static void spread_of_steps(struct report_point *point)
+{
+    const struct record_cell *cell = point->middle->cell;
+    const double rows = 1e9 * (double)cell->key.global_batch;
+
+    point->step_ns.range = point->throughput.range = REPORT_STEPS;
+    point->step_ns.n = point->throughput.n = cell->n_valid;
+    point->step_ns.lo = cell->p05_ns;
+    point->step_ns.hi = cell->p95_ns;
+    point->throughput.lo = rows / cell->p95_ns;
+    point->throughput.hi = rows / cell->p05_ns;
+}
+
+/* The first launch that is as slow as the lower median; *sorted are their steps. */
+static const struct report_row *middle_launch(const struct report_point *point,
+                                              const double sorted[])
+{
+    for (size_t i = 0; i < point->n; i++)
+        if (point->row[i].verified &&
+            step_of(&point->row[i]) >= sorted[(point->verified - 1) / 2] &&
+            step_of(&point->row[i]) <= sorted[(point->verified - 1) / 2])
+            return &point->row[i];
+    return NULL;
+}
+
+/* Median over the launches that know the phase. */
+static double phase_over_launches(const struct report_point *point, int phase, double scratch[])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < point->n; i++) {
+        const struct record_cell *cell = point->row[i].cell;
+
+        if (point->row[i].verified && cell->phase_ns[phase] != NULL &&
+            isfinite(cell->phase_median_ns[phase]))
+            scratch[n++] = cell->phase_median_ns[phase];
+    }
+    return report_value_of(scratch, n).middle;
+}
+
+static double outside_of(const struct report_row *row)
+{
+    return row->cell->outside_frac;
+}
+
+static double moved_of(const struct report_row *row)
+{
+    return row->cell->bytes_per_step;
+}
+
+/* Of the device that held most. */
+static double peak_of(const struct report_row *row)
+{
+    double most = NAN;
+
+    for (int i = 0; i < row->cell->n_peaks; i++)
+        most = fmax(most, (double)row->cell->peak_bytes[i]);
+    return most;
+}
+
+static double compute_of(const struct report_row *row)
+{
+    return row->cell->compute_alone_ns;
+}
+
+static double comm_of(const struct report_row *row)
+{
+    return row->cell->comm_alone_ns;
+}
+
+static double whole_of(const struct report_row *row)
+{
+    return row->cell->whole_ns;
+}
+
+static double hidden_of(const struct report_row *row)
+{
+    return row->cell->hidden_frac;
+}
+
+/* Over the launches that know the number. */
+static struct report_value over_known(const struct report_point *point, number_fn *number,
+                                      double scratch[])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < point->n; i++)
+        if (point->row[i].verified && isfinite(number(&point->row[i])))
+            scratch[n++] = number(&point->row[i]);
+    return report_value_of(scratch, n);
+}
+
+static double bound_of(size_t rows, int devices)
+{
+    const size_t k = devices > 0 ? (size_t)devices : 1;
+    const size_t shard = rows / k + (rows % k != 0);
+
+    return rows == 0 ? NAN : (double)rows / ((double)k * (double)shard);
+}
+
+static void sum_up(struct report_point *point, double scratch[])
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    point->bound = bound_of(key->global_batch, key->n_devices);
+    point->speedup = point->efficiency = UNKNOWN;
+    for (size_t i = 0; i < point->n; i++)
+        point->verified += point->row[i].verified;
+    point->throughput = over_launches(point, throughput_of, scratch);
+    point->step_ns = over_launches(point, step_of, scratch);
+    if (point->verified > 0)
+        point->middle = middle_launch(point, scratch);
+    if (point->verified == 1)
+        spread_of_steps(point);
+    for (int p = 0; p < RECORD_PHASES; p++)
+        point->phase_ns[p] = phase_over_launches(point, p, scratch);
+    point->outside = over_known(point, outside_of, scratch).middle;
+    point->moved = over_known(point, moved_of, scratch).middle;
+    point->peak = over_known(point, peak_of, scratch).middle;
+    point->compute_ns = over_known(point, compute_of, scratch).middle;
+    point->comm_ns = over_known(point, comm_of, scratch).middle;
+    point->whole_ns = over_known(point, whole_of, scratch).middle;
+    point->hidden = over_known(point, hidden_of, scratch);
+}
+
+/* How many times as many rows in the same time as the base, by the median steps: so do the losses
+ * and the step times beside it count. Of strong scaling both have the same rows. */
+static double ratio_of(const struct report_row *row, const struct report_row *base)
+{
+    return step_of(base) / step_of(row) * rows_of(row) / rows_of(base);
+}
+
+static double ratio_of_medians(const struct report_point *point, const struct report_point *base)
+{
+    return base->step_ns.middle / point->step_ns.middle * rows_of(point->row) / rows_of(base->row);
+}
+
+/* Both are ordered by launch and run, so that equal ones meet. */
+static struct report_value paired(const struct report_point *point, const struct report_point *base,
+                                  double scratch[])
+{
+    struct report_value value;
+    size_t i = 0, j = 0, n = 0;
+
+    while (i < point->n && j < base->n) {
+        const struct report_row *a = &point->row[i], *b = &base->row[j];
+        const int order = report_launch_order(a, b);
+
+        if (order == 0 && a->verified && b->verified)
+            scratch[n++] = ratio_of(a, b);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    value = report_value_of(scratch, n);
+    if (n == 0)
+        value.middle = ratio_of_medians(point, base);
+    return value;
+}
+
+static void compare_with_base(struct report_point *point, double scratch[])
+{
+    const double devices = (double)point->row->cell->key.n_devices;
+
+    point->base = point->plain != NULL ? point->plain : point->single;
+    if (point->base == NULL || point->verified == 0)
+        return;
+    point->speedup = point->efficiency = paired(point, point->base, scratch);
+    point->efficiency.middle /= devices;
+    point->efficiency.lo /= devices;
+    point->efficiency.hi /= devices;
+}
+
+/* The points on one device in that mode come by batch. */
+static const struct report_point *find_one(const struct report_point points[], size_t n,
+                                           size_t batch)
+{
+    size_t lo = 0, hi = n;
+
+    while (lo < hi) {
+        const size_t middle = lo + (hi - lo) / 2;
+
+        if (points[middle].row->cell->key.global_batch < batch)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    if (lo == n || points[lo].row->cell->key.global_batch != batch || points[lo].verified == 0)
+        return NULL;
+    return &points[lo];
+}
+
+static bool is_one_device(const struct report_point *point, const char *mode)
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    return key->n_devices == 1 && strcmp(key->mode, mode) == 0;
+}
+
+static void find_bases(const struct report *report, struct report_group *group, double scratch[])
+{
+    struct report_point *point = report->point;
+    const bool weak = strcmp(group->scaling, "weak") == 0;
+    const size_t end = group->first + group->n;
+    size_t i = group->first;
+
+    for (; i < end && is_one_device(&point[i], "plain"); i++)
+        group->n_plain++;
+    while (i < end && report_is_plain(&point[i]))
+        i++;
+    for (group->single = i; i < end && is_one_device(&point[i], "dp"); i++)
+        group->n_single++;
+    for (i = group->first; i < end; i++) {
+        const struct record_key *key = &point[i].row->cell->key;
+        const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
+                                                        : key->global_batch;
+
+        point[i].plain = find_one(&point[group->first], group->n_plain, batch);
+        point[i].single = find_one(&point[group->single], group->n_single, batch);
+        compare_with_base(&point[i], scratch);
+    }
+}
+
+bool report_base_next(const struct report *report, const struct report_group *group, size_t at[2],
+                      struct report_base *base)
+{
+    const bool plain = at[0] < group->n_plain, single = at[1] < group->n_single;
+    const struct report_point *a = &report->point[group->first + at[0]];
+    const struct report_point *b = &report->point[group->single + at[1]];
+    const size_t x = plain ? a->row->cell->key.global_batch : 0;
+    const size_t y = single ? b->row->cell->key.global_batch : 0;
+
+    *base = (struct report_base){.plain = plain && (!single || x <= y) ? a : NULL,
+                                 .single = single && (!plain || y <= x) ? b : NULL};
+    at[0] += base->plain != NULL;
+    at[1] += base->single != NULL;
+    return plain || single;
+}
+
+static void find_points(struct report *report)
+{
+    for (size_t i = 0; i < report->n_rows; i++) {
+        const struct report_row *row = &report->row[i];
+        struct report_group *group;
+
+        if (i == 0 || !report_same_point(row - 1, row)) {
+            report->point[report->n_points] = (struct report_point){.first = i, .row = row};
+            if (i == 0 || !report_same_group(row - 1, row))
+                report->group[report->n_groups++] =
+                    (struct report_group){.first = report->n_points, .scaling = row->run->scaling};
+            group = &report->group[report->n_groups - 1];
+            group->n++;
+            report->n_points++;
+        }
+        report->point[report->n_points - 1].n++;
+    }
+}
+
+static int compare_sizes(const void *left, const void *right)
+{
+    const size_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* bucket has room for one more than points. */
+static void find_buckets(struct report *report)
+{
+    size_t n = 1, kept = 1;
+
+    report->bucket[0] = 0;
+    for (size_t i = 0; i < report->n_points; i++)
+        report->bucket[n++] = report->point[i].row->cell->key.bucket_bytes;
+    qsort(report->bucket, n, sizeof *report->bucket, compare_sizes);
+    for (size_t i = 1; i < n; i++)
+        if (report->bucket[i] != report->bucket[kept - 1])
+            report->bucket[kept++] = report->bucket[i];
+    report->n_buckets = kept;
+    for (size_t i = 0; i < report->n_points; i++) {
+        const size_t *bytes = &report->point[i].row->cell->key.bucket_bytes;
+        const size_t *place =
+            bsearch(bytes, report->bucket, kept, sizeof *report->bucket, compare_sizes);
+
+        report->point[i].bucket = place != NULL ? (size_t)(place - report->bucket) : 0;
+    }
+}
+
+int report_points_make(struct report *report)
+{
+    double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
+
+    report->bucket = calloc(report->n_rows + 1, sizeof *report->bucket);
+    if (scratch == NULL || report->bucket == NULL) {
+        free(scratch);
+        return -1;
+    }
+    find_points(report);
+    find_buckets(report);
+    for (size_t i = 0; i < report->n_points; i++)
+        sum_up(&report->point[i], scratch);
+    for (size_t g = 0; g < report->n_groups; g++)
+        find_bases(report, &report->group[g], scratch);
+    free(scratch);
+    return 0;
+}
+
+bool report_is_plain(const struct report_point *point)
+{
+    return strcmp(point->row->cell->key.mode, "plain") == 0;
+}
+
+bool report_is_ddp(const struct report_point *point)
+{
+    return strcmp(point->row->cell->key.mode, "ddp") == 0;
+}

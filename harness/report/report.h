@@ -1,0 +1,372 @@
+/* report/report.h: `lockstep report`, from record files to a page, a figure and a table.
+ *
+ * The main program needs report_main only; the rest is shared by the files of this room. The way of
+ * the data: report/main.c reads the files, report/rows.c sorts cells into rows, report/points.c
+ * sums them up, report/table.c words them, report/html.c and report/plot.c write them. Text from
+ * records is cleaned when it is read (text_clean) and escaped when it is written (text_print). */
+#ifndef HARNESS_REPORT_H
+#define HARNESS_REPORT_H
+
+#include "files/text_out.h"
+#include "record/record.h"
+
+#include <stdio.h>
+
+#define REPORT_CELL_TEXT 640 /* longest text of a table cell */
+
+/* The subcommand; argv[0] is "lockstep report". Returns the exit status, see --help. */
+int report_main(int argc, char **argv);
+
+/* ---- rows and points ---------------------------------------------------------------------- */
+
+/* One launch of one cell. */
+struct report_row {
+    const struct record_run *run;
+    const struct record_cell *cell;
+    size_t file;       /* index of the file it is from */
+    int variant;       /* rows of different variants were not built or run alike */
+    char kind[64];     /* kind of devices, "virt" of "virt:2" */
+    bool verified;     /* only these are plotted and compared */
+    const char *state; /* "verified", or how it failed */
+};
+
+/* What lo and hi of a value are. */
+enum report_range {
+    REPORT_NONE,     /* nothing: both NaN */
+    REPORT_STEPS,    /* 5th and 95th percentile of the n steps of the only launch */
+    REPORT_LAUNCHES, /* smallest and largest of n launches, too few for an interval */
+    REPORT_INTERVAL  /* of the median over n launches, 95 % or more by order statistics */
+};
+
+/* A number over the launches of a point: their median. */
+struct report_value {
+    double middle; /* NaN: unknown */
+    double lo, hi;
+    enum report_range range;
+    size_t n;        /* launches, steps with REPORT_STEPS; of a ratio: pairs, 0: not paired */
+    double coverage; /* of the interval, NaN without one */
+};
+
+/* All launches of one cell. The ratios are made launch by launch, with the same launch of the same
+ * run in the base; if no launch is in both, they are ratios of the medians and have no range. */
+struct report_point {
+    size_t first, n;                 /* its rows, ordered by launch */
+    size_t verified;                 /* launches; only these are in the numbers */
+    const struct report_row *row;    /* the first row: what all of them share */
+    const struct report_row *middle; /* launch of the (lower) median step, NULL: none verified */
+    struct report_value step_ns;     /* per launch the median step */
+    struct report_value throughput;  /* per launch all rows over all time, in rows per second */
+    struct report_value speedup, efficiency; /* against base; efficiency is per device */
+    double phase_ns[RECORD_PHASES];          /* NaN: unknown */
+    double outside;                          /* share outside matrix products, NaN: unknown */
+    double moved, peak; /* bytes per step; bytes of the device that held most; NaN: unknown */
+    /* Mode ddp: a step without its reduction, that alone, and whole, in turns; what is hidden. */
+    double compute_ns, comm_ns, whole_ns;
+    struct report_value hidden;
+    size_t bucket;                             /* mode ddp: index of its bucket in report->bucket */
+    const struct report_point *plain, *single; /* verified base cases, NULL: none */
+    const struct report_point *base;           /* plain, else single, else NULL */
+    double bound; /* N / (K ceil(N/K)): what unequal shards leave of efficiency */
+};
+
+/* Points first..first+n: one workload in one setting, ordered by mode (plain, dp, others), devices,
+ * bucket and batch. */
+struct report_group {
+    size_t first, n;
+    size_t n_plain;          /* base cases: points first.. */
+    size_t single, n_single; /* and points single.. */
+    const char *scaling;     /* "strong": batch is that of all devices; "weak": rows per device */
+};
+
+/* Launches of cells: planned are those with a row and those missing. */
+struct report_counts {
+    size_t planned, measured, verified, failed, skipped, missing;
+};
+
+/* One run, which may be in several files. */
+struct report_run {
+    const struct record_run *run;
+    struct report_counts counts;
+    bool sealed, planned; /* all of its files are */
+    bool ended;           /* one of them has an end line that says: not interrupted */
+};
+
+struct check_record;
+struct peer_record;
+
+struct report {
+    struct record_file *file;
+    size_t n_files;
+    struct report_row *row;
+    size_t n_rows;
+    struct report_point *point;
+    size_t n_points;
+    struct report_group *group;
+    size_t n_groups;
+    size_t *bucket; /* bytes, all that there are, ascending, with 0 */
+    size_t n_buckets;
+    bool many_runs;                         /* more than one run id */
+    bool many_variants;                     /* and they cannot all be put together */
+    const struct check_record *conformance; /* NULL: none */
+    const struct peer_record *peer;         /* NULL: none */
+    struct report_run *run;
+    size_t n_runs;
+    struct report_counts counts; /* of all runs */
+};
+
+/* Fills everything behind file and n_files. 0, or -1 when memory is short. */
+int report_rows_make(struct report *report);
+void report_rows_free(struct report *report);
+
+/* Rows in the order of points; and whether two of them are of one group, of one point. */
+int report_row_order(const void *left, const void *right);
+int report_launch_order(const struct report_row *a, const struct report_row *b); /* in a point */
+bool report_same_group(const struct report_row *a, const struct report_row *b);
+bool report_same_point(const struct report_row *a, const struct report_row *b);
+/* Points and groups from sorted rows; point and group have room for n_rows. 0, or -1 when memory
+ * is short. */
+int report_points_make(struct report *report);
+/* Median and range of n values of as many launches, which it sorts. */
+struct report_value report_value_of(double values[], size_t n);
+
+bool report_is_plain(const struct report_point *point);
+bool report_is_ddp(const struct report_point *point); /* DistributedDataParallel */
+/* Whether cells have, or were to have, more than one launch: what is counted are launches then. */
+bool report_repeated(const struct report *report);
+bool report_oversubscribed(const struct report_row *row);
+bool report_simulated(const struct report_row *row);
+/* What being oversubscribed means there: "more devices than cores", "several slots on one GPU". */
+const char *report_crowding(const struct report_row *row);
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+struct report_part {
+    int phase;    /* RECORD_PHASES: between the phases */
+    double share; /* of the step; negative: faster than its share */
+};
+
+/* Why a point is not at its bound. The parts, largest first, add up to what is missing. */
+struct report_limit {
+    double of_bound; /* efficiency over bound; above 1 where several devices do more than that */
+    double missing;  /* of the step, from the median steps of point and base */
+    struct report_part part[RECORD_PHASES + 1];
+    size_t n_parts;
+};
+
+/* Its sum over what several devices do to a step. */
+enum report_loss {
+    REPORT_LOSS_COMPUTE, /* forward, backward */
+    REPORT_LOSS_MOVES,   /* scatter, replicate, gather, reduce */
+    REPORT_LOSS_ALONE,   /* loss, update: one device's work */
+    REPORT_LOSS_BETWEEN, /* the phases */
+    REPORT_LOSSES
+};
+double report_loss_of(const struct report_limit *limit, enum report_loss loss);
+
+/* False when the point has no base or nothing is known about its phases. */
+bool report_limit_of(const struct report_point *point, struct report_limit *limit);
+/* The point that tells most about scaling: on the most devices with cores of their own, at the
+ * largest batch that has a base. NULL: none on several devices. */
+const struct report_point *report_group_best(const struct report *report,
+                                             const struct report_group *group);
+/* Batch of its base case; 0 without one. */
+size_t report_base_batch(const struct report_point *point);
+
+/* The base cases of a group at one batch, verified or not; NULL: not planned. */
+struct report_base {
+    const struct report_point *plain, *single;
+};
+/* By batch; *at begins at 0. False after the last. */
+bool report_base_next(const struct report *report, const struct report_group *group, size_t at[2],
+                      struct report_base *base);
+
+/* ---- figures ------------------------------------------------------------------------------ */
+
+enum report_figure {
+    REPORT_FIGURE_THROUGHPUT,   /* against batch, a line per number of devices */
+    REPORT_FIGURE_SCALING,      /* step time, speed-up and efficiency against devices */
+    REPORT_FIGURE_PHASES,       /* stacked */
+    REPORT_FIGURE_SHARDS,       /* which rows went to which device */
+    REPORT_FIGURE_DISTRIBUTION, /* of step times */
+    REPORT_FIGURE_MODES,   /* DataParallel beside DistributedDataParallel: time, bytes, memory */
+    REPORT_FIGURE_OVERLAP, /* what of the reduction is hidden */
+    REPORT_FIGURE_PEER,    /* side by side with another program */
+    REPORT_FIGURES
+};
+/* "throughput": NAME.svg, NAME.png, NAME.gp and its data. */
+extern const char *const report_figure_names[REPORT_FIGURES];
+
+enum report_plot_status {
+    REPORT_PLOT_OK,
+    REPORT_PLOT_NONE,   /* the data have nothing for it */
+    REPORT_PLOT_FAILED, /* gnuplot is missing or failed */
+    REPORT_PLOT_WRITE   /* a file could not be written */
+};
+
+/* Each is OK, NONE or FAILED, and but for OK says why. */
+struct report_figures {
+    enum report_plot_status status[REPORT_FIGURES];
+    char why[REPORT_FIGURES][192];
+};
+
+/* Draws all figures. WRITE: err says what; FAILED: one figure at least has failed, and err is the
+ * first reason; NONE: no verified point; OK: all that the data have. Removes what an earlier report
+ * left of figures that are not made. */
+enum report_plot_status report_plot(const char *directory, const struct report *report,
+                                    struct report_figures *made, struct text_error *err);
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+enum report_column {
+    REPORT_DEVICES,
+    REPORT_BUCKET,
+    REPORT_BATCH,
+    REPORT_SHARDS,
+    REPORT_LAUNCHES_DONE,
+    REPORT_STEP,
+    REPORT_STEP_RANGE,
+    REPORT_THROUGHPUT,
+    REPORT_SPEEDUP,
+    REPORT_SPEEDUP_RANGE,
+    REPORT_EFFICIENCY,
+    REPORT_OUTSIDE,
+    REPORT_MOVED,
+    REPORT_PEAK,
+    REPORT_PHASES,
+    REPORT_STATUS,
+    REPORT_COLUMNS
+};
+/* Heading; what a range is depends on the launches. */
+const char *report_column_name(const struct report *report, enum report_column column);
+/* Whether any point has something to say there. */
+bool report_column_used(const struct report *report, enum report_column column);
+bool report_column_is_text(enum report_column column);
+
+enum report_base_column {
+    REPORT_BASE_BATCH,
+    REPORT_BASE_PLAIN,
+    REPORT_BASE_PLAIN_RANGE,
+    REPORT_BASE_SINGLE,
+    REPORT_BASE_SINGLE_RANGE,
+    REPORT_BASE_WRAPPER,
+    REPORT_BASE_COLUMNS
+};
+const char *report_base_column_name(const struct report *report, enum report_base_column column);
+
+/* Tables about ranks: DataParallel beside them, and what of their reduction is hidden. A row is a
+ * point of DistributedDataParallel. report/ranks.c */
+enum report_ranks { REPORT_RANKS_BESIDE, REPORT_RANKS_OVERLAP, REPORT_RANKS_TABLES };
+struct report_ranks_table {
+    const char *id, *title, *rows, *note; /* rows: what they are */
+    int n;                                /* columns */
+    const char *column[10];
+};
+extern const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES];
+bool report_ranks_has(const struct report *report, const struct report_group *group,
+                      enum report_ranks table, const struct report_point *point);
+size_t report_ranks_count(const struct report *report, enum report_ranks table);
+void report_ranks_words(const struct report *report, const struct report_group *group,
+                        enum report_ranks table, const struct report_point *point, int column,
+                        char text[REPORT_CELL_TEXT]);
+/* DataParallel's verified point on as many devices with as many rows, or NULL. */
+const struct report_point *report_ranks_peer(const struct report *report,
+                                             const struct report_group *group,
+                                             const struct report_point *point);
+/* "256Ki"; of 0, PyTorch's, "1Mi, 25Mi". */
+void report_bucket_name(size_t bytes, char text[32]);
+
+/* Appends to text of that capacity; what does not fit is cut, and never inside a character. */
+void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Appends "1.86", with two digits at least: a speed-up of 0.004 is not none. "-" when not finite.
+ */
+void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio);
+/* Appends "93 %", "<1 %"; "-" when not finite. */
+void report_add_share(char text[REPORT_CELL_TEXT], double share);
+/* Appends "[1.21, 1.25] ms", an interval, or "1.21..1.25 ms", a range; "-" without either. */
+typedef void report_number_fn(double value, char text[32]);
+void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
+                      report_number_fn *number);
+
+void report_point_words(const struct report *report, const struct report_point *point,
+                        enum report_column column, char text[REPORT_CELL_TEXT]);
+void report_base_words(const struct report_base *base, enum report_base_column column,
+                       char text[REPORT_CELL_TEXT]);
+/* Whether a launch failed; a skipped one did not. */
+bool report_point_failed(const struct report_point *point);
+void report_group_words(const struct report *report, const struct report_group *group,
+                        char text[REPORT_CELL_TEXT]);
+/* "FAILED (crashed): why" of a launch that is not verified. */
+void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
+/* What was verified; then in a sentence how it scales and what limits it. */
+void report_verdict(struct text_out *out, const struct report *report);
+void report_lead(struct text_out *out, const struct report *report);
+/* "2 devices (oversubscribed)"; "1.86x [1.84, 1.88]"; "93 % of the bound 2.00"; "2048 rows". */
+void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point);
+void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point);
+void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point);
+void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point);
+const char *report_base_name(const struct report_point *base);
+
+/* The numbers of a group: base, speed-ups, losses; each fact has a name. */
+struct report_fact_style {
+    const char *before, *between, *after;
+};
+void report_facts(struct text_out *out, const struct report_fact_style *style,
+                  const struct report *report, const struct report_group *group);
+/* What to keep in mind with these numbers; each caution is put between before and after. */
+void report_cautions(struct text_out *out, const struct report *report, const char *before,
+                     const char *after);
+/* What is drawn, and what points, bars and n are. */
+void report_caption(struct text_out *out, const struct report *report, enum report_figure figure);
+int report_markdown(const char *directory, const struct report *report,
+                    const struct report_figures *figures, struct text_error *err);
+
+/* ---- page --------------------------------------------------------------------------------- */
+
+/* Puts the figures that were made inside. */
+int report_page(const char *directory, const struct report *report,
+                const struct report_figures *figures, struct text_error *err);
+
+/* Counts, base cases, failed launches and all points, as HTML. */
+void report_tables(struct text_out *out, const struct report *report);
+
+/* What pages begin with, up to <main>. */
+void report_head(struct text_out *out, const char *title);
+/* One figure, or why there is none. */
+int report_figure(struct text_out *out, const char *directory, const struct report *report,
+                  const struct report_figures *figures, enum report_figure which,
+                  struct text_error *err);
+/* The page of a result of `lockstep check`; index: there is a page of measurements to link to. */
+#define REPORT_CONFORMANCE "conformance.html"
+int report_conformance(const char *directory, const struct check_record *record, bool index,
+                       struct text_error *err);
+
+/* ---- gnuplot ------------------------------------------------------------------------------ */
+
+/* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
+ * most. 0, or -1. */
+int report_gnuplot(const char *directory, const char *variables, const char *script,
+                   unsigned seconds, struct text_error *err);
+/* Both pictures of a figure, from the scripts and the data in directory. 0, or -1 and neither. */
+int report_draw(const char *directory, const char *name, struct text_error *err);
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+/* "12.3 ms", "845 us": three digits. "-" when not finite. */
+void report_time(double ns, char text[32]);
+/* "1.23 M", "845": three digits. */
+void report_rate(double per_second, char text[32]);
+/* "1.23 MiB", "845 B": three digits. */
+void report_bytes(double bytes, char text[32]);
+/* "1.86": two digits at least. */
+void report_ratio(double ratio, char text[32]);
+
+/* Embedded by plots/Embed.cmake; zero-terminated. */
+extern const unsigned char report_asset_css[], report_asset_reading[];
+extern const unsigned char report_asset_draw[], report_asset_frame[], report_asset_lines[],
+    report_asset_throughput[], report_asset_scaling[], report_asset_phases[], report_asset_shards[],
+    report_asset_distribution[], report_asset_modes[], report_asset_overlap[], report_asset_peer[],
+    report_asset_train[];
+
+#endif

@@ -1,0 +1,322 @@
+/* report/rows.c: which rows a report has, in which order, and what they are compared with.
+ *
+ * Only a row whose values were checked and whose numbers are finite is verified; everything else
+ * is listed with its state and takes part in nothing. */
+#include "report/report.h"
+
+#include "record/provenance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_positive(double x)
+{
+    return isfinite(x) && x > 0.0;
+}
+
+/* A cell may call itself ok: believe it only with something checked and something measured. */
+static const char *row_state(const struct record_cell *cell)
+{
+    bool numbers = cell->n_valid > 0 && is_positive(cell->median_ns) && is_positive(cell->p05_ns) &&
+                   is_positive(cell->p95_ns) && is_positive(cell->throughput_samples_per_s);
+
+    if (cell->status != RECORD_OK)
+        return record_status_names[cell->status];
+    return cell->validated && cell->values_checked > 0 && numbers ? "verified" : "unverified";
+}
+
+/* "virt" of "virt:4", "virt+lag" of "virt:4+lag". */
+static void device_kind(const char *devices, char kind[64])
+{
+    size_t length = strcspn(devices, ":");
+    const char *plus = strchr(devices, '+');
+
+    snprintf(kind, 64, "%.*s%s", (int)(length > 63 ? 63 : length), devices,
+             plus != NULL && plus > devices + length ? plus : "");
+}
+
+static bool same_binding(const struct record_run *a, const struct record_run *b)
+{
+    const bool bound = a->n_slots > 0 && a->slot[0].bound;
+
+    return bound == (b->n_slots > 0 && b->slot[0].bound);
+}
+
+/* What a time depends on besides the build, and what is called the time of a step. */
+static bool same_conditions(const struct record_run *a, const struct record_run *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->libc, b->libc) == 0 &&
+           strcmp(a->governor, b->governor) == 0 && strcmp(a->clock, b->clock) == 0 &&
+           strcmp(a->sync_method, b->sync_method) == 0 &&
+           strcmp(a->rank_reduction, b->rank_reduction) == 0;
+}
+
+/* Without CUDA graphs a small step takes longer. */
+static bool same_graphs(const struct record_run *a, const struct record_run *b)
+{
+    static const char off[] = " --graphs off";
+
+    return (strstr(a->command, off) == NULL) == (strstr(b->command, off) == NULL);
+}
+
+/* Rows of runs that differ in any of these do not share a line. */
+static bool same_variant(const struct record_run *a, const struct record_run *b)
+{
+    return (provenance_same_source(a, b) || strcmp(a->run_id, b->run_id) == 0) &&
+           strcmp(a->environment, b->environment) == 0 &&
+           strcmp(a->program_version, b->program_version) == 0 &&
+           strcmp(a->compiler, b->compiler) == 0 && strcmp(a->cflags, b->cflags) == 0 &&
+           strcmp(a->build_type, b->build_type) == 0 && strcmp(a->sanitizers, b->sanitizers) == 0 &&
+           strcmp(a->blas, b->blas) == 0 && strcmp(a->source, b->source) == 0 &&
+           same_binding(a, b) && same_graphs(a, b) && same_conditions(a, b);
+}
+
+static int variant_of(const struct report *report, size_t file)
+{
+    for (size_t i = 0; i < file; i++)
+        if (same_variant(&report->file[i].run, &report->file[file].run))
+            return (int)i;
+    return (int)file;
+}
+
+/* plain, dp, then others. */
+static int mode_rank(const char *mode)
+{
+    return strcmp(mode, "plain") == 0 ? 0 : strcmp(mode, "dp") == 0 ? 1 : 2;
+}
+
+/* Everything that a group has in common. */
+static int compare_setting(const struct report_row *a, const struct report_row *b)
+{
+    const struct record_key *x = &a->cell->key, *y = &b->cell->key;
+    int order = strcmp(x->workload, y->workload);
+
+    if (order == 0)
+        order = strcmp(a->run->scaling, b->run->scaling);
+    if (order == 0)
+        order = strcmp(x->dtype, y->dtype);
+    if (order == 0)
+        order = strcmp(x->backend, y->backend);
+    if (order == 0)
+        order = strcmp(x->communicator, y->communicator);
+    if (order == 0)
+        order = strcmp(a->kind, b->kind);
+    return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
+}
+
+static int compare_point(const struct report_row *a, const struct report_row *b)
+{
+    const struct record_key *x = &a->cell->key, *y = &b->cell->key;
+    int order = mode_rank(x->mode) - mode_rank(y->mode);
+
+    if (order == 0)
+        order = strcmp(x->mode, y->mode);
+    if (order != 0)
+        return order;
+    if (x->n_devices != y->n_devices)
+        return x->n_devices < y->n_devices ? -1 : 1;
+    if (x->bucket_bytes != y->bucket_bytes)
+        return x->bucket_bytes < y->bucket_bytes ? -1 : 1;
+    return (x->global_batch > y->global_batch) - (x->global_batch < y->global_batch);
+}
+
+int report_row_order(const void *left, const void *right)
+{
+    const struct report_row *a = left, *b = right;
+    int order = compare_setting(a, b);
+
+    if (order == 0)
+        order = compare_point(a, b);
+    if (order == 0)
+        order = report_launch_order(a, b);
+    return order;
+}
+
+int report_launch_order(const struct report_row *a, const struct report_row *b)
+{
+    const int x = a->cell->key.launch, y = b->cell->key.launch;
+
+    return x != y ? (x > y) - (x < y) : strcmp(a->run->run_id, b->run->run_id);
+}
+
+bool report_same_group(const struct report_row *a, const struct report_row *b)
+{
+    return compare_setting(a, b) == 0;
+}
+
+bool report_same_point(const struct report_row *a, const struct report_row *b)
+{
+    return report_same_group(a, b) && compare_point(a, b) == 0;
+}
+
+/* By run and cell, then by file. */
+static int compare_identity(const void *left, const void *right)
+{
+    const struct report_row *a = left, *b = right;
+    int order = strcmp(a->run->run_id, b->run->run_id);
+
+    if (order == 0)
+        order = strcmp(a->cell->cell_id, b->cell->cell_id);
+    return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
+}
+
+/* A later file's cell of the same id and run replaces an earlier one's. */
+static void drop_replaced(struct report *report)
+{
+    size_t kept = 0;
+
+    qsort(report->row, report->n_rows, sizeof *report->row, compare_identity);
+    for (size_t i = 0; i < report->n_rows; i++) {
+        const struct report_row *row = &report->row[i], *next = row + 1;
+
+        if (i + 1 == report->n_rows || strcmp(row->run->run_id, next->run->run_id) != 0 ||
+            strcmp(row->cell->cell_id, next->cell->cell_id) != 0)
+            report->row[kept++] = *row;
+    }
+    report->n_rows = kept;
+}
+
+static void collect(struct report *report)
+{
+    for (size_t f = 0; f < report->n_files; f++) {
+        const struct record_file *file = &report->file[f];
+        int variant = variant_of(report, f);
+
+        for (size_t c = 0; c < file->n_cells; c++) {
+            const struct record_cell *cell = &file->cell[c];
+            struct report_row *row = &report->row[report->n_rows];
+
+            *row = (struct report_row){.run = &file->run,
+                                       .cell = cell,
+                                       .file = f,
+                                       .variant = variant,
+                                       .state = row_state(cell)};
+            row->verified = strcmp(row->state, "verified") == 0;
+            device_kind(cell->key.devices, row->kind);
+            report->n_rows++;
+        }
+    }
+}
+
+/* The run of a file; a resumed run may be in several. */
+static size_t run_of(const struct report *report, size_t file)
+{
+    size_t r = 0;
+
+    while (r < report->n_runs &&
+           strcmp(report->run[r].run->run_id, report->file[file].run.run_id) != 0)
+        r++;
+    return r;
+}
+
+static void add_counts(struct report_counts *sum, const struct report_counts *counts)
+{
+    sum->planned += counts->planned;
+    sum->measured += counts->measured;
+    sum->verified += counts->verified;
+    sum->failed += counts->failed;
+    sum->skipped += counts->skipped;
+    sum->missing += counts->missing;
+}
+
+static void count_row(struct report_counts *counts, const struct report_row *row)
+{
+    const bool skipped = row->cell->status == RECORD_SKIPPED;
+
+    counts->measured += row->cell->n_samples > 0;
+    counts->verified += row->verified;
+    counts->skipped += !row->verified && skipped;
+    counts->failed += !row->verified && !skipped;
+}
+
+static void count(struct report *report)
+{
+    for (size_t f = 0; f < report->n_files; f++) {
+        const struct record_run *run = &report->file[f].run;
+        const size_t r = run_of(report, f);
+
+        if (r == report->n_runs)
+            report->run[report->n_runs++] =
+                (struct report_run){.run = run, .sealed = true, .planned = true};
+        report->run[r].sealed = report->run[r].sealed && report->file[f].sealed;
+        report->run[r].planned = report->run[r].planned && report->file[f].planned;
+        report->run[r].ended =
+            report->run[r].ended || (report->file[f].ended && !report->file[f].interrupted);
+        if (report->run[r].counts.planned < run->planned)
+            report->run[r].counts.planned = run->planned;
+    }
+    report->many_runs = report->n_runs > 1;
+    for (size_t i = 0; i < report->n_rows; i++) {
+        const struct report_row *row = &report->row[i];
+
+        report->many_variants = report->many_variants || row->variant > 0;
+        count_row(&report->run[run_of(report, row->file)].counts, row);
+    }
+    for (size_t r = 0; r < report->n_runs; r++) {
+        struct report_counts *counts = &report->run[r].counts;
+        const size_t rows = counts->verified + counts->failed + counts->skipped;
+
+        counts->planned = counts->planned < rows ? rows : counts->planned;
+        counts->missing = counts->planned - rows;
+        add_counts(&report->counts, counts);
+    }
+}
+
+int report_rows_make(struct report *report)
+{
+    size_t cells = 0;
+
+    for (size_t f = 0; f < report->n_files; f++)
+        cells += report->file[f].n_cells;
+    report->row = calloc(cells + 1, sizeof *report->row);
+    report->point = calloc(cells + 1, sizeof *report->point);
+    report->group = calloc(cells + 1, sizeof *report->group);
+    report->run = calloc(report->n_files + 1, sizeof *report->run);
+    if (report->run == NULL || report->row == NULL || report->point == NULL ||
+        report->group == NULL)
+        return -1;
+    collect(report);
+    drop_replaced(report);
+    qsort(report->row, report->n_rows, sizeof *report->row, report_row_order);
+    count(report);
+    return report_points_make(report);
+}
+
+void report_rows_free(struct report *report)
+{
+    free(report->row);
+    free(report->point);
+    free(report->group);
+    free(report->run);
+    free(report->bucket);
+    report->bucket = NULL;
+    report->run = NULL;
+    report->row = NULL;
+    report->point = NULL;
+    report->group = NULL;
+}
+
+bool report_repeated(const struct report *report)
+{
+    bool repeated = report->n_rows > report->n_points;
+
+    for (size_t r = 0; r < report->n_runs; r++)
+        repeated = repeated || report->run[r].run->launches > 1;
+    return repeated;
+}
+
+bool report_oversubscribed(const struct report_row *row)
+{
+    return row->cell->oversubscribed;
+}
+
+bool report_simulated(const struct report_row *row)
+{
+    return strcmp(row->run->source, "measured") != 0;
+}
+
+const char *report_crowding(const struct report_row *row)
+{
+    return strcmp(row->kind, "cuda") == 0 ? "several slots on one GPU" : "more devices than cores";
+}

@@ -1,0 +1,208 @@
+/* report/verdict.c: the sentences on top of a report: what was verified, how it scales, and what
+ * limits it. Nothing is claimed that the records do not carry. */
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Nearer to its bound than this, a point has nothing to explain. */
+static const double AT_BOUND = 0.98;
+
+/* What was done to get the times: "measured", or what must not be taken for it. */
+static const char *source_of(const struct report *report)
+{
+    size_t simulated = 0;
+
+    for (size_t i = 0; i < report->n_rows; i++)
+        simulated += report_simulated(&report->row[i]);
+    return simulated == 0                ? "measured"
+           : simulated == report->n_rows ? "SIMULATED"
+                                         : "measured or SIMULATED";
+}
+
+void report_verdict(struct text_out *out, const struct report *report)
+{
+    const bool repeated = report_repeated(report);
+
+    if (report->counts.verified == report->counts.planned && report->counts.planned > 0) {
+        if (repeated)
+            text_print(out, "All %zu planned launches of %zu cells were %s and verified.",
+                       report->counts.planned, report->n_points, source_of(report));
+        else
+            text_print(out, "All %zu planned cells were %s and verified.", report->counts.planned,
+                       source_of(report));
+        return;
+    }
+    text_print(out, "Of %zu planned %s, %zu were %s and %zu verified", report->counts.planned,
+               repeated ? "launches" : "cells", report->counts.measured, source_of(report),
+               report->counts.verified);
+    if (report->counts.failed > 0)
+        text_print(out, "; %zu FAILED", report->counts.failed);
+    if (report->counts.skipped > 0)
+        text_print(out, "; %zu skipped", report->counts.skipped);
+    if (report->counts.missing > 0)
+        text_print(out, "; %zu not run", report->counts.missing);
+    text_print(out, ".");
+}
+
+/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki". */
+void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    const int devices = point->row->cell->key.n_devices;
+    char bucket[32];
+
+    report_bucket_name(point->row->cell->key.bucket_bytes, bucket);
+    report_add(text, "%d device%s%s%s%s%s", devices, devices == 1 ? "" : "s",
+               report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
+               point->bucket > 0 ? bucket : "",
+               report_oversubscribed(point->row) ? " (oversubscribed)" : "");
+}
+
+/* "1.86x [1.84, 1.88]". */
+void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    report_add_ratio(text, point->speedup.middle);
+    report_add(text, "\u00d7");
+    if (point->speedup.range == REPORT_NONE || point->base == point)
+        return;
+    report_add(text, point->speedup.range == REPORT_INTERVAL ? " " : " (");
+    report_add_range(text, &point->speedup, report_ratio);
+    report_add(text, point->speedup.range == REPORT_INTERVAL ? "" : ")");
+}
+
+/* "93 % of the bound 2.00". */
+void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    report_add_share(text, point->efficiency.middle / point->bound);
+    report_add(text, " of the bound %.2f", point->bound * (double)point->row->cell->key.n_devices);
+}
+
+const char *report_base_name(const struct report_point *base)
+{
+    return report_is_plain(base) ? "the plain program" : "DataParallel on one device";
+}
+
+static bool is_weak(const struct report_point *point)
+{
+    return strcmp(point->row->run->scaling, "weak") == 0;
+}
+
+/* "2048 rows", "256 rows per device". */
+void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    report_add(text, "%zu rows%s", report_base_batch(point), is_weak(point) ? " per device" : "");
+}
+
+/* The shortest true answer to "what limits it". */
+static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    static const char *const losses[REPORT_LOSSES] = {
+        [REPORT_LOSS_COMPUTE] = "forward and backward being slower than their share",
+        [REPORT_LOSS_MOVES] = "moving data: scatter, replicate, gather, reduce",
+        [REPORT_LOSS_ALONE] = "loss and update, which one device does alone",
+        [REPORT_LOSS_BETWEEN] = "waiting and handing over between the phases",
+    };
+    struct report_limit limit;
+    const bool known = report_limit_of(point, &limit);
+    enum report_loss most = REPORT_LOSS_COMPUTE;
+
+    if (!(limit.of_bound < AT_BOUND))
+        return;
+    if (known && limit.missing > 0.0) {
+        for (enum report_loss l = REPORT_LOSS_MOVES; l < REPORT_LOSSES; l++)
+            if (report_loss_of(&limit, l) > report_loss_of(&limit, most))
+                most = l;
+        report_add(text, "; ");
+        report_add_share(text, limit.missing);
+        report_add(text, " of the step is lost, ");
+        if (report_loss_of(&limit, most) <= limit.missing)
+            report_add(text, "%.0f points of it to %s", 100.0 * report_loss_of(&limit, most),
+                       losses[most]);
+        else
+            report_add(text, "all of it to %s", losses[most]);
+    }
+    if (point->outside >= 0.5) {
+        report_add(text, "; overhead: ");
+        report_add_share(text, point->outside);
+        report_add(text, " of the step is outside matrix products");
+    }
+}
+
+/* The interval or range of the ratio does not tell which is faster. */
+static bool is_open(const struct report_point *point)
+{
+    return point->speedup.range != REPORT_NONE && point->speedup.lo <= 1.0 &&
+           point->speedup.hi >= 1.0;
+}
+
+/* "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ...". */
+static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    report_add(text, report_simulated(point->row) ? "SIMULATED, on " : "on ");
+    report_add_devices(text, point);
+    report_add(text, ", %s is ", point->row->cell->key.workload);
+    report_add_speedup(text, point);
+    report_add(text, " as fast as %s at ", report_base_name(point->base));
+    report_add_batch(text, point);
+    report_add(text, ", ");
+    report_add_bound(text, point);
+    if (is_open(point))
+        report_add(text, " (which of the two is faster is open)");
+}
+
+static void print_sentence(struct text_out *out, char text[REPORT_CELL_TEXT])
+{
+    text_clean(text, ' ');
+    if (text[0] >= 'a' && text[0] <= 'z')
+        text[0] = (char)(text[0] - 'a' + 'A');
+    text_print(out, "%s. ", text);
+}
+
+static void lead_of_group(struct text_out *out, const struct report_point *point)
+{
+    char text[REPORT_CELL_TEXT] = "";
+
+    add_comparison(text, point);
+    add_limit(text, point);
+    print_sentence(out, text);
+}
+
+static void lead_of_many(struct text_out *out, const struct report_point *worst,
+                         const struct report_point *best, size_t n)
+{
+    char text[REPORT_CELL_TEXT] = "";
+
+    report_add(text, "best of %zu settings: ", n);
+    add_comparison(text, best);
+    print_sentence(out, text);
+    text[0] = '\0';
+    report_add(text, "worst: ");
+    add_comparison(text, worst);
+    add_limit(text, worst);
+    print_sentence(out, text);
+}
+
+void report_lead(struct text_out *out, const struct report *report)
+{
+    const struct report_point *best = NULL, *worst = NULL;
+    size_t n = 0;
+
+    for (size_t g = 0; g < report->n_groups; g++) {
+        const struct report_point *point = report_group_best(report, &report->group[g]);
+
+        if (point == NULL)
+            continue;
+        n++;
+        if (best == NULL || point->efficiency.middle > best->efficiency.middle)
+            best = point;
+        if (worst == NULL || point->efficiency.middle < worst->efficiency.middle)
+            worst = point;
+    }
+    if (n == 0)
+        text_print(out, "Nothing can be said about scaling: no verified cell on several devices "
+                        "has a verified base case of its batch.");
+    else if (n == 1 || !(worst->efficiency.middle < best->efficiency.middle))
+        lead_of_group(out, best);
+    else
+        lead_of_many(out, worst, best, n);
+}

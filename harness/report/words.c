@@ -1,0 +1,125 @@
+/* report/words.c: numbers in words, alone or at the end of a text. */
+#include "report/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Three significant digits without an exponent. */
+static void three_digits(double value, const char *unit, char text[32])
+{
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+    snprintf(text, 32, "%.*f%s%s", decimals, value, unit[0] == '\0' ? "" : "\u00a0", unit);
+}
+
+void report_time(double ns, char text[32])
+{
+    static const struct {
+        double size;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\u00b5s"}, {1.0, "ns"}};
+    size_t i = 0;
+
+    if (!isfinite(ns) || ns < 0.0) {
+        snprintf(text, 32, "-");
+        return;
+    }
+    while (i < 3 && ns < 0.9995 * units[i].size)
+        i++;
+    three_digits(ns / units[i].size, units[i].unit, text);
+}
+
+void report_rate(double per_second, char text[32])
+{
+    static const struct {
+        double size;
+        const char *unit;
+    } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}};
+    size_t i = 0;
+
+    if (!isfinite(per_second) || per_second < 0.0) {
+        snprintf(text, 32, "-");
+        return;
+    }
+    while (i < 4 && per_second < 0.9995 * units[i].size)
+        i++;
+    three_digits(per_second / units[i].size, units[i].unit, text);
+}
+
+void report_bytes(double bytes, char text[32])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t i = 0;
+
+    if (!isfinite(bytes) || bytes < 0.0) {
+        snprintf(text, 32, "-");
+        return;
+    }
+    for (; i < 4 && bytes >= 1023.5; i++)
+        bytes /= 1024;
+    if (i == 0)
+        snprintf(text, 32, "%.0f\u00a0B", bytes);
+    else
+        three_digits(bytes, units[i], text);
+}
+
+void report_ratio(double ratio, char text[32])
+{
+    if (isfinite(ratio))
+        snprintf(text, 32, "%.*f", ratio >= 0.095 ? 2 : ratio >= 0.0095 ? 3 : 4, ratio);
+    else
+        snprintf(text, 32, "-");
+}
+
+void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + length, REPORT_CELL_TEXT - length, format, arguments);
+    va_end(arguments);
+}
+
+void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio)
+{
+    char words[32];
+
+    report_ratio(ratio, words);
+    report_add(text, "%s", words);
+}
+
+void report_add_share(char text[REPORT_CELL_TEXT], double share)
+{
+    if (!isfinite(share))
+        report_add(text, "-");
+    else if (share >= 0.0 && share < 0.01)
+        report_add(text, "<1\u00a0%%");
+    else
+        report_add(text, "%.0f\u00a0%%", 100.0 * share);
+}
+
+void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
+                      report_number_fn *number)
+{
+    const bool interval = value->range == REPORT_INTERVAL;
+    char lo[32], hi[32];
+    const char *unit;
+    char *same;
+
+    if (value->range == REPORT_NONE) {
+        report_add(text, "-");
+        return;
+    }
+    number(value->lo, lo);
+    number(value->hi, hi);
+    unit = strstr(hi, "\u00a0");
+    same = strstr(lo, "\u00a0");
+    if (unit == NULL || same == NULL || strcmp(unit, same) != 0) {
+        report_add(text, interval ? "[%s, %s]" : "%s..%s", lo, hi);
+        return;
+    }
+    *same = '\0';
+    report_add(text, interval ? "[%s, %.*s]%s" : "%s..%.*s%s", lo, (int)(unit - hi), hi, unit);
+}

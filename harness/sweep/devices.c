@@ -1,0 +1,98 @@
+/* sweep/devices.c: opens the devices of a sweep once, to know their number and to describe them.
+ *
+ * In a process of its own: what CUDA keeps on a GPU goes only with the process, it takes memory
+ * that the cells would miss, and a GPU in exclusive mode would refuse every one of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "record/provenance.h"
+#include "sweep/sweep.h"
+
+static int look(const char *command, const struct sweep_options *options, struct record_run *run)
+{
+    const struct plan_options *plan = &options->plan;
+    const struct dp_group_config config = {
+        .devices = plan->devices, .backend = plan->backend, .math = plan->math, .bind = plan->bind};
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    struct dp_machine machine;
+    int status;
+
+    if (dp_machine_read(&machine, &err))
+        return command_core_error(command, &err);
+    if ((status = command_open_group(command, &config, options->required, &group)))
+        return status;
+    if (provenance_read(group, &machine, run)) {
+        command_complain(command, "cannot read what machine this is: memory or files are short");
+        status = EXIT_FAILED;
+    }
+    dp_group_close(group);
+    return status;
+}
+
+static _Noreturn void look_and_tell(const char *command, const struct sweep_options *options,
+                                    int output)
+{
+    struct record_run run;
+    const int status = look(command, options, &run);
+    const char *at = (const char *)&run, *end = at + sizeof run;
+
+    while (status == 0 && at < end) {
+        const ssize_t n = write(output, at, (size_t)(end - at));
+
+        if (n < 0 && errno != EINTR) {
+            command_complain(command, "cannot tell what devices there are: %s", strerror(errno));
+            exit(EXIT_FAILED);
+        }
+        at += n > 0 ? n : 0;
+    }
+    exit(status);
+}
+
+/* False: it did not send all of it. */
+static bool hear(int input, struct record_run *run)
+{
+    char *at = (char *)run, *const end = at + sizeof *run;
+    ssize_t n = 1;
+
+    while (at < end && n != 0) {
+        n = read(input, at, (size_t)(end - at));
+        if (n < 0 && errno != EINTR)
+            return false;
+        at += n > 0 ? n : 0;
+    }
+    return at == end;
+}
+
+int sweep_devices(const char *command, const struct sweep_options *options, struct record_run *run)
+{
+    int ends[2], status = 0;
+
+    fflush(NULL); /* or the child would write it again */
+    const pid_t child = pipe(ends) == 0 ? fork() : -1;
+
+    if (child == 0) {
+        close(ends[0]);
+        look_and_tell(command, options, ends[1]);
+    }
+    if (child < 0) {
+        command_complain(command, "cannot start a process to look for the devices");
+        return EXIT_FAILED;
+    }
+    close(ends[1]);
+    const bool heard = hear(ends[0], run);
+
+    close(ends[0]);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status) && (WEXITSTATUS(status) != 0 || heard))
+        return WEXITSTATUS(status);
+    command_complain(command, "devices '%s': the process that looked for them broke down",
+                     options->plan.devices);
+    return EXIT_FAILED;
+}

@@ -1,0 +1,193 @@
+/* sweep/progress.c: the progress line. Failures always get a line that stays. */
+#include "sweep/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "text/units.h"
+
+enum { NAME_MIN = 8, NAME_MAX_SHOWN = 40 };
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+void progress_open(struct progress *progress, const struct plan_options *plan, size_t done)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < plan->n_workloads; i++)
+        if (strlen(plan->workload[i].name) > width)
+            width = strlen(plan->workload[i].name);
+    *progress =
+        (struct progress){.terminal = isatty(STDERR_FILENO),
+                          .name_width = width < NAME_MAX_SHOWN ? (int)width : NAME_MAX_SHOWN,
+                          .done = done,
+                          .total = plan_cells(plan),
+                          .launches = plan->launches,
+                          .weak = plan->weak,
+                          .started = now()};
+}
+
+/* "2h05m", "1m20s", "45s"; "?" before the first cell is finished. */
+static const char *left_text(const struct progress *p, char *text, size_t bytes)
+{
+    if (p->finished_here == 0) {
+        snprintf(text, bytes, "?");
+        return text;
+    }
+    const double each = (now() - p->started) / (double)p->finished_here;
+    const unsigned long seconds = (unsigned long)(each * (double)(p->total - p->done) + 0.5);
+
+    if (seconds < 60)
+        snprintf(text, bytes, "%lus", seconds);
+    else if (seconds < 3600)
+        snprintf(text, bytes, "%lum%02lus", seconds / 60, seconds % 60);
+    else
+        snprintf(text, bytes, "%luh%02lum", seconds / 3600, seconds / 60 % 60);
+    return text;
+}
+
+static size_t columns(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* At most room bytes of name; "..." says that it goes on. */
+static void cut_name(const char *name, size_t room, char *text, size_t bytes)
+{
+    if (strlen(name) <= room)
+        snprintf(text, bytes, "%s", name);
+    else
+        snprintf(text, bytes, "%.*s...", room > 3 ? (int)room - 3 : 0, name);
+}
+
+static int digits(size_t number)
+{
+    return snprintf(NULL, 0, "%zu", number);
+}
+
+/* "[ 3/48] launch 1/3"; without the word when there is little room. */
+static void head_text(const struct progress *p, size_t number, const struct record_key *key,
+                      const char *word, char *text, size_t bytes)
+{
+    const int n = snprintf(text, bytes, "[%*zu/%zu]", digits(p->total), number, p->total);
+
+    if (p->launches > 1 && n > 0)
+        snprintf(text + n, bytes - (size_t)n, " %s%*d/%zu", word, digits(p->launches),
+                 key->launch + 1, p->launches);
+}
+
+/* " 256Ki" of a bucket, "" of PyTorch's. */
+static void bucket_text(size_t bytes, char *text, size_t room)
+{
+    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
+    size_t unit = 0;
+
+    for (; unit < 3 && bytes > 0 && bytes % 1024 == 0; unit++)
+        bytes /= 1024;
+    text[0] = '\0';
+    if (bytes > 0)
+        snprintf(text, room, " %zu%s", bytes, units[unit]);
+}
+
+/* "plain batch   30", " 2 dev batch   30", " 2 ddp 256Ki batch   30", or weak " 2 dev x   15
+ * rows". */
+static void setting_text(const struct progress *p, const struct record_key *key, char *text,
+                         size_t bytes)
+{
+    const size_t share = key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices : 0;
+    char mode[48], bucket[32];
+
+    bucket_text(key->bucket_bytes, bucket, sizeof bucket);
+    if (strcmp(key->mode, "plain") == 0)
+        snprintf(mode, sizeof mode, "plain ");
+    else
+        snprintf(mode, sizeof mode, "%2d %s%s", key->n_devices,
+                 strcmp(key->mode, "ddp") == 0 ? "ddp" : "dev", bucket);
+    if (p->weak)
+        snprintf(text, bytes, "%s x %4zu rows", mode, share);
+    else
+        snprintf(text, bytes, "%s batch %4zu", mode, key->global_batch);
+}
+
+/* "[ 3/16] mlp:16,8 2 dev batch   30" and rest, within the width of the terminal, without newline.
+ * Its last column stays free: some terminals go on to the next line after it. */
+static void print_line(const struct progress *p, size_t number, const struct record_key *key,
+                       const char *rest)
+{
+    const size_t room = columns() - 1;
+    char head[128], name[128], setting[96], tail[256], line[500], shown[500];
+
+    setting_text(p, key, setting, sizeof setting);
+    snprintf(tail, sizeof tail, "%s %s", setting, rest);
+    head_text(p, number, key, "launch ", head, sizeof head);
+    if (strlen(head) + strlen(tail) + 2 + NAME_MIN > room)
+        head_text(p, number, key, "", head, sizeof head);
+
+    const size_t others = strlen(head) + strlen(tail) + 2;
+    const size_t left = room > others + NAME_MIN ? room - others : NAME_MIN;
+    const size_t name_width = (size_t)p->name_width;
+
+    cut_name(key->workload, left < name_width ? left : name_width, name, sizeof name);
+    if (snprintf(line, sizeof line, "%s %-*s %s", head,
+                 (int)(left < name_width ? left : name_width), name, tail) < 0)
+        return;
+    cut_name(line, room, shown, sizeof shown);
+    fputs(shown, stderr);
+}
+
+void progress_begin(struct progress *progress, const struct cell_config *config)
+{
+    struct record_cell cell;
+    char left[32], rest[48];
+
+    if (!progress->terminal)
+        return;
+    cell_identify(config, &cell);
+    snprintf(rest, sizeof rest, "%s left", left_text(progress, left, sizeof left));
+    fputs("\r\033[K", stderr);
+    print_line(progress, progress->done + 1, &cell.key, rest);
+    fflush(stderr);
+}
+
+void progress_cell(struct progress *progress, const struct record_cell *cell)
+{
+    char time[UNITS_BYTES], rate[UNITS_BYTES], rest[128], reason[sizeof cell->reason];
+
+    progress->done++;
+    progress->finished_here++;
+    if (progress->terminal && cell->status == RECORD_OK)
+        return;
+    if (progress->terminal)
+        fputs("\r\033[K", stderr);
+    if (cell->status == RECORD_OK)
+        snprintf(rest, sizeof rest, "verified %7s %5s rows/s", units_time(cell->median_ns, time),
+                 units_rate(cell->throughput_samples_per_s, rate));
+    else
+        snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
+    print_line(progress, progress->done, &cell->key, rest);
+    fputc('\n', stderr);
+    if (cell->status == RECORD_OK)
+        return;
+    memcpy(reason, cell->reason, sizeof reason);
+    command_clean(reason);
+    fputs("    ", stderr);
+    command_wrap(stderr, reason, 4, 4, columns());
+}
+
+void progress_close(struct progress *progress)
+{
+    if (progress->terminal)
+        fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,318 @@
+/* sweep/sweep.c: runs the cells of a plan one after the other and keeps their records.
+ *
+ * Only this process writes the file, one fsynced line per cell: whatever happens, at most the
+ * cell under way is lost, and --resume runs what is missing or not verified. */
+#include "sweep/sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "build_info.h"
+#include "command/command.h"
+#include "files/stop.h"
+#include "record/output.h"
+#include "record/provenance.h"
+#include "sweep/launch.h"
+#include "sweep/progress.h"
+
+struct sweep {
+    const char *command; /* "lockstep sweep", for messages */
+    struct sweep_options options;
+    struct record_run run;
+    struct output output;
+    struct cell_config *cell; /* in the order they run */
+    enum record_status *status;
+    bool *done;     /* status is known */
+    bool *measured; /* it has samples */
+    size_t n;
+};
+
+static int complain(const struct sweep *sweep, const char *text)
+{
+    command_complain(sweep->command, "%s", text);
+    return EXIT_MISUSE;
+}
+
+static int read_devices(struct sweep *sweep)
+{
+    struct text_error why = {""};
+    const int status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
+
+    if (status == 0 && plan_defaults(&sweep->options.plan, sweep->run.n_slots, &why))
+        return complain(sweep, why.text);
+    return status;
+}
+
+static uint64_t new_seed(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
+}
+
+/* The header's part that comes from the plan. */
+static int describe_plan(struct sweep *sweep)
+{
+    const struct plan_options *plan = &sweep->options.plan;
+    struct text_error why = {""};
+
+    sweep->run.seed = plan->seed;
+    sweep->run.planned = plan_cells(plan);
+    snprintf(sweep->run.scaling, sizeof sweep->run.scaling, "%s", plan->weak ? "weak" : "strong");
+    sweep->run.launches = (int)plan->launches;
+    memcpy(sweep->run.devices, plan->devices, sizeof sweep->run.devices);
+    return plan_command(plan, sweep->run.command, sizeof sweep->run.command, &why)
+               ? complain(sweep, why.text)
+               : 0;
+}
+
+/* An earlier sitting's header must describe the same sweep on the same build and processor. */
+static int check_resumed(struct sweep *sweep)
+{
+    const struct record_run *there = &sweep->output.file.run;
+    struct text_error why = {""};
+    char text[1024];
+
+    if (plan_compare(sweep->run.command, there->command, &why) == 0 &&
+        provenance_compare(&sweep->run, there, why.text, sizeof why.text) == 0) {
+        memcpy(sweep->run.run_id, there->run_id, sizeof sweep->run.run_id);
+        return 0;
+    }
+    snprintf(text, sizeof text, "cannot resume %.400s: %s", sweep->output.path, why.text);
+    return complain(sweep, text);
+}
+
+/* Whether the header can hold the grid, whatever the seed will be: before there is a file. */
+static int check_grid(struct sweep *sweep)
+{
+    struct plan_options plan = sweep->options.plan;
+    struct text_error why = {""};
+
+    if (!plan.has_seed)
+        plan.seed = UINT64_MAX;
+    return plan_command(&plan, sweep->run.command, sizeof sweep->run.command, &why)
+               ? complain(sweep, why.text)
+               : 0;
+}
+
+static int open_output(struct sweep *sweep)
+{
+    const struct sweep_options *options = &sweep->options;
+    struct plan_options *plan = &sweep->options.plan;
+    struct text_error err = {""};
+
+    if (output_open(&sweep->output, options->out[0] != '\0' ? options->out : NULL, options->resume,
+                    &err))
+        return complain(sweep, err.text);
+    if (!plan->has_seed)
+        plan->seed = sweep->output.resumed ? sweep->output.file.run.seed : new_seed();
+
+    int status = describe_plan(sweep);
+
+    if (status == 0 && sweep->output.resumed)
+        status = check_resumed(sweep);
+    if (status)
+        return status;
+    if (output_repair(&sweep->output, &err))
+        return complain(sweep, err.text);
+    if (sweep->output.resumed)
+        return 0;
+    if (output_append(&sweep->output, record_run_text(&sweep->run), &err))
+        return complain(sweep, err.text);
+    return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* What an earlier sitting has verified. Its samples are not needed any more, and every worker would
+ * begin as a copy of them. */
+static int mark_done(struct sweep *sweep)
+{
+    struct record_file *file = &sweep->output.file;
+    char(*id)[sizeof file->cell->cell_id] = calloc(file->n_cells + 1, sizeof *id);
+    size_t n = 0;
+
+    if (id == NULL)
+        return -1;
+    for (size_t i = 0; i < file->n_cells; i++)
+        if (file->cell[i].status == RECORD_OK)
+            memcpy(id[n++], file->cell[i].cell_id, sizeof *id);
+    qsort(id, n, sizeof *id, compare_ids);
+    for (size_t i = 0; i < sweep->n; i++) {
+        struct record_cell planned;
+
+        cell_identify(&sweep->cell[i], &planned);
+        if (bsearch(planned.cell_id, id, n, sizeof *id, compare_ids) != NULL) {
+            sweep->done[i] = sweep->measured[i] = true;
+            sweep->status[i] = RECORD_OK;
+        }
+    }
+    free(id);
+    record_file_free(file);
+    return 0;
+}
+
+static size_t count_status(const struct sweep *sweep, enum record_status status)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sweep->n; i++)
+        count += sweep->done[i] && sweep->status[i] == status;
+    return count;
+}
+
+static size_t count_true(const bool flags[], size_t n)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        count += flags[i];
+    return count;
+}
+
+static int open_plan(struct sweep *sweep)
+{
+    sweep->n = plan_cells(&sweep->options.plan);
+    sweep->cell = plan_make(&sweep->options.plan, sweep->run.communicator, sweep->run.run_id);
+    sweep->status = calloc(sweep->n, sizeof *sweep->status);
+    sweep->done = calloc(sweep->n, sizeof *sweep->done);
+    sweep->measured = calloc(sweep->n, sizeof *sweep->measured);
+    if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured)
+        return complain(sweep, "out of memory for the plan");
+    if (sweep->output.resumed && mark_done(sweep))
+        return complain(sweep, "out of memory for the plan");
+    return 0;
+}
+
+/* 0, or the exit status that ends the sweep. */
+static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
+{
+    struct text_error err = {""};
+    struct record_cell cell;
+    int rc;
+
+    progress_begin(progress, &sweep->cell[i]);
+    if (launch_cell(&sweep->cell[i], sweep->options.timeout, &cell))
+        return EXIT_INTERRUPTED;
+    rc = output_append(&sweep->output, record_cell_text(&cell), &err);
+    if (rc == 0) {
+        sweep->status[i] = cell.status;
+        sweep->done[i] = true;
+        sweep->measured[i] = cell.n_samples > 0;
+        progress_cell(progress, &cell);
+    }
+    record_cell_free(&cell);
+    if (rc == 0)
+        return 0;
+    progress_close(progress);
+    return complain(sweep, err.text);
+}
+
+static int run_cells(struct sweep *sweep)
+{
+    struct progress progress;
+    int status = 0;
+
+    progress_open(&progress, &sweep->options.plan, count_true(sweep->done, sweep->n));
+    for (size_t i = 0; i < sweep->n && status == 0; i++)
+        if (!sweep->done[i])
+            status = run_cell(sweep, i, &progress);
+    progress_close(&progress);
+    return status;
+}
+
+static void print_summary(const struct sweep *sweep, int status)
+{
+    const bool named = sweep->options.out[0] != '\0';
+    const size_t measured = count_true(sweep->measured, sweep->n);
+    const size_t launches = sweep->options.plan.launches;
+
+    fprintf(stderr, "\n  planned   %5zu cells", sweep->n);
+    if (launches > 1)
+        fprintf(stderr, ", %zu launches of %zu", launches, sweep->n / launches);
+    fprintf(stderr, "\n  measured  %5zu\n  verified  %5zu\n", measured,
+            count_status(sweep, RECORD_OK));
+    for (int s = RECORD_FAILED; s < RECORD_STATUSES; s++) {
+        const size_t count = count_status(sweep, (enum record_status)s);
+
+        if (count > 0 || s == RECORD_FAILED)
+            fprintf(stderr, "  %-9s %5zu\n", record_status_names[s], count);
+    }
+    fprintf(stderr, "  records   %s\n", sweep->output.path);
+    if (strcmp(sweep->run.source, "measured") != 0)
+        fprintf(stderr, "  note      %s: no result of a GPU\n", sweep->run.source);
+    if (strcmp(BUILD_NOTE, "") != 0)
+        fprintf(stderr, "  note      %s\n", BUILD_NOTE);
+    if (status == EXIT_INTERRUPTED)
+        fprintf(stderr, "  interrupted; the same command%s%s%s goes on\n",
+                sweep->options.resume ? "" : " with --resume", named ? "" : " --out ",
+                named ? "" : sweep->output.path);
+    printf("%s\n", sweep->output.path);
+}
+
+static int exit_status(const struct sweep *sweep)
+{
+    if (count_status(sweep, RECORD_FAILED) || count_status(sweep, RECORD_CRASHED) ||
+        count_status(sweep, RECORD_TIMEOUT) || count_status(sweep, RECORD_OOM))
+        return EXIT_FAILED;
+    return count_status(sweep, RECORD_OK) == sweep->n ? EXIT_PASSED : EXIT_MISUSE;
+}
+
+static int run_plan(struct sweep *sweep)
+{
+    struct text_error err = {""};
+    int status = run_cells(sweep);
+
+    if (status != EXIT_MISUSE) {
+        const size_t ok = count_status(sweep, RECORD_OK);
+
+        if (output_end(&sweep->output,
+                       record_end_text(sweep->run.run_id, sweep->n, ok,
+                                       count_true(sweep->done, sweep->n) - ok,
+                                       status == EXIT_INTERRUPTED),
+                       &err))
+            status = complain(sweep, err.text);
+    }
+    if (status != EXIT_MISUSE)
+        print_summary(sweep, status);
+    return status ? status : exit_status(sweep);
+}
+
+int sweep_main(int argc, char **argv)
+{
+    struct sweep *sweep = calloc(1, sizeof *sweep);
+    int status;
+
+    if (sweep == NULL) {
+        fprintf(stderr, "%s: out of memory\n", argv[0]);
+        return EXIT_MISUSE;
+    }
+    sweep->command = argv[0];
+    sweep->output.fd = -1;
+    status = sweep_parse(argc, argv, &sweep->options);
+    if (status == 0)
+        status = read_devices(sweep);
+    if (status == 0)
+        status = check_grid(sweep);
+    stop_watch_signals(); /* before there is a file that would have no end */
+    if (status == 0)
+        status = open_output(sweep);
+    if (status == 0)
+        status = open_plan(sweep);
+    if (status == 0)
+        status = run_plan(sweep);
+    output_close(&sweep->output);
+    free(sweep->cell);
+    free(sweep->status);
+    free(sweep->done);
+    free(sweep->measured);
+    free(sweep);
+    return status;
+}

@@ -1,0 +1,263 @@
+/* text/options.c: parsing of option values: sizes, lists of sizes, names out of a table.
+ *
+ * Strict: what is not wholly understood is an error with one line that names the value. */
+#include "text/options.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ITEM_BYTES 80 /* of one item of a list, and of a value as shown in a message */
+
+static int refuse(struct text_error *why, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int refuse(struct text_error *why, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why->text, sizeof why->text, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/* The value as it may be shown on a terminal: one line, no control characters, not too long. */
+struct shown {
+    char text[ITEM_BYTES];
+};
+
+static struct shown show(const char *value)
+{
+    struct shown shown = {""};
+    size_t n = 0;
+    for (; value[n] != '\0' && n + 4 < sizeof shown.text; ++n) {
+        const unsigned char c = (unsigned char)value[n];
+        shown.text[n] = c < 0x20 || c == 0x7f ? '?' : (char)c;
+    }
+    if (value[n] != '\0') {
+        memcpy(shown.text + n, "...", 4);
+    }
+    return shown;
+}
+
+/* Digits with an optional Ki, Mi or Gi. *size is SIZE_MAX when it does not fit. */
+static bool scan_size(const char *value, size_t *size)
+{
+    size_t number = 0;
+    const char *p = value;
+    for (; *p >= '0' && *p <= '9'; ++p) {
+        const size_t digit = (size_t)(*p - '0');
+        number = number > (SIZE_MAX - digit) / 10 ? SIZE_MAX : number * 10 + digit;
+    }
+    if (p == value) {
+        return false;
+    }
+    unsigned shift = 0;
+    if (*p != '\0') {
+        shift = *p == 'K' ? 10 : *p == 'M' ? 20 : *p == 'G' ? 30 : 0;
+        if (shift == 0 || strcmp(p + 1, "i") != 0) {
+            return false;
+        }
+    }
+    *size = number > SIZE_MAX >> shift ? SIZE_MAX : number << shift;
+    return true;
+}
+
+int option_size(const char *value, size_t min, size_t max, size_t *size, struct text_error *why)
+{
+    size_t number = 0;
+    if (!scan_size(value, &number)) {
+        return refuse(why, "\"%s\" is not a whole number of %zu to %zu%s", show(value).text, min,
+                      max, max < 1024 ? "" : " (1024 times as much with Ki, then Mi, Gi)");
+    }
+    if (number < min || number > max || number == SIZE_MAX) {
+        return refuse(why, "\"%s\" is outside %zu to %zu", show(value).text, min, max);
+    }
+    *size = number;
+    return 0;
+}
+
+int option_real(const char *value, double min, double max, double *number, struct text_error *why)
+{
+    const bool decimal = strspn(value, "0123456789.eE+-") == strlen(value);
+    char *end = NULL;
+    const double real = strtod(value, &end);
+
+    if (!decimal || *value == '+' || *value == '\0' || *end != '\0') {
+        return refuse(why, "\"%s\" is not a number of %g to %g", show(value).text, min, max);
+    }
+    if (!(real >= min && real <= max)) {
+        return refuse(why, "\"%s\" is outside %g to %g", show(value).text, min, max);
+    }
+    *number = real;
+    return 0;
+}
+
+/* A list under construction: ascending, without duplicates. */
+struct size_list {
+    size_t *entry, capacity, n, min, max;
+};
+
+static int insert(struct size_list *list, size_t number, struct text_error *why)
+{
+    size_t at = list->n;
+    while (at > 0 && list->entry[at - 1] >= number) {
+        --at;
+    }
+    if (at < list->n && list->entry[at] == number) {
+        return 0;
+    }
+    if (list->n == list->capacity) {
+        return refuse(why, "more than %zu different values", list->capacity);
+    }
+    memmove(list->entry + at + 1, list->entry + at, (list->n - at) * sizeof list->entry[0]);
+    list->entry[at] = number;
+    ++list->n;
+    return 0;
+}
+
+/* from, then each number times or plus by, up to to. */
+static int insert_steps(struct size_list *list, size_t from, size_t to, size_t by, bool multiply,
+                        struct text_error *why)
+{
+    for (size_t number = from;;) {
+        if (insert(list, number, why) != 0) {
+            return -1;
+        }
+        /* Compared before it is computed, so that it cannot overflow. */
+        if (multiply ? number > to / by : by > to - number) {
+            return 0;
+        }
+        number = multiply ? number * by : number + by;
+    }
+}
+
+/* "A:B:xM" or "A:B:+S"; item is cut up in place, whole is for the messages. */
+static int insert_range(struct size_list *list, char *item, const char *whole,
+                        struct text_error *why)
+{
+    char *last = strchr(item, ':');
+    char *step = last == NULL ? NULL : strchr(last + 1, ':');
+    if (step == NULL || (step[1] != 'x' && step[1] != '+')) {
+        return refuse(why, "\"%s\" is neither FIRST:LAST:xFACTOR nor FIRST:LAST:+STEP",
+                      show(whole).text);
+    }
+    *last++ = '\0';
+    *step++ = '\0';
+    const bool multiply = *step++ == 'x';
+    size_t from, to, by;
+    if (option_size(item, list->min, list->max, &from, why) != 0 ||
+        option_size(last, list->min, list->max, &to, why) != 0 ||
+        option_size(step, 0, SIZE_MAX - 1, &by, why) != 0) {
+        return -1;
+    }
+    if (by < (multiply ? 2 : 1)) {
+        return refuse(why, "\"%s\" does not get larger: x2 or +1 at least", show(whole).text);
+    }
+    if (from > to || (multiply && from == 0)) {
+        return refuse(why, "\"%s\": the first value must be %s", show(whole).text,
+                      from > to ? "at most the last" : "at least 1 to be multiplied");
+    }
+    return insert_steps(list, from, to, by, multiply, why);
+}
+
+static int insert_item(struct size_list *list, char *item, struct text_error *why)
+{
+    struct shown whole = show(item);
+    if (strchr(item, ':') != NULL) {
+        return insert_range(list, item, whole.text, why);
+    }
+    size_t number;
+    if (option_size(item, list->min, list->max, &number, why) != 0) {
+        return -1;
+    }
+    return insert(list, number, why);
+}
+
+int option_sizes(const char *value, size_t min, size_t max, size_t list[], size_t capacity,
+                 size_t *n, struct text_error *why)
+{
+    struct size_list sizes = {.entry = list, .capacity = capacity, .min = min, .max = max};
+    for (const char *p = value;; ++p) {
+        char item[ITEM_BYTES];
+        const size_t length = strcspn(p, ",");
+        if (length >= sizeof item) {
+            return refuse(why, "\"%s\" is too long for one value of a list", show(p).text);
+        }
+        if (length == 0) {
+            return refuse(why,
+                          "\"%s\" has an empty value: expected a list like 1,2,4 or 32:4096:x2",
+                          show(value).text);
+        }
+        memcpy(item, p, length);
+        item[length] = '\0';
+        if (insert_item(&sizes, item, why) != 0) {
+            return -1;
+        }
+        p += length;
+        if (*p == '\0') {
+            *n = sizes.n;
+            return 0;
+        }
+    }
+}
+
+/* Edit distance; of names longer than the row only the beginning counts. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[64];
+    const size_t length = strlen(b) < 63 ? strlen(b) : 63;
+    for (size_t j = 0; j <= length; ++j) {
+        row[j] = j;
+    }
+    for (size_t i = 0; a[i] != '\0'; ++i) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < length; ++j) {
+            const size_t above = row[j + 1];
+            size_t best = diagonal + (a[i] != b[j]);
+            best = above + 1 < best ? above + 1 : best;
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j + 1] = best;
+            diagonal = above;
+        }
+    }
+    return row[length];
+}
+
+/* How many names come before names[i] when ordered by distance, ties in table order. */
+static size_t nearness(const char *value, const char *const names[], size_t n, size_t i)
+{
+    size_t before = 0;
+    const size_t own = distance(value, names[i]);
+    for (size_t k = 0; k < n; ++k) {
+        const size_t other = distance(value, names[k]);
+        before += other < own || (other == own && k < i);
+    }
+    return before;
+}
+
+int option_name(const char *what, const char *value, const char *const names[], size_t n,
+                size_t *index, struct text_error *why)
+{
+    for (size_t i = 0; i < n; ++i) {
+        if (strcmp(value, names[i]) == 0) {
+            *index = i;
+            return 0;
+        }
+    }
+    refuse(why, "unknown %s \"%.40s\"; known:", what, show(value).text);
+    for (size_t place = 0; place < n; ++place) {
+        size_t i = 0;
+        while (nearness(value, names, n, i) != place) {
+            ++i;
+        }
+        const size_t used = strlen(why->text);
+        snprintf(why->text + used, sizeof why->text - used, "%s %s", place == 0 ? "" : ",",
+                 names[i]);
+    }
+    return -1;
+}

@@ -1,0 +1,143 @@
+/* text/text.c: see text/text.h. */
+#include "text/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+size_t text_decode(const char *text, uint32_t *code)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *s = (const unsigned char *)text;
+    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+    if (length == 0 || s[0] > 0xf4)
+        return 0;
+    *code = length == 1 ? s[0] : s[0] & (0xffU >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (s[i] & 0x3fU);
+    }
+    if (*code < smallest[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
+        return 0;
+    return length;
+}
+
+/* C0, delete, C1. */
+static bool is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/* Characters without a shape of their own (Unicode's default ignorable code points), those that
+ * turn directions or break lines, and code points that are no characters. */
+static bool is_invisible(uint32_t code)
+{
+    static const uint32_t ranges[][2] = {
+        {0xad, 0xad},       {0x34f, 0x34f},    {0x61c, 0x61c},   {0x115f, 0x1160},
+        {0x17b4, 0x17b5},   {0x180b, 0x180f},  {0x200b, 0x200f}, {0x2028, 0x202e},
+        {0x2060, 0x206f},   {0x3164, 0x3164},  {0xfdd0, 0xfdef}, {0xfe00, 0xfe0f},
+        {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
+        {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+    bool found = (code & 0xfffe) == 0xfffe;
+
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        found = found || (code >= ranges[i][0] && code <= ranges[i][1]);
+    return found;
+}
+
+void text_clean(char *text, char control)
+{
+    uint32_t code = 0;
+    char *out = text;
+
+    for (const char *in = text; *in != '\0';) {
+        const size_t length = text_decode(in, &code);
+
+        if (length == 0 || is_control(code)) {
+            *out++ = length == 1 ? control : '?';
+            in += length == 0 ? 1 : length;
+            continue;
+        }
+        memmove(out, in, length);
+        out += length;
+        in += length;
+    }
+    *out = '\0';
+}
+
+bool text_is_clean(const char *text)
+{
+    uint32_t code = 0;
+    size_t length;
+
+    while (*text != '\0' && (length = text_decode(text, &code)) > 0 && !is_control(code))
+        text += length;
+    return *text == '\0';
+}
+
+/* What is special: `to` stands for it, or its first bytes stay and are parted from the rest. */
+struct escape {
+    const char *from, *to;
+    size_t stay;
+};
+
+static const struct escape html[] = {{"&", "&amp;", 0},   {"<", "&lt;", 0},  {">", "&gt;", 0},
+                                     {"\"", "&quot;", 0}, {"'", "&#39;", 0}, {NULL, NULL, 0}};
+
+/* A comment parts two characters for whoever looks for links and names: no backslash does. */
+static const char parted[] = "<!-- -->";
+static const struct escape markdown[] = {
+    {"&", "&amp;", 0}, {"<", "&lt;", 0},        {">", "&gt;", 0}, {"\\", "\\\\", 0},
+    {"`", "\\`", 0},   {"*", "\\*", 0},         {"_", "\\_", 0},  {"[", "\\[", 0},
+    {"]", "\\]", 0},   {"|", "\\|", 0},         {"~", "\\~", 0},  {"!", "\\!", 0},
+    {"$", "\\$", 0},   {"#", "\\#<!-- -->", 0}, {"@", NULL, 1},   {"://", NULL, 1},
+    {"www.", NULL, 3}, {"GH-", NULL, 2},        {NULL, NULL, 0}};
+
+static const struct escape none[] = {{NULL, NULL, 0}};
+
+static const struct escape *const escapes[TEXT_FORMS] = {
+    [TEXT_PLAIN] = none, [TEXT_HTML] = html, [TEXT_MARKDOWN] = markdown};
+
+/* Of the text at this place: NULL when it means nothing special. */
+static const struct escape *find(enum text_form form, const char *text)
+{
+    const struct escape *one = escapes[form];
+
+    while (one->from != NULL && strncasecmp(text, one->from, strlen(one->from)) != 0)
+        one++;
+    return one->from != NULL ? one : NULL;
+}
+
+static void write_invisible(FILE *file, enum text_form form, uint32_t code)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "<U+%04X>", (unsigned)code);
+    text_write(file, form, text, strlen(text));
+}
+
+void text_write(FILE *file, enum text_form form, const char *text, size_t bytes)
+{
+    const char *const end = text + strnlen(text, bytes);
+    uint32_t code = 0;
+
+    while (text < end) {
+        const struct escape *escape = find(form, text);
+        const size_t length = text_decode(text, &code);
+
+        if (escape != NULL) {
+            fwrite(text, 1, escape->stay, file);
+            fputs(escape->to != NULL ? escape->to : parted, file);
+            text += escape->to != NULL ? strlen(escape->from) : escape->stay;
+            continue;
+        }
+        if (length == 0 || is_control(code))
+            putc('?', file);
+        else if (is_invisible(code))
+            write_invisible(file, form, code);
+        else
+            fwrite(text, 1, length, file);
+        text += length == 0 ? 1 : length;
+    }
+}

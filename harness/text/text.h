@@ -1,0 +1,38 @@
+/* text/text.h: text that others wrote, made fit to be shown: one decoder of UTF-8, and what a
+ * character becomes in each form of output. */
+#ifndef HARNESS_TEXT_H
+#define HARNESS_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Why something did not go well: one line, with the values in it. The function that finds the error
+ * writes it, and its callers pass it on. */
+struct text_error {
+    char text[320];
+};
+
+enum text_form {
+    TEXT_PLAIN,    /* a terminal, a table with tabs */
+    TEXT_HTML,     /* and XML: the same characters are special, in text and in attributes */
+    TEXT_MARKDOWN, /* whose readers pass HTML on, and make links of what looks like one */
+    TEXT_FORMS
+};
+
+/* Bytes of the UTF-8 character that begins at text, and its code; 0: none does. */
+size_t text_decode(const char *text, uint32_t *code);
+
+/* Makes text valid UTF-8 of one line, never longer: a control character becomes `control`, a byte
+ * that is not UTF-8 '?'. */
+void text_clean(char *text, char control);
+/* Whether that would change nothing. */
+bool text_is_clean(const char *text);
+
+/* Writes the first bytes of text, or all of it. It is cleaned; what is special there loses its
+ * meaning; and a character that cannot be seen, or turns the direction of others, is written as
+ * its code, like <U+202E>. */
+void text_write(FILE *file, enum text_form form, const char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,200 @@
+/* train/against.c: two trainings beside each other, and how far they part.
+ *
+ * On real data sums are rounded, in an order that depends on how many devices there are, and
+ * training lets such differences grow. How far rounding alone drives two trainings apart is
+ * measured at the same time: other trainings on the other side's devices get the rows of each batch
+ * in another order, which changes nothing but the order of sums. The bound of a step is FACTOR
+ * times the farthest that one of them is, or was, from the other side, and at least FACTOR
+ * roundings of the largest parameter. */
+#include "train/train.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream.h"
+
+/* One direction of growth soon dominates all differences, and then two of them are to each other as
+ * two normal numbers: one is more than 64 times the largest of three others with a probability of
+ * about E[(2 phi(0) |x| / 64)^3] = 3e-6. */
+static const double FACTOR = 64;
+
+/* A bound that is more than this part of the largest parameter says nothing: from that step on
+ * differences are recorded and not judged. */
+static const double LOOSE = 0.01;
+
+int train_against_open(struct train_against *against, struct train_side *side,
+                       const struct train_side_config *config, struct dp_error *err)
+{
+    const struct train_side_config honest = {.model = config->model,
+                                             .batch = config->batch,
+                                             .lr = config->lr,
+                                             .momentum = config->momentum};
+    const size_t width = train_model_width(config->model);
+    int rc;
+
+    *against = (struct train_against){.side = side};
+    against->feature = malloc(config->batch * width * sizeof *against->feature);
+    against->label = malloc(config->batch * sizeof *against->label);
+    against->order = malloc(config->batch * sizeof *against->order);
+    if (against->feature == NULL || against->label == NULL || against->order == NULL)
+        return dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", config->batch);
+    against->width = width;
+    for (int i = 0; i < TRAIN_SHUFFLED; i++)
+        if ((rc = train_side_open(&against->shuffled[i], side->group, &honest, err)))
+            return rc;
+    return 0;
+}
+
+void train_against_close(struct train_against *against)
+{
+    for (int i = 0; i < TRAIN_SHUFFLED; i++)
+        if (against->shuffled[i].group != NULL)
+            train_side_close(&against->shuffled[i]);
+    free(against->feature);
+    free(against->label);
+    free(against->order);
+    *against = (struct train_against){.side = NULL};
+}
+
+static int copy_params(struct train_side *to, const struct train_side *from, struct dp_error *err)
+{
+    const float *value = from->value;
+    int rc;
+
+    if (to->n_params != from->n_params || to->n_values != from->n_values)
+        return dp_fail(err, DP_ESHAPE, "the models differ: %d and %d parameters", to->n_params,
+                       from->n_params);
+    for (int p = 0; p < to->n_params; p++) {
+        if (to->param[p]->value.dtype != DP_F32)
+            continue;
+        if ((rc = dp_tensor_write(&to->param[p]->value, value, err)))
+            return rc;
+        value += dp_tensor_count(&to->param[p]->value);
+    }
+    return 0;
+}
+
+int train_against_start(struct train_against *against, struct train_side *first, uint64_t seed,
+                        struct dp_error *err)
+{
+    int rc;
+
+    against->seed = seed;
+    if ((rc = train_side_read(first, err)) || (rc = copy_params(against->side, first, err)))
+        return rc;
+    for (int i = 0; i < TRAIN_SHUFFLED; i++)
+        if ((rc = copy_params(&against->shuffled[i], first, err)))
+            return rc;
+    return 0;
+}
+
+/* The batch with its rows in another order. */
+static void shuffle(struct train_against *against, int i, const struct loader_batch *batch,
+                    struct loader_batch *shuffled)
+{
+    const size_t width = against->width;
+    struct stream stream =
+        stream_open(against->seed, STREAM_OF_AGAINST, against->steps * TRAIN_SHUFFLED + (size_t)i);
+
+    for (size_t r = 0; r < batch->rows; r++)
+        against->order[r] = r;
+    stream_shuffle(&stream, against->order, batch->rows);
+    for (size_t r = 0; r < batch->rows; r++) {
+        const size_t from = against->order[r];
+
+        memcpy(against->feature + r * width, batch->feature + from * width,
+               width * sizeof *against->feature);
+        against->label[r] = batch->label[from];
+    }
+    *shuffled = (struct loader_batch){.rows = batch->rows,
+                                      .feature = against->feature,
+                                      .label = against->label,
+                                      .index = batch->index};
+}
+
+/* The largest difference of a parameter; infinite when one is not a number. *at is its place. */
+static double distance(const struct train_side *a, const struct train_side *b, size_t *at)
+{
+    double most = 0;
+
+    *at = 0;
+    for (size_t i = 0; i < a->n_values; i++) {
+        const double apart = fabs((double)a->value[i] - (double)b->value[i]);
+
+        if (!(apart <= most)) {
+            most = isfinite(apart) ? apart : INFINITY;
+            *at = i;
+        }
+    }
+    return most;
+}
+
+static double largest(const struct train_side *side)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < side->n_values; i++)
+        most = fmax(most, fabs((double)side->value[i]));
+    return most;
+}
+
+static void note(struct train_parting *parting, const struct train_against *against,
+                 const struct train_side *first, size_t at)
+{
+    char name[80];
+    size_t element = 0;
+
+    if (parting->here)
+        return;
+    train_side_where(first, at, name, sizeof name, &element);
+    *parting = (struct train_parting){.here = true, .step = against->steps};
+    snprintf(parting->where, sizeof parting->where, "%s[%zu] is %.9g and %.9g", name, element,
+             (double)first->value[at], (double)against->side->value[at]);
+}
+
+int train_against_step(struct train_against *against, struct train_side *first,
+                       const struct loader_batch *batch, struct dp_error *err)
+{
+    double rounding = 0;
+    size_t at = 0;
+    float loss;
+    int rc;
+
+    against->steps++;
+    if ((rc = train_side_step(against->side, batch, &loss, err)) ||
+        (rc = train_side_read(against->side, err)) || (rc = train_side_read(first, err)))
+        return rc;
+    for (int i = 0; i < TRAIN_SHUFFLED; i++) {
+        struct loader_batch shuffled;
+
+        shuffle(against, i, batch, &shuffled);
+        if ((rc = train_side_step(&against->shuffled[i], &shuffled, &loss, err)) ||
+            (rc = train_side_read(&against->shuffled[i], err)))
+            return rc;
+        rounding = fmax(rounding, distance(&against->shuffled[i], against->side, &at));
+    }
+    rounding = fmax(rounding, (double)FLT_EPSILON / 2 * largest(against->side));
+    against->rounding = fmax(against->rounding, rounding);
+    against->bound = FACTOR * against->rounding;
+    against->last = distance(first, against->side, &at);
+    against->most = fmax(against->most, against->last);
+    if (!(against->last == 0))
+        note(&against->parted, against, first, at);
+    if (!against->loose && against->bound < LOOSE * largest(against->side)) {
+        against->judged++;
+        against->judged_bound = against->bound;
+    } else {
+        against->loose = true;
+    }
+    if (!against->loose && !(against->last <= against->bound))
+        note(&against->beyond, against, first, at);
+    return 0;
+}
+
+bool train_against_holds(const struct train_against *against)
+{
+    return !against->inexact.here && !against->beyond.here &&
+           against->exact_steps + against->judged > 0;
+}

@@ -1,0 +1,279 @@
+/* train/options.c: the option table of train. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "text/options.h"
+#include "train/train.h"
+
+enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000, KEY_HEADER = 256 };
+
+static error_t copy_text(const struct argp_state *state, const char *name, char *field,
+                         size_t bytes, const char *arg)
+{
+    if (arg[0] == '\0')
+        return command_bad_option(state, "--%s is empty", name);
+    if (command_copy(field, bytes, arg) == 0)
+        return 0;
+    return command_bad_option(state, "--%s: longer than %zu characters", name, bytes - 1);
+}
+
+static error_t parse_size(const struct argp_state *state, const char *name, const char *arg,
+                          size_t min, size_t max, size_t *size)
+{
+    struct text_error why;
+
+    if (option_size(arg, min, max, size, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--%s: %s", name, why.text);
+}
+
+static error_t parse_real(const struct argp_state *state, const char *name, const char *arg,
+                          double min, double max, double *number)
+{
+    struct text_error why;
+
+    if (option_real(arg, min, max, number, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--%s: %s", name, why.text);
+}
+
+static error_t parse_backend(const struct argp_state *state, const char *name, const char *arg,
+                             char *field, size_t bytes)
+{
+    size_t index = 0;
+    const error_t rc =
+        command_choice(state, name, name, arg, command_backends, COMMAND_BACKENDS, &index);
+
+    return rc ? rc : copy_text(state, name, field, bytes, command_backends[index]);
+}
+
+static error_t parse_mode(const struct argp_state *state, const char *arg,
+                          struct train_options *options)
+{
+    static const char *const names[] = {"dp", "ddp"};
+    size_t index = 0;
+    const error_t rc = command_choice(state, "mode", "mode", arg, names, 2, &index);
+
+    options->ddp = index == 1;
+    return rc;
+}
+
+static error_t parse_prefetch(const struct argp_state *state, const char *arg,
+                              struct train_options *options)
+{
+    static const char *const names[] = {"on", "off"};
+    size_t index = 0;
+    const error_t rc = command_choice(state, "prefetch", "prefetch", arg, names, 2, &index);
+
+    options->no_prefetch = index == 1;
+    return rc;
+}
+
+/* Where a text goes. */
+static error_t parse_text(int key, const char *arg, const struct argp_state *state,
+                          struct train_options *o)
+{
+    const struct {
+        int key;
+        const char *name;
+        char *field;
+        size_t bytes;
+    } texts[] = {{'m', "model", o->model, sizeof o->model},
+                 {'D', "data", o->data, sizeof o->data},
+                 {'d', "devices", o->devices, sizeof o->devices},
+                 {'a', "against", o->against, sizeof o->against},
+                 {'S', "save", o->save, sizeof o->save},
+                 {'L', "load", o->load, sizeof o->load},
+                 {'o', "out", o->out, sizeof o->out},
+                 {'f', "figure", o->figure, sizeof o->figure}};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].key == key)
+            return copy_text(state, texts[i].name, texts[i].field, texts[i].bytes, arg);
+    return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_value(int key, char *arg, struct argp_state *state)
+{
+    struct train_options *o = state->input;
+    const error_t rc = arg != NULL ? parse_text(key, arg, state, o) : ARGP_ERR_UNKNOWN;
+    size_t seed = 0;
+    error_t bad;
+
+    if (rc != ARGP_ERR_UNKNOWN)
+        return rc;
+    switch (key) {
+    case 'b':
+        return parse_backend(state, "backend", arg, o->backend, sizeof o->backend);
+    case 'A':
+        return parse_backend(state, "against-backend", arg, o->against_backend,
+                             sizeof o->against_backend);
+    case 'n':
+        return parse_size(state, "batch", arg, 1, MAX_BATCH, &o->batch);
+    case 'e':
+        return parse_size(state, "epochs", arg, 0, MAX_EPOCHS, &o->epochs);
+    case 'N':
+        return parse_size(state, "seeds", arg, 1, TRAIN_SEEDS, &o->seeds);
+    case 's':
+        bad = parse_size(state, "seed", arg, 0, SIZE_MAX - TRAIN_SEEDS, &seed);
+        o->seed = bad ? o->seed : seed;
+        return bad;
+    case 'l':
+        return parse_real(state, "lr", arg, 1e-9, 1e3, &o->lr);
+    case 'M':
+        return parse_real(state, "momentum", arg, 0, 0.9999, &o->momentum);
+    case 'r':
+        return parse_real(state, "require", arg, 0, 100, &o->require);
+    case 'p':
+        return parse_prefetch(state, arg, o);
+    case 'w':
+        return parse_mode(state, arg, o);
+    case KEY_HEADER:
+        o->header = true;
+        return 0;
+    case COMMAND_REQUIRE:
+        return command_require(state, arg, &o->required);
+    default:
+        return command_key(key, arg, state);
+    }
+}
+
+static const struct argp_option option_table[] = {
+    {.name = "model",
+     .key = 'm',
+     .arg = "NAME",
+     .doc = "mlp (default: with a hidden layer of 128), mlp:SIZES, tutorial, blocks, mixed, cnn, "
+            "rnn, lstm or capsnet"},
+    {.name = "data",
+     .key = 'D',
+     .arg = "FILE",
+     .doc = "a CSV file, its last column the class; or digits (default) or random"},
+    {.name = "header",
+     .key = KEY_HEADER,
+     .doc = "the first line of --data FILE has the names of the columns"},
+    COMMAND_REQUIRE_OPTION,
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N, virt:N+lag, cuda:LIST, or host for no data parallelism (default: one virtual "
+            "device per core)"},
+    {.name = "mode",
+     .key = 'w',
+     .arg = "MODE",
+     .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device"},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"},
+    {.name = "epochs", .key = 'e', .arg = "E", .doc = "default 30; 0 only tests"},
+    {.name = "batch",
+     .key = 'n',
+     .arg = "ROWS",
+     .doc = "rows of a step (default 32); with --mode ddp of all ranks, filled up to a multiple"},
+    {.name = "lr",
+     .key = 'l',
+     .arg = "RATE",
+     .doc = "of SGD (default: the model's own, see results/training.md)"},
+    {.name = "momentum", .key = 'M', .arg = "M", .doc = "of SGD (default 0.9)"},
+    {.name = "seed",
+     .key = 's',
+     .arg = "S",
+     .doc = "of the split, the order of rows and the first parameters (default 1)"},
+    {.name = "seeds",
+     .key = 'N',
+     .arg = "N",
+     .doc = "N trainings, seeds S, S+1, ..., and their median"},
+    {.name = "require",
+     .key = 'r',
+     .arg = "PERCENT",
+     .doc = "exit status 1 when the median of the test accuracy is less"},
+    {.name = "against",
+     .key = 'a',
+     .arg = "LIST",
+     .doc = "train on these devices, too, and compare; exit status 1 when they part too far"},
+    {.name = "against-backend",
+     .key = 'A',
+     .arg = "NAME",
+     .doc = "of --against (default: that of its devices)"},
+    {.name = "prefetch",
+     .key = 'p',
+     .arg = "HOW",
+     .doc = "on (default): a thread makes the next batch; off"},
+    {.name = "save", .key = 'S', .arg = "FILE", .doc = "write the weights there"},
+    {.name = "load", .key = 'L', .arg = "FILE", .doc = "start from these weights"},
+    {.name = "out", .key = 'o', .arg = "FILE", .doc = "JSON Lines: an epoch a line"},
+    {.name = "figure",
+     .key = 'f',
+     .arg = "DIR",
+     .doc = "loss and accuracy by epoch as train.svg and train.png"},
+    {0}};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct train_options *options = state->input;
+    const error_t rc = command_once(state, option_table, key, &options->seen);
+
+    return rc ? rc : parse_value(key, arg, state);
+}
+
+/* What no option says alone. */
+static int check_options(const char *command, const struct train_options *o)
+{
+    const char *what = NULL;
+
+    if (o->against_backend[0] != '\0' && o->against[0] == '\0')
+        what = "--against-backend needs --against LIST";
+    else if (o->against[0] != '\0' && o->seeds > 1)
+        what = "--against compares one training: leave out --seeds";
+    else if (o->against[0] != '\0' && o->epochs == 0)
+        what = "--against needs a training: --epochs 1 at least";
+    else if (o->save[0] != '\0' && o->seeds > 1)
+        what = "--save writes the weights of one training: leave out --seeds";
+    else if (o->load[0] != '\0' && o->seeds > 1)
+        what = "--load starts one training: leave out --seeds";
+    else if (o->figure[0] != '\0' && o->epochs == 0)
+        what = "--figure needs a training: --epochs 1 at least";
+    if (what == NULL)
+        return 0;
+    command_complain(command, "%s", what);
+    return command_misuse(command);
+}
+
+int train_parse(int argc, char **argv, struct train_options *options)
+{
+    const struct argp argp = {
+        .options = option_table,
+        .parser = parse_option,
+        .doc = "Trains a model on real data, data-parallel, and tests it on a fifth that it was "
+               "not trained on."
+               "\vPrints the test accuracy of each seed, and their median, on standard output. "
+               "With --against also whether both trainings did the same: bit for bit in "
+               "steps on whole numbers, and on the data not further apart than rounding alone "
+               "drives trainings of the other side.\n\n"
+               "Exit status: 0 all done and held; 1 --require was missed, --against does not "
+               "hold, a loss is not finite, a named device is missing, or the figure could not "
+               "be drawn; 2 misuse, unreadable input or unwritable output; 77 cuda:all where there "
+               "are no GPUs; 130 interrupted (--save has the weights of the last step)."};
+
+    *options = (struct train_options){.model = "mlp",
+                                      .data = "digits",
+                                      .batch = 32,
+                                      .epochs = 30,
+                                      .seeds = 1,
+                                      .seed = 1,
+                                      .lr = NAN,
+                                      .momentum = 0.9,
+                                      .require = -1};
+    command_default_devices(options->devices, sizeof options->devices);
+    if (command_parse(&argp, argc, argv, options))
+        return EXIT_MISUSE;
+    if (options->backend[0] == '\0')
+        snprintf(options->backend, sizeof options->backend, "%s",
+                 command_default_backend(options->devices));
+    if (options->against[0] != '\0' && options->against_backend[0] == '\0')
+        snprintf(options->against_backend, sizeof options->against_backend, "%s",
+                 command_default_backend(options->against));
+    return check_options(argv[0], options);
+}

@@ -1,0 +1,189 @@
+/* train/plot.c: the figure of a training: the losses by epoch, and below the test accuracy. */
+#include "train/train.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "report/plot.h"
+
+enum { WIDTH = 1000, PANEL = 420, LABELS = 150, SEEDS = PLOT_MAX_STYLES };
+
+struct subject {
+    const struct train_options *options;
+    const struct train_model *model;
+    const struct train_epoch *epoch;
+    size_t n;
+    double median;
+};
+
+enum curve { CURVE_TRAIN, CURVE_TEST, CURVE_ACCURACY, CURVE_OTHER };
+
+static double value_of(const struct train_epoch *epoch, enum curve curve)
+{
+    switch (curve) {
+    case CURVE_TRAIN:
+        return epoch->train_loss;
+    case CURVE_TEST:
+        return epoch->test_loss;
+    case CURVE_ACCURACY:
+        return epoch->accuracy;
+    default:
+        return epoch->other_accuracy;
+    }
+}
+
+/* One curve of a seed. Of more epochs than there is room for, every so many-th, and the last. */
+static void add_curve(struct plot_lines *lines, const struct subject *subject, uint64_t seed,
+                      enum curve curve, const char *label)
+{
+    const size_t every = subject->options->epochs / (PLOT_MAX_MARKS - 2) + 1;
+    struct plot_line *line = plot_lines_add(lines, lines->n + 1);
+
+    for (size_t i = 0; i < subject->n; i++) {
+        const struct train_epoch *epoch = &subject->epoch[i];
+        const double y = value_of(epoch, curve);
+
+        if (epoch->seed != seed || !isfinite(y) ||
+            (epoch->epoch % every != 0 && epoch->epoch != subject->options->epochs) ||
+            line->n == PLOT_MAX_MARKS)
+            continue;
+        line->mark[line->n++] = (struct plot_mark){.x = (double)epoch->epoch,
+                                                   .y = y,
+                                                   .lo = NAN,
+                                                   .hi = NAN,
+                                                   .bound = NAN,
+                                                   .bare = subject->options->epochs > 40};
+    }
+    snprintf(line->label, sizeof line->label, "%s", label);
+}
+
+static void add_curves(struct plot_lines *lines, const struct subject *subject, bool accuracy)
+{
+    const struct train_options *o = subject->options;
+    const size_t seeds = o->seeds < SEEDS ? o->seeds : SEEDS;
+
+    for (size_t i = 0; i < seeds; i++) {
+        const unsigned long long seed = o->seed + i;
+        char label[64];
+
+        snprintf(label, sizeof label, "seed %llu", seed);
+        if (o->seeds > 1)
+            add_curve(lines, subject, seed, accuracy ? CURVE_ACCURACY : CURVE_TEST, label);
+    }
+    if (o->seeds > 1)
+        return;
+    if (!accuracy) {
+        add_curve(lines, subject, o->seed, CURVE_TRAIN, "training");
+        add_curve(lines, subject, o->seed, CURVE_TEST, "test");
+        return;
+    }
+    add_curve(lines, subject, o->seed, CURVE_ACCURACY, o->devices);
+    if (o->against[0] != '\0')
+        add_curve(lines, subject, o->seed, CURVE_OTHER, o->against);
+}
+
+/* What was trained; of accuracies also what came of it. */
+static void write_note(const struct subject *subject, bool accuracy, char *text, size_t bytes)
+{
+    const struct train_options *o = subject->options;
+    char result[96] = "", required[48] = "";
+
+    if (o->seeds > 1)
+        snprintf(result, sizeof result, "; median of %zu seeds %.2f %%", o->seeds, subject->median);
+    if (o->require >= 0)
+        snprintf(required, sizeof required, "; required %g %%", o->require);
+    snprintf(text, bytes, "%.90s on %.60s, batch %zu, %.60s%s%s%s", subject->model->name, o->data,
+             o->batch, o->devices, o->ddp ? ", DistributedDataParallel" : "",
+             accuracy ? result : "", accuracy ? required : "");
+}
+
+/* There is no epoch 1.5. */
+static void tick_epochs(struct plot_axis *x, size_t epochs)
+{
+    if (epochs > 7)
+        plot_axis_round(x);
+    for (size_t e = 1; e <= epochs && epochs <= 7; e++)
+        plot_axis_tick(x, (double)e);
+}
+
+static int write_panel(struct plot *plot, struct plot_lines *lines, bool accuracy)
+{
+    const struct subject *subject = plot->subject;
+    const struct train_options *o = subject->options;
+    struct plot_frame *frame = &lines->frame;
+
+    *lines = (struct plot_lines){.label_pixels = LABELS};
+    *frame = (struct plot_frame){.left = 88, .right = WIDTH - 20, .at = 20};
+    frame->x = plot_axis_make(0);
+    frame->y = plot_axis_make(accuracy ? 0 : 10);
+    add_curves(lines, subject, accuracy);
+    plot_lines_measure(lines);
+    plot_axis_pad(&frame->x, 0.02, 0.0, 1.0);
+    plot_axis_pad(&frame->y, 0.06, 0.06, accuracy ? 1.0 : 5.0);
+    if (accuracy && frame->y.hi > 100)
+        frame->y.hi = 100.5;
+    tick_epochs(&frame->x, o->epochs);
+    plot_axis_round(&frame->y);
+    /* Words beside the axis would be upon numbers like 0.0001. */
+    snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, "%s",
+             accuracy       ? "Test accuracy (%)"
+             : o->seeds > 1 ? "Test loss: cross-entropy (logarithmic)"
+                            : "Loss: cross-entropy (logarithmic)");
+    write_note(subject, accuracy, frame->words[PLOT_NOTE], REPORT_CELL_TEXT);
+    plot_fit(frame->words[PLOT_NOTE], WIDTH - 40, 13);
+    snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "epoch");
+    frame->title = plot->height + 24;
+    frame->note = plot->height + 46;
+    frame->top = plot->height + 66;
+    frame->bottom = plot->height + PANEL - 70;
+    plot->height += PANEL;
+    return plot_lines_write(plot, lines);
+}
+
+static void write_footer(const struct train_options *o, char *text, size_t bytes)
+{
+    const unsigned long long first = o->seed, last = o->seed + o->seeds - 1;
+    char seeds[64];
+
+    if (o->seeds > 1)
+        snprintf(seeds, sizeof seeds, "seeds %llu to %llu%s", first, last,
+                 o->seeds > SEEDS ? " (the first six are drawn)" : "");
+    else
+        snprintf(seeds, sizeof seeds, "seed %llu", first);
+    snprintf(text, bytes, "lr %g, momentum %g, %s", o->lr, o->momentum, seeds);
+}
+
+static int write_panels(struct plot *plot)
+{
+    const struct subject *subject = plot->subject;
+    struct plot_lines *lines = malloc(sizeof *lines);
+    int rc = -1;
+
+    plot->width = WIDTH;
+    if (lines == NULL)
+        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
+    else if ((rc = write_panel(plot, lines, false)) == 0)
+        rc = write_panel(plot, lines, true);
+    plot->height += 40;
+    write_footer(subject->options, plot->footer, sizeof plot->footer);
+    free(lines);
+    return rc == 0 ? 1 : -1;
+}
+
+int train_plot(const char *directory, const struct train_options *options,
+               const struct train_model *model, const struct train_epoch epoch[], size_t n,
+               double median, char *why, size_t bytes)
+{
+    const struct subject subject = {options, model, epoch, n, median};
+    struct text_error err = {""};
+    const enum report_plot_status status =
+        plot_alone(directory, "train", report_asset_train, write_panels, &subject, &err);
+
+    snprintf(why, bytes, "%s", err.text);
+    return status == REPORT_PLOT_OK      ? EXIT_PASSED
+           : status == REPORT_PLOT_WRITE ? EXIT_MISUSE
+                                         : EXIT_FAILED;
+}

@@ -1,0 +1,170 @@
+/* train/record.c: the lines of JSON that `lockstep train --out` writes. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "build_info.h"
+#include "record/memory.h"
+#include "train/train.h"
+
+/* A NaN has no JSON form. */
+static json_t *real(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *count(size_t number)
+{
+    return json_integer((json_int_t)number);
+}
+
+/* Large integers are text: many readers round them. */
+static json_t *big(uint64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    return json_string(text);
+}
+
+/* The line, and the end of object. */
+static char *finish(json_t *object, int failed)
+{
+    if (failed) {
+        json_decref(object);
+        return NULL;
+    }
+    return record_memory_text(object, JSON_COMPACT);
+}
+
+static json_t *utc_now(void)
+{
+    const time_t now = time(NULL);
+    struct tm utc;
+    char text[32] = "";
+
+    if (gmtime_r(&now, &utc) != NULL)
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return json_string(text);
+}
+
+static json_t *missing(const struct dataset *data)
+{
+    json_t *list = json_array();
+    int failed = list == NULL;
+
+    for (int i = 0; i < data->gaps && i < DATASET_GAPS; i++)
+        failed |= json_array_append_new(list, json_integer(data->gap[i]));
+    if (failed) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+char *record_train_head(const struct train_options *options, const struct train_model *model,
+                        const struct dataset *data, struct dp_group *group)
+{
+    struct dp_machine machine;
+    struct dp_error err = {0};
+    json_t *o = json_object();
+    int failed = dp_machine_read(&machine, &err);
+
+    failed |= json_object_set_new(o, "schema", json_string("lockstep/train/1.0"));
+    failed |= json_object_set_new(o, "created_utc", utc_now());
+    failed |= json_object_set_new(o, "program_version", json_string(BUILD_VERSION));
+    failed |= json_object_set_new(o, "git", json_string(BUILD_GIT));
+    failed |= json_object_set_new(o, "build_type", json_string(BUILD_TYPE));
+    failed |= json_object_set_new(o, "cpu_model", json_string(machine.cpu_model));
+    failed |= json_object_set_new(o, "model", json_string(model->name));
+    failed |= json_object_set_new(o, "data", json_string(data->name));
+    failed |= json_object_set_new(o, "rows", count(data->rows));
+    failed |= json_object_set_new(o, "features", count(data->features));
+    failed |= json_object_set_new(o, "classes", json_integer(data->classes));
+    failed |= json_object_set_new(o, "missing_classes", json_integer(data->gaps));
+    failed |= json_object_set_new(o, "first_missing_classes", missing(data));
+    failed |= json_object_set_new(o, "devices", json_string(options->devices));
+    failed |= json_object_set_new(o, "n_devices", json_integer(dp_group_size(group)));
+    failed |= json_object_set_new(o, "mode", json_string(options->ddp ? "ddp" : "dp"));
+    failed |= json_object_set_new(o, "backend", json_string(dp_group_backend(group)));
+    failed |= json_object_set_new(o, "communicator", json_string(dp_group_communicator(group)));
+    failed |=
+        json_object_set_new(o, "oversubscribed", json_boolean(dp_group_oversubscribed(group)));
+    failed |= json_object_set_new(o, "against", json_string(options->against));
+    failed |= json_object_set_new(o, "batch", count(options->batch));
+    failed |= json_object_set_new(o, "epochs", count(options->epochs));
+    failed |= json_object_set_new(o, "lr", real(options->lr));
+    failed |= json_object_set_new(o, "momentum", real(options->momentum));
+    failed |= json_object_set_new(o, "seed", big(options->seed));
+    failed |= json_object_set_new(o, "seeds", count(options->seeds));
+    return finish(o, failed);
+}
+
+char *record_train_epoch(const struct train_epoch *epoch)
+{
+    json_t *o = json_object();
+    int failed = json_object_set_new(o, "schema", json_string("lockstep/train-epoch/1.0"));
+
+    failed |= json_object_set_new(o, "seed", big(epoch->seed));
+    failed |= json_object_set_new(o, "epoch", count(epoch->epoch));
+    failed |= json_object_set_new(o, "steps", count(epoch->steps));
+    failed |= json_object_set_new(o, "train_loss", real(epoch->train_loss));
+    failed |= json_object_set_new(o, "test_loss", real(epoch->test_loss));
+    failed |= json_object_set_new(o, "test_accuracy_percent", real(epoch->accuracy));
+    failed |= json_object_set_new(o, "against_test_accuracy_percent", real(epoch->other_accuracy));
+    failed |= json_object_set_new(o, "samples_per_s",
+                                  epoch->steps > 0 ? real(epoch->samples_per_s) : json_null());
+    return finish(o, failed);
+}
+
+static json_t *parting(const struct train_parting *parting)
+{
+    json_t *o = json_object();
+
+    if (!parting->here) {
+        json_decref(o);
+        return json_null();
+    }
+    if (json_object_set_new(o, "step", count(parting->step)) |
+        json_object_set_new(o, "where", json_string(parting->where))) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+static json_t *comparison(const struct train_against *against)
+{
+    json_t *o = json_object();
+    int failed = json_object_set_new(o, "holds", json_boolean(train_against_holds(against)));
+
+    failed |= json_object_set_new(o, "exact_steps", count(against->exact_steps));
+    failed |= json_object_set_new(o, "reference_steps", count(against->reference_steps));
+    failed |= json_object_set_new(o, "exact_why", json_string(against->exact_why));
+    failed |= json_object_set_new(o, "inexact", parting(&against->inexact));
+    failed |= json_object_set_new(o, "steps", count(against->steps));
+    failed |= json_object_set_new(o, "parted", parting(&against->parted));
+    failed |= json_object_set_new(o, "most", real(against->most));
+    failed |= json_object_set_new(o, "last", real(against->last));
+    failed |= json_object_set_new(o, "judged_steps", count(against->judged));
+    failed |= json_object_set_new(o, "judged_bound", real(against->judged_bound));
+    failed |= json_object_set_new(o, "beyond", parting(&against->beyond));
+    if (failed) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+char *record_train_end(double median, int status, const struct train_against *against)
+{
+    json_t *o = json_object();
+    int failed = json_object_set_new(o, "schema", json_string("lockstep/train-end/1.0"));
+
+    failed |= json_object_set_new(o, "median_accuracy_percent", real(median));
+    failed |= json_object_set_new(o, "exit_status", json_integer(status));
+    failed |=
+        json_object_set_new(o, "against", against != NULL ? comparison(against) : json_null());
+    return finish(o, failed);
+}

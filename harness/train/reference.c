@@ -1,0 +1,171 @@
+/* train/reference.c: what a step on whole numbers must leave, by a float64 model that shares no
+ * code with core: two sides that are wrong alike are not equal to it. Chains of linear layers; of
+ * other exact models the sweep's reference. */
+#include "train/train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/dense.h"
+
+enum { MOST = WORKLOAD_MAX_SIZES };
+
+/* a[l]: what enters layer l, [rows, size[l]]; d: the gradient of what leaves it. */
+struct chain {
+    const struct workload *workload;
+    const struct train_numbers *numbers;
+    const float *weight[MOST], *bias[MOST];
+    double *a[MOST + 1], *d, *below;
+};
+
+static double *zeros(size_t n)
+{
+    return calloc(n + 1, sizeof(double));
+}
+
+static int open_chain(struct chain *c)
+{
+    const size_t layers = workload_layers(c->workload), *size = c->workload->size;
+    const float *at = c->numbers->value;
+    size_t widest = 0;
+    bool complete = true;
+
+    for (size_t l = 0; l <= layers; l++) {
+        c->a[l] = zeros(c->numbers->rows * size[l]);
+        complete = complete && c->a[l] != NULL;
+        widest = size[l] > widest ? size[l] : widest;
+    }
+    for (size_t l = 0; l < layers; l++) {
+        c->weight[l] = at;
+        c->bias[l] = at + size[l] * size[l + 1];
+        at = c->bias[l] + size[l + 1];
+    }
+    c->d = zeros(c->numbers->rows * widest);
+    c->below = zeros(c->numbers->rows * widest);
+    return complete && c->d != NULL && c->below != NULL ? 0 : -1;
+}
+
+static void close_chain(struct chain *c)
+{
+    for (size_t l = 0; l <= MOST; l++)
+        free(c->a[l]);
+    free(c->d);
+    free(c->below);
+}
+
+static void forward(struct chain *c, size_t l, bool cut)
+{
+    const size_t in = c->workload->size[l], out = c->workload->size[l + 1];
+
+    for (size_t r = 0; r < c->numbers->rows; r++)
+        for (size_t i = 0; i < out; i++) {
+            double y = (double)c->bias[l][i];
+
+            for (size_t j = 0; j < in; j++)
+                y += (double)c->weight[l][i * in + j] * c->a[l][r * in + j];
+            c->a[l + 1][r * out + i] = cut ? fmax(y, 0) : y;
+        }
+}
+
+/* Gradients of layer l, and d of the layer below. */
+static void backward(struct chain *c, size_t l, bool cut, double *weight, double *bias)
+{
+    const size_t in = c->workload->size[l], out = c->workload->size[l + 1];
+    const size_t rows = c->numbers->rows;
+    double *kept = c->d;
+
+    memset(c->below, 0, rows * in * sizeof *c->below);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < out; i++) {
+            const double g = c->d[r * out + i];
+
+            bias[i] += g;
+            for (size_t j = 0; j < in; j++) {
+                const double a = c->a[l][r * in + j];
+
+                weight[i * in + j] += g * a;
+                c->below[r * in + j] += !cut || a > 0 ? g * (double)c->weight[l][i * in + j] : 0;
+            }
+        }
+    c->d = c->below;
+    c->below = kept;
+}
+
+static void run(struct chain *c, double *result)
+{
+    const size_t layers = workload_layers(c->workload), *size = c->workload->size;
+    const bool straight = c->workload->kind == WORKLOAD_BLOCKS;
+    const size_t rows = c->numbers->rows, outputs = rows * size[layers];
+    const size_t n = workload_params(c->workload);
+    double *gradient = result + outputs + 1, *end = gradient + n;
+
+    for (size_t i = 0; i < rows * size[0]; i++)
+        c->a[0][i] = (double)c->numbers->feature[i];
+    for (size_t l = 0; l < layers; l++)
+        forward(c, l, l + 1 < layers && !straight);
+    for (size_t i = 0; i < outputs; i++) {
+        result[i] = c->a[layers][i];
+        c->d[i] = (double)c->numbers->c[i];
+        result[outputs] += c->d[i] * result[i];
+    }
+    for (size_t l = layers; l-- > 0;) {
+        end -= (size[l] + 1) * size[l + 1];
+        backward(c, l, l > 0 && !straight, end, end + size[l] * size[l + 1]);
+    }
+    for (size_t i = 0; i < n; i++)
+        gradient[n + i] = (double)c->numbers->value[i] - gradient[i];
+}
+
+static double *append(double *to, const double from[], size_t n)
+{
+    memcpy(to, from, n * sizeof *to);
+    return to + n;
+}
+
+static int run_dense(const struct workload *workload, const struct train_numbers *numbers,
+                     double *result)
+{
+    const struct dense_numbers given = {numbers->rows, numbers->value, numbers->feature,
+                                        numbers->c};
+    const size_t n = workload_params(workload);
+    struct verify *verify = NULL;
+    struct text_error why;
+    double *gradient;
+
+    if (verify_dense_given(workload, &given, &verify, &why))
+        return -1;
+
+    const struct verify_dense *d = verify->dense;
+
+    result = append(result, d->output.value, d->output.n);
+    gradient = result = append(result, &d->loss, 1);
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        result = append(result, d->grad[p].value, d->grad[p].n);
+    for (size_t i = 0; i < n; i++)
+        result[i] = (double)numbers->value[i] - gradient[i];
+    verify_close(verify);
+    return 0;
+}
+
+int train_reference(const struct workload *workload, const struct train_numbers *numbers,
+                    double **result)
+{
+    struct chain c = {.workload = workload, .numbers = numbers};
+    int rc;
+
+    *result = NULL;
+    if (!workload_is_exact(workload))
+        return 0;
+    *result = zeros(numbers->rows * workload->size[workload_layers(workload)] + 1 +
+                    2 * workload_params(workload));
+    if (*result == NULL)
+        return -1;
+    if (!workload_is_chain(workload))
+        return run_dense(workload, numbers, *result);
+    rc = open_chain(&c);
+    if (rc == 0)
+        run(&c, *result);
+    close_chain(&c);
+    return rc;
+}

@@ -1,0 +1,168 @@
+/* train/run.c: a training: split, epochs, tests. */
+#include "train/train.h"
+
+#include "files/stop.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* What a training has open. */
+struct work {
+    const struct train_run *run;
+    struct loader *train, *test;
+    struct dp_error *err;
+};
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int open_loaders(struct work *work)
+{
+    const struct train_run *run = work->run;
+    size_t *index = malloc((run->data->rows + 1) * sizeof *index);
+    size_t train = 0;
+    int rc;
+
+    if (index == NULL)
+        return dp_fail(work->err, DP_ENOMEM, "no memory for %zu rows", run->data->rows);
+    if ((rc = dataset_split(run->data, run->seed, index, &train, work->err)) == 0) {
+        struct loader_config config = {.data = run->data,
+                                       .index = index,
+                                       .n = train,
+                                       .batch = run->options->batch,
+                                       .seed = run->seed,
+                                       .shuffle = true,
+                                       .prefetch = !run->options->no_prefetch,
+                                       .multiple = (size_t)run->side->ranks.n,
+                                       .scale = run->data->table > 0 ? 1 : 1 / run->data->unit};
+
+        rc = loader_open(&config, &work->train, work->err);
+        config.index = index + train;
+        config.n = run->data->rows - train;
+        config.shuffle = false;
+        config.multiple = 1;
+        if (rc == 0)
+            rc = loader_open(&config, &work->test, work->err);
+    }
+    free(index);
+    return rc;
+}
+
+/* Where nothing was updated yet, the rate is not to blame. */
+static int runs_away(const struct work *work, const char *what, size_t step, size_t epoch)
+{
+    const struct train_options *o = work->run->options;
+    char where[48] = "", advice[160] = "try a smaller --lr";
+
+    if (step > 0)
+        snprintf(where, sizeof where, " step %zu of", step);
+    if ((epoch == 0 || (epoch == 1 && step == 1)) && work->run->keep)
+        snprintf(advice, sizeof advice, "the weights in %.120s give no better", o->load);
+    return dp_fail(work->err, DP_EFAULT, "the %s%s epoch %zu is not finite; %s", what, where, epoch,
+                   advice);
+}
+
+static int run_epoch(struct work *work, struct train_epoch *epoch)
+{
+    const struct train_run *run = work->run;
+    double began = now(); /* later by the time that the comparison took */
+    struct loader_batch batch;
+    double sum = 0;
+    size_t rows = 0;
+    int rc = 0;
+
+    loader_start(work->train, epoch->epoch);
+    for (loader_next(work->train, &batch); batch.rows > 0; loader_next(work->train, &batch)) {
+        float loss = 0;
+
+        if ((rc = train_side_step(run->side, &batch, &loss, work->err)))
+            return rc;
+        sum += (double)loss * (double)batch.rows;
+        rows += batch.rows;
+        epoch->steps++;
+        if (!isfinite(loss))
+            return runs_away(work, "loss of", epoch->steps, epoch->epoch);
+        const double done = now();
+
+        epoch->samples_per_s = (double)rows / (done - began);
+        if (run->against != NULL &&
+            (rc = train_against_step(run->against, run->side, &batch, work->err)))
+            return rc;
+        began += now() - done;
+        if (run->stepped != NULL)
+            run->stepped(run->user, epoch, loader_batches(work->train), sum / (double)rows);
+        epoch->stopped = stop_requested();
+        if (epoch->stopped)
+            return 0;
+    }
+    epoch->train_loss = sum / (double)rows;
+    return 0;
+}
+
+static double percent(const struct train_test *test)
+{
+    return 100 * (double)test->right / (double)test->rows;
+}
+
+static int test_epoch(struct work *work, struct train_epoch *epoch)
+{
+    const struct train_run *run = work->run;
+    struct train_test test;
+    int rc = train_side_test(run->side, work->test, &test, work->err);
+
+    if (rc || (rc = train_side_agree(run->side, work->err)))
+        return rc;
+    if (!isfinite(test.loss))
+        return runs_away(work, "test loss after", 0, epoch->epoch);
+    epoch->test_loss = test.loss;
+    epoch->accuracy = percent(&test);
+    if (run->against == NULL)
+        return 0;
+    rc = train_side_test(run->against->side, work->test, &test, work->err);
+    epoch->other_accuracy = percent(&test);
+    return rc;
+}
+
+/* Epoch 0 is a test only. */
+static int run_epochs(struct work *work, struct train_epoch *last)
+{
+    const struct train_run *run = work->run;
+    const size_t epochs = run->options->epochs;
+    int rc;
+
+    for (size_t e = epochs > 0 ? 1 : 0; e <= epochs; e++) {
+        *last = (struct train_epoch){
+            .seed = run->seed, .epoch = e, .train_loss = NAN, .other_accuracy = NAN};
+        if (e > 0 && ((rc = run_epoch(work, last)) || last->stopped))
+            return rc;
+        if ((rc = test_epoch(work, last)))
+            return rc;
+        if (run->finished != NULL && (rc = run->finished(run->user, last, work->err)))
+            return rc;
+    }
+    return 0;
+}
+
+int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err)
+{
+    struct work work = {.run = run, .err = err};
+    int rc = 0;
+
+    if (!run->keep)
+        rc = dp_module_init(run->side->top, run->seed, err);
+    if (rc == 0)
+        rc = train_side_spread(run->side, err);
+    if (rc == 0 && run->against != NULL)
+        rc = train_against_start(run->against, run->side, run->seed, err);
+    if (rc == 0 && (rc = open_loaders(&work)) == 0)
+        rc = run_epochs(&work, last);
+    loader_close(work.train);
+    loader_close(work.test);
+    return rc;
+}

@@ -1,0 +1,119 @@
+/* train/show.c: what a person sees of a training: a bar on a terminal, a line per epoch. */
+#include "train/train.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "text/units.h"
+
+enum { BAR = 20, LOSS_BYTES = 32 };
+
+/* Losses of a training that runs away have dozens of digits. */
+static void loss_text(double loss, char text[LOSS_BYTES])
+{
+    snprintf(text, LOSS_BYTES, loss < 1e5 ? "%.4f" : "%.4g", loss);
+}
+
+void train_show_clear(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
+void train_show_gaps(const struct dataset *data)
+{
+    const int shown = data->gaps < DATASET_GAPS ? data->gaps : DATASET_GAPS;
+    char list[DATASET_GAPS * 8] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < shown; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%d",
+                                 i == 0                                  ? ""
+                                 : i + 1 == shown && data->gaps <= shown ? " or "
+                                                                         : ", ",
+                                 data->gap[i]);
+    if (data->gaps > shown)
+        fprintf(stderr, "data: no row of %s has class %s or one of %d more, of %d\n", data->path,
+                list, data->gaps - shown, data->classes);
+    else if (data->gaps > 0)
+        fprintf(stderr, "data: no row of %s has class %s, of %d\n", data->path, list,
+                data->classes);
+}
+
+void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
+{
+    char bar[BAR + 1], rate[UNITS_BYTES], mean[LOSS_BYTES];
+    /* About a hundred times an epoch is enough to look at. */
+    const size_t every = steps / 100 + 1;
+
+    if (!isatty(STDERR_FILENO) || epoch->steps % every != 0)
+        return;
+    for (size_t i = 0; i < BAR; i++)
+        bar[i] = i * steps < epoch->steps * BAR ? '#' : '.';
+    bar[BAR] = '\0';
+    units_rate(epoch->samples_per_s, rate);
+    loss_text(loss, mean);
+    fprintf(stderr, "\r\033[Kepoch %4zu [%s] loss %s %6s samples/s", epoch->epoch, bar, mean, rate);
+    fflush(stderr);
+}
+
+void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch)
+{
+    char rate[UNITS_BYTES], seed[48] = "", train[LOSS_BYTES], test[LOSS_BYTES];
+
+    train_show_clear();
+    loss_text(epoch->train_loss, train);
+    loss_text(epoch->test_loss, test);
+    units_rate(epoch->samples_per_s, rate);
+    if (options->seeds > 1)
+        snprintf(seed, sizeof seed, "seed %llu ", (unsigned long long)epoch->seed);
+    fprintf(stderr, "%sepoch %*zu/%zu", seed, snprintf(NULL, 0, "%zu", options->epochs),
+            epoch->epoch, options->epochs);
+    if (epoch->steps > 0)
+        fprintf(stderr, " loss %s", train);
+    fprintf(stderr, " test %s %6.2f %%", test, epoch->accuracy);
+    if (isfinite(epoch->other_accuracy))
+        fprintf(stderr, " (%.2f %%)", epoch->other_accuracy);
+    if (epoch->steps > 0)
+        fprintf(stderr, " %6s samples/s", rate);
+    fputc('\n', stderr);
+}
+
+static void show_exact(FILE *stream, const struct train_against *against)
+{
+    if (against->inexact.here)
+        fprintf(stream, "exact steps: THEY DIFFER, first in step %zu of %zu: %s\n",
+                against->inexact.step, against->exact_steps, against->inexact.where);
+    else if (against->exact_steps > 0)
+        fprintf(stream, "exact steps: %zu on whole numbers, all bits equal\n",
+                against->exact_steps);
+    if (against->reference_steps > 0 && !against->inexact.here)
+        fprintf(stream, "             %zu of them are those of a float64 model\n",
+                against->reference_steps);
+    if (against->exact_why[0] != '\0')
+        fprintf(stream, "exact steps: %s: %s\n", against->exact_steps > 0 ? "no more" : "none",
+                against->exact_why);
+}
+
+void train_show_against(FILE *stream, const struct train_against *against)
+{
+    show_exact(stream, against);
+    if (!against->parted.here) {
+        fprintf(stream, "real data: all bits equal after each of %zu steps\n", against->steps);
+        return;
+    }
+    fprintf(stream, "real data: they part in step %zu of %zu:\n           %s\n",
+            against->parted.step, against->steps, against->parted.where);
+    fprintf(stream, "real data: a parameter differs by at most %.3g, in the last step by %.3g\n",
+            against->most, against->last);
+    if (against->beyond.here)
+        fprintf(stream, "real data: BEYOND THE BOUND from step %zu on: %s\n", against->beyond.step,
+                against->beyond.where);
+    else if (against->judged > 0)
+        fprintf(stream, "real data: within the bound in steps 1 to %zu, which is %.3g there\n",
+                against->judged, against->judged_bound);
+    if (against->loose)
+        fprintf(stream, "real data: from step %zu on not judged: rounding alone moves parameters\n",
+                against->judged + 1);
+}

@@ -1,0 +1,411 @@
+/* train/train.c: `lockstep train`: trainings one after the other, what they print and leave. */
+#include "train/train.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command/command.h"
+#include "files/stop.h"
+#include "files/text_out.h"
+#include "files/weights.h"
+#include "record/output.h"
+
+/* What a run of the command has open. */
+struct session {
+    const char *command;
+    struct train_options options;
+    struct train_model model;
+    struct dataset data;
+    struct dp_group *group, *other_group;
+    struct train_side side, other;
+    struct train_against against;
+    bool compares, opened, writes; /* --against, --out: its file is open, and takes lines */
+    int lost;                      /* exit status for what could not be written */
+    size_t asked;                  /* --batch before it was filled up for ranks */
+    struct output output;
+    struct train_epoch *epoch; /* of all seeds, n_epochs so far */
+    size_t n_epochs;
+    double accuracy[TRAIN_SEEDS];
+};
+
+/* One line of the record, which it frees; the last one closes it. What cannot be written is no
+ * reason to lose a training: it goes on without. */
+static void append(struct session *s, char *line, bool last)
+{
+    struct text_error why = {""};
+
+    if (!s->writes) {
+        free(line);
+        return;
+    }
+    if ((last ? output_end : output_append)(&s->output, line, &why) == 0)
+        return;
+    train_show_clear();
+    command_complain(s->command, "%s", why.text);
+    s->writes = false;
+    s->lost = EXIT_MISUSE;
+}
+
+static void stepped(void *user, const struct train_epoch *epoch, size_t steps, double loss)
+{
+    (void)user;
+    train_show_step(epoch, steps, loss);
+}
+
+static int finished(void *user, const struct train_epoch *epoch, struct dp_error *err)
+{
+    struct session *s = user;
+
+    (void)err;
+    train_show_epoch(&s->options, epoch);
+    s->epoch[s->n_epochs++] = *epoch;
+    append(s, record_train_epoch(epoch), false);
+    return 0;
+}
+
+/* Model and data, from their names. */
+static int open_data(struct session *s)
+{
+    const struct train_options *o = &s->options;
+    struct dataset_want want;
+    struct dp_error err = {0};
+    char why[200];
+
+    if (train_model_want(o->model, &want, why, sizeof why)) {
+        command_complain(s->command, "--model: %s", why);
+        return EXIT_MISUSE;
+    }
+    want.header = o->header;
+    if (dataset_open(o->data, &want, &s->data, &err))
+        return command_core_error(s->command, &err);
+    if (train_model_make(o->model, &s->data, &s->model, why, sizeof why)) {
+        command_complain(s->command, "--model: %s", why);
+        return EXIT_MISUSE;
+    }
+    if (s->model.classes < 2) {
+        command_complain(s->command, "%s: with one class every answer is right; at least 2",
+                         s->data.path);
+        return EXIT_MISUSE;
+    }
+    if (s->model.table > 0 && o->ddp) {
+        command_complain(s->command,
+                         "--mode ddp: %s has a table on the host, and a rank all of its "
+                         "model on one device",
+                         s->model.name);
+        return EXIT_MISUSE;
+    }
+    s->options.lr = isnan(o->lr) ? s->model.lr : o->lr;
+    if (o->epochs > (SIZE_MAX / sizeof *s->epoch - 1) / o->seeds - 1)
+        return EXIT_MISUSE;
+    s->epoch = calloc((o->epochs + 1) * o->seeds, sizeof *s->epoch);
+    if (s->epoch != NULL)
+        return 0;
+    command_complain(s->command, "no memory for %zu epochs", o->epochs);
+    return EXIT_MISUSE;
+}
+
+/* As many rows for every rank, so that the mean over ranks is the mean over rows. */
+static int fit_batch(struct session *s)
+{
+    struct train_options *o = &s->options;
+    const size_t ranks = (size_t)dp_group_size(s->group);
+
+    if (ranks == 0) {
+        command_complain(s->command, "--mode ddp needs devices: a rank on each");
+        return EXIT_MISUSE;
+    }
+
+    s->asked = o->batch;
+    o->batch = (o->batch + ranks - 1) / ranks * ranks;
+    return 0;
+}
+
+/* Once nothing is refused any more: an error is a line of its own. */
+static void tell_batch(const struct session *s)
+{
+    const struct train_options *o = &s->options;
+    const size_t ranks = (size_t)dp_group_size(s->group);
+
+    if (o->ddp && o->batch != s->asked)
+        fprintf(stderr, "batch: %zu rows, %zu for each of %zu ranks (%zu are no multiple)\n",
+                o->batch, o->batch / ranks, ranks, s->asked);
+}
+
+static int open_devices(struct session *s)
+{
+    const struct train_options *o = &s->options;
+    const struct dp_group_config one = {.devices = o->devices, .backend = o->backend};
+    const struct dp_group_config two = {.devices = o->against, .backend = o->against_backend};
+    int status = command_open_group(s->command, &one, o->required, &s->group);
+
+    s->compares = o->against[0] != '\0';
+    if (status == 0 && o->ddp)
+        status = fit_batch(s);
+    return status != 0 || !s->compares ? status
+                                       : command_open_group(s->command, &two, 0, &s->other_group);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, two;
+
+    if (stat(a, &one) == 0 && stat(b, &two) == 0)
+        return one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+    return a[0] != '\0' && strcmp(a, b) == 0;
+}
+
+/* What would be found out only after the training, or after a record was begun. */
+static int check_files(struct session *s)
+{
+    const struct train_options *o = &s->options;
+    const struct train_side_config config = {.model = &s->model, .batch = 1, .lr = o->lr};
+    struct dp_error err = {0};
+    size_t rows;
+    int rc = dataset_part(&s->data, &rows, &err);
+
+    if (rc == 0)
+        rc = train_model_fits(&s->model, s->group, o->momentum, &err);
+    if (rc == 0 && (is_same_file(o->save, o->data) || is_same_file(o->save, o->out)))
+        rc = dp_fail(&err, DP_EINVAL, "--save %.200s is the file of %s: name another", o->save,
+                     is_same_file(o->save, o->data) ? "--data" : "--out");
+    if (rc == 0 && o->load[0] != '\0') {
+        rc = train_side_open(&s->side, s->group, &config, &err);
+        if (rc == 0)
+            rc = weights_load(s->side.top, o->load, &err);
+        train_side_close(&s->side);
+    }
+    if (rc == 0 && o->save[0] != '\0')
+        rc = weights_check(o->save, &err);
+    if (rc == 0 && o->figure[0] != '\0' && text_folder(o->figure) != 0)
+        rc = dp_fail(&err, DP_EINVAL, "cannot make the directory '%.100s': %s", o->figure,
+                     strerror(errno));
+    return rc ? command_core_error(s->command, &err) : 0;
+}
+
+static int open_record(struct session *s)
+{
+    struct text_error why = {""};
+    struct stat there;
+
+    if (s->options.out[0] == '\0')
+        return 0;
+    if (stat(s->options.out, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0) {
+        command_complain(s->command, "--out: %.200s holds something already: name a new file",
+                         s->options.out);
+        return EXIT_MISUSE;
+    }
+    if (output_open(&s->output, s->options.out, false, &why) == 0 &&
+        output_repair(&s->output, &why) == 0) {
+        s->opened = s->writes = true;
+        append(s, record_train_head(&s->options, &s->model, &s->data, s->group), false);
+        return s->lost;
+    }
+    command_complain(s->command, "%s", why.text);
+    output_close(&s->output);
+    return EXIT_MISUSE;
+}
+
+static int open_sides(struct session *s, struct dp_error *err)
+{
+    const struct train_options *o = &s->options;
+    struct train_side_config config = {
+        .model = &s->model, .batch = o->batch, .lr = o->lr, .momentum = o->momentum, .ddp = o->ddp};
+    int rc = train_side_open(&s->side, s->group, &config, err);
+
+    if (rc || !s->compares)
+        return rc;
+    config.ddp = false;
+    if ((rc = train_side_open(&s->other, s->other_group, &config, err)) ||
+        (rc = train_against_open(&s->against, &s->other, &config, err)))
+        return rc;
+    return train_exact(&s->against, &s->side, &s->model, &s->data, o->seed, o->batch, err);
+}
+
+static void close_sides(struct session *s)
+{
+    train_side_close(&s->side);
+    if (!s->compares)
+        return;
+    train_against_close(&s->against);
+    train_side_close(&s->other);
+}
+
+static int train_seed(struct session *s, uint64_t seed, struct train_epoch *last,
+                      struct dp_error *err)
+{
+    const struct train_options *o = &s->options;
+    const struct train_run run = {.options = o,
+                                  .data = &s->data,
+                                  .side = &s->side,
+                                  .against = s->compares ? &s->against : NULL,
+                                  .stepped = stepped,
+                                  .finished = finished,
+                                  .user = s,
+                                  .seed = seed,
+                                  .keep = o->load[0] != '\0'};
+    int rc = open_sides(s, err);
+
+    if (rc == 0 && run.keep)
+        rc = weights_load(s->side.top, o->load, err);
+    return rc ? rc : train_run(&run, last, err);
+}
+
+/* Whether the weights were wanted and are in their file. */
+static bool save(struct session *s)
+{
+    struct dp_error err = {0};
+
+    if (s->options.save[0] == '\0')
+        return false;
+    if (weights_save(s->side.top, s->options.save, &err) == 0)
+        return true;
+    const int status = command_core_error(s->command, &err);
+
+    s->lost = status > s->lost ? status : s->lost;
+    return false;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of an even number the lower middle one, which some seed has reached. */
+static double median_of(double number[], size_t n)
+{
+    qsort(number, n, sizeof number[0], compare_numbers);
+    return number[(n - 1) / 2];
+}
+
+/* The exit status of what was asked for. */
+static int judge(struct session *s, double median)
+{
+    int status = EXIT_PASSED;
+
+    if (s->compares) {
+        const bool holds = train_against_holds(&s->against);
+
+        train_show_against(stdout, &s->against);
+        printf("%s against %s: %s\n", s->options.devices, s->options.against,
+               holds ? "holds" : "DOES NOT HOLD");
+        status = holds ? status : EXIT_FAILED;
+    }
+    if (!(median >= s->options.require)) {
+        command_complain(s->command, "test accuracy %.2f %% is less than --require %g", median,
+                         s->options.require);
+        status = EXIT_FAILED;
+    }
+    return status;
+}
+
+static int draw(struct session *s, double median)
+{
+    char why[256];
+    int status;
+
+    if (s->options.figure[0] == '\0')
+        return 0;
+    status = train_plot(s->options.figure, &s->options, &s->model, s->epoch, s->n_epochs, median,
+                        why, sizeof why);
+    if (status == 0)
+        fprintf(stderr, "%s/train.svg\n", s->options.figure);
+    else
+        command_complain(s->command, "no figure: %s", why);
+    return status;
+}
+
+/* After a training: what came of it. An exit status. */
+static int finish(struct session *s, const struct train_epoch *last)
+{
+    const struct train_options *o = &s->options;
+
+    if (!last->stopped) {
+        printf("seed %llu: test accuracy %.2f %% after %zu epoch%s\n",
+               (unsigned long long)last->seed, last->accuracy, last->epoch,
+               last->epoch == 1 ? "" : "s");
+        fflush(stdout);
+        save(s);
+        return EXIT_PASSED;
+    }
+    train_show_clear();
+    const bool saved = save(s);
+
+    command_complain(s->command, "interrupted after step %zu of epoch %zu of %zu%s%.200s",
+                     last->steps, last->epoch, o->epochs, saved ? ", whose weights are in " : "",
+                     saved ? o->save : "");
+    return EXIT_INTERRUPTED;
+}
+
+static int run_seeds(struct session *s)
+{
+    const size_t seeds = s->options.seeds;
+    int status = EXIT_PASSED;
+
+    for (size_t i = 0; i < seeds && status == EXIT_PASSED; i++) {
+        const uint64_t seed = s->options.seed + i;
+        struct train_epoch last = {.seed = seed};
+        struct dp_error err = {0};
+
+        if (train_seed(s, seed, &last, &err) == 0) {
+            s->accuracy[i] = last.accuracy;
+            status = finish(s, &last);
+        } else {
+            train_show_clear();
+            status = command_core_error(s->command, &err);
+        }
+        if (status != EXIT_PASSED || i + 1 < seeds)
+            close_sides(s);
+    }
+    return status;
+}
+
+static int run_all(struct session *s)
+{
+    int status, drawn;
+
+    tell_batch(s);
+    train_show_gaps(&s->data);
+    if ((status = run_seeds(s)) != EXIT_PASSED)
+        return status;
+    const double median = median_of(s->accuracy, s->options.seeds);
+
+    if (s->options.seeds > 1)
+        printf("median of %zu seeds: test accuracy %.2f %%\n", s->options.seeds, median);
+    status = judge(s, median);
+    drawn = draw(s, median);
+    status = drawn > status ? drawn : status;
+    status = s->lost > status ? s->lost : status;
+    append(s, record_train_end(median, status, s->compares ? &s->against : NULL), true);
+    close_sides(s);
+    return s->lost > status ? s->lost : status;
+}
+
+int train_main(int argc, char **argv)
+{
+    struct session *s = calloc(1, sizeof *s);
+    int status;
+
+    if (s == NULL) {
+        command_complain(argv[0], "out of memory");
+        return EXIT_MISUSE;
+    }
+    s->command = argv[0];
+    stop_watch_signals(); /* before there is a file that would be left */
+    if ((status = train_parse(argc, argv, &s->options)) == 0 && (status = open_data(s)) == 0 &&
+        (status = open_devices(s)) == 0 && (status = check_files(s)) == 0 &&
+        (status = open_record(s)) == 0)
+        status = run_all(s);
+    if (s->opened)
+        output_close(&s->output);
+    dataset_free(&s->data);
+    dp_group_close(s->other_group);
+    dp_group_close(s->group);
+    free(s->epoch);
+    free(s);
+    return status;
+}

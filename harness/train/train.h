@@ -1,0 +1,247 @@
+/* train/train.h: what the files of `lockstep train` share. */
+#ifndef HARNESS_TRAIN_H
+#define HARNESS_TRAIN_H
+
+#include <stdio.h>
+
+#include "dataset.h"
+#include "dp.h"
+#include "loader.h"
+#include "train/ranks.h"
+#include "workload.h"
+
+enum { TRAIN_MAX_DIMS = DP_MAX_DIMS - 1, TRAIN_SEEDS = 100, TRAIN_PATH = 512 };
+
+/* ---- options: train/options.c ------------------------------------------------------------- */
+
+struct train_options {
+    char model[96], data[TRAIN_PATH], devices[64], backend[16];
+    char against[64], against_backend[16]; /* "": no comparison */
+    char save[TRAIN_PATH], load[TRAIN_PATH], out[TRAIN_PATH], figure[TRAIN_PATH];
+    size_t batch, epochs, seeds;
+    size_t required;     /* devices, at least */
+    uint64_t seed;       /* the first of seeds */
+    double lr, momentum; /* lr NAN: not given, the model's own */
+    double require;      /* percent that the median must reach; negative: none */
+    bool no_prefetch, ddp, header;
+    uint64_t seen; /* options that were given */
+};
+
+/* 0, or an exit status after one line on stderr. */
+int train_parse(int argc, char **argv, struct train_options *options);
+
+/* ---- models: train/model.c ---------------------------------------------------------------- */
+
+struct train_model {
+    char name[96];
+    struct workload workload;
+    int ndim; /* dimensions of a sample */
+    size_t dim[TRAIN_MAX_DIMS];
+    int classes;
+    size_t table; /* not 0: a row is the number of a row of a table of so many */
+    double lr;    /* that it trains with when nobody says another */
+    /* A chain of linear layers, convolutions, ReLU and max-pooling, in the order of its parameters:
+     * exact on integers. positions: the most places of an image that share a weight. */
+    bool exact;
+    size_t positions;
+};
+
+/* What a model takes, from its name alone; 0 for what the data decide. 0, or -1 and why. */
+int train_model_want(const char *name, struct dataset_want *want, char *why, size_t bytes);
+/* The model for data that are as wanted. 0, or -1 and why. */
+int train_model_make(const char *name, const struct dataset *data, struct train_model *model,
+                     char *why, size_t bytes);
+/* Whether memory is enough, where devices are the CPU's. Linux promises more than it has, and kills
+ * who takes it. Errors DP_EINVAL it is not. */
+int train_model_fits(const struct train_model *model, struct dp_group *group, double momentum,
+                     struct dp_error *err);
+/* On the host, with undefined parameters. */
+int train_model_open(const struct train_model *model, struct dp_group *group,
+                     struct dp_module **module, struct dp_error *err);
+/* Numbers of a row. */
+size_t train_model_width(const struct train_model *model);
+
+/* ---- one model on one list of devices: train/side.c --------------------------------------- */
+
+struct train_side_config {
+    const struct train_model *model;
+    size_t batch; /* the most rows of a step */
+    double lr, momentum;
+    bool ddp; /* DistributedDataParallel: batches are a multiple of the number of devices */
+    /* For tests: puts something between the wrapper and the model. NULL: nothing. */
+    int (*tamper)(struct dp_group *group, struct dp_module *model, struct dp_module **module,
+                  struct dp_error *err);
+};
+
+struct train_side {
+    struct dp_group *group;
+    struct dp_slot *slot; /* of inputs, parameters and outputs */
+    /* top: what a user has; all of the model in a wrapper, or a part of it. inner: of ranks, what
+     * they have. */
+    struct dp_module *top, *inner, *loss;
+    struct dp_run *run;
+    struct dp_sgd *sgd;       /* not of ranks */
+    struct train_ranks ranks; /* of DistributedDataParallel */
+    float lr, momentum;
+    size_t width;
+    struct dp_tensor input, target; /* of a whole batch */
+    float *feature;                 /* [batch, width] */
+    int32_t *number;                /* [batch] */
+    size_t n_logits;
+    float *logits; /* [batch, classes], host */
+    int n_params;
+    struct dp_param **param;
+    char (*name)[80]; /* of each param */
+    size_t n_values;
+    float *value; /* all parameters on the host, one behind the other */
+};
+
+/* Closed by train_side_close in any case. */
+int train_side_open(struct train_side *side, struct dp_group *group,
+                    const struct train_side_config *config, struct dp_error *err);
+void train_side_close(struct train_side *side);
+
+/* One step of training; *loss is the mean over the rows. */
+int train_side_step(struct train_side *side, const struct loader_batch *batch, float *loss,
+                    struct dp_error *err);
+
+/* Writes rows to where the model takes them; *input is a view of them. */
+int train_side_put(struct train_side *side, size_t rows, const float feature[],
+                   struct dp_tensor *input, struct dp_error *err);
+/* Of ranks: after the parameters were written, to give them to all; and that all have the same
+ * bits, DP_EFAULT when not. */
+int train_side_spread(struct train_side *side, struct dp_error *err);
+int train_side_agree(struct train_side *side, struct dp_error *err);
+
+struct train_test {
+    size_t rows, right;
+    double loss; /* mean over the rows */
+};
+/* An epoch of loader in eval mode. A row whose largest output is not its class's, or is not a
+ * number, is wrong. */
+int train_side_test(struct train_side *side, struct loader *loader, struct train_test *test,
+                    struct dp_error *err);
+/* Parameters (of float32, buffers too) to side->value. */
+int train_side_read(struct train_side *side, struct dp_error *err);
+/* The name of the parameter that value[i] is of, and the element's index in it. */
+void train_side_where(const struct train_side *side, size_t i, char *name, size_t bytes,
+                      size_t *element);
+
+/* ---- a training: train/run.c -------------------------------------------------------------- */
+
+struct train_epoch {
+    uint64_t seed;
+    size_t epoch; /* 1.. */
+    size_t steps;
+    double train_loss, test_loss, accuracy, other_accuracy; /* percent; other: of --against */
+    double samples_per_s;
+    bool stopped; /* a stop was requested: it ended after so many steps, without a test */
+};
+
+struct train_against;
+
+struct train_run {
+    const struct train_options *options;
+    const struct dataset *data;
+    struct train_side *side;
+    struct train_against *against; /* NULL: no comparison */
+    /* After each step, and after each epoch. NULL allowed. Not 0 ends the training with it.
+     * Of steps in the epoch, epoch->steps are done. */
+    void (*stepped)(void *user, const struct train_epoch *epoch, size_t steps, double loss);
+    int (*finished)(void *user, const struct train_epoch *epoch, struct dp_error *err);
+    void *user;
+    uint64_t seed;
+    bool keep; /* parameters are there already */
+};
+
+/* Trains all epochs; *last is that of the last one (of none: a test of what is there).
+ * A request to stop (files/stop.h) ends it after a step: last->stopped.
+ * Errors: of core; DP_EFAULT a loss that is not finite. */
+int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err);
+
+/* ---- two trainings beside each other: train/against.c, train/exact.c ---------------------- */
+
+enum { TRAIN_SHUFFLED = 3, TRAIN_EXACT_STEPS = 8 };
+
+/* A difference of two sides. */
+struct train_parting {
+    bool here;
+    size_t step;     /* 1.. */
+    char where[160]; /* "0.weight[17] is 0.125 and 0.25" */
+};
+
+/* The other side, and what the comparison found. results/training.md says what is judged. */
+struct train_against {
+    struct train_side *side;
+    struct train_side shuffled[TRAIN_SHUFFLED]; /* on the other side's group */
+    uint64_t seed;
+    size_t width;   /* numbers of a row */
+    float *feature; /* a batch in another order */
+    int32_t *label;
+    size_t *order;
+    size_t steps;
+    double rounding;             /* the farthest that rounding drove a parameter so far */
+    double bound;                /* of the last step */
+    double last, most;           /* the largest difference of a parameter: last step, all steps */
+    bool loose;                  /* the bound says nothing any more */
+    size_t judged;               /* steps before that */
+    double judged_bound;         /* of the last of them */
+    struct train_parting parted; /* the first step that left other bits */
+    struct train_parting beyond; /* the first step beyond its bound */
+    size_t exact_steps;          /* compared bit for bit; see train_exact */
+    size_t reference_steps;      /* ... with the float64 model, too */
+    char exact_why[160];         /* when there are none */
+    struct train_parting inexact;
+};
+
+int train_against_open(struct train_against *against, struct train_side *side,
+                       const struct train_side_config *config, struct dp_error *err);
+void train_against_close(struct train_against *against); /* not side */
+/* Gives all sides the parameters of first. */
+int train_against_start(struct train_against *against, struct train_side *first, uint64_t seed,
+                        struct dp_error *err);
+/* The same step as first has just made, and the comparison. */
+int train_against_step(struct train_against *against, struct train_side *first,
+                       const struct loader_batch *batch, struct dp_error *err);
+/* Steps on whole numbers, small enough that every sum is exact: both sides must leave the same
+ * bits. Their parameters are undefined afterwards. */
+int train_exact(struct train_against *against, struct train_side *first,
+                const struct train_model *model, const struct dataset *data, uint64_t seed,
+                size_t batch, struct dp_error *err);
+/* The largest sum of absolute values that such a step of rows can have, with all parameters in
+ * values and features of at most most_feature; factor is that of c. train/bound.c */
+double train_bound(const struct train_side *side, const struct train_model *model,
+                   const float values[], double most_feature, size_t rows, size_t factor);
+/* Outputs, loss (the sum of c * y), gradients and w - g of a step on whole numbers, all parameters
+ * in value; the caller frees them. *result is NULL for a model that rounds. 0, or -1
+ * when memory is short. train/reference.c */
+struct train_numbers {
+    size_t rows;
+    const float *value, *feature, *c;
+};
+int train_reference(const struct workload *workload, const struct train_numbers *numbers,
+                    double **result);
+bool train_against_holds(const struct train_against *against);
+
+/* ---- what a person sees, records, the figure ---------------------------------------------- */
+
+/* On stderr. train_show_clear: before other words, which would stand behind the bar. */
+void train_show_clear(void);
+void train_show_gaps(const struct dataset *data); /* classes without a row */
+void train_show_step(const struct train_epoch *epoch, size_t steps, double loss);
+void train_show_epoch(const struct train_options *options, const struct train_epoch *epoch);
+void train_show_against(FILE *stream, const struct train_against *against);
+
+/* Lines of JSON, malloc'ed; NULL: no memory. train/record.c */
+char *record_train_head(const struct train_options *options, const struct train_model *model,
+                        const struct dataset *data, struct dp_group *group);
+char *record_train_epoch(const struct train_epoch *epoch);
+char *record_train_end(double median, int status, const struct train_against *against);
+
+/* DIR/train.svg and .png: loss and accuracy by epoch, and the median of the seeds. An exit status,
+ * and why. train/plot.c */
+int train_plot(const char *directory, const struct train_options *options,
+               const struct train_model *model, const struct train_epoch epoch[], size_t n,
+               double median, char *why, size_t bytes);
+
+#endif

@@ -1,0 +1,239 @@
+/* verify/check.c: compares what a step left behind with the reference, value by value.
+ *
+ * The split is stated here in closed form; weight gradients and updated weights are made a row at
+ * a time, so that a large layer needs no second copy. */
+#include "verify/verify.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers/equal.h"
+#include "verify/dense.h"
+#include "verify/probe.h"
+
+static int differ(const char *what, const char *where, size_t number,
+                  const struct equal_report *report, struct text_error *why)
+{
+    char text[120];
+
+    equal_text(report, text, sizeof text);
+    snprintf(why->text, sizeof why->text, "%s, %s %zu: %s", what, where, number, text);
+    return 1;
+}
+
+/* Rows that replica i must see: ceil(rows / devices) each, the last what is left. A rank of
+ * DistributedDataParallel: as many as the others, or one more. */
+static size_t rows_of(const struct verify *v, size_t i)
+{
+    const size_t part = (v->rows + v->devices - 1) / v->devices;
+    const size_t rest = i * part < v->rows ? v->rows - i * part : 0;
+
+    if (v->ranks)
+        return v->rows / v->devices + (i < v->rows % v->devices);
+    return rest < part ? rest : part;
+}
+
+static int check_shards(const struct verify *v, const struct verify_step *step,
+                        struct verify_found *found, struct text_error *why)
+{
+    const size_t part = (v->rows + v->devices - 1) / v->devices;
+    const size_t shards = v->ranks ? v->devices : (v->rows + part - 1) / part;
+
+    found->values += 1;
+    if (step->n_shards != shards) {
+        snprintf(why->text, sizeof why->text, "%zu rows on %zu devices: %zu shards, must be %zu",
+                 v->rows, v->devices, step->n_shards, shards);
+        return 1;
+    }
+    for (size_t i = 0; i < shards; i++) {
+        const size_t want = rows_of(v, i);
+
+        found->values += 1;
+        if (step->shard[i] != want) {
+            snprintf(why->text, sizeof why->text,
+                     "%zu rows on %zu devices: replica %zu saw %zu rows, must see %zu", v->rows,
+                     v->devices, i, step->shard[i], want);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Bit for bit, or within bounds where there are any. */
+static size_t compare(const float *got, const double *want, const double *bound, size_t n,
+                      struct verify_found *found, struct equal_report *report)
+{
+    if (bound == NULL)
+        return equal_exact(got, want, n, report);
+    found->ratio = fmax(found->ratio, equal_ratio(got, want, bound, n));
+    return equal_within(got, want, bound, n, report);
+}
+
+static int check_loss(const struct verify *v, const struct verify_step *step,
+                      struct verify_found *found, struct text_error *why)
+{
+    double value = v->loss, bound = 0;
+    struct dense_array loss = {1, &value, &bound};
+    struct equal_report report;
+
+    found->values += 1;
+    if (v->probe)
+        verify_loss_of(v, step->outputs, v->layer[v->layers - 1].out, &loss);
+    if (compare(&step->loss, &value, v->probe ? &bound : NULL, 1, found, &report)) {
+        const float want = (float)value;
+
+        snprintf(why->text, sizeof why->text, "loss is %.9g, must be %.9g", (double)step->loss,
+                 (double)want);
+        return 1;
+    }
+    return 0;
+}
+
+static int check_outputs(const struct verify *v, const struct verify_step *step,
+                         struct verify_found *found, struct text_error *why)
+{
+    const size_t width = v->layer[v->layers - 1].out;
+    struct equal_report report;
+
+    for (size_t n = 0; n < v->rows; n++) {
+        const size_t at = workload_pattern(&v->set, n) * width;
+
+        found->values += width;
+        if (compare(step->outputs + n * width, v->output + at,
+                    v->probe ? v->output_error + at : NULL, width, found, &report))
+            return differ("outputs", "row", n, &report, why);
+    }
+    return check_loss(v, step, found, why);
+}
+
+/* Row i of the weight gradient, and its bias gradient as element in. */
+static void gradient_row(const struct verify *v, const struct verify_layer *layer, size_t i,
+                         double *want)
+{
+    memset(want, 0, (layer->in + 1) * sizeof *want);
+    for (size_t r = 0; r < v->patterns; r++) {
+        const double factor = v->weight[r] * layer->upstream[r * layer->out + i];
+        const double *a = layer->input + r * layer->in;
+
+        if (factor == 0)
+            continue;
+        for (size_t j = 0; j < layer->in; j++)
+            want[j] += factor * a[j];
+        want[layer->in] += factor;
+    }
+    for (size_t j = 0; j <= layer->in; j++)
+        want[j] /= (double)v->divisor;
+}
+
+/* Turns the gradient row into the updated parameters. */
+static void update_row(const struct verify_layer *layer, size_t i, double *want)
+{
+    for (size_t j = 0; j <= layer->in; j++)
+        want[j] *= -VERIFY_LEARNING_RATE;
+    for (int e = 0; e < 2; e++)
+        want[layer->weight[i][e].column] += layer->weight[i][e].value;
+    want[layer->in] += layer->bias[i];
+}
+
+/* Of a weight, and the bias's number behind it. bound: NULL where all is exact. */
+struct row {
+    double *want, *bound;
+};
+
+static int check_row(const float *const *list, const char *kind, size_t l, size_t i,
+                     const struct verify_layer *layer, const struct row *row,
+                     struct verify_found *found, struct text_error *why)
+{
+    const double *bound_of_bias = row->bound != NULL ? row->bound + layer->in : NULL;
+    struct equal_report report;
+    char what[48];
+
+    if (compare(list[2 * l] + i * layer->in, row->want, row->bound, layer->in, found, &report)) {
+        snprintf(what, sizeof what, "%s weight of layer %zu", kind, l);
+        return differ(what, "row", i, &report, why);
+    }
+    if (compare(list[2 * l + 1] + i, row->want + layer->in, bound_of_bias, 1, found, &report)) {
+        snprintf(what, sizeof what, "%s bias of layer %zu", kind, l);
+        return differ(what, "element", i, &report, why);
+    }
+    return 0;
+}
+
+/* Row i of the gradient, then of the updated parameters. */
+static int check_both(const struct verify *v, size_t l, size_t i, const struct verify_step *step,
+                      const struct row *row, struct verify_found *found, struct text_error *why)
+{
+    const struct verify_layer *layer = &v->layer[l];
+    int rc;
+
+    found->values += 2 * (layer->in + 1);
+    gradient_row(v, layer, i, row->want);
+    if (v->probe)
+        verify_probe_row(v, layer, i, row->want, row->bound);
+    if ((rc = check_row(step->gradient, "gradient of", l, i, layer, row, found, why)))
+        return rc;
+    update_row(layer, i, row->want);
+    if (v->probe)
+        verify_probe_update(layer->in + 1, row->want, row->bound);
+    return check_row(step->updated, "updated", l, i, layer, row, found, why);
+}
+
+static int check_layer(const struct verify *v, size_t l, const struct verify_step *step,
+                       struct verify_found *found, struct text_error *why)
+{
+    const struct verify_layer *layer = &v->layer[l];
+    double *numbers = verify_numbers(2, layer->in + 1);
+    const struct row row = {numbers, v->probe ? numbers + layer->in + 1 : NULL};
+    int rc = 0;
+
+    if (numbers == NULL) {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        return -1;
+    }
+    for (size_t i = 0; i < layer->out && rc == 0; i++)
+        rc = check_both(v, l, i, step, &row, found, why);
+    free(numbers);
+    return rc;
+}
+
+int verify_measure(const struct verify *verify, const struct verify_step *step,
+                   struct verify_found *found, struct text_error *why)
+{
+    int rc;
+
+    *found = (struct verify_found){0};
+    rc = check_shards(verify, step, found, why);
+    if (rc == 0 && verify->dense != NULL)
+        return verify_dense_check(verify, step, found, why);
+    if (rc == 0)
+        rc = check_outputs(verify, step, found, why);
+    for (size_t l = 0; l < verify->layers && rc == 0; l++)
+        rc = check_layer(verify, l, step, found, why);
+    return rc;
+}
+
+int verify_check(const struct verify *verify, const struct verify_step *step, size_t *values,
+                 struct text_error *why)
+{
+    struct verify_found found;
+    const int rc = verify_measure(verify, step, &found, why);
+
+    *values = found.values;
+    return rc;
+}
+
+double verify_width(const struct verify *verify)
+{
+    const struct verify_dense *d = verify->dense;
+    const size_t n =
+        d != NULL ? d->output.n : verify->patterns * verify->layer[verify->layers - 1].out;
+    const double *value = d != NULL ? d->output.value : verify->output;
+    const double *bound = d != NULL ? d->output.bound : verify->output_error;
+    double widest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        widest = fmax(widest, bound[i] / fabs(value[i]));
+    return widest;
+}

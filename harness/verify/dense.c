@@ -1,0 +1,379 @@
+/* verify/dense.c: opens a reference of whole arrays and compares a step with it: bit for bit where
+ * the model is exact, else within the bound that stands beside every number. */
+#include "verify/dense.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "numbers/equal.h"
+#include "verify/near.h"
+
+static const double FLOAT_LIMIT = 0x1p24;
+
+static int open_array(struct dense_array *array, size_t n)
+{
+    array->n = n;
+    array->value = verify_numbers(1, n);
+    array->bound = verify_numbers(1, n);
+    return array->value == NULL || array->bound == NULL ? -1 : 0;
+}
+
+static int open_arrays(struct verify *v, const struct workload *workload)
+{
+    const size_t width = workload->size[workload->n_sizes - 1];
+    struct verify_dense *d = v->dense = calloc(1, sizeof *d);
+
+    if (d == NULL)
+        return -1;
+    v->weight = verify_numbers(1, v->patterns);
+    d->input = verify_numbers(v->patterns, workload->size[0]);
+    d->upstream = verify_numbers(v->patterns, width);
+    if (v->weight == NULL || d->input == NULL || d->upstream == NULL ||
+        open_array(&d->output, v->patterns * width))
+        return -1;
+    for (size_t p = 0; p < DENSE_PARAMS; p++) {
+        const size_t n = workload_param_count(workload, p);
+
+        if (open_array(&d->param[p], n) || open_array(&d->grad[p], n))
+            return -1;
+    }
+    return 0;
+}
+
+static void put_set(struct verify *v, const struct workload *workload,
+                    const struct workload_set *set)
+{
+    const size_t in = workload->size[0], width = workload->size[workload->n_sizes - 1];
+    struct verify_dense *d = v->dense;
+
+    for (size_t p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->param[p].n; i++)
+            d->param[p].value[i] = workload_value(workload, set, p, i);
+    for (size_t r = 0; r < v->patterns; r++) {
+        for (size_t i = 0; i < in; i++)
+            d->input[r * in + i] = workload->kind == WORKLOAD_MIXED ? workload_number(set, r)
+                                                                    : workload_input(set, r, i);
+        for (size_t i = 0; i < width; i++)
+            d->upstream[r * width + i] = workload_upstream(set, r, i);
+    }
+    for (size_t n = 0; n < v->rows; n++)
+        v->weight[workload_pattern(set, n)] += workload_scale(set, n);
+}
+
+static void put(double to[], const float from[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (double)from[i];
+}
+
+static void put_given(struct verify *v, const struct workload *workload,
+                      const struct dense_numbers *numbers)
+{
+    const float *value = numbers->value;
+    struct verify_dense *d = v->dense;
+
+    for (size_t p = 0; p < DENSE_PARAMS; p++) {
+        put(d->param[p].value, value, d->param[p].n);
+        value += d->param[p].n;
+    }
+    put(d->input, numbers->input, v->rows * workload->size[0]);
+    put(d->upstream, numbers->upstream, d->output.n);
+    for (size_t r = 0; r < v->rows; r++)
+        v->weight[r] = 1;
+}
+
+/* A math that rounds the operands of matrix products must leave these alone. */
+static int check_operands(const struct verify *v, struct text_error *why)
+{
+    const struct verify_dense *d = v->dense;
+    double most = d->operand;
+
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->param[p].n; i++)
+            most = fmax(most, fabs(d->param[p].value[i]));
+    if (most <= v->operand_limit)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "operands may reach %.0f, more than %.0f: the math of matrix products would round "
+             "them",
+             most, v->operand_limit);
+    return -1;
+}
+
+/* Every sum of an exact model, the update's too, in units of its smallest bit. */
+static int check_limits(const struct verify *v, struct text_error *why)
+{
+    const struct verify_dense *d = v->dense;
+    double most = 0;
+
+    for (size_t i = 0; i < d->output.n; i++)
+        most = fmax(most, d->output.bound[i]);
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->grad[p].n; i++)
+            most =
+                fmax(most, d->grad[p].bound[i] + fabs(d->param[p].value[i]) / VERIFY_LEARNING_RATE);
+    if (most < FLOAT_LIMIT && d->loss_bound < 0x1p53)
+        return check_operands(v, why);
+    snprintf(why->text, sizeof why->text,
+             "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact", most,
+             FLOAT_LIMIT);
+    return -1;
+}
+
+/* Of a bound above an eighth of the largest number: nobody would call that compared. */
+static bool is_narrow(const struct dense_array *array)
+{
+    double most = 0, bound = 0;
+    bool finite = true;
+
+    for (size_t i = 0; i < array->n; i++) {
+        most = fmax(most, fabs(array->value[i]));
+        bound = fmax(bound, array->bound[i]);
+        finite = finite && isfinite(array->bound[i]);
+    }
+    return finite && bound <= most / 8;
+}
+
+static int check_bounds(const struct verify *v, const struct workload *workload,
+                        struct text_error *why)
+{
+    const struct verify_dense *d = v->dense;
+    bool narrow = is_narrow(&d->output);
+
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        narrow = narrow && is_narrow(&d->grad[p]);
+    if (narrow)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "%s rounds, and over %zu rows by more than an eighth of its largest gradient: fewer "
+             "rows can be verified",
+             workload->name, v->rows);
+    return -1;
+}
+
+/* A probe is as good as its bounds, which say themselves how wide they are; but they must be there.
+ */
+static int check_finite(const struct verify *v, const struct workload *workload,
+                        struct text_error *why)
+{
+    const struct verify_dense *d = v->dense;
+    double sum = 0;
+
+    for (size_t i = 0; i < d->output.n; i++)
+        sum += d->output.bound[i];
+    for (int p = 0; p < DENSE_PARAMS; p++)
+        for (size_t i = 0; i < d->grad[p].n; i++)
+            sum += d->grad[p].bound[i];
+    if (isfinite(sum))
+        return 0;
+    snprintf(why->text, sizeof why->text, "the probe of %s has a number without a bound",
+             workload->name);
+    return -1;
+}
+
+static int fill(struct verify *v, const struct workload *workload, const struct workload_set *set,
+                struct text_error *why)
+{
+    switch (workload->kind) {
+    case WORKLOAD_CNN:
+        return verify_cnn_fill(v, why);
+    case WORKLOAD_MIXED:
+        return verify_mixed_fill(v, why);
+    case WORKLOAD_RNN:
+        return verify_rnn_fill(v, set, why);
+    case WORKLOAD_LSTM:
+        return verify_lstm_fill(v, set, why);
+    case WORKLOAD_CAPSNET:
+        return verify_capsnet_fill(v, set, why);
+    default:
+        snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);
+        return -1;
+    }
+}
+
+static int fill_probe(struct verify *v, const struct workload *workload,
+                      const struct workload_set *set, struct text_error *why)
+{
+    switch (workload->kind) {
+    case WORKLOAD_CNN:
+        return verify_cnn_probe(v, set, why);
+    case WORKLOAD_MIXED:
+        return verify_mixed_probe(v, set, why);
+    default:
+        return fill(v, workload, set, why);
+    }
+}
+
+int verify_dense_open(struct verify *v, const struct workload *workload,
+                      const struct workload_set *set, struct text_error *why)
+{
+    int rc;
+
+    if (open_arrays(v, workload)) {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        return -1;
+    }
+    put_set(v, workload, set);
+    v->dense->exact = workload_is_exact(workload) && !v->probe;
+    if (!workload_is_exact(workload) && v->operand_limit < FLOAT_LIMIT) {
+        snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
+        return -1;
+    }
+    rc = v->probe ? fill_probe(v, workload, set, why) : fill(v, workload, set, why);
+    if (rc == 0)
+        rc = v->probe          ? check_finite(v, workload, why)
+             : v->dense->exact ? check_limits(v, why)
+                               : check_bounds(v, workload, why);
+    return rc;
+}
+
+int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
+                       struct verify **verify, struct text_error *why)
+{
+    struct verify *v = calloc(1, sizeof *v);
+    int rc = -1;
+
+    if (v != NULL) {
+        v->rows = v->patterns = numbers->rows;
+        rc = open_arrays(v, workload);
+    }
+    if (rc == 0) {
+        put_given(v, workload, numbers);
+        rc = fill(v, workload, &v->set, why);
+    } else {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+    }
+    if (rc == 0)
+        *verify = v;
+    else
+        verify_close(v);
+    return rc;
+}
+
+void verify_dense_close(struct verify_dense *dense)
+{
+    if (dense == NULL)
+        return;
+    for (int p = 0; p < DENSE_PARAMS; p++) {
+        free(dense->param[p].value);
+        free(dense->param[p].bound);
+        free(dense->grad[p].value);
+        free(dense->grad[p].bound);
+    }
+    free(dense->output.value);
+    free(dense->output.bound);
+    free(dense->input);
+    free(dense->upstream);
+    free(dense);
+}
+
+static int compare(const struct verify_dense *d, const char *what, size_t number, const float *got,
+                   const double *want, const double *bound, size_t n, struct verify_found *found,
+                   struct text_error *why)
+{
+    struct equal_report report;
+    char text[120];
+
+    if (!d->exact)
+        found->ratio = fmax(found->ratio, equal_ratio(got, want, bound, n));
+    if ((d->exact ? equal_exact(got, want, n, &report)
+                  : equal_within(got, want, bound, n, &report)) == 0)
+        return 0;
+    equal_text(&report, text, sizeof text);
+    snprintf(why->text, sizeof why->text, "%s %zu: %s", what, number, text);
+    return 1;
+}
+
+/* w - lr g: the product, the difference and what g carries. */
+static int compare_updated(const struct verify_dense *d, int p, const float *got,
+                           struct verify_found *found, struct text_error *why)
+{
+    const struct dense_array *grad = &d->grad[p];
+    double *want = verify_numbers(2, grad->n), *bound = want != NULL ? want + grad->n : NULL;
+    int rc;
+
+    if (want == NULL) {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        return -1;
+    }
+    for (size_t i = 0; i < grad->n; i++) {
+        const double step = VERIFY_LEARNING_RATE * grad->value[i];
+        const double carried = VERIFY_LEARNING_RATE * grad->bound[i];
+
+        want[i] = d->param[p].value[i] - step;
+        bound[i] = carried + 2 * NEAR_U * (fabs(step) + carried + fabs(want[i]));
+    }
+    rc = compare(d, "updated parameter", (size_t)p, got, want, bound, grad->n, found, why);
+    free(want);
+    return rc;
+}
+
+/* The loss is a sum in double, rounded once; in DistributedDataParallel each rank's is, and their
+ * sum again. So the outputs, which are right, say it far better than the reference's would. */
+void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
+                    struct dense_array *loss)
+{
+    const struct workload_set *set = &v->set;
+    const size_t parts = v->ranks ? v->devices : 1;
+    double size = 0, rounded = 0;
+
+    *loss->value = 0;
+    for (size_t part = 0, n = 0; part < parts; part++) {
+        const size_t end = n + v->rows / parts + (part < v->rows % parts);
+        double sum = 0;
+
+        for (; n < end; n++)
+            for (size_t k = 0; k < width; k++) {
+                const double term = workload_scale(set, n) *
+                                    workload_upstream(set, workload_pattern(&v->set, n), k) *
+                                    (double)outputs[n * width + k];
+
+                sum += term;
+                size += fabs(term);
+            }
+        *loss->value += sum;
+        rounded += fabs(sum);
+    }
+    /* 2^-53 is double's NEAR_U; 4: in both sums, and what one makes of the other. */
+    *loss->bound = 2 * NEAR_U * rounded + 4 * (double)(v->rows * width) * 0x1p-53 * size;
+}
+
+static int compare_loss(const struct verify *v, const struct verify_step *step,
+                        struct verify_found *found, struct text_error *why)
+{
+    double value = v->dense->loss, bound = 0;
+    struct dense_array loss = {1, &value, &bound};
+
+    if (!v->dense->exact)
+        verify_loss_of(v, step->outputs, v->dense->output.n / v->patterns, &loss);
+    return compare(v->dense, "loss", 0, &step->loss, &value, &bound, 1, found, why);
+}
+
+int verify_dense_check(const struct verify *v, const struct verify_step *step,
+                       struct verify_found *found, struct text_error *why)
+{
+    const struct verify_dense *d = v->dense;
+    const size_t width = d->output.n / v->patterns;
+    int rc = 0;
+
+    for (size_t n = 0; n < v->rows && rc == 0; n++) {
+        const size_t at = workload_pattern(&v->set, n) * width;
+
+        found->values += width;
+        rc = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,
+                     d->output.bound + at, width, found, why);
+    }
+    if (rc == 0) {
+        found->values += 1;
+        rc = compare_loss(v, step, found, why);
+    }
+    for (int p = 0; p < DENSE_PARAMS && rc == 0; p++) {
+        found->values += 2 * d->grad[p].n;
+        rc = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], d->grad[p].value,
+                     d->grad[p].bound, d->grad[p].n, found, why);
+        if (rc == 0)
+            rc = compare_updated(d, p, step->updated[p], found, why);
+    }
+    return rc;
+}

@@ -1,0 +1,52 @@
+/* verify/dense.h: the reference of a step as whole arrays, for models that are not chains of linear
+ * layers. Shares no code with core. */
+#ifndef HARNESS_VERIFY_DENSE_H
+#define HARNESS_VERIFY_DENSE_H
+
+#include "verify/model.h"
+
+#define DENSE_PARAMS 7
+
+/* Values and how far a float computation of them may be away; or, of exact models, the sums of
+ * |terms|, which must be below 2^24. */
+struct dense_array {
+    size_t n;
+    double *value, *bound;
+};
+
+struct verify_dense {
+    bool exact;
+    struct dense_array param[DENSE_PARAMS], grad[DENSE_PARAMS]; /* param: bounds unused */
+    struct dense_array output;                                  /* [patterns, width] */
+    double *input, *upstream; /* of exact models: [patterns, size[0]], [patterns, width] */
+    double loss, loss_bound;  /* of exact models; others' follows from the outputs of the step */
+    double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
+};
+
+/* verify/NAME.c: fill outputs, loss and gradients from the parameters. 0, or -1 and why. */
+int verify_cnn_fill(struct verify *v, struct text_error *why);
+int verify_mixed_fill(struct verify *v, struct text_error *why);
+int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct text_error *why);
+int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct text_error *why);
+int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
+int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
+int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
+
+int verify_dense_open(struct verify *v, const struct workload *workload,
+                      const struct workload_set *set, struct text_error *why);
+/* Of an exact model, a step on other whole numbers than a set's: parameters, inputs and factors of
+ * the outputs. 0, or -1 where memory is short. */
+struct dense_numbers {
+    size_t rows;
+    const float *value, *input, *upstream;
+};
+int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
+                       struct verify **verify, struct text_error *why);
+int verify_dense_check(const struct verify *v, const struct verify_step *step,
+                       struct verify_found *found, struct text_error *why);
+/* The loss and its bound, of outputs of that width that are a step's own. */
+void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
+                    struct dense_array *loss);
+void verify_dense_close(struct verify_dense *dense);
+
+#endif

@@ -1,0 +1,40 @@
+/* verify/model.h: the reference of a step, shared by verify/open.c, which makes it, and
+ * verify/check.c, which compares with it. */
+#ifndef HARNESS_VERIFY_MODEL_H
+#define HARNESS_VERIFY_MODEL_H
+
+#include <stdbool.h>
+
+#include "verify/verify.h"
+
+struct verify_layer {
+    size_t in, out;
+    struct workload_entry (*weight)[2];   /* [out] */
+    double *bias;                         /* [out] */
+    double *input;                        /* activations that enter, [patterns, in] */
+    double *upstream;                     /* gradient of the sums that leave, [patterns, out] */
+    double *input_error, *upstream_error; /* the probe: bounds of these; else NULL */
+};
+
+struct verify {
+    size_t rows, devices, patterns, layers;
+    bool straight;        /* no ReLU between the layers */
+    double operand_limit; /* integers up to it are exact as operands of a matrix product */
+    struct verify_layer layer[WORKLOAD_MAX_SIZES];
+    double *output; /* [patterns, last size], also the input of no layer */
+    double *weight; /* S_r, [patterns] */
+    double loss;
+    struct verify_dense *dense; /* of other models, which have no layers here; NULL */
+    bool ranks;                 /* a step of DistributedDataParallel */
+    size_t divisor;             /* of the gradients: 1, or the ranks of a mean */
+    double bound;               /* above every sum of |terms| of the gradients */
+    struct workload_set set;
+    bool probe;           /* rounds: all is compared within bounds */
+    double operands;      /* what the math may take a product of two operands away; f32: 0 */
+    double *output_error; /* the probe of a chain: the bounds of output */
+};
+
+/* rows x columns zeros; NULL: memory is short. */
+double *verify_numbers(size_t rows, size_t columns);
+
+#endif

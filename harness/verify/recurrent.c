@@ -1,0 +1,67 @@
+/* verify/recurrent.c: a float64 step of the models rnn and lstm, with a bound on the rounding of a
+ * float step. */
+#include "verify/recurrent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct near recurrent_sum(const struct verify_dense *d, const struct recurrent *m,
+                          const struct near *x, int t, size_t k)
+{
+    struct near_sum sum = {.v = 0};
+
+    near_sum_add_dot(&sum, d->param[0].value + k * FEATURES, 1, x, FEATURES);
+    if (t > 0)
+        near_sum_add_dot(&sum, d->param[1].value + k * HIDDEN, 1, m->h[t - 1], HIDDEN);
+    near_sum_add_one(&sum, (struct near){d->param[2].value[k], 0});
+    near_sum_add_one(&sum, (struct near){d->param[3].value[k], 0});
+    return near_sum_done(&sum);
+}
+
+static void add_step(struct verify_sums *s, const struct recurrent *m, const struct near *x, int t)
+{
+    const struct near one = {1, 0};
+
+    for (size_t k = 0; k < m->cell->gates; k++) {
+        const struct near da = m->da[t][k];
+
+        for (size_t j = 0; j < FEATURES; j++)
+            verify_sums_add(s, 0, k * FEATURES + j, da, x[j]);
+        for (size_t j = 0; j < HIDDEN && t > 0; j++)
+            verify_sums_add(s, 1, k * HIDDEN + j, da, m->h[t - 1][j]);
+        verify_sums_add(s, 2, k, da, one);
+        verify_sums_add(s, 3, k, da, one);
+    }
+}
+
+static void one_pattern(void *model, struct verify_sums *s, const struct workload_set *set,
+                        size_t r)
+{
+    struct recurrent *m = model;
+    struct near x[STEPS * FEATURES], dh[HIDDEN];
+
+    for (size_t i = 0; i < STEPS * FEATURES; i++)
+        x[i] = (struct near){workload_input(set, r, i), 0};
+    for (int t = 0; t < STEPS; t++)
+        m->cell->forward(s->dense, m, x + t * FEATURES, t);
+    verify_sums_linear(s, set, r, 4, m->h[STEPS - 1], HIDDEN, dh);
+    m->cell->backward(s->dense, m, dh);
+    for (int t = 0; t < STEPS; t++)
+        add_step(s, m, x + t * FEATURES, t);
+}
+
+int recurrent_fill(struct verify *v, const struct workload_set *set,
+                   const struct recurrent_cell *cell, struct text_error *why)
+{
+    struct recurrent *m = calloc(1, sizeof *m);
+    int rc;
+
+    if (m == NULL) {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        return -1;
+    }
+    m->cell = cell;
+    rc = verify_sums_fill(v, set, one_pattern, m, why);
+    free(m);
+    return rc;
+}

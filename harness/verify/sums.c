@@ -1,0 +1,105 @@
+/* verify/sums.c: adds up the gradients of models that round, and what their sums may be away. */
+#include "verify/sums.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CLASSES = 10 };
+
+void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct near a, struct near b)
+{
+    const double carried = fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
+    const double size = fabs(a.v * b.v) + carried;
+    struct dense_array *grad = &sums->dense->grad[p];
+
+    if (size == 0)
+        return;
+    grad->value[i] += sums->scales * a.v * b.v;
+    grad->bound[i] += sums->scales * (carried + sums->operands * size);
+    sums->size[p][i] += sums->scales * size;
+    sums->terms[p][i] += sums->rows;
+}
+
+void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set, size_t pattern,
+                        int p, const struct near *x, size_t in, struct near *dx)
+{
+    struct verify_dense *d = sums->dense;
+    struct near g[CLASSES];
+
+    for (size_t k = 0; k < CLASSES; k++) {
+        struct near_sum sum = {.operands = sums->operands};
+
+        near_sum_add_dot(&sum, d->param[p].value + k * in, 1, x, in);
+        near_sum_add_one(&sum, (struct near){d->param[p + 1].value[k], 0});
+
+        const struct near y = near_sum_done(&sum);
+
+        g[k] = (struct near){workload_upstream(set, pattern, k), 0};
+        d->output.value[pattern * CLASSES + k] = y.v;
+        d->output.bound[pattern * CLASSES + k] = y.e;
+        for (size_t j = 0; j < in; j++)
+            verify_sums_add(sums, p, k * in + j, g[k], x[j]);
+        verify_sums_add(sums, p + 1, k, g[k], (struct near){1, 0});
+    }
+    sums->whole = workload_is_probe(set) ? -1 : p + 1;
+    for (size_t j = 0; j < in; j++) {
+        struct near_sum sum = {.operands = sums->operands};
+
+        near_sum_add_dot(&sum, d->param[p].value + j, in, g, CLASSES);
+        dx[j] = near_sum_done(&sum);
+    }
+}
+
+/* A gradient is a sum over rows and places, then over replicas, of which no more count than there
+ * are terms, then one addition to what was there. Whole numbers add up exactly: a row that is lost
+ * or there twice shows in them whatever the batch. */
+static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
+{
+    struct dense_array *grad = &sums->dense->grad[p];
+
+    for (size_t i = 0; i < grad->n; i++) {
+        const double size = sums->size[p][i], terms = sums->terms[p][i];
+
+        if (p != sums->whole || !(size < 0x1p24))
+            grad->bound[i] +=
+                near_rounding(terms + fmin((double)devices, terms) + 4, sums->operands) * size;
+    }
+}
+
+static int open_sums(struct verify_sums *sums)
+{
+    for (int p = 0; p < DENSE_PARAMS; p++) {
+        const size_t n = sums->dense->grad[p].n;
+
+        sums->size[p] = verify_numbers(1, n);
+        sums->terms[p] = verify_numbers(1, n);
+        if (sums->size[p] == NULL || sums->terms[p] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
+                     void *model, struct text_error *why)
+{
+    struct verify_sums sums = {.dense = v->dense, .whole = -1, .operands = v->operands};
+    const int rc = open_sums(&sums);
+
+    if (rc != 0)
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+    for (size_t r = 0; r < v->patterns && rc == 0; r++) {
+        const size_t rows = (v->rows - r + set->period - 1) / set->period;
+
+        sums.rows = v->probe ? v->weight[r] : (double)rows; /* others' terms are 0 */
+        sums.scales = v->weight[r];
+        pattern(model, &sums, set, r);
+    }
+    for (int p = 0; p < DENSE_PARAMS && rc == 0; p++)
+        finish_gradient(&sums, p, v->devices);
+    for (int p = 0; p < DENSE_PARAMS; p++) {
+        free(sums.size[p]);
+        free(sums.terms[p]);
+    }
+    return rc;
+}
