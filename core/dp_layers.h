@@ -3,9 +3,12 @@
  * Shapes have the batch first. Every layer works where its input is; a parameter or buffer
  * elsewhere is DP_EDEVICE, an input of another shape or element type DP_ESHAPE, a size of 0
  * DP_EINVAL. Names of parameters are PyTorch's. */
-#include "dp.h" /* before the guard: it includes this file where it belongs */
 #ifndef DP_LAYERS_H
 #define DP_LAYERS_H
+
+#ifndef DP_H
+#error "dp_layers.h is a part of dp.h: include that"
+#endif
 
 /* How a window moves over [height, width]. Zeros: stride 1 (of a pool: the kernel), padding 0. */
 struct dp_window {

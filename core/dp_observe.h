@@ -1,8 +1,11 @@
 /* dp_observe.h: what can be seen without changing it: the machine, its GPUs, how work was launched,
  * and where a step's time went; a part of dp.h, which includes it. */
-#include "dp.h" /* before the guard: it includes this file where it belongs */
 #ifndef DP_OBSERVE_H
 #define DP_OBSERVE_H
+
+#ifndef DP_H
+#error "dp_observe.h is a part of dp.h: include that"
+#endif
 
 /* ---- what is here ----------------------------------------------------------------------- */
 
