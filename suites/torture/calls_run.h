@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "calls.h"
+#include "calls_page.h"
 
 enum { FAULT_ARGUMENTS = 24, FAULT_TEXT = 4096 };
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "calls.h"
+#include "calls_page.h"
 
 /* Counts a call of this kind. Its errno when it is the one that is to fail, else 0. */
 int fault_of(enum fault_kind kind, const void *caller);

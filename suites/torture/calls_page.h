@@ -1,11 +1,11 @@
-/* calls.h: what torture_calls and the preloaded shim_memory.c share: which calls can be made to
- * fail, and a page of memory with the one that is to fail and how often each was called.
+/* calls_page.h: what torture_calls and the preloaded shim_memory.c share: which calls can be made
+ * to fail, and a page of memory with the one that is to fail and how often each was called.
  *
  * A point is the n-th call of a kind in one of a command's processes, which are numbered in the
  * order in which they were forked. Allocations of hwloc, and libc's for it, are left out: hwloc 2.9
  * itself dies of many that fail. */
-#ifndef TORTURE_CALLS_H
-#define TORTURE_CALLS_H
+#ifndef TORTURE_CALLS_PAGE_H
+#define TORTURE_CALLS_PAGE_H
 
 #include <stdatomic.h>
 #include <stdint.h>
