@@ -1,6 +1,6 @@
-/* ring.c: every device multiplies, adds what its neighbour made, and updates its weights, with the
- * transfers beside the computation. Every order that it needs is written once, next to the bug that
- * leaves it out. */
+/* ring_run.c: every device multiplies, adds what its neighbour made, and updates its weights, with
+ * the transfers beside the computation. Every order that it needs is written once, next to the bug
+ * that leaves it out. */
 #include "ring.h"
 
 #include "../../../core/cuda/launch.h"
