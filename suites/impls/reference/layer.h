@@ -6,6 +6,7 @@
 #ifndef REFERENCE_LAYER_H
 #define REFERENCE_LAYER_H
 
+#include "maths.h"
 #include "reference.h"
 
 #define LAYER_INPUTS 2 /* at most */
@@ -81,15 +82,7 @@ size_t row_width(const struct dp_tensor *tensor);
 /* At least one dimension, else DP_ESHAPE. */
 int need_rows(const struct call *c);
 
-/* Arguments of a queued loop; each uses what it needs. */
-struct math {
-    const float *x, *a, *b;
-    const int32_t *index;
-    float *y;
-    size_t n, rows, columns;
-    float factor, first, second;
-    bool accumulate;
-};
+/* Queues a loop of maths.h. */
 int queue_math(struct call *c, void (*loop)(const void *args), const struct math *math);
 /* The same into the gradient of parameter i, which must not be frozen. */
 int queue_param_grad(struct call *c, int i, void (*loop)(const void *args), struct math math);

@@ -1,8 +1,6 @@
 /* maths.c: see maths.h. */
 #include "maths.h"
 
-#include "layer.h"
-
 #include <stddef.h>
 #include <string.h>
 

@@ -3,7 +3,17 @@
 #ifndef REFERENCE_MATHS_H
 #define REFERENCE_MATHS_H
 
-#include "layer.h"
+#include "dp.h"
+
+/* Arguments of a queued loop; each uses what it needs. */
+struct math {
+    const float *x, *a, *b;
+    const int32_t *index;
+    float *y;
+    size_t n, rows, columns;
+    float factor, first, second;
+    bool accumulate;
+};
 
 /* What a loop reads and writes: the number of uses, at most DP_CALL_USES. */
 int math_uses(void (*loop)(const void *args), const struct math *m, struct dp_use uses[]);
