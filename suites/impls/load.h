@@ -28,7 +28,5 @@ void impl_unload(struct impl_source *source);
 
 const struct impl_ops *reference_impl(void); /* options: backend */
 const struct impl_ops *mutant_impl(void);    /* options: the bug's name, "none" */
-/* options: "COMMAND", or "LIMIT_MS\nCOMMAND\nOPTIONS" */
-const struct impl_ops *exec_impl(void);
 
 #endif

@@ -4,8 +4,6 @@
 #include "exec.h"
 #include "session.h"
 
-#include "load.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* exec.h: what the loader needs of an implementation behind a pipe, besides exec_impl (load.h). */
+/* exec.h: what the loader needs of an implementation behind a pipe. */
 #ifndef EXEC_EXEC_H
 #define EXEC_EXEC_H
 
@@ -7,6 +7,8 @@
 /* Limits of one operation. */
 enum { EXEC_OPEN_MS = 120000, EXEC_MODEL_MS = 60000, EXEC_MS = 10000 };
 
+/* options: "COMMAND", or "LIMIT_MS\nCOMMAND\nOPTIONS" */
+const struct impl_ops *exec_impl(void);
 /* Bytes of memory of the processes of a session. */
 int exec_resident(struct impl_session *session, size_t *bytes);
 /* Why every operation fails from now on; NULL: the process is there. */

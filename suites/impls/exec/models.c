@@ -1,4 +1,5 @@
 /* models.c: the operations on a model, which the process knows by a number. */
+#include "exec.h"
 #include "session.h"
 
 #include <stdlib.h>

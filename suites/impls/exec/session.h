@@ -5,7 +5,6 @@
 #ifndef EXEC_SESSION_H
 #define EXEC_SESSION_H
 
-#include "exec.h"
 #include "process.h"
 
 #include "description.h"
