@@ -1,4 +1,4 @@
-/* check.c: running one case: session, verdict, what a case can say. */
+/* run.c: running one case: session, verdict, what a case can say. */
 #include "inside.h"
 
 #include "impls/words.h"
