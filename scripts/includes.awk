@@ -1,13 +1,20 @@
 # Checks the include directions of one run over C files; called by scripts/check-includes.
 # Comments are removed first, so that text about a header is not an include; strings are removed
 # before calls are looked for. Prints "file:line: message" for each violation, and exits 1 if any.
+# Circles come last: they are known when all files have been read.
 #
 # Environment: headers, every header of the tree, one path a line, relative like the input files.
 
 BEGIN {
     count = split(ENVIRON["headers"], paths, "\n")
-    for (i = 1; i <= count; i++)
+    for (i = 1; i <= count; i++) {
         is_header[paths[i]] = 1
+        rest = paths[i]
+        while (sub(/^[^\/]*\//, "", rest)) {
+            of_that_name[rest]++
+            named[rest] = paths[i]
+        }
+    }
 
     # A third-party header and the only files that may include it, both as patterns.
     rule("^hwloc(/|\\.h)", "^core/topology\\.c$", "hwloc belongs in core/topology.c")
@@ -32,9 +39,10 @@ function rule(header, allowed, message)
     rule_message[rules] = message
 }
 
-function complain(message)
+# place: "file:line", or nothing for the line at hand.
+function complain(message, place)
 {
-    printf "%s:%d: %s\n", FILENAME, FNR, message
+    printf "%s: %s\n", place == "" ? FILENAME ":" FNR : place, message
     violations++
 }
 
@@ -80,6 +88,51 @@ function check_include(name, part, directory, target, target_part, i)
     for (i = 1; i <= rules; i++)
         if (name ~ rule_header[i] && FILENAME !~ rule_allowed[i])
             complain("includes " name ": " rule_message[i])
+}
+
+# The files of one stem, a.c and a.h, are a module. Notes that the one at hand uses that of a header.
+# A header in a folder that only the build knows is found by its name, if no other has that name.
+function note_use(name, part, directory, target, module, used)
+{
+    target = resolve(name, directory, part)
+    if (target == "" && of_that_name[name] == 1)
+        target = named[name]
+    if (target == "")
+        return
+    module = FILENAME
+    used = target
+    sub(/\.[a-z]+$/, "", module)
+    sub(/\.[a-z]+$/, "", used)
+    if (used == module || (module, used) in use_place)
+        return
+    use_place[module, used] = FILENAME ":" FNR
+    if (!(module in uses))
+        modules[++n_modules] = module
+    uses[module] = uses[module] " " used
+}
+
+# Goes on from a module to all that it uses. One that is met again on the way closes a circle; depth
+# 0 is for those that are done with.
+function follow(module, depth, used, count, i)
+{
+    way[depth] = module
+    depth_of[module] = depth
+    count = split(uses[module], used, " ")
+    for (i = 1; i <= count; i++) {
+        if (!(used[i] in depth_of))
+            follow(used[i], depth + 1)
+        else if (depth_of[used[i]] > 0)
+            complain_of_circle(depth_of[used[i]], depth)
+    }
+    depth_of[module] = 0
+}
+
+function complain_of_circle(first, last, circle, i)
+{
+    circle = "a circle of includes: "
+    for (i = first; i <= last; i++)
+        circle = circle way[i] " -> "
+    complain(circle way[first], use_place[way[first], way[first + 1]])
 }
 
 # Takes the comments out of a line; a comment that stays open carries over in in_comment.
@@ -136,8 +189,12 @@ code ~ /^[ \t]*#[ \t]*include/ {
     sub(/^[ \t]*#[ \t]*include[ \t]*/, "", name)
     if (name !~ /^("[^"]+"|<[^>]+>)/)
         complain("includes by a macro, which cannot be checked: name the file")
-    else
-        check_include(substr(name, 2, match(substr(name, 2), /[">]/) - 1), part, directory)
+    else {
+        file = substr(name, 2, match(substr(name, 2), /[">]/) - 1)
+        check_include(file, part, directory)
+        if (name ~ /^"/)
+            note_use(file, part, directory)
+    }
     next
 }
 
@@ -151,5 +208,8 @@ part == "core" {
 }
 
 END {
+    for (i = 1; i <= n_modules; i++)
+        if (!(modules[i] in depth_of))
+            follow(modules[i], 1)
     exit violations > 0
 }
