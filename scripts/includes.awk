@@ -16,6 +16,12 @@ BEGIN {
         }
     }
 
+    # The rooms of harness/: each sees those before it.
+    n_rooms = split("text numbers files command verify record measure sweep check report train bench cli",
+                    rooms, " ")
+    for (i = 1; i <= n_rooms; i++)
+        room_place[rooms[i]] = i
+
     # A third-party header and the only files that may include it, both as patterns.
     rule("^hwloc(/|\\.h)", "^core/topology\\.c$", "hwloc belongs in core/topology.c")
     rule("^(cuda|cublas|cudnn|nccl|nvml)", "^(core/cuda|suites/fakecuda)/",
@@ -69,6 +75,18 @@ function resolve(name, directory, part, places, number, i, path)
     return ""
 }
 
+# "harness/ROOM/file.c" -> its place in the order, 0 where there is none.
+function place_of_room(path, parts)
+{
+    return split(path, parts, "/") == 3 && parts[1] == "harness" ? room_place[parts[2]] + 0 : 0
+}
+
+function check_room(target)
+{
+    if (place_of_room(target) > place_of_room(FILENAME))
+        complain("includes " target ", which is in a later room of harness/")
+}
+
 function check_include(name, part, directory, target, target_part, i)
 {
     target = resolve(name, directory, part)
@@ -83,6 +101,8 @@ function check_include(name, part, directory, target, target_part, i)
     if (FILENAME ~ /^suites\/(cases|hostile|impls)\// && FILENAME !~ /^suites\/impls\/reference\// &&
         target_part == "core")
         complain("includes " target ": an implementation is seen through impl.h, not core")
+    if (part == "harness")
+        check_room(target)
     if (target != "")
         return
     for (i = 1; i <= rules; i++)
@@ -178,6 +198,8 @@ FNR == 1 {
     sub(/\/.*/, "", part)
     directory = FILENAME
     sub(/\/[^\/]*$/, "", directory)
+    if (part == "harness" && !place_of_room(FILENAME))
+        complain("is in no room of harness/ that has a place in scripts/includes.awk")
 }
 
 {
