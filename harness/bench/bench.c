@@ -64,12 +64,12 @@ static error_t parse_number(const struct argp_state *state, const char *name, co
 
 static error_t parse_bytes(struct bench_options *o, const char *arg, const struct argp_state *state)
 {
-    const error_t rc = parse_number(state, "bytes", arg, 4, (size_t)1 << 30, &o->bytes);
+    const error_t status = parse_number(state, "bytes", arg, 4, (size_t)1 << 30, &o->bytes);
 
-    if (rc == 0 && o->bytes % sizeof(float) != 0)
+    if (status == 0 && o->bytes % sizeof(float) != 0)
         return command_bad_option(state, "--bytes: %zu is no multiple of 4, a float's bytes",
                                   o->bytes);
-    return rc;
+    return status;
 }
 
 static error_t parse_text(const struct argp_state *state, const char *name, const char *arg,
@@ -85,20 +85,20 @@ static error_t parse_format(struct bench_options *o, const char *arg,
 {
     static const char *const formats[] = {"text", "tsv"};
     size_t index = 0;
-    const error_t rc = command_choice(state, "format", "format", arg, formats, 2, &index);
+    const error_t status = command_choice(state, "format", "format", arg, formats, 2, &index);
 
     o->format = index == 1 ? BENCH_TSV : BENCH_TEXT;
-    return rc;
+    return status;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
     struct bench_options *o = &a->options;
-    const error_t rc = command_once(state, option_table, key, &o->seen);
+    const error_t status = command_once(state, option_table, key, &o->seen);
 
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     switch (key) {
     case 'd':
         return parse_text(state, "devices", arg, o->devices, sizeof o->devices);
@@ -125,10 +125,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int open_samples(struct bench_line line[], size_t n, size_t rounds, double **scratch)
 {
     *scratch = calloc(2 * rounds, sizeof **scratch);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         line[i].ns = calloc(rounds, sizeof *line[i].ns);
         line[i].peer_ns = calloc(rounds, sizeof *line[i].peer_ns);
-        if (line[i].ns == NULL || line[i].peer_ns == NULL)
+        if (!line[i].ns || !line[i].peer_ns)
             return -1;
     }
     return *scratch == NULL ? -1 : 0;
@@ -153,7 +153,7 @@ static int measure(const char *command, struct dp_group *group, const struct ben
         bench_print(options, line, BENCH_COPIES_LINES, compared, scratch);
         status = EXIT_PASSED;
     }
-    for (int i = 0; i < BENCH_COPIES_LINES; i++) {
+    for (int i = 0; i < BENCH_COPIES_LINES; ++i) {
         free(line[i].ns);
         free(line[i].peer_ns);
     }

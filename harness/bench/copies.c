@@ -39,20 +39,20 @@ static float number(size_t round, int owner, int param, size_t i)
 static int fill_gradients(struct copies *c, struct dp_run *run, struct dp_error *err)
 {
     const int r = dp_run_replica(run);
-    int rc = 0;
+    int status = 0;
 
-    for (int p = 0; p < c->n_params && rc == 0; p++) {
+    for (int p = 0; p < c->n_params && status == 0; ++p) {
         struct dp_tensor grad;
         bool accumulate;
 
         dp_run_grad(run, c->param[p], &grad, &accumulate);
         const size_t n = dp_tensor_count(&grad);
 
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; ++i)
             c->host[r][i] = number(c->round, 1 + r, p, i);
-        rc = dp_tensor_write(&grad, c->host[r], err);
+        status = dp_tensor_write(&grad, c->host[r], err);
     }
-    return rc;
+    return status;
 }
 
 /* The part of the peer's that is parameter p, from its element first on. */
@@ -70,12 +70,12 @@ static int count_differences(struct copies *c, int r, int p, const struct dp_ten
                              struct dp_error *err)
 {
     const size_t n = dp_tensor_count(got);
-    const int rc = dp_tensor_read(c->host[r], got, err);
+    const int status = dp_tensor_read(c->host[r], got, err);
 
-    for (size_t i = 0; i < n && rc == 0; i++)
+    for (size_t i = 0; i < n && status == 0; ++i)
         c->different[r] += !(c->host[r][i] == number(c->round, 0, p, i));
     c->compared[r] += n;
-    return rc;
+    return status;
 }
 
 /* This device's replica, and its copy by the peer. */
@@ -83,20 +83,20 @@ static int compare(struct copies *c, struct dp_run *run, struct dp_error *err)
 {
     const int r = dp_run_replica(run);
     size_t first = 0;
-    int rc = 0;
+    int status = 0;
 
-    for (int p = 0; p < c->n_params && rc == 0; p++) {
+    for (int p = 0; p < c->n_params && status == 0; ++p) {
         const struct dp_tensor *value = dp_run_value(run, c->param[p]);
 
-        rc = count_differences(c, r, p, value, err);
-        if (r > 0 && rc == 0) {
+        status = count_differences(c, r, p, value, err);
+        if (r > 0 && status == 0) {
             const struct dp_tensor part = part_of(c, &c->to[r], p, first);
 
-            rc = count_differences(c, r, p, &part, err);
+            status = count_differences(c, r, p, &part, err);
         }
         first += dp_tensor_count(value);
     }
-    return rc;
+    return status;
 }
 
 /* Slice r of every copy. */
@@ -107,7 +107,7 @@ static void copy_slice(const struct copies *c, int r)
 
     if (first >= n)
         return;
-    for (int d = 1; d < c->n; d++)
+    for (int d = 1; d < c->n; ++d)
         memcpy((float *)c->to[d].data + first, (const float *)c->from.data + first,
                (n - first < each ? n - first : each) * sizeof(float));
 }
@@ -144,7 +144,7 @@ static int run_job(struct copies *c, enum job job, struct dp_error *err)
     struct dp_tensor out[DP_MAX_IO];
 
     c->job = job;
-    for (int i = 0; i < c->n; i++)
+    for (int i = 0; i < c->n; ++i)
         call[i] = (struct dp_call){c->module, dp_replicas_run(c->replicas, i), NULL, 0, out, 0};
     return dp_apply(call, c->n, err);
 }
@@ -152,16 +152,16 @@ static int run_job(struct copies *c, enum job job, struct dp_error *err)
 static int open_params(struct copies *c, size_t bytes, struct dp_error *err)
 {
     const size_t total = bytes / sizeof(float), most = PARAM_BYTES / sizeof(float);
-    int rc = 0;
+    int status = 0;
 
-    for (size_t done = 0; done < total && rc == 0; done += most) {
+    for (size_t done = 0; done < total && status == 0; done += most) {
         const size_t n = total - done < most ? total - done : most;
         char name[32];
 
         snprintf(name, sizeof name, "part%d", c->n_params);
-        rc = dp_module_add_param(c->module, name, DP_F32, 1, &n, &c->param[c->n_params++], err);
+        status = dp_module_add_param(c->module, name, DP_F32, 1, &n, &c->param[c->n_params++], err);
     }
-    return rc ? rc : dp_module_to(c->module, dp_group_slot(c->group, 0), err);
+    return status ? status : dp_module_to(c->module, dp_group_slot(c->group, 0), err);
 }
 
 static int open_copies(struct copies *c, const struct bench_options *options, struct dp_error *err)
@@ -169,36 +169,36 @@ static int open_copies(struct copies *c, const struct bench_options *options, st
     static const struct dp_module_ops ops = {"bench", forward, backward, NULL};
     const size_t total = options->bytes / sizeof(float);
     struct dp_slot *slot[DP_MAX_SLOTS];
-    int rc;
+    int status;
 
-    for (int i = 0; i < c->n; i++) {
+    for (int i = 0; i < c->n; ++i) {
         slot[i] = dp_group_slot(c->group, i);
-        if ((c->host[i] = malloc(PARAM_BYTES)) == NULL)
+        if (!(c->host[i] = malloc(PARAM_BYTES)))
             return dp_fail(err, DP_ENOMEM, "no memory for %d bytes", PARAM_BYTES);
     }
-    if ((rc = dp_module_open(c->group, &ops, c, NULL, 0, &c->module, err)) ||
-        (rc = open_params(c, options->bytes, err)) ||
-        (rc = dp_replicas_open(c->module, slot, c->n, &c->replicas, err)) ||
-        (rc = dp_tensor_alloc(slot[0], DP_F32, 1, &total, &c->from, err)))
-        return rc;
-    for (int i = 0; i < c->n && rc == 0; i++) {
+    if ((status = dp_module_open(c->group, &ops, c, NULL, 0, &c->module, err)) ||
+        (status = open_params(c, options->bytes, err)) ||
+        (status = dp_replicas_open(c->module, slot, c->n, &c->replicas, err)) ||
+        (status = dp_tensor_alloc(slot[0], DP_F32, 1, &total, &c->from, err)))
+        return status;
+    for (int i = 0; i < c->n && status == 0; ++i) {
         dp_run_grad_mode(dp_replicas_run(c->replicas, i), false);
         if (i > 0)
-            rc = dp_tensor_alloc(slot[i], DP_F32, 1, &total, &c->to[i], err);
+            status = dp_tensor_alloc(slot[i], DP_F32, 1, &total, &c->to[i], err);
     }
-    return rc;
+    return status;
 }
 
 static void close_copies(struct copies *c)
 {
-    for (int i = 1; i < c->n; i++)
-        if (c->to[i].slot != NULL)
+    for (int i = 1; i < c->n; ++i)
+        if (c->to[i].slot)
             dp_tensor_free(&c->to[i]);
-    if (c->from.slot != NULL)
+    if (c->from.slot)
         dp_tensor_free(&c->from);
     dp_replicas_close(c->replicas);
     dp_module_close(c->module);
-    for (int i = 0; i < c->n; i++)
+    for (int i = 0; i < c->n; ++i)
         free(c->host[i]);
 }
 
@@ -207,16 +207,16 @@ static int write_values(struct copies *c, struct dp_error *err)
 {
     size_t first = 0;
 
-    for (int p = 0; p < c->n_params; p++) {
+    for (int p = 0; p < c->n_params; ++p) {
         const struct dp_tensor part = part_of(c, &c->from, p, first);
         const size_t n = dp_tensor_count(&part);
-        int rc;
+        int status;
 
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; ++i)
             c->host[0][i] = number(c->round, 0, p, i);
-        if ((rc = dp_tensor_write(&c->param[p]->value, c->host[0], err)) ||
-            (rc = dp_tensor_write(&part, c->host[0], err)))
-            return rc;
+        if ((status = dp_tensor_write(&c->param[p]->value, c->host[0], err)) ||
+            (status = dp_tensor_write(&part, c->host[0], err)))
+            return status;
         first += n;
     }
     return 0;
@@ -224,17 +224,17 @@ static int write_values(struct copies *c, struct dp_error *err)
 
 static int check_sums(struct copies *c, struct dp_error *err)
 {
-    for (int p = 0; p < c->n_params; p++) {
+    for (int p = 0; p < c->n_params; ++p) {
         const struct dp_param *param = c->param[p];
         const size_t n = dp_tensor_count(&param->grad);
-        const int rc = dp_tensor_read(c->host[0], &param->grad, err);
+        const int status = dp_tensor_read(c->host[0], &param->grad, err);
 
-        if (rc)
-            return rc;
-        for (size_t i = 0; i < n; i++) {
+        if (status)
+            return status;
+        for (size_t i = 0; i < n; ++i) {
             float sum = 0;
 
-            for (int r = 0; r < c->n; r++)
+            for (int r = 0; r < c->n; ++r)
                 sum += number(c->round, 1 + r, p, i);
             c->different[0] += !param->has_grad || !(c->host[0][i] == sum);
         }
@@ -247,25 +247,25 @@ typedef int timed_fn(struct copies *c, struct dp_error *err);
 
 static int replicate(struct copies *c, struct dp_error *err)
 {
-    const int rc = dp_replicate(c->replicas, c->n, err);
+    const int status = dp_replicate(c->replicas, c->n, err);
 
-    return rc ? rc : dp_group_wait(c->group, err);
+    return status ? status : dp_group_wait(c->group, err);
 }
 
 static int reduce(struct copies *c, struct dp_error *err)
 {
-    const int rc = dp_reduce(c->replicas, c->n, err);
+    const int status = dp_reduce(c->replicas, c->n, err);
 
-    return rc ? rc : dp_group_wait(c->group, err);
+    return status ? status : dp_group_wait(c->group, err);
 }
 
 static int peer(struct copies *c, struct dp_error *err)
 {
-    int rc = c->gpus ? 0 : run_job(c, JOB_MEMCPY, err);
+    int status = c->gpus ? 0 : run_job(c, JOB_MEMCPY, err);
 
-    for (int d = 1; d < c->n && c->gpus && rc == 0; d++)
-        rc = dp_tensor_copy(&c->to[d], &c->from, err);
-    return rc || !c->gpus ? rc : dp_group_wait(c->group, err);
+    for (int d = 1; d < c->n && c->gpus && status == 0; ++d)
+        status = dp_tensor_copy(&c->to[d], &c->from, err);
+    return status || !c->gpus ? status : dp_group_wait(c->group, err);
 }
 
 static int timed(struct copies *c, timed_fn *function, double *ns, struct dp_error *err)
@@ -273,10 +273,10 @@ static int timed(struct copies *c, timed_fn *function, double *ns, struct dp_err
     dp_group_barrier(c->group);
 
     const uint64_t begin = session_clock_ns();
-    const int rc = function(c, err);
+    const int status = function(c, err);
 
     *ns = (double)(session_clock_ns() - begin);
-    return rc;
+    return status;
 }
 
 /* Who is first alternates: the second finds other data in the caches. */
@@ -284,38 +284,40 @@ static int both(struct copies *c, timed_fn *function, double *ns, double *peer_n
                 struct dp_error *err)
 {
     const bool first = c->round % 2 == 0;
-    int rc = first ? timed(c, function, ns, err) : timed(c, peer, peer_ns, err);
+    int status = first ? timed(c, function, ns, err) : timed(c, peer, peer_ns, err);
 
-    if (rc == 0)
-        rc = first ? timed(c, peer, peer_ns, err) : timed(c, function, ns, err);
-    return rc;
+    if (status == 0)
+        status = first ? timed(c, peer, peer_ns, err) : timed(c, function, ns, err);
+    return status;
 }
 
 static int one_round(struct copies *c, double ns[BENCH_COPIES_LINES],
                      double peer_ns[BENCH_COPIES_LINES], struct dp_error *err)
 {
-    int rc;
+    int status;
 
-    if ((rc = write_values(c, err)) || (rc = both(c, replicate, &ns[0], &peer_ns[0], err)) ||
-        (rc = run_job(c, JOB_COMPARE, err)))
-        return rc;
+    if ((status = write_values(c, err)) ||
+        (status = both(c, replicate, &ns[0], &peer_ns[0], err)) ||
+        (status = run_job(c, JOB_COMPARE, err)))
+        return status;
     dp_zero_grad(c->module);
-    if ((rc = run_job(c, JOB_GRADIENTS, err)) || (rc = both(c, reduce, &ns[1], &peer_ns[1], err)) ||
-        (rc = run_job(c, JOB_COMPARE, err)))
-        return rc;
+    if ((status = run_job(c, JOB_GRADIENTS, err)) ||
+        (status = both(c, reduce, &ns[1], &peer_ns[1], err)) ||
+        (status = run_job(c, JOB_COMPARE, err)))
+        return status;
     return check_sums(c, err);
 }
 
 static int all_rounds(struct copies *c, size_t rounds, struct bench_line line[],
                       struct dp_error *err)
 {
-    for (c->round = 0; c->round < WARMUP_ROUNDS + rounds; c->round++) {
+    for (c->round = 0; c->round < WARMUP_ROUNDS + rounds; ++c->round) {
         double ns[BENCH_COPIES_LINES], peer_ns[BENCH_COPIES_LINES];
-        const int rc = one_round(c, ns, peer_ns, err);
+        const int status = one_round(c, ns, peer_ns, err);
 
-        if (rc)
-            return rc;
-        for (int l = 0; l < BENCH_COPIES_LINES && c->round >= WARMUP_ROUNDS; l++) {
+        if (status)
+            return status;
+        for (int l = 0; l < BENCH_COPIES_LINES && c->round >= WARMUP_ROUNDS; ++l) {
             line[l].ns[c->round - WARMUP_ROUNDS] = ns[l];
             line[l].peer_ns[c->round - WARMUP_ROUNDS] = peer_ns[l];
         }
@@ -329,23 +331,23 @@ int bench_copies(struct dp_group *group, const struct bench_options *options,
 {
     struct copies c = {.group = group, .n = dp_group_size(group), .gpus = options->gpus};
     const double bytes = (double)options->bytes, copied = 2.0 * bytes * (c.n - 1);
-    int rc = open_copies(&c, options, err);
+    int status = open_copies(&c, options, err);
 
     line[0].name = "replicate";
     line[1].name = "reduce";
     line[0].peer = line[1].peer = c.gpus ? "copy" : "memcpy";
     line[0].work = line[0].peer_work = line[1].peer_work = copied;
     line[1].work = bytes * (c.n + 1);
-    if (rc == 0)
-        rc = all_rounds(&c, options->rounds, line, err);
+    if (status == 0)
+        status = all_rounds(&c, options->rounds, line, err);
     *compared = 0;
     wrong->text[0] = '\0';
-    for (int i = 0; i < c.n && rc == 0; i++) {
+    for (int i = 0; i < c.n && status == 0; ++i) {
         *compared += c.compared[i];
         if (c.different[i] > 0 && wrong->text[0] == '\0')
             snprintf(wrong->text, sizeof wrong->text, "%zu of %zu numbers on %s are wrong",
                      c.different[i], c.compared[i], dp_slot_name(dp_group_slot(group, i)));
     }
     close_copies(&c);
-    return rc;
+    return status;
 }

@@ -37,7 +37,7 @@ static int choose_model(struct overlap *o, const char *command)
     char name[128], why[200];
 
     while (width > 0 && width * width + width > floats)
-        width--;
+        --width;
     if (width < WIDTH_MIN) {
         command_complain(command, "--bytes: %zu are too few for %d layers, at least %zu",
                          o->options->bytes, LAYERS,
@@ -45,7 +45,7 @@ static int choose_model(struct overlap *o, const char *command)
         return EXIT_MISUSE;
     }
     o->bucket_bytes = sizeof(float) * (width * width + width);
-    for (int i = 0; i <= LAYERS; i++)
+    for (int i = 0; i <= LAYERS; ++i)
         used +=
             (size_t)snprintf(name + used, sizeof name - used, "%s%zu", i > 0 ? "," : "mlp:", width);
     if (workload_parse(name, &o->workload, why, sizeof why) == 0)
@@ -74,18 +74,19 @@ static int first_step(struct overlap *o, struct session *session, int k, struct 
         workload_batch(&o->workload, session->rows, DP_MATH_F32, SEED, k);
     struct session_times times;
     struct verify *verify = NULL;
-    int rc;
+    int status;
 
-    if ((rc = session_prepare(session, k, err)) || (rc = session_step(session, k, &times, err)) ||
-        (rc = session_trace(session, err)) || (rc = session_read(session, err)))
-        return rc;
+    if ((status = session_prepare(session, k, err)) ||
+        (status = session_step(session, k, &times, err)) ||
+        (status = session_trace(session, err)) || (status = session_read(session, err)))
+        return status;
     o->first[k] = (struct session_verified){session_digest(session), session_gradients(session)};
     if (verify_open(&o->workload, &set, session->rows, (size_t)session->n_ranks, DP_MATH_F32,
                     &verify, &o->unverified) == 0 &&
         verify_ranks(verify, &set, &o->unverified) == 0)
-        rc = compare_step(o, session, verify, err);
+        status = compare_step(o, session, verify, err);
     verify_close(verify);
-    return rc;
+    return status;
 }
 
 static int one_round(struct overlap *o, struct session *session, size_t round,
@@ -93,10 +94,10 @@ static int one_round(struct overlap *o, struct session *session, size_t round,
 {
     const int k = (int)(round % WORKLOAD_SETS);
     struct session_left left = {0};
-    const int rc = session_apart(session, k, round % 2 == 0, times, &left, err);
+    const int status = session_apart(session, k, round % 2 == 0, times, &left, err);
 
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     if (left.whole != left.parts)
         return dp_fail(err, DP_EFAULT,
                        "round %zu: the whole step's gradients are not those of a step and its "
@@ -110,12 +111,12 @@ static int one_round(struct overlap *o, struct session *session, size_t round,
 
 static int all_rounds(struct overlap *o, struct session *session, struct dp_error *err)
 {
-    for (size_t round = 0; round < o->options->rounds; round++) {
+    for (size_t round = 0; round < o->options->rounds; ++round) {
         struct session_apart times = {0};
-        const int rc = one_round(o, session, round, &times, err);
+        const int status = one_round(o, session, round, &times, err);
 
-        if (rc)
-            return rc;
+        if (status)
+            return status;
         o->sample[COMPUTE][round] = times.compute_ns;
         o->sample[COMM][round] = times.comm_ns;
         o->sample[WHOLE][round] = times.whole_ns;
@@ -157,7 +158,7 @@ static void print_text(const struct overlap *o)
            LAYERS, o->workload.size[0], o->workload.size[0], o->bucket_bytes, o->options->devices,
            o->rows, o->options->rounds);
     printf("%-24s %9s  %s\n", "", "ms", s[WHOLE].ci.valid ? "95 % interval" : "range");
-    for (int i = COMPUTE; i <= WHOLE; i++) {
+    for (int i = COMPUTE; i <= WHOLE; ++i) {
         bounds(&s[i], &lo, &hi);
         printf("%-24s %9.3f  %.3f .. %.3f\n", names[i], s[i].median / 1e6, lo / 1e6, hi / 1e6);
     }
@@ -173,7 +174,7 @@ static void print_text(const struct overlap *o)
 
 static int print(struct overlap *o, const char *command)
 {
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < KINDS; ++i)
         o->summary[i] = stats_summarise(o->sample[i], o->options->rounds, o->scratch);
     if (!isfinite(o->summary[HIDDEN].min) || !isfinite(o->summary[HIDDEN].max)) {
         command_complain(command, "a round without a time of its own: no number");
@@ -192,17 +193,17 @@ static int print(struct overlap *o, const char *command)
 static int warm_up(struct overlap *o, struct session *session, bool *enough, struct dp_error *err)
 {
     double compute = INFINITY, comm = INFINITY;
-    int rc = 0;
+    int status = 0;
 
-    for (size_t round = 0; rc == 0 && round < WARMUP; round++) {
+    for (size_t round = 0; status == 0 && round < WARMUP; ++round) {
         struct session_apart times = {0};
 
-        rc = one_round(o, session, round, &times, err);
+        status = one_round(o, session, round, &times, err);
         compute = round > 1 ? fmin(compute, times.compute_ns) : compute;
         comm = round > 1 ? fmin(comm, times.comm_ns) : comm;
     }
     *enough = compute >= ENOUGH * comm || 2 * o->rows > ROWS_MAX;
-    return rc;
+    return status;
 }
 
 /* With so many rows per rank; *done: these were enough, and the rounds were run. */
@@ -214,34 +215,35 @@ static int try_rows(struct overlap *o, struct dp_group *group, bool *done, struc
                                           .ddp = true,
                                           .bucket_bytes = o->bucket_bytes};
     struct session session;
-    int rc = session_open(&session, group, &config, err);
+    int status = session_open(&session, group, &config, err);
 
     o->compared = 0;
     o->unverified.text[0] = '\0';
-    if (rc == 0 && !dp_ddp_overlaps(session.ddp))
-        rc = dp_fail(err, DP_EINVAL,
-                     "communicator '%s' of backend '%s' reduces behind backward, not beside it; "
-                     "use the backend cpu",
-                     dp_group_communicator(group), dp_group_backend(group));
-    for (int k = 0; k < WORKLOAD_SETS && rc == 0; k++)
-        rc = first_step(o, &session, k, err);
-    if (rc == 0)
-        rc = warm_up(o, &session, done, err);
-    if (rc == 0 && *done)
-        rc = all_rounds(o, &session, err);
+    if (status == 0 && !dp_ddp_overlaps(session.ddp))
+        status =
+            dp_fail(err, DP_EINVAL,
+                    "communicator '%s' of backend '%s' reduces behind backward, not beside it; "
+                    "use the backend cpu",
+                    dp_group_communicator(group), dp_group_backend(group));
+    for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
+        status = first_step(o, &session, k, err);
+    if (status == 0)
+        status = warm_up(o, &session, done, err);
+    if (status == 0 && *done)
+        status = all_rounds(o, &session, err);
     session_close(&session);
-    return rc;
+    return status;
 }
 
 static int measure(struct overlap *o, const char *command, struct dp_group *group)
 {
     struct dp_error err = {0};
     bool done = false;
-    int rc = 0;
+    int status = 0;
 
-    for (o->rows = ROWS_MIN; rc == 0 && !done; o->rows *= done ? 1 : 2)
-        rc = try_rows(o, group, &done, &err);
-    return rc ? command_core_error(command, &err) : print(o, command);
+    for (o->rows = ROWS_MIN; status == 0 && !done; o->rows *= done ? 1 : 2)
+        status = try_rows(o, group, &done, &err);
+    return status ? command_core_error(command, &err) : print(o, command);
 }
 
 int bench_overlap(const char *command, struct dp_group *group, const struct bench_options *options)
@@ -253,18 +255,18 @@ int bench_overlap(const char *command, struct dp_group *group, const struct benc
     if (status)
         return status;
     o.scratch = calloc(options->rounds, sizeof *o.scratch);
-    for (int i = 0; i < KINDS; i++) {
+    for (int i = 0; i < KINDS; ++i) {
         o.sample[i] = calloc(options->rounds, sizeof *o.sample[i]);
-        complete = complete && o.sample[i] != NULL;
+        complete = complete && o.sample[i];
     }
-    if (complete && o.scratch != NULL) {
+    if (complete && o.scratch) {
         status = measure(&o, command, group);
     } else {
         command_complain(command, "no memory for %zu rounds", options->rounds);
         status = EXIT_FAILED;
     }
     free(o.scratch);
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < KINDS; ++i)
         free(o.sample[i]);
     return status;
 }

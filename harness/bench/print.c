@@ -12,7 +12,7 @@ struct shown {
 static void summarise(const struct bench_line *line, size_t n, double scratch[], double ratio[],
                       struct shown *shown)
 {
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < n; ++r)
         ratio[r] = line->work / line->ns[r] / (line->peer_work / line->peer_ns[r]);
     shown->ns = stats_summarise(line->ns, n, scratch);
     shown->peer_ns = stats_summarise(line->peer_ns, n, scratch);
@@ -71,7 +71,7 @@ static void print_head(const struct bench_options *o, const struct bench_line li
 void bench_print(const struct bench_options *options, const struct bench_line line[], size_t n,
                  size_t compared, double scratch[])
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         struct shown shown;
 
         summarise(&line[i], options->rounds, scratch, scratch + options->rounds, &shown);

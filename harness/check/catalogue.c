@@ -28,7 +28,7 @@ const struct runner_profile runner_profiles[RUNNER_PROFILES] = {
 void runner_clean(char *text, size_t bytes)
 {
     text[bytes - 1] = '\0';
-    for (; *text != '\0'; text++)
+    for (; *text != '\0'; ++text)
         if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e)
             *text = '?';
 }
@@ -42,7 +42,7 @@ static bool is_rule_of(const struct check_area *area, const char *rule)
 {
     char name[32];
 
-    for (int i = 1; i <= area->n_rules; i++) {
+    for (int i = 1; i <= area->n_rules; ++i) {
         runner_rule(area, i, name);
         if (strcmp(name, rule) == 0)
             return true;
@@ -52,7 +52,7 @@ static bool is_rule_of(const struct check_area *area, const char *rule)
 
 const struct check_area *runner_area_of(const char *rule)
 {
-    for (int i = 0; i < check_n_areas; i++)
+    for (int i = 0; i < check_n_areas; ++i)
         if (is_rule_of(check_areas[i], rule))
             return check_areas[i];
     return NULL;
@@ -60,7 +60,7 @@ const struct check_area *runner_area_of(const char *rule)
 
 const struct check_excuse *runner_excuse(const struct check_area *area, const char *rule)
 {
-    for (int i = 0; i < area->n_excuses; i++)
+    for (int i = 0; i < area->n_excuses; ++i)
         if (strcmp(area->excuses[i].rule, rule) == 0)
             return &area->excuses[i];
     return NULL;
@@ -70,7 +70,7 @@ static int cases_of(const struct check_area *area, const char *rule)
 {
     int n = 0;
 
-    for (int i = 0; i < area->n; i++)
+    for (int i = 0; i < area->n; ++i)
         n += strcmp(area->cases[i].rule, rule) == 0;
     return n;
 }
@@ -100,7 +100,7 @@ static bool is_plain(const char *id)
 /* An implementation with all that a profile requires must be able to pass it. */
 static int check_needs(const struct check_case *test, char why[RUNNER_TEXT])
 {
-    for (int i = 0; test->obligation != MAY && i < RUNNER_PROFILES; i++)
+    for (int i = 0; test->obligation != MAY && i < RUNNER_PROFILES; ++i)
         if ((test->profiles & runner_profiles[i].bit) != 0 &&
             (test->needs & ~runner_profiles[i].required) != 0)
             return fault(why, "%.80s: needs a capability that its profile '%s' does not require",
@@ -113,7 +113,7 @@ static int check_case_row(const struct check_area *area, const struct check_case
 {
     const unsigned profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
 
-    if (test->id == NULL || test->rule == NULL || test->run == NULL)
+    if (!test->id || !test->rule || !test->run)
         return fault(why, "area %s: a case without an id, a rule or a function", area->name);
     if (!is_rule_of(area, test->rule))
         return fault(why, "%.80s: '%.40s' is no rule of the area %s", test->id, test->rule,
@@ -136,7 +136,7 @@ static int check_case_row(const struct check_area *area, const struct check_case
 
 static int check_excuses(const struct check_area *area, char why[RUNNER_TEXT])
 {
-    for (int i = 0; i < area->n_excuses; i++) {
+    for (int i = 0; i < area->n_excuses; ++i) {
         const struct check_excuse *excuse = &area->excuses[i];
 
         if (!is_rule_of(area, excuse->rule))
@@ -144,7 +144,7 @@ static int check_excuses(const struct check_area *area, char why[RUNNER_TEXT])
                          excuse->rule, area->name);
         if (runner_excuse(area, excuse->rule) != excuse)
             return fault(why, "%s has two excuses", excuse->rule);
-        if (excuse->reason == NULL || excuse->reason[0] == '\0')
+        if (!excuse->reason || excuse->reason[0] == '\0')
             return fault(why, "%s has an excuse without a reason", excuse->rule);
     }
     return 0;
@@ -156,12 +156,12 @@ static int check_area_row(const struct check_area *area, char why[RUNNER_TEXT])
 
     if (area->n_rules < 1 || area->n_rules > 99)
         return fault(why, "area %s: no rules", area->name);
-    for (int i = 0; i < area->n; i++)
+    for (int i = 0; i < area->n; ++i)
         if (check_case_row(area, &area->cases[i], why))
             return -1;
     if (check_excuses(area, why))
         return -1;
-    for (int i = 1; i <= area->n_rules; i++) {
+    for (int i = 1; i <= area->n_rules; ++i) {
         runner_rule(area, i, rule);
 
         const int n = cases_of(area, rule);
@@ -183,30 +183,30 @@ static int compare_ids(const void *a, const void *b)
 static int check_unique(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
 {
     size_t total = 0, used = 0;
-    int rc = 0;
+    int status = 0;
 
-    for (int a = 0; a < n; a++)
+    for (int a = 0; a < n; ++a)
         total += (size_t)areas[a]->n;
 
     const char **ids = calloc(total + 1, sizeof *ids);
 
-    if (ids == NULL)
+    if (!ids)
         return fault(why, "out of memory");
-    for (int a = 0; a < n; a++)
-        for (int i = 0; i < areas[a]->n; i++)
+    for (int a = 0; a < n; ++a)
+        for (int i = 0; i < areas[a]->n; ++i)
             ids[used++] = areas[a]->cases[i].id;
     qsort(ids, used, sizeof *ids, compare_ids);
-    for (size_t i = 1; i < used && rc == 0; i++)
+    for (size_t i = 1; i < used && status == 0; ++i)
         if (strcmp(ids[i - 1], ids[i]) == 0)
-            rc = fault(why, "two cases are called %.80s", ids[i]);
+            status = fault(why, "two cases are called %.80s", ids[i]);
     free(ids);
-    return rc;
+    return status;
 }
 
 int runner_catalogue(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
 {
-    for (int a = 0; a < n; a++) {
-        for (int b = 0; b < a; b++)
+    for (int a = 0; a < n; ++a) {
+        for (int b = 0; b < a; ++b)
             if (strcmp(areas[a]->name, areas[b]->name) == 0)
                 return fault(why, "two areas are called %s", areas[a]->name);
         if (check_area_row(areas[a], why))
@@ -222,7 +222,7 @@ static void capability_list(uint64_t capabilities, char text[RUNNER_TEXT])
     size_t used = 0;
 
     text[0] = '\0';
-    for (int i = 0; i < RUNNER_CAPABILITIES; i++)
+    for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
         if (capabilities >> i & 1)
             used += (size_t)snprintf(text + used, RUNNER_TEXT - used, "%s%s", used > 0 ? "," : "",
                                      impl_capability_word((uint64_t)1 << i));
@@ -232,7 +232,7 @@ void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
 {
     char needs[RUNNER_TEXT], text[2 * RUNNER_TEXT], devices[40];
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         const struct check_case *test = tests[i];
 
         capability_list(test->needs, needs);
@@ -259,12 +259,12 @@ static void print_rule(FILE *stream, const struct check_area *area, int number, 
     const struct check_excuse *excuse = runner_excuse(area, rule);
     const int cases = cases_of(area, rule);
 
-    if (excuse == NULL)
+    if (!excuse)
         snprintf(text, sizeof text, "covered         %d case%s", cases, cases == 1 ? "" : "s");
     else
         snprintf(text, sizeof text, "%-15s %s", excuse->pending ? "pending" : "not applicable",
                  excuse->reason);
-    count[excuse == NULL ? 0 : excuse->pending ? 1 : 2]++;
+    ++count[excuse == NULL ? 0 : excuse->pending ? 1 : 2];
     fprintf(stream, "%-9s ", rule);
     command_wrap(stream, text, 10, 26, 80);
 }
@@ -274,7 +274,7 @@ static bool area_is_asked_for(const struct runner_options *options, const char *
     char list[sizeof options->area], *rest = NULL;
 
     memcpy(list, options->area, sizeof list);
-    for (char *one = strtok_r(list, ",", &rest); one != NULL; one = strtok_r(NULL, ",", &rest))
+    for (char *one = strtok_r(list, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
         if (strcmp(one, name) == 0)
             return true;
     return options->area[0] == '\0';
@@ -284,9 +284,9 @@ void runner_rules(FILE *stream, const struct runner_options *options)
 {
     int count[3] = {0};
 
-    for (int a = 0; a < check_n_areas; a++)
+    for (int a = 0; a < check_n_areas; ++a)
         for (int i = 1;
-             i <= check_areas[a]->n_rules && area_is_asked_for(options, check_areas[a]->name); i++)
+             i <= check_areas[a]->n_rules && area_is_asked_for(options, check_areas[a]->name); ++i)
             print_rule(stream, check_areas[a], i, count);
     fprintf(stream, "%d rules: %d covered, %d pending, %d not applicable\n",
             count[0] + count[1] + count[2], count[0], count[1], count[2]);

@@ -11,19 +11,19 @@
 #include "files/stop.h"
 #include "record/memory.h"
 
-int runner_stopped(const char *command, int rc, struct runner_progress *progress)
+int runner_stopped(const char *command, int status, struct runner_progress *progress)
 {
     const char *why = strerror(errno);
 
-    if (rc == 0)
+    if (status == 0)
         return 0;
-    if (progress != NULL)
+    if (progress)
         runner_progress_close(progress);
-    if (rc < 0) {
+    if (status < 0) {
         command_complain(command, "no process can be started: %s", why);
         return EXIT_MISUSE;
     }
-    if (progress != NULL)
+    if (progress)
         command_complain(command, "interrupted after %zu of %zu verdicts; nothing was written",
                          progress->done, progress->total);
     else
@@ -43,7 +43,7 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
     const struct runner_options *options = run->options;
     int status;
 
-    if (job == NULL) {
+    if (!job) {
         command_complain(command, "out of memory");
         return EXIT_MISUSE;
     }
@@ -69,7 +69,7 @@ static size_t make_jobs(const struct runner_run *run, struct runner_job jobs[],
     const struct check_area *last = NULL;
     size_t n = 0, used = 0;
 
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = 0; i < run->n; ++i) {
         const struct check_area *area = runner_area_of(run->result[i].test->rule);
 
         if (run->result[i].reason[0] != '\0')
@@ -85,7 +85,7 @@ static size_t make_jobs(const struct runner_run *run, struct runner_job jobs[],
                                             .limit_s = run->options->limit_s,
                                             .result = results + used};
         results[used++] = &run->result[i];
-        jobs[n - 1].n++;
+        ++jobs[n - 1].n;
         last = area;
     }
     return n;
@@ -100,11 +100,11 @@ static int run_cases(const char *command, struct runner_run *run)
     size_t n, total = 0;
     int status = EXIT_MISUSE;
 
-    if (results == NULL || jobs == NULL) {
+    if (!results || !jobs) {
         command_complain(command, "out of memory");
     } else {
         n = make_jobs(run, jobs, results);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; ++i)
             total += jobs[i].n;
         runner_progress_open(&progress, total);
         status =
@@ -125,7 +125,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
         [RUNNER_FORMAT_JUNIT] = runner_junit,
         [RUNNER_FORMAT_MD] = runner_markdown};
 
-    if (out->file == NULL) {
+    if (!out->file) {
         write[run->options->format](stdout, run);
     } else {
         write[run->options->format](out->file, run);
@@ -184,7 +184,7 @@ static int check_implementation(const char *command, const struct runner_options
     struct runner_run *run = calloc(1, sizeof *run);
     int status = EXIT_MISUSE;
 
-    if (run == NULL) {
+    if (!run) {
         command_complain(command, "out of memory");
         return EXIT_MISUSE;
     }
@@ -241,7 +241,7 @@ int check_main(int argc, char **argv)
     char why[RUNNER_TEXT];
     int status = EXIT_MISUSE;
 
-    if (options == NULL) {
+    if (!options) {
         command_complain(argv[0], "out of memory");
         return EXIT_MISUSE;
     }

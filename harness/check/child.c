@@ -84,13 +84,13 @@ static _Noreturn void leave(void)
 /* Cases are chosen, skipped and counted by what the probe said. */
 static const char *changed(const struct impl_about *now, const struct impl_about *expected)
 {
-    if (expected == NULL)
+    if (!expected)
         return NULL;
     if (now->devices != expected->devices)
         return "open says another number of devices than at first";
     if (now->capabilities != expected->capabilities)
         return "open says other capabilities than at first";
-    for (int i = 0; i < IMPL_DIALECTS; i++)
+    for (int i = 0; i < IMPL_DIALECTS; ++i)
         if (now->dialect[i] != expected->dialect[i])
             return "open declares another dialect than at first";
     return NULL;
@@ -106,7 +106,7 @@ static void open_session(struct server *server)
         leave();
     }
     change = changed(&server->session.about, server->job->expected);
-    if (change != NULL) {
+    if (change) {
         tell_kind(server, RUNNER_NO_SESSION, change);
         leave();
     }
@@ -151,7 +151,7 @@ static void serve_each(struct server *server)
     const struct runner_job *job = server->job;
     struct check_outcome outcome;
 
-    for (size_t i = job->next; i < job->n; i++) {
+    for (size_t i = job->next; i < job->n; ++i) {
         open_session(server);
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
         close_session(server);
@@ -167,7 +167,7 @@ static void serve_shared(struct server *server)
     struct check_outcome outcome;
 
     open_session(server);
-    for (size_t i = job->next; i < job->n; i++) {
+    for (size_t i = job->next; i < job->n; ++i) {
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
         if (i + 1 == job->n)
             close_session(server);

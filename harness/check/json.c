@@ -13,14 +13,14 @@ static json_t *text(const char *value)
 {
     json_t *string = json_string(value);
 
-    return string != NULL ? string : json_string("?");
+    return string ? string : json_string("?");
 }
 
 static json_t *dialects(const struct impl_about *about)
 {
     json_t *object = json_object();
 
-    for (int i = 0; i < IMPL_DIALECTS; i++)
+    for (int i = 0; i < IMPL_DIALECTS; ++i)
         if (about->dialect[i] != IMPL_UNDECLARED)
             json_object_set_new(object, impl_dialect_word((enum impl_dialect)i),
                                 text(impl_choice_word(about->dialect[i])));
@@ -32,9 +32,9 @@ static json_t *implementation(const struct runner_run *run)
     const struct impl_about *about = &run->is.about;
     json_t *names = json_array(), *capabilities = json_array();
 
-    for (int i = 0; i < about->devices; i++)
+    for (int i = 0; i < about->devices; ++i)
         json_array_append_new(names, text(about->device_name[i]));
-    for (int i = 0; i < RUNNER_CAPABILITIES; i++)
+    for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
         if (about->capabilities >> i & 1)
             json_array_append_new(capabilities, text(impl_capability_word((uint64_t)1 << i)));
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b}", "name",
@@ -50,7 +50,7 @@ static json_t *cases(const struct runner_run *run)
 {
     json_t *array = json_array();
 
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = 0; i < run->n; ++i) {
         const struct runner_result *result = &run->result[i];
         const struct check_case *test = result->test;
 
@@ -92,10 +92,10 @@ static json_t *excuses(const struct runner_run *run)
 {
     json_t *array = json_array();
 
-    for (int a = 0; a < check_n_areas; a++) {
+    for (int a = 0; a < check_n_areas; ++a) {
         const struct check_area *area = check_areas[a];
 
-        for (int i = 0; i < area->n_excuses && runner_shows(run, area); i++)
+        for (int i = 0; i < area->n_excuses && runner_shows(run, area); ++i)
             json_array_append_new(array,
                                   json_pack("{s:o, s:b, s:o}", "rule", text(area->excuses[i].rule),
                                             "pending", area->excuses[i].pending ? 1 : 0, "reason",
@@ -109,13 +109,13 @@ static json_t *rules(const struct runner_run *run)
     struct runner_area_sums sums;
     json_t *object, *areas = json_array(), *profiles = json_array();
 
-    for (int a = 0; a < check_n_areas; a++) {
+    for (int a = 0; a < check_n_areas; ++a) {
         if (!runner_shows(run, check_areas[a]))
             continue;
         runner_sums(run, check_areas[a], &sums);
         json_array_append_new(areas, sums_object(&sums));
     }
-    for (int p = 0; p < RUNNER_PROFILES; p++)
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
         if (run->options->profiles & runner_profiles[p].bit)
             json_array_append_new(profiles, text(runner_profiles[p].name));
     runner_totals(run, &sums);
@@ -136,7 +136,7 @@ void runner_json(FILE *stream, const struct runner_run *run)
                              "rules", rules(run));
     char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 
-    if (document != NULL)
+    if (document)
         fprintf(stream, "%s\n", document);
     free(document);
 }

@@ -14,14 +14,14 @@ static void last_words(const char *tail, char words[SAID])
     static const char *const telling[] = {"SUMMARY: ", "runtime error: "};
     const char *end = tail + strlen(tail), *begin = NULL;
 
-    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && begin == NULL; i++)
+    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && !begin; ++i)
         begin = strstr(tail, telling[i]);
-    if (begin == NULL) {
+    if (!begin) {
         while (end > tail && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' '))
-            end--;
+            --end;
         begin = end;
         while (begin > tail && begin[-1] != '\n')
-            begin--;
+            --begin;
     } else {
         end = begin + strcspn(begin, "\n");
     }
@@ -83,7 +83,7 @@ static void break_result(struct runner_result *result, const char *reason)
 
 void runner_give_up(struct runner_job *job, const char *reason)
 {
-    for (; job->next < job->n; job->next++)
+    for (; job->next < job->n; ++job->next)
         break_result(job->result[job->next], reason);
 }
 
@@ -107,9 +107,9 @@ static const char *read_about(const struct runner_shared *shared, struct runner_
         return "the implementation has no name";
     if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)
         return "the number of devices is out of range";
-    for (int i = 0; i < about->devices; i++)
+    for (int i = 0; i < about->devices; ++i)
         runner_clean(about->device_name[i], sizeof about->device_name[i]);
-    for (int i = 0; i < IMPL_DIALECTS; i++)
+    for (int i = 0; i < IMPL_DIALECTS; ++i)
         if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_BASE)
             return "a declared dialect is no word of impl.h";
     return NULL;
@@ -129,7 +129,7 @@ static void judge_probe(struct runner_process *process, int status)
         fault = process->why[0] != '\0' ? process->why : "no reason given";
     else
         fault = read_about(process->shared, &job->is);
-    if (fault == NULL)
+    if (!fault)
         return;
     snprintf(job->cause, sizeof job->cause, "%s", fault);
     runner_clean(job->cause, sizeof job->cause);
@@ -176,7 +176,7 @@ static void judge_cases(struct runner_process *process, int status)
     }
     if (job->next < job->n) {
         blame_next(process, reason);
-    } else if (last != NULL && last->verdict != CHECK_FAIL && last->verdict != CHECK_BROKEN) {
+    } else if (last && last->verdict != CHECK_FAIL && last->verdict != CHECK_BROKEN) {
         snprintf(after, sizeof after, "after the case: %.1000s", reason);
         break_result(last, after);
     }

@@ -13,7 +13,7 @@ static double seconds_of(const struct runner_run *run, const struct check_area *
 {
     double seconds = 0;
 
-    for (size_t i = 0; i < run->n; i++)
+    for (size_t i = 0; i < run->n; ++i)
         if (runner_area_of(run->result[i].test->rule) == area)
             seconds += run->result[i].seconds;
     return seconds;
@@ -55,7 +55,7 @@ static void suite(struct text_out *out, const struct runner_run *run, const stru
                "skipped=\"%zu\" time=\"%s\">\n",
                sums.name, sums.cases, sums.verdict[CHECK_FAIL], sums.verdict[CHECK_BROKEN],
                sums.verdict[CHECK_SKIP], seconds);
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = 0; i < run->n; ++i) {
         const struct runner_result *result = &run->result[i];
 
         if (runner_area_of(result->test->rule) != area)
@@ -83,7 +83,7 @@ void runner_junit(FILE *stream, const struct runner_run *run)
                "errors=\"%zu\" skipped=\"%zu\" time=\"%s\">\n",
                sums.cases, sums.verdict[CHECK_FAIL], sums.verdict[CHECK_BROKEN],
                sums.verdict[CHECK_SKIP], seconds);
-    for (int a = -1; a < check_n_areas; a++)
+    for (int a = -1; a < check_n_areas; ++a)
         suite(&out, run, a < 0 ? NULL : check_areas[a]);
     text_print(&out, "</testsuites>\n");
 }

@@ -20,7 +20,7 @@ static void table(struct text_out *out, const struct runner_run *run)
     text_print(out, "\n| area | rules | covered | pending | n/a | cases | pass | fail | skip | "
                     "broken | observed | reported |\n"
                     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
-    for (int a = -1; a < check_n_areas; a++) {
+    for (int a = -1; a < check_n_areas; ++a) {
         const struct check_area *area = a < 0 ? NULL : check_areas[a];
 
         if (!runner_shows(run, area))
@@ -36,7 +36,7 @@ static void failures(struct text_out *out, const struct runner_run *run)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = 0; i < run->n; ++i) {
         const struct runner_result *result = &run->result[i];
 
         if (result->verdict != CHECK_FAIL && result->verdict != CHECK_BROKEN)

@@ -21,21 +21,21 @@ bool runner_names_rule(const char *list, const char *rule)
 {
     const size_t n = strlen(rule);
 
-    for (const char *at = strstr(list, rule); at != NULL; at = strstr(at + 1, rule))
-        if ((at == list || at[-1] == ' ' || at[-1] == ',') && strchr(", ", at[n]) != NULL)
+    for (const char *at = strstr(list, rule); at; at = strstr(at + 1, rule))
+        if ((at == list || at[-1] == ' ' || at[-1] == ',') && strchr(", ", at[n]))
             return true;
     return false;
 }
 
 void runner_matrix_sum(struct runner_matrix *matrix)
 {
-    for (size_t k = 0; k < matrix->n; k++) {
+    for (size_t k = 0; k < matrix->n; ++k) {
         struct runner_kill *kill = &matrix->kill[k];
 
-        for (size_t i = 0; i < matrix->n_tests; i++) {
+        for (size_t i = 0; i < matrix->n_tests; ++i) {
             if (!runner_caught(&kill->result[i]))
                 continue;
-            kill->caught++;
+            ++kill->caught;
             kill->broken += kill->result[i].verdict == CHECK_BROKEN;
             kill->own = kill->own || runner_names_rule(kill->mutant->rule, matrix->test[i]->rule);
         }
@@ -46,7 +46,7 @@ size_t runner_survivors(const struct runner_matrix *matrix)
 {
     size_t n = 0;
 
-    for (size_t k = 0; k < matrix->n; k++)
+    for (size_t k = 0; k < matrix->n; ++k)
         n += matrix->kill[k].caught == 0;
     return n;
 }
@@ -55,7 +55,7 @@ static size_t count_others(const struct runner_matrix *matrix)
 {
     size_t n = 0;
 
-    for (size_t k = 0; k < matrix->n; k++)
+    for (size_t k = 0; k < matrix->n; ++k)
         n += matrix->kill[k].caught > 0 && !matrix->kill[k].own;
     return n;
 }
@@ -63,7 +63,7 @@ static size_t count_others(const struct runner_matrix *matrix)
 /* Cases that no mutant makes fail: nothing shows that they can. */
 static bool catches_nothing(const struct runner_matrix *matrix, size_t test)
 {
-    for (size_t k = 0; k < matrix->n; k++)
+    for (size_t k = 0; k < matrix->n; ++k)
         if (runner_caught(&matrix->kill[k].result[test]))
             return false;
     return true;
@@ -73,7 +73,7 @@ static size_t count_idle(const struct runner_matrix *matrix)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < matrix->n_tests; i++)
+    for (size_t i = 0; i < matrix->n_tests; ++i)
         n += catches_nothing(matrix, i);
     return n;
 }
@@ -87,8 +87,8 @@ static void first_cases(const struct runner_matrix *matrix, const struct runner_
     size_t used = 0, shown = 0;
 
     text[0] = '\0';
-    for (int own = 1; own >= 0; own--) {
-        for (size_t i = 0; i < matrix->n_tests; i++) {
+    for (int own = 1; own >= 0; --own) {
+        for (size_t i = 0; i < matrix->n_tests; ++i) {
             const struct check_case *test = matrix->test[i];
             const size_t need = strlen(test->id) + (shown > 0);
 
@@ -119,7 +119,7 @@ static void survivors(FILE *stream, const struct runner_matrix *matrix)
 {
     char text[RUNNER_TEXT];
 
-    for (size_t k = 0; k < matrix->n; k++) {
+    for (size_t k = 0; k < matrix->n; ++k) {
         const struct mutant *mutant = matrix->kill[k].mutant;
 
         if (matrix->kill[k].caught > 0)
@@ -137,7 +137,7 @@ void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
     char text[RUNNER_TEXT];
 
     fprintf(stream, "%-25s %-8s %4s  %s\n", "mutant", "rule", "by", "first cases that caught it");
-    for (size_t k = 0; k < matrix->n; k++)
+    for (size_t k = 0; k < matrix->n; ++k)
         kill_row(stream, matrix, &matrix->kill[k]);
     fputc('\n', stream);
     survivors(stream, matrix);
@@ -161,7 +161,7 @@ static json_t *kill_object(const struct runner_matrix *matrix, const struct runn
 {
     json_t *cases = json_array();
 
-    for (size_t i = 0; i < matrix->n_tests; i++)
+    for (size_t i = 0; i < matrix->n_tests; ++i)
         if (runner_caught(&kill->result[i]))
             json_array_append_new(cases, json_string(matrix->test[i]->id));
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:b, s:o}", "name", kill->mutant->name, "rule",
@@ -175,12 +175,12 @@ void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
     json_t *mutants = json_array(), *idle = json_array(), *alive = json_array(), *root;
     char *text;
 
-    for (size_t k = 0; k < matrix->n; k++) {
+    for (size_t k = 0; k < matrix->n; ++k) {
         json_array_append_new(mutants, kill_object(matrix, &matrix->kill[k]));
         if (matrix->kill[k].caught == 0)
             json_array_append_new(alive, json_string(matrix->kill[k].mutant->name));
     }
-    for (size_t i = 0; i < matrix->n_tests; i++)
+    for (size_t i = 0; i < matrix->n_tests; ++i)
         if (!matrix->options->until_caught && catches_nothing(matrix, i))
             json_array_append_new(idle, json_string(matrix->test[i]->id));
     root = json_pack(
@@ -192,7 +192,7 @@ void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
         (json_int_t)count_others(matrix), "cases", (json_int_t)matrix->n_tests, "left_out",
         (json_int_t)matrix->left_out, "seconds", round(matrix->seconds * 1e3) / 1e3);
     text = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-    if (text != NULL)
+    if (text)
         fprintf(stream, "%s\n", text);
     free(text);
 }

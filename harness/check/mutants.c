@@ -36,7 +36,7 @@ static struct runner_job new_job(const struct runner_options *options, const cha
 
 static const char *rule_of(const char *spec)
 {
-    for (int i = 0; i < mutant_n; i++)
+    for (int i = 0; i < mutant_n; ++i)
         if (strcmp(mutant_list[i].name, strchr(spec, ':') + 1) == 0)
             return mutant_list[i].rule;
     return "";
@@ -49,8 +49,8 @@ static void order(const char *spec, struct runner_result result[], size_t n,
     const char *rule = rule_of(spec);
     size_t k = 0;
 
-    for (int own = 1; own >= 0; own--)
-        for (size_t i = 0; i < n; i++)
+    for (int own = 1; own >= 0; --own)
+        for (size_t i = 0; i < n; ++i)
             if (runner_names_rule(rule, result[i].test->rule) == (own == 1))
                 list[k++] = &result[i];
 }
@@ -67,14 +67,14 @@ static int run_all(const char *command, const struct runner_options *options,
     const struct runner_watcher watcher = {runner_progress_verdict, &progress};
     int status;
 
-    if (jobs == NULL || list == NULL) {
+    if (!jobs || !list) {
         free(jobs);
         free(list);
         return out_of_memory(command);
     }
-    for (size_t s = 0; s < n_specs; s++) {
+    for (size_t s = 0; s < n_specs; ++s) {
         order(specs[s], results[s], n, list + s * n);
-        for (size_t j = 0; j < per_spec; j++) {
+        for (size_t j = 0; j < per_spec; ++j) {
             const size_t first = j * each;
 
             jobs[s * per_spec + j] = new_job(options, specs[s], list + s * n + first,
@@ -95,11 +95,11 @@ static int run_all(const char *command, const struct runner_options *options,
 static void pick_claimed(struct runner_matrix *matrix, const struct check_case *const tests[],
                          size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         if ((tests[i]->needs & ~matrix->is->about.capabilities) == 0)
             matrix->test[matrix->n_tests++] = tests[i];
         else
-            matrix->left_out++;
+            ++matrix->left_out;
     }
 }
 
@@ -139,17 +139,17 @@ static int run_clean(const char *command, const struct runner_matrix *matrix,
 static int make_kills(const char *command, struct runner_matrix *matrix)
 {
     matrix->kill = calloc((size_t)mutant_n + 1, sizeof *matrix->kill);
-    if (matrix->kill == NULL)
+    if (!matrix->kill)
         return out_of_memory(command);
-    for (; matrix->n < (size_t)mutant_n; matrix->n++) {
+    for (; matrix->n < (size_t)mutant_n; ++matrix->n) {
         struct runner_kill *kill = &matrix->kill[matrix->n];
 
         kill->mutant = &mutant_list[matrix->n];
         snprintf(kill->spec, sizeof kill->spec, "mutant:%.100s", kill->mutant->name);
         kill->result = calloc(matrix->n_tests + 1, sizeof *kill->result);
-        if (kill->result == NULL)
+        if (!kill->result)
             return out_of_memory(command);
-        for (size_t i = 0; i < matrix->n_tests; i++)
+        for (size_t i = 0; i < matrix->n_tests; ++i)
             kill->result[i] =
                 (struct runner_result){.test = matrix->test[i], .verdict = CHECK_BROKEN};
     }
@@ -162,10 +162,10 @@ static int run_kills(const char *command, struct runner_matrix *matrix)
     struct runner_result **results = calloc(matrix->n + 1, sizeof *results);
     int status = EXIT_MISUSE;
 
-    if (specs == NULL || results == NULL) {
+    if (!specs || !results) {
         status = out_of_memory(command);
     } else {
-        for (size_t i = 0; i < matrix->n; i++) {
+        for (size_t i = 0; i < matrix->n; ++i) {
             specs[i] = matrix->kill[i].spec;
             results[i] = matrix->kill[i].result;
         }
@@ -180,14 +180,14 @@ static int run_kills(const char *command, struct runner_matrix *matrix)
 static int write_matrix(const char *command, const struct runner_matrix *matrix,
                         struct runner_out *out)
 {
-    FILE *stream = out->file != NULL ? out->file : stdout;
+    FILE *stream = out->file ? out->file : stdout;
     int status;
 
     if (matrix->options->format == RUNNER_FORMAT_JSON)
         runner_matrix_json(stream, matrix);
     else
         runner_matrix_text(stream, matrix);
-    if (out->file != NULL)
+    if (out->file)
         runner_matrix_text(stdout, matrix);
     if (record_memory_failed())
         return out_of_memory(command);
@@ -211,7 +211,7 @@ static int run_matrix(const char *command, struct runner_matrix *matrix,
         return EXIT_MISUSE;
     }
     matrix->test = calloc(n, sizeof *matrix->test);
-    if (matrix->test == NULL)
+    if (!matrix->test)
         return out_of_memory(command);
     pick_claimed(matrix, tests, n);
     if (matrix->n_tests == 0) {
@@ -232,7 +232,7 @@ int runner_mutants(const char *command, const struct runner_options *options,
     struct runner_matrix matrix = {.options = options};
     int status;
 
-    if (clean == NULL)
+    if (!clean)
         return out_of_memory(command);
     clean->options = options;
     matrix.is = &clean->is;
@@ -244,7 +244,7 @@ int runner_mutants(const char *command, const struct runner_options *options,
         matrix.seconds = runner_now() - begin;
         status = write_matrix(command, &matrix, out);
     }
-    for (size_t i = 0; i < matrix.n; i++)
+    for (size_t i = 0; i < matrix.n; ++i)
         free(matrix.kill[i].result);
     free(matrix.kill);
     free(matrix.test);

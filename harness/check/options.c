@@ -108,23 +108,24 @@ static error_t parse_profiles(const struct argp_state *state, const char *arg,
     const char *names[RUNNER_PROFILES + 1];
     char list[sizeof options->profile], *rest = NULL;
     size_t index = 0;
-    error_t rc = copy_text(state, "--profile", options->profile, sizeof options->profile, arg);
+    error_t status = copy_text(state, "--profile", options->profile, sizeof options->profile, arg);
 
-    for (int i = 0; i < RUNNER_PROFILES; i++)
+    for (int i = 0; i < RUNNER_PROFILES; ++i)
         names[i] = runner_profiles[i].name;
     names[RUNNER_PROFILES] = "all";
     memcpy(list, options->profile, sizeof list);
-    for (char *name = strtok_r(list, ",", &rest); name != NULL && rc == 0;
+    for (char *name = strtok_r(list, ",", &rest); name && status == 0;
          name = strtok_r(NULL, ",", &rest)) {
-        rc = command_choice(state, "profile", "profile", name, names, RUNNER_PROFILES + 1, &index);
-        if (rc == 0 && index == RUNNER_PROFILES)
+        status =
+            command_choice(state, "profile", "profile", name, names, RUNNER_PROFILES + 1, &index);
+        if (status == 0 && index == RUNNER_PROFILES)
             options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
-        else if (rc == 0)
+        else if (status == 0)
             options->profiles |= runner_profiles[index].bit;
     }
-    if (rc == 0 && options->profiles == 0)
+    if (status == 0 && options->profiles == 0)
         return command_bad_option(state, "--profile: '%.40s' names none", arg);
-    return rc;
+    return status;
 }
 
 static error_t parse_format(const struct argp_state *state, const char *arg,
@@ -132,25 +133,25 @@ static error_t parse_format(const struct argp_state *state, const char *arg,
 {
     static const char *const formats[] = {"text", "json", "junit", "md"};
     size_t index = 0;
-    const error_t rc =
+    const error_t status =
         command_choice(state, "format", "format", arg, formats, RUNNER_FORMATS, &index);
 
     options->format = (enum runner_format)index;
-    return rc;
+    return status;
 }
 
 static error_t parse_backend(const struct argp_state *state, const char *arg,
                              struct runner_options *options)
 {
     size_t index = 0;
-    const error_t rc = command_choice(state, "backend", "backend", arg, command_backends,
-                                      COMMAND_BACKENDS, &index);
+    const error_t status = command_choice(state, "backend", "backend", arg, command_backends,
+                                          COMMAND_BACKENDS, &index);
 
     options->has_backend = true;
-    if (rc == 0 && options->impl_options[0] != '\0')
+    if (status == 0 && options->impl_options[0] != '\0')
         return command_bad_option(state, "--backend and --impl-options are the same thing here");
     snprintf(options->impl_options, sizeof options->impl_options, "%s", command_backends[index]);
-    return rc;
+    return status;
 }
 
 static error_t parse_text(int key, const char *arg, struct argp_state *state)
@@ -182,7 +183,7 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
 {
     struct runner_options *options = state->input;
     size_t number = 0;
-    error_t rc;
+    error_t status;
 
     switch (key) {
     case 'i':
@@ -199,10 +200,10 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'f':
         return parse_format(state, arg, options);
     case 's':
-        rc = parse_number(state, "--seed", arg, 0, INT64_MAX, &number);
+        status = parse_number(state, "--seed", arg, 0, INT64_MAX, &number);
         options->seed = number;
         options->has_seed = true;
-        return rc;
+        return status;
     case 'j':
         return parse_number(state, "--jobs", arg, 1, JOBS_MAX, &options->jobs);
     case KEY_REQUIRE:
@@ -218,10 +219,10 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct runner_options *options = state->input;
-    const error_t rc = command_once(state, option_table, key, &options->seen);
+    const error_t status = command_once(state, option_table, key, &options->seen);
 
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     options->list = options->list || key == 'l';
     options->rules = options->rules || key == KEY_RULES;
     options->isolate = options->isolate || key == KEY_ISOLATE;
@@ -342,7 +343,7 @@ static void put_word(struct line *line, const char *word)
         return;
     }
     put(line, "'");
-    for (; *word != '\0'; word++) {
+    for (; *word != '\0'; ++word) {
         one[0] = *word;
         put(line, *word == '\'' ? "'\\''" : one);
     }

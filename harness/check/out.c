@@ -29,7 +29,7 @@ int runner_out_open(const char *command, const char *path, struct runner_out *ou
     if (failed != ENOENT && (failed != 0 || !S_ISREG(status.st_mode)))
         return complain(command, path, failed != 0 ? strerror(failed) : "it is not a regular file");
     fd = temporary_open(path, out->temporary, sizeof out->temporary);
-    if (fd >= 0 && (out->file = fdopen(fd, "w")) != NULL)
+    if (fd >= 0 && (out->file = fdopen(fd, "w")))
         return 0;
     const int why = errno;
 
@@ -45,7 +45,7 @@ int runner_out_close(const char *command, struct runner_out *out)
     FILE *file = out->file;
     bool good;
 
-    if (file == NULL)
+    if (!file)
         return 0;
     out->file = NULL;
     good = fflush(file) == 0 && !ferror(file);
@@ -61,7 +61,7 @@ int runner_out_close(const char *command, struct runner_out *out)
 
 void runner_out_discard(struct runner_out *out)
 {
-    if (out->file == NULL)
+    if (!out->file)
         return;
     fclose(out->file);
     unlink(out->temporary);

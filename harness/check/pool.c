@@ -22,8 +22,8 @@ struct pool {
 /* The last verdict of a process may still be taken back when it ends. */
 static void tell_watcher(const struct pool *pool, struct runner_job *job, size_t upto)
 {
-    for (; job->watched < upto; job->watched++)
-        if (pool->watcher != NULL)
+    for (; job->watched < upto; ++job->watched)
+        if (pool->watcher)
             pool->watcher->verdict(pool->watcher->context, job->result[job->watched]);
 }
 
@@ -37,12 +37,12 @@ static void nap(void)
 /* Being out of processes for a moment is no reason to stop. */
 static int start(struct runner_process *process, struct runner_job *job)
 {
-    for (int i = 0; i < FORK_TRIES; i++) {
+    for (int i = 0; i < FORK_TRIES; ++i) {
         if (runner_process_start(process, job) == 0)
             return 0;
         if (errno != EAGAIN || stop_requested())
             return -1;
-        for (int j = 0; j < 50; j++)
+        for (int j = 0; j < 50; ++j)
             nap();
     }
     return -1;
@@ -51,7 +51,7 @@ static int start(struct runner_process *process, struct runner_job *job)
 /* Nobody wants to wait for hundreds of cases that all hang. */
 static void give_up(struct pool *pool)
 {
-    for (; pool->next < pool->n; pool->next++) {
+    for (; pool->next < pool->n; ++pool->next) {
         runner_give_up(&pool->jobs[pool->next], "not run: many cases in a row gave no answer in "
                                                 "time");
         tell_watcher(pool, &pool->jobs[pool->next], pool->jobs[pool->next].n);
@@ -60,20 +60,20 @@ static void give_up(struct pool *pool)
 
 static int fill(struct pool *pool)
 {
-    for (size_t i = 0; i < pool->slots; i++) {
-        if (pool->process[i].job != NULL || pool->next == pool->n)
+    for (size_t i = 0; i < pool->slots; ++i) {
+        if (pool->process[i].job || pool->next == pool->n)
             continue;
         if (start(&pool->process[i], &pool->jobs[pool->next]))
             return -1;
-        pool->next++;
+        ++pool->next;
     }
     return 0;
 }
 
 static bool is_busy(const struct pool *pool)
 {
-    for (size_t i = 0; i < pool->slots; i++)
-        if (pool->process[i].job != NULL)
+    for (size_t i = 0; i < pool->slots; ++i)
+        if (pool->process[i].job)
             return true;
     return false;
 }
@@ -84,7 +84,7 @@ static int prepare_poll(struct pool *pool)
     const double now = runner_now();
     double left = SIGNAL_CHECK_MS / 1e3;
 
-    for (size_t i = 0; i < pool->slots; i++) {
+    for (size_t i = 0; i < pool->slots; ++i) {
         const struct runner_process *process = &pool->process[i];
         const bool busy = process->job != NULL;
 
@@ -106,7 +106,7 @@ static void wait_for_words(struct pool *pool)
         nap();
     if (poll(pool->poll, (nfds_t)(2 * pool->slots), left_ms) < 0)
         return;
-    for (size_t i = 0; i < pool->slots; i++) {
+    for (size_t i = 0; i < pool->slots; ++i) {
         if (pool->poll[2 * i].revents != 0)
             runner_process_listen(&pool->process[i]);
         if (pool->poll[2 * i + 1].revents != 0)
@@ -117,11 +117,11 @@ static void wait_for_words(struct pool *pool)
 /* A job whose process ended is done, or goes on in another one. */
 static int collect(struct pool *pool)
 {
-    for (size_t i = 0; i < pool->slots; i++) {
+    for (size_t i = 0; i < pool->slots; ++i) {
         struct runner_process *process = &pool->process[i];
         struct runner_job *job = process->job;
 
-        if (job == NULL)
+        if (!job)
             continue;
         if (!runner_process_ended(process)) {
             tell_watcher(pool, job, job->next > 0 ? job->next - 1 : 0);
@@ -155,19 +155,19 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
                 const struct runner_watcher *watcher)
 {
     struct pool pool = {.jobs = jobs, .n = n, .slots = slots, .watcher = watcher};
-    int rc = -1, saved;
+    int status = -1, saved;
 
     pool.process = calloc(slots, sizeof *pool.process);
     pool.poll = calloc(2 * slots, sizeof *pool.poll);
     errno = ENOMEM;
-    if (pool.process != NULL && pool.poll != NULL)
-        rc = run(&pool);
+    if (pool.process && pool.poll)
+        status = run(&pool);
     saved = errno;
-    for (size_t i = 0; pool.process != NULL && i < slots; i++)
-        if (pool.process[i].job != NULL)
+    for (size_t i = 0; pool.process && i < slots; ++i)
+        if (pool.process[i].job)
             runner_process_stop(&pool.process[i]);
     free(pool.process);
     free(pool.poll);
     errno = saved;
-    return rc;
+    return status;
 }

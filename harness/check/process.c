@@ -71,7 +71,7 @@ static void leave_files(int noise)
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(noise, STDOUT_FILENO) < 0 ||
         dup2(noise, STDERR_FILENO) < 0)
         _exit(EXIT_FAILURE);
-    for (int fd = STDERR_FILENO + 1; fd < RESULT_FD; fd++)
+    for (int fd = STDERR_FILENO + 1; fd < RESULT_FD; ++fd)
         close(fd);
 }
 
@@ -84,7 +84,7 @@ static void become_expendable(void)
     const struct rlimit none = {0, 0};
     const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i)
         sigaction(signals[i], &standard, NULL);
     setrlimit(RLIMIT_CORE, &none);
     if (score < 0)
@@ -164,7 +164,7 @@ static void free_process(struct runner_process *process)
 
     close_fd(&process->results);
     close_fd(&process->noise);
-    if (process->shared != NULL)
+    if (process->shared)
         munmap(process->shared, sizeof *process->shared);
     *process = (struct runner_process){.job = NULL, .results = -1, .noise = -1};
     errno = saved;
@@ -191,7 +191,7 @@ int runner_process_start(struct runner_process *process, struct runner_job *job)
     *process =
         (struct runner_process){.job = job, .results = -1, .noise = -1, .token = new_token()};
     shared = shared_memory(sizeof *process->shared);
-    if (shared == NULL) {
+    if (!shared) {
         process->job = NULL;
         return -1;
     }
@@ -275,11 +275,11 @@ static void take_verdict(struct runner_process *process)
         result->verdict = CHECK_FAIL;
         snprintf(result->reason, sizeof result->reason, "the case compared nothing");
     }
-    job->next++;
+    ++job->next;
     if (job->until_caught && runner_catches(result->verdict, result->compared))
         job->n = job->next;
     job->hangs = 0;
-    process->served++;
+    ++process->served;
     process->last = result;
     if (job->mode == RUNNER_EACH)
         set_limit(process, OPEN_SECONDS);
@@ -351,10 +351,10 @@ static void drain(struct runner_process *process)
 {
     enum { PIECES = 4096 };
 
-    for (int i = 0; i < PIECES && process->results >= 0 && !process->damaged; i++)
+    for (int i = 0; i < PIECES && process->results >= 0 && !process->damaged; ++i)
         if (!runner_process_listen(process))
             break;
-    for (int i = 0; i < PIECES && process->noise >= 0; i++)
+    for (int i = 0; i < PIECES && process->noise >= 0; ++i)
         if (!runner_process_hear(process))
             break;
 }

@@ -12,7 +12,7 @@ void runner_progress_verdict(void *context, const struct runner_result *result)
 {
     struct runner_progress *progress = context;
 
-    progress->done++;
+    ++progress->done;
     progress->bad += result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
     if (!progress->terminal)
         return;

@@ -37,7 +37,7 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
     const char *value = json_string_value(json_object_get(object, key));
 
     text[0] = '\0';
-    if (value == NULL || strlen(value) >= bytes) {
+    if (!value || strlen(value) >= bytes) {
         fault(err, "'%s' is missing, no text, or longer than %zu bytes", key, bytes - 1);
         return;
     }
@@ -69,7 +69,7 @@ static enum check_record_verdict read_verdict(const json_t *object, struct text_
     char word[16];
 
     read_text(object, "verdict", word, sizeof word, err);
-    for (int i = 0; i < CHECK_RECORD_VERDICTS; i++)
+    for (int i = 0; i < CHECK_RECORD_VERDICTS; ++i)
         if (strcmp(word, check_record_words[i]) == 0)
             return (enum check_record_verdict)i;
     fault(err, "'%.20s' is no verdict", word);
@@ -85,10 +85,10 @@ static void read_words(const json_t *array, const char *what, char *text, size_t
     text[0] = '\0';
     if (!json_is_array(array))
         fault(err, "'%s' is missing or no list", what);
-    for (size_t i = 0; i < json_array_size(array); i++) {
+    for (size_t i = 0; i < json_array_size(array); ++i) {
         const char *word = json_string_value(json_array_get(array, i));
 
-        if (word == NULL || used + strlen(word) + 3 > bytes) {
+        if (!word || used + strlen(word) + 3 > bytes) {
             fault(err, "'%s' has something that is no text, or too much of it", what);
             return;
         }
@@ -110,7 +110,7 @@ static void read_dialects(json_t *object, char *text, size_t bytes, struct text_
     {
         const char *word = json_string_value(value);
 
-        if (word == NULL || used + strlen(key) + strlen(word) + 4 > bytes) {
+        if (!word || used + strlen(key) + strlen(word) + 4 > bytes) {
             fault(err, "'dialects' has something that is no text, or too much of it");
             return;
         }
@@ -174,7 +174,7 @@ static void *new_list(const json_t *array, const char *what, size_t size, size_t
     *n = 0;
     if (!json_is_array(array))
         fault(err, "'%s' is missing or no list", what);
-    else if (list == NULL)
+    else if (!list)
         fault(err, "no memory for %zu of '%s'", json_array_size(array), what);
     else
         *n = json_array_size(array);
@@ -188,14 +188,14 @@ static void read_lists(const json_t *root, struct check_record *record, struct t
                  *excuses = json_object_get(rules, "excuses");
 
     record->cases = new_list(cases, "cases", sizeof *record->cases, &record->n_cases, err);
-    for (size_t i = 0; i < record->n_cases; i++)
+    for (size_t i = 0; i < record->n_cases; ++i)
         read_case(json_array_get(cases, i), &record->cases[i], err);
     record->areas = new_list(areas, "areas", sizeof *record->areas, &record->n_areas, err);
-    for (size_t i = 0; i < record->n_areas; i++)
+    for (size_t i = 0; i < record->n_areas; ++i)
         read_area(json_array_get(areas, i), &record->areas[i], err);
     record->excuses =
         new_list(excuses, "excuses", sizeof *record->excuses, &record->n_excuses, err);
-    for (size_t i = 0; i < record->n_excuses; i++) {
+    for (size_t i = 0; i < record->n_excuses; ++i) {
         struct check_record_excuse *excuse = &record->excuses[i];
         const json_t *object = json_array_get(excuses, i);
 
@@ -230,14 +230,14 @@ static void check_ids(const struct check_record *record, struct text_error *err)
 {
     const struct check_record_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
 
-    if (sorted == NULL) {
+    if (!sorted) {
         fault(err, "no memory for %zu cases", record->n_cases);
         return;
     }
-    for (size_t i = 0; i < record->n_cases; i++)
+    for (size_t i = 0; i < record->n_cases; ++i)
         sorted[i] = &record->cases[i];
     qsort(sorted, record->n_cases, sizeof *sorted, compare_ids);
-    for (size_t i = 1; i < record->n_cases; i++)
+    for (size_t i = 1; i < record->n_cases; ++i)
         if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
             fault(err, "the case %s is there twice", sorted[i]->id);
     free(sorted);
@@ -245,16 +245,16 @@ static void check_ids(const struct check_record *record, struct text_error *err)
 
 static void count_cases(struct check_record *record)
 {
-    for (size_t i = 0; i < record->n_cases; i++) {
+    for (size_t i = 0; i < record->n_cases; ++i) {
         const struct check_record_case *one = &record->cases[i];
 
-        record->total.cases++;
-        record->total.verdict[one->verdict]++;
-        for (size_t a = 0; a < record->n_areas; a++) {
+        ++record->total.cases;
+        ++record->total.verdict[one->verdict];
+        for (size_t a = 0; a < record->n_areas; ++a) {
             if (!is_of(one, &record->areas[a]))
                 continue;
-            record->areas[a].cases++;
-            record->areas[a].verdict[one->verdict]++;
+            ++record->areas[a].cases;
+            ++record->areas[a].verdict[one->verdict];
         }
     }
 }
@@ -282,7 +282,7 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
         fault(err, "'seconds' is missing or no time");
     if (read_count(counts, "cases", err) != record->total.cases)
         fault(err, "'counts' is of another number of cases");
-    for (int i = 0; i < CHECK_RECORD_VERDICTS; i++)
+    for (int i = 0; i < CHECK_RECORD_VERDICTS; ++i)
         if (read_count(counts, keys[i], err) != record->total.verdict[i])
             fault(err, "'%s' in 'counts' is not the number of such cases", keys[i]);
     if (record->verdict != worst(record))
@@ -296,7 +296,7 @@ int check_record_read(const char *path, struct check_record *record, struct text
     json_t *root = record_json_file(path, FILE_BYTES_MAX, &why);
 
     *record = (struct check_record){.n_cases = 0};
-    if (root != NULL) {
+    if (root) {
         read_text(root, "schema", schema, sizeof schema, &why);
         if (strcmp(schema, "lockstep/check/1.0") != 0)
             fault(&why, "the schema is '%s', not lockstep/check/1.0", schema);

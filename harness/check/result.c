@@ -12,7 +12,7 @@ static uint64_t needs_of_all(const struct check_case *const tests[], size_t n)
 {
     uint64_t needs = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         needs |= tests[i]->needs;
     return needs;
 }
@@ -34,9 +34,9 @@ static void require(struct runner_run *run, const struct runner_profile *profile
     const char *word = impl_capability_word(capability);
     char *id = malloc(room);
 
-    if (id == NULL)
+    if (!id)
         return; /* the cases that need it fail anyway */
-    run->n_requirements++;
+    ++run->n_requirements;
     snprintf(id, room, "PROFILE.%s.%s", profile->name, word);
     *test = (struct check_case){.id = id,
                                 .rule = "PROFILE",
@@ -58,13 +58,13 @@ static void add_requirements(struct runner_run *run, uint64_t needs)
 
     if (part && options->profile[0] == '\0')
         return;
-    for (int p = 0; p < RUNNER_PROFILES; p++) {
+    for (int p = 0; p < RUNNER_PROFILES; ++p) {
         const uint64_t required = runner_profiles[p].required & (part ? needs : ~(uint64_t)0);
         const uint64_t missing = required & ~run->is.about.capabilities;
 
         if ((options->profiles & runner_profiles[p].bit) == 0)
             continue;
-        for (int i = 0; i < RUNNER_CAPABILITIES; i++)
+        for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
             if (missing >> i & 1)
                 require(run, &runner_profiles[p], (uint64_t)1 << i);
     }
@@ -93,11 +93,11 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
 
     run->result = calloc(n + most, sizeof *run->result);
     run->requirement = calloc(most, sizeof *run->requirement);
-    if (run->result == NULL || run->requirement == NULL)
+    if (!run->result || !run->requirement)
         return -1;
     if (run->cause[0] == '\0')
         add_requirements(run, needs_of_all(tests, n));
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         add_result(run, tests[i]);
         if (run->cause[0] == '\0')
             judge_needs(&run->result[run->n - 1], run->is.about.capabilities);
@@ -109,7 +109,7 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
 
 void runner_run_free(struct runner_run *run)
 {
-    for (size_t i = 0; i < run->n_requirements; i++)
+    for (size_t i = 0; i < run->n_requirements; ++i)
         free((char *)run->requirement[i].id);
     free(run->requirement);
     free(run->result);
@@ -133,11 +133,11 @@ static void sum_rules(const struct runner_run *run, const struct check_area *are
     char rule[32];
 
     sums->rules = area->n_rules;
-    for (int i = 1; i <= area->n_rules; i++) {
+    for (int i = 1; i <= area->n_rules; ++i) {
         bool seen[2] = {false, false};
 
         runner_rule(area, i, rule);
-        for (size_t j = 0; j < run->n; j++)
+        for (size_t j = 0; j < run->n; ++j)
             if (run->result[j].ran && strcmp(run->result[j].test->rule, rule) == 0 &&
                 (run->result[j].verdict == CHECK_PASS || run->result[j].verdict == CHECK_FAIL))
                 seen[run->result[j].test->evidence == OBSERVED] = true;
@@ -147,22 +147,22 @@ static void sum_rules(const struct runner_run *run, const struct check_area *are
         const struct check_excuse *excuse = runner_excuse(area, rule);
 
         sums->covered += excuse == NULL;
-        sums->pending += excuse != NULL && excuse->pending;
-        sums->not_applicable += excuse != NULL && !excuse->pending;
+        sums->pending += excuse && excuse->pending;
+        sums->not_applicable += excuse && !excuse->pending;
     }
 }
 
 void runner_sums(const struct runner_run *run, const struct check_area *area,
                  struct runner_area_sums *sums)
 {
-    *sums = (struct runner_area_sums){.name = area != NULL ? area->name : "PROFILE"};
-    if (area != NULL)
+    *sums = (struct runner_area_sums){.name = area ? area->name : "PROFILE"};
+    if (area)
         sum_rules(run, area, sums);
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = 0; i < run->n; ++i) {
         if (!is_of(&run->result[i], area))
             continue;
-        sums->cases++;
-        sums->verdict[run->result[i].verdict]++;
+        ++sums->cases;
+        ++sums->verdict[run->result[i].verdict];
     }
 }
 
@@ -170,9 +170,9 @@ bool runner_shows(const struct runner_run *run, const struct check_area *area)
 {
     const struct runner_options *options = run->options;
 
-    if (area != NULL && options->only[0] == '\0' && options->area[0] == '\0')
+    if (area && options->only[0] == '\0' && options->area[0] == '\0')
         return true;
-    for (size_t i = 0; i < run->n; i++)
+    for (size_t i = 0; i < run->n; ++i)
         if (is_of(&run->result[i], area))
             return true;
     return false;
@@ -187,7 +187,7 @@ static void add_sums(struct runner_area_sums *total, const struct runner_area_su
     total->observed += sums->observed;
     total->reported += sums->reported;
     total->cases += sums->cases;
-    for (int i = 0; i <= CHECK_BROKEN; i++)
+    for (int i = 0; i <= CHECK_BROKEN; ++i)
         total->verdict[i] += sums->verdict[i];
 }
 
@@ -196,7 +196,7 @@ void runner_totals(const struct runner_run *run, struct runner_area_sums *total)
     struct runner_area_sums sums;
 
     *total = (struct runner_area_sums){.name = "total"};
-    for (int a = -1; a < check_n_areas; a++) {
+    for (int a = -1; a < check_n_areas; ++a) {
         const struct check_area *area = a < 0 ? NULL : check_areas[a];
 
         if (!runner_shows(run, area))
@@ -224,7 +224,7 @@ static size_t for_want_of_devices(const struct runner_run *run)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < run->n; i++)
+    for (size_t i = 0; i < run->n; ++i)
         n += run->result[i].verdict == CHECK_SKIP && run->result[i].few_devices;
     return n;
 }
@@ -248,7 +248,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     used = (size_t)snprintf(sentence, RUNNER_TEXT, "%s%s%s %s: %zu of %zu cases passed",
                             about->name, about->version[0] != '\0' ? " " : "", about->version,
                             where, total.verdict[CHECK_PASS], total.cases);
-    for (int i = CHECK_FAIL; i <= CHECK_BROKEN; i++) {
+    for (int i = CHECK_FAIL; i <= CHECK_BROKEN; ++i) {
         static const char *const words[] = {"", "failed", "skipped", "broken"};
 
         if (total.verdict[i] > 0)

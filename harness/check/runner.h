@@ -167,6 +167,6 @@ void runner_progress_close(struct runner_progress *progress);
 /* Loads it once: run->is, or run->cause. 0, or the exit status after a complaint. */
 int runner_probe(const char *command, const char *spec, struct runner_run *run);
 /* A pool could not go on: says so and returns the exit status. */
-int runner_stopped(const char *command, int rc, struct runner_progress *progress);
+int runner_stopped(const char *command, int status, struct runner_progress *progress);
 
 #endif

@@ -23,8 +23,7 @@ static int cut(const char *command, const char *option, const char *list, struct
 
     *parts = (struct parts){.n = 0};
     snprintf(parts->text, sizeof parts->text, "%s", list);
-    for (char *one = strtok_r(parts->text, ",", &rest); one != NULL;
-         one = strtok_r(NULL, ",", &rest)) {
+    for (char *one = strtok_r(parts->text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
         if (parts->n == MAX_NAMES) {
             command_complain(command, "%s: at most %d names", option, MAX_NAMES);
             return EXIT_MISUSE;
@@ -45,9 +44,9 @@ static int read_areas(const char *command, const char *list, struct parts *areas
     size_t index, n = 0;
     const int status = cut(command, "--area", list, areas);
 
-    for (; n < (size_t)check_n_areas && n < MAX_NAMES; n++)
+    for (; n < (size_t)check_n_areas && n < MAX_NAMES; ++n)
         names[n] = check_areas[n]->name;
-    for (size_t i = 0; i < areas->n && status == 0; i++) {
+    for (size_t i = 0; i < areas->n && status == 0; ++i) {
         if (option_name("area", areas->part[i], names, n, &index, &why)) {
             command_complain(command, "--area: %s", why.text);
             return EXIT_MISUSE;
@@ -65,7 +64,7 @@ int runner_check_areas(const char *command, const struct runner_options *options
 
 static bool area_matches(const struct parts *areas, const char *name)
 {
-    for (size_t i = 0; i < areas->n; i++)
+    for (size_t i = 0; i < areas->n; ++i)
         if (strcmp(areas->part[i], name) == 0)
             return true;
     return areas->n == 0;
@@ -75,10 +74,10 @@ static bool only_matches(struct parts *only, const struct check_case *test)
 {
     bool matches = only->n == 0;
 
-    for (size_t i = 0; i < only->n; i++) {
+    for (size_t i = 0; i < only->n; ++i) {
         if (fnmatch(only->part[i], test->id, 0) == 0 ||
             fnmatch(only->part[i], test->rule, 0) == 0) {
-            only->hits[i]++;
+            ++only->hits[i];
             matches = true;
         }
     }
@@ -90,10 +89,10 @@ static size_t pick(const struct runner_options *options, const struct parts *are
 {
     size_t n = 0;
 
-    for (int a = 0; a < check_n_areas; a++) {
+    for (int a = 0; a < check_n_areas; ++a) {
         const struct check_area *area = check_areas[a];
 
-        for (int i = 0; i < area->n && area_matches(areas, area->name); i++)
+        for (int i = 0; i < area->n && area_matches(areas, area->name); ++i)
             if ((area->cases[i].profiles & options->profiles) != 0 &&
                 only_matches(only, &area->cases[i]))
                 tests[n++] = &area->cases[i];
@@ -103,7 +102,7 @@ static size_t pick(const struct runner_options *options, const struct parts *are
 
 static int check_picked(const char *command, const struct parts *only, size_t n)
 {
-    for (size_t i = 0; i < only->n; i++) {
+    for (size_t i = 0; i < only->n; ++i) {
         if (only->hits[i] == 0) {
             command_complain(command, "--only: '%.60s' matches no case; --list shows them",
                              only->part[i]);
@@ -127,10 +126,10 @@ int runner_select(const char *command, const struct runner_options *options,
         status = cut(command, "--only", options->only, &only);
     if (status)
         return status;
-    for (int a = 0; a < check_n_areas; a++)
+    for (int a = 0; a < check_n_areas; ++a)
         total += (size_t)check_areas[a]->n;
     *tests = calloc(total, sizeof **tests);
-    if (*tests == NULL) {
+    if (!*tests) {
         command_complain(command, "out of memory");
         return EXIT_MISUSE;
     }

@@ -23,7 +23,7 @@ static void block(FILE *stream, const struct runner_run *run, const struct runne
             result->test->id, result->test->rule, runner_obligation_words[result->test->obligation],
             runner_evidence_words[result->test->evidence]);
     wrap(stream, result->reason);
-    if (runner_area_of(result->test->rule) != NULL) {
+    if (runner_area_of(result->test->rule)) {
         runner_command(run->options, result->test->id, command);
         fprintf(stream, "%*s", INDENT, "");
         text_write(stream, TEXT_PLAIN, command, sizeof command);
@@ -40,13 +40,13 @@ static void skipped(FILE *stream, const struct runner_run *run, size_t first)
     size_t n = 0, bytes = 0;
     FILE *list;
 
-    for (size_t i = 0; i < first; i++)
+    for (size_t i = 0; i < first; ++i)
         if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0)
             return;
     list = open_memstream(&ids, &bytes);
-    if (list == NULL)
+    if (!list)
         return;
-    for (size_t i = first; i < run->n; i++)
+    for (size_t i = first; i < run->n; ++i)
         if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0)
             fprintf(list, "%s%s", n++ > 0 ? " " : "", run->result[i].test->id);
     fclose(list);
@@ -72,7 +72,7 @@ static void table(FILE *stream, const struct runner_run *run)
 
     fputs("area   rules covered pending n/a cases pass fail skip broken observed reported\n",
           stream);
-    for (int a = -1; a < check_n_areas; a++) {
+    for (int a = -1; a < check_n_areas; ++a) {
         const struct check_area *area = a < 0 ? NULL : check_areas[a];
 
         if (!runner_shows(run, area))
@@ -122,12 +122,12 @@ static void pending(FILE *stream, const struct runner_run *run)
 {
     char text[RUNNER_TEXT];
 
-    for (int a = 0; a < check_n_areas && was_asked_for_ddp(run->options); a++) {
+    for (int a = 0; a < check_n_areas && was_asked_for_ddp(run->options); ++a) {
         const struct check_area *area = check_areas[a];
 
         if (strcmp(area->name, "DDP") != 0)
             continue;
-        for (int i = 0; i < area->n_excuses; i++) {
+        for (int i = 0; i < area->n_excuses; ++i) {
             if (!area->excuses[i].pending)
                 continue;
             snprintf(text, sizeof text, "%s: %s", area->excuses[i].rule, area->excuses[i].reason);
@@ -144,11 +144,11 @@ void runner_text(FILE *stream, const struct runner_run *run)
         cause(stream, run);
         return;
     }
-    for (size_t i = 0; i < run->n; i++)
+    for (size_t i = 0; i < run->n; ++i)
         if (run->result[i].verdict == CHECK_SKIP)
             skipped(stream, run, i);
     pending(stream, run);
-    for (size_t i = 0; i < run->n; i++)
+    for (size_t i = 0; i < run->n; ++i)
         if (run->result[i].verdict == CHECK_FAIL || run->result[i].verdict == CHECK_BROKEN)
             block(stream, run, &run->result[i]);
     table(stream, run);

@@ -41,7 +41,7 @@ static const struct argp_option option_table[] = {
 /* The resources are all GPUs, whatever a list names, in one format. */
 static error_t check_alone(const struct argp_state *state, const struct devices_options *options)
 {
-    for (int i = 0; options->resources && option_table[i].name != NULL; i++) {
+    for (int i = 0; options->resources && option_table[i].name; ++i) {
         const int key = option_table[i].key;
 
         if ((options->seen & (uint64_t)1 << i) && key != KEY_RESOURCES && key != COMMAND_REQUIRE)
@@ -57,10 +57,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     static const char *const binds[] = {"none", "cores"};
     struct devices_options *options = state->input;
     size_t index = 0;
-    error_t rc = command_once(state, option_table, key, &options->seen);
+    error_t status = command_once(state, option_table, key, &options->seen);
 
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     switch (key) {
     case 'd':
         if (command_copy(options->devices, sizeof options->devices, arg))
@@ -80,13 +80,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case COMMAND_REQUIRE:
         return command_require(state, arg, &options->required);
     case 'f':
-        rc = command_choice(state, "format", "format", arg, formats, 2, &index);
+        status = command_choice(state, "format", "format", arg, formats, 2, &index);
         options->json = index == 1;
-        return rc;
+        return status;
     case 'n':
-        rc = command_choice(state, "bind", "binding", arg, binds, 2, &index);
+        status = command_choice(state, "bind", "binding", arg, binds, 2, &index);
         options->bind = index == 1;
-        return rc;
+        return status;
     default:
         return command_key(key, arg, state);
     }
@@ -101,7 +101,7 @@ static const char *bytes_text(uint64_t bytes, char *text, size_t capacity)
 
     while (value >= 1024 && unit + 1 < sizeof units / sizeof units[0]) {
         value /= 1024;
-        unit++;
+        ++unit;
     }
     if (bytes == 0)
         snprintf(text, capacity, "unknown");
@@ -150,7 +150,7 @@ static void print_devices(const struct record_devices *d)
     }
     printf("  %-4s %-12s %-5s %-6s %-5s %s\n", "slot", "name", "kind", "NUMA", "bound",
            "processing units");
-    for (int i = 0; i < d->n_slots; i++) {
+    for (int i = 0; i < d->n_slots; ++i) {
         const struct dp_slot_info *s = &d->slot[i];
         char numa[16] = "-";
 
@@ -169,7 +169,7 @@ static void print_gpus(const struct record_devices *d)
 {
     char memory[32];
 
-    for (int i = 0; i < d->n_slots; i++) {
+    for (int i = 0; i < d->n_slots; ++i) {
         const struct dp_slot_info *s = &d->slot[i];
 
         if (s->model[0] == '\0')
@@ -217,12 +217,12 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
                                      .slot = slot,
                                      .n_slots = dp_group_size(group)};
 
-    for (int i = 0; i < devices.n_slots; i++)
+    for (int i = 0; i < devices.n_slots; ++i)
         dp_slot_describe(dp_group_slot(group, i), &slot[i]);
     if (options->json) {
         char *text = record_devices_text(&devices);
 
-        if (text == NULL) {
+        if (!text) {
             fprintf(stderr, "%s: out of memory\n", command);
             return EXIT_FAILED;
         }
@@ -254,7 +254,7 @@ static int show_resources(const char *command, const struct devices_options *opt
         return EXIT_FAILED;
     }
     printf("{\n  \"version\": {\"major\": 1, \"minor\": 0},\n  \"local\": [{\"gpus\": [");
-    for (int i = 0; i < there; i++)
+    for (int i = 0; i < there; ++i)
         printf("%s\n    {\"id\": \"%d\", \"slots\": 1}", i > 0 ? "," : "", i);
     printf("\n  ]}]\n}\n");
     return EXIT_PASSED;

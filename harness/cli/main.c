@@ -45,11 +45,11 @@ static const struct argp_option own_options[] = {
 static void print_help(FILE *stream)
 {
     fprintf(stream, "Usage: lockstep COMMAND [OPTION...]\n%s\n\n", about);
-    for (int i = 0; i < COMMANDS; i++)
-        if (commands[i].help != NULL)
+    for (int i = 0; i < COMMANDS; ++i)
+        if (commands[i].help)
             fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].help);
     fprintf(stream, "\n  lockstep COMMAND --help   options of a command\n");
-    for (int i = 0; own_options[i].name != NULL; i++)
+    for (int i = 0; own_options[i].name; ++i)
         fprintf(stream, "  lockstep --%-14s %s\n", own_options[i].name, own_options[i].doc);
 }
 
@@ -57,8 +57,8 @@ static void print_help(FILE *stream)
 static void dump(void)
 {
     printf("about\t%s\n", about);
-    for (int i = 0; i < COMMANDS; i++)
-        if (commands[i].help != NULL)
+    for (int i = 0; i < COMMANDS; ++i)
+        if (commands[i].help)
             printf("command\t%s\t%s\n", commands[i].name, commands[i].help);
     command_dump_options(own_options);
 }
@@ -73,8 +73,8 @@ static int unknown_command(const char *name)
     fputs("lockstep: unknown command '", stderr);
     text_write(stderr, TEXT_PLAIN, shown, sizeof shown);
     fputs("'; ", stderr);
-    for (int i = 0; i < COMMANDS; i++) {
-        if (commands[i].help != NULL) {
+    for (int i = 0; i < COMMANDS; ++i) {
+        if (commands[i].help) {
             fprintf(stderr, "%s%s", separator, commands[i].name);
             separator = ", ";
         }
@@ -87,7 +87,7 @@ static int unknown_command(const char *name)
  * The null device is opened so that writing to a closed standard output still fails. */
 static void open_standard_files(void)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
         if (fcntl(fd, F_GETFD) < 0 &&
             open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) != fd)
             _exit(EXIT_MISUSE);
@@ -158,7 +158,7 @@ static int run(int argc, char **argv)
 {
     char name[64];
 
-    for (int i = 0; i < COMMANDS; i++) {
+    for (int i = 0; i < COMMANDS; ++i) {
         if (strcmp(argv[0], commands[i].name) == 0) {
             snprintf(name, sizeof name, "lockstep %s", commands[i].name);
             argv[0] = name;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "help") == 0 && argc == 3)
         return run(2, (char *[]){argv[2], help, NULL});
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) {
         if (strcmp(argv[1], own[i].name) != 0)
             continue;
         if (argc > 2) {

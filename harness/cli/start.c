@@ -46,7 +46,7 @@ static void start_again(int argc, char **argv, char **variables)
 
     (void)argc;
     need_room();
-    for (; variables[n] != NULL; n++) {
+    for (; variables[n]; ++n) {
         if (n == MOST || strncmp(variables[n], no_pool, name) == 0)
             return;
         more[n] = variables[n];
@@ -66,7 +66,7 @@ __attribute__((section(".preinit_array"),
 /* Behind the libraries, before main: what others are started with is what the user has set. */
 __attribute__((constructor)) static void forget(void)
 {
-    if (getenv("LOCKSTEP_STARTED_AGAIN") == NULL)
+    if (!getenv("LOCKSTEP_STARTED_AGAIN"))
         return;
     unsetenv("LOCKSTEP_STARTED_AGAIN");
     unsetenv("OPENBLAS_NUM_THREADS");

@@ -42,10 +42,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct tutorial_options *options = state->input;
 
-    const error_t rc = command_once(state, option_table, key, &options->seen);
+    const error_t status = command_once(state, option_table, key, &options->seen);
 
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     if (key == COMMAND_REQUIRE)
         return command_require(state, arg, &options->required);
     if (key != 'd')
@@ -59,19 +59,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int open_model(struct tutorial *t, struct dp_error *err)
 {
     const struct dp_parallel_config config = {0};
-    int rc;
+    int status;
 
-    if ((rc = dp_linear(t->group, WIDTH_IN, WIDTH_OUT, true, &t->linear, err)) ||
-        (rc = probe_open(t->group, t->linear, &t->probe, &t->model, err)) ||
-        (rc = dp_module_init(t->model, 1, err)) || (rc = dp_module_to(t->model, t->slot, err)) ||
-        (rc = dp_run_open(t->group, &t->run, err)))
-        return rc;
+    if ((status = dp_linear(t->group, WIDTH_IN, WIDTH_OUT, true, &t->linear, err)) ||
+        (status = probe_open(t->group, t->linear, &t->probe, &t->model, err)) ||
+        (status = dp_module_init(t->model, 1, err)) ||
+        (status = dp_module_to(t->model, t->slot, err)) ||
+        (status = dp_run_open(t->group, &t->run, err)))
+        return status;
     t->runs = t->model;
     if (dp_group_size(t->group) > 0) {
-        rc = dp_parallel(t->model, &config, &t->wrapper, err);
+        status = dp_parallel(t->model, &config, &t->wrapper, err);
         t->runs = t->wrapper;
     }
-    return rc;
+    return status;
 }
 
 static void close_model(struct tutorial *t)
@@ -88,17 +89,17 @@ static int open_data(struct tutorial *t, struct dp_error *err)
     const struct loader_config config = {
         .data = &t->data, .batch = BATCH, .seed = SEED, .shuffle = true, .prefetch = true};
     const struct dataset_want want = {.features = WIDTH_IN, .classes = WIDTH_OUT};
-    int rc;
+    int status;
 
-    if ((rc = dataset_random(ROWS, &want, SEED, &t->data, err)) ||
-        (rc = loader_open(&config, &t->loader, err)))
-        return rc;
+    if ((status = dataset_random(ROWS, &want, SEED, &t->data, err)) ||
+        (status = loader_open(&config, &t->loader, err)))
+        return status;
     return dp_tensor_alloc(t->slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &t->batch, err);
 }
 
 static void close_data(struct tutorial *t)
 {
-    if (t->batch.slot != NULL)
+    if (t->batch.slot)
         dp_tensor_free(&t->batch);
     loader_close(t->loader);
     dataset_free(&t->data);
@@ -107,7 +108,7 @@ static void close_data(struct tutorial *t)
 static void print_size(const char *label, int dims, const size_t dim[])
 {
     printf("%s [", label);
-    for (int i = 0; i < dims; i++)
+    for (int i = 0; i < dims; ++i)
         printf("%s%zu", i == 0 ? "" : ", ", dim[i]);
     printf("]");
 }
@@ -115,7 +116,7 @@ static void print_size(const char *label, int dims, const size_t dim[])
 static void print_batch(const struct tutorial *t, const struct dp_tensor *in,
                         const struct dp_tensor *out)
 {
-    for (int i = 0; i < DP_MAX_SLOTS; i++) {
+    for (int i = 0; i < DP_MAX_SLOTS; ++i) {
         const struct probe_shape *shape = &t->probe.replica[i];
 
         if (shape->calls == 0)
@@ -136,15 +137,15 @@ static int run_batches(struct tutorial *t, struct dp_error *err)
     loader_start(t->loader, 0);
     for (loader_next(t->loader, &batch); batch.rows > 0; loader_next(t->loader, &batch)) {
         struct dp_tensor in = {0}, out[DP_MAX_IO];
-        int n_out = 0, rc;
+        int n_out = 0, status;
 
         probe_clear(&t->probe);
         dp_run_reset(t->run);
-        if ((rc = dp_tensor_rows(&t->batch, 0, batch.rows, &in, err)) ||
-            (rc = dp_tensor_write(&in, batch.feature, err)) ||
-            (rc = dp_forward(t->runs, t->run, &in, 1, out, &n_out, err)) ||
-            (rc = dp_group_wait(t->group, err)))
-            return rc;
+        if ((status = dp_tensor_rows(&t->batch, 0, batch.rows, &in, err)) ||
+            (status = dp_tensor_write(&in, batch.feature, err)) ||
+            (status = dp_forward(t->runs, t->run, &in, 1, out, &n_out, err)) ||
+            (status = dp_group_wait(t->group, err)))
+            return status;
         print_batch(t, &in, &out[0]);
     }
     return 0;

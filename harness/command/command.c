@@ -41,11 +41,11 @@ void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, si
         size_t end = left;
 
         while (end > 0 && text[end] != ' ')
-            end--;
+            --end;
         size_t n = end > 0 ? end : left;
 
         while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
-            n--;
+            --n;
         text_write(stream, TEXT_PLAIN, text, n);
         fprintf(stream, "\n%*s", (int)indent, "");
         text += n + (end > 0);
@@ -57,7 +57,7 @@ void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, si
 
 static int check_arguments(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; ++i) {
         if (!text_is_clean(argv[i])) {
             command_complain(argv[0], "'%.60s' has control characters or is not UTF-8", argv[i]);
             return EXIT_MISUSE;
@@ -102,11 +102,11 @@ int command_parse(const struct argp *argp, int argc, char **argv, void *input)
         exit(EXIT_PASSED);
     }
     whole.children = children;
-    const error_t rc = argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
+    const error_t status = argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
 
-    if (rc == 0)
+    if (status == 0)
         return 0;
-    if (rc != ENOMEM) /* its only error without a line */
+    if (status != ENOMEM) /* its only error without a line */
         return command_misuse(argv[0]);
     command_complain(argv[0], "out of memory");
     return EXIT_MISUSE;
@@ -151,7 +151,7 @@ error_t command_choice(const struct argp_state *state, const char *option, const
 error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
                      uint64_t *seen)
 {
-    for (int i = 0; table[i].name != NULL; i++) {
+    for (int i = 0; table[i].name; ++i) {
         const uint64_t bit = (uint64_t)1 << i;
 
         if (table[i].key != key)
@@ -199,14 +199,14 @@ void command_visible(char text[96])
 static int check_environment(const char *command, const struct dp_group_config *config)
 {
     static const char *const names[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION"};
-    const bool gpus = config->devices != NULL && strncmp(config->devices, "cuda:", 5) == 0;
+    const bool gpus = config->devices && strncmp(config->devices, "cuda:", 5) == 0;
 
-    for (int i = 0; gpus && i < 2; i++) {
+    for (int i = 0; gpus && i < 2; ++i) {
         const char *value = getenv(names[i]);
-        const bool off = value != NULL && strcmp(value, "0") == 0;
+        const bool off = value && strcmp(value, "0") == 0;
 
         /* The first one, when it is 0, forbids TF32. */
-        if (value == NULL || (off && !(i == 0 && config->math == DP_MATH_TF32)))
+        if (!value || (off && !(i == 0 && config->math == DP_MATH_TF32)))
             continue;
         command_complain(command,
                          "%s='%.16s' in the environment: cuBLAS would not work in math %s; unset "
@@ -225,13 +225,13 @@ int command_open_group(const char *command, const struct dp_group_config *config
 
     if (misuse)
         return misuse;
-    const int rc = dp_group_open(config, group, &err);
-    const size_t there = rc == 0 ? (size_t)dp_group_size(*group) : 0;
+    const int status = dp_group_open(config, group, &err);
+    const size_t there = status == 0 ? (size_t)dp_group_size(*group) : 0;
     char visible[96];
 
-    if (rc == 0 && there >= required)
+    if (status == 0 && there >= required)
         return 0;
-    if (rc == 0) {
+    if (status == 0) {
         if (there > 0)
             command_complain(command, "--require-devices %zu: %s has %zu", required,
                              config->devices, there);
@@ -242,7 +242,7 @@ int command_open_group(const char *command, const struct dp_group_config *config
         *group = NULL;
         return EXIT_FAILED;
     }
-    if (rc != DP_ENODEV)
+    if (status != DP_ENODEV)
         return command_core_error(command, &err);
     command_visible(visible);
     command_complain(command, "%s%s", err.text, visible);

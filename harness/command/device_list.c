@@ -37,11 +37,11 @@ int device_list_count(const char *list)
 
     if (strncmp(list, kind, strlen(kind)) != 0 || *at == '\0')
         return -1;
-    while (at != NULL && *at != '\0') {
+    while (at && *at != '\0') {
         at = take_range(at, &first, &last);
-        n += at != NULL ? last - first + 1 : 0;
+        n += at ? last - first + 1 : 0;
     }
-    return at != NULL ? n : -1;
+    return at ? n : -1;
 }
 
 int device_list_first(const char *list, size_t n, char *text, size_t bytes)
@@ -53,7 +53,7 @@ int device_list_first(const char *list, size_t n, char *text, size_t bytes)
     if (strncmp(list, kind, strlen(kind)) != 0)
         return -1;
     while (left > 0 && used < bytes) {
-        if (*at == '\0' || (at = take_range(at, &first, &last)) == NULL)
+        if (*at == '\0' || !(at = take_range(at, &first, &last)))
             return -1;
         if ((size_t)(last - first) >= left)
             last = first + (int)left - 1;

@@ -10,7 +10,7 @@
 static void print_field(const char *text, size_t length)
 {
     putchar('\t');
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; ++i) {
         switch (text[i]) {
         case '\n':
             fputs("\\n", stdout);
@@ -41,10 +41,10 @@ static bool has_letter(const struct argp_option *option)
 
 void command_dump_options(const struct argp_option table[])
 {
-    for (const struct argp_option *option = table; option->name != NULL; option++) {
+    for (const struct argp_option *option = table; option->name; ++option) {
         const char letter = (char)(has_letter(option) ? option->key : '\0');
-        const char *arg = option->arg != NULL ? option->arg : "";
-        const char *doc = option->doc != NULL ? option->doc : "";
+        const char *arg = option->arg ? option->arg : "";
+        const char *doc = option->doc ? option->doc : "";
 
         fputs("option", stdout);
         print_field(option->name, strlen(option->name));
@@ -57,15 +57,15 @@ void command_dump_options(const struct argp_option table[])
 
 void command_dump(const struct argp *argp)
 {
-    const char *doc = argp->doc != NULL ? argp->doc : "";
+    const char *doc = argp->doc ? argp->doc : "";
     const size_t before = strcspn(doc, "\v");
 
     print_line("about", doc, before);
     if (doc[before] != '\0')
         print_line("notes", doc + before + 1, strlen(doc + before + 1));
-    if (argp->args_doc != NULL)
+    if (argp->args_doc)
         print_line("arguments", argp->args_doc, strlen(argp->args_doc));
-    if (argp->options != NULL)
+    if (argp->options)
         command_dump_options(argp->options);
     command_dump_options(command_always);
 }

@@ -16,7 +16,7 @@ int digest_sha256(const void *data, size_t bytes, char hex[DIGEST_HEX])
     if (!OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) ||
         !EVP_Digest(data, bytes, digest, &size, EVP_sha256(), NULL) || size != (DIGEST_HEX - 1) / 2)
         return -1;
-    for (unsigned i = 0; i < size; i++) {
+    for (unsigned i = 0; i < size; ++i) {
         hex[2 * i] = digits[digest[i] >> 4];
         hex[2 * i + 1] = digits[digest[i] & 15];
     }

@@ -26,7 +26,7 @@ void stop_set_signals(void)
     } signals[] = {{SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}, {SIGCHLD, SIG_DFL}, {SIGALRM, SIG_DFL}};
     sigset_t none;
 
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i) {
         struct sigaction before;
 
         /* A handler is that of a library, such as a profiler, not of who started the program. */
@@ -44,7 +44,7 @@ void stop_watch_signals(void)
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     const struct sigaction action = {.sa_handler = request};
 
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i) {
         struct sigaction before;
 
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)

@@ -24,7 +24,7 @@ int temporary_ending(struct temporary_ending *ending)
 int temporary_open(const char *path, char name[], size_t bytes)
 {
     const char *slash = strrchr(path, '/');
-    const int folder = slash != NULL ? (int)(slash - path) + 1 : 0;
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
     struct temporary_ending ending;
 
     if (temporary_ending(&ending))

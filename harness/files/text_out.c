@@ -36,7 +36,7 @@ int text_open(struct text_out *out, const char *directory, const char *name, enu
 
     out->form = form;
     out->file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (out->file != NULL)
+    if (out->file)
         return 0;
     write_error(err, out->path);
     if (fd >= 0) {
@@ -76,12 +76,12 @@ void text_print(struct text_out *out, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    for (const char *at = format; *at != '\0'; at++) {
+    for (const char *at = format; *at != '\0'; ++at) {
         if (*at != '%') {
             putc(*at, out->file);
             continue;
         }
-        at++;
+        ++at;
         if (*at == 's')
             text_write(out->file, out->form, va_arg(arguments, const char *), SIZE_MAX);
         else if (*at == 'd')
@@ -105,7 +105,7 @@ int text_folder(const char *path)
         errno = ENAMETOOLONG;
         return -1;
     }
-    for (size_t i = 1; i <= length; i++) {
+    for (size_t i = 1; i <= length; ++i) {
         if (path[i] != '/' && path[i] != '\0')
             continue;
         memcpy(part, path, i);

@@ -20,7 +20,7 @@ uint64_t weights_checksum(const unsigned char *bytes, size_t n)
 {
     uint64_t sum = 0xcbf29ce484222325U;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         sum = (sum ^ bytes[i]) * 0x100000001b3U;
     return sum;
 }
@@ -28,21 +28,21 @@ uint64_t weights_checksum(const unsigned char *bytes, size_t n)
 int weights_list_open(struct dp_module *module, struct weights_list *list, struct dp_error *err)
 {
     const int n = dp_module_params(module, NULL, 0);
-    int rc = 0;
+    int status = 0;
 
     *list = (struct weights_list){.n = 0};
     if (n < 0)
         return dp_fail(err, n, "no memory for a list of the model's parameters");
     list->param = calloc((size_t)n + 1, sizeof *list->param);
     list->name = calloc((size_t)n + 1, sizeof *list->name);
-    if (list->param == NULL || list->name == NULL || dp_module_params(module, list->param, n) != n)
+    if (!list->param || !list->name || dp_module_params(module, list->param, n) != n)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
     list->n = n;
-    for (int i = 0; i < n && rc == 0; i++)
-        if ((rc = dp_module_param_name(module, i, list->name[i], sizeof list->name[i])))
-            dp_fail(err, rc, "no %s of parameter %d",
-                    rc == DP_ENOMEM ? "memory for the name" : "name", i);
-    return rc;
+    for (int i = 0; i < n && status == 0; ++i)
+        if ((status = dp_module_param_name(module, i, list->name[i], sizeof list->name[i])))
+            dp_fail(err, status, "no %s of parameter %d",
+                    status == DP_ENOMEM ? "memory for the name" : "name", i);
+    return status;
 }
 
 void weights_list_close(struct weights_list *list)
@@ -80,9 +80,9 @@ static int write_image(const struct weights_list *list, unsigned char *image, si
                        struct dp_error *err)
 {
     unsigned char *to = put_head(image, (uint32_t)list->n, bytes);
-    int rc;
+    int status;
 
-    for (int i = 0; i < list->n; i++) {
+    for (int i = 0; i < list->n; ++i) {
         const struct dp_tensor *value = &list->param[i]->value;
         const uint16_t length = (uint16_t)strlen(list->name[i]);
         const unsigned char kind[2] = {(unsigned char)value->dtype, (unsigned char)value->ndim};
@@ -90,10 +90,10 @@ static int write_image(const struct weights_list *list, unsigned char *image, si
         to = put(to, &length, sizeof length);
         to = put(to, list->name[i], length);
         to = put(to, kind, sizeof kind);
-        for (int d = 0; d < value->ndim; d++)
+        for (int d = 0; d < value->ndim; ++d)
             to = put(to, &(uint64_t){value->dim[d]}, 8);
-        if ((rc = dp_tensor_read(to, value, err)))
-            return rc;
+        if ((status = dp_tensor_read(to, value, err)))
+            return status;
         to += dp_tensor_bytes(value);
     }
     put(to, &(uint64_t){weights_checksum(image, (size_t)(to - image))}, WEIGHTS_SUM_BYTES);
@@ -163,19 +163,19 @@ int weights_save(struct dp_module *module, const char *path, struct dp_error *er
 {
     struct weights_list list;
     size_t bytes = WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES;
-    int rc = weights_list_open(module, &list, err);
+    int status = weights_list_open(module, &list, err);
 
-    if (rc == 0) {
-        for (int i = 0; i < list.n; i++)
+    if (status == 0) {
+        for (int i = 0; i < list.n; ++i)
             bytes += entry_bytes(&list, i);
         unsigned char *image = malloc(bytes);
 
-        if (image == NULL)
-            rc = dp_fail(err, DP_ENOMEM, "no memory for weights of %zu bytes", bytes);
-        else if ((rc = write_image(&list, image, bytes, err)) == 0)
-            rc = write_file(path, image, bytes, err);
+        if (!image)
+            status = dp_fail(err, DP_ENOMEM, "no memory for weights of %zu bytes", bytes);
+        else if ((status = write_image(&list, image, bytes, err)) == 0)
+            status = write_file(path, image, bytes, err);
         free(image);
     }
     weights_list_close(&list);
-    return rc;
+    return status;
 }

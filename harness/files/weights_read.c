@@ -81,7 +81,7 @@ static size_t most_bytes(const struct weights_list *list)
 {
     size_t bytes = WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES;
 
-    for (int i = 0; i < list->n; i++)
+    for (int i = 0; i < list->n; ++i)
         bytes += 2 + sizeof list->name[i] + 2 + 8 * (size_t)DP_MAX_DIMS +
                  dp_tensor_bytes(&list->param[i]->value);
     return bytes;
@@ -95,16 +95,16 @@ static int read_image(struct image *image, int fd, const struct weights_list *li
     unsigned char head[WEIGHTS_HEAD_BYTES];
     uint64_t sum;
     const size_t got = read_bytes(fd, head, sizeof head);
-    const int rc = check_head(image, head, got);
+    const int status = check_head(image, head, got);
 
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     if (image->n > most)
         return dp_fail(
             image->err, DP_EINVAL,
             "%.80s is of another model: it has %zu bytes, this one's weights at most %zu",
             image->path, image->n, most_bytes(list));
-    if ((image->bytes = malloc(image->n)) == NULL)
+    if (!(image->bytes = malloc(image->n)))
         return dp_fail(image->err, DP_ENOMEM, "no memory to read %.120s: %zu bytes", image->path,
                        image->n);
     memcpy(image->bytes, head, got);
@@ -120,19 +120,20 @@ static int read_file(struct image *image, const struct weights_list *list)
 {
     struct stat info;
     const int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int rc;
+    int status;
 
     if (fd < 0 || fstat(fd, &info) != 0)
-        rc = dp_fail(image->err, DP_EINVAL, "cannot read %.120s: %s", image->path, strerror(errno));
+        status =
+            dp_fail(image->err, DP_EINVAL, "cannot read %.120s: %s", image->path, strerror(errno));
     else if (!S_ISREG(info.st_mode))
-        rc = bad(image, "cannot be read: it is not a regular file");
+        status = bad(image, "cannot be read: it is not a regular file");
     else {
         image->n = (size_t)info.st_size;
-        rc = read_image(image, fd, list);
+        status = read_image(image, fd, list);
     }
     if (fd >= 0)
         close(fd);
-    return rc;
+    return status;
 }
 
 /* Takes bytes of the file, up to the checksum; NULL when there are not so many left. */
@@ -151,7 +152,7 @@ static uint64_t data_bytes(const struct entry *entry)
 {
     uint64_t bytes = dp_dtype_bytes((enum dp_dtype)entry->dtype);
 
-    for (unsigned d = 0; d < entry->ndim; d++) {
+    for (unsigned d = 0; d < entry->ndim; ++d) {
         if (entry->dim[d] != 0 && bytes > UINT64_MAX / 2 / entry->dim[d])
             return UINT64_MAX;
         bytes *= entry->dim[d];
@@ -165,23 +166,23 @@ static int next_entry(struct image *image, struct entry *entry)
     const unsigned char *from = take(image, 2);
     uint16_t length = 0;
 
-    if (from == NULL)
+    if (!from)
         return bad(image, broken);
     memcpy(&length, from, sizeof length);
     from = take(image, length);
-    if (from == NULL || length >= sizeof entry->name || memchr(from, '\0', length) != NULL)
+    if (!from || length >= sizeof entry->name || memchr(from, '\0', length))
         return bad(image, broken);
     memcpy(entry->name, from, length);
     entry->name[length] = '\0';
-    if ((from = take(image, 2)) == NULL || from[0] > DP_I64 || from[1] > DP_MAX_DIMS)
+    if (!(from = take(image, 2)) || from[0] > DP_I64 || from[1] > DP_MAX_DIMS)
         return bad(image, broken);
     entry->dtype = from[0];
     entry->ndim = from[1];
-    if ((from = take(image, 8 * (uint64_t)entry->ndim)) == NULL)
+    if (!(from = take(image, 8 * (uint64_t)entry->ndim)))
         return bad(image, broken);
     memcpy(entry->dim, from, 8 * (size_t)entry->ndim);
     entry->bytes = data_bytes(entry);
-    if ((entry->data = take(image, entry->bytes)) == NULL)
+    if (!(entry->data = take(image, entry->bytes)))
         return bad(image, broken);
     return 0;
 }
@@ -190,11 +191,11 @@ static int next_entry(struct image *image, struct entry *entry)
 static int check_entries(struct image *image)
 {
     struct entry entry;
-    int rc;
+    int status;
 
-    for (uint32_t i = 0; i < image->tensors; i++)
-        if ((rc = next_entry(image, &entry)))
-            return rc;
+    for (uint32_t i = 0; i < image->tensors; ++i)
+        if ((status = next_entry(image, &entry)))
+            return status;
     if (image->at != image->n - WEIGHTS_SUM_BYTES)
         return bad(image, "is damaged: there is more behind its last tensor");
     image->at = WEIGHTS_HEAD_BYTES;
@@ -225,7 +226,7 @@ static void describe(const struct entry *entry, size_t same, char *text, size_t 
         (size_t)snprintf(text, bytes, "%s%.30s%s %s [", skip > 0 ? "..." : "", entry->name + skip,
                          strlen(entry->name + skip) > 30 ? "..." : "", types[entry->dtype]);
 
-    for (unsigned d = 0; d < entry->ndim && used < bytes; d++)
+    for (unsigned d = 0; d < entry->ndim && used < bytes; ++d)
         used += (size_t)snprintf(text + used, bytes - used, "%s%llu", d > 0 ? ", " : "",
                                  (unsigned long long)entry->dim[d]);
     if (used < bytes)
@@ -239,7 +240,7 @@ static struct entry entry_of(const struct weights_list *list, int i)
     struct entry entry = {.dtype = (unsigned)value->dtype, .ndim = (unsigned)value->ndim};
 
     bare_name(list->name[i], entry.name);
-    for (int d = 0; d < value->ndim; d++)
+    for (int d = 0; d < value->ndim; ++d)
         entry.dim[d] = value->dim[d];
     return entry;
 }
@@ -257,15 +258,14 @@ static int differ(const struct image *image, int i, const struct entry *there,
     char theirs[96] = "no tensor", ours[96] = "none";
     size_t same = 0;
 
-    while (there != NULL && here != NULL && there->name[same] != '\0' &&
-           there->name[same] == here->name[same])
-        same++;
+    while (there && here && there->name[same] != '\0' && there->name[same] == here->name[same])
+        ++same;
     /* Of equal names all of it is as good. */
-    if (there != NULL && here != NULL && there->name[same] == here->name[same])
+    if (there && here && there->name[same] == here->name[same])
         same = 0;
-    if (there != NULL)
+    if (there)
         describe(there, same, theirs, sizeof theirs);
-    if (here != NULL)
+    if (here)
         describe(here, same, ours, sizeof ours);
     return dp_fail(image->err, DP_EINVAL,
                    "%.60s is of another model: tensor %d is %s there, %s here", image->path, i,
@@ -276,10 +276,10 @@ static int differ(const struct image *image, int i, const struct entry *there,
 static int next_bare(struct image *image, struct entry *entry)
 {
     char name[sizeof entry->name];
-    const int rc = next_entry(image, entry);
+    const int status = next_entry(image, entry);
 
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     memcpy(name, entry->name, sizeof name);
     bare_name(name, entry->name);
     return 0;
@@ -288,22 +288,22 @@ static int next_bare(struct image *image, struct entry *entry)
 /* Every tensor of the file is the model's, in its order; copies when they are. */
 static int match(struct image *image, const struct weights_list *list, bool copy)
 {
-    int rc;
+    int status;
 
     image->at = WEIGHTS_HEAD_BYTES;
-    for (int i = 0; i < list->n || (uint32_t)i < image->tensors; i++) {
+    for (int i = 0; i < list->n || (uint32_t)i < image->tensors; ++i) {
         struct entry there, here;
         const struct entry *of_file = (uint32_t)i < image->tensors ? &there : NULL;
         const struct entry *of_model = i < list->n ? &here : NULL;
 
-        if (of_file != NULL && (rc = next_bare(image, &there)))
-            return rc;
-        if (of_model != NULL)
+        if (of_file && (status = next_bare(image, &there)))
+            return status;
+        if (of_model)
             here = entry_of(list, i);
-        if (of_file == NULL || of_model == NULL || !is_same(of_file, of_model))
+        if (!of_file || !of_model || !is_same(of_file, of_model))
             return differ(image, i, of_file, of_model);
-        if (copy && (rc = dp_tensor_write(&list->param[i]->value, there.data, image->err)))
-            return rc;
+        if (copy && (status = dp_tensor_write(&list->param[i]->value, there.data, image->err)))
+            return status;
     }
     return 0;
 }
@@ -312,14 +312,14 @@ int weights_load(struct dp_module *module, const char *path, struct dp_error *er
 {
     struct image image = {.path = path, .err = err};
     struct weights_list list = {.n = 0};
-    int rc;
+    int status;
 
-    if ((rc = weights_list_open(module, &list, err)) == 0 && (rc = read_file(&image, &list)) == 0 &&
-        (rc = check_entries(&image)) == 0) {
-        if ((rc = match(&image, &list, false)) == 0)
-            rc = match(&image, &list, true);
+    if ((status = weights_list_open(module, &list, err)) == 0 &&
+        (status = read_file(&image, &list)) == 0 && (status = check_entries(&image)) == 0) {
+        if ((status = match(&image, &list, false)) == 0)
+            status = match(&image, &list, true);
     }
     weights_list_close(&list);
     free(image.bytes);
-    return rc;
+    return status;
 }

@@ -60,7 +60,7 @@ static int parse_text(struct cell_config *config, int key, const char *arg)
 {
     char why[200];
     size_t value = 0;
-    int rc = 0;
+    int status = 0;
 
     switch (key) {
     case 'w':
@@ -72,24 +72,24 @@ static int parse_text(struct cell_config *config, int key, const char *arg)
     case 'C':
         return command_copy(config->communicator, sizeof config->communicator, arg);
     case 'x':
-        for (config->math = 0; config->math < DP_MATHS; config->math++)
+        for (config->math = 0; config->math < DP_MATHS; ++config->math)
             if (strcmp(arg, dp_math_name(config->math)) == 0)
                 return 0;
         return -1;
     case 'r':
         return command_copy(config->run_id, sizeof config->run_id, arg);
     case 'k':
-        rc = parse_number(arg, DP_MAX_SLOTS, &value);
+        status = parse_number(arg, DP_MAX_SLOTS, &value);
         config->n_devices = (int)value;
-        return rc;
+        return status;
     case 'l':
-        rc = parse_number(arg, INT_MAX, &value);
+        status = parse_number(arg, INT_MAX, &value);
         config->launch = (int)value;
-        return rc;
+        return status;
     case 's':
-        rc = parse_number(arg, SIZE_MAX, &value);
+        status = parse_number(arg, SIZE_MAX, &value);
         config->seed = value;
-        return rc;
+        return status;
     default:
         config->limits.seconds = strtod(arg, NULL);
         return 0;
@@ -100,16 +100,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct cell_config *config = state->input;
     size_t *number = number_field(config, key);
-    int rc;
+    int status;
 
-    if (flag_field(config, key) != NULL) {
+    if (flag_field(config, key)) {
         *flag_field(config, key) = true;
         return 0;
     }
-    if (number == NULL && (key < 1 || key > 127 || strchr("wdbCrklstx", key) == NULL))
+    if (!number && (key < 1 || key > 127 || !strchr("wdbCrklstx", key)))
         return command_key(key, arg, state);
-    rc = number != NULL ? parse_number(arg, SIZE_MAX / 4, number) : parse_text(config, key, arg);
-    return rc == 0 ? 0 : command_bad_option(state, "cannot use '%.60s'", arg);
+    status = number ? parse_number(arg, SIZE_MAX / 4, number) : parse_text(config, key, arg);
+    return status == 0 ? 0 : command_bad_option(state, "cannot use '%.60s'", arg);
 }
 
 int cell_main(int argc, char **argv)
@@ -154,11 +154,11 @@ int cell_main(int argc, char **argv)
     }
     cell_measure(&config, &cell);
     text = record_cell_text(&cell);
-    if (text != NULL)
+    if (text)
         puts(text);
     else
         fprintf(stderr, "%s: out of memory for the record\n", argv[0]);
     free(text);
     record_cell_free(&cell);
-    return text != NULL ? EXIT_PASSED : EXIT_FAILED;
+    return text ? EXIT_PASSED : EXIT_FAILED;
 }

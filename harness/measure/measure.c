@@ -73,8 +73,8 @@ static void note_replicas(struct measure *m, size_t step)
 {
     struct record_cell *cell = m->cell;
 
-    for (int phase = 0; phase < DP_PHASES; phase++)
-        for (int r = 0; r < cell->n_ranks; r++)
+    for (int phase = 0; phase < DP_PHASES; ++phase)
+        for (int r = 0; r < cell->n_ranks; ++r)
             cell->phase_ns[phase_of[phase]][(size_t)r * cell->n_samples + step] =
                 m->session.trace.replica[r].ns[phase];
 }
@@ -89,7 +89,7 @@ static void note_times(struct measure *m, size_t step, const struct session_time
         cell->t_start_ns[step] = times->start_ns - cell->t_start_ns[0];
     cell->t_step_ns[step] = times->step_ns;
     note_replicas(m, step);
-    for (int r = 0; r < cell->n_ranks; r++)
+    for (int r = 0; r < cell->n_ranks; ++r)
         cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r];
 }
 
@@ -100,7 +100,7 @@ static void note_bits(struct measure *m)
     const struct workload *w = s->workload;
     int bits = equal_significant(s->outputs, s->rows * w->size[w->n_sizes - 1]);
 
-    for (int p = 0; p < s->n_params; p++) {
+    for (int p = 0; p < s->n_params; ++p) {
         const struct dp_tensor *value = &s->param[p]->value;
         const int own = equal_significant(s->gradient[p], dp_tensor_count(value));
 
@@ -117,22 +117,22 @@ static int verify_values(struct measure *m, int k, size_t step)
     size_t shard[DP_MAX_SLOTS], values = 0;
     struct text_error why = {""};
     const struct verify_step left = session_result(s, shard);
-    const int rc = verify_check(m->verify[k], &left, &values, &why);
+    const int status = verify_check(m->verify[k], &left, &values, &why);
     char reason[256];
 
     m->cell->values_checked += values;
     m->cell->n_shards = (int)left.n_shards;
     memcpy(m->cell->shard, shard, left.n_shards * sizeof shard[0]);
-    if (rc < 0)
+    if (status < 0)
         return cell_fail(m->cell, RECORD_BROKEN, why.text);
-    if (rc > 0) {
+    if (status > 0) {
         snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, why.text);
         return bad_step(m, step, reason);
     }
     m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};
     m->verified[k] = true;
     note_bits(m);
-    m->cell->steps_checked++;
+    ++m->cell->steps_checked;
     return 0;
 }
 
@@ -141,7 +141,7 @@ static int verify_digest(struct measure *m, int k, size_t step)
     const uint64_t digest = session_digest(&m->session);
     char reason[256];
 
-    m->cell->steps_checked++;
+    ++m->cell->steps_checked;
     if (digest == m->left[k].step)
         return 0;
     snprintf(reason, sizeof reason,
@@ -163,7 +163,7 @@ static int run_step(struct measure *m, bool warmup)
         note_times(m, step, &times);
         m->cell->flags[step] = warmup ? RECORD_WARMUP : 0;
         m->measured[k] += !warmup;
-        m->steps++;
+        ++m->steps;
         session_read(&m->session, &err);
     }
     if (err.status) {
@@ -198,7 +198,7 @@ static int warm_up(struct measure *m)
             return -1;
         if (m->steps < WARMUP_STEPS_MIN)
             continue;
-        for (size_t i = 0; i < STEADY.window; i++)
+        for (size_t i = 0; i < STEADY.window; ++i)
             window[i] = (double)cell->t_step_ns[m->steps - STEADY.window + i];
         cell->steady_state = stats_is_steady(window, STEADY.window, &STEADY);
         if (cell->steady_state || seconds_since(start) >= most)
@@ -213,7 +213,7 @@ static int measured_steps(struct measure *m)
     const struct cell_limits *limits = &m->config->limits;
     const uint64_t start = session_clock_ns();
 
-    for (size_t n = 0; n < limits->max_steps; n++) {
+    for (size_t n = 0; n < limits->max_steps; ++n) {
         if (n >= limits->min_steps && seconds_since(start) >= limits->seconds)
             break;
         if (run_step(m, false))
@@ -232,7 +232,7 @@ static int measure_beside(struct measure *m)
     struct dp_slot_info info;
 
     cell->bytes_per_step = session_bytes(&m->session);
-    for (int r = 0; r < cell->n_ranks; r++) {
+    for (int r = 0; r < cell->n_ranks; ++r) {
         dp_slot_describe(dp_group_slot(m->session.group, r), &info);
         cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
     }
@@ -249,7 +249,7 @@ static int measure_beside(struct measure *m)
 
 static void trim_ranks(const struct record_cell *cell, uint64_t *times, size_t steps)
 {
-    for (int r = 1; r < cell->n_ranks; r++)
+    for (int r = 1; r < cell->n_ranks; ++r)
         memmove(times + (size_t)r * steps, times + (size_t)r * cell->n_samples,
                 steps * sizeof(uint64_t));
 }
@@ -257,7 +257,7 @@ static void trim_ranks(const struct record_cell *cell, uint64_t *times, size_t s
 /* The arrays were made for the most steps there can be: keeps those that were run. */
 static void trim_samples(struct record_cell *cell, size_t steps)
 {
-    for (int phase = 0; phase < RECORD_PHASES; phase++)
+    for (int phase = 0; phase < RECORD_PHASES; ++phase)
         trim_ranks(cell, cell->phase_ns[phase], steps);
     trim_ranks(cell, cell->matmul_ns, steps);
     cell->n_samples = steps;
@@ -287,7 +287,7 @@ static int open_reference(struct measure *m, int devices, int k, struct text_err
 
 static int open_references(struct measure *m, int devices)
 {
-    for (int k = 0; k < WORKLOAD_SETS; k++) {
+    for (int k = 0; k < WORKLOAD_SETS; ++k) {
         struct text_error why;
 
         if (open_reference(m, devices, k, &why))
@@ -300,7 +300,7 @@ static int open_sets(struct measure *m)
 {
     struct dp_error err = {0};
 
-    for (int k = 0; k < WORKLOAD_SETS; k++) {
+    for (int k = 0; k < WORKLOAD_SETS; ++k) {
         if (session_open_set(&m->session, &m->set[k], &err))
             return cell_fail(m->cell, cell_status(&err, RECORD_BROKEN), err.text);
     }
@@ -322,11 +322,11 @@ static void drop_unmeasured(const struct cell_config *config, struct record_cell
                                                    RECORD_REDUCE};
     uint64_t all = 0;
 
-    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; i++)
+    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; ++i)
         all |= cell->matmul_ns[i];
     if (all == 0)
         drop(&cell->matmul_ns);
-    for (size_t i = 0; i < sizeof of_wrapper / sizeof of_wrapper[0]; i++)
+    for (size_t i = 0; i < sizeof of_wrapper / sizeof of_wrapper[0]; ++i)
         if (config->plain || (config->ddp && of_wrapper[i] != RECORD_REDUCE))
             drop(&cell->phase_ns[of_wrapper[i]]);
 }
@@ -337,7 +337,7 @@ static void judge(struct measure *m)
     struct record_cell *cell = m->cell;
     struct text_error why = {""};
 
-    for (int k = 0; k < WORKLOAD_SETS; k++) {
+    for (int k = 0; k < WORKLOAD_SETS; ++k) {
         if (m->verified[k] && (m->measured[k] > 0 || cell->n_valid < WORKLOAD_SETS))
             continue;
         snprintf(why.text, sizeof why.text, "data set %d was %s", k,
@@ -373,31 +373,31 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
         return;
     }
-    int rc = 0;
+    int status = 0;
 
     if (session_open(&m->session, group, &session, &err))
-        rc = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    if (rc == 0)
-        rc = measure_probe(m->config, &m->session, cell);
-    if (rc == 0)
-        rc = open_references(m, cell->n_ranks);
-    if (rc == 0)
-        rc = open_sets(m);
+        status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+    if (status == 0)
+        status = measure_probe(m->config, &m->session, cell);
+    if (status == 0)
+        status = open_references(m, cell->n_ranks);
+    if (status == 0)
+        status = open_sets(m);
     cell->setup_ns = session_clock_ns() - start_ns;
-    if (rc == 0)
-        rc = warm_up(m);
-    if (rc == 0)
-        rc = measured_steps(m);
-    if (rc == 0)
-        rc = measure_beside(m);
-    if (rc != 0 && cell->warmup_steps == 0)
+    if (status == 0)
+        status = warm_up(m);
+    if (status == 0)
+        status = measured_steps(m);
+    if (status == 0)
+        status = measure_beside(m);
+    if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps;
     session_close(&m->session);
     trim_samples(cell, m->steps);
     drop_unmeasured(m->config, cell);
-    if (record_derive(cell) != 0 && rc == 0)
-        rc = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
-    if (rc != 0)
+    if (record_derive(cell) != 0 && status == 0)
+        status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
+    if (status != 0)
         return;
     judge(m);
 }
@@ -440,7 +440,7 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
         cell->validated = false;
         cell_fail(cell, RECORD_FAILED, why);
     }
-    for (int k = 0; k < WORKLOAD_SETS; k++)
+    for (int k = 0; k < WORKLOAD_SETS; ++k)
         verify_close(m.verify[k]);
     dp_group_close(group);
 }

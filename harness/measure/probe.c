@@ -9,11 +9,11 @@ static int probe_forward(struct dp_module *module, struct dp_run *run, const str
     struct probe *probe = dp_module_self(module);
     const int replica = dp_run_replica(run);
     struct probe_shape *shape = &probe->replica[replica < 0 ? 0 : replica];
-    int rc = dp_forward(dp_module_child(module, 0), run, in, n_in, out, n_out, err);
+    int status = dp_forward(dp_module_child(module, 0), run, in, n_in, out, n_out, err);
 
-    if (rc)
-        return rc;
-    shape->calls++;
+    if (status)
+        return status;
+    ++shape->calls;
     shape->in_dims = in[0].ndim;
     shape->out_dims = out[0].ndim;
     memcpy(shape->in, in[0].dim, sizeof shape->in);
@@ -47,7 +47,7 @@ size_t probe_rows(const struct probe *probe, size_t rows[DP_MAX_SLOTS])
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < DP_MAX_SLOTS; i++) {
+    for (size_t i = 0; i < DP_MAX_SLOTS; ++i) {
         const struct probe_shape *shape = &probe->replica[i];
 
         rows[i] = shape->calls == 1 && shape->in_dims > 0 ? shape->in[0] : 0;

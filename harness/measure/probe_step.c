@@ -18,12 +18,13 @@ static int reference(const struct cell_config *config, const struct workload_set
 static int step(struct session *session, const struct workload_set *set, struct dp_error *err)
 {
     struct session_times times;
-    int rc;
+    int status;
 
-    if ((rc = session_open_set(session, set, err)) ||
-        (rc = session_prepare(session, set->index, err)) ||
-        (rc = session_step(session, set->index, &times, err)) || (rc = session_trace(session, err)))
-        return rc;
+    if ((status = session_open_set(session, set, err)) ||
+        (status = session_prepare(session, set->index, err)) ||
+        (status = session_step(session, set->index, &times, err)) ||
+        (status = session_trace(session, err)))
+        return status;
     return session_read(session, err);
 }
 
@@ -34,16 +35,16 @@ static int compare(const struct verify *verify, const struct session *session,
     struct verify_found found;
     struct text_error why = {""};
     const struct verify_step left = session_result(session, shard);
-    const int rc = verify_measure(verify, &left, &found, &why);
+    const int status = verify_measure(verify, &left, &found, &why);
     char reason[256];
 
     cell->probe_values = found.values;
     cell->probe_bound = verify_width(verify);
     cell->probe_ratio = found.ratio;
-    if (rc == 0)
+    if (status == 0)
         return 0;
     snprintf(reason, sizeof reason, "probe: %s", why.text);
-    return cell_fail(cell, rc > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
+    return cell_fail(cell, status > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
 }
 
 int measure_probe(const struct cell_config *config, struct session *session,
@@ -56,18 +57,18 @@ int measure_probe(const struct cell_config *config, struct session *session,
     struct text_error why = {""};
     struct dp_error err = {0};
     char reason[256];
-    int rc = 0;
+    int status = 0;
 
     if (reference(config, &set, &verify, &why))
-        rc = cell_fail(cell, RECORD_BROKEN, why.text);
-    if (rc == 0 && step(session, &set, &err)) {
+        status = cell_fail(cell, RECORD_BROKEN, why.text);
+    if (status == 0 && step(session, &set, &err)) {
         snprintf(reason, sizeof reason, "probe: %s", err.text);
-        rc = cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
+        status = cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
     }
-    if (rc == 0)
-        rc = compare(verify, session, cell);
+    if (status == 0)
+        status = compare(verify, session, cell);
     verify_close(verify);
     session_close_set(session, set.index);
     cell->probe_ns = session_clock_ns() - start_ns;
-    return rc;
+    return status;
 }

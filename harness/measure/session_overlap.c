@@ -12,34 +12,34 @@ enum { ROUNDS_MIN = 5, ROUNDS_MAX = 11, CLOCK_READINGS = 1000, TICKS = 20 };
 static int whole_step(struct session *s, int k, double *ns, struct dp_error *err)
 {
     struct session_times times = {0};
-    int rc = session_prepare(s, k, err);
+    int status = session_prepare(s, k, err);
 
-    if (rc == 0)
-        rc = session_step(s, k, &times, err);
+    if (status == 0)
+        status = session_step(s, k, &times, err);
     *ns = (double)times.step_ns;
-    return rc ? rc : session_trace(s, err);
+    return status ? status : session_trace(s, err);
 }
 
 static int step_without(struct session *s, int k, double *ns, struct dp_error *err)
 {
-    int rc;
+    int status;
 
     dp_ddp_no_sync(s->ddp, true);
-    rc = whole_step(s, k, ns, err);
+    status = whole_step(s, k, ns, err);
     dp_ddp_no_sync(s->ddp, false);
-    return rc;
+    return status;
 }
 
 static int reduction(struct session *s, double *ns, struct dp_error *err)
 {
-    int rc;
+    int status;
 
     dp_group_barrier(s->group);
 
     const uint64_t start = session_clock_ns();
 
-    if ((rc = dp_ddp_reduce(s->ddp, err)) || (rc = dp_group_wait(s->group, err)))
-        return rc;
+    if ((status = dp_ddp_reduce(s->ddp, err)) || (status = dp_group_wait(s->group, err)))
+        return status;
     *ns = (double)(session_clock_ns() - start);
     return session_trace(s, err);
 }
@@ -47,16 +47,16 @@ static int reduction(struct session *s, double *ns, struct dp_error *err)
 /* The gradients of one rank; NaN has a digest, too, but none at all is an error. */
 static int digest_rank(struct session *s, int r, uint64_t *digest, struct dp_error *err)
 {
-    for (int p = 0; p < s->n_params; p++) {
+    for (int p = 0; p < s->n_params; ++p) {
         struct dp_ddp_param param;
-        int rc = dp_ddp_param(s->ddp, r, p, &param, err);
+        int status = dp_ddp_param(s->ddp, r, p, &param, err);
 
-        if (rc)
-            return rc;
+        if (status)
+            return status;
         if (!*param.has_grad)
             return dp_fail(err, DP_EFAULT, "rank %d has no gradient of parameter %d", r, p);
-        if ((rc = dp_tensor_read(s->gradient[p], &param.grad, err)))
-            return rc;
+        if ((status = dp_tensor_read(s->gradient[p], &param.grad, err)))
+            return status;
     }
     *digest = session_gradients(s);
     return 0;
@@ -64,25 +64,25 @@ static int digest_rank(struct session *s, int r, uint64_t *digest, struct dp_err
 
 static int digest_all(struct session *s, uint64_t *digest, struct dp_error *err)
 {
-    int rc = digest_rank(s, 0, digest, err);
+    int status = digest_rank(s, 0, digest, err);
 
-    for (int r = 1; rc == 0 && r < s->n_ranks; r++) {
+    for (int r = 1; status == 0 && r < s->n_ranks; ++r) {
         uint64_t own;
 
-        rc = digest_rank(s, r, &own, err);
-        if (rc == 0 && own != *digest)
-            rc = dp_fail(err, DP_EFAULT, "the gradients of ranks 0 and %d differ", r);
+        status = digest_rank(s, r, &own, err);
+        if (status == 0 && own != *digest)
+            status = dp_fail(err, DP_EFAULT, "the gradients of ranks 0 and %d differ", r);
     }
-    return rc;
+    return status;
 }
 
 static int whole(struct session *s, int k, struct session_apart *times, struct session_left *left,
                  struct dp_error *err)
 {
-    int rc = whole_step(s, k, &times->whole_ns, err);
+    int status = whole_step(s, k, &times->whole_ns, err);
 
-    if (rc || (rc = session_read(s, err)))
-        return rc;
+    if (status || (status = session_read(s, err)))
+        return status;
     left->step = session_digest(s);
     return digest_all(s, &left->whole, err);
 }
@@ -90,25 +90,25 @@ static int whole(struct session *s, int k, struct session_apart *times, struct s
 static int parts(struct session *s, int k, struct session_apart *times, struct session_left *left,
                  struct dp_error *err)
 {
-    int rc = step_without(s, k, &times->compute_ns, err);
+    int status = step_without(s, k, &times->compute_ns, err);
 
-    if (rc || (rc = reduction(s, &times->comm_ns, err)))
-        return rc;
+    if (status || (status = reduction(s, &times->comm_ns, err)))
+        return status;
     return digest_all(s, &left->parts, err);
 }
 
 int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
                   struct session_left *left, struct dp_error *err)
 {
-    int rc = 0;
+    int status = 0;
 
     if (whole_first)
-        rc = whole(session, k, times, left, err);
-    if (rc == 0)
-        rc = parts(session, k, times, left, err);
-    if (rc == 0 && !whole_first)
-        rc = whole(session, k, times, left, err);
-    return rc;
+        status = whole(session, k, times, left, err);
+    if (status == 0)
+        status = parts(session, k, times, left, err);
+    if (status == 0 && !whole_first)
+        status = whole(session, k, times, left, err);
+    return status;
 }
 
 static int check_round(size_t round, int k, const struct session_left *left,
@@ -121,7 +121,7 @@ static int check_round(size_t round, int k, const struct session_left *left,
                    {"gradients of the whole step", left->whole, verified->gradients},
                    {"gradients of a step and its reduction", left->parts, verified->gradients}};
 
-    for (size_t i = 0; i < sizeof digests / sizeof digests[0]; i++)
+    for (size_t i = 0; i < sizeof digests / sizeof digests[0]; ++i)
         if (digests[i].got != digests[i].want)
             return dp_fail(err, DP_EFAULT,
                            "overlap, round %zu, set %d, %s: digest %016" PRIx64
@@ -135,7 +135,7 @@ static double least_time(void)
 {
     uint64_t last = session_clock_ns(), least = UINT64_MAX;
 
-    for (int i = 0; i < CLOCK_READINGS; i++) {
+    for (int i = 0; i < CLOCK_READINGS; ++i) {
         const uint64_t now = session_clock_ns();
 
         if (now > last && now - last < least)
@@ -152,23 +152,23 @@ int session_overlap(struct session *session, double seconds,
     double compute[ROUNDS_MAX], comm[ROUNDS_MAX], all[ROUNDS_MAX];
     const uint64_t start = session_clock_ns();
     size_t n = 0;
-    int rc = 0;
+    int status = 0;
 
-    while (rc == 0 && n < ROUNDS_MAX &&
+    while (status == 0 && n < ROUNDS_MAX &&
            (n < ROUNDS_MIN || (double)(session_clock_ns() - start) < seconds * 1e9)) {
         const int k = (int)(n % WORKLOAD_SETS);
         struct session_apart times = {0};
         struct session_left left = {0};
 
-        rc = session_apart(session, k, n % 2 == 0, &times, &left, err);
-        if (rc == 0)
-            rc = check_round(n, k, &left, &verified[k], err);
+        status = session_apart(session, k, n % 2 == 0, &times, &left, err);
+        if (status == 0)
+            status = check_round(n, k, &left, &verified[k], err);
         compute[n] = times.compute_ns;
         comm[n] = times.comm_ns;
         all[n++] = times.whole_ns;
     }
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     medians->compute_ns = stats_median(compute, n);
     medians->comm_ns = stats_median(comm, n);
     medians->whole_ns = stats_median(all, n);

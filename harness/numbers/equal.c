@@ -30,7 +30,7 @@ static void note_difference(struct equal_report *r, size_t i, float got, double 
 
 static size_t finish(const struct equal_report *report, struct equal_report *r)
 {
-    if (r != NULL) {
+    if (r) {
         *r = *report;
     }
     return report->different;

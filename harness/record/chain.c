@@ -24,11 +24,11 @@ static const char *last_member(const char *line, size_t bytes, const char *key, 
 /* The line with one more member; the line is freed. NULL: memory is short, or it is no object. */
 static char *add_member(char *line, const char *key, const char *value)
 {
-    const size_t length = line != NULL ? strlen(line) : 0;
+    const size_t length = line ? strlen(line) : 0;
     const size_t bytes = length + strlen(key) + strlen(value) + sizeof tail;
     char *longer = length > 2 && line[length - 1] == '}' ? malloc(bytes) : NULL;
 
-    if (longer != NULL)
+    if (longer)
         snprintf(longer, bytes, "%.*s%s%s%s", (int)(length - 1), line, key, value, tail);
     free(line);
     return longer;
@@ -39,7 +39,7 @@ char *record_chain_add(char *line, const char *before, bool closes)
     char own[DIGEST_HEX];
 
     line = add_member(line, chain_key, before[0] != '\0' ? before : algorithm);
-    if (line == NULL || !closes)
+    if (!line || !closes)
         return line;
     if (digest_sha256(line, strlen(line) - 1, own) == 0)
         return add_member(line, seal_key, own);
@@ -54,7 +54,7 @@ static int check_seal(const json_t *root, const char *line, size_t bytes, struct
     const char *end = last_member(line, bytes, seal_key, DIGEST_HEX - 1);
     char own[DIGEST_HEX];
 
-    if (seal == NULL || end == NULL)
+    if (!seal || !end)
         return record_fail(err, "\"seal\" is missing, not 64 hex digits, or not the last member");
     if (digest_sha256(line, (size_t)(end - line), own))
         return record_fail(err, "cannot compute the SHA-256 of the line");
@@ -72,12 +72,12 @@ int record_chain_check(const json_t *root, const char *line, size_t bytes, bool 
     const char *text = json_string_value(value);
 
     if (chain->lines++ == 0) {
-        if (value != NULL && (text == NULL || strcmp(text, algorithm) != 0))
+        if (value && (!text || strcmp(text, algorithm) != 0))
             return record_fail(err, "\"chain\" of the first line is not \"%s\"", algorithm);
         chain->sealed = value != NULL;
-    } else if (!chain->sealed && value != NULL) {
+    } else if (!chain->sealed && value) {
         return record_fail(err, "there is a \"chain\" here, but none in line 1");
-    } else if (chain->sealed && text == NULL) {
+    } else if (chain->sealed && !text) {
         return record_fail(err, "\"chain\" is missing, but line 1 has one: the line was added");
     } else if (chain->sealed && strcmp(text, chain->last) != 0) {
         return record_fail(err,

@@ -114,7 +114,7 @@ static size_t step_without_time(const struct record_cell *cell, enum record_phas
 {
     const uint64_t *ns = cell->phase_ns[phase];
     size_t i = 0;
-    while (ns != NULL && i < cell->n_samples &&
+    while (ns && i < cell->n_samples &&
            ((cell->flags[i] & RECORD_WARMUP) != 0 || ns[(size_t)rank * cell->n_samples + i] > 0)) {
         ++i;
     }
@@ -206,7 +206,7 @@ static int check_summary(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;
     again.flags = calloc(cell->n_samples + 1, sizeof again.flags[0]);
-    if (again.flags == NULL) {
+    if (!again.flags) {
         return record_fail(err, "no memory to check a record");
     }
     memcpy(again.flags, cell->flags, cell->n_samples * sizeof again.flags[0]);

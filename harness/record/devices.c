@@ -32,7 +32,7 @@ char *record_devices_text(const struct record_devices *devices)
     json_t *slots = json_array();
     json_t *root;
 
-    for (int i = 0; i < devices->n_slots; i++)
+    for (int i = 0; i < devices->n_slots; ++i)
         json_array_append_new(slots, slot_object(&devices->slot[i]));
     root = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:{s:s, s:s, s:s, s:s}}", "schema",
                      "lockstep/devices/1.0", "devices", devices->devices, "backend",

@@ -18,7 +18,7 @@ static json_t *load_type(const char *line, enum record_type type, struct record_
                          struct text_error *err)
 {
     json_t *root = record_json_load(line, strlen(line), raw, err);
-    const int found = root == NULL ? -1 : record_json_type(root, err);
+    const int found = !root ? -1 : record_json_type(root, err);
     if (found < 0 || found != (int)type) {
         if (found >= 0) {
             record_fail(err, "a lockstep/%s record, expected lockstep/%s", record_type_names[found],
@@ -34,7 +34,7 @@ int record_run_parse(const char *line, struct record_run *run, struct text_error
 {
     struct record_raw raw = {0};
     json_t *root = load_type(line, RECORD_IS_RUN, &raw, err);
-    const int status = root == NULL ? -1 : record_run_from_json(root, run, err);
+    const int status = !root ? -1 : record_run_from_json(root, run, err);
     json_decref(root);
     record_raw_free(&raw);
     return status;
@@ -44,7 +44,7 @@ int record_cell_parse(const char *line, struct record_cell *cell, struct text_er
 {
     struct record_raw raw = {0};
     json_t *root = load_type(line, RECORD_IS_CELL, &raw, err);
-    const int status = root == NULL ? -1 : record_cell_from_json(root, &raw, cell, err);
+    const int status = !root ? -1 : record_cell_from_json(root, &raw, cell, err);
     json_decref(root);
     record_raw_free(&raw);
     return status;
@@ -75,11 +75,11 @@ static int sync_file(int fd)
 int record_append(int fd, const char *line, struct text_error *err)
 {
     const size_t length = strlen(line);
-    if (memchr(line, '\n', length) != NULL) {
+    if (memchr(line, '\n', length)) {
         return record_fail(err, "a record must be one line");
     }
     char *text = malloc(length + 1);
-    if (text == NULL) {
+    if (!text) {
         return record_fail(err, "no memory to append %zu bytes", length);
     }
     memcpy(text, line, length);
@@ -142,7 +142,7 @@ static int take_bytes(struct reader *reader, size_t n, struct text_error *err)
         return record_fail(err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
     }
     char *line = capacity == reader->capacity ? reader->line : realloc(reader->line, capacity);
-    if (line == NULL) {
+    if (!line) {
         return record_fail(err, "no memory for a line of %zu bytes", reader->length + n);
     }
     reader->line = line;
@@ -201,7 +201,7 @@ static int grow_places(struct reader *reader, const struct record_file *file)
 {
     const size_t places = 4 * reader->capacity_cells;
     size_t *place = calloc(places, sizeof place[0]);
-    if (place == NULL) {
+    if (!place) {
         return -1;
     }
     free(reader->place);
@@ -217,11 +217,11 @@ static int grow_cells(struct reader *reader, struct record_file *file, struct te
 {
     const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
     struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
-    if (cells != NULL) {
+    if (cells) {
         file->cell = cells;
         reader->capacity_cells = capacity;
     }
-    return cells != NULL && grow_places(reader, file) == 0
+    return cells && grow_places(reader, file) == 0
                ? 0
                : record_fail(err, "no memory for %zu cells", capacity);
 }
@@ -347,7 +347,7 @@ static int read_lines(struct reader *reader, struct record_file *file, struct te
             json_decref(root);
             return locate(reader, err); /* the line may be whole: it is not torn */
         }
-        if (root == NULL || !reader->complete) {
+        if (!root || !reader->complete) {
             json_decref(root);
             return accept_torn(reader, file, err);
         }
@@ -365,7 +365,7 @@ int record_read(const char *path, struct record_file *file, struct text_error *e
 {
     memset(file, 0, sizeof *file);
     struct reader reader = {.path = path, .stream = fopen(path, "rb")};
-    if (reader.stream == NULL) {
+    if (!reader.stream) {
         return record_fail(err, "%.160s: %s", path, strerror(errno));
     }
     const int status = read_lines(&reader, file, err);

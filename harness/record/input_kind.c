@@ -36,8 +36,8 @@ enum input_kind input_kind_of(const char *path)
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = '\0';
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-        if (strstr(text, signs[i].text) != NULL)
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; ++i)
+        if (strstr(text, signs[i].text))
             return signs[i].kind;
     return INPUT_KINDS;
 }

@@ -65,12 +65,12 @@ json_t *record_json_text(const char *text, size_t bytes, json_error_t *why)
 static char *read_all(const char *path, size_t bytes)
 {
     FILE *stream = fopen(path, "rb");
-    char *text = stream != NULL ? malloc(bytes + 1) : NULL;
-    if (text != NULL && fread(text, 1, bytes, stream) != bytes) {
+    char *text = stream ? malloc(bytes + 1) : NULL;
+    if (text && fread(text, 1, bytes, stream) != bytes) {
         free(text);
         text = NULL;
     }
-    if (stream != NULL) {
+    if (stream) {
         fclose(stream);
     }
     return text;
@@ -95,9 +95,9 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
         return NULL;
     }
     char *text = read_all(path, (size_t)status.st_size);
-    if (text == NULL) {
+    if (!text) {
         record_fail(err, "cannot read it: %s", strerror(errno));
-    } else if ((root = record_json_text(text, (size_t)status.st_size, &why)) == NULL &&
+    } else if (!(root = record_json_text(text, (size_t)status.st_size, &why)) &&
                !record_memory_failed()) {
         record_fail(err, "not JSON: line %d: %.100s", why.line, why.text);
     }
@@ -118,7 +118,7 @@ json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
     if (record_raw_cut(line, bytes, raw)) {
         root = record_json_text(raw->line, raw->length, &error);
     }
-    if (root == NULL) {
+    if (!root) {
         /* Of a line that is not JSON the column must be that of the file. */
         raw->n_arrays = 0;
         root = record_json_text(line, bytes, &error);
@@ -127,7 +127,7 @@ json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
         json_decref(root);
         root = NULL;
         record_fail(err, "out of memory");
-    } else if (root == NULL) {
+    } else if (!root) {
         record_fail(err, "not JSON: %s (column %d)", error.text, error.column);
     } else if (!json_is_object(root)) {
         json_decref(root);
@@ -140,7 +140,7 @@ json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
 int record_json_type(const json_t *root, struct text_error *err)
 {
     const char *schema = json_string_value(json_object_get(root, "schema"));
-    if (schema == NULL) {
+    if (!schema) {
         return record_fail(err, "\"schema\" is missing or no string");
     }
     for (int type = 0; type < RECORD_TYPES; ++type) {
@@ -162,7 +162,7 @@ static int read_text(const json_t *value, const struct record_field *field, char
                      struct text_error *err)
 {
     const char *string = json_string_value(value);
-    if (string == NULL) {
+    if (!string) {
         return record_fail(err, "\"%s\" is missing or no string", field->name);
     }
     const size_t length = json_string_length(value);
@@ -197,7 +197,7 @@ int record_json_integer(const json_t *value, const char *name, json_int_t min, j
 static int read_big(const json_t *value, const char *name, uint64_t *number, struct text_error *err)
 {
     const char *string = json_string_value(value);
-    if (string == NULL || string[0] == '\0' || strspn(string, "0123456789") != strlen(string)) {
+    if (!string || string[0] == '\0' || strspn(string, "0123456789") != strlen(string)) {
         return record_fail(err, "\"%s\" is missing or no string of digits", name);
     }
     errno = 0;
@@ -258,9 +258,9 @@ static int read_field(const json_t *value, const struct record_field *field, voi
 int record_json_fields(const json_t *object, const struct record_field *field, void *to,
                        struct text_error *err)
 {
-    for (; field->name != NULL; ++field) {
+    for (; field->name; ++field) {
         const json_t *value = json_object_get(object, field->name);
-        if ((value != NULL || !field->later) && read_field(value, field, to, err) != 0) {
+        if ((value || !field->later) && read_field(value, field, to, err) != 0) {
             return -1;
         }
     }

@@ -22,7 +22,7 @@ FILE *machine_open(const char *path, int *status)
 {
     FILE *file = fopen(path, "r");
 
-    if (file == NULL && errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EPERM)
+    if (!file && errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EPERM)
         *status = -1;
     return file;
 }
@@ -42,12 +42,12 @@ static bool put_processor(const char *root, FILE *to, int *status)
 
     FILE *from = machine_open(path, status);
 
-    while (from != NULL && (n = getline(&line, &capacity, from)) > 1)
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    while (from && (n = getline(&line, &capacity, from)) > 1)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
             if (is_about(line, names[i]))
                 fputs(line, to);
     free(line);
-    if (from == NULL)
+    if (!from)
         return false;
     if (n < 0 && !feof(from)) /* no memory for the line, or no more of the file */
         *status = -1;
@@ -69,15 +69,15 @@ static void put_gpus(const char *root, FILE *to, int *status)
         *status = -1;
     if (none != 0)
         return;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
         FILE *from = fopen(found.gl_pathv[i], "r");
 
-        while (from != NULL && fgets(line, sizeof line, from) != NULL)
+        while (from && fgets(line, sizeof line, from))
             if (is_about(line, "Model"))
                 fputs(line, to);
-        if (from == NULL || ferror(from))
+        if (!from || ferror(from))
             *status = -1;
-        if (from != NULL)
+        if (from)
             fclose(from);
     }
     globfree(&found);
@@ -93,7 +93,7 @@ int machine_class(const char *root, const struct dp_machine *machine, char hex[D
     FILE *to = open_memstream(&text, &bytes);
 
     hex[0] = '\0';
-    if (to == NULL)
+    if (!to)
         return -1;
     const bool known = put_processor(root, to, &status);
 
@@ -119,11 +119,11 @@ static bool read_id(const char *root, const char *name, char id[ID_BYTES], int *
     snprintf(path, sizeof path, "%s%s", root, name);
 
     FILE *file = machine_open(path, status);
-    const bool read = file != NULL && fgets(id, ID_BYTES, file) != NULL;
+    const bool read = file && fgets(id, ID_BYTES, file);
 
-    if (file != NULL && ferror(file))
+    if (file && ferror(file))
         *status = -1;
-    if (file != NULL)
+    if (file)
         fclose(file);
     return read;
 }
@@ -163,7 +163,7 @@ static bool changes_results(const char *variable)
                                          "HWLOC_XMLFILE=",
                                          "HWLOC_THISSYSTEM="};
 
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; ++i)
         if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
             return true;
     return false;
@@ -179,14 +179,14 @@ static int join(char *const chosen[], size_t n, char *text, size_t bytes)
     char *all = NULL, hex[DIGEST_HEX];
     size_t length = 0;
     FILE *to = open_memstream(&all, &length);
-    int status = to == NULL ? -1 : 0;
+    int status = !to ? -1 : 0;
 
     text[0] = '\0';
-    for (size_t i = 0; to != NULL && i < n; i++)
+    for (size_t i = 0; to && i < n; ++i)
         fprintf(to, "%s%s", i > 0 ? " " : "", chosen[i]);
-    if (to != NULL && ferror(to))
+    if (to && ferror(to))
         status = -1;
-    if (to != NULL && fclose(to) != 0)
+    if (to && fclose(to) != 0)
         status = -1;
     if (status == 0 && length < bytes)
         memcpy(text, all, length + 1);
@@ -201,13 +201,13 @@ int machine_environment(char *const variables[], char *text, size_t bytes)
     size_t n = 0, all = 0;
 
     text[0] = '\0';
-    while (variables != NULL && variables[all] != NULL)
-        all++;
+    while (variables && variables[all])
+        ++all;
     char **chosen = calloc(all + 1, sizeof *chosen);
 
-    if (chosen == NULL)
+    if (!chosen)
         return -1;
-    for (size_t i = 0; i < all; i++)
+    for (size_t i = 0; i < all; ++i)
         if (changes_results(variables[i]))
             chosen[n++] = variables[i];
     qsort(chosen, n, sizeof *chosen, compare_texts);

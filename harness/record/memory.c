@@ -12,7 +12,7 @@ static void *allocate(size_t bytes)
 {
     void *memory = malloc(bytes);
 
-    if (memory == NULL)
+    if (!memory)
         failed = true;
     return memory;
 }
@@ -29,7 +29,7 @@ bool record_memory_failed(void)
 
 char *record_memory_text(struct json_t *root, size_t flags)
 {
-    char *text = root == NULL ? NULL : json_dumps(root, flags);
+    char *text = !root ? NULL : json_dumps(root, flags);
 
     json_decref(root);
     if (failed) {

@@ -37,12 +37,12 @@ static int open_default(struct output *output, struct text_error *err)
     struct tm utc;
     char stamp[32] = "", suffix[16] = "";
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; ++i)
         if (mkdir(folders[i], 0777) && errno != EEXIST)
             return say(err, "cannot make the folder %s: %s", folders[i], strerror(errno));
-    if (gmtime_r(&now, &utc) != NULL)
+    if (gmtime_r(&now, &utc))
         strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
-    for (int i = 2; i < DEFAULT_NAMES; i++) {
+    for (int i = 2; i < DEFAULT_NAMES; ++i) {
         snprintf(output->path, sizeof output->path, "results/local/sweep-%s%s.jsonl", stamp,
                  suffix);
         output->fd = open(output->path, OPEN_FLAGS | O_CREAT | O_EXCL, 0666);
@@ -55,7 +55,7 @@ static int open_default(struct output *output, struct text_error *err)
 
 static int open_path(struct output *output, const char *path, bool resume, struct text_error *err)
 {
-    if (path == NULL)
+    if (!path)
         return open_default(output, err);
     if (strlen(path) >= sizeof output->path)
         return say(err, "--out: the path is longer than %zu characters", sizeof output->path - 1);
@@ -83,7 +83,7 @@ static bool is_started(int fd)
     const size_t common = length < sizeof header - 1 ? length : sizeof header - 1;
 
     return n >= 0 && length < sizeof text && memcmp(text, header, common) == 0 &&
-           memchr(text, '\n', length) == NULL;
+           !memchr(text, '\n', length);
 }
 
 int output_open(struct output *output, const char *path, bool resume, struct text_error *err)
@@ -159,12 +159,12 @@ static void note_size(struct output *output)
 
 int output_repair(struct output *output, struct text_error *err)
 {
-    const int rc = repair(output, err);
+    const int status = repair(output, err);
 
     output->sealed = !output->resumed || output->file.sealed;
     memcpy(output->last, output->file.last, sizeof output->last);
     note_size(output);
-    return rc;
+    return status;
 }
 
 /* Another program's bytes must not get mixed up with records. */
@@ -205,18 +205,18 @@ static int rescue(const struct output *output, const char *what, struct text_err
     char path[sizeof output->path + 16];
     int fd = -1;
 
-    for (int i = 1; i < DEFAULT_NAMES && fd < 0; i++) {
+    for (int i = 1; i < DEFAULT_NAMES && fd < 0; ++i) {
         snprintf(path, sizeof path, i == 1 ? "%s.rescued" : "%s.rescued-%d", output->path, i);
         fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
             break;
     }
-    const int rc = fd < 0 ? -1 : copy_to(output->fd, fd);
+    const int status = fd < 0 ? -1 : copy_to(output->fd, fd);
     const int reason = errno;
 
     if (fd >= 0)
         close(fd);
-    if (rc)
+    if (status)
         return say(err, "the file was %s and what was measured cannot be saved in %.100s: %s", what,
                    path, strerror(reason));
     return say(err, "the file was %s while it was written; what was measured is in %.150s", what,
@@ -247,7 +247,7 @@ static char *chain(const struct output *output, char *line, bool closes, char ne
 {
     if (output->sealed)
         line = record_chain_add(line, output->last, closes);
-    if (line == NULL || digest_sha256(line, strlen(line), next) == 0)
+    if (!line || digest_sha256(line, strlen(line), next) == 0)
         return line;
     free(line);
     return NULL;
@@ -258,28 +258,28 @@ static int append(struct output *output, char *line, bool closes, struct text_er
     struct text_error cause = {""};
     char next[DIGEST_HEX];
     off_t added;
-    int rc;
+    int status;
 
     line = chain(output, line, closes, next);
-    if (line == NULL)
+    if (!line)
         return say(err, "out of memory for a record");
     if (check_size(output, err)) {
         free(line);
         return -1;
     }
     added = (off_t)strlen(line) + 1;
-    rc = record_append(output->fd, line, &cause);
+    status = record_append(output->fd, line, &cause);
     free(line);
-    if (rc == 0)
+    if (status == 0)
         memcpy(output->last, next, sizeof output->last);
     /* Asked of the file, the size would be right whatever was done to it during the append. */
-    if (rc == 0 && output->size >= 0)
+    if (status == 0 && output->size >= 0)
         output->size += added;
     else
         note_size(output);
     if (check_place(output, err))
         return -1;
-    return rc ? say(err, "%.120s: %.120s", output->path, cause.text) : check_size(output, err);
+    return status ? say(err, "%.120s: %.120s", output->path, cause.text) : check_size(output, err);
 }
 
 int output_append(struct output *output, char *line, struct text_error *err)

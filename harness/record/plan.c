@@ -37,7 +37,7 @@ static int default_workloads(struct plan_options *options)
     static const char *const names[] = {"tutorial", "mlp:1024,1024,1024,1024"};
     char why[200];
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
         if (workload_parse(names[i], &options->workload[options->n_workloads++], why, sizeof why))
             return -1;
     return 0;
@@ -56,7 +56,7 @@ static size_t steps_that_fit(size_t n_devices)
 
 static int check_steps(const struct plan_options *options, struct text_error *why)
 {
-    for (size_t i = 0; i < options->n_counts; i++) {
+    for (size_t i = 0; i < options->n_counts; ++i) {
         const size_t most = steps_that_fit(options->count[i]);
 
         if (options->limits.max_steps > most) {
@@ -86,7 +86,7 @@ static int plain_counts(struct plan_options *options, struct text_error *why)
 
 static int check_counts(const struct plan_options *options, int n_devices, struct text_error *why)
 {
-    for (size_t i = 0; i < options->n_counts; i++) {
+    for (size_t i = 0; i < options->n_counts; ++i) {
         if (options->count[i] > (size_t)n_devices) {
             snprintf(why->text, sizeof why->text,
                      "--counts has %zu, but --devices %s has only %d device%s", options->count[i],
@@ -100,7 +100,7 @@ static int check_counts(const struct plan_options *options, int n_devices, struc
 /* A bound on a model's rounding is one on that of float. */
 static int check_math(const struct plan_options *options, struct text_error *why)
 {
-    for (size_t i = 0; options->math != DP_MATH_F32 && i < options->n_workloads; i++) {
+    for (size_t i = 0; options->math != DP_MATH_F32 && i < options->n_workloads; ++i) {
         if (workload_is_exact(&options->workload[i]))
             continue;
         snprintf(why->text, sizeof why->text,
@@ -116,7 +116,7 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
 {
     const size_t most = options->count[options->n_counts - 1];
 
-    for (size_t i = 0; options->ddp && i < options->n_workloads; i++) {
+    for (size_t i = 0; options->ddp && i < options->n_workloads; ++i) {
         if (verify_has_ranks(&options->workload[i]))
             continue;
         snprintf(why->text, sizeof why->text,
@@ -125,7 +125,7 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
                  options->workload[i].name);
         return -1;
     }
-    for (size_t i = 0; options->ddp && i < options->n_counts; i++) {
+    for (size_t i = 0; options->ddp && i < options->n_counts; ++i) {
         const size_t count = options->count[i];
 
         if ((count & (count - 1)) == 0)
@@ -239,7 +239,7 @@ static void first_devices(const char *list, size_t count, char *text, size_t byt
     if (device_list_first(list, count, text, bytes) == 0)
         return;
     const char *colon = strchr(list, ':'), *plus = strchr(list, '+');
-    const int kind = colon != NULL ? (int)(colon - list) : 0;
+    const int kind = colon ? (int)(colon - list) : 0;
 
     snprintf(text, bytes, "%.*s:%zu%s", kind, list, count, plus != NULL ? plus : "");
 }
@@ -255,7 +255,7 @@ static uint64_t next_random(uint64_t *state)
 
 static void shuffle(struct cell_config *cells, size_t n, uint64_t seed)
 {
-    for (size_t i = n; i > 1; i--) {
+    for (size_t i = n; i > 1; --i) {
         const size_t j = (size_t)(next_random(&seed) % i);
         const struct cell_config last = cells[i - 1];
 
@@ -295,9 +295,9 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
     struct cell_config *cells = calloc(n, sizeof *cells);
     uint64_t state = options->seed;
 
-    if (cells == NULL)
+    if (!cells)
         return NULL;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         make_cell(options, i % block, &cells[i]);
         cells[i].launch = (int)(i / block);
         snprintf(cells[i].communicator, sizeof cells[i].communicator, "%s", communicator);
@@ -305,7 +305,7 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
     }
     for (size_t first = 0; first < n; first += block)
         shuffle(cells + first, block, next_random(&state));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         cells[i].order_index = i;
     return cells;
 }

@@ -31,7 +31,7 @@ static void add(struct line *line, const char *format, ...)
 
 static void add_list(struct line *line, const char *name, const size_t list[], size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         if (i == 0)
             add(line, " %s %zu", name, list[i]);
         else
@@ -54,7 +54,7 @@ int plan_command(const struct plan_options *options, char *text, size_t bytes,
     add_list(&line, "--bucket", options->bucket, options->n_buckets);
     add(&line, " --scaling %s", options->weak ? "weak" : "strong");
     add_list(&line, "--batch", options->batch, options->n_batches);
-    for (size_t i = 0; i < options->n_workloads; i++)
+    for (size_t i = 0; i < options->n_workloads; ++i)
         add(&line, " --workload %s", options->workload[i].name);
     add(&line, " --launches %zu --seed %" PRIu64 " --seconds %g --steps %zu:%zu --bind %s",
         options->launches, options->seed, options->limits.seconds, options->limits.min_steps,
@@ -73,7 +73,7 @@ static size_t option_length(const char *text)
 {
     const char *next = strstr(text, " --");
 
-    return next != NULL ? (size_t)(next - text) : strlen(text);
+    return next ? (size_t)(next - text) : strlen(text);
 }
 
 /* Whether text has an option of the name at the start of option. */

@@ -25,7 +25,7 @@ static int read_math(const char *value, struct plan_options *plan)
     int math = 0;
 
     while (math < DP_MATHS && strcmp(value, dp_math_name((enum dp_math)math)) != 0)
-        math++;
+        ++math;
     plan->math = (enum dp_math)math;
     return math < DP_MATHS ? 0 : -1;
 }
@@ -34,8 +34,7 @@ static int read_mode(const char *value, struct plan_options *plan)
 {
     plan->plain = strstr(value, "plain") != NULL;
     plan->ddp = strstr(value, "ddp") != NULL;
-    plan->dp =
-        strcmp(value, "dp") == 0 || strncmp(value, "dp,", 3) == 0 || strstr(value, ",dp") != NULL;
+    plan->dp = strcmp(value, "dp") == 0 || strncmp(value, "dp,", 3) == 0 || strstr(value, ",dp");
     return 0;
 }
 
@@ -103,7 +102,7 @@ static int read_steps(const char *value, struct plan_options *plan)
     const char *colon = strchr(value, ':');
 
     plan->limits.min_steps = strtoull(value, NULL, 10);
-    plan->limits.max_steps = colon != NULL ? strtoull(colon + 1, NULL, 10) : 0;
+    plan->limits.max_steps = colon ? strtoull(colon + 1, NULL, 10) : 0;
     return 0;
 }
 
@@ -137,12 +136,12 @@ static int read_option(const char *name, const char *value, struct plan_options 
     size_t i = 0;
 
     while (i < n && strcmp(name, options[i].name) != 0)
-        i++;
+        ++i;
     if (i == n) {
         snprintf(why->text, sizeof why->text, "this version does not know its \"%.40s\"", name);
         return -1;
     }
-    if (value != NULL && options[i].read(value, plan) == 0)
+    if (value && options[i].read(value, plan) == 0)
         return 0;
     snprintf(why->text, sizeof why->text, "its \"%s %.60s\" cannot be used", name,
              value != NULL ? value : "");
@@ -155,9 +154,9 @@ static size_t same_start(const char *a, const char *b)
     size_t n = 0;
 
     while (a[n] != '\0' && a[n] == b[n])
-        n++;
+        ++n;
     while (n > 0 && a[n - 1] != ' ')
-        n--;
+        --n;
     return n;
 }
 
@@ -171,7 +170,7 @@ int plan_read(const char *command, int n_devices, struct plan_options *plan, str
         snprintf(why->text, sizeof why->text, "it is longer than %zu characters", sizeof copy - 1);
         return -1;
     }
-    for (char *name; status == 0 && (name = strtok_r(NULL, " ", &rest)) != NULL;)
+    for (char *name; status == 0 && (name = strtok_r(NULL, " ", &rest));)
         status = read_option(name, strtok_r(NULL, " ", &rest), plan, why);
     if (status == 0)
         status = plan_defaults(plan, n_devices, why);

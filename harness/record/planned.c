@@ -45,7 +45,7 @@ static int check_texts(const struct record_run *run, const struct plan_options *
         {"communicator", run->communicator, communicator},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         if (strcmp(rows[i].here, rows[i].planned) != 0)
             return record_fail(err,
                                "\"%s\" is \"%.40s\", but with this \"command\" it is \"%.40s\"",
@@ -67,7 +67,7 @@ static int check_numbers(const struct record_run *run, const struct plan_options
         {"slots", (uint64_t)run->n_slots, (uint64_t)(devices < 0 ? run->n_slots : devices)},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         if (rows[i].here != rows[i].planned)
             return record_fail(err,
                                "\"%s\" is %" PRIu64 ", but with this \"command\" it is %" PRIu64,
@@ -80,7 +80,7 @@ static int check_slots(const struct record_run *run, const struct plan_options *
 {
     const size_t kind = strcspn(plan->devices, ":");
 
-    for (int i = 0; i < run->n_slots; i++) {
+    for (int i = 0; i < run->n_slots; ++i) {
         const struct record_slot *slot = &run->slot[i];
 
         if (strlen(slot->kind) != kind || strncmp(slot->kind, plan->devices, kind) != 0)
@@ -106,9 +106,9 @@ static int list_cells(const struct record_run *run, struct record_plan *plan)
     plan->place = calloc(plan->cells, sizeof *plan->place);
     plan->taken = calloc(run->planned, sizeof *plan->taken);
     plan->state = calloc(run->planned, sizeof *plan->state);
-    if (plan->cell == NULL || plan->place == NULL || plan->taken == NULL || plan->state == NULL)
+    if (!plan->cell || !plan->place || !plan->taken || !plan->state)
         return -1;
-    for (size_t i = 0; i < plan->cells; i++) {
+    for (size_t i = 0; i < plan->cells; ++i) {
         cell_identify(&plan->cell[i], &cell);
         memcpy(plan->place[i].cell_id, cell.cell_id, sizeof cell.cell_id);
         plan->place[i].index = i;
@@ -152,8 +152,7 @@ static const struct cell_config *find_cell(const struct record_plan *plan,
     first.launch = 0;
     record_cell_id(&first, wanted.cell_id);
     found = bsearch(&wanted, plan->place, plan->cells, sizeof wanted, compare_places);
-    return found != NULL && (size_t)key->launch < plan->options.launches ? &plan->cell[found->index]
-                                                                         : NULL;
+    return found && (size_t)key->launch < plan->options.launches ? &plan->cell[found->index] : NULL;
 }
 
 /* Values that are surely compared: of both sets the number of shards, the rows of each, outputs,
@@ -240,7 +239,7 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
     const struct record_key *key = &cell->key;
     const struct cell_config *planned = find_cell(plan, key);
 
-    if (planned == NULL)
+    if (!planned)
         return record_fail(err,
                            "\"command\" plans no cell %.60s, mode %s, %s, %zu rows, %s, %s, %s, "
                            "launch %d",

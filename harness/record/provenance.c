@@ -43,14 +43,14 @@ static void read_clock(struct record_run *run)
     uint64_t difference[CLOCK_CALLS];
     uint64_t last = clock_ns(clock);
 
-    for (int i = 0; i < CLOCK_CALLS; i++) {
+    for (int i = 0; i < CLOCK_CALLS; ++i) {
         const uint64_t now = clock_ns(clock);
 
         difference[i] = now - last;
         last = now;
     }
     qsort(difference, CLOCK_CALLS, sizeof *difference, compare_numbers);
-    for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; i++)
+    for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; ++i)
         run->timer_tick_ns = (double)difference[i];
     const size_t middle = CLOCK_CALLS / 2;
 
@@ -66,10 +66,10 @@ static int read_line(const char *path, char *text, size_t bytes)
     int status = 0;
     FILE *file = machine_open(path, &status);
 
-    if (file == NULL || fgets(text, (int)bytes, file) == NULL)
+    if (!file || !fgets(text, (int)bytes, file))
         snprintf(text, bytes, "unknown");
     text[strcspn(text, "\n")] = '\0';
-    if (file != NULL)
+    if (file)
         fclose(file);
     return status;
 }
@@ -81,7 +81,7 @@ static void read_load(struct record_run *run)
     double load[3];
 
     run->load_avg[0] = run->load_avg[1] = run->load_avg[2] = (double)NAN;
-    if (file == NULL)
+    if (!file)
         return;
     if (fscanf(file, "%lf %lf %lf", &load[0], &load[1], &load[2]) == 3)
         memcpy(run->load_avg, load, sizeof load);
@@ -131,7 +131,7 @@ bool provenance_simulated(struct dp_group *group)
     struct dp_slot_info info;
     bool found = false;
 
-    for (int i = 0; i < dp_group_size(group) && !found; i++) {
+    for (int i = 0; i < dp_group_size(group) && !found; ++i) {
         dp_slot_describe(dp_group_slot(group, i), &info);
         found = strncmp(info.model, simulated, strlen(simulated)) == 0;
     }
@@ -141,7 +141,7 @@ bool provenance_simulated(struct dp_group *group)
 static void read_slots(struct dp_group *group, struct record_run *run)
 {
     run->n_slots = dp_group_size(group);
-    for (int i = 0; i < run->n_slots; i++) {
+    for (int i = 0; i < run->n_slots; ++i) {
         struct record_slot *slot = &run->slot[i];
         struct dp_slot_info info;
 
@@ -171,7 +171,7 @@ static void name_run(struct record_run *run)
 
     snprintf(run->run_id, sizeof run->run_id, "%016" PRIx64,
              equal_digest(0, unique, sizeof unique));
-    if (gmtime_r(&now, &utc) != NULL)
+    if (gmtime_r(&now, &utc))
         strftime(run->created_utc, sizeof run->created_utc, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(run->source, sizeof run->source, "measured");
 }
@@ -222,7 +222,7 @@ static int compare_counts(const struct record_run *here, const struct record_run
                  {"number of usable processing units", here->usable_pus, there->usable_pus},
                  {"number of devices", here->n_slots, there->n_slots}};
 
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
         char a[16], b[16];
 
         snprintf(a, sizeof a, "%d", pairs[i].here);
@@ -242,7 +242,7 @@ static void describe_slot(const struct record_slot *slot, char *text, size_t byt
 static int compare_slots(const struct record_run *here, const struct record_run *there, char *why,
                          size_t bytes)
 {
-    for (int i = 0; i < here->n_slots; i++) {
+    for (int i = 0; i < here->n_slots; ++i) {
         char what[32], a[200], b[200];
 
         snprintf(what, sizeof what, "device %d", i);
@@ -305,7 +305,7 @@ int provenance_compare(const struct record_run *here, const struct record_run *t
 
     if (compare_source(here, there, why, bytes))
         return -1;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i)
         if (differs(pairs[i].what, pairs[i].here, pairs[i].there, why, bytes))
             return -1;
     return compare_counts(here, there, why, bytes) ? -1 : compare_slots(here, there, why, bytes);

@@ -42,7 +42,7 @@ static const char *find_raw(const char *line, const char *end)
             return p + length - 1;
         }
         p = string_end(p, end);
-        if (p == NULL) {
+        if (!p) {
             return NULL;
         }
     }
@@ -62,7 +62,7 @@ static bool room_for(void **list, size_t n, size_t *capacity, size_t bytes)
     }
     const size_t wanted = *capacity == 0 ? 1024 : 2 * *capacity;
     void *grown = realloc(*list, wanted * bytes);
-    if (grown != NULL) {
+    if (grown) {
         *list = grown;
         *capacity = wanted;
     }
@@ -145,7 +145,7 @@ static bool cut_object(struct cutter *c)
             continue;
         }
         const char *last = first == '"' ? string_end(c->from, c->end) : c->from;
-        if (last == NULL || first == '\0' || (first != '"' && strchr(others, first) == NULL)) {
+        if (!last || first == '\0' || (first != '"' && !strchr(others, first))) {
             return false;
         }
         depth += (first == '{') + (first == '[') - (first == '}') - (first == ']');
@@ -158,12 +158,12 @@ bool record_raw_cut(const char *line, size_t bytes, struct record_raw *raw)
 {
     raw->n_numbers = raw->n_arrays = raw->length = 0;
     const char *begin = bytes > 0 && line[bytes - 1] == '}' ? find_raw(line, line + bytes) : NULL;
-    if (begin == NULL) {
+    if (!begin) {
         return false;
     }
     if (bytes > raw->line_capacity) {
         char *grown = realloc(raw->line, bytes);
-        if (grown == NULL) {
+        if (!grown) {
             return false;
         }
         raw->line = grown;

@@ -63,11 +63,11 @@ static int read_series(const struct series *series, const char *name, json_int_t
 {
     for (size_t i = 0; i < series->n; ++i) {
         json_int_t number = 0;
-        if (series->number != NULL && series->number[i] <= (uint64_t)most) {
+        if (series->number && series->number[i] <= (uint64_t)most) {
             to[i] = series->number[i];
             continue;
         }
-        if (series->number != NULL) {
+        if (series->number) {
             return record_fail(err, "\"%s\" is %" PRIu64 ", outside 0 to %" JSON_INTEGER_FORMAT,
                                name, series->number[i], most);
         }
@@ -144,7 +144,7 @@ static int read_ranks(const json_t *value, const char *name, const struct source
     }
     /* Cannot overflow: the elements were counted. One more, because NULL means not measured. */
     *times = calloc(n_ranks * source->n + 1, sizeof **times);
-    if (*times == NULL) {
+    if (!*times) {
         return record_fail(err, "no memory for %zu times", n_ranks * source->n);
     }
     for (size_t rank = 0; rank < n_ranks; ++rank) {
@@ -160,11 +160,10 @@ static int read_raw(const json_t *root, const struct record_raw *raw, struct rec
                     struct text_error *err)
 {
     const struct source source = {find_object(root, "raw", err), raw, cell->n_samples};
-    const json_t *phases =
-        source.object == NULL ? NULL : find_object(source.object, "phase_ns", err);
+    const json_t *phases = !source.object ? NULL : find_object(source.object, "phase_ns", err);
     const size_t n_ranks = (size_t)cell->n_ranks;
     struct series steps;
-    if (phases == NULL || find_times(&source, "t_step_ns", &steps, err) != 0) {
+    if (!phases || find_times(&source, "t_step_ns", &steps, err) != 0) {
         return -1;
     }
     /* Without ranks: phase arrays are allocated only for phases that are there. */
@@ -185,9 +184,7 @@ static int read_raw(const json_t *root, const struct record_raw *raw, struct rec
         }
     }
     const json_t *matmul = json_object_get(source.object, "matmul_ns");
-    return matmul == NULL
-               ? 0
-               : read_ranks(matmul, "matmul_ns", &source, n_ranks, &cell->matmul_ns, err);
+    return !matmul ? 0 : read_ranks(matmul, "matmul_ns", &source, n_ranks, &cell->matmul_ns, err);
 }
 
 static int read_shards(const json_t *root, struct record_cell *cell, struct text_error *err)
@@ -213,7 +210,7 @@ static int read_shards(const json_t *root, struct record_cell *cell, struct text
 static int read_peaks(const json_t *root, struct record_cell *cell, struct text_error *err)
 {
     const json_t *peaks = json_object_get(root, "peak_bytes");
-    if (peaks == NULL) {
+    if (!peaks) {
         return 0;
     }
     if (!json_is_array(peaks) || json_array_size(peaks) > RECORD_MAX_RANKS) {
@@ -234,7 +231,7 @@ static int read_peaks(const json_t *root, struct record_cell *cell, struct text_
 static int read_status(const json_t *root, struct record_cell *cell, struct text_error *err)
 {
     const char *name = json_string_value(json_object_get(root, "status"));
-    for (int i = 0; name != NULL && i < RECORD_STATUSES; ++i) {
+    for (int i = 0; name && i < RECORD_STATUSES; ++i) {
         if (strcmp(name, record_status_names[i]) == 0) {
             cell->status = (enum record_status)i;
             return 0;
@@ -275,8 +272,8 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
     cell->bytes_per_step = cell->compute_alone_ns = cell->comm_alone_ns = NAN;
     cell->whole_ns = cell->hidden_frac = NAN;
     const json_t *key = find_object(root, "cell", err);
-    const json_t *medians = key == NULL ? NULL : find_object(root, "phase_median_ns", err);
-    int status = medians == NULL ? -1 : record_json_fields(key, record_key_fields, &cell->key, err);
+    const json_t *medians = !key ? NULL : find_object(root, "phase_median_ns", err);
+    int status = !medians ? -1 : record_json_fields(key, record_key_fields, &cell->key, err);
     for (int p = 0; status == 0 && p < RECORD_PHASES; ++p) {
         const char *name = record_phase_names[p];
         status =
@@ -318,7 +315,7 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
         return -1;
     }
     const json_t *load = find_array(root, "load_avg", 3, err);
-    for (size_t i = 0; load != NULL && i < 3; ++i) {
+    for (size_t i = 0; load && i < 3; ++i) {
         if (record_json_real(json_array_get(load, i), "load_avg", &run->load_avg[i], err) != 0) {
             return -1;
         }
@@ -326,12 +323,11 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
     if (strcmp(run->scaling, "strong") != 0 && strcmp(run->scaling, "weak") != 0) {
         return record_fail(err, "\"scaling\" is \"%s\", neither strong nor weak", run->scaling);
     }
-    if (load != NULL && strcmp(run->source, "measured") != 0 &&
-        strcmp(run->source, "simulated") != 0) {
+    if (load && strcmp(run->source, "measured") != 0 && strcmp(run->source, "simulated") != 0) {
         return record_fail(err, "\"source\" is \"%s\", neither measured nor simulated",
                            run->source);
     }
-    return load == NULL ? -1 : 0;
+    return !load ? -1 : 0;
 }
 
 int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err)

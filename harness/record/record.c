@@ -67,14 +67,14 @@ int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
     cell->t_start_ns = calloc(n, sizeof cell->t_start_ns[0]);
     cell->t_step_ns = calloc(n, sizeof cell->t_step_ns[0]);
     cell->flags = calloc(n, sizeof cell->flags[0]);
-    bool complete = cell->t_start_ns != NULL && cell->t_step_ns != NULL && cell->flags != NULL;
+    bool complete = cell->t_start_ns && cell->t_step_ns && cell->flags;
     for (int p = 0; p < RECORD_PHASES; ++p) {
         cell->phase_ns[p] =
             n_ranks == 0 ? NULL : calloc(n * (size_t)n_ranks, sizeof cell->phase_ns[p][0]);
-        complete = complete && (n_ranks == 0 || cell->phase_ns[p] != NULL);
+        complete = complete && (n_ranks == 0 || cell->phase_ns[p]);
     }
     cell->matmul_ns = n_ranks == 0 ? NULL : calloc(n * (size_t)n_ranks, sizeof cell->matmul_ns[0]);
-    complete = complete && (n_ranks == 0 || cell->matmul_ns != NULL);
+    complete = complete && (n_ranks == 0 || cell->matmul_ns);
     if (!complete) {
         record_cell_free(cell);
         return -1;
@@ -110,7 +110,7 @@ static double phase_median(const struct record_cell *cell, enum record_phase pha
 {
     const uint64_t *ns = cell->phase_ns[phase];
     size_t n = 0;
-    for (size_t i = 0; ns != NULL && i < cell->n_samples; ++i) {
+    for (size_t i = 0; ns && i < cell->n_samples; ++i) {
         uint64_t slowest = 0;
         for (int rank = 0; rank < cell->n_ranks; ++rank) {
             const uint64_t time = ns[(size_t)rank * cell->n_samples + i];
@@ -127,7 +127,7 @@ static double phase_median(const struct record_cell *cell, enum record_phase pha
 static double outside_median(const struct record_cell *cell, double x[])
 {
     size_t n = 0;
-    for (size_t i = 0; cell->matmul_ns != NULL && cell->n_shards > 0 && i < cell->n_samples; ++i) {
+    for (size_t i = 0; cell->matmul_ns && cell->n_shards > 0 && i < cell->n_samples; ++i) {
         double inside = 0;
         for (int rank = 0; rank < cell->n_shards && rank < cell->n_ranks; ++rank) {
             inside += (double)cell->matmul_ns[(size_t)rank * cell->n_samples + i];
@@ -196,7 +196,7 @@ int record_derive(struct record_cell *cell)
 {
     const size_t room = cell->n_samples > 0 ? cell->n_samples : 1;
     double *x = calloc(room, sizeof x[0]), *scratch = calloc(room, sizeof scratch[0]);
-    if (x == NULL || scratch == NULL) {
+    if (!x || !scratch) {
         free(x);
         free(scratch);
         return -1;

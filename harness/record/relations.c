@@ -84,7 +84,7 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
                       struct text_error *err)
 {
     const size_t n = cell->n_samples;
-    for (size_t i = 0; ns != NULL && i < n * (size_t)cell->n_ranks; ++i) {
+    for (size_t i = 0; ns && i < n * (size_t)cell->n_ranks; ++i) {
         if (ns[i] > cell->t_step_ns[i % n]) {
             return record_fail(err,
                                "step %zu took %" PRIu64 " ns, but %s of replica %zu in it %" PRIu64,

@@ -15,7 +15,7 @@
 static json_t *text_value(const char *text)
 {
     char *copy = strdup(text);
-    if (copy == NULL) {
+    if (!copy) {
         return NULL;
     }
     for (size_t i = 0; copy[i] != '\0';) {
@@ -77,7 +77,7 @@ static json_t *field_value(const struct record_field *field, const void *object)
 static int put_fields(json_t *object, const struct record_field *field, const void *from)
 {
     int status = 0;
-    for (; field->name != NULL; ++field) {
+    for (; field->name; ++field) {
         status |= json_object_set_new(object, field->name, field_value(field, from));
     }
     return status;
@@ -143,7 +143,7 @@ static json_t *peak_bytes(const struct record_cell *cell)
 /* An array per rank; null when it was not measured. */
 static json_t *rank_times(const struct record_cell *cell, const uint64_t *ns)
 {
-    if (ns == NULL) {
+    if (!ns) {
         return json_null();
     }
     json_t *ranks = json_array();

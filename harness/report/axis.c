@@ -42,15 +42,15 @@ void plot_axis_tick(struct plot_axis *axis, double value)
 {
     int i = axis->n;
 
-    for (int j = 0; j < axis->n; j++)
+    for (int j = 0; j < axis->n; ++j)
         if (!(axis->tick[j] < value || axis->tick[j] > value))
             return;
     if (i == PLOT_MAX_TICKS || !can_be_drawn(axis, value))
         return;
-    for (; i > 0 && axis->tick[i - 1] > value; i--)
+    for (; i > 0 && axis->tick[i - 1] > value; --i)
         axis->tick[i] = axis->tick[i - 1];
     axis->tick[i] = value;
-    axis->n++;
+    ++axis->n;
 }
 
 void plot_axis_pad(struct plot_axis *axis, double below, double above, double least)
@@ -90,7 +90,7 @@ static void round_logarithmic(struct plot_axis *axis)
     const int stride = hi - lo > 10.0 ? (int)ceil((hi - lo) / 10.0) : 1;
 
     for (int decade = (int)floor(lo); decade <= (int)ceil(hi); decade += stride)
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n; ++i) {
             const double value = digits[i] * pow(10.0, decade);
 
             if (log10(value) >= lo && log10(value) <= hi)
@@ -150,7 +150,7 @@ static double half_width(const struct plot_axis *axis, int i, double pixels)
 
 static bool has_room(const struct plot_axis *axis, int i, double pixels)
 {
-    for (int j = 0; j < axis->n; j++) {
+    for (int j = 0; j < axis->n; ++j) {
         const double apart =
             fabs(plot_axis_place(axis, axis->tick[i]) - plot_axis_place(axis, axis->tick[j]));
 
@@ -163,10 +163,10 @@ static bool has_room(const struct plot_axis *axis, int i, double pixels)
 
 void plot_axis_thin(struct plot_axis *axis, double pixels)
 {
-    for (int i = 0; i < axis->n; i++)
+    for (int i = 0; i < axis->n; ++i)
         axis->bare[i] = i > 0 && i + 1 < axis->n;
-    for (int powers = 1; powers >= 0; powers--)
-        for (int i = 0; i < axis->n; i++)
+    for (int powers = 1; powers >= 0; --powers)
+        for (int i = 0; i < axis->n; ++i)
             if (axis->bare[i] && is_power(axis, axis->tick[i]) >= (powers != 0))
                 axis->bare[i] = !has_room(axis, i, pixels);
 }
@@ -187,13 +187,13 @@ void plot_spread(double place[], int n, double step, double lo, double hi)
 
     n = n < PLOT_MAX_LINES ? n : PLOT_MAX_LINES;
     step = n > 1 ? fmin(step, (hi - lo) / (n - 1)) : step;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         order[i] = &place[i];
     qsort(order, (size_t)n, sizeof order[0], compare_places);
-    for (int round = 0; round < 300; round++) {
-        for (int i = 0; i < n; i++)
+    for (int round = 0; round < 300; ++round) {
+        for (int i = 0; i < n; ++i)
             *order[i] = fmin(fmax(*order[i], lo + i * step), hi - (n - 1 - i) * step);
-        for (int i = 1; i < n; i++) {
+        for (int i = 1; i < n; ++i) {
             const double lack = step - (*order[i] - *order[i - 1]);
 
             if (lack > 0.0) {

@@ -30,7 +30,7 @@ static struct span launches(const struct report *report, enum report_range range
 {
     struct span span = {0};
 
-    for (size_t i = 0; i < report->n_points; i++) {
+    for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
 
         if (point->step_ns.range == range)
@@ -45,7 +45,7 @@ static struct span steps(const struct report *report)
 {
     struct span span = {0};
 
-    for (size_t i = 0; i < report->n_rows; i++)
+    for (size_t i = 0; i < report->n_rows; ++i)
         if (report->row[i].verified)
             widen(&span, report->row[i].cell->n_valid);
     return span;
@@ -55,7 +55,7 @@ static double least_coverage(const struct report *report, bool ratios)
 {
     double least = 1.0;
 
-    for (size_t i = 0; i < report->n_points; i++) {
+    for (size_t i = 0; i < report->n_points; ++i) {
         least = fmin(least, report->point[i].step_ns.coverage);
         least = ratios ? fmin(least, report->point[i].speedup.coverage) : least;
     }
@@ -93,7 +93,7 @@ static void bars(struct text_out *out, const struct report *report, bool ratios)
 
 static bool any_weak(const struct report *report)
 {
-    for (size_t g = 0; g < report->n_groups; g++)
+    for (size_t g = 0; g < report->n_groups; ++g)
         if (strcmp(report->group[g].scaling, "weak") == 0)
             return true;
     return false;
@@ -199,7 +199,7 @@ void report_caption(struct text_out *out, const struct report *report, enum repo
         overlap(out);
         break;
     default:
-        if (report->peer != NULL)
+        if (report->peer)
             report_peer_caption(out, report->peer);
     }
 }

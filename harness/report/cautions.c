@@ -18,7 +18,7 @@ struct counts {
 
 static bool any_unsteady(const struct report_point *point)
 {
-    for (size_t i = 0; i < point->n; i++)
+    for (size_t i = 0; i < point->n; ++i)
         if (point->row[i].verified && !point->row[i].cell->steady_state)
             return true;
     return false;
@@ -34,20 +34,19 @@ static bool is_slowed(const struct report_row *row)
 {
     const size_t length = strlen(row->kind);
 
-    return strchr(row->kind, '+') != NULL && length > 2 &&
-           strcmp(row->kind + length - 2, "us") == 0;
+    return strchr(row->kind, '+') && length > 2 && strcmp(row->kind + length - 2, "us") == 0;
 }
 
 static struct counts count(const struct report *report)
 {
     struct counts counts = {.points = 0};
 
-    for (size_t i = 0; i < report->n_points; i++) {
+    for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
 
         if (point->verified == 0)
             continue;
-        counts.points++;
+        ++counts.points;
         counts.no_interval += point->verified < FEWEST;
         counts.most = point->verified > counts.most ? point->verified : counts.most;
         counts.unsteady += any_unsteady(point);
@@ -55,9 +54,9 @@ static struct counts count(const struct report *report)
         counts.shared += shares_gpu(point->row);
         counts.slowed += is_slowed(point->row);
         counts.simulated += report_simulated(point->row);
-        counts.without_plain += point->base != NULL && point->plain == NULL;
+        counts.without_plain += point->base && !point->plain;
         counts.without_base += point->base == NULL;
-        counts.unpaired += point->base != NULL && point->speedup.n == 0;
+        counts.unpaired += point->base && point->speedup.n == 0;
     }
     return counts;
 }
@@ -103,12 +102,11 @@ static void about_starts(struct text_out *out, const struct report *report, cons
 {
     const struct record_run *first = report->run[0].run;
 
-    if (report->peer != NULL &&
-        strcmp(report->peer->machine_instance, first->machine_instance) != 0)
+    if (report->peer && strcmp(report->peer->machine_instance, first->machine_instance) != 0)
         caution(out, before, after,
                 "The comparison with PyTorch and run %.8s are not of one start of one machine.",
                 first->run_id);
-    for (size_t r = 1; r < report->n_runs; r++) {
+    for (size_t r = 1; r < report->n_runs; ++r) {
         const struct record_run *run = report->run[r].run;
 
         if (strcmp(run->machine_instance, first->machine_instance) == 0)
@@ -125,7 +123,7 @@ static void about_starts(struct text_out *out, const struct report *report, cons
 static void about_files(struct text_out *out, const struct report *report, const char *before,
                         const char *after)
 {
-    for (size_t r = 0; r < report->n_runs; r++) {
+    for (size_t r = 0; r < report->n_runs; ++r) {
         const struct report_run *run = &report->run[r];
         const char *id = run->run->run_id;
 
@@ -151,7 +149,7 @@ static void about_files(struct text_out *out, const struct report *report, const
 static void about_runs(struct text_out *out, const struct report *report, const char *before,
                        const char *after)
 {
-    for (size_t r = 0; r < report->n_runs; r++) {
+    for (size_t r = 0; r < report->n_runs; ++r) {
         const struct record_run *run = report->run[r].run;
 
         if ((strcmp(run->build_type, "Release") != 0 &&

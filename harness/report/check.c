@@ -64,7 +64,7 @@ static void area_row(struct text_out *out, const struct check_record_area *area,
 
     text_print(out, "<tr class=\"%s\"><th scope=\"row\" class=\"text\">%s</th>",
                bad ? "failed" : "good", total ? "total" : area->name);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
         text_print(out, "<td class=\"number\">%zu</td>", numbers[i]);
     fputs("</tr>\n", out->file);
 }
@@ -78,10 +78,10 @@ static void areas(struct text_out *out, const struct check_record *record)
     fputs("<section>\n<h2>Areas</h2>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead><tr>"
           "<th scope=\"col\" class=\"text\">area</th>",
           out->file);
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
         text_print(out, "<th scope=\"col\" class=\"number\">%s</th>", columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out->file);
-    for (size_t i = 0; i < record->n_areas; i++)
+    for (size_t i = 0; i < record->n_areas; ++i)
         area_row(out, &record->areas[i], false);
     fputs("</tbody>\n<tbody>\n", out->file);
     area_row(out, &record->total, true);
@@ -111,7 +111,7 @@ static void failures(struct text_out *out, const struct check_record *record)
     if (n[CHECK_RECORD_FAIL] + n[CHECK_RECORD_BROKEN] == 0)
         return;
     table_head(out, "Failed and broken", "verdict", "case", "what was expected and what was found");
-    for (size_t i = 0; i < record->n_cases; i++) {
+    for (size_t i = 0; i < record->n_cases; ++i) {
         const struct check_record_case *one = &record->cases[i];
 
         if (one->verdict == CHECK_RECORD_FAIL || one->verdict == CHECK_RECORD_BROKEN)
@@ -129,7 +129,7 @@ static void skips(struct text_out *out, const struct check_record *record)
     if (record->total.verdict[CHECK_RECORD_SKIP] == 0)
         return;
     table_head(out, "Skipped", "case", "obligation", "why");
-    for (size_t i = 0; i < record->n_cases; i++)
+    for (size_t i = 0; i < record->n_cases; ++i)
         if (record->cases[i].verdict == CHECK_RECORD_SKIP)
             text_print(out,
                        "<tr><td class=\"text\">%s</td><td class=\"text\">%s</td>"
@@ -143,7 +143,7 @@ static void excuses(struct text_out *out, const struct check_record *record)
     if (record->n_excuses == 0)
         return;
     table_head(out, "Rules without a case", "rule", "state", "why");
-    for (size_t i = 0; i < record->n_excuses; i++)
+    for (size_t i = 0; i < record->n_excuses; ++i)
         text_print(out,
                    "<tr><td class=\"text\">%s</td><td class=\"text\">%s</td>"
                    "<td class=\"text reason\">%s</td></tr>\n",

@@ -30,8 +30,8 @@ static void say_base(struct text_out *out, const struct report_fact_style *style
     bool first = true;
 
     report_add_batch(text, point);
-    for (size_t i = 0; i < 2; i++) {
-        if (bases[i] == NULL)
+    for (size_t i = 0; i < 2; ++i) {
+        if (!bases[i])
             continue;
         report_time(bases[i]->step_ns.middle, time);
         report_add(text, "%s%s %s", first ? ": " : ", ", report_base_name(bases[i]), time);
@@ -51,7 +51,7 @@ static void say_speedups(struct text_out *out, const struct report_fact_style *s
 
     begin_fact(out, style, "Speed-up");
     text_print(out, "against %s: ", report_base_name(base));
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
         char text[REPORT_CELL_TEXT] = "";
 
@@ -86,7 +86,7 @@ static void say_losses(struct text_out *out, const struct report_fact_style *sty
     report_add(text, " of the step on ");
     report_add_devices(text, point);
     report_add(text, ", in points: ");
-    for (size_t i = 0; i < 3 && limit.part[i].share >= 0.005; i++) {
+    for (size_t i = 0; i < 3 && limit.part[i].share >= 0.005; ++i) {
         const int phase = limit.part[i].phase;
 
         report_add(text, "%s %.0f, ",
@@ -119,14 +119,13 @@ static void say_best_rate(struct text_out *out, const struct report_fact_style *
     const struct report_point *best = NULL;
     char text[REPORT_CELL_TEXT] = "no verified cell", rate[32];
 
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
 
-        if (point->verified > 0 &&
-            (best == NULL || point->throughput.middle > best->throughput.middle))
+        if (point->verified > 0 && (!best || point->throughput.middle > best->throughput.middle))
             best = point;
     }
-    if (best != NULL) {
+    if (best) {
         report_rate(best->throughput.middle, rate);
         text[0] = '\0';
         report_add(text, "%s samples/s, ", rate);
@@ -146,7 +145,7 @@ void report_facts(struct text_out *out, const struct report_fact_style *style,
     char none[REPORT_CELL_TEXT] = "none: no verified cell on several devices has a verified base "
                                   "case of its batch";
 
-    if (point != NULL) {
+    if (point) {
         say_base(out, style, point);
         say_speedups(out, style, report, group, point->base);
         say_losses(out, style, point);

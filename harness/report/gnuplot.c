@@ -44,8 +44,8 @@ static void describe(int status, unsigned seconds, FILE *complaints, struct text
     char line[160] = "";
 
     rewind(complaints);
-    while (fgets(line, sizeof line, complaints) != NULL)
-        if (line[0] != '\n' && strstr(line, "warning") == NULL)
+    while (fgets(line, sizeof line, complaints))
+        if (line[0] != '\n' && !strstr(line, "warning"))
             break;
     line[strcspn(line, "\n")] = '\0';
     text_clean(line, ' ');
@@ -72,7 +72,7 @@ int report_gnuplot(const char *directory, const char *variables, const char *scr
     pid_t child = -1;
 
     fflush(NULL);
-    if (complaints != NULL)
+    if (complaints)
         child = fork();
     if (child == 0)
         exec_gnuplot(directory, arguments, seconds, fileno(complaints));
@@ -85,7 +85,7 @@ int report_gnuplot(const char *directory, const char *variables, const char *scr
         snprintf(err->text, sizeof err->text, "cannot start gnuplot: %s", strerror(errno));
     else if (status != 0)
         describe(status, seconds, complaints, err);
-    if (complaints != NULL)
+    if (complaints)
         fclose(complaints);
     return child > 0 && status == 0 ? 0 : -1;
 }
@@ -105,7 +105,7 @@ static bool is_whole(FILE *file, const struct format *format)
     if (fread(begin, 1, n_begin, file) == n_begin && fseek(file, -(long)sizeof end, SEEK_END) == 0)
         n = fread(end, 1, sizeof end, file);
     while (n > 0 && end[n - 1] == '\n')
-        n--;
+        --n;
     return n >= format->n_end && memcmp(begin, format->begin, n_begin) == 0 &&
            memcmp(end + n - format->n_end, format->end, format->n_end) == 0;
 }
@@ -121,7 +121,7 @@ static int accept_file(const char *directory, const char *temporary, const char 
     if (snprintf(from, sizeof from, "%s/%s", directory, temporary) < (int)sizeof from &&
         snprintf(to, sizeof to, "%s/%s", directory, name) < (int)sizeof to)
         file = fopen(from, "r");
-    if (file != NULL) {
+    if (file) {
         whole = is_whole(file, format);
         fclose(file);
     }
@@ -145,7 +145,7 @@ static void prefix_ids(FILE *in, FILE *out, const char *name)
         tag = c == '<' || (tag && c != '>');
         memmove(recent, recent + 1, sizeof recent - 2);
         recent[sizeof recent - 2] = (char)c;
-        for (size_t i = 0; tag && i < sizeof before / sizeof before[0]; i++) {
+        for (size_t i = 0; tag && i < sizeof before / sizeof before[0]; ++i) {
             const size_t length = strlen(before[i]);
 
             if (memcmp(recent + sizeof recent - 1 - length, before[i], length) == 0)
@@ -163,7 +163,7 @@ static int finish_svg(const char *directory, const char *name, struct text_error
     snprintf(file, sizeof file, "%s.svg", name);
     if (snprintf(path, sizeof path, "%s/%s", directory, file) < (int)sizeof path)
         in = fopen(path, "r");
-    if (in == NULL) {
+    if (!in) {
         snprintf(err->text, sizeof err->text, "cannot read '%s' again", file);
         return -1;
     }
@@ -184,7 +184,7 @@ static int accept_pictures(const char *directory, const char *name,
                                             {"png", "\x89PNG\r\n\x1a\n", iend, 12}};
     int result = 0;
 
-    for (size_t i = 0; i < 2 && result == 0; i++) {
+    for (size_t i = 0; i < 2 && result == 0; ++i) {
         char temporary[96], final[64];
 
         snprintf(final, sizeof final, "%s.%s", name, formats[i].ending);
@@ -202,7 +202,7 @@ static int make_pictures(const char *directory, const char *name,
     char path[1088] = "";
     int fd = 0;
 
-    for (size_t i = 0; i < 2 && fd >= 0; i++) {
+    for (size_t i = 0; i < 2 && fd >= 0; ++i) {
         snprintf(path, sizeof path, "%.960s/%.60s.%s%s", directory, name, kinds[i], ending->text);
         fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (fd >= 0)
@@ -230,7 +230,7 @@ int report_draw(const char *directory, const char *name, struct text_error *err)
     if (result == 0)
         result = accept_pictures(directory, name, &ending, err);
     /* One of two is no figure. */
-    for (size_t i = 0; result != 0 && i < 2; i++) {
+    for (size_t i = 0; result != 0 && i < 2; ++i) {
         snprintf(file, sizeof file, "%s.%s", name, kinds[i]);
         text_remove(directory, file);
         snprintf(file, sizeof file, "%s.%s%s", name, kinds[i], ending.text);

@@ -35,7 +35,7 @@ static void scaling(struct text_out *out, const struct report *report)
     if (folded)
         text_print(out, "<details>\n<summary>%zu settings, one by one</summary>\n",
                    report->n_groups);
-    for (size_t g = 0; g < report->n_groups; g++) {
+    for (size_t g = 0; g < report->n_groups; ++g) {
         report_group_words(report, &report->group[g], text);
         text_print(out, "<section class=\"setting\">\n<h3>%s</h3>\n<dl>\n", text);
         report_facts(out, &style, report, &report->group[g]);
@@ -58,12 +58,12 @@ static void header(struct text_out *out, const struct report *report)
     report_cautions(out, report, "<li>", "</li>\n");
     fputs("</ul>\n", out->file);
     scaling(out, report);
-    if (report->peer != NULL) {
+    if (report->peer) {
         fputs("<p><a href=\"#peer\">Beside PyTorch</a>: ", out->file);
         report_peer_verdict(out, report->peer);
         fputs("</p>\n", out->file);
     }
-    if (report->conformance != NULL)
+    if (report->conformance)
         text_print(out, "<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</p>\n",
                    check_record_words[report->conformance->verdict],
                    report->conformance->name[0] != '\0' ? report->conformance->name
@@ -81,11 +81,11 @@ static int inline_svg(struct text_out *out, const char *directory, const char *n
 
     if (snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path)
         svg = fopen(path, "r");
-    if (svg == NULL) {
+    if (!svg) {
         snprintf(err->text, sizeof err->text, "cannot read '%.180s': %s", path, strerror(errno));
         return -1;
     }
-    while (fgets(line, sizeof line, svg) != NULL) {
+    while (fgets(line, sizeof line, svg)) {
         const char *start = inside ? line : strstr(line, "<svg");
 
         inside = start != NULL;
@@ -149,7 +149,7 @@ static void gpus(struct text_out *out, const struct record_run *run)
         const struct record_slot *slot = &run->slot[first];
 
         for (next = first + 1;
-             next < run->n_slots && strcmp(run->slot[next].model, slot->model) == 0; next++)
+             next < run->n_slots && strcmp(run->slot[next].model, slot->model) == 0; ++next)
             ;
         if (slot->model[0] == '\0')
             continue;
@@ -222,11 +222,11 @@ static void contents(struct text_out *out, const struct report *report,
                      const struct report_figures *figures)
 {
     fputs("<nav aria-label=\"Contents\">\n", out->file);
-    for (int f = 0; f < REPORT_FIGURES; f++)
+    for (int f = 0; f < REPORT_FIGURES; ++f)
         if (figures->status[f] == REPORT_PLOT_OK)
             text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f], titles[f]);
     fputs("<a href=\"#counts\">Counts</a>\n<a href=\"#bases\">Base cases</a>\n", out->file);
-    for (int t = 0; t < REPORT_RANKS_TABLES; t++)
+    for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         if (report_ranks_count(report, (enum report_ranks)t) > 0)
             text_print(out, "<a href=\"#%s\">%s</a>\n", report_ranks_tables[t].id,
                        report_ranks_tables[t].title);
@@ -251,25 +251,25 @@ int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err)
 {
     struct text_out out;
-    int rc = 0;
+    int status = 0;
 
     if (text_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep report");
     header(&out, report);
     contents(&out, report, figures);
-    for (int f = 0; f < REPORT_FIGURE_PEER && rc == 0; f++)
-        rc = report_figure(&out, directory, report, figures, (enum report_figure)f, err);
+    for (int f = 0; f < REPORT_FIGURE_PEER && status == 0; ++f)
+        status = report_figure(&out, directory, report, figures, (enum report_figure)f, err);
     report_tables(&out, report);
-    if (rc == 0 && report->peer != NULL)
-        rc = peer_section(&out, directory, report, figures, err);
-    if (rc != 0) {
+    if (status == 0 && report->peer)
+        status = peer_section(&out, directory, report, figures, err);
+    if (status != 0) {
         text_discard(&out);
         return -1;
     }
     fputs((const char *)report_asset_reading, out.file);
     fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
-    for (size_t f = 0; f < report->n_files; f++)
+    for (size_t f = 0; f < report->n_files; ++f)
         provenance(&out, &report->file[f].run);
     fputs("</footer>\n</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);

@@ -49,7 +49,7 @@ static void count_row(struct text_out *out, const char *name, const struct repor
 
     text_print(out, "<tr class=\"%s\"><th scope=\"row\" class=\"text\">%s</th>",
                counts->failed + counts->missing > 0 ? "failed" : "good", name);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
         text_print(out, "<td class=\"number\">%zu</td>", numbers[i]);
     fputs("</tr>\n", out->file);
 }
@@ -63,10 +63,10 @@ static void counts_table(struct text_out *out, const struct report *report)
     begin_table(out, "counts",
                 report_repeated(report) ? "Launches of each run" : "Cells of each run", 0, "");
     heading(out, true, "Run");
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
         heading(out, false, columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out->file);
-    for (size_t r = 0; r < report->n_runs; r++) {
+    for (size_t r = 0; r < report->n_runs; ++r) {
         snprintf(name, sizeof name, "%.8s, %.20s", report->run[r].run->run_id,
                  report->run[r].run->created_utc);
         text_clean(name, ' ');
@@ -86,9 +86,9 @@ static size_t count_bases(const struct report *report)
     struct report_base base;
     size_t n = 0;
 
-    for (size_t g = 0; g < report->n_groups; g++)
+    for (size_t g = 0; g < report->n_groups; ++g)
         for (size_t at[2] = {0}; report_base_next(report, &report->group[g], at, &base);)
-            n++;
+            ++n;
     return n;
 }
 
@@ -100,7 +100,7 @@ static void base_rows(struct text_out *out, const struct report *report,
 
     for (size_t at[2] = {0}; report_base_next(report, group, at, &base);) {
         fputs("<tr>", out->file);
-        for (int c = 0; c < REPORT_BASE_COLUMNS; c++) {
+        for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
             report_base_words(&base, (enum report_base_column)c, text);
             text_print(out, "<td class=\"number\">%s</td>", text);
         }
@@ -113,10 +113,10 @@ static void base_table(struct text_out *out, const struct report *report)
     const size_t rows = count_bases(report);
 
     begin_table(out, "bases", "Base cases", rows, "base cases");
-    for (int c = 0; c < REPORT_BASE_COLUMNS; c++)
+    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c)
         heading(out, false, report_base_column_name(report, (enum report_base_column)c));
     fputs("</tr></thead>\n", out->file);
-    for (size_t g = 0; g < report->n_groups; g++) {
+    for (size_t g = 0; g < report->n_groups; ++g) {
         if (report->group[g].n_plain + report->group[g].n_single == 0)
             continue;
         group_row(out, report, &report->group[g], REPORT_BASE_COLUMNS);
@@ -151,10 +151,10 @@ static void failures_table(struct text_out *out, const struct report *report)
     if (rows == 0)
         return;
     begin_table(out, "failures", "Failed and skipped", rows, "launches without a result");
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
         heading(out, i < 2 || i > 4, columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out->file);
-    for (size_t i = 0; i < report->n_rows; i++)
+    for (size_t i = 0; i < report->n_rows; ++i)
         if (!report->row[i].verified)
             failure_row(out, &report->row[i]);
     fputs("</tbody>\n", out->file);
@@ -184,7 +184,7 @@ static void point_row(struct text_out *out, const struct report *report,
     char text[REPORT_CELL_TEXT];
 
     text_print(out, "<tr class=\"%s\">", report_point_failed(point) ? "failed" : "good");
-    for (int c = 0; c < REPORT_COLUMNS; c++) {
+    for (int c = 0; c < REPORT_COLUMNS; ++c) {
         if (!used[c])
             continue;
         report_point_words(report, point, (enum report_column)c, text);
@@ -204,7 +204,7 @@ static bool same_devices(const struct report_point *a, const struct report_point
 static void point_rows(struct text_out *out, const struct report *report,
                        const struct report_group *group, const bool used[REPORT_COLUMNS])
 {
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         if (i > group->first && !same_devices(&report->point[i - 1], &report->point[i]))
             fputs("</tbody>\n<tbody>\n", out->file);
         point_row(out, report, &report->point[i], used);
@@ -217,7 +217,7 @@ static void points_table(struct text_out *out, const struct report *report)
     int columns = 0;
 
     begin_table(out, "cells", "Cells", report->n_points, "cells");
-    for (int c = 0; c < REPORT_COLUMNS; c++) {
+    for (int c = 0; c < REPORT_COLUMNS; ++c) {
         used[c] = report_column_used(report, (enum report_column)c);
         columns += used[c];
         if (used[c])
@@ -225,7 +225,7 @@ static void points_table(struct text_out *out, const struct report *report)
                     report_column_name(report, (enum report_column)c));
     }
     fputs("</tr></thead>\n", out->file);
-    for (size_t g = 0; g < report->n_groups; g++) {
+    for (size_t g = 0; g < report->n_groups; ++g) {
         group_row(out, report, &report->group[g], columns);
         point_rows(out, report, &report->group[g], used);
         fputs("</tbody>\n", out->file);
@@ -238,11 +238,11 @@ static void ranks_rows(struct text_out *out, const struct report *report,
 {
     char text[REPORT_CELL_TEXT];
 
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         if (!report_ranks_has(report, group, which, &report->point[i]))
             continue;
         fputs("<tr>", out->file);
-        for (int c = 0; c < report_ranks_tables[which].n; c++) {
+        for (int c = 0; c < report_ranks_tables[which].n; ++c) {
             report_ranks_words(report, group, which, &report->point[i], c, text);
             text_print(out, "<td class=\"number\">%s</td>", text);
         }
@@ -255,7 +255,7 @@ static bool any_ranks(const struct report *report, const struct report_group *gr
 {
     bool any = false;
 
-    for (size_t i = group->first; i < group->first + group->n && !any; i++)
+    for (size_t i = group->first; i < group->first + group->n && !any; ++i)
         any = report_ranks_has(report, group, which, &report->point[i]);
     return any;
 }
@@ -268,10 +268,10 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
     if (rows == 0)
         return;
     begin_table(out, table->id, table->title, rows, table->rows);
-    for (int c = 0; c < table->n; c++)
+    for (int c = 0; c < table->n; ++c)
         heading(out, false, table->column[c]);
     fputs("</tr></thead>\n", out->file);
-    for (size_t g = 0; g < report->n_groups; g++) {
+    for (size_t g = 0; g < report->n_groups; ++g) {
         if (!any_ranks(report, &report->group[g], which))
             continue;
         group_row(out, report, &report->group[g], table->n);
@@ -287,7 +287,7 @@ void report_tables(struct text_out *out, const struct report *report)
 {
     counts_table(out, report);
     base_table(out, report);
-    for (int t = 0; t < REPORT_RANKS_TABLES; t++)
+    for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         ranks_table(out, report, (enum report_ranks)t);
     failures_table(out, report);
     points_table(out, report);

@@ -30,10 +30,10 @@ bool report_limit_of(const struct report_point *point, struct report_limit *limi
     double explained = 0.0, measured = 0.0;
 
     *limit = (struct report_limit){.of_bound = point->efficiency.middle / point->bound};
-    if (!isfinite(limit->of_bound) || point->base == NULL)
+    if (!isfinite(limit->of_bound) || !point->base)
         return false;
     limit->missing = 1.0 - point->base->step_ns.middle * share_of_base / point->step_ns.middle;
-    for (int p = 0; p < RECORD_PHASES; p++) {
+    for (int p = 0; p < RECORD_PHASES; ++p) {
         const double ns = known(point->phase_ns[p]);
         const double more = ns - known(point->base->phase_ns[p]) * share_of_base;
 
@@ -68,7 +68,7 @@ double report_loss_of(const struct report_limit *limit, enum report_loss loss)
 {
     double sum = 0.0;
 
-    for (size_t i = 0; i < limit->n_parts; i++)
+    for (size_t i = 0; i < limit->n_parts; ++i)
         sum += loss_of_phase(limit->part[i].phase) == loss ? limit->part[i].share : 0.0;
     return sum;
 }
@@ -88,7 +88,7 @@ static bool is_better(const struct report_point *a, const struct report_point *b
 
 size_t report_base_batch(const struct report_point *point)
 {
-    return point->base != NULL ? point->base->row->cell->key.global_batch : 0;
+    return point->base ? point->base->row->cell->key.global_batch : 0;
 }
 
 const struct report_point *report_group_best(const struct report *report,
@@ -96,11 +96,11 @@ const struct report_point *report_group_best(const struct report *report,
 {
     const struct report_point *best = NULL;
 
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
 
         if (point->row->cell->key.n_devices > 1 && isfinite(point->speedup.middle) &&
-            (best == NULL || is_better(point, best)))
+            (!best || is_better(point, best)))
             best = point;
     }
     return best;

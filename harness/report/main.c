@@ -50,10 +50,10 @@ static const char documentation[] =
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
-    const error_t rc = command_once(state, option_table, key, &arguments->seen);
+    const error_t status = command_once(state, option_table, key, &arguments->seen);
 
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     switch (key) {
     case 'o':
         arguments->out = value;
@@ -71,13 +71,13 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         arguments->n_files = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_NO_ARGS:
-        return arguments->check != NULL || arguments->peer != NULL
+        return arguments->check || arguments->peer
                    ? 0
                    : command_bad_option(
                          state,
                          "no record file: name at least one, as `lockstep sweep` writes them");
     case ARGP_KEY_END:
-        if (arguments->out == NULL)
+        if (!arguments->out)
             return command_bad_option(state, "--out DIR is missing: where the report should go");
         return 0;
     default:
@@ -98,7 +98,7 @@ static void clean_run(struct record_run *run)
                      run->source_digest,  run->machine_class, run->machine_instance,
                      run->gpu_software,   run->scaling};
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
         text_clean(texts[i], ' ');
 }
 
@@ -108,7 +108,7 @@ static void clean_cell(struct record_cell *cell)
     char *texts[] = {cell->reason, cell->cell_id, key->workload, key->mode,
                      key->devices, key->dtype,    key->backend,  key->communicator};
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
         text_clean(texts[i], ' ');
 }
 
@@ -145,7 +145,7 @@ static int read_file(const char *path, struct record_file *file)
         return EXIT_MISUSE;
     }
     clean_run(&file->run);
-    for (size_t c = 0; c < file->n_cells; c++)
+    for (size_t c = 0; c < file->n_cells; ++c)
         clean_cell(&file->cell[c]);
     return 0;
 }
@@ -169,7 +169,7 @@ static int check_peer(const struct report *report, const char *path, const char 
 {
     const struct record_run *run = &report->file[0].run;
 
-    if (report->peer == NULL || peer_same_machine(report->peer, run))
+    if (!report->peer || peer_same_machine(report->peer, run))
         return 0;
     command_complain(NAME,
                      "the machines differ: %s is of node %s, class %.12s, %s of node %s, class "
@@ -184,7 +184,7 @@ static int check_drivers(const struct report *report, char *const paths[])
 {
     size_t first = 0;
 
-    for (size_t f = 0; f < report->n_files; f++) {
+    for (size_t f = 0; f < report->n_files; ++f) {
         const char *there = report->file[first].run.gpu_software;
         const char *here = report->file[f].run.gpu_software;
 
@@ -205,7 +205,7 @@ static int check_files(const struct report *report, const struct arguments *argu
     char *const *paths = arguments->files;
     size_t cells = 0;
 
-    for (size_t f = 0; f < report->n_files; f++) {
+    for (size_t f = 0; f < report->n_files; ++f) {
         const struct record_run *first = &report->file[0].run, *run = &report->file[f].run;
 
         cells += report->file[f].n_cells;
@@ -232,7 +232,7 @@ static int check_files(const struct report *report, const struct arguments *argu
 static int write_conformance(const char *directory, const struct check_record *check, bool index,
                              struct text_error *err)
 {
-    if (check != NULL)
+    if (check)
         return report_conformance(directory, check, index, err);
     text_remove(directory, REPORT_CONFORMANCE);
     return 0;
@@ -241,7 +241,7 @@ static int write_conformance(const char *directory, const struct check_record *c
 /* The exit status that it adds. */
 static int judge_conformance(const struct check_record *check)
 {
-    if (check == NULL || check->verdict == CHECK_RECORD_PASS)
+    if (!check || check->verdict == CHECK_RECORD_PASS)
         return 0;
     command_complain(NAME, "the conformance of %s is %s",
                      check->name[0] != '\0' ? check->name : check->spec,
@@ -251,7 +251,7 @@ static int judge_conformance(const struct check_record *check)
 
 static int judge_peer(const struct peer_record *peer)
 {
-    if (peer == NULL || peer_is_good(peer))
+    if (!peer || peer_is_good(peer))
         return 0;
     if (peer_failed(peer) > 0)
         command_complain(NAME, "launches of the comparison with PyTorch that failed: %zu",
@@ -319,7 +319,7 @@ static int report_files(const struct arguments *arguments, const struct check_re
                             .peer = peer};
     int status = 0;
 
-    if (report.file == NULL) {
+    if (!report.file) {
         command_complain(NAME, "no memory for %zu files", arguments->n_files);
         return EXIT_MISUSE;
     }
@@ -336,7 +336,7 @@ static int report_files(const struct arguments *arguments, const struct check_re
     if (status == 0)
         status = write_report(arguments->out, &report);
     report_rows_free(&report);
-    for (size_t f = 0; f < report.n_files; f++)
+    for (size_t f = 0; f < report.n_files; ++f)
         record_file_free(&report.file[f]);
     free(report.file);
     return status;
@@ -364,10 +364,10 @@ static int report_with(const struct arguments *arguments, const struct check_rec
     struct peer_record *peer = NULL;
     int status;
 
-    if (arguments->peer != NULL && (peer = peer_record_read(arguments->peer, &err)) == NULL)
+    if (arguments->peer && !(peer = peer_record_read(arguments->peer, &err)))
         return refuse_input(arguments->peer, INPUT_PEER, err.text);
-    status = arguments->n_files > 0 || peer != NULL ? report_files(arguments, check, peer)
-                                                    : report_check_alone(arguments->out, check);
+    status = arguments->n_files > 0 || peer ? report_files(arguments, check, peer)
+                                            : report_check_alone(arguments->out, check);
     peer_record_free(peer);
     return status;
 }
@@ -378,7 +378,7 @@ static int report_all(const struct arguments *arguments)
     struct text_error err = {{0}};
     int status;
 
-    if (arguments->check == NULL)
+    if (!arguments->check)
         return report_with(arguments, NULL);
     if (check_record_read(arguments->check, &check, &err) != 0)
         return refuse_input(arguments->check, INPUT_CHECK, err.text);

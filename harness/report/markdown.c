@@ -18,7 +18,7 @@ enum {
 static void bar(struct text_out *out, const char *first, size_t columns)
 {
     fputs(first, out->file);
-    for (size_t c = 0; c < columns; c++)
+    for (size_t c = 0; c < columns; ++c)
         fputs(" ---: |", out->file);
     fputs("\n", out->file);
 }
@@ -45,7 +45,7 @@ static void base_rows(struct text_out *out, const struct report *report,
         if ((*all)++ >= MAX_BASES)
             continue;
         text_print(out, "| %s |", workload_of(report, group));
-        for (int c = 0; c < REPORT_BASE_COLUMNS; c++) {
+        for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
             report_base_words(&base, (enum report_base_column)c, text);
             text_print(out, " %s |", text);
         }
@@ -57,16 +57,16 @@ static void base_table(struct text_out *out, const struct report *report)
 {
     size_t all = 0;
 
-    for (size_t g = 0; g < report->n_groups; g++)
+    for (size_t g = 0; g < report->n_groups; ++g)
         all += report->group[g].n_plain + report->group[g].n_single;
     if (all == 0)
         return;
     fputs("\n## Base cases\n\n| Workload |", out->file);
-    for (int c = 0; c < REPORT_BASE_COLUMNS; c++)
+    for (int c = 0; c < REPORT_BASE_COLUMNS; ++c)
         text_print(out, " %s |", report_base_column_name(report, (enum report_base_column)c));
     bar(out, "\n| :--- |", REPORT_BASE_COLUMNS);
     all = 0;
-    for (size_t g = 0; g < report->n_groups; g++)
+    for (size_t g = 0; g < report->n_groups; ++g)
         base_rows(out, report, &report->group[g], &all);
     left(out, all, all < MAX_BASES ? all : MAX_BASES, "base cases");
 }
@@ -81,22 +81,22 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
     if (rows == 0)
         return;
     text_print(out, "\n## %s\n\n| Workload |", table->title);
-    for (int c = 0; c < table->n; c++)
+    for (int c = 0; c < table->n; ++c)
         text_print(out, " %s |", table->column[c]);
     bar(out, "\n| :--- |", (size_t)table->n);
-    for (size_t g = 0; g < report->n_groups; g++) {
+    for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
 
-        for (size_t i = group->first; i < group->first + group->n && shown < MAX_RANKS; i++) {
+        for (size_t i = group->first; i < group->first + group->n && shown < MAX_RANKS; ++i) {
             if (!report_ranks_has(report, group, which, &report->point[i]))
                 continue;
             text_print(out, "| %s |", workload_of(report, group));
-            for (int c = 0; c < table->n; c++) {
+            for (int c = 0; c < table->n; ++c) {
                 report_ranks_words(report, group, which, &report->point[i], c, text);
                 text_print(out, " %s |", text);
             }
             fputs("\n", out->file);
-            shown++;
+            ++shown;
         }
     }
     left(out, rows, shown, table->rows);
@@ -112,7 +112,7 @@ static int rank_of(const struct report *report, const struct report_group *group
     const size_t batch = point->row->cell->key.global_batch;
     const struct report_point *first = &report->point[group->first];
 
-    if (best != NULL && (point->base == best->base || batch == best->row->cell->key.global_batch))
+    if (best && (point->base == best->base || batch == best->row->cell->key.global_batch))
         return 0;
     return batch == first->row->cell->key.global_batch ? 1 : 2;
 }
@@ -122,11 +122,11 @@ static size_t choose(const struct report *report, bool shown[])
 {
     size_t n = 0;
 
-    for (int rank = 0; rank < 3; rank++)
-        for (size_t g = 0; g < report->n_groups; g++) {
+    for (int rank = 0; rank < 3; ++rank)
+        for (size_t g = 0; g < report->n_groups; ++g) {
             const struct report_group *group = &report->group[g];
 
-            for (size_t i = group->first; i < group->first + group->n && n < MAX_POINTS; i++)
+            for (size_t i = group->first; i < group->first + group->n && n < MAX_POINTS; ++i)
                 if (report->n_points <= MAX_POINTS ||
                     rank_of(report, group, &report->point[i]) == rank) {
                     n += !shown[i];
@@ -142,7 +142,7 @@ static void point_row(struct text_out *out, const struct report *report,
     char text[REPORT_CELL_TEXT];
 
     text_print(out, "| %s |", point->row->cell->key.workload);
-    for (int c = 0; c < REPORT_COLUMNS; c++) {
+    for (int c = 0; c < REPORT_COLUMNS; ++c) {
         if (!report_column_used(report, (enum report_column)c))
             continue;
         report_point_words(report, point, (enum report_column)c, text);
@@ -156,19 +156,19 @@ static int points_table(struct text_out *out, const struct report *report)
     bool *shown = calloc(report->n_points + 1, sizeof *shown);
     size_t n;
 
-    if (shown == NULL)
+    if (!shown)
         return -1;
     fputs("\n## Cells\n\n| Workload |", out->file);
-    for (int c = 0; c < REPORT_COLUMNS; c++)
+    for (int c = 0; c < REPORT_COLUMNS; ++c)
         if (report_column_used(report, (enum report_column)c))
             text_print(out, " %s |", report_column_name(report, (enum report_column)c));
     fputs("\n| :--- |", out->file);
-    for (int c = 0; c < REPORT_COLUMNS; c++)
+    for (int c = 0; c < REPORT_COLUMNS; ++c)
         if (report_column_used(report, (enum report_column)c))
             fputs(report_column_is_text((enum report_column)c) ? " :--- |" : " ---: |", out->file);
     fputs("\n", out->file);
     n = choose(report, shown);
-    for (size_t i = 0; i < report->n_points; i++)
+    for (size_t i = 0; i < report->n_points; ++i)
         if (shown[i])
             point_row(out, report, &report->point[i]);
     left(out, report->n_points, n, "cells");
@@ -184,7 +184,7 @@ static void failures(struct text_out *out, const struct report *report)
 
     if (all > 0)
         fputs("\n## Failed and skipped\n\n", out->file);
-    for (size_t i = 0; i < report->n_rows && shown < MAX_FAILURES; i++) {
+    for (size_t i = 0; i < report->n_rows && shown < MAX_FAILURES; ++i) {
         const struct record_key *key = &report->row[i].cell->key;
 
         if (report->row[i].verified)
@@ -195,7 +195,7 @@ static void failures(struct text_out *out, const struct report *report)
         text_print(out, "- %s, %s, %d device%s, %zu rows, launch %d, run %s: %s\n", key->workload,
                    key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", key->global_batch,
                    key->launch, report->row[i].run->run_id, text);
-        shown++;
+        ++shown;
     }
     left(out, all, shown, "launches without a result");
 }
@@ -203,7 +203,7 @@ static void failures(struct text_out *out, const struct report *report)
 static void provenance(struct text_out *out, const struct report *report)
 {
     fputs("\n## Provenance\n\n", out->file);
-    for (size_t r = 0; r < report->n_runs && r < MAX_RUNS; r++) {
+    for (size_t r = 0; r < report->n_runs && r < MAX_RUNS; ++r) {
         const struct record_run *run = report->run[r].run;
 
         text_print(out, "- Run %s (%s), %s, commit %s%s, lockstep %s, %s, %s/%s on %s, %s\n",
@@ -227,7 +227,7 @@ static void sentences(struct text_out *out, const struct report *report)
     report_lead(out, report);
     fputs("\n\n", out->file);
     report_cautions(out, report, "- Note: ", "\n");
-    for (size_t g = 0; g < report->n_groups && g < MAX_GROUPS; g++) {
+    for (size_t g = 0; g < report->n_groups && g < MAX_GROUPS; ++g) {
         report_group_words(report, &report->group[g], text);
         text_print(out, "\n**%s**\n\n", text);
         report_facts(out, &style, report, &report->group[g]);
@@ -250,7 +250,7 @@ int report_markdown(const char *directory, const struct report *report,
         fputs("\n", out.file);
     }
     base_table(&out, report);
-    for (int t = 0; t < REPORT_RANKS_TABLES; t++)
+    for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         ranks_table(&out, report, (enum report_ranks)t);
     if (points_table(&out, report) != 0) {
         text_discard(&out);
@@ -264,7 +264,7 @@ int report_markdown(const char *directory, const struct report *report,
         "speed-up per device; its bound "
         "is N / (K ceil(N/K)) for N rows on K devices.\n",
         out.file);
-    if (report->peer != NULL)
+    if (report->peer)
         report_peer_markdown(&out, report->peer);
     provenance(&out, report);
     return text_close(&out, err);

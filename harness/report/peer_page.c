@@ -21,7 +21,7 @@ static int write_page(const char *directory, const struct report *report,
     else
         text_print(&out, "The comparison was not finished.");
     fputs("</p>\n", out.file);
-    if (report->conformance != NULL)
+    if (report->conformance)
         fputs("<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a></p>\n", out.file);
     fputs("</header>\n", out.file);
     report_peer_head(&out, report->peer);

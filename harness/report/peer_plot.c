@@ -30,8 +30,8 @@ static double row_of(const struct peer_cell *cell, size_t arm)
 /* A block per style; a style without arms has a row that is not drawn, so that blocks count. */
 static void write_marks(struct text_out *out, const struct peer_cell *cell, double unit)
 {
-    for (int style = 0; style < 3; style++) {
-        for (size_t a = 0; a < cell->n_arms; a++) {
+    for (int style = 0; style < 3; ++style) {
+        for (size_t a = 0; a < cell->n_arms; ++a) {
             const struct report_value step = peer_step(&cell->arm[a]);
             const bool one = step.range == REPORT_NONE;
 
@@ -71,12 +71,12 @@ static void write_words(struct text_out *out, const struct peer_record *record,
     const struct peer_arm *ddp = peer_parallel(cell, record->devices);
     char text[REPORT_CELL_TEXT], name[96];
 
-    for (size_t a = 0; a < cell->n_arms; a++) {
+    for (size_t a = 0; a < cell->n_arms; ++a) {
         peer_arm_words(&cell->arm[a], cell, name);
         fprintf(out->file, "%.9g\t%g\t%s\n", x->lo, row_of(cell, a), name);
     }
     fputs("\n\n", out->file);
-    for (size_t a = 0; a < cell->n_arms; a++) {
+    for (size_t a = 0; a < cell->n_arms; ++a) {
         const struct report_value step = peer_step(&cell->arm[a]);
         const double end = isfinite(step.hi) ? step.hi / unit : step.middle / unit;
 
@@ -93,12 +93,12 @@ static bool measure(const struct peer_cell *cell, struct plot_frame *frame, doub
 
     frame->x = plot_axis_make(10.0);
     frame->y = plot_axis_make(0.0);
-    for (size_t a = 0; a < cell->n_arms; a++)
+    for (size_t a = 0; a < cell->n_arms; ++a)
         most = fmax(most, peer_step(&cell->arm[a]).middle);
     if (!(most > 0.0))
         return false;
     *unit = plot_unit(most, &name);
-    for (size_t a = 0; a < cell->n_arms; a++) {
+    for (size_t a = 0; a < cell->n_arms; ++a) {
         const struct report_value step = peer_step(&cell->arm[a]);
 
         plot_axis_add(&frame->x, step.middle / *unit);
@@ -146,7 +146,7 @@ int report_plot_peer(struct plot *plot)
     const struct peer_record *record = plot->report->peer;
 
     plot->width = WIDTH;
-    if (record == NULL)
+    if (!record)
         return 0;
     snprintf(plot->why, sizeof plot->why, "no launch of the comparison was good");
     snprintf(plot->footer, sizeof plot->footer,
@@ -155,9 +155,9 @@ int report_plot_peer(struct plot *plot)
              record->torch, record->cpu_model, record->created_utc, record->git_sha,
              record->git_dirty ? " (modified)" : "", record->seed, record->load_start,
              record->load_end, record->complete ? "" : "; NOT FINISHED");
-    for (size_t c = 0; c < record->n_cells; c++) {
+    for (size_t c = 0; c < record->n_cells; ++c) {
         if (plot->panels == PLOT_MAX_ROWS)
-            plot->left_out++;
+            ++plot->left_out;
         else if (write_panel(plot, record, &record->cell[c]) != 0)
             return -1;
     }

@@ -47,7 +47,7 @@ static void read_text(const json_t *object, const char *key, char *text, size_t 
     const char *value = json_string_value(member);
 
     text[0] = '\0';
-    if (value == NULL || json_string_length(member) >= bytes) {
+    if (!value || json_string_length(member) >= bytes) {
         fault(err, "'%s' is missing, no text, or longer than %zu bytes", key, bytes - 1);
         return;
     }
@@ -115,11 +115,11 @@ static double read_steps(const json_t *object, struct text_error *err)
     const size_t n = read_list(object, "step_ns", 1, STEPS_MAX, &list, err);
     double *steps = calloc(n + 1, sizeof *steps), median;
 
-    if (steps == NULL) {
+    if (!steps) {
         fault(err, "no memory for %zu steps", n);
         return NAN;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         const json_t *step = json_array_get(list, i);
 
         steps[i] = (double)json_integer_value(step);
@@ -157,10 +157,10 @@ static void read_launch(const json_t *object, const struct peer_record *record,
     char status[16];
 
     launch->round = read_count(object, "round", 0, (json_int_t)record->launches - 1, err);
-    for (size_t i = 0; i < arm->n; i++)
+    for (size_t i = 0; i < arm->n; ++i)
         if (arm->launch[i].round == launch->round)
             fault(err, "round %zu is there twice in one arm", launch->round);
-    arm->n++;
+    ++arm->n;
     read_text(object, "status", status, sizeof status, err);
     launch->ok = strcmp(status, "ok") == 0;
     launch->step_ns = launch->outside = NAN;
@@ -169,9 +169,9 @@ static void read_launch(const json_t *object, const struct peer_record *record,
         return;
     }
     launch->step_ns = read_steps(object, err);
-    if (outside != NULL && read_number(outside, "outside_frac", err) <= 1.0)
+    if (outside && read_number(outside, "outside_frac", err) <= 1.0)
         launch->outside = json_number_value(outside);
-    else if (outside != NULL)
+    else if (outside)
         fault(err, "'outside_frac' is more than 1");
 }
 
@@ -183,7 +183,7 @@ static enum peer_kind read_kind(const json_t *object, struct text_error *err)
 
     read_text(object, "program", program, sizeof program, err);
     read_text(object, "mode", mode, sizeof mode, err);
-    for (int kind = 0; kind < PEER_KINDS; kind++)
+    for (int kind = 0; kind < PEER_KINDS; ++kind)
         if (strcmp(program, kinds[kind].program) == 0 && strcmp(mode, kinds[kind].mode) == 0)
             return (enum peer_kind)kind;
     fault(err, "'%s' in mode '%s' is no known arm", program, mode);
@@ -198,14 +198,14 @@ static void read_arm(const json_t *object, const struct peer_record *record, str
     size_t n;
 
     arm.devices = (int)read_count(object, "devices", 1, PEER_MAX_DEVICES, err);
-    if (peer_find(cell, arm.kind, arm.devices) != NULL)
+    if (peer_find(cell, arm.kind, arm.devices))
         fault(err, "an arm of %.60s, batch %zu is there twice", cell->workload, cell->batch);
     n = read_list(object, "launches", record->complete ? record->launches : 0, record->launches,
                   &launches, err);
     arm.launch = calloc(n + 1, sizeof *arm.launch);
-    if (arm.launch == NULL)
+    if (!arm.launch)
         fault(err, "no memory for %zu launches", n);
-    for (size_t i = 0; i < n && err->text[0] == '\0'; i++)
+    for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
         read_launch(json_array_get(launches, i), record, &arm, err);
     cell->arm[cell->n_arms++] = arm;
 }
@@ -218,13 +218,13 @@ static void read_cell(const json_t *object, struct peer_record *record, struct t
 
     read_text(object, "workload", cell->workload, sizeof cell->workload, err);
     cell->batch = read_count(object, "batch", 1, INT64_C(1) << 40, err);
-    for (size_t i = 0; i < record->n_cells; i++)
+    for (size_t i = 0; i < record->n_cells; ++i)
         if (record->cell[i].batch == cell->batch &&
             strcmp(record->cell[i].workload, cell->workload) == 0)
             fault(err, "%.60s, batch %zu is there twice", cell->workload, cell->batch);
-    record->n_cells++;
+    ++record->n_cells;
     n = read_list(object, "arms", 1, PEER_MAX_ARMS, &arms, err);
-    for (size_t i = 0; i < n && err->text[0] == '\0'; i++)
+    for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
         read_arm(json_array_get(arms, i), record, cell, err);
 }
 
@@ -242,7 +242,7 @@ static double read_load(const json_t *machine, const char *key, struct text_erro
 static void read_machine(const json_t *machine, struct peer_record *record, struct text_error *err)
 {
     read_text(machine, "node_hash", record->node_hash, sizeof record->node_hash, err);
-    if (json_object_get(machine, "machine_class") != NULL) {
+    if (json_object_get(machine, "machine_class")) {
         read_text(machine, "machine_class", record->machine_class, sizeof record->machine_class,
                   err);
         read_text(machine, "machine_instance", record->machine_instance,
@@ -301,7 +301,7 @@ static void read_root(const json_t *root, struct peer_record *record, struct tex
     read_versions(json_object_get(root, "versions"), record, err);
     read_settings(json_object_get(root, "settings"), record, err);
     n = read_list(root, "cells", 1, PEER_MAX_CELLS, &cells, err);
-    for (size_t i = 0; i < n && err->text[0] == '\0'; i++)
+    for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
         read_cell(json_array_get(cells, i), record, err);
 }
 
@@ -311,7 +311,7 @@ static json_t *load(const char *path, struct text_error *err)
     json_t *root = record_json_file(path, FILE_BYTES_MAX, err);
     char schema[64];
 
-    if (root == NULL)
+    if (!root)
         return NULL;
     read_text(root, "schema", schema, sizeof schema, err);
     if (strncmp(schema, prefix, sizeof prefix - 1) != 0 || schema[sizeof prefix - 1] == '\0' ||
@@ -326,7 +326,7 @@ struct peer_record *peer_record_read(const char *path, struct text_error *err)
     struct text_error why = {""};
     json_t *root = NULL;
 
-    if (record == NULL)
+    if (!record)
         fault(&why, "no memory for the record");
     else
         root = load(path, &why);
@@ -343,8 +343,8 @@ struct peer_record *peer_record_read(const char *path, struct text_error *err)
 
 void peer_record_free(struct peer_record *record)
 {
-    for (size_t c = 0; record != NULL && c < record->n_cells; c++)
-        for (size_t a = 0; a < record->cell[c].n_arms; a++)
+    for (size_t c = 0; record && c < record->n_cells; ++c)
+        for (size_t a = 0; a < record->cell[c].n_arms; ++a)
             free(record->cell[c].arm[a].launch);
     free(record);
 }

@@ -7,7 +7,7 @@
 static void table_head(struct text_out *out, const char *const columns[], int n)
 {
     fputs("<div class=\"scroll\" tabindex=\"0\">\n<table class=\"peer\">\n<thead><tr>", out->file);
-    for (int c = 0; c < n; c++)
+    for (int c = 0; c < n; ++c)
         text_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", c == 0 ? "text" : "number",
                    columns[c]);
     fputs("</tr></thead>\n", out->file);
@@ -29,13 +29,13 @@ static void step_table(struct text_out *out, const struct peer_record *record)
     char text[REPORT_CELL_TEXT];
 
     table_head(out, peer_step_names, PEER_STEP_COLUMNS);
-    for (size_t c = 0; c < record->n_cells; c++) {
+    for (size_t c = 0; c < record->n_cells; ++c) {
         const struct peer_cell *cell = &record->cell[c];
 
         table_group(out, cell, PEER_STEP_COLUMNS);
-        for (size_t a = 0; a < cell->n_arms; a++) {
+        for (size_t a = 0; a < cell->n_arms; ++a) {
             text_print(out, "<tr class=\"%s\">", cell->arm[a].failed > 0 ? "failed" : "good");
-            for (int column = 0; column < PEER_STEP_COLUMNS; column++) {
+            for (int column = 0; column < PEER_STEP_COLUMNS; ++column) {
                 peer_step_words(cell, &cell->arm[a], column, text);
                 text_print(out, "<td class=\"%s\">%s</td>",
                            column == 0                       ? "text"
@@ -56,13 +56,13 @@ static void ratio_table(struct text_out *out, const struct peer_record *record)
     char text[REPORT_CELL_TEXT];
 
     table_head(out, peer_ratio_names, PEER_RATIO_COLUMNS);
-    for (size_t c = 0; c < record->n_cells; c++) {
+    for (size_t c = 0; c < record->n_cells; ++c) {
         const size_t n = peer_compare(record, &record->cell[c], list);
 
         table_group(out, &record->cell[c], PEER_RATIO_COLUMNS);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; ++i) {
             fputs("<tr>", out->file);
-            for (int column = 0; column < PEER_RATIO_COLUMNS; column++) {
+            for (int column = 0; column < PEER_RATIO_COLUMNS; ++column) {
                 peer_ratio_words(&list[i], column, text);
                 text_print(out, "<td class=\"%s\">%s</td>", column == 0 ? "text" : "number", text);
             }
@@ -93,7 +93,7 @@ void report_peer_tables(struct text_out *out, const struct peer_record *record)
           out->file);
     ratio_table(out, record);
     fputs("<h3>How it was measured</h3>\n<dl>\n", out->file);
-    for (int s = 0; s < PEER_SETTINGS; s++) {
+    for (int s = 0; s < PEER_SETTINGS; ++s) {
         peer_setting_words(record, s, text);
         text_print(out, "<dt>%s</dt><dd>%s</dd>\n", peer_setting_names[s], text);
     }
@@ -105,10 +105,10 @@ void report_peer_tables(struct text_out *out, const struct peer_record *record)
 static void markdown_head(struct text_out *out, const char *const columns[], int n)
 {
     fputs("\n| Workload |", out->file);
-    for (int c = 0; c < n; c++)
+    for (int c = 0; c < n; ++c)
         text_print(out, " %s |", columns[c]);
     fputs("\n| :--- | :--- |", out->file);
-    for (int c = 1; c < n; c++)
+    for (int c = 1; c < n; ++c)
         fputs(" ---: |", out->file);
     fputs("\n", out->file);
 }
@@ -117,10 +117,10 @@ static void markdown_steps(struct text_out *out, const struct peer_cell *cell)
 {
     char text[REPORT_CELL_TEXT];
 
-    for (size_t a = 0; a < cell->n_arms; a++) {
+    for (size_t a = 0; a < cell->n_arms; ++a) {
         peer_cell_words(cell, text);
         text_print(out, "| %s |", text);
-        for (int column = 0; column < PEER_STEP_COLUMNS; column++) {
+        for (int column = 0; column < PEER_STEP_COLUMNS; ++column) {
             peer_step_words(cell, &cell->arm[a], column, text);
             text_print(out, " %s |", text);
         }
@@ -135,10 +135,10 @@ static void markdown_ratios(struct text_out *out, const struct peer_record *reco
     const size_t n = peer_compare(record, cell, list);
     char text[REPORT_CELL_TEXT];
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         peer_cell_words(cell, text);
         text_print(out, "| %s |", text);
-        for (int column = 0; column < PEER_RATIO_COLUMNS; column++) {
+        for (int column = 0; column < PEER_RATIO_COLUMNS; ++column) {
             peer_ratio_words(&list[i], column, text);
             text_print(out, " %s |", text);
         }
@@ -155,13 +155,13 @@ void report_peer_markdown(struct text_out *out, const struct peer_record *record
     report_peer_verdict(out, record);
     text_print(out, " %s\n", peer_checked);
     markdown_head(out, peer_ratio_names, PEER_RATIO_COLUMNS);
-    for (size_t c = 0; c < record->n_cells; c++)
+    for (size_t c = 0; c < record->n_cells; ++c)
         markdown_ratios(out, record, &record->cell[c]);
     markdown_head(out, peer_step_names, PEER_STEP_COLUMNS);
-    for (size_t c = 0; c < record->n_cells; c++)
+    for (size_t c = 0; c < record->n_cells; ++c)
         markdown_steps(out, &record->cell[c]);
     fputs("\n", out->file);
-    for (int s = 0; s < PEER_SETTINGS; s++) {
+    for (int s = 0; s < PEER_SETTINGS; ++s) {
         peer_setting_words(record, s, text);
         text_print(out, "- %s: %s\n", peer_setting_names[s], text);
     }

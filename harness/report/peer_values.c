@@ -13,7 +13,7 @@ static const struct report_value NOTHING = {
 
 const struct peer_arm *peer_find(const struct peer_cell *cell, enum peer_kind kind, int devices)
 {
-    for (size_t a = 0; a < cell->n_arms; a++)
+    for (size_t a = 0; a < cell->n_arms; ++a)
         if (cell->arm[a].kind == kind && cell->arm[a].devices == devices)
             return &cell->arm[a];
     return NULL;
@@ -41,9 +41,9 @@ static struct report_value over_launches(const struct peer_arm *arm, number_fn *
     double values[PEER_MAX_LAUNCHES];
     size_t n = 0;
 
-    if (arm == NULL || arm->wrong)
+    if (!arm || arm->wrong)
         return NOTHING;
-    for (size_t i = 0; i < arm->n; i++)
+    for (size_t i = 0; i < arm->n; ++i)
         if (arm->launch[i].ok && isfinite(number(&arm->launch[i])))
             values[n++] = number(&arm->launch[i]);
     return value_of(values, n);
@@ -63,15 +63,15 @@ const struct peer_arm *peer_parallel(const struct peer_cell *cell, int devices)
 {
     const struct peer_arm *arm = peer_find(cell, PEER_PYTORCH_DP, devices);
 
-    return arm != NULL ? arm : peer_find(cell, PEER_PYTORCH_DDP, devices);
+    return arm ? arm : peer_find(cell, PEER_PYTORCH_DDP, devices);
 }
 
 const struct peer_arm *peer_faster(const struct peer_cell *cell, int devices)
 {
     const struct peer_arm *parallel = peer_parallel(cell, devices);
     const struct peer_arm *plain = peer_find(cell, PEER_PYTORCH_PLAIN, 1);
-    const double with = parallel != NULL ? peer_step(parallel).middle : NAN;
-    const double without = plain != NULL ? peer_step(plain).middle : NAN;
+    const double with = parallel ? peer_step(parallel).middle : NAN;
+    const double without = plain ? peer_step(plain).middle : NAN;
 
     if (!isfinite(with) || !isfinite(without))
         return NULL;
@@ -80,7 +80,7 @@ const struct peer_arm *peer_faster(const struct peer_cell *cell, int devices)
 
 const char *peer_parallel_name(const struct peer_cell *cell)
 {
-    for (size_t a = 0; a < cell->n_arms; a++)
+    for (size_t a = 0; a < cell->n_arms; ++a)
         if (cell->arm[a].kind == PEER_PYTORCH_DP)
             return "DP";
     return "DDP";
@@ -91,10 +91,10 @@ struct report_value peer_ratio(const struct peer_arm *above, const struct peer_a
     double ratios[PEER_MAX_LAUNCHES];
     size_t n = 0;
 
-    if (above == NULL || under == NULL || above->wrong || under->wrong)
+    if (!above || !under || above->wrong || under->wrong)
         return NOTHING;
-    for (size_t i = 0; i < above->n; i++)
-        for (size_t j = 0; j < under->n; j++)
+    for (size_t i = 0; i < above->n; ++i)
+        for (size_t j = 0; j < under->n; ++j)
             if (above->launch[i].ok && under->launch[j].ok &&
                 above->launch[i].round == under->launch[j].round)
                 ratios[n++] = above->launch[i].step_ns / under->launch[j].step_ns;
@@ -120,7 +120,7 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
     snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch plain", k);
     list[n].value = peer_ratio(ours, peer_faster(cell, k));
     snprintf(list[n++].name, sizeof list->name, "lockstep %d / PyTorch's faster", k);
-    if (ranks != NULL) {
+    if (ranks) {
         list[n].value = peer_ratio(ranks, parallel);
         snprintf(list[n++].name, sizeof list->name, "lockstep DDP %d / PyTorch %s %d", k, name, k);
     }
@@ -130,7 +130,7 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
     }
     list[n].value = peer_ratio(bare, plain);
     snprintf(list[n++].name, sizeof list->name, "lockstep plain / PyTorch plain");
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         list[i].speedup = false;
     if (k > 1) {
         list[n].speedup = list[n + 1].speedup = true;
@@ -177,8 +177,8 @@ size_t peer_failed(const struct peer_record *record)
 {
     size_t failed = 0;
 
-    for (size_t c = 0; c < record->n_cells; c++)
-        for (size_t a = 0; a < record->cell[c].n_arms; a++)
+    for (size_t c = 0; c < record->n_cells; ++c)
+        for (size_t a = 0; a < record->cell[c].n_arms; ++a)
             failed += record->cell[c].arm[a].failed;
     return failed;
 }

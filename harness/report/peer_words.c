@@ -103,7 +103,7 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
     text_print(out,
                "Beside PyTorch %s, on %d device%s of the same machine, a step of lockstep takes ",
                record->torch, record->devices, record->devices == 1 ? "" : "s");
-    for (size_t c = 0; c < record->n_cells; c++) {
+    for (size_t c = 0; c < record->n_cells; ++c) {
         char text[REPORT_CELL_TEXT] = "";
 
         peer_compare(record, &record->cell[c], list);
@@ -134,8 +134,8 @@ static struct span span_of(const struct peer_record *record, enum report_range r
 {
     struct span span = {.coverage = 1.0};
 
-    for (size_t c = 0; c < record->n_cells; c++)
-        for (size_t a = 0; a < record->cell[c].n_arms; a++) {
+    for (size_t c = 0; c < record->n_cells; ++c)
+        for (size_t a = 0; a < record->cell[c].n_arms; ++a) {
             const struct report_value step = peer_step(&record->cell[c].arm[a]);
 
             if (step.range != range)

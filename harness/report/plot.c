@@ -16,7 +16,7 @@ const char *const report_figure_names[REPORT_FIGURES] = {
 
 void plot_plain_text(char *text)
 {
-    for (; *text != '\0'; text++)
+    for (; *text != '\0'; ++text)
         *text = *text == '"' ? '\'' : *text == '\\' ? '/' : *text;
 }
 
@@ -42,9 +42,9 @@ static void write_axis(struct plot *plot, char letter, const struct plot_axis *a
 
     fprintf(file, "%cbase_%d = %g; %clo_%d = %.9g; %chi_%d = %.9g\n", letter, p, axis->base, letter,
             p, axis->lo, letter, p, axis->hi);
-    for (int bare = 0; bare < 2; bare++) {
+    for (int bare = 0; bare < 2; ++bare) {
         fprintf(file, "%c%s_%d = '", letter, bare ? "bare" : "ticks", p);
-        for (int i = 0; i < axis->n; i++)
+        for (int i = 0; i < axis->n; ++i)
             if (axis->bare[i] == (bare != 0))
                 fprintf(file, "%.9g ", axis->tick[i]);
         fprintf(file, "'\n");
@@ -53,7 +53,7 @@ static void write_axis(struct plot *plot, char letter, const struct plot_axis *a
 
 void plot_frame_write(struct plot *plot, const struct plot_frame *frame)
 {
-    plot->panels++;
+    ++plot->panels;
     plot_number(plot, "left", frame->left);
     plot_number(plot, "right", frame->right);
     plot_number(plot, "top", frame->top);
@@ -63,7 +63,7 @@ void plot_frame_write(struct plot *plot, const struct plot_frame *frame)
     plot_number(plot, "note", frame->note);
     plot_number(plot, "below", frame->below > 0 ? frame->below : 44);
     plot_number(plot, "text", plot->texts);
-    for (int w = 0; w < PLOT_WORDS; w++)
+    for (int w = 0; w < PLOT_WORDS; ++w)
         add_text(plot, frame->words[w]);
     write_axis(plot, 'x', &frame->x);
     write_axis(plot, 'y', &frame->y);
@@ -83,7 +83,7 @@ void plot_fit(char text[REPORT_CELL_TEXT], double pixels, double font)
     double used = 0.0;
     size_t end = 0; /* where the ellipsis still fits */
 
-    for (size_t i = 0; text[i] != '\0'; i++) {
+    for (size_t i = 0; text[i] != '\0'; ++i) {
         if (((unsigned char)text[i] & 0xc0) == 0x80)
             continue;
         if (used + 1.2 * font <= pixels && i + 4 < REPORT_CELL_TEXT)
@@ -123,12 +123,12 @@ static size_t add_number(size_t list[], size_t n, size_t capacity, size_t number
 {
     size_t i = n;
 
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < n; ++j)
         if (list[j] == number)
             return n;
     if (n == capacity)
         return n;
-    for (; i > 0 && list[i - 1] > number; i--)
+    for (; i > 0 && list[i - 1] > number; --i)
         list[i] = list[i - 1];
     list[i] = number;
     return n + 1;
@@ -139,7 +139,7 @@ size_t plot_batches(const struct plot *plot, const struct report_group *group, s
 {
     size_t n = 0;
 
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &plot->report->point[i];
 
         if (point->verified > 0)
@@ -180,7 +180,7 @@ size_t plot_counts(const struct plot *plot, const struct report_group *group, si
 {
     size_t n = 0;
 
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &plot->report->point[i];
 
         if (point->verified > 0 && !report_is_plain(point))
@@ -192,7 +192,7 @@ size_t plot_counts(const struct plot *plot, const struct report_group *group, si
 const struct report_point *plot_find(const struct plot *plot, const struct report_group *group,
                                      size_t count, size_t batch)
 {
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &plot->report->point[i];
         const bool plain = report_is_plain(point);
 
@@ -217,7 +217,7 @@ static void add_footer(struct plot *plot)
     const struct record_run *run = plot->report->n_files > 0 ? &plot->report->file[0].run : NULL;
     char text[REPORT_CELL_TEXT], more[64] = "";
 
-    if (run == NULL || plot->footer[0] != '\0') {
+    if (!run || plot->footer[0] != '\0') {
         plot_fit(plot->footer, plot->width - 30, 11);
         add_text(plot, plot->footer);
         return;
@@ -278,11 +278,11 @@ static void remove_figure(const char *directory, const char *name)
     static const char *const endings[] = {".svg", ".png", ".gp", "-layout.gp", "-text.tsv"};
     char file[64];
 
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; ++i) {
         snprintf(file, sizeof file, "%s%s", name, endings[i]);
         text_remove(directory, file);
     }
-    for (int p = 1; p <= PLOT_MAX_PANELS; p++) {
+    for (int p = 1; p <= PLOT_MAX_PANELS; ++p) {
         snprintf(file, sizeof file, "%s-%d.tsv", name, p);
         text_remove(directory, file);
     }
@@ -376,14 +376,14 @@ enum report_plot_status report_plot(const char *directory, const struct report *
 
     if (write_scripts(directory, err) != 0)
         return REPORT_PLOT_WRITE;
-    for (int f = 0; f < REPORT_FIGURES && status != REPORT_PLOT_WRITE; f++) {
+    for (int f = 0; f < REPORT_FIGURES && status != REPORT_PLOT_WRITE; ++f) {
         struct text_error why = {{0}};
         struct plot plot = {
             .report = report, .directory = directory, .name = report_figure_names[f], .err = &why};
 
         remove_figure(directory, plot.name);
         made->status[f] = REPORT_PLOT_NONE;
-        if (figures[f].write != NULL)
+        if (figures[f].write)
             made->status[f] = make_figure(&plot, figures[f].script, figures[f].write);
         snprintf(made->why[f], sizeof made->why[f], "%.191s",
                  made->status[f] == REPORT_PLOT_NONE ? plot.why : why.text);

@@ -24,15 +24,15 @@ static double *collect_steps(const struct report_point *point, size_t *n)
     double *steps;
 
     *n = 0;
-    for (size_t i = 0; i < point->n; i++)
+    for (size_t i = 0; i < point->n; ++i)
         capacity += point->row[i].verified ? point->row[i].cell->n_samples : 0;
     steps = calloc(capacity + 1, sizeof *steps);
-    if (steps == NULL)
+    if (!steps)
         return NULL;
-    for (size_t i = 0; i < point->n; i++) {
+    for (size_t i = 0; i < point->n; ++i) {
         const struct record_cell *cell = point->row[i].cell;
 
-        for (size_t s = 0; point->row[i].verified && s < cell->n_samples; s++)
+        for (size_t s = 0; point->row[i].verified && s < cell->n_samples; ++s)
             if ((cell->flags[s] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
                 steps[(*n)++] = (double)cell->t_step_ns[s];
     }
@@ -55,11 +55,11 @@ static void add_steps(struct plot_line *line, const double steps[], size_t n, do
     size_t next = 0;
 
     add_mark(line, steps[0] / unit, 0.0, true, hollow);
-    for (size_t k = 1; k <= kept; k++) {
+    for (size_t k = 1; k <= kept; ++k) {
         const size_t i = k * n / kept - 1;
         const double share = (double)(i + 1) / (double)n;
 
-        for (; next < 2 && share >= marked[next]; next++) {
+        for (; next < 2 && share >= marked[next]; ++next) {
             const size_t at = (size_t)ceil(marked[next] * (double)n) - 1;
 
             add_mark(line, steps[at] / unit, line->mark[line->n - 1].y, true, hollow);
@@ -79,7 +79,7 @@ static int add_line(const struct plot *plot, struct plot_lines *lines,
     size_t n;
     double *steps = collect_steps(point, &n);
 
-    if (steps == NULL)
+    if (!steps)
         return -1;
     if (n > 0)
         add_steps(line, steps, n, unit, plot_hollow(point));
@@ -102,14 +102,14 @@ static size_t choose_points(const struct plot *plot, const struct report_group *
     size_t counts[PLOT_MAX_TICKS], all = 0, kept, most;
     const size_t n = plot_counts(plot, group, counts, PLOT_MAX_TICKS);
 
-    for (size_t c = 0; c < n; c++)
-        if (plot_find(plot, group, counts[c], batch) != NULL)
+    for (size_t c = 0; c < n; ++c)
+        if (plot_find(plot, group, counts[c], batch))
             counts[all++] = counts[c];
     points[0] = plot_find(plot, group, 0, batch);
-    most = points[0] != NULL ? PLOT_MAX_STYLES - 1 : PLOT_MAX_STYLES;
+    most = points[0] ? PLOT_MAX_STYLES - 1 : PLOT_MAX_STYLES;
     kept = all < most ? all : most;
     *more = all > kept;
-    for (size_t i = 0; i < kept; i++)
+    for (size_t i = 0; i < kept; ++i)
         points[1 + i] =
             plot_find(plot, group, counts[kept > 1 ? i * (all - 1) / (kept - 1) : 0], batch);
     return 1 + kept;
@@ -121,7 +121,7 @@ static void set_words(const struct report_group *group, size_t batch, const char
     struct plot_frame *frame = &lines->frame;
     bool hollow = false;
 
-    for (int s = 0; s < lines->n; s++)
+    for (int s = 0; s < lines->n; ++s)
         hollow = hollow || (lines->line[s].n > 0 && lines->line[s].mark[0].hollow);
     snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s %zu; p50, p95 marked%s%s",
              plot_is_weak(group) ? "batch per device" : "global batch", batch,
@@ -145,7 +145,7 @@ static void set_axes(struct plot_lines *lines)
     plot_axis_round(x);
     y->lo = 0.0;
     y->hi = 1.03;
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; ++i)
         plot_axis_tick(y, shares[i]);
 }
 
@@ -156,8 +156,8 @@ static double label_pixels(const struct plot *plot, const struct report_point *c
 {
     if (plot->report->n_buckets > 1)
         return 255;
-    for (size_t i = 0; i < n; i++)
-        if (points[i] != NULL && report_is_ddp(points[i]))
+    for (size_t i = 0; i < n; ++i)
+        if (points[i] && report_is_ddp(points[i]))
             return 225;
     return 190;
 }
@@ -183,11 +183,11 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     lines->label_pixels = label_pixels(plot, points, n);
     lines->dodge = 0;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
-    for (size_t i = 0; i < n; i++)
-        longest = points[i] != NULL ? fmax(longest, points[i]->step_ns.middle) : longest;
+    for (size_t i = 0; i < n; ++i)
+        longest = points[i] ? fmax(longest, points[i]->step_ns.middle) : longest;
     unit = plot_unit(longest, &unit_name);
-    for (size_t i = 0; i < n; i++)
-        if (points[i] != NULL &&
+    for (size_t i = 0; i < n; ++i)
+        if (points[i] &&
             add_line(plot, lines, points[i], i == 0 ? PLOT_PLAIN : (int)i, unit) != 0) {
             snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
             return -1;
@@ -209,7 +209,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
     if (n == 0)
         return 0;
     if (plot->panels / 2 >= PLOT_MAX_ROWS) {
-        plot->left_out++;
+        ++plot->left_out;
         return 0;
     }
     result = write_panel(plot, group, batches[0], true, lines);

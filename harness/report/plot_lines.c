@@ -12,12 +12,12 @@ struct plot_line *plot_lines_add(struct plot_lines *lines, int style)
 {
     struct plot_line *line = &lines->line[lines->n];
 
-    lines->n++;
+    ++lines->n;
     line->style = style;
     line->label[0] = '\0';
     line->n = 0;
     line->plain[0] = line->plain[1] = line->label_place = NAN;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; ++i)
         line->ideal[i][0] = line->ideal[i][1] = NAN;
     return line;
 }
@@ -26,10 +26,10 @@ void plot_lines_measure(struct plot_lines *lines)
 {
     struct plot_axis *x = &lines->frame.x, *y = &lines->frame.y;
 
-    for (int s = 0; s < lines->n; s++) {
+    for (int s = 0; s < lines->n; ++s) {
         const struct plot_line *line = &lines->line[s];
 
-        for (size_t i = 0; i < line->n; i++) {
+        for (size_t i = 0; i < line->n; ++i) {
             plot_axis_add(x, line->mark[i].x);
             plot_axis_add(y, line->mark[i].y);
             plot_axis_add(y, line->mark[i].lo);
@@ -43,7 +43,7 @@ void plot_lines_measure(struct plot_lines *lines)
 /* Six numbers, nan for what there is not. */
 static void write_marks(FILE *file, const struct plot_line *line)
 {
-    for (size_t i = 0; i < line->n; i++) {
+    for (size_t i = 0; i < line->n; ++i) {
         const struct plot_mark *mark = &line->mark[i];
 
         if (mark->gap && i > 0)
@@ -86,7 +86,7 @@ static void write_labels(struct text_out *out, const struct plot_lines *lines, d
     double place[PLOT_MAX_LINES];
     int n = 0;
 
-    for (int s = 0; s < lines->n; s++) {
+    for (int s = 0; s < lines->n; ++s) {
         const struct plot_line *line = &lines->line[s];
 
         if (line->n > 0)
@@ -96,7 +96,7 @@ static void write_labels(struct text_out *out, const struct plot_lines *lines, d
     }
     plot_spread(place, n, LABEL_HEIGHT / height, 8.0 / height, 1.0 - 8.0 / height);
     n = 0;
-    for (int s = 0; s < lines->n; s++) {
+    for (int s = 0; s < lines->n; ++s) {
         if (lines->line[s].n > 0)
             write_label(out, &lines->line[s], label_x, plot_axis_value(&frame->y, place[n++]));
         else
@@ -122,21 +122,21 @@ static void write_pair(FILE *file, double x, double y)
 
 static void write_references(FILE *file, const struct plot_lines *lines)
 {
-    for (int s = 0; s < lines->n; s++) {
-        for (int i = 0; i < 2; i++)
+    for (int s = 0; s < lines->n; ++s) {
+        for (int i = 0; i < 2; ++i)
             write_pair(file, lines->line[s].ideal[i][0], lines->line[s].ideal[i][1]);
         fputs("\n\n", file);
     }
-    for (int s = 0; s < lines->n; s++) {
+    for (int s = 0; s < lines->n; ++s) {
         const struct plot_line *line = &lines->line[s];
 
-        for (size_t i = 0; i < line->n; i++)
+        for (size_t i = 0; i < line->n; ++i)
             write_pair(file, line->mark[i].x, line->mark[i].bound);
         if (line->n == 0)
             write_pair(file, NAN, NAN);
         fputs("\n\n", file);
     }
-    for (int s = 0; s < lines->n; s++) {
+    for (int s = 0; s < lines->n; ++s) {
         write_pair(file, lines->line[s].plain[0], lines->line[s].plain[1]);
         fputs("\n\n", file);
     }
@@ -159,7 +159,7 @@ static double dodge(const struct plot_lines *lines)
     const struct plot_axis *x = &lines->frame.x;
     double apart = lines->dodge * log2(x->hi / x->lo) / (lines->frame.right - lines->frame.left);
 
-    for (int i = 1; i < x->n; i++)
+    for (int i = 1; i < x->n; ++i)
         apart = fmin(apart, 0.4 * log2(x->tick[i] / x->tick[i - 1]) / (lines->n + 1));
     return apart;
 }
@@ -175,14 +175,14 @@ int plot_lines_write(struct plot *plot, struct plot_lines *lines)
     plot_number(plot, "simulated", lines->simulated);
     plot_number(plot, "dodge", lines->dodge > 0.0 ? dodge(lines) : 0.0);
     fprintf(layout, "styles_%d = '", plot->panels);
-    for (int s = 0; s < lines->n; s++)
+    for (int s = 0; s < lines->n; ++s)
         fprintf(layout, "%d ", lines->line[s].style);
     fputs("'\n", layout);
     if (plot_data_open(plot, &out) != 0)
         return -1;
     fprintf(out.file, "# for each line: x, y, low, high, y if filled, y if hollow; then, for each "
                       "line, its label, its ideal, its bound, its plain program\n");
-    for (int s = 0; s < lines->n; s++)
+    for (int s = 0; s < lines->n; ++s)
         write_marks(out.file, &lines->line[s]);
     write_labels(&out, lines, label_x);
     write_references(out.file, lines);
@@ -194,11 +194,11 @@ int plot_each_group(struct plot *plot, plot_group_fn *write)
     struct plot_lines *lines = calloc(1, sizeof *lines);
     int result = 0;
 
-    if (lines == NULL) {
+    if (!lines) {
         snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
         return -1;
     }
-    for (size_t g = 0; g < plot->report->n_groups && result == 0; g++)
+    for (size_t g = 0; g < plot->report->n_groups && result == 0; ++g)
         result = write(plot, &plot->report->group[g], lines);
     free(lines);
     plot->height += 40;

@@ -22,18 +22,18 @@ static size_t pairs_at(const struct plot *plot, const struct report_group *group
 {
     size_t n = 0;
 
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &plot->report->point[i];
 
         n += plot_mode(point) > 0 && point->verified > 0 && plot_batch(group, point) == batch &&
-             report_ranks_peer(plot->report, group, point) != NULL;
+             report_ranks_peer(plot->report, group, point);
     }
     return n;
 }
 
 static void add_mode(struct modes *modes, size_t mode)
 {
-    for (size_t m = 0; m < modes->n_modes; m++)
+    for (size_t m = 0; m < modes->n_modes; ++m)
         if (modes->mode[m] == mode)
             return;
     if (modes->n_modes == PLOT_MAX_STYLES)
@@ -51,7 +51,7 @@ static bool modes_make(const struct plot *plot, const struct report_group *group
     const size_t n = plot_counts(plot, group, all, PLOT_MAX_TICKS);
 
     *modes = (struct modes){.group = group};
-    for (size_t b = 0; b < n_batches; b++) {
+    for (size_t b = 0; b < n_batches; ++b) {
         const size_t pairs = pairs_at(plot, group, batches[b]);
 
         if (pairs > 0 && pairs >= most) {
@@ -59,10 +59,10 @@ static bool modes_make(const struct plot *plot, const struct report_group *group
             modes->batch = batches[b];
         }
     }
-    for (size_t c = 0; c < n && most > 0; c++) {
+    for (size_t c = 0; c < n && most > 0; ++c) {
         const struct report_point *point = plot_find(plot, group, all[c], modes->batch);
 
-        if (point == NULL)
+        if (!point)
             continue;
         modes->count[modes->n_counts++] = all[c];
         modes->hollow = modes->hollow || plot_hollow(point);
@@ -80,7 +80,7 @@ static double largest(const struct plot *plot, const struct modes *modes, enum k
 {
     double most = NAN;
 
-    for (size_t c = 0; c < modes->n_counts; c++)
+    for (size_t c = 0; c < modes->n_counts; ++c)
         most = fmax(most,
                     value_of(plot_find(plot, modes->group, modes->count[c], modes->batch), kind));
     return most;
@@ -101,7 +101,7 @@ static void add_line(const struct plot *plot, const struct modes *modes, enum ki
     const size_t mode = modes->mode[m];
     char bucket[32];
 
-    for (size_t c = 0; c < modes->n_counts; c++) {
+    for (size_t c = 0; c < modes->n_counts; ++c) {
         const struct report_point *point =
             plot_find(plot, modes->group, modes->count[c], modes->batch);
 
@@ -125,7 +125,7 @@ static void add_plain(const struct plot *plot, const struct modes *modes, enum k
 {
     const struct report_point *plain = plot_find(plot, modes->group, 0, modes->batch);
 
-    if (plain == NULL || !isfinite(value_of(plain, kind)))
+    if (!plain || !isfinite(value_of(plain, kind)))
         return;
     lines->line[0].plain[0] = 1.0;
     lines->line[0].plain[1] = value_of(plain, kind) / unit;
@@ -163,7 +163,7 @@ static void set_axes(const struct modes *modes, struct plot_lines *lines)
 
     *x = plot_axis_make(2.0);
     *y = plot_axis_make(0.0);
-    for (size_t c = 0; c < modes->n_counts; c++)
+    for (size_t c = 0; c < modes->n_counts; ++c)
         plot_axis_tick(x, (double)plot_devices(modes->count[c]));
     plot_axis_tick(x, 1.0);
     plot_axis_add(x, 1.0);
@@ -192,7 +192,7 @@ static int write_panel(struct plot *plot, const struct modes *modes, enum kind k
     lines->label_pixels = plot->report->n_buckets > 1 ? 124 : 112;
     lines->dodge = 2.5;
     lines->simulated = report_simulated(plot->report->point[modes->group->first].row);
-    for (size_t m = 0; m < modes->n_modes; m++)
+    for (size_t m = 0; m < modes->n_modes; ++m)
         add_line(plot, modes, kind, m, unit, lines);
     add_plain(plot, modes, kind, unit, lines);
     set_axes(modes, lines);
@@ -209,11 +209,11 @@ static int write_group(struct plot *plot, const struct report_group *group,
     if (!modes_make(plot, group, &modes))
         return 0;
     if (plot->panels / KINDS >= PLOT_MAX_ROWS) {
-        plot->left_out++;
+        ++plot->left_out;
         return 0;
     }
     /* Older records have times only. */
-    for (enum kind kind = STEP; kind < KINDS && result == 0; kind++)
+    for (enum kind kind = STEP; kind < KINDS && result == 0; ++kind)
         if (isfinite(largest(plot, &modes, kind)))
             result = write_panel(plot, &modes, kind, lines);
     plot->height += ROW;

@@ -26,7 +26,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
                       struct bars *bars)
 {
     *bars = (struct bars){.group = group, .batch = batch};
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &plot->report->point[i];
 
         if (!report_ranks_has(plot->report, group, REPORT_RANKS_OVERLAP, point) ||
@@ -44,7 +44,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
 
 static void write_part(FILE *file, const struct bars *bars, bool comm)
 {
-    for (size_t i = 0; i < bars->n; i++) {
+    for (size_t i = 0; i < bars->n; ++i) {
         const struct report_point *point = bars->point[i];
         const double x = (double)i + 1, from = comm ? point->compute_ns : 0.0;
         const double to = point->compute_ns + (comm ? point->comm_ns : 0.0);
@@ -59,11 +59,11 @@ static void write_marks(const struct plot *plot, FILE *file, const struct bars *
 {
     char text[32], bucket[32];
 
-    for (size_t i = 0; i < bars->n; i++)
+    for (size_t i = 0; i < bars->n; ++i)
         fprintf(file, "%g\t%.9g\t%g\n", (double)i + 1 - HALF - 0.06,
                 bars->point[i]->whole_ns / bars->unit, 2 * HALF + 0.12);
     fputs("\n\n", file);
-    for (size_t i = 0; i < bars->n; i++) {
+    for (size_t i = 0; i < bars->n; ++i) {
         const double hidden = bars->point[i]->hidden.middle;
 
         snprintf(text, sizeof text, "-");
@@ -72,7 +72,7 @@ static void write_marks(const struct plot *plot, FILE *file, const struct bars *
         fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / bars->unit, text);
     }
     fputs("\n\n", file);
-    for (size_t i = 0; i < bars->n; i++) {
+    for (size_t i = 0; i < bars->n; ++i) {
         /* gnuplot reads the two characters of the line break as one. */
         plot_bucket(plot, plot_mode(bars->point[i]) * PLOT_DDP, bucket);
         fprintf(file, "%zu\t%d%s%s%s\n", i + 1, bars->point[i]->row->cell->key.n_devices,
@@ -134,7 +134,7 @@ static bool find_batch(const struct plot *plot, const struct report_group *group
     const size_t n = plot_batches(plot, group, batches, PLOT_MAX_TICKS);
 
     bars->n = 0;
-    for (size_t b = 0; b < n && bars->n == 0; b++)
+    for (size_t b = 0; b < n && bars->n == 0; ++b)
         bars_make(plot, group, batches[from_above ? n - 1 - b : b], bars);
     return bars->n > 0;
 }
@@ -150,7 +150,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
     if (!find_batch(plot, group, false, &bars))
         return 0;
     if (plot->panels / 2 >= PLOT_MAX_ROWS) {
-        plot->left_out++;
+        ++plot->left_out;
         return 0;
     }
     smallest = bars.batch;

@@ -26,7 +26,7 @@ static double sum_of(const struct report_point *point)
 {
     double sum = 0.0;
 
-    for (int p = 0; p < RECORD_PHASES; p++)
+    for (int p = 0; p < RECORD_PHASES; ++p)
         sum += isfinite(point->phase_ns[p]) ? point->phase_ns[p] : 0.0;
     return sum;
 }
@@ -51,11 +51,11 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
     const size_t n = 1 + plot_counts(plot, group, counts + 1, PLOT_MAX_TICKS);
 
     *bars = (struct bars){.group = group, .batch = batch};
-    for (size_t c = 0; c < n; c++) {
+    for (size_t c = 0; c < n; ++c) {
         const struct report_point *point = plot_find(plot, group, counts[c], batch);
         double sum;
 
-        if (point == NULL || !(sum_of(point) > 0.0))
+        if (!point || !(sum_of(point) > 0.0))
             continue;
         sum = sum_of(point);
         bars->point[bars->n++] = point;
@@ -74,7 +74,7 @@ static size_t best_batch(const struct plot *plot, const struct report_group *gro
     const size_t n = plot_batches(plot, group, batches, PLOT_MAX_TICKS);
     struct bars bars;
 
-    for (size_t b = 0; b < n; b++) {
+    for (size_t b = 0; b < n; ++b) {
         bars_make(plot, group, batches[b], &bars);
         if (bars.n > most || (largest && bars.n == most)) {
             most = bars.n;
@@ -88,7 +88,7 @@ static size_t best_batch(const struct plot *plot, const struct report_group *gro
 static void segment(const struct report_point *point, int fill, double ends[2])
 {
     ends[0] = 0.0;
-    for (int p = 0; p < fill && p < RECORD_PHASES; p++)
+    for (int p = 0; p < fill && p < RECORD_PHASES; ++p)
         ends[0] += isfinite(point->phase_ns[p]) ? point->phase_ns[p] : 0.0;
     ends[1] = fill == OTHER                     ? point->step_ns.middle
               : isfinite(point->phase_ns[fill]) ? ends[0] + point->phase_ns[fill]
@@ -97,8 +97,8 @@ static void segment(const struct report_point *point, int fill, double ends[2])
 
 static void write_segments(FILE *file, const struct bars *bars)
 {
-    for (int fill = 0; fill < FILLS; fill++) {
-        for (size_t i = 0; i < bars->n; i++) {
+    for (int fill = 0; fill < FILLS; ++fill) {
+        for (size_t i = 0; i < bars->n; ++i) {
             const double x = (double)i + 1;
             double ends[2];
 
@@ -117,7 +117,7 @@ static void write_names(const struct plot *plot, FILE *file, const struct bars *
     const size_t stride = 1 + (bars->n - 1) / MAX_NAMES;
     char bucket[32];
 
-    for (size_t i = 0; i < bars->n; i++) {
+    for (size_t i = 0; i < bars->n; ++i) {
         const struct report_point *point = bars->point[i];
 
         plot_bucket(plot, plot_mode(point) * PLOT_DDP, bucket);
@@ -137,23 +137,23 @@ static void write_marks(FILE *file, const struct bars *bars)
     const double unit = bars->unit;
     char text[32];
 
-    for (size_t i = 0; i < bars->n; i++)
+    for (size_t i = 0; i < bars->n; ++i)
         fprintf(file, "%g\t%.9g\t%g\n", (double)i + 1 - HALF - 0.06,
                 bars->point[i]->step_ns.middle / unit, 2 * HALF + 0.12);
     fputs("\n\n", file);
-    for (size_t i = 0; i < bars->n; i++) {
+    for (size_t i = 0; i < bars->n; ++i) {
         const struct report_value *step = &bars->point[i]->step_ns;
 
         if (has_range(bars->point[i]))
             fprintf(file, "%zu\t%.9g\t%.9g\n", i + 1, step->lo / unit, step->hi / unit);
     }
     fputs("nan\tnan\tnan\n\n\n", file);
-    for (size_t i = 0; i < bars->n; i++)
+    for (size_t i = 0; i < bars->n; ++i)
         if (isfinite(bars->point[i]->outside))
             fprintf(file, "%zu\t%.9g\n", i + 1,
                     (1.0 - bars->point[i]->outside) * bars->point[i]->step_ns.middle / unit);
     fputs("nan\tnan\n\n\n", file);
-    for (size_t i = 0; i < bars->n; i++) {
+    for (size_t i = 0; i < bars->n; ++i) {
         report_rate(bars->point[i]->step_ns.middle / unit, text);
         if (bars->n <= MAX_NAMES)
             fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / unit, text);
@@ -222,7 +222,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
     if (bars.n == 0)
         return 0;
     if (plot->panels / 2 >= PLOT_MAX_ROWS) {
-        plot->left_out++;
+        ++plot->left_out;
         return 0;
     }
     result = write_panel(plot, &bars, true);

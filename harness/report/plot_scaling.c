@@ -30,10 +30,10 @@ static double least_bound(const struct plot *plot, const struct row *row, size_t
 {
     double least = INFINITY;
 
-    for (size_t c = 0; c < row->n_counts; c++) {
+    for (size_t c = 0; c < row->n_counts; ++c) {
         const struct report_point *point = plot_find(plot, row->group, row->count[c], batch);
 
-        least = point != NULL ? fmin(least, point->bound) : least;
+        least = point ? fmin(least, point->bound) : least;
     }
     return least;
 }
@@ -44,14 +44,14 @@ static void choose_batches(const struct plot *plot, struct row *row)
     size_t all[PLOT_MAX_TICKS], n = 0;
     const size_t known = plot_batches(plot, row->group, all, PLOT_MAX_TICKS);
 
-    for (size_t i = 0; i < known; i++)
+    for (size_t i = 0; i < known; ++i)
         if (least_bound(plot, row, all[i]) <= 1.0)
             all[n++] = all[i];
     row->all_batches = n;
     row->n_batches = n < PLOT_MAX_STYLES ? n : PLOT_MAX_STYLES;
-    for (size_t i = 0; i < row->n_batches; i++)
+    for (size_t i = 0; i < row->n_batches; ++i)
         row->batch[i] = all[row->n_batches > 1 ? i * (n - 1) / (row->n_batches - 1) : 0];
-    for (size_t i = 0; i < row->n_batches; i++)
+    for (size_t i = 0; i < row->n_batches; ++i)
         row->bounded = row->bounded || least_bound(plot, row, row->batch[i]) <= SHOWN;
 }
 
@@ -60,7 +60,7 @@ static void choose_counts(const struct plot *plot, struct row *row)
     size_t all[2 * PLOT_MAX_TICKS];
     const size_t n = plot_counts(plot, row->group, all, 2 * PLOT_MAX_TICKS);
 
-    for (size_t i = 0; i < n && row->n_counts < PLOT_MAX_TICKS; i++)
+    for (size_t i = 0; i < n && row->n_counts < PLOT_MAX_TICKS; ++i)
         if (all[i] / PLOT_DDP == row->mode)
             row->count[row->n_counts++] = all[i];
 }
@@ -74,7 +74,7 @@ static bool row_make(const struct plot *plot, const struct report_group *group, 
     *row = (struct row){.group = group, .mode = mode};
     choose_counts(plot, row);
     choose_batches(plot, row);
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &plot->report->point[i];
 
         if (point->verified == 0 || (!report_is_plain(point) && plot_mode(point) != mode))
@@ -112,10 +112,10 @@ static void add_marks(const struct plot *plot, const struct row *row, enum kind 
 {
     bool gap = false;
 
-    for (size_t c = 0; c < row->n_counts; c++) {
+    for (size_t c = 0; c < row->n_counts; ++c) {
         const struct report_point *point = plot_find(plot, row->group, row->count[c], batch);
 
-        if (point == NULL || (kind != STEP && !isfinite(point->speedup.middle))) {
+        if (!point || (kind != STEP && !isfinite(point->speedup.middle))) {
             gap = true;
             continue;
         }
@@ -140,13 +140,13 @@ static void add_ideal_step(const struct plot *plot, const struct row *row, size_
     const double last = (double)plot_devices(row->count[row->n_counts - 1]);
     const struct report_point *point = NULL, *plain = plot_find(plot, row->group, 0, batch);
 
-    for (size_t c = 0; c < row->n_counts && point == NULL; c++)
+    for (size_t c = 0; c < row->n_counts && !point; ++c)
         point = plot_find(plot, row->group, row->count[c], batch);
-    if (plain != NULL) {
+    if (plain) {
         line->plain[0] = 1.0;
         line->plain[1] = plain->step_ns.middle / row->unit;
     }
-    if (point != NULL && point->base != NULL) {
+    if (point && point->base) {
         const double base = point->base->step_ns.middle / row->unit;
 
         set_ideal(line, 1.0, base, last, plot_is_weak(row->group) ? base : base / last);
@@ -160,7 +160,7 @@ static void add_line(const struct plot *plot, const struct row *row, enum kind k
     struct plot_line *line = plot_lines_add(lines, lines->n + 1);
 
     add_marks(plot, row, kind, batch, line);
-    for (size_t i = 0; i < line->n && least_bound(plot, row, batch) > SHOWN; i++)
+    for (size_t i = 0; i < line->n && least_bound(plot, row, batch) > SHOWN; ++i)
         line->mark[i].bound = NAN;
     snprintf(line->label, sizeof line->label, "%zu", batch);
     if (kind == STEP)
@@ -213,8 +213,8 @@ static void limit_bars(struct plot_lines *lines)
 {
     double highest = 1.5;
 
-    for (int s = 0; s < lines->n; s++)
-        for (size_t i = 0; i < lines->line[s].n; i++)
+    for (int s = 0; s < lines->n; ++s)
+        for (size_t i = 0; i < lines->line[s].n; ++i)
             highest = fmax(highest, 1.05 * lines->line[s].mark[i].y);
     lines->frame.y.hi = fmin(lines->frame.y.hi, highest);
 }
@@ -225,7 +225,7 @@ static void set_axes(const struct row *row, enum kind kind, struct plot_lines *l
 
     *x = plot_axis_make(2.0);
     *y = plot_axis_make(kind == STEP ? 10.0 : kind == SPEEDUP ? 2.0 : 0.0);
-    for (size_t c = 0; c < row->n_counts; c++) {
+    for (size_t c = 0; c < row->n_counts; ++c) {
         plot_axis_tick(x, (double)plot_devices(row->count[c]));
         plot_axis_add(x, (double)plot_devices(row->count[c]));
     }
@@ -235,8 +235,8 @@ static void set_axes(const struct row *row, enum kind kind, struct plot_lines *l
     plot_lines_measure(lines);
     if (kind == EFFICIENCY)
         limit_bars(lines);
-    for (int s = 0; s < lines->n; s++)
-        for (int i = 0; i < 2; i++)
+    for (int s = 0; s < lines->n; ++s)
+        for (int i = 0; i < 2; ++i)
             plot_axis_add(y, lines->line[s].ideal[i][1]);
     if (kind == EFFICIENCY) {
         plot_axis_add(y, 0.0);
@@ -263,7 +263,7 @@ static int write_panel(struct plot *plot, const struct row *row, enum kind kind,
     lines->label_pixels = 66;
     lines->dodge = 2.5;
     lines->simulated = report_simulated(plot->report->point[row->group->first].row);
-    for (size_t b = 0; b < row->n_batches; b++)
+    for (size_t b = 0; b < row->n_batches; ++b)
         add_line(plot, row, kind, row->batch[b], lines);
     set_axes(row, kind, lines);
     set_words(plot, row, kind, frame);
@@ -279,11 +279,11 @@ static int write_row(struct plot *plot, const struct report_group *group, size_t
     if (!row_make(plot, group, mode, &row))
         return 0;
     if (plot->panels / KINDS >= PLOT_MAX_ROWS) {
-        plot->left_out++;
+        ++plot->left_out;
         return 0;
     }
     /* Without a base there are only times. */
-    for (int kind = 0; kind < (row.ratios ? KINDS : SPEEDUP) && result == 0; kind++)
+    for (int kind = 0; kind < (row.ratios ? KINDS : SPEEDUP) && result == 0; ++kind)
         result = write_panel(plot, &row, (enum kind)kind, lines);
     plot->height += ROW;
     return result;
@@ -294,7 +294,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
 {
     int result = 0;
 
-    for (size_t mode = 0; mode <= plot->report->n_buckets && result == 0; mode++)
+    for (size_t mode = 0; mode <= plot->report->n_buckets && result == 0; ++mode)
         result = write_row(plot, group, mode, lines);
     return result;
 }

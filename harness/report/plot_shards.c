@@ -28,7 +28,7 @@ static size_t rank_of(const struct record_cell *cell, size_t rows)
     static const size_t known[][2] = {{30, 2}, {30, 3}, {10, 3}, {10, 8}};
     const size_t devices = (size_t)cell->key.n_devices;
 
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         if (known[i][0] == rows && known[i][1] == devices)
             return i;
     return 10 + (rows + (rows % devices != 0 ? 0 : 40)) * 64 + devices;
@@ -45,19 +45,19 @@ static void add_strip(struct map *map, const struct record_cell *cell)
     struct strip strip = {.cell = cell};
     size_t i;
 
-    for (int k = 0; k < cell->n_shards; k++)
+    for (int k = 0; k < cell->n_shards; ++k)
         strip.rows += cell->shard[k];
     strip.rank = rank_of(cell, strip.rows);
-    for (i = 0; i < map->n; i++)
+    for (i = 0; i < map->n; ++i)
         if (same_shards(map->strip[i].cell, cell))
             return;
     if (map->n == STRIPS) {
         map->more = true;
         if (strip.rank >= map->strip[STRIPS - 1].rank)
             return;
-        map->n--;
+        --map->n;
     }
-    for (i = map->n++; i > 0 && map->strip[i - 1].rank > strip.rank; i--)
+    for (i = map->n++; i > 0 && map->strip[i - 1].rank > strip.rank; --i)
         map->strip[i] = map->strip[i - 1];
     map->strip[i] = strip;
 }
@@ -73,12 +73,11 @@ static int by_rows(const void *left, const void *right)
 
 static void collect(const struct report *report, struct map *map)
 {
-    for (size_t i = 0; i < report->n_points; i++) {
+    for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
         const struct record_cell *cell = point->verified > 0 ? point->middle->cell : NULL;
 
-        if (cell != NULL && !report_is_plain(point) && cell->key.n_devices > 1 &&
-            cell->n_shards > 0)
+        if (cell && !report_is_plain(point) && cell->key.n_devices > 1 && cell->n_shards > 0)
             add_strip(map, cell);
     }
     qsort(map->strip, map->n, sizeof map->strip[0], by_rows);
@@ -103,11 +102,11 @@ static void write_box(FILE *file, double left, double right, double top, double 
 /* The blocks of one tint: every sixth device, so that neighbours differ. */
 static void write_tint(FILE *file, const struct map *map, int tint)
 {
-    for (size_t s = 0; s < map->n; s++) {
+    for (size_t s = 0; s < map->n; ++s) {
         const struct strip *strip = &map->strip[s];
         size_t row = 0;
 
-        for (int k = 0; k < strip->cell->n_shards; k++) {
+        for (int k = 0; k < strip->cell->n_shards; ++k) {
             const size_t end = row + strip->cell->shard[k];
 
             if (k % TINTS == tint && end > row)
@@ -124,7 +123,7 @@ static int idle_devices(const struct record_cell *cell, int list[RECORD_MAX_RANK
 {
     int n = 0;
 
-    for (int k = 0; k < cell->key.n_devices && k < RECORD_MAX_RANKS; k++)
+    for (int k = 0; k < cell->key.n_devices && k < RECORD_MAX_RANKS; ++k)
         if (k >= cell->n_shards || cell->shard[k] == 0)
             list[n++] = k;
     return n;
@@ -140,10 +139,10 @@ static void write_slots(FILE *file, const struct map *map)
 {
     int list[RECORD_MAX_RANKS];
 
-    for (size_t s = 0; s < map->n; s++) {
+    for (size_t s = 0; s < map->n; ++s) {
         const int n = slots_drawn(idle_devices(map->strip[s].cell, list));
 
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; ++i)
             write_box(file, SLOT_LEFT + i * (SLOT + 2), SLOT_LEFT + i * (SLOT + 2) + SLOT,
                       top_of(s), top_of(s) + HEIGHT);
     }
@@ -153,11 +152,11 @@ static void write_slots(FILE *file, const struct map *map)
 /* A block says as much as it has room for. */
 static void write_block_words(FILE *file, const struct map *map)
 {
-    for (size_t s = 0; s < map->n; s++) {
+    for (size_t s = 0; s < map->n; ++s) {
         const struct strip *strip = &map->strip[s];
         size_t row = 0;
 
-        for (int k = 0; k < strip->cell->n_shards; k++) {
+        for (int k = 0; k < strip->cell->n_shards; ++k) {
             const size_t rows = strip->cell->shard[k];
             const double left = place(strip, row), width = place(strip, row + rows) - left;
             const double x = left + width / 2, y = top_of(s) + HEIGHT / 2.0;
@@ -178,7 +177,7 @@ static void write_small_words(FILE *file, const struct map *map)
 {
     int list[RECORD_MAX_RANKS];
 
-    for (size_t s = 0; s < map->n; s++) {
+    for (size_t s = 0; s < map->n; ++s) {
         const struct strip *strip = &map->strip[s];
         const double y = top_of(s) + HEIGHT + 12.0, middle = top_of(s) + HEIGHT / 2.0;
         const int idle = idle_devices(strip->cell, list), drawn = slots_drawn(idle);
@@ -186,7 +185,7 @@ static void write_small_words(FILE *file, const struct map *map)
         size_t row = 0;
 
         fprintf(file, "%d\t%.5g\t0\n", LEFT, y);
-        for (int k = 0; k < strip->cell->n_shards; k++) {
+        for (int k = 0; k < strip->cell->n_shards; ++k) {
             row += strip->cell->shard[k];
             if (row == strip->rows ||
                 (place(strip, row) - last >= 30.0 && RIGHT - place(strip, row) >= 30.0)) {
@@ -196,7 +195,7 @@ static void write_small_words(FILE *file, const struct map *map)
             if (row == strip->rows)
                 break;
         }
-        for (int i = 0; i < drawn; i++)
+        for (int i = 0; i < drawn; ++i)
             fprintf(file, "%d\t%.5g\t%d\n", SLOT_LEFT + i * (SLOT + 2) + SLOT / 2, middle, list[i]);
         if (idle > drawn)
             fprintf(file, "%d\t%.5g\t+%d\n", SLOT_LEFT + drawn * (SLOT + 2) + SLOT / 2 + 4, middle,
@@ -209,7 +208,7 @@ static void write_small_words(FILE *file, const struct map *map)
 
 static void write_names(FILE *file, const struct map *map)
 {
-    for (size_t s = 0; s < map->n; s++)
+    for (size_t s = 0; s < map->n; ++s)
         fprintf(file, "20\t%.5g\t%zu rows on %d%s\n", top_of(s) + HEIGHT / 2.0, map->strip[s].rows,
                 map->strip[s].cell->key.n_devices,
                 strcmp(map->strip[s].cell->key.mode, "ddp") == 0 ? " (DDP)" : "");
@@ -239,7 +238,7 @@ int report_plot_shards(struct plot *plot)
     if (plot_data_open(plot, &out) != 0)
         return -1;
     fputs("# 6 tints of blocks and idle devices: left, right, top, bottom; then words\n", out.file);
-    for (int tint = 0; tint < TINTS; tint++)
+    for (int tint = 0; tint < TINTS; ++tint)
         write_tint(out.file, &map, tint);
     write_slots(out.file, &map);
     write_block_words(out.file, &map);

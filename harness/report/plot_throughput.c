@@ -17,11 +17,11 @@ static void add_line(const struct plot *plot, const struct report_group *group,
     const double share = plot_is_weak(group) && devices > 0 ? (double)devices : 1.0;
 
     plot_bucket(plot, count, bucket);
-    for (int t = 0; t < lines->frame.x.n && line->n < PLOT_MAX_MARKS; t++) {
+    for (int t = 0; t < lines->frame.x.n && line->n < PLOT_MAX_MARKS; ++t) {
         const size_t batch = (size_t)lines->frame.x.tick[t];
         const struct report_point *point = plot_find(plot, group, count, batch);
 
-        if (point == NULL)
+        if (!point)
             continue;
         line->mark[line->n] = (struct plot_mark){
             .x = (double)batch,
@@ -31,8 +31,8 @@ static void add_line(const struct plot *plot, const struct report_group *group,
             .bound = NAN,
             .hollow = plot_hollow(point),
             .gap = t > 0 && line->n > 0 &&
-                   plot_find(plot, group, count, (size_t)lines->frame.x.tick[t - 1]) == NULL};
-        line->n++;
+                   !plot_find(plot, group, count, (size_t)lines->frame.x.tick[t - 1])};
+        ++line->n;
     }
     if (devices == 0)
         snprintf(line->label, sizeof line->label, "plain program");
@@ -47,8 +47,8 @@ static void set_words(const struct plot *plot, const struct report_group *group,
     bool hollow = false;
     struct plot_frame *frame = &lines->frame;
 
-    for (int s = 0; s < lines->n; s++)
-        for (size_t i = 0; i < lines->line[s].n; i++)
+    for (int s = 0; s < lines->n; ++s)
+        for (size_t i = 0; i < lines->line[s].n; ++i)
             hollow = hollow || lines->line[s].mark[i].hollow;
     plot_title(plot, group, WIDTH - 40, frame->words[PLOT_TITLE]);
     snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s%s",
@@ -78,11 +78,11 @@ static int write_panel(struct plot *plot, const struct report_group *group,
     lines->label_pixels = plot->report->n_buckets > 1 ? 200 : 160;
     lines->dodge = 4;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
-    for (size_t b = 0; b < n_batches; b++) {
+    for (size_t b = 0; b < n_batches; ++b) {
         plot_axis_tick(&frame->x, (double)batches[b]);
         plot_axis_add(&frame->x, (double)batches[b]);
     }
-    for (size_t c = 0; c < n; c++)
+    for (size_t c = 0; c < n; ++c)
         add_line(plot, group, lines, counts[c], (int)c + 1);
     if (plain)
         add_line(plot, group, lines, 0, PLOT_PLAIN);
@@ -101,7 +101,7 @@ static int write_panel(struct plot *plot, const struct report_group *group,
 
 static bool has_plain(const struct plot *plot, const struct report_group *group)
 {
-    for (size_t i = group->first; i < group->first + group->n; i++)
+    for (size_t i = group->first; i < group->first + group->n; ++i)
         if (report_is_plain(&plot->report->point[i]) && plot->report->point[i].verified > 0)
             return true;
     return false;
@@ -118,7 +118,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
     const size_t panels = n == 0 && plain ? 1 : (n + most - 1) / most;
     size_t first = 0;
 
-    for (size_t p = 0; p < panels && plot->panels < PLOT_MAX_ROWS; p++) {
+    for (size_t p = 0; p < panels && plot->panels < PLOT_MAX_ROWS; ++p) {
         const size_t part = (n - first + panels - p - 1) / (panels - p);
 
         if (write_panel(plot, group, lines, counts + first, part, plain) != 0)

@@ -66,7 +66,7 @@ static struct report_value over_launches(const struct report_point *point, numbe
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < point->n; i++)
+    for (size_t i = 0; i < point->n; ++i)
         if (point->row[i].verified)
             scratch[n++] = number(&point->row[i]);
     return report_value_of(scratch, n);
@@ -90,7 +90,7 @@ static void spread_of_steps(struct report_point *point)
 static const struct report_row *middle_launch(const struct report_point *point,
                                               const double sorted[])
 {
-    for (size_t i = 0; i < point->n; i++)
+    for (size_t i = 0; i < point->n; ++i)
         if (point->row[i].verified &&
             step_of(&point->row[i]) >= sorted[(point->verified - 1) / 2] &&
             step_of(&point->row[i]) <= sorted[(point->verified - 1) / 2])
@@ -103,10 +103,10 @@ static double phase_over_launches(const struct report_point *point, int phase, d
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < point->n; i++) {
+    for (size_t i = 0; i < point->n; ++i) {
         const struct record_cell *cell = point->row[i].cell;
 
-        if (point->row[i].verified && cell->phase_ns[phase] != NULL &&
+        if (point->row[i].verified && cell->phase_ns[phase] &&
             isfinite(cell->phase_median_ns[phase]))
             scratch[n++] = cell->phase_median_ns[phase];
     }
@@ -128,7 +128,7 @@ static double peak_of(const struct report_row *row)
 {
     double most = NAN;
 
-    for (int i = 0; i < row->cell->n_peaks; i++)
+    for (int i = 0; i < row->cell->n_peaks; ++i)
         most = fmax(most, (double)row->cell->peak_bytes[i]);
     return most;
 }
@@ -159,7 +159,7 @@ static struct report_value over_known(const struct report_point *point, number_f
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < point->n; i++)
+    for (size_t i = 0; i < point->n; ++i)
         if (point->row[i].verified && isfinite(number(&point->row[i])))
             scratch[n++] = number(&point->row[i]);
     return report_value_of(scratch, n);
@@ -179,7 +179,7 @@ static void sum_up(struct report_point *point, double scratch[])
 
     point->bound = bound_of(key->global_batch, key->n_devices);
     point->speedup = point->efficiency = UNKNOWN;
-    for (size_t i = 0; i < point->n; i++)
+    for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
     point->throughput = over_launches(point, throughput_of, scratch);
     point->step_ns = over_launches(point, step_of, scratch);
@@ -187,7 +187,7 @@ static void sum_up(struct report_point *point, double scratch[])
         point->middle = middle_launch(point, scratch);
     if (point->verified == 1)
         spread_of_steps(point);
-    for (int p = 0; p < RECORD_PHASES; p++)
+    for (int p = 0; p < RECORD_PHASES; ++p)
         point->phase_ns[p] = phase_over_launches(point, p, scratch);
     point->outside = over_known(point, outside_of, scratch).middle;
     point->moved = over_known(point, moved_of, scratch).middle;
@@ -236,8 +236,8 @@ static void compare_with_base(struct report_point *point, double scratch[])
 {
     const double devices = (double)point->row->cell->key.n_devices;
 
-    point->base = point->plain != NULL ? point->plain : point->single;
-    if (point->base == NULL || point->verified == 0)
+    point->base = point->plain ? point->plain : point->single;
+    if (!point->base || point->verified == 0)
         return;
     point->speedup = point->efficiency = paired(point, point->base, scratch);
     point->efficiency.middle /= devices;
@@ -278,13 +278,13 @@ static void find_bases(const struct report *report, struct report_group *group, 
     const size_t end = group->first + group->n;
     size_t i = group->first;
 
-    for (; i < end && is_one_device(&point[i], "plain"); i++)
-        group->n_plain++;
+    for (; i < end && is_one_device(&point[i], "plain"); ++i)
+        ++group->n_plain;
     while (i < end && report_is_plain(&point[i]))
-        i++;
-    for (group->single = i; i < end && is_one_device(&point[i], "dp"); i++)
-        group->n_single++;
-    for (i = group->first; i < end; i++) {
+        ++i;
+    for (group->single = i; i < end && is_one_device(&point[i], "dp"); ++i)
+        ++group->n_single;
+    for (i = group->first; i < end; ++i) {
         const struct record_key *key = &point[i].row->cell->key;
         const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
                                                         : key->global_batch;
@@ -313,7 +313,7 @@ bool report_base_next(const struct report *report, const struct report_group *gr
 
 static void find_points(struct report *report)
 {
-    for (size_t i = 0; i < report->n_rows; i++) {
+    for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
         struct report_group *group;
 
@@ -323,10 +323,10 @@ static void find_points(struct report *report)
                 report->group[report->n_groups++] =
                     (struct report_group){.first = report->n_points, .scaling = row->run->scaling};
             group = &report->group[report->n_groups - 1];
-            group->n++;
-            report->n_points++;
+            ++group->n;
+            ++report->n_points;
         }
-        report->point[report->n_points - 1].n++;
+        ++report->point[report->n_points - 1].n;
     }
 }
 
@@ -343,19 +343,19 @@ static void find_buckets(struct report *report)
     size_t n = 1, kept = 1;
 
     report->bucket[0] = 0;
-    for (size_t i = 0; i < report->n_points; i++)
+    for (size_t i = 0; i < report->n_points; ++i)
         report->bucket[n++] = report->point[i].row->cell->key.bucket_bytes;
     qsort(report->bucket, n, sizeof *report->bucket, compare_sizes);
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 1; i < n; ++i)
         if (report->bucket[i] != report->bucket[kept - 1])
             report->bucket[kept++] = report->bucket[i];
     report->n_buckets = kept;
-    for (size_t i = 0; i < report->n_points; i++) {
+    for (size_t i = 0; i < report->n_points; ++i) {
         const size_t *bytes = &report->point[i].row->cell->key.bucket_bytes;
         const size_t *place =
             bsearch(bytes, report->bucket, kept, sizeof *report->bucket, compare_sizes);
 
-        report->point[i].bucket = place != NULL ? (size_t)(place - report->bucket) : 0;
+        report->point[i].bucket = place ? (size_t)(place - report->bucket) : 0;
     }
 }
 
@@ -364,15 +364,15 @@ int report_points_make(struct report *report)
     double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
 
     report->bucket = calloc(report->n_rows + 1, sizeof *report->bucket);
-    if (scratch == NULL || report->bucket == NULL) {
+    if (!scratch || !report->bucket) {
         free(scratch);
         return -1;
     }
     find_points(report);
     find_buckets(report);
-    for (size_t i = 0; i < report->n_points; i++)
+    for (size_t i = 0; i < report->n_points; ++i)
         sum_up(&report->point[i], scratch);
-    for (size_t g = 0; g < report->n_groups; g++)
+    for (size_t g = 0; g < report->n_groups; ++g)
         find_bases(report, &report->group[g], scratch);
     free(scratch);
     return 0;

@@ -64,7 +64,7 @@ void report_bucket_name(size_t bytes, char text[32])
         snprintf(text, 32, "1Mi, 25Mi");
         return;
     }
-    for (; unit < 3 && bytes % 1024 == 0; unit++)
+    for (; unit < 3 && bytes % 1024 == 0; ++unit)
         bytes /= 1024;
     snprintf(text, 32, "%zu%s", bytes, units[unit]);
 }
@@ -75,7 +75,7 @@ const struct report_point *report_ranks_peer(const struct report *report,
 {
     const struct record_key *key = &point->row->cell->key;
 
-    for (size_t i = group->first; i < group->first + group->n; i++) {
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *other = &report->point[i];
         const struct record_key *of = &other->row->cell->key;
 
@@ -100,10 +100,10 @@ size_t report_ranks_count(const struct report *report, enum report_ranks table)
 {
     size_t n = 0;
 
-    for (size_t g = 0; g < report->n_groups; g++) {
+    for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
 
-        for (size_t i = group->first; i < group->first + group->n; i++)
+        for (size_t i = group->first; i < group->first + group->n; ++i)
             n += report_ranks_has(report, group, table, &report->point[i]);
     }
     return n;

@@ -74,7 +74,7 @@ static bool same_variant(const struct record_run *a, const struct record_run *b)
 
 static int variant_of(const struct report *report, size_t file)
 {
-    for (size_t i = 0; i < file; i++)
+    for (size_t i = 0; i < file; ++i)
         if (same_variant(&report->file[i].run, &report->file[file].run))
             return (int)i;
     return (int)file;
@@ -167,7 +167,7 @@ static void drop_replaced(struct report *report)
     size_t kept = 0;
 
     qsort(report->row, report->n_rows, sizeof *report->row, compare_identity);
-    for (size_t i = 0; i < report->n_rows; i++) {
+    for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i], *next = row + 1;
 
         if (i + 1 == report->n_rows || strcmp(row->run->run_id, next->run->run_id) != 0 ||
@@ -179,11 +179,11 @@ static void drop_replaced(struct report *report)
 
 static void collect(struct report *report)
 {
-    for (size_t f = 0; f < report->n_files; f++) {
+    for (size_t f = 0; f < report->n_files; ++f) {
         const struct record_file *file = &report->file[f];
         int variant = variant_of(report, f);
 
-        for (size_t c = 0; c < file->n_cells; c++) {
+        for (size_t c = 0; c < file->n_cells; ++c) {
             const struct record_cell *cell = &file->cell[c];
             struct report_row *row = &report->row[report->n_rows];
 
@@ -194,7 +194,7 @@ static void collect(struct report *report)
                                        .state = row_state(cell)};
             row->verified = strcmp(row->state, "verified") == 0;
             device_kind(cell->key.devices, row->kind);
-            report->n_rows++;
+            ++report->n_rows;
         }
     }
 }
@@ -206,7 +206,7 @@ static size_t run_of(const struct report *report, size_t file)
 
     while (r < report->n_runs &&
            strcmp(report->run[r].run->run_id, report->file[file].run.run_id) != 0)
-        r++;
+        ++r;
     return r;
 }
 
@@ -232,7 +232,7 @@ static void count_row(struct report_counts *counts, const struct report_row *row
 
 static void count(struct report *report)
 {
-    for (size_t f = 0; f < report->n_files; f++) {
+    for (size_t f = 0; f < report->n_files; ++f) {
         const struct record_run *run = &report->file[f].run;
         const size_t r = run_of(report, f);
 
@@ -247,13 +247,13 @@ static void count(struct report *report)
             report->run[r].counts.planned = run->planned;
     }
     report->many_runs = report->n_runs > 1;
-    for (size_t i = 0; i < report->n_rows; i++) {
+    for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
 
         report->many_variants = report->many_variants || row->variant > 0;
         count_row(&report->run[run_of(report, row->file)].counts, row);
     }
-    for (size_t r = 0; r < report->n_runs; r++) {
+    for (size_t r = 0; r < report->n_runs; ++r) {
         struct report_counts *counts = &report->run[r].counts;
         const size_t rows = counts->verified + counts->failed + counts->skipped;
 
@@ -267,14 +267,13 @@ int report_rows_make(struct report *report)
 {
     size_t cells = 0;
 
-    for (size_t f = 0; f < report->n_files; f++)
+    for (size_t f = 0; f < report->n_files; ++f)
         cells += report->file[f].n_cells;
     report->row = calloc(cells + 1, sizeof *report->row);
     report->point = calloc(cells + 1, sizeof *report->point);
     report->group = calloc(cells + 1, sizeof *report->group);
     report->run = calloc(report->n_files + 1, sizeof *report->run);
-    if (report->run == NULL || report->row == NULL || report->point == NULL ||
-        report->group == NULL)
+    if (!report->run || !report->row || !report->point || !report->group)
         return -1;
     collect(report);
     drop_replaced(report);
@@ -301,7 +300,7 @@ bool report_repeated(const struct report *report)
 {
     bool repeated = report->n_rows > report->n_points;
 
-    for (size_t r = 0; r < report->n_runs; r++)
+    for (size_t r = 0; r < report->n_runs; ++r)
         repeated = repeated || report->run[r].run->launches > 1;
     return repeated;
 }

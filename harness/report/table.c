@@ -31,7 +31,7 @@ static const char *range_name(const struct report *report, bool speedup)
                                         "95\u00a0% interval"};
     int range = -1;
 
-    for (size_t i = 0; i < report->n_points; i++) {
+    for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
         const int mine = (int)(speedup ? point->speedup.range : point->step_ns.range);
 
@@ -73,7 +73,7 @@ bool report_column_used(const struct report *report, enum report_column column)
 {
     bool used = false;
 
-    for (size_t i = 0; i < report->n_points && !used; i++)
+    for (size_t i = 0; i < report->n_points && !used; ++i)
         used = says_something(&report->point[i], column);
     return used;
 }
@@ -107,7 +107,7 @@ static void shard_words(const struct record_cell *cell, char text[REPORT_CELL_TE
         return;
     }
     for (int i = 0, run; i < n; i += run) {
-        for (run = 1; i + run < n && cell->shard[i + run] == cell->shard[i]; run++)
+        for (run = 1; i + run < n && cell->shard[i + run] == cell->shard[i]; ++run)
             ;
         if (run > 1)
             report_add(text, "%s%d\u00d7%zu", i > 0 ? ", " : "", run, cell->shard[i]);
@@ -133,7 +133,7 @@ void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TE
 
 bool report_point_failed(const struct report_point *point)
 {
-    for (size_t i = 0; i < point->n; i++)
+    for (size_t i = 0; i < point->n; ++i)
         if (!point->row[i].verified && point->row[i].cell->status != RECORD_SKIPPED)
             return true;
     return false;
@@ -146,14 +146,14 @@ static void left_out_words(const struct report_point *point, char text[REPORT_CE
     bool same = true;
     size_t n = 0;
 
-    for (size_t i = 0; i < point->n; i++) {
+    for (size_t i = 0; i < point->n; ++i) {
         const struct report_row *row = &point->row[i];
 
         if (row->verified)
             continue;
-        same = same && (state == NULL || strcmp(state, row->state) == 0);
+        same = same && (!state || strcmp(state, row->state) == 0);
         state = row->state;
-        n++;
+        ++n;
     }
     if (n == 0)
         return;
@@ -167,7 +167,7 @@ static void status_words(const struct report_point *point, char text[REPORT_CELL
 {
     size_t unsteady = 0;
 
-    for (size_t i = 0; i < point->n; i++)
+    for (size_t i = 0; i < point->n; ++i)
         unsteady += point->row[i].cell->n_samples > 0 && !point->row[i].cell->steady_state;
     if (point->verified > 0)
         report_add(text, "verified");
@@ -192,7 +192,7 @@ static void phase_words(const struct report_point *point, char text[REPORT_CELL_
 {
     int best[2] = {-1, -1};
 
-    for (int p = 0; p < RECORD_PHASES; p++) {
+    for (int p = 0; p < RECORD_PHASES; ++p) {
         const double ns = point->phase_ns[p];
 
         if (!(ns > 0.0))
@@ -206,7 +206,7 @@ static void phase_words(const struct report_point *point, char text[REPORT_CELL_
     }
     if (best[0] < 0)
         report_add(text, "not measured");
-    for (int i = 0; i < 2 && best[i] >= 0; i++) {
+    for (int i = 0; i < 2 && best[i] >= 0; ++i) {
         report_add(text, "%s%s ", i > 0 ? ", " : "", record_phase_names[best[i]]);
         report_add_share(text, point->phase_ns[best[i]] / point->step_ns.middle);
     }
@@ -319,7 +319,7 @@ static void base_step(const struct report_point *point, bool range, char text[RE
 {
     char time[32];
 
-    if (point == NULL) {
+    if (!point) {
         report_add(text, range ? "-" : "not planned");
     } else if (point->verified == 0) {
         report_add(text, range ? "-" : "not verified");
@@ -334,13 +334,13 @@ static void base_step(const struct report_point *point, bool range, char text[RE
 void report_base_words(const struct report_base *base, enum report_base_column column,
                        char text[REPORT_CELL_TEXT])
 {
-    const struct report_point *any = base->plain != NULL ? base->plain : base->single;
+    const struct report_point *any = base->plain ? base->plain : base->single;
 
     text[0] = '\0';
     if (column == REPORT_BASE_BATCH) {
         report_add(text, "%zu", any->row->cell->key.global_batch);
     } else if (column == REPORT_BASE_WRAPPER) {
-        const bool both = base->single != NULL && base->single->plain != NULL;
+        const bool both = base->single && base->single->plain;
 
         report_add_ratio(text, both ? 1.0 / base->single->speedup.middle : NAN);
         report_add(text, both ? "\u00d7" : "");

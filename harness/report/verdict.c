@@ -13,7 +13,7 @@ static const char *source_of(const struct report *report)
 {
     size_t simulated = 0;
 
-    for (size_t i = 0; i < report->n_rows; i++)
+    for (size_t i = 0; i < report->n_rows; ++i)
         simulated += report_simulated(&report->row[i]);
     return simulated == 0                ? "measured"
            : simulated == report->n_rows ? "SIMULATED"
@@ -109,7 +109,7 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
     if (!(limit.of_bound < AT_BOUND))
         return;
     if (known && limit.missing > 0.0) {
-        for (enum report_loss l = REPORT_LOSS_MOVES; l < REPORT_LOSSES; l++)
+        for (enum report_loss l = REPORT_LOSS_MOVES; l < REPORT_LOSSES; ++l)
             if (report_loss_of(&limit, l) > report_loss_of(&limit, most))
                 most = l;
         report_add(text, "; ");
@@ -187,15 +187,15 @@ void report_lead(struct text_out *out, const struct report *report)
     const struct report_point *best = NULL, *worst = NULL;
     size_t n = 0;
 
-    for (size_t g = 0; g < report->n_groups; g++) {
+    for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_point *point = report_group_best(report, &report->group[g]);
 
-        if (point == NULL)
+        if (!point)
             continue;
-        n++;
-        if (best == NULL || point->efficiency.middle > best->efficiency.middle)
+        ++n;
+        if (!best || point->efficiency.middle > best->efficiency.middle)
             best = point;
-        if (worst == NULL || point->efficiency.middle < worst->efficiency.middle)
+        if (!worst || point->efficiency.middle < worst->efficiency.middle)
             worst = point;
     }
     if (n == 0)

@@ -26,7 +26,7 @@ void report_time(double ns, char text[32])
         return;
     }
     while (i < 3 && ns < 0.9995 * units[i].size)
-        i++;
+        ++i;
     three_digits(ns / units[i].size, units[i].unit, text);
 }
 
@@ -43,7 +43,7 @@ void report_rate(double per_second, char text[32])
         return;
     }
     while (i < 4 && per_second < 0.9995 * units[i].size)
-        i++;
+        ++i;
     three_digits(per_second / units[i].size, units[i].unit, text);
 }
 
@@ -56,7 +56,7 @@ void report_bytes(double bytes, char text[32])
         snprintf(text, 32, "-");
         return;
     }
-    for (; i < 4 && bytes >= 1023.5; i++)
+    for (; i < 4 && bytes >= 1023.5; ++i)
         bytes /= 1024;
     if (i == 0)
         snprintf(text, 32, "%.0f\u00a0B", bytes);
@@ -116,7 +116,7 @@ void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *va
     number(value->hi, hi);
     unit = strstr(hi, "\u00a0");
     same = strstr(lo, "\u00a0");
-    if (unit == NULL || same == NULL || strcmp(unit, same) != 0) {
+    if (!unit || !same || strcmp(unit, same) != 0) {
         report_add(text, interval ? "[%s, %s]" : "%s..%s", lo, hi);
         return;
     }

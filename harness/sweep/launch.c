@@ -66,7 +66,7 @@ static void write_command(const struct cell_config *config, struct command_line 
                          "--bucket",       line->bucket,    "--run-id",    c->run_id};
 
     _Static_assert(sizeof all / sizeof all[0] + 3 <= ARGUMENTS, "two flags and the end follow");
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
         line->argument[n++] = all[i];
     if (c->bind)
         line->argument[n++] = "--bind-cores";
@@ -127,7 +127,7 @@ static bool take(int input, struct outcome *outcome)
         const size_t capacity = outcome->capacity == 0 ? 65536 : 2 * outcome->capacity;
         char *text = capacity <= RECORD_LINE_BYTES ? realloc(outcome->text, capacity) : NULL;
 
-        if (text == NULL) {
+        if (!text) {
             outcome->too_long = true;
             outcome->no_memory = capacity <= RECORD_LINE_BYTES;
             return false;
@@ -219,7 +219,7 @@ static void accept_record(struct outcome *outcome, struct record_cell *cell)
     char *newline = outcome->length > 0 ? memchr(outcome->text, '\n', outcome->length) : NULL;
     char reason[256];
 
-    if (newline == NULL || newline != outcome->text + outcome->length - 1) {
+    if (!newline || newline != outcome->text + outcome->length - 1) {
         snprintf(reason, sizeof reason, "the worker sent %zu bytes that are not one line",
                  outcome->length);
         set_status(cell, RECORD_BROKEN, reason);

@@ -56,7 +56,7 @@ static error_t parse_steps(const struct argp_state *state, const char *arg,
     struct text_error why = {""};
     char min[80];
 
-    if (colon == NULL || (size_t)(colon - arg) >= sizeof min)
+    if (!colon || (size_t)(colon - arg) >= sizeof min)
         return command_bad_option(state, "--steps: '%.40s' is not MIN:MAX", arg);
     memcpy(min, arg, (size_t)(colon - arg));
     min[colon - arg] = '\0';
@@ -79,10 +79,10 @@ static error_t add_workload(const struct argp_state *state, const char *arg,
         return command_bad_option(state, "--workload: at most %d are allowed", PLAN_MAX_WORKLOADS);
     if (workload_parse(arg, workload, why, sizeof why))
         return command_bad_option(state, "--workload: %s", why);
-    for (size_t i = 0; i < plan->n_workloads; i++)
+    for (size_t i = 0; i < plan->n_workloads; ++i)
         if (strcmp(plan->workload[i].name, workload->name) == 0)
             return command_bad_option(state, "--workload: %s is there twice", workload->name);
-    plan->n_workloads++;
+    ++plan->n_workloads;
     return 0;
 }
 
@@ -97,12 +97,12 @@ static error_t parse_modes(const struct argp_state *state, const char *arg,
         const size_t length = strcspn(p, ",");
         char name[64];
         size_t index = 0;
-        error_t rc;
+        error_t status;
 
         snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
                  p);
-        if ((rc = command_choice(state, "mode", "mode", name, modes, 3, &index)))
-            return rc;
+        if ((status = command_choice(state, "mode", "mode", name, modes, 3, &index)))
+            return status;
         *(index == 0 ? &plan->plain : index == 1 ? &plan->dp : &plan->ddp) = true;
         p += length;
         if (*p++ == '\0')
@@ -149,33 +149,33 @@ static error_t parse_names(int key, const char *arg, const struct argp_state *st
     static const char *const scalings[] = {"strong", "weak"};
     const char *maths[DP_MATHS];
     size_t index = 0;
-    error_t rc;
+    error_t status;
 
     switch (key) {
     case 'b':
-        rc = command_choice(state, "backend", "backend", arg, command_backends, COMMAND_BACKENDS,
-                            &index);
-        return rc ? rc
-                  : copy_text(state, "--backend", plan->backend, sizeof plan->backend,
-                              command_backends[index]);
+        status = command_choice(state, "backend", "backend", arg, command_backends,
+                                COMMAND_BACKENDS, &index);
+        return status ? status
+                      : copy_text(state, "--backend", plan->backend, sizeof plan->backend,
+                                  command_backends[index]);
     case 'G':
-        rc = command_choice(state, "graphs", "choice", arg, graphs, 2, &index);
+        status = command_choice(state, "graphs", "choice", arg, graphs, 2, &index);
         plan->no_graphs = index == 1;
-        return rc;
+        return status;
     case 'x':
-        for (index = 0; index < DP_MATHS; index++)
+        for (index = 0; index < DP_MATHS; ++index)
             maths[index] = dp_math_name((enum dp_math)index);
-        rc = command_choice(state, "math", "math", arg, maths, DP_MATHS, &index);
+        status = command_choice(state, "math", "math", arg, maths, DP_MATHS, &index);
         plan->math = (enum dp_math)index;
-        return rc;
+        return status;
     case 'S':
-        rc = command_choice(state, "scaling", "scaling", arg, scalings, 2, &index);
+        status = command_choice(state, "scaling", "scaling", arg, scalings, 2, &index);
         plan->weak = index == 1;
-        return rc;
+        return status;
     default:
-        rc = command_choice(state, "bind", "binding", arg, binds, 2, &index);
+        status = command_choice(state, "bind", "binding", arg, binds, 2, &index);
         plan->bind = index == 1;
-        return rc;
+        return status;
     }
 }
 
@@ -301,9 +301,9 @@ static const struct argp_option option_table[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct sweep_options *options = state->input;
-    const error_t rc = key == 'w' ? 0 : command_once(state, option_table, key, &options->seen);
+    const error_t status = key == 'w' ? 0 : command_once(state, option_table, key, &options->seen);
 
-    return rc ? rc : parse_value(key, arg, state);
+    return status ? status : parse_value(key, arg, state);
 }
 
 /* What no option says alone. */

@@ -24,7 +24,7 @@ void progress_open(struct progress *progress, const struct plan_options *plan, s
 {
     size_t width = 0;
 
-    for (size_t i = 0; i < plan->n_workloads; i++)
+    for (size_t i = 0; i < plan->n_workloads; ++i)
         if (strlen(plan->workload[i].name) > width)
             width = strlen(plan->workload[i].name);
     *progress =
@@ -94,7 +94,7 @@ static void bucket_text(size_t bytes, char *text, size_t room)
     static const char *const units[] = {"", "Ki", "Mi", "Gi"};
     size_t unit = 0;
 
-    for (; unit < 3 && bytes > 0 && bytes % 1024 == 0; unit++)
+    for (; unit < 3 && bytes > 0 && bytes % 1024 == 0; ++unit)
         bytes /= 1024;
     text[0] = '\0';
     if (bytes > 0)
@@ -165,8 +165,8 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
     char time[UNITS_BYTES], rate[UNITS_BYTES], rest[128], reason[sizeof cell->reason];
 
-    progress->done++;
-    progress->finished_here++;
+    ++progress->done;
+    ++progress->finished_here;
     if (progress->terminal && cell->status == RECORD_OK)
         return;
     if (progress->terminal)

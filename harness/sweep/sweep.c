@@ -139,17 +139,17 @@ static int mark_done(struct sweep *sweep)
     char(*id)[sizeof file->cell->cell_id] = calloc(file->n_cells + 1, sizeof *id);
     size_t n = 0;
 
-    if (id == NULL)
+    if (!id)
         return -1;
-    for (size_t i = 0; i < file->n_cells; i++)
+    for (size_t i = 0; i < file->n_cells; ++i)
         if (file->cell[i].status == RECORD_OK)
             memcpy(id[n++], file->cell[i].cell_id, sizeof *id);
     qsort(id, n, sizeof *id, compare_ids);
-    for (size_t i = 0; i < sweep->n; i++) {
+    for (size_t i = 0; i < sweep->n; ++i) {
         struct record_cell planned;
 
         cell_identify(&sweep->cell[i], &planned);
-        if (bsearch(planned.cell_id, id, n, sizeof *id, compare_ids) != NULL) {
+        if (bsearch(planned.cell_id, id, n, sizeof *id, compare_ids)) {
             sweep->done[i] = sweep->measured[i] = true;
             sweep->status[i] = RECORD_OK;
         }
@@ -163,7 +163,7 @@ static size_t count_status(const struct sweep *sweep, enum record_status status)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < sweep->n; i++)
+    for (size_t i = 0; i < sweep->n; ++i)
         count += sweep->done[i] && sweep->status[i] == status;
     return count;
 }
@@ -172,7 +172,7 @@ static size_t count_true(const bool flags[], size_t n)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         count += flags[i];
     return count;
 }
@@ -196,20 +196,20 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
     struct text_error err = {""};
     struct record_cell cell;
-    int rc;
+    int saved;
 
     progress_begin(progress, &sweep->cell[i]);
     if (launch_cell(&sweep->cell[i], sweep->options.timeout, &cell))
         return EXIT_INTERRUPTED;
-    rc = output_append(&sweep->output, record_cell_text(&cell), &err);
-    if (rc == 0) {
+    saved = output_append(&sweep->output, record_cell_text(&cell), &err);
+    if (saved == 0) {
         sweep->status[i] = cell.status;
         sweep->done[i] = true;
         sweep->measured[i] = cell.n_samples > 0;
         progress_cell(progress, &cell);
     }
     record_cell_free(&cell);
-    if (rc == 0)
+    if (saved == 0)
         return 0;
     progress_close(progress);
     return complain(sweep, err.text);
@@ -221,7 +221,7 @@ static int run_cells(struct sweep *sweep)
     int status = 0;
 
     progress_open(&progress, &sweep->options.plan, count_true(sweep->done, sweep->n));
-    for (size_t i = 0; i < sweep->n && status == 0; i++)
+    for (size_t i = 0; i < sweep->n && status == 0; ++i)
         if (!sweep->done[i])
             status = run_cell(sweep, i, &progress);
     progress_close(&progress);
@@ -239,7 +239,7 @@ static void print_summary(const struct sweep *sweep, int status)
         fprintf(stderr, ", %zu launches of %zu", launches, sweep->n / launches);
     fprintf(stderr, "\n  measured  %5zu\n  verified  %5zu\n", measured,
             count_status(sweep, RECORD_OK));
-    for (int s = RECORD_FAILED; s < RECORD_STATUSES; s++) {
+    for (int s = RECORD_FAILED; s < RECORD_STATUSES; ++s) {
         const size_t count = count_status(sweep, (enum record_status)s);
 
         if (count > 0 || s == RECORD_FAILED)
@@ -290,7 +290,7 @@ int sweep_main(int argc, char **argv)
     struct sweep *sweep = calloc(1, sizeof *sweep);
     int status;
 
-    if (sweep == NULL) {
+    if (!sweep) {
         fprintf(stderr, "%s: out of memory\n", argv[0]);
         return EXIT_MISUSE;
     }

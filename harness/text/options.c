@@ -140,8 +140,8 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
                         struct text_error *why)
 {
     char *last = strchr(item, ':');
-    char *step = last == NULL ? NULL : strchr(last + 1, ':');
-    if (step == NULL || (step[1] != 'x' && step[1] != '+')) {
+    char *step = !last ? NULL : strchr(last + 1, ':');
+    if (!step || (step[1] != 'x' && step[1] != '+')) {
         return refuse(why, "\"%s\" is neither FIRST:LAST:xFACTOR nor FIRST:LAST:+STEP",
                       show(whole).text);
     }
@@ -167,7 +167,7 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
 static int insert_item(struct size_list *list, char *item, struct text_error *why)
 {
     struct shown whole = show(item);
-    if (strchr(item, ':') != NULL) {
+    if (strchr(item, ':')) {
         return insert_range(list, item, whole.text, why);
     }
     size_t number;

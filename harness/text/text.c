@@ -13,7 +13,7 @@ size_t text_decode(const char *text, uint32_t *code)
     if (length == 0 || s[0] > 0xf4)
         return 0;
     *code = length == 1 ? s[0] : s[0] & (0xffU >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
+    for (size_t i = 1; i < length; ++i) {
         if ((s[i] & 0xc0) != 0x80)
             return 0;
         *code = *code << 6 | (s[i] & 0x3fU);
@@ -41,7 +41,7 @@ static bool is_invisible(uint32_t code)
         {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
     bool found = (code & 0xfffe) == 0xfffe;
 
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; ++i)
         found = found || (code >= ranges[i][0] && code <= ranges[i][1]);
     return found;
 }
@@ -104,9 +104,9 @@ static const struct escape *find(enum text_form form, const char *text)
 {
     const struct escape *one = escapes[form];
 
-    while (one->from != NULL && strncasecmp(text, one->from, strlen(one->from)) != 0)
-        one++;
-    return one->from != NULL ? one : NULL;
+    while (one->from && strncasecmp(text, one->from, strlen(one->from)) != 0)
+        ++one;
+    return one->from ? one : NULL;
 }
 
 static void write_invisible(FILE *file, enum text_form form, uint32_t code)
@@ -126,10 +126,10 @@ void text_write(FILE *file, enum text_form form, const char *text, size_t bytes)
         const struct escape *escape = find(form, text);
         const size_t length = text_decode(text, &code);
 
-        if (escape != NULL) {
+        if (escape) {
             fwrite(text, 1, escape->stay, file);
             fputs(escape->to != NULL ? escape->to : parted, file);
-            text += escape->to != NULL ? strlen(escape->from) : escape->stay;
+            text += escape->to ? strlen(escape->from) : escape->stay;
             continue;
         }
         if (length == 0 || is_control(code))

@@ -6,7 +6,7 @@
 static const char *scaled(double value, const char *const *unit, const char *const *last,
                           char text[UNITS_BYTES])
 {
-    for (; unit < last && value >= 999.5; unit++)
+    for (; unit < last && value >= 999.5; ++unit)
         value /= 1e3;
     snprintf(text, UNITS_BYTES, value >= 999.5 && value < 1e15 ? "%.0f%s" : "%.3g%s", value, *unit);
     return text;

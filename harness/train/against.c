@@ -32,25 +32,25 @@ int train_against_open(struct train_against *against, struct train_side *side,
                                              .lr = config->lr,
                                              .momentum = config->momentum};
     const size_t width = train_model_width(config->model);
-    int rc;
+    int status;
 
     *against = (struct train_against){.side = side};
     against->feature = malloc(config->batch * width * sizeof *against->feature);
     against->label = malloc(config->batch * sizeof *against->label);
     against->order = malloc(config->batch * sizeof *against->order);
-    if (against->feature == NULL || against->label == NULL || against->order == NULL)
+    if (!against->feature || !against->label || !against->order)
         return dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", config->batch);
     against->width = width;
-    for (int i = 0; i < TRAIN_SHUFFLED; i++)
-        if ((rc = train_side_open(&against->shuffled[i], side->group, &honest, err)))
-            return rc;
+    for (int i = 0; i < TRAIN_SHUFFLED; ++i)
+        if ((status = train_side_open(&against->shuffled[i], side->group, &honest, err)))
+            return status;
     return 0;
 }
 
 void train_against_close(struct train_against *against)
 {
-    for (int i = 0; i < TRAIN_SHUFFLED; i++)
-        if (against->shuffled[i].group != NULL)
+    for (int i = 0; i < TRAIN_SHUFFLED; ++i)
+        if (against->shuffled[i].group)
             train_side_close(&against->shuffled[i]);
     free(against->feature);
     free(against->label);
@@ -61,16 +61,16 @@ void train_against_close(struct train_against *against)
 static int copy_params(struct train_side *to, const struct train_side *from, struct dp_error *err)
 {
     const float *value = from->value;
-    int rc;
+    int status;
 
     if (to->n_params != from->n_params || to->n_values != from->n_values)
         return dp_fail(err, DP_ESHAPE, "the models differ: %d and %d parameters", to->n_params,
                        from->n_params);
-    for (int p = 0; p < to->n_params; p++) {
+    for (int p = 0; p < to->n_params; ++p) {
         if (to->param[p]->value.dtype != DP_F32)
             continue;
-        if ((rc = dp_tensor_write(&to->param[p]->value, value, err)))
-            return rc;
+        if ((status = dp_tensor_write(&to->param[p]->value, value, err)))
+            return status;
         value += dp_tensor_count(&to->param[p]->value);
     }
     return 0;
@@ -79,14 +79,14 @@ static int copy_params(struct train_side *to, const struct train_side *from, str
 int train_against_start(struct train_against *against, struct train_side *first, uint64_t seed,
                         struct dp_error *err)
 {
-    int rc;
+    int status;
 
     against->seed = seed;
-    if ((rc = train_side_read(first, err)) || (rc = copy_params(against->side, first, err)))
-        return rc;
-    for (int i = 0; i < TRAIN_SHUFFLED; i++)
-        if ((rc = copy_params(&against->shuffled[i], first, err)))
-            return rc;
+    if ((status = train_side_read(first, err)) || (status = copy_params(against->side, first, err)))
+        return status;
+    for (int i = 0; i < TRAIN_SHUFFLED; ++i)
+        if ((status = copy_params(&against->shuffled[i], first, err)))
+            return status;
     return 0;
 }
 
@@ -98,10 +98,10 @@ static void shuffle(struct train_against *against, int i, const struct loader_ba
     struct stream stream =
         stream_open(against->seed, STREAM_OF_AGAINST, against->steps * TRAIN_SHUFFLED + (size_t)i);
 
-    for (size_t r = 0; r < batch->rows; r++)
+    for (size_t r = 0; r < batch->rows; ++r)
         against->order[r] = r;
     stream_shuffle(&stream, against->order, batch->rows);
-    for (size_t r = 0; r < batch->rows; r++) {
+    for (size_t r = 0; r < batch->rows; ++r) {
         const size_t from = against->order[r];
 
         memcpy(against->feature + r * width, batch->feature + from * width,
@@ -120,7 +120,7 @@ static double distance(const struct train_side *a, const struct train_side *b, s
     double most = 0;
 
     *at = 0;
-    for (size_t i = 0; i < a->n_values; i++) {
+    for (size_t i = 0; i < a->n_values; ++i) {
         const double apart = fabs((double)a->value[i] - (double)b->value[i]);
 
         if (!(apart <= most)) {
@@ -135,7 +135,7 @@ static double largest(const struct train_side *side)
 {
     double most = 0;
 
-    for (size_t i = 0; i < side->n_values; i++)
+    for (size_t i = 0; i < side->n_values; ++i)
         most = fmax(most, fabs((double)side->value[i]));
     return most;
 }
@@ -160,19 +160,19 @@ int train_against_step(struct train_against *against, struct train_side *first,
     double rounding = 0;
     size_t at = 0;
     float loss;
-    int rc;
+    int status;
 
-    against->steps++;
-    if ((rc = train_side_step(against->side, batch, &loss, err)) ||
-        (rc = train_side_read(against->side, err)) || (rc = train_side_read(first, err)))
-        return rc;
-    for (int i = 0; i < TRAIN_SHUFFLED; i++) {
+    ++against->steps;
+    if ((status = train_side_step(against->side, batch, &loss, err)) ||
+        (status = train_side_read(against->side, err)) || (status = train_side_read(first, err)))
+        return status;
+    for (int i = 0; i < TRAIN_SHUFFLED; ++i) {
         struct loader_batch shuffled;
 
         shuffle(against, i, batch, &shuffled);
-        if ((rc = train_side_step(&against->shuffled[i], &shuffled, &loss, err)) ||
-            (rc = train_side_read(&against->shuffled[i], err)))
-            return rc;
+        if ((status = train_side_step(&against->shuffled[i], &shuffled, &loss, err)) ||
+            (status = train_side_read(&against->shuffled[i], err)))
+            return status;
         rounding = fmax(rounding, distance(&against->shuffled[i], against->side, &at));
     }
     rounding = fmax(rounding, (double)FLT_EPSILON / 2 * largest(against->side));
@@ -183,7 +183,7 @@ int train_against_step(struct train_against *against, struct train_side *first,
     if (!(against->last == 0))
         note(&against->parted, against, first, at);
     if (!against->loose && against->bound < LOOSE * largest(against->side)) {
-        against->judged++;
+        ++against->judged;
         against->judged_bound = against->bound;
     } else {
         against->loose = true;

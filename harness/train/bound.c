@@ -17,18 +17,18 @@ static void measure_weight(const struct dp_tensor *value, const float w[], doubl
     const size_t inner = dp_tensor_count(value) / rows / inputs;
 
     *row = *column = 0;
-    for (size_t r = 0; r < rows; r++) {
+    for (size_t r = 0; r < rows; ++r) {
         double sum = 0;
 
-        for (size_t i = 0; i < inputs * inner; i++)
+        for (size_t i = 0; i < inputs * inner; ++i)
             sum += fabs((double)w[r * inputs * inner + i]);
         *row = fmax(*row, sum);
     }
-    for (size_t j = 0; j < inputs; j++) {
+    for (size_t j = 0; j < inputs; ++j) {
         double sum = 0;
 
-        for (size_t r = 0; r < rows; r++)
-            for (size_t i = 0; i < inner; i++)
+        for (size_t r = 0; r < rows; ++r)
+            for (size_t i = 0; i < inner; ++i)
                 sum += fabs((double)w[(r * inputs + j) * inner + i]);
         *column = fmax(*column, sum);
     }
@@ -38,7 +38,7 @@ static double largest_of(const float value[], size_t n)
 {
     double most = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         most = fmax(most, fabs((double)value[i]));
     return most;
 }
@@ -53,7 +53,7 @@ double train_bound(const struct train_side *side, const struct train_model *mode
     const float *at = values;
     int layers = 0;
 
-    for (int p = 0; p < side->n_params; p++) {
+    for (int p = 0; p < side->n_params; ++p) {
         const struct dp_tensor *value = &side->param[p]->value;
         const size_t count = dp_tensor_count(value);
         double row;
@@ -63,7 +63,7 @@ double train_bound(const struct train_side *side, const struct train_model *mode
         if (value->ndim >= 2) {
             measure_weight(value, at, &row, &column[layers]);
             a[layers + 1] = row * a[layers];
-            layers++;
+            ++layers;
         } else {
             a[layers] += largest_of(at, count);
         }
@@ -71,7 +71,7 @@ double train_bound(const struct train_side *side, const struct train_model *mode
     }
     if (factor > 1)
         most = (double)(rows * (size_t)model->classes) * delta * a[layers];
-    for (int l = layers - 1; l >= 0; l--) {
+    for (int l = layers - 1; l >= 0; --l) {
         most =
             fmax(most, fmax(a[l + 1], (double)(rows * model->positions) * delta * fmax(a[l], 1)));
         delta *= column[l];

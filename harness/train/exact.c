@@ -42,7 +42,7 @@ struct exact {
 
 static bool is_whole(const struct dataset *data)
 {
-    for (size_t i = 0; i < data->rows * data->features; i++)
+    for (size_t i = 0; i < data->rows * data->features; ++i)
         if (!(fabsf(data->feature[i]) <= 64 && data->feature[i] == floorf(data->feature[i])))
             return false;
     return true;
@@ -62,10 +62,10 @@ static void fill_batch(struct exact *x, const struct dataset *data, struct strea
     const bool whole = data->table > 0 || is_whole(data);
 
     x->most_feature = data->table > 0 ? 1 : 3;
-    for (size_t r = 0; r < rows; r++) {
+    for (size_t r = 0; r < rows; ++r) {
         const float *row = data->feature + stream_below(stream, data->rows) * data->features;
 
-        for (size_t j = 0; j < x->width; j++) {
+        for (size_t j = 0; j < x->width; ++j) {
             const float number = whole ? row[j] : draw(stream, 3);
 
             x->feature[r * x->width + j] = number;
@@ -73,7 +73,7 @@ static void fill_batch(struct exact *x, const struct dataset *data, struct strea
                 x->most_feature = fmax(x->most_feature, fabs((double)number));
         }
     }
-    for (size_t i = 0; i < rows * (size_t)x->model->classes; i++)
+    for (size_t i = 0; i < rows * (size_t)x->model->classes; ++i)
         x->c[i] = draw(stream, 2);
 }
 
@@ -82,14 +82,14 @@ static void fill_params(struct exact *x, struct stream *stream)
     const struct train_side *side = x->side[0];
     float *to = x->value;
 
-    for (int p = 0; p < side->n_params; p++) {
+    for (int p = 0; p < side->n_params; ++p) {
         const struct dp_tensor *value = &side->param[p]->value;
         const size_t count = dp_tensor_count(value), rows = value->ndim > 0 ? value->dim[0] : 1;
 
         memset(to, 0, count * sizeof *to);
-        for (size_t i = 0; value->ndim < 2 && i < count; i++)
+        for (size_t i = 0; value->ndim < 2 && i < count; ++i)
             to[i] = (float)stream_below(stream, 5) - 2;
-        for (size_t r = 0; value->ndim >= 2 && r < 2 * rows; r++)
+        for (size_t r = 0; value->ndim >= 2 && r < 2 * rows; ++r)
             to[r / 2 * (count / rows) + stream_below(stream, count / rows)] += draw(stream, 1);
         to += count;
     }
@@ -105,11 +105,11 @@ static double bound_of(const struct exact *x, size_t rows)
 static int write_params(const struct exact *x, const struct train_side *side)
 {
     const float *from = x->value;
-    int rc;
+    int status;
 
-    for (int p = 0; p < side->n_params; p++) {
-        if ((rc = dp_tensor_write(&side->param[p]->value, from, x->err)))
-            return rc;
+    for (int p = 0; p < side->n_params; ++p) {
+        if ((status = dp_tensor_write(&side->param[p]->value, from, x->err)))
+            return status;
         from += dp_tensor_count(&side->param[p]->value);
     }
     return 0;
@@ -119,12 +119,12 @@ static int write_params(const struct exact *x, const struct train_side *side)
 static int read_result(struct exact *x, const struct dp_tensor *tensor, float **to)
 {
     const size_t n = dp_tensor_count(tensor);
-    const int rc = dp_tensor_read(*to, tensor, x->err);
+    const int status = dp_tensor_read(*to, tensor, x->err);
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         (*to)[i] += 0.0F;
     *to += n;
-    return rc;
+    return status;
 }
 
 /* Outputs, loss and gradients. */
@@ -132,22 +132,22 @@ static int pass_alone(struct exact *x, int k, const struct dp_tensor in[2], floa
 {
     struct train_side *side = x->side[k];
     struct dp_tensor out[DP_MAX_IO], loss[DP_MAX_IO], terms[2] = {in[0], in[1]}, grad[2] = {0};
-    int n = 0, rc;
+    int n = 0, status;
 
     dp_zero_grad(side->top);
-    if ((rc = dp_forward(side->top, side->run, in, 1, out, &n, x->err)))
-        return rc;
+    if ((status = dp_forward(side->top, side->run, in, 1, out, &n, x->err)))
+        return status;
     terms[0] = out[0];
     terms[0].needs_grad = true;
-    if ((rc = dp_forward(x->loss[k], side->run, terms, 2, loss, &n, x->err)) ||
-        (rc = dp_backward(x->loss[k], side->run, NULL, 0, grad, 2, x->err)) ||
-        (rc = dp_backward(side->top, side->run, grad, 1, NULL, 1, x->err)) ||
-        (rc = read_result(x, &out[0], to)) || (rc = read_result(x, &loss[0], to)))
-        return rc;
-    for (int p = 0; p < side->n_params && rc == 0; p++)
-        rc = side->param[p]->has_grad ? read_result(x, &side->param[p]->grad, to)
-                                      : dp_fail(x->err, DP_EFAULT, "a gradient is none");
-    return rc ? rc : dp_sgd_step(x->sgd[k], x->err);
+    if ((status = dp_forward(x->loss[k], side->run, terms, 2, loss, &n, x->err)) ||
+        (status = dp_backward(x->loss[k], side->run, NULL, 0, grad, 2, x->err)) ||
+        (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, x->err)) ||
+        (status = read_result(x, &out[0], to)) || (status = read_result(x, &loss[0], to)))
+        return status;
+    for (int p = 0; p < side->n_params && status == 0; ++p)
+        status = side->param[p]->has_grad ? read_result(x, &side->param[p]->grad, to)
+                                          : dp_fail(x->err, DP_EFAULT, "a gradient is none");
+    return status ? status : dp_sgd_step(x->sgd[k], x->err);
 }
 
 static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], float **to)
@@ -156,22 +156,22 @@ static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], floa
     struct dp_tensor out[DP_MAX_SLOTS];
     struct dp_ddp_param param;
     float loss;
-    int rc;
+    int status;
 
-    if ((rc = train_ranks_spread(ranks, x->err)) ||
-        (rc = train_ranks_pass(ranks, &in[0], &in[1], &loss, out, x->err)))
-        return rc;
-    for (int r = 0; r < ranks->n && rc == 0; r++)
-        rc = read_result(x, &out[r], to);
+    if ((status = train_ranks_spread(ranks, x->err)) ||
+        (status = train_ranks_pass(ranks, &in[0], &in[1], &loss, out, x->err)))
+        return status;
+    for (int r = 0; r < ranks->n && status == 0; ++r)
+        status = read_result(x, &out[r], to);
     *(*to)++ = loss + 0.0F;
-    for (int p = 0; p < x->side[k]->n_params && rc == 0; p++) {
-        if ((rc = dp_ddp_param(ranks->ddp, 0, p, &param, x->err)))
-            return rc;
-        rc = *param.has_grad ? read_result(x, &param.grad, to)
-                             : dp_fail(x->err, DP_EFAULT, "a gradient is none");
+    for (int p = 0; p < x->side[k]->n_params && status == 0; ++p) {
+        if ((status = dp_ddp_param(ranks->ddp, 0, p, &param, x->err)))
+            return status;
+        status = *param.has_grad ? read_result(x, &param.grad, to)
+                                 : dp_fail(x->err, DP_EFAULT, "a gradient is none");
     }
-    if (rc || (rc = dp_ddp_step(ranks->ddp, 1, 0, 0, x->err)))
-        return rc;
+    if (status || (status = dp_ddp_step(ranks->ddp, 1, 0, 0, x->err)))
+        return status;
     return dp_ddp_compare(ranks->ddp, x->err);
 }
 
@@ -180,22 +180,22 @@ static int run_side(struct exact *x, int k, size_t rows)
     struct train_side *side = x->side[k];
     struct dp_tensor in[2];
     float *to = x->result[k];
-    int rc;
+    int status;
 
-    for (size_t i = 0; i < rows * (size_t)x->model->classes; i++)
+    for (size_t i = 0; i < rows * (size_t)x->model->classes; ++i)
         x->scaled[i] = x->c[i] * (float)x->factor[k];
     dp_run_reset(side->run);
     dp_run_train_mode(side->run, true);
     dp_run_grad_mode(side->run, true);
-    if ((rc = write_params(x, side)) ||
-        (rc = train_side_put(side, rows, x->feature, &in[0], x->err)) ||
-        (rc = dp_tensor_rows(&x->upstream[k], 0, rows, &in[1], x->err)) ||
-        (rc = dp_tensor_write(&in[1], x->scaled, x->err)))
-        return rc;
-    rc = x->ranks[k].ddp != NULL ? pass_ranks(x, k, in, &to) : pass_alone(x, k, in, &to);
-    for (int p = 0; p < side->n_params && rc == 0; p++)
-        rc = read_result(x, &side->param[p]->value, &to);
-    return rc;
+    if ((status = write_params(x, side)) ||
+        (status = train_side_put(side, rows, x->feature, &in[0], x->err)) ||
+        (status = dp_tensor_rows(&x->upstream[k], 0, rows, &in[1], x->err)) ||
+        (status = dp_tensor_write(&in[1], x->scaled, x->err)))
+        return status;
+    status = x->ranks[k].ddp ? pass_ranks(x, k, in, &to) : pass_alone(x, k, in, &to);
+    for (int p = 0; p < side->n_params && status == 0; ++p)
+        status = read_result(x, &side->param[p]->value, &to);
+    return status;
 }
 
 /* What number i of the result is. */
@@ -232,9 +232,9 @@ static int compare_reference(const struct exact *x, struct train_against *agains
 
     if (train_reference(&x->model->workload, &numbers, &want))
         return dp_fail(x->err, DP_ENOMEM, "no memory for the reference of %zu rows", rows);
-    if (want == NULL)
+    if (!want)
         return 0;
-    against->reference_steps++;
+    ++against->reference_steps;
     if (equal_exact(x->result[0], want, n, &report) != 0 && !parting->here) {
         name_result(x, rows, report.first, name, sizeof name);
         *parting = (struct train_parting){.here = true, .step = against->exact_steps};
@@ -252,7 +252,7 @@ static void compare(const struct exact *x, struct train_against *against, size_t
     struct equal_report report;
     char name[120];
 
-    against->exact_steps++;
+    ++against->exact_steps;
     if (equal_bits(x->result[0], x->result[1], n, &report) == 0 || parting->here)
         return;
     name_result(x, rows, report.first, name, sizeof name);
@@ -265,16 +265,16 @@ static int open_side(struct exact *x, int k, size_t batch)
 {
     struct train_side *side = x->side[k];
     struct dp_slot *slot = side->target.slot;
-    int rc;
+    int status;
 
     x->result[k] = malloc(x->n_result * sizeof(float));
-    if (x->result[k] == NULL)
+    if (!x->result[k])
         return dp_fail(x->err, DP_ENOMEM, "no memory for %zu numbers", x->n_result);
-    if ((rc = dp_loss(side->group, DP_LOSS_SUM, 1, false, &x->loss[k], x->err)) ||
-        (rc = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){batch, (size_t)x->model->classes},
-                              &x->upstream[k], x->err)))
-        return rc;
-    if (side->ranks.ddp == NULL)
+    if ((status = dp_loss(side->group, DP_LOSS_SUM, 1, false, &x->loss[k], x->err)) ||
+        (status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){batch, (size_t)x->model->classes},
+                                  &x->upstream[k], x->err)))
+        return status;
+    if (!side->ranks.ddp)
         return dp_sgd_open(side->top, 1, 0, 0, &x->sgd[k], x->err);
     return train_ranks_open(&x->ranks[k], side->group, side->inner, x->loss[k], x->err);
 }
@@ -282,28 +282,28 @@ static int open_side(struct exact *x, int k, size_t batch)
 static int open_exact(struct exact *x, size_t batch)
 {
     const size_t classes = (size_t)x->model->classes, values = x->side[0]->n_values;
-    int rc = 0;
+    int status = 0;
 
     x->n_result = batch * classes + 1 + 2 * values;
     x->value = malloc((values + 1) * sizeof *x->value);
     x->feature = malloc(batch * x->width * sizeof *x->feature);
     x->c = malloc(batch * classes * sizeof *x->c);
     x->scaled = malloc(batch * classes * sizeof *x->scaled);
-    for (int k = 0; k < 2 && rc == 0; k++)
-        rc = open_side(x, k, batch);
-    if (rc == 0 && (x->value == NULL || x->feature == NULL || x->c == NULL || x->scaled == NULL))
-        rc = dp_fail(x->err, DP_ENOMEM, "no memory for %zu rows", batch);
-    return rc;
+    for (int k = 0; k < 2 && status == 0; ++k)
+        status = open_side(x, k, batch);
+    if (status == 0 && (!x->value || !x->feature || !x->c || !x->scaled))
+        status = dp_fail(x->err, DP_ENOMEM, "no memory for %zu rows", batch);
+    return status;
 }
 
 static void close_exact(struct exact *x)
 {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         train_ranks_close(&x->ranks[k]);
         dp_module_close(x->loss[k]);
-        if (x->sgd[k] != NULL)
+        if (x->sgd[k])
             dp_sgd_close(x->sgd[k]);
-        if (x->upstream[k].slot != NULL)
+        if (x->upstream[k].slot)
             dp_tensor_free(&x->upstream[k]);
         free(x->result[k]);
     }
@@ -317,9 +317,9 @@ static int run_steps(struct exact *x, struct train_against *against, const struc
                      uint64_t seed, size_t batch)
 {
     const size_t least = x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1];
-    int rc;
+    int status;
 
-    for (size_t s = 0; s < TRAIN_EXACT_STEPS; s++) {
+    for (size_t s = 0; s < TRAIN_EXACT_STEPS; ++s) {
         struct stream stream = stream_open(seed, STREAM_OF_EXACT, s);
         size_t rows = batch;
 
@@ -332,11 +332,11 @@ static int run_steps(struct exact *x, struct train_against *against, const struc
                      "sums of up to %.3g are not exact in single precision", bound_of(x, rows));
             return 0;
         }
-        if ((rc = run_side(x, 0, rows)) || (rc = run_side(x, 1, rows)))
-            return rc;
+        if ((status = run_side(x, 0, rows)) || (status = run_side(x, 1, rows)))
+            return status;
         compare(x, against, rows);
-        if ((rc = compare_reference(x, against, rows)))
-            return rc;
+        if ((status = compare_reference(x, against, rows)))
+            return status;
     }
     return 0;
 }
@@ -347,14 +347,14 @@ int train_exact(struct train_against *against, struct train_side *first,
 {
     struct exact x = {
         .model = model, .side = {first, against->side}, .width = against->width, .err = err};
-    int rc;
+    int status;
 
     if (!model->exact) {
         snprintf(against->exact_why, sizeof against->exact_why,
                  "%.60s has steps that round whatever the numbers are", model->name);
         return 0;
     }
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         const size_t n = (size_t)x.side[k]->ranks.n;
 
         x.factor[k] = n > 0 ? n : 1;
@@ -367,8 +367,8 @@ int train_exact(struct train_against *against, struct train_side *first,
     if (first->n_values != against->side->n_values)
         return dp_fail(err, DP_ESHAPE, "the models differ: %zu and %zu numbers", first->n_values,
                        against->side->n_values);
-    if ((rc = open_exact(&x, batch)) == 0)
-        rc = run_steps(&x, against, data, seed, batch);
+    if ((status = open_exact(&x, batch)) == 0)
+        status = run_steps(&x, against, data, seed, batch);
     close_exact(&x);
-    return rc;
+    return status;
 }

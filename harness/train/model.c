@@ -35,7 +35,7 @@ static int parse(const char *name, struct train_model *model, char *why, size_t 
     model->dim[0] = workload->size[0];
     model->classes = (int)workload->size[workload->n_sizes - 1];
     model->table = workload->kind == WORKLOAD_MIXED ? WORKLOAD_TABLE : 0;
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; ++i) {
         if (strncmp(model->name, facts[i].begin, strlen(facts[i].begin)) == 0) {
             model->exact = facts[i].positions > 0;
             model->positions = facts[i].positions;
@@ -49,7 +49,7 @@ size_t train_model_width(const struct train_model *model)
 {
     size_t width = 1;
 
-    for (int d = 0; d < model->ndim; d++)
+    for (int d = 0; d < model->ndim; ++d)
         width *= model->dim[d];
     return width;
 }
@@ -97,15 +97,15 @@ int train_model_fits(const struct train_model *model, struct dp_group *group, do
     const double need = weights * (double)copies, gibi = 1 << 30;
     struct dp_slot_info slot = {.kind = ""};
     struct dp_machine machine;
-    int rc;
+    int status;
 
     if (devices > 0)
         dp_slot_describe(dp_group_slot(group, 0), &slot);
     if (strcmp(slot.kind, "cuda") == 0)
         return 0;
-    if ((rc = dp_machine_read(&machine, err)) || machine.memory_bytes == 0 ||
+    if ((status = dp_machine_read(&machine, err)) || machine.memory_bytes == 0 ||
         need <= (double)machine.memory_bytes)
-        return rc;
+        return status;
     return dp_fail(
         err, DP_EINVAL,
         "--model: %s: %.4g GiB of weights, %zu times with gradients and replicas, do not "

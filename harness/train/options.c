@@ -43,10 +43,10 @@ static error_t parse_backend(const struct argp_state *state, const char *name, c
                              char *field, size_t bytes)
 {
     size_t index = 0;
-    const error_t rc =
+    const error_t status =
         command_choice(state, name, name, arg, command_backends, COMMAND_BACKENDS, &index);
 
-    return rc ? rc : copy_text(state, name, field, bytes, command_backends[index]);
+    return status ? status : copy_text(state, name, field, bytes, command_backends[index]);
 }
 
 static error_t parse_mode(const struct argp_state *state, const char *arg,
@@ -54,10 +54,10 @@ static error_t parse_mode(const struct argp_state *state, const char *arg,
 {
     static const char *const names[] = {"dp", "ddp"};
     size_t index = 0;
-    const error_t rc = command_choice(state, "mode", "mode", arg, names, 2, &index);
+    const error_t status = command_choice(state, "mode", "mode", arg, names, 2, &index);
 
     options->ddp = index == 1;
-    return rc;
+    return status;
 }
 
 static error_t parse_prefetch(const struct argp_state *state, const char *arg,
@@ -65,10 +65,10 @@ static error_t parse_prefetch(const struct argp_state *state, const char *arg,
 {
     static const char *const names[] = {"on", "off"};
     size_t index = 0;
-    const error_t rc = command_choice(state, "prefetch", "prefetch", arg, names, 2, &index);
+    const error_t status = command_choice(state, "prefetch", "prefetch", arg, names, 2, &index);
 
     options->no_prefetch = index == 1;
-    return rc;
+    return status;
 }
 
 /* Where a text goes. */
@@ -89,7 +89,7 @@ static error_t parse_text(int key, const char *arg, const struct argp_state *sta
                  {'o', "out", o->out, sizeof o->out},
                  {'f', "figure", o->figure, sizeof o->figure}};
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
         if (texts[i].key == key)
             return copy_text(state, texts[i].name, texts[i].field, texts[i].bytes, arg);
     return ARGP_ERR_UNKNOWN;
@@ -98,12 +98,12 @@ static error_t parse_text(int key, const char *arg, const struct argp_state *sta
 static error_t parse_value(int key, char *arg, struct argp_state *state)
 {
     struct train_options *o = state->input;
-    const error_t rc = arg != NULL ? parse_text(key, arg, state, o) : ARGP_ERR_UNKNOWN;
+    const error_t status = arg ? parse_text(key, arg, state, o) : ARGP_ERR_UNKNOWN;
     size_t seed = 0;
     error_t bad;
 
-    if (rc != ARGP_ERR_UNKNOWN)
-        return rc;
+    if (status != ARGP_ERR_UNKNOWN)
+        return status;
     switch (key) {
     case 'b':
         return parse_backend(state, "backend", arg, o->backend, sizeof o->backend);
@@ -213,9 +213,9 @@ static const struct argp_option option_table[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct train_options *options = state->input;
-    const error_t rc = command_once(state, option_table, key, &options->seen);
+    const error_t status = command_once(state, option_table, key, &options->seen);
 
-    return rc ? rc : parse_value(key, arg, state);
+    return status ? status : parse_value(key, arg, state);
 }
 
 /* What no option says alone. */
@@ -235,7 +235,7 @@ static int check_options(const char *command, const struct train_options *o)
         what = "--load starts one training: leave out --seeds";
     else if (o->figure[0] != '\0' && o->epochs == 0)
         what = "--figure needs a training: --epochs 1 at least";
-    if (what == NULL)
+    if (!what)
         return 0;
     command_complain(command, "%s", what);
     return command_misuse(command);

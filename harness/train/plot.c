@@ -42,7 +42,7 @@ static void add_curve(struct plot_lines *lines, const struct subject *subject, u
     const size_t every = subject->options->epochs / (PLOT_MAX_MARKS - 2) + 1;
     struct plot_line *line = plot_lines_add(lines, lines->n + 1);
 
-    for (size_t i = 0; i < subject->n; i++) {
+    for (size_t i = 0; i < subject->n; ++i) {
         const struct train_epoch *epoch = &subject->epoch[i];
         const double y = value_of(epoch, curve);
 
@@ -65,7 +65,7 @@ static void add_curves(struct plot_lines *lines, const struct subject *subject, 
     const struct train_options *o = subject->options;
     const size_t seeds = o->seeds < SEEDS ? o->seeds : SEEDS;
 
-    for (size_t i = 0; i < seeds; i++) {
+    for (size_t i = 0; i < seeds; ++i) {
         const unsigned long long seed = o->seed + i;
         char label[64];
 
@@ -105,7 +105,7 @@ static void tick_epochs(struct plot_axis *x, size_t epochs)
 {
     if (epochs > 7)
         plot_axis_round(x);
-    for (size_t e = 1; e <= epochs && epochs <= 7; e++)
+    for (size_t e = 1; e <= epochs && epochs <= 7; ++e)
         plot_axis_tick(x, (double)e);
 }
 
@@ -160,17 +160,17 @@ static int write_panels(struct plot *plot)
 {
     const struct subject *subject = plot->subject;
     struct plot_lines *lines = malloc(sizeof *lines);
-    int rc = -1;
+    int status = -1;
 
     plot->width = WIDTH;
-    if (lines == NULL)
+    if (!lines)
         snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
-    else if ((rc = write_panel(plot, lines, false)) == 0)
-        rc = write_panel(plot, lines, true);
+    else if ((status = write_panel(plot, lines, false)) == 0)
+        status = write_panel(plot, lines, true);
     plot->height += 40;
     write_footer(subject->options, plot->footer, sizeof plot->footer);
     free(lines);
-    return rc == 0 ? 1 : -1;
+    return status == 0 ? 1 : -1;
 }
 
 int train_plot(const char *directory, const struct train_options *options,

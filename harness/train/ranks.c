@@ -9,16 +9,16 @@ static int pair_forward(struct dp_module *module, struct dp_run *run, const stru
                         int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
     struct dp_tensor given[DP_MAX_IO], terms[2], loss[DP_MAX_IO];
-    int rc, n = 0;
+    int status, n = 0;
 
     (void)n_in;
-    if ((rc = dp_forward(dp_module_child(module, 0), run, in, 1, given, &n, err)))
-        return rc;
+    if ((status = dp_forward(dp_module_child(module, 0), run, in, 1, given, &n, err)))
+        return status;
     terms[0] = given[0];
     terms[0].needs_grad = true;
     terms[1] = in[1];
-    if ((rc = dp_forward(dp_module_child(module, 1), run, terms, 2, loss, &n, err)))
-        return rc;
+    if ((status = dp_forward(dp_module_child(module, 1), run, terms, 2, loss, &n, err)))
+        return status;
     out[0] = loss[0];
     out[1] = given[0];
     *n_out = 2;
@@ -30,11 +30,12 @@ static int pair_backward(struct dp_module *module, struct dp_run *run,
                          int n_in, struct dp_error *err)
 {
     struct dp_tensor terms[2] = {{0}};
-    const int rc = dp_backward(dp_module_child(module, 1), run, grad_out, 1, terms, 2, err);
+    const int status = dp_backward(dp_module_child(module, 1), run, grad_out, 1, terms, 2, err);
 
     (void)n_out, (void)n_in;
     grad_in[0] = grad_in[1] = (struct dp_tensor){0};
-    return rc ? rc : dp_backward(dp_module_child(module, 0), run, terms, 1, grad_in, 1, err);
+    return status ? status
+                  : dp_backward(dp_module_child(module, 0), run, terms, 1, grad_in, 1, err);
 }
 
 int train_ranks_open(struct train_ranks *ranks, struct dp_group *group, struct dp_module *model,
@@ -45,13 +46,13 @@ int train_ranks_open(struct train_ranks *ranks, struct dp_group *group, struct d
     const struct dp_ddp_config config = {0};
     struct dp_module *children[2] = {model, loss};
     struct dp_slot *slots[DP_MAX_SLOTS];
-    int rc;
+    int status;
 
     ranks->n = dp_group_size(group);
-    for (int r = 0; r < ranks->n; r++)
+    for (int r = 0; r < ranks->n; ++r)
         slots[r] = dp_group_slot(group, r);
-    if ((rc = dp_module_open(group, &ops, NULL, children, 2, &ranks->pair, err)))
-        return rc;
+    if ((status = dp_module_open(group, &ops, NULL, children, 2, &ranks->pair, err)))
+        return status;
     return dp_ddp_open(ranks->pair, slots, ranks->n, &config, &ranks->ddp, err);
 }
 
@@ -66,16 +67,16 @@ int train_ranks_spread(struct train_ranks *ranks, struct dp_error *err)
 {
     const int n = dp_module_params(ranks->pair, NULL, 0);
     struct dp_ddp_param from, to;
-    int rc;
+    int status;
 
     if (n < 0)
         return dp_fail(err, n, "no memory for a list of the ranks' parameters");
-    for (int p = 0; p < n; p++)
-        for (int r = 1; r < ranks->n; r++)
-            if ((rc = dp_ddp_param(ranks->ddp, 0, p, &from, err)) ||
-                (rc = dp_ddp_param(ranks->ddp, r, p, &to, err)) ||
-                (rc = dp_tensor_copy(&to.value, &from.value, err)))
-                return rc;
+    for (int p = 0; p < n; ++p)
+        for (int r = 1; r < ranks->n; ++r)
+            if ((status = dp_ddp_param(ranks->ddp, 0, p, &from, err)) ||
+                (status = dp_ddp_param(ranks->ddp, r, p, &to, err)) ||
+                (status = dp_tensor_copy(&to.value, &from.value, err)))
+                return status;
     return 0;
 }
 
@@ -85,7 +86,7 @@ void train_ranks_deal(const struct train_ranks *ranks, size_t rows, size_t bytes
     const size_t n = (size_t)ranks->n;
     char *next = to;
 
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < n; ++r)
         for (size_t i = r; i < rows; i += n) {
             memcpy(next, (const char *)from + i * bytes, bytes);
             next += bytes;
@@ -96,15 +97,15 @@ static int cut(const struct train_ranks *ranks, const struct dp_tensor *input,
                const struct dp_tensor *target, struct dp_tensor in[], struct dp_error *err)
 {
     const size_t rows = input->dim[0] / (size_t)ranks->n;
-    int rc;
+    int status;
 
     if (rows == 0 || rows * (size_t)ranks->n != input->dim[0])
         return dp_fail(err, DP_EINVAL, "%zu rows are not as many for each of %d ranks",
                        input->dim[0], ranks->n);
-    for (int r = 0; r < ranks->n; r++)
-        if ((rc = dp_tensor_rows(input, (size_t)r * rows, rows, &in[2 * r], err)) ||
-            (rc = dp_tensor_rows(target, (size_t)r * rows, rows, &in[2 * r + 1], err)))
-            return rc;
+    for (int r = 0; r < ranks->n; ++r)
+        if ((status = dp_tensor_rows(input, (size_t)r * rows, rows, &in[2 * r], err)) ||
+            (status = dp_tensor_rows(target, (size_t)r * rows, rows, &in[2 * r + 1], err)))
+            return status;
     return 0;
 }
 
@@ -114,21 +115,21 @@ int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
 {
     struct dp_tensor in[2 * DP_MAX_SLOTS], out[DP_MAX_SLOTS * DP_MAX_IO];
     double sum = 0;
-    int n = 0, rc;
+    int n = 0, status;
 
     dp_ddp_reset(ranks->ddp);
     dp_ddp_zero_grad(ranks->ddp);
-    if ((rc = cut(ranks, input, target, in, err)) ||
-        (rc = dp_ddp_forward(ranks->ddp, in, 2, NULL, out, &n, err)) ||
-        (rc = dp_ddp_backward(ranks->ddp, NULL, 0, NULL, 0, err)))
-        return rc;
-    for (int r = 0; r < ranks->n; r++) {
+    if ((status = cut(ranks, input, target, in, err)) ||
+        (status = dp_ddp_forward(ranks->ddp, in, 2, NULL, out, &n, err)) ||
+        (status = dp_ddp_backward(ranks->ddp, NULL, 0, NULL, 0, err)))
+        return status;
+    for (int r = 0; r < ranks->n; ++r) {
         float own = 0;
 
-        if ((rc = dp_tensor_read(&own, &out[r * DP_MAX_IO], err)))
-            return rc;
+        if ((status = dp_tensor_read(&own, &out[r * DP_MAX_IO], err)))
+            return status;
         sum += (double)own;
-        if (output != NULL)
+        if (output)
             output[r] = out[r * DP_MAX_IO + 1];
     }
     *loss = (float)(sum / ranks->n);

@@ -44,7 +44,7 @@ static json_t *utc_now(void)
     struct tm utc;
     char text[32] = "";
 
-    if (gmtime_r(&now, &utc) != NULL)
+    if (gmtime_r(&now, &utc))
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
     return json_string(text);
 }
@@ -54,7 +54,7 @@ static json_t *missing(const struct dataset *data)
     json_t *list = json_array();
     int failed = list == NULL;
 
-    for (int i = 0; i < data->gaps && i < DATASET_GAPS; i++)
+    for (int i = 0; i < data->gaps && i < DATASET_GAPS; ++i)
         failed |= json_array_append_new(list, json_integer(data->gap[i]));
     if (failed) {
         json_decref(list);

@@ -31,24 +31,24 @@ static int open_chain(struct chain *c)
     size_t widest = 0;
     bool complete = true;
 
-    for (size_t l = 0; l <= layers; l++) {
+    for (size_t l = 0; l <= layers; ++l) {
         c->a[l] = zeros(c->numbers->rows * size[l]);
-        complete = complete && c->a[l] != NULL;
+        complete = complete && c->a[l];
         widest = size[l] > widest ? size[l] : widest;
     }
-    for (size_t l = 0; l < layers; l++) {
+    for (size_t l = 0; l < layers; ++l) {
         c->weight[l] = at;
         c->bias[l] = at + size[l] * size[l + 1];
         at = c->bias[l] + size[l + 1];
     }
     c->d = zeros(c->numbers->rows * widest);
     c->below = zeros(c->numbers->rows * widest);
-    return complete && c->d != NULL && c->below != NULL ? 0 : -1;
+    return complete && c->d && c->below ? 0 : -1;
 }
 
 static void close_chain(struct chain *c)
 {
-    for (size_t l = 0; l <= MOST; l++)
+    for (size_t l = 0; l <= MOST; ++l)
         free(c->a[l]);
     free(c->d);
     free(c->below);
@@ -58,11 +58,11 @@ static void forward(struct chain *c, size_t l, bool cut)
 {
     const size_t in = c->workload->size[l], out = c->workload->size[l + 1];
 
-    for (size_t r = 0; r < c->numbers->rows; r++)
-        for (size_t i = 0; i < out; i++) {
+    for (size_t r = 0; r < c->numbers->rows; ++r)
+        for (size_t i = 0; i < out; ++i) {
             double y = (double)c->bias[l][i];
 
-            for (size_t j = 0; j < in; j++)
+            for (size_t j = 0; j < in; ++j)
                 y += (double)c->weight[l][i * in + j] * c->a[l][r * in + j];
             c->a[l + 1][r * out + i] = cut ? fmax(y, 0) : y;
         }
@@ -76,12 +76,12 @@ static void backward(struct chain *c, size_t l, bool cut, double *weight, double
     double *kept = c->d;
 
     memset(c->below, 0, rows * in * sizeof *c->below);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < out; i++) {
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t i = 0; i < out; ++i) {
             const double g = c->d[r * out + i];
 
             bias[i] += g;
-            for (size_t j = 0; j < in; j++) {
+            for (size_t j = 0; j < in; ++j) {
                 const double a = c->a[l][r * in + j];
 
                 weight[i * in + j] += g * a;
@@ -100,11 +100,11 @@ static void run(struct chain *c, double *result)
     const size_t n = workload_params(c->workload);
     double *gradient = result + outputs + 1, *end = gradient + n;
 
-    for (size_t i = 0; i < rows * size[0]; i++)
+    for (size_t i = 0; i < rows * size[0]; ++i)
         c->a[0][i] = (double)c->numbers->feature[i];
-    for (size_t l = 0; l < layers; l++)
+    for (size_t l = 0; l < layers; ++l)
         forward(c, l, l + 1 < layers && !straight);
-    for (size_t i = 0; i < outputs; i++) {
+    for (size_t i = 0; i < outputs; ++i) {
         result[i] = c->a[layers][i];
         c->d[i] = (double)c->numbers->c[i];
         result[outputs] += c->d[i] * result[i];
@@ -113,7 +113,7 @@ static void run(struct chain *c, double *result)
         end -= (size[l] + 1) * size[l + 1];
         backward(c, l, l > 0 && !straight, end, end + size[l] * size[l + 1]);
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         gradient[n + i] = (double)c->numbers->value[i] - gradient[i];
 }
 
@@ -140,9 +140,9 @@ static int run_dense(const struct workload *workload, const struct train_numbers
 
     result = append(result, d->output.value, d->output.n);
     gradient = result = append(result, &d->loss, 1);
-    for (int p = 0; p < DENSE_PARAMS; p++)
+    for (int p = 0; p < DENSE_PARAMS; ++p)
         result = append(result, d->grad[p].value, d->grad[p].n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         result[i] = (double)numbers->value[i] - gradient[i];
     verify_close(verify);
     return 0;
@@ -152,20 +152,20 @@ int train_reference(const struct workload *workload, const struct train_numbers 
                     double **result)
 {
     struct chain c = {.workload = workload, .numbers = numbers};
-    int rc;
+    int status;
 
     *result = NULL;
     if (!workload_is_exact(workload))
         return 0;
     *result = zeros(numbers->rows * workload->size[workload_layers(workload)] + 1 +
                     2 * workload_params(workload));
-    if (*result == NULL)
+    if (!*result)
         return -1;
     if (!workload_is_chain(workload))
         return run_dense(workload, numbers, *result);
-    rc = open_chain(&c);
-    if (rc == 0)
+    status = open_chain(&c);
+    if (status == 0)
         run(&c, *result);
     close_chain(&c);
-    return rc;
+    return status;
 }

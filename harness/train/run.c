@@ -27,11 +27,11 @@ static int open_loaders(struct work *work)
     const struct train_run *run = work->run;
     size_t *index = malloc((run->data->rows + 1) * sizeof *index);
     size_t train = 0;
-    int rc;
+    int status;
 
-    if (index == NULL)
+    if (!index)
         return dp_fail(work->err, DP_ENOMEM, "no memory for %zu rows", run->data->rows);
-    if ((rc = dataset_split(run->data, run->seed, index, &train, work->err)) == 0) {
+    if ((status = dataset_split(run->data, run->seed, index, &train, work->err)) == 0) {
         struct loader_config config = {.data = run->data,
                                        .index = index,
                                        .n = train,
@@ -42,16 +42,16 @@ static int open_loaders(struct work *work)
                                        .multiple = (size_t)run->side->ranks.n,
                                        .scale = run->data->table > 0 ? 1 : 1 / run->data->unit};
 
-        rc = loader_open(&config, &work->train, work->err);
+        status = loader_open(&config, &work->train, work->err);
         config.index = index + train;
         config.n = run->data->rows - train;
         config.shuffle = false;
         config.multiple = 1;
-        if (rc == 0)
-            rc = loader_open(&config, &work->test, work->err);
+        if (status == 0)
+            status = loader_open(&config, &work->test, work->err);
     }
     free(index);
-    return rc;
+    return status;
 }
 
 /* Where nothing was updated yet, the rate is not to blame. */
@@ -75,27 +75,27 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
     struct loader_batch batch;
     double sum = 0;
     size_t rows = 0;
-    int rc = 0;
+    int status = 0;
 
     loader_start(work->train, epoch->epoch);
     for (loader_next(work->train, &batch); batch.rows > 0; loader_next(work->train, &batch)) {
         float loss = 0;
 
-        if ((rc = train_side_step(run->side, &batch, &loss, work->err)))
-            return rc;
+        if ((status = train_side_step(run->side, &batch, &loss, work->err)))
+            return status;
         sum += (double)loss * (double)batch.rows;
         rows += batch.rows;
-        epoch->steps++;
+        ++epoch->steps;
         if (!isfinite(loss))
             return runs_away(work, "loss of", epoch->steps, epoch->epoch);
         const double done = now();
 
         epoch->samples_per_s = (double)rows / (done - began);
-        if (run->against != NULL &&
-            (rc = train_against_step(run->against, run->side, &batch, work->err)))
-            return rc;
+        if (run->against &&
+            (status = train_against_step(run->against, run->side, &batch, work->err)))
+            return status;
         began += now() - done;
-        if (run->stepped != NULL)
+        if (run->stepped)
             run->stepped(run->user, epoch, loader_batches(work->train), sum / (double)rows);
         epoch->stopped = stop_requested();
         if (epoch->stopped)
@@ -114,19 +114,19 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
 {
     const struct train_run *run = work->run;
     struct train_test test;
-    int rc = train_side_test(run->side, work->test, &test, work->err);
+    int status = train_side_test(run->side, work->test, &test, work->err);
 
-    if (rc || (rc = train_side_agree(run->side, work->err)))
-        return rc;
+    if (status || (status = train_side_agree(run->side, work->err)))
+        return status;
     if (!isfinite(test.loss))
         return runs_away(work, "test loss after", 0, epoch->epoch);
     epoch->test_loss = test.loss;
     epoch->accuracy = percent(&test);
-    if (run->against == NULL)
+    if (!run->against)
         return 0;
-    rc = train_side_test(run->against->side, work->test, &test, work->err);
+    status = train_side_test(run->against->side, work->test, &test, work->err);
     epoch->other_accuracy = percent(&test);
-    return rc;
+    return status;
 }
 
 /* Epoch 0 is a test only. */
@@ -134,17 +134,17 @@ static int run_epochs(struct work *work, struct train_epoch *last)
 {
     const struct train_run *run = work->run;
     const size_t epochs = run->options->epochs;
-    int rc;
+    int status;
 
-    for (size_t e = epochs > 0 ? 1 : 0; e <= epochs; e++) {
+    for (size_t e = epochs > 0 ? 1 : 0; e <= epochs; ++e) {
         *last = (struct train_epoch){
             .seed = run->seed, .epoch = e, .train_loss = NAN, .other_accuracy = NAN};
-        if (e > 0 && ((rc = run_epoch(work, last)) || last->stopped))
-            return rc;
-        if ((rc = test_epoch(work, last)))
-            return rc;
-        if (run->finished != NULL && (rc = run->finished(run->user, last, work->err)))
-            return rc;
+        if (e > 0 && ((status = run_epoch(work, last)) || last->stopped))
+            return status;
+        if ((status = test_epoch(work, last)))
+            return status;
+        if (run->finished && (status = run->finished(run->user, last, work->err)))
+            return status;
     }
     return 0;
 }
@@ -152,17 +152,17 @@ static int run_epochs(struct work *work, struct train_epoch *last)
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err)
 {
     struct work work = {.run = run, .err = err};
-    int rc = 0;
+    int status = 0;
 
     if (!run->keep)
-        rc = dp_module_init(run->side->top, run->seed, err);
-    if (rc == 0)
-        rc = train_side_spread(run->side, err);
-    if (rc == 0 && run->against != NULL)
-        rc = train_against_start(run->against, run->side, run->seed, err);
-    if (rc == 0 && (rc = open_loaders(&work)) == 0)
-        rc = run_epochs(&work, last);
+        status = dp_module_init(run->side->top, run->seed, err);
+    if (status == 0)
+        status = train_side_spread(run->side, err);
+    if (status == 0 && run->against)
+        status = train_against_start(run->against, run->side, run->seed, err);
+    if (status == 0 && (status = open_loaders(&work)) == 0)
+        status = run_epochs(&work, last);
     loader_close(work.train);
     loader_close(work.test);
-    return rc;
+    return status;
 }

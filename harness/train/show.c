@@ -27,7 +27,7 @@ void train_show_gaps(const struct dataset *data)
     char list[DATASET_GAPS * 8] = "";
     size_t used = 0;
 
-    for (int i = 0; i < shown; i++)
+    for (int i = 0; i < shown; ++i)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%d",
                                  i == 0                                  ? ""
                                  : i + 1 == shown && data->gaps <= shown ? " or "
@@ -49,7 +49,7 @@ void train_show_step(const struct train_epoch *epoch, size_t steps, double loss)
 
     if (!isatty(STDERR_FILENO) || epoch->steps % every != 0)
         return;
-    for (size_t i = 0; i < BAR; i++)
+    for (size_t i = 0; i < BAR; ++i)
         bar[i] = i * steps < epoch->steps * BAR ? '#' : '.';
     bar[BAR] = '\0';
     units_rate(epoch->samples_per_s, rate);

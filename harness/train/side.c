@@ -14,18 +14,18 @@ static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
     const struct dp_parallel_config all = {0};
     struct dp_group *group = dp_module_group(part);
     struct dp_module *inner = NULL;
-    int rc = 0;
+    int status = 0;
 
-    if (config->tamper != NULL)
-        rc = config->tamper(group, part, &inner, err);
+    if (config->tamper)
+        status = config->tamper(group, part, &inner, err);
     else
         inner = dp_module_retain(part);
-    if (rc == 0 && dp_group_size(group) > 0)
-        rc = dp_parallel(inner, &all, wrapped, err);
-    else if (rc == 0)
+    if (status == 0 && dp_group_size(group) > 0)
+        status = dp_parallel(inner, &all, wrapped, err);
+    else if (status == 0)
         *wrapped = dp_module_retain(inner);
     dp_module_close(inner);
-    return rc;
+    return status;
 }
 
 /* Ranks have all of the model. The wrapper gives it PyTorch's names, and tests it. */
@@ -34,16 +34,16 @@ static int open_ranks(struct train_side *side, const struct train_side_config *c
 {
     const struct dp_parallel_config all = {0};
     struct dp_module *model = NULL;
-    int rc = train_model_open(config->model, side->group, &model, err);
+    int status = train_model_open(config->model, side->group, &model, err);
 
-    if (rc == 0 && config->tamper != NULL)
-        rc = config->tamper(side->group, model, &side->inner, err);
-    else if (rc == 0)
+    if (status == 0 && config->tamper)
+        status = config->tamper(side->group, model, &side->inner, err);
+    else if (status == 0)
         side->inner = dp_module_retain(model);
     dp_module_close(model);
-    if (rc || (rc = dp_module_to(side->inner, side->slot, err)) ||
-        (rc = dp_parallel(side->inner, &all, &side->top, err)))
-        return rc;
+    if (status || (status = dp_module_to(side->inner, side->slot, err)) ||
+        (status = dp_parallel(side->inner, &all, &side->top, err)))
+        return status;
     return train_ranks_open(&side->ranks, side->group, side->inner, side->loss, err);
 }
 
@@ -51,16 +51,16 @@ static int open_modules(struct train_side *side, const struct train_side_config 
                         struct dp_error *err)
 {
     struct train_side_config copy = *config;
-    int rc;
+    int status;
 
-    if ((rc = dp_loss(side->group, DP_LOSS_XENT, 1, true, &side->loss, err)) ||
-        (rc = dp_run_open(side->group, &side->run, err)))
-        return rc;
-    rc = config->ddp ? open_ranks(side, config, err)
-                     : workload_open_wrapped(&config->model->workload, side->group, side->slot,
-                                             wrap, &copy, &side->top, err);
-    if (rc || config->ddp)
-        return rc;
+    if ((status = dp_loss(side->group, DP_LOSS_XENT, 1, true, &side->loss, err)) ||
+        (status = dp_run_open(side->group, &side->run, err)))
+        return status;
+    status = config->ddp ? open_ranks(side, config, err)
+                         : workload_open_wrapped(&config->model->workload, side->group, side->slot,
+                                                 wrap, &copy, &side->top, err);
+    if (status || config->ddp)
+        return status;
     return dp_sgd_open(side->top, side->lr, side->momentum, 0, &side->sgd, err);
 }
 
@@ -71,22 +71,20 @@ static int open_params(struct train_side *side, struct dp_error *err)
     if (n < 0)
         return dp_fail(err, n, "no memory for a list of the model's parameters");
     side->param = calloc((size_t)n + 1, sizeof(struct dp_param *));
-    if (side->param == NULL || dp_module_params(side->top, side->param, n) != n)
+    if (!side->param || dp_module_params(side->top, side->param, n) != n)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
     side->name = calloc((size_t)n + 1, sizeof *side->name);
-    if (side->name == NULL)
+    if (!side->name)
         return dp_fail(err, DP_ENOMEM, "no memory for the names of %d parameters", n);
     side->n_params = n;
-    for (int p = 0; p < n; p++)
+    for (int p = 0; p < n; ++p)
         if (dp_module_param_name(side->top, p, side->name[p], sizeof side->name[p]) == DP_ENOMEM)
             return dp_fail(err, DP_ENOMEM, "no memory for the name of parameter %d", p);
-    for (int p = 0; p < side->n_params; p++)
+    for (int p = 0; p < side->n_params; ++p)
         if (side->param[p]->value.dtype == DP_F32)
             side->n_values += dp_tensor_count(&side->param[p]->value);
     side->value = calloc(side->n_values + 1, sizeof *side->value);
-    return side->value != NULL
-               ? 0
-               : dp_fail(err, DP_ENOMEM, "no memory for %zu numbers", side->n_values);
+    return side->value ? 0 : dp_fail(err, DP_ENOMEM, "no memory for %zu numbers", side->n_values);
 }
 
 /* Ranks get theirs from the first device, too; a table's numbers are where the table is. */
@@ -97,20 +95,20 @@ static int open_batch(struct train_side *side, const struct train_side_config *c
     struct dp_slot *host = dp_group_host(side->group), *slot = side->slot;
     const bool table = model->table > 0;
     size_t dim[DP_MAX_DIMS] = {config->batch};
-    int rc;
+    int status;
 
-    for (int d = 0; d < model->ndim; d++)
+    for (int d = 0; d < model->ndim; ++d)
         dim[d + 1] = model->dim[d];
-    if ((rc = dp_tensor_alloc(table ? host : slot, table ? DP_I32 : DP_F32,
-                              table ? 1 : model->ndim + 1, dim, &side->input, err)) ||
-        (rc = dp_tensor_alloc(slot, DP_I32, 1, dim, &side->target, err)))
-        return rc;
+    if ((status = dp_tensor_alloc(table ? host : slot, table ? DP_I32 : DP_F32,
+                                  table ? 1 : model->ndim + 1, dim, &side->input, err)) ||
+        (status = dp_tensor_alloc(slot, DP_I32, 1, dim, &side->target, err)))
+        return status;
     side->width = train_model_width(model);
     side->n_logits = config->batch * (size_t)model->classes;
     side->logits = malloc(side->n_logits * sizeof *side->logits);
     side->feature = malloc(config->batch * side->width * sizeof *side->feature);
     side->number = malloc(config->batch * sizeof *side->number);
-    return side->logits != NULL && side->feature != NULL && side->number != NULL
+    return side->logits && side->feature && side->number
                ? 0
                : dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", config->batch);
 }
@@ -118,13 +116,13 @@ static int open_batch(struct train_side *side, const struct train_side_config *c
 int train_side_open(struct train_side *side, struct dp_group *group,
                     const struct train_side_config *config, struct dp_error *err)
 {
-    int rc;
+    int status;
 
     *side = (struct train_side){
         .group = group, .lr = (float)config->lr, .momentum = (float)config->momentum};
     side->slot = dp_group_size(group) > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
-    if ((rc = open_modules(side, config, err)) || (rc = open_params(side, err)))
-        return rc;
+    if ((status = open_modules(side, config, err)) || (status = open_params(side, err)))
+        return status;
     return open_batch(side, config, err);
 }
 
@@ -132,11 +130,11 @@ void train_side_close(struct train_side *side)
 {
     train_ranks_close(&side->ranks);
     dp_run_close(side->run);
-    if (side->sgd != NULL)
+    if (side->sgd)
         dp_sgd_close(side->sgd);
-    if (side->input.slot != NULL)
+    if (side->input.slot)
         dp_tensor_free(&side->input);
-    if (side->target.slot != NULL)
+    if (side->target.slot)
         dp_tensor_free(&side->target);
     dp_module_close(side->top);
     dp_module_close(side->inner);
@@ -153,11 +151,11 @@ void train_side_close(struct train_side *side)
 int train_side_put(struct train_side *side, size_t rows, const float feature[],
                    struct dp_tensor *input, struct dp_error *err)
 {
-    const int rc = dp_tensor_rows(&side->input, 0, rows, input, err);
+    const int status = dp_tensor_rows(&side->input, 0, rows, input, err);
 
-    if (rc || input->dtype == DP_F32)
-        return rc ? rc : dp_tensor_write(input, feature, err);
-    for (size_t i = 0; i < rows; i++)
+    if (status || input->dtype == DP_F32)
+        return status ? status : dp_tensor_write(input, feature, err);
+    for (size_t i = 0; i < rows; ++i)
         side->number[i] = (int32_t)feature[i];
     return dp_tensor_write(input, side->number, err);
 }
@@ -166,12 +164,12 @@ int train_side_put(struct train_side *side, size_t rows, const float feature[],
 static int put_batch(struct train_side *side, const struct loader_batch *batch,
                      struct dp_tensor in[2], struct dp_error *err)
 {
-    int rc;
+    int status;
 
     dp_run_reset(side->run);
-    if ((rc = train_side_put(side, batch->rows, batch->feature, &in[0], err)) ||
-        (rc = dp_tensor_rows(&side->target, 0, batch->rows, &in[1], err)))
-        return rc;
+    if ((status = train_side_put(side, batch->rows, batch->feature, &in[0], err)) ||
+        (status = dp_tensor_rows(&side->target, 0, batch->rows, &in[1], err)))
+        return status;
     return dp_tensor_write(&in[1], batch->label, err);
 }
 
@@ -180,18 +178,18 @@ static int forward(struct train_side *side, const struct loader_batch *batch,
                    struct dp_tensor outputs[2], struct dp_error *err)
 {
     struct dp_tensor in[2], out[DP_MAX_IO], loss[DP_MAX_IO];
-    int n = 0, rc;
+    int n = 0, status;
 
-    if ((rc = put_batch(side, batch, in, err)) ||
-        (rc = dp_forward(side->top, side->run, in, 1, out, &n, err)))
-        return rc;
+    if ((status = put_batch(side, batch, in, err)) ||
+        (status = dp_forward(side->top, side->run, in, 1, out, &n, err)))
+        return status;
     if (n != 1 || out[0].ndim != 2 || dp_tensor_count(&out[0]) > side->n_logits)
         return dp_fail(err, DP_ESHAPE, "the model gave %d outputs, not one of [rows, classes]", n);
     outputs[0] = out[0];
     in[0] = out[0];
     in[0].needs_grad = true;
-    if ((rc = dp_forward(side->loss, side->run, in, 2, loss, &n, err)))
-        return rc;
+    if ((status = dp_forward(side->loss, side->run, in, 2, loss, &n, err)))
+        return status;
     outputs[1] = loss[0];
     return 0;
 }
@@ -203,14 +201,14 @@ static int step_ranks(struct train_side *side, const struct loader_batch *batch,
     struct loader_batch dealt = {
         .rows = batch->rows, .feature = side->feature, .label = side->number};
     struct dp_tensor in[2];
-    int rc;
+    int status;
 
     train_ranks_deal(&side->ranks, batch->rows, side->width * sizeof *side->feature, batch->feature,
                      side->feature);
     train_ranks_deal(&side->ranks, batch->rows, sizeof *side->number, batch->label, side->number);
-    if ((rc = put_batch(side, &dealt, in, err)) ||
-        (rc = train_ranks_pass(&side->ranks, &in[0], &in[1], loss, NULL, err)))
-        return rc;
+    if ((status = put_batch(side, &dealt, in, err)) ||
+        (status = train_ranks_pass(&side->ranks, &in[0], &in[1], loss, NULL, err)))
+        return status;
     return dp_ddp_step(side->ranks.ddp, side->lr, side->momentum, 0, err);
 }
 
@@ -218,18 +216,18 @@ int train_side_step(struct train_side *side, const struct loader_batch *batch, f
                     struct dp_error *err)
 {
     struct dp_tensor outputs[2], grad[2] = {0};
-    int rc;
+    int status;
 
-    if (side->ranks.ddp != NULL)
+    if (side->ranks.ddp)
         return step_ranks(side, batch, loss, err);
     dp_run_train_mode(side->run, true);
     dp_run_grad_mode(side->run, true);
     dp_zero_grad(side->top);
-    if ((rc = forward(side, batch, outputs, err)) ||
-        (rc = dp_backward(side->loss, side->run, NULL, 0, grad, 2, err)) ||
-        (rc = dp_backward(side->top, side->run, grad, 1, NULL, 1, err)) ||
-        (rc = dp_sgd_step(side->sgd, err)))
-        return rc;
+    if ((status = forward(side, batch, outputs, err)) ||
+        (status = dp_backward(side->loss, side->run, NULL, 0, grad, 2, err)) ||
+        (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, err)) ||
+        (status = dp_sgd_step(side->sgd, err)))
+        return status;
     return dp_tensor_read(loss, &outputs[1], err);
 }
 
@@ -238,7 +236,7 @@ static bool is_right(const float logits[], size_t classes, int32_t label)
 {
     const size_t wanted = (size_t)label;
 
-    for (size_t c = 0; c < classes; c++)
+    for (size_t c = 0; c < classes; ++c)
         if (!(c < wanted ? logits[wanted] > logits[c] : logits[wanted] >= logits[c]))
             return false;
     return wanted < classes;
@@ -249,15 +247,15 @@ static int test_batch(struct train_side *side, const struct loader_batch *batch,
 {
     struct dp_tensor outputs[2];
     float loss = 0;
-    int rc;
+    int status;
 
-    if ((rc = forward(side, batch, outputs, err)) ||
-        (rc = dp_tensor_read(side->logits, &outputs[0], err)) ||
-        (rc = dp_tensor_read(&loss, &outputs[1], err)))
-        return rc;
+    if ((status = forward(side, batch, outputs, err)) ||
+        (status = dp_tensor_read(side->logits, &outputs[0], err)) ||
+        (status = dp_tensor_read(&loss, &outputs[1], err)))
+        return status;
     const size_t classes = outputs[0].dim[1];
 
-    for (size_t i = 0; i < batch->rows; i++)
+    for (size_t i = 0; i < batch->rows; ++i)
         test->right += is_right(side->logits + i * classes, classes, batch->label[i]);
     test->rows += batch->rows;
     test->loss += (double)loss * (double)batch->rows;
@@ -268,40 +266,40 @@ int train_side_test(struct train_side *side, struct loader *loader, struct train
                     struct dp_error *err)
 {
     struct loader_batch batch;
-    int rc = 0;
+    int status = 0;
 
     *test = (struct train_test){.rows = 0};
     dp_run_train_mode(side->run, false);
     dp_run_grad_mode(side->run, false);
     loader_start(loader, 0);
-    for (loader_next(loader, &batch); batch.rows > 0 && rc == 0; loader_next(loader, &batch))
-        rc = test_batch(side, &batch, test, err);
+    for (loader_next(loader, &batch); batch.rows > 0 && status == 0; loader_next(loader, &batch))
+        status = test_batch(side, &batch, test, err);
     test->loss /= (double)test->rows;
-    return rc;
+    return status;
 }
 
 int train_side_spread(struct train_side *side, struct dp_error *err)
 {
-    return side->ranks.ddp != NULL ? train_ranks_spread(&side->ranks, err) : 0;
+    return side->ranks.ddp ? train_ranks_spread(&side->ranks, err) : 0;
 }
 
 int train_side_agree(struct train_side *side, struct dp_error *err)
 {
-    return side->ranks.ddp != NULL ? dp_ddp_compare(side->ranks.ddp, err) : 0;
+    return side->ranks.ddp ? dp_ddp_compare(side->ranks.ddp, err) : 0;
 }
 
 int train_side_read(struct train_side *side, struct dp_error *err)
 {
     float *to = side->value;
-    int rc;
+    int status;
 
-    for (int p = 0; p < side->n_params; p++) {
+    for (int p = 0; p < side->n_params; ++p) {
         const struct dp_tensor *value = &side->param[p]->value;
 
         if (value->dtype != DP_F32)
             continue;
-        if ((rc = dp_tensor_read(to, value, err)))
-            return rc;
+        if ((status = dp_tensor_read(to, value, err)))
+            return status;
         to += dp_tensor_count(value);
     }
     return 0;
@@ -312,7 +310,7 @@ void train_side_where(const struct train_side *side, size_t i, char *name, size_
 {
     snprintf(name, bytes, "?");
     *element = i;
-    for (int p = 0; p < side->n_params; p++) {
+    for (int p = 0; p < side->n_params; ++p) {
         const struct dp_tensor *value = &side->param[p]->value;
         const size_t count = value->dtype == DP_F32 ? dp_tensor_count(value) : 0;
 

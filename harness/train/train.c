@@ -101,7 +101,7 @@ static int open_data(struct session *s)
     if (o->epochs > (SIZE_MAX / sizeof *s->epoch - 1) / o->seeds - 1)
         return EXIT_MISUSE;
     s->epoch = calloc((o->epochs + 1) * o->seeds, sizeof *s->epoch);
-    if (s->epoch != NULL)
+    if (s->epoch)
         return 0;
     command_complain(s->command, "no memory for %zu epochs", o->epochs);
     return EXIT_MISUSE;
@@ -164,25 +164,25 @@ static int check_files(struct session *s)
     const struct train_side_config config = {.model = &s->model, .batch = 1, .lr = o->lr};
     struct dp_error err = {0};
     size_t rows;
-    int rc = dataset_part(&s->data, &rows, &err);
+    int status = dataset_part(&s->data, &rows, &err);
 
-    if (rc == 0)
-        rc = train_model_fits(&s->model, s->group, o->momentum, &err);
-    if (rc == 0 && (is_same_file(o->save, o->data) || is_same_file(o->save, o->out)))
-        rc = dp_fail(&err, DP_EINVAL, "--save %.200s is the file of %s: name another", o->save,
-                     is_same_file(o->save, o->data) ? "--data" : "--out");
-    if (rc == 0 && o->load[0] != '\0') {
-        rc = train_side_open(&s->side, s->group, &config, &err);
-        if (rc == 0)
-            rc = weights_load(s->side.top, o->load, &err);
+    if (status == 0)
+        status = train_model_fits(&s->model, s->group, o->momentum, &err);
+    if (status == 0 && (is_same_file(o->save, o->data) || is_same_file(o->save, o->out)))
+        status = dp_fail(&err, DP_EINVAL, "--save %.200s is the file of %s: name another", o->save,
+                         is_same_file(o->save, o->data) ? "--data" : "--out");
+    if (status == 0 && o->load[0] != '\0') {
+        status = train_side_open(&s->side, s->group, &config, &err);
+        if (status == 0)
+            status = weights_load(s->side.top, o->load, &err);
         train_side_close(&s->side);
     }
-    if (rc == 0 && o->save[0] != '\0')
-        rc = weights_check(o->save, &err);
-    if (rc == 0 && o->figure[0] != '\0' && text_folder(o->figure) != 0)
-        rc = dp_fail(&err, DP_EINVAL, "cannot make the directory '%.100s': %s", o->figure,
-                     strerror(errno));
-    return rc ? command_core_error(s->command, &err) : 0;
+    if (status == 0 && o->save[0] != '\0')
+        status = weights_check(o->save, &err);
+    if (status == 0 && o->figure[0] != '\0' && text_folder(o->figure) != 0)
+        status = dp_fail(&err, DP_EINVAL, "cannot make the directory '%.100s': %s", o->figure,
+                         strerror(errno));
+    return status ? command_core_error(s->command, &err) : 0;
 }
 
 static int open_record(struct session *s)
@@ -213,14 +213,14 @@ static int open_sides(struct session *s, struct dp_error *err)
     const struct train_options *o = &s->options;
     struct train_side_config config = {
         .model = &s->model, .batch = o->batch, .lr = o->lr, .momentum = o->momentum, .ddp = o->ddp};
-    int rc = train_side_open(&s->side, s->group, &config, err);
+    int status = train_side_open(&s->side, s->group, &config, err);
 
-    if (rc || !s->compares)
-        return rc;
+    if (status || !s->compares)
+        return status;
     config.ddp = false;
-    if ((rc = train_side_open(&s->other, s->other_group, &config, err)) ||
-        (rc = train_against_open(&s->against, &s->other, &config, err)))
-        return rc;
+    if ((status = train_side_open(&s->other, s->other_group, &config, err)) ||
+        (status = train_against_open(&s->against, &s->other, &config, err)))
+        return status;
     return train_exact(&s->against, &s->side, &s->model, &s->data, o->seed, o->batch, err);
 }
 
@@ -246,11 +246,11 @@ static int train_seed(struct session *s, uint64_t seed, struct train_epoch *last
                                   .user = s,
                                   .seed = seed,
                                   .keep = o->load[0] != '\0'};
-    int rc = open_sides(s, err);
+    int status = open_sides(s, err);
 
-    if (rc == 0 && run.keep)
-        rc = weights_load(s->side.top, o->load, err);
-    return rc ? rc : train_run(&run, last, err);
+    if (status == 0 && run.keep)
+        status = weights_load(s->side.top, o->load, err);
+    return status ? status : train_run(&run, last, err);
 }
 
 /* Whether the weights were wanted and are in their file. */
@@ -346,7 +346,7 @@ static int run_seeds(struct session *s)
     const size_t seeds = s->options.seeds;
     int status = EXIT_PASSED;
 
-    for (size_t i = 0; i < seeds && status == EXIT_PASSED; i++) {
+    for (size_t i = 0; i < seeds && status == EXIT_PASSED; ++i) {
         const uint64_t seed = s->options.seed + i;
         struct train_epoch last = {.seed = seed};
         struct dp_error err = {0};
@@ -390,7 +390,7 @@ int train_main(int argc, char **argv)
     struct session *s = calloc(1, sizeof *s);
     int status;
 
-    if (s == NULL) {
+    if (!s) {
         command_complain(argv[0], "out of memory");
         return EXIT_MISUSE;
     }

@@ -47,12 +47,12 @@ static double convolve(const struct windows *w, bool exact, const struct near *x
     const size_t taps = w->channels * TAPS, places = w->out_side * w->out_side;
     double largest = 0;
 
-    for (size_t i = 0; i < w->outs * places; i++) {
+    for (size_t i = 0; i < w->outs * places; ++i) {
         const size_t o = i / places;
         struct near_sum sum = {.v = 0};
 
         near_sum_add_one(&sum, (struct near){bias[o], 0});
-        for (size_t t = 0; t < taps; t++)
+        for (size_t t = 0; t < taps; ++t)
             if (weight[o * taps + t] != 0)
                 near_sum_add(&sum, (struct near){weight[o * taps + t], 0},
                              x[tap(w, i % places, t)]);
@@ -68,10 +68,10 @@ static void weights_back(struct verify_sums *sums, int p, const struct windows *
 {
     const size_t taps = w->channels * TAPS, places = w->out_side * w->out_side;
 
-    for (size_t i = 0; i < w->outs * places; i++) {
+    for (size_t i = 0; i < w->outs * places; ++i) {
         const size_t o = i / places;
 
-        for (size_t t = 0; t < taps; t++)
+        for (size_t t = 0; t < taps; ++t)
             verify_sums_add(sums, p, o * taps + t, dy[i], x[tap(w, i % places, t)]);
         verify_sums_add(sums, p + 1, o, dy[i], (struct near){1, 0});
     }
@@ -83,23 +83,23 @@ static void second_back(const struct verify_dense *d, struct capsnet *m)
     const size_t taps = FIRST * TAPS;
 
     memset(m->sum, 0, sizeof m->sum);
-    for (size_t i = 0; i < SECOND * PLACES; i++) {
+    for (size_t i = 0; i < SECOND * PLACES; ++i) {
         const double *weight = d->param[2].value + i / PLACES * taps;
 
-        for (size_t t = 0; t < taps; t++)
+        for (size_t t = 0; t < taps; ++t)
             if (weight[t] != 0)
                 near_sum_add(&m->sum[tap(&second, i % PLACES, t)], m->du[i],
                              (struct near){weight[t], 0});
     }
-    for (size_t i = 0; i < FIRST * A_PLANE; i++)
+    for (size_t i = 0; i < FIRST * A_PLANE; ++i)
         m->da[i] = m->a[i].v > 0 ? near_sum_done(&m->sum[i]) : (struct near){0, 0};
 }
 
 /* Capsule i's input is u[i * CAPSULE_IN] and what follows; its weight is [VOTES, CAPSULE_IN]. */
 static void vote(const struct verify_dense *d, struct capsnet *m)
 {
-    for (size_t i = 0; i < CAPSULES_IN; i++)
-        for (size_t e = 0; e < VOTES; e++)
+    for (size_t i = 0; i < CAPSULES_IN; ++i)
+        for (size_t e = 0; e < VOTES; ++e)
             m->routing.vote[i][e / CAPSULE_OUT][e % CAPSULE_OUT] =
                 near_dot(d->param[4].value + (i * VOTES + e) * CAPSULE_IN, 1, m->u + i * CAPSULE_IN,
                          CAPSULE_IN);
@@ -110,18 +110,18 @@ static void vote_back(struct verify_sums *sums, struct capsnet *m)
 {
     const double *weight = sums->dense->param[4].value;
 
-    for (size_t i = 0; i < CAPSULES_IN; i++) {
+    for (size_t i = 0; i < CAPSULES_IN; ++i) {
         struct near dvote[VOTES];
 
-        for (size_t e = 0; e < VOTES; e++) {
+        for (size_t e = 0; e < VOTES; ++e) {
             const size_t j = e / CAPSULE_OUT;
 
             dvote[e] = near_times(m->routing.share[i][j], m->ds[j][e % CAPSULE_OUT]);
-            for (size_t k = 0; k < CAPSULE_IN; k++)
+            for (size_t k = 0; k < CAPSULE_IN; ++k)
                 verify_sums_add(sums, 4, (i * VOTES + e) * CAPSULE_IN + k, dvote[e],
                                 m->u[i * CAPSULE_IN + k]);
         }
-        for (size_t k = 0; k < CAPSULE_IN; k++)
+        for (size_t k = 0; k < CAPSULE_IN; ++k)
             m->du[i * CAPSULE_IN + k] =
                 near_dot(weight + i * VOTES * CAPSULE_IN + k, CAPSULE_IN, dvote, VOTES);
     }
@@ -131,7 +131,7 @@ static void forward(const struct verify_dense *d, struct capsnet *m)
 {
     double largest = convolve(&first, !m->probe, m->x, d->param[0].value, d->param[1].value, m->a);
 
-    for (size_t i = 0; i < FIRST * A_PLANE; i++) {
+    for (size_t i = 0; i < FIRST * A_PLANE; ++i) {
         if (m->a[i].e > 0 && !(m->a[i].v > m->a[i].e))
             m->a[i].e = INFINITY;
         m->a[i].v = fmax(m->a[i].v, 0);
@@ -148,7 +148,7 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
 {
     struct capsnet *m = model;
 
-    for (size_t i = 0; i < SIDE * SIDE; i++)
+    for (size_t i = 0; i < SIDE * SIDE; ++i)
         m->x[i] = (struct near){workload_input(set, r, i), 0};
     forward(sums->dense, m);
     verify_sums_linear(sums, set, r, 5, m->routing.v[0], VOTES, m->dv);
@@ -162,20 +162,20 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
 int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct capsnet *m = calloc(1, sizeof *m);
-    int rc;
+    int status;
 
-    if (m == NULL) {
+    if (!m) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
     m->probe = v->probe;
-    rc = verify_sums_fill(v, set, one_pattern, m, why);
-    if (rc == 0 && !(m->largest < 0x1p24)) {
+    status = verify_sums_fill(v, set, one_pattern, m, why);
+    if (status == 0 && !(m->largest < 0x1p24)) {
         snprintf(why->text, sizeof why->text,
                  "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact",
                  m->largest, 0x1p24);
-        rc = -1;
+        status = -1;
     }
     free(m);
-    return rc;
+    return status;
 }

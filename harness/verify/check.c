@@ -47,7 +47,7 @@ static int check_shards(const struct verify *v, const struct verify_step *step,
                  v->rows, v->devices, step->n_shards, shards);
         return 1;
     }
-    for (size_t i = 0; i < shards; i++) {
+    for (size_t i = 0; i < shards; ++i) {
         const size_t want = rows_of(v, i);
 
         found->values += 1;
@@ -65,7 +65,7 @@ static int check_shards(const struct verify *v, const struct verify_step *step,
 static size_t compare(const float *got, const double *want, const double *bound, size_t n,
                       struct verify_found *found, struct equal_report *report)
 {
-    if (bound == NULL)
+    if (!bound)
         return equal_exact(got, want, n, report);
     found->ratio = fmax(found->ratio, equal_ratio(got, want, bound, n));
     return equal_within(got, want, bound, n, report);
@@ -97,7 +97,7 @@ static int check_outputs(const struct verify *v, const struct verify_step *step,
     const size_t width = v->layer[v->layers - 1].out;
     struct equal_report report;
 
-    for (size_t n = 0; n < v->rows; n++) {
+    for (size_t n = 0; n < v->rows; ++n) {
         const size_t at = workload_pattern(&v->set, n) * width;
 
         found->values += width;
@@ -113,26 +113,26 @@ static void gradient_row(const struct verify *v, const struct verify_layer *laye
                          double *want)
 {
     memset(want, 0, (layer->in + 1) * sizeof *want);
-    for (size_t r = 0; r < v->patterns; r++) {
+    for (size_t r = 0; r < v->patterns; ++r) {
         const double factor = v->weight[r] * layer->upstream[r * layer->out + i];
         const double *a = layer->input + r * layer->in;
 
         if (factor == 0)
             continue;
-        for (size_t j = 0; j < layer->in; j++)
+        for (size_t j = 0; j < layer->in; ++j)
             want[j] += factor * a[j];
         want[layer->in] += factor;
     }
-    for (size_t j = 0; j <= layer->in; j++)
+    for (size_t j = 0; j <= layer->in; ++j)
         want[j] /= (double)v->divisor;
 }
 
 /* Turns the gradient row into the updated parameters. */
 static void update_row(const struct verify_layer *layer, size_t i, double *want)
 {
-    for (size_t j = 0; j <= layer->in; j++)
+    for (size_t j = 0; j <= layer->in; ++j)
         want[j] *= -VERIFY_LEARNING_RATE;
-    for (int e = 0; e < 2; e++)
+    for (int e = 0; e < 2; ++e)
         want[layer->weight[i][e].column] += layer->weight[i][e].value;
     want[layer->in] += layer->bias[i];
 }
@@ -146,7 +146,7 @@ static int check_row(const float *const *list, const char *kind, size_t l, size_
                      const struct verify_layer *layer, const struct row *row,
                      struct verify_found *found, struct text_error *why)
 {
-    const double *bound_of_bias = row->bound != NULL ? row->bound + layer->in : NULL;
+    const double *bound_of_bias = row->bound ? row->bound + layer->in : NULL;
     struct equal_report report;
     char what[48];
 
@@ -166,14 +166,14 @@ static int check_both(const struct verify *v, size_t l, size_t i, const struct v
                       const struct row *row, struct verify_found *found, struct text_error *why)
 {
     const struct verify_layer *layer = &v->layer[l];
-    int rc;
+    int status;
 
     found->values += 2 * (layer->in + 1);
     gradient_row(v, layer, i, row->want);
     if (v->probe)
         verify_probe_row(v, layer, i, row->want, row->bound);
-    if ((rc = check_row(step->gradient, "gradient of", l, i, layer, row, found, why)))
-        return rc;
+    if ((status = check_row(step->gradient, "gradient of", l, i, layer, row, found, why)))
+        return status;
     update_row(layer, i, row->want);
     if (v->probe)
         verify_probe_update(layer->in + 1, row->want, row->bound);
@@ -186,54 +186,53 @@ static int check_layer(const struct verify *v, size_t l, const struct verify_ste
     const struct verify_layer *layer = &v->layer[l];
     double *numbers = verify_numbers(2, layer->in + 1);
     const struct row row = {numbers, v->probe ? numbers + layer->in + 1 : NULL};
-    int rc = 0;
+    int status = 0;
 
-    if (numbers == NULL) {
+    if (!numbers) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
-    for (size_t i = 0; i < layer->out && rc == 0; i++)
-        rc = check_both(v, l, i, step, &row, found, why);
+    for (size_t i = 0; i < layer->out && status == 0; ++i)
+        status = check_both(v, l, i, step, &row, found, why);
     free(numbers);
-    return rc;
+    return status;
 }
 
 int verify_measure(const struct verify *verify, const struct verify_step *step,
                    struct verify_found *found, struct text_error *why)
 {
-    int rc;
+    int status;
 
     *found = (struct verify_found){0};
-    rc = check_shards(verify, step, found, why);
-    if (rc == 0 && verify->dense != NULL)
+    status = check_shards(verify, step, found, why);
+    if (status == 0 && verify->dense)
         return verify_dense_check(verify, step, found, why);
-    if (rc == 0)
-        rc = check_outputs(verify, step, found, why);
-    for (size_t l = 0; l < verify->layers && rc == 0; l++)
-        rc = check_layer(verify, l, step, found, why);
-    return rc;
+    if (status == 0)
+        status = check_outputs(verify, step, found, why);
+    for (size_t l = 0; l < verify->layers && status == 0; ++l)
+        status = check_layer(verify, l, step, found, why);
+    return status;
 }
 
 int verify_check(const struct verify *verify, const struct verify_step *step, size_t *values,
                  struct text_error *why)
 {
     struct verify_found found;
-    const int rc = verify_measure(verify, step, &found, why);
+    const int status = verify_measure(verify, step, &found, why);
 
     *values = found.values;
-    return rc;
+    return status;
 }
 
 double verify_width(const struct verify *verify)
 {
     const struct verify_dense *d = verify->dense;
-    const size_t n =
-        d != NULL ? d->output.n : verify->patterns * verify->layer[verify->layers - 1].out;
-    const double *value = d != NULL ? d->output.value : verify->output;
-    const double *bound = d != NULL ? d->output.bound : verify->output_error;
+    const size_t n = d ? d->output.n : verify->patterns * verify->layer[verify->layers - 1].out;
+    const double *value = d ? d->output.value : verify->output;
+    const double *bound = d ? d->output.bound : verify->output_error;
     double widest = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         widest = fmax(widest, bound[i] / fabs(value[i]));
     return widest;
 }

@@ -36,25 +36,25 @@ static void convolve(const double *in, size_t channels, const double *weight, co
 {
     double terms[PLANE];
 
-    for (size_t o = 0; o < outs; o++) {
+    for (size_t o = 0; o < outs; ++o) {
         double *y = out + o * PLANE;
 
-        for (size_t i = 0; i < PLANE; i++) {
+        for (size_t i = 0; i < PLANE; ++i) {
             y[i] = bias[o];
             terms[i] = fabs(bias[o]);
         }
-        for (size_t t = 0; t < channels * 9; t++) {
+        for (size_t t = 0; t < channels * 9; ++t) {
             const double w = weight[o * channels * 9 + t];
             size_t from;
 
-            for (size_t i = 0; i < PLANE && w != 0; i++) {
+            for (size_t i = 0; i < PLANE && w != 0; ++i) {
                 if (!tap_place(i, t % 9, &from))
                     continue;
                 y[i] += w * in[t / 9 * PLANE + from];
                 terms[i] += fabs(w * in[t / 9 * PLANE + from]);
             }
         }
-        for (size_t i = 0; i < PLANE; i++) {
+        for (size_t i = 0; i < PLANE; ++i) {
             *largest = fmax(*largest, terms[i]);
             y[i] = fmax(y[i], 0);
         }
@@ -64,11 +64,11 @@ static void convolve(const double *in, size_t channels, const double *weight, co
 /* The largest of 2 x 2, the first of equals. */
 static void pool(struct cnn *m)
 {
-    for (size_t o = 0; o < POOLED; o++) {
+    for (size_t o = 0; o < POOLED; ++o) {
         const size_t c = o / 16, corner = o / 4 % 4 * 2 * SIDE + o % 4 * 2;
 
         m->from[o] = c * PLANE + corner;
-        for (size_t k = 1; k < 4; k++) {
+        for (size_t k = 1; k < 4; ++k) {
             const size_t at = c * PLANE + corner + k / 2 * SIDE + k % 2;
 
             if (m->b[at] > m->b[m->from[o]])
@@ -85,10 +85,10 @@ static void forward(struct verify *v, struct cnn *m, size_t r)
     convolve(m->x, 1, d->param[0].value, d->param[1].value, FIRST, m->a, &m->largest);
     convolve(m->a, FIRST, d->param[2].value, d->param[3].value, SECOND, m->b, &m->largest);
     pool(m);
-    for (size_t k = 0; k < CLASSES; k++) {
+    for (size_t k = 0; k < CLASSES; ++k) {
         double y = d->param[5].value[k], terms = fabs(y);
 
-        for (size_t j = 0; j < POOLED; j++) {
+        for (size_t j = 0; j < POOLED; ++j) {
             const double term = d->param[4].value[k * POOLED + j] * m->pooled[j];
 
             y += term;
@@ -112,9 +112,9 @@ static void linear_back(struct verify *v, struct cnn *m, const double *g, double
     struct verify_dense *d = v->dense;
 
     memset(m->db, 0, sizeof m->db);
-    for (size_t k = 0; k < CLASSES; k++) {
+    for (size_t k = 0; k < CLASSES; ++k) {
         add(&d->grad[5], k, times, g[k]);
-        for (size_t j = 0; j < POOLED; j++) {
+        for (size_t j = 0; j < POOLED; ++j) {
             add(&d->grad[4], k * POOLED + j, times, g[k] * m->pooled[j]);
             if (m->pooled[j] > 0)
                 m->db[m->from[j]] += g[k] * d->param[4].value[k * POOLED + j];
@@ -129,20 +129,20 @@ static void convolve_back(struct verify *v, int p, const double *in, size_t chan
     struct verify_dense *d = v->dense;
     size_t from;
 
-    for (size_t i = 0; i < outs * PLANE; i++) {
+    for (size_t i = 0; i < outs * PLANE; ++i) {
         const size_t o = i / PLANE;
 
         if (dy[i] == 0)
             continue;
         add(&d->grad[p + 1], o, times, dy[i]);
-        for (size_t t = 0; t < channels * 9; t++) {
+        for (size_t t = 0; t < channels * 9; ++t) {
             const double w = d->param[p].value[o * channels * 9 + t];
 
             if (!tap_place(i % PLANE, t % 9, &from))
                 continue;
             from += t / 9 * PLANE;
             add(&d->grad[p], o * channels * 9 + t, times, dy[i] * in[from]);
-            if (back != NULL && w != 0) {
+            if (back && w != 0) {
                 back->da[from] += dy[i] * w;
                 back->terms_a[from] += fabs(dy[i] * w);
             }
@@ -156,7 +156,7 @@ static void backward(struct verify *v, struct cnn *m, const double *g, double ti
     memset(m->da, 0, sizeof m->da);
     memset(m->terms_a, 0, sizeof m->terms_a);
     convolve_back(v, 2, m->a, FIRST, SECOND, m->db, times, m);
-    for (size_t i = 0; i < FIRST * PLANE; i++) {
+    for (size_t i = 0; i < FIRST * PLANE; ++i) {
         /* Scales are at most 3. */
         m->largest = fmax(m->largest, 3 * m->terms_a[i]);
         m->da[i] = m->a[i] > 0 ? m->da[i] : 0;
@@ -167,11 +167,11 @@ static void backward(struct verify *v, struct cnn *m, const double *g, double ti
 /* Scales are at most 3. */
 static void note_operands(struct cnn *m)
 {
-    for (size_t i = 0; i < PLANE; i++)
+    for (size_t i = 0; i < PLANE; ++i)
         m->operand = fmax(m->operand, fabs(m->x[i]));
-    for (size_t i = 0; i < FIRST * PLANE; i++)
+    for (size_t i = 0; i < FIRST * PLANE; ++i)
         m->operand = fmax(m->operand, fmax(m->a[i], 3 * fabs(m->da[i])));
-    for (size_t i = 0; i < SECOND * PLANE; i++)
+    for (size_t i = 0; i < SECOND * PLANE; ++i)
         m->operand = fmax(m->operand, fmax(m->b[i], 3 * fabs(m->db[i])));
 }
 
@@ -180,16 +180,16 @@ int verify_cnn_fill(struct verify *v, struct text_error *why)
     struct cnn *m = calloc(1, sizeof *m);
     struct verify_dense *d = v->dense;
 
-    if (m == NULL) {
+    if (!m) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
-    for (size_t r = 0; r < v->patterns; r++) {
+    for (size_t r = 0; r < v->patterns; ++r) {
         const double *g = d->upstream + r * CLASSES;
 
         memcpy(m->x, d->input + r * PLANE, sizeof m->x);
         forward(v, m, r);
-        for (size_t k = 0; k < CLASSES; k++) {
+        for (size_t k = 0; k < CLASSES; ++k) {
             d->loss += v->weight[r] * g[k] * d->output.value[r * CLASSES + k];
             d->loss_bound += v->weight[r] * fabs(g[k] * d->output.value[r * CLASSES + k]);
         }

@@ -40,19 +40,19 @@ static void convolve(const struct verify *v, int p, const struct near *in, size_
     const double *weight = v->dense->param[p].value, *bias = v->dense->param[p + 1].value;
     size_t from;
 
-    for (size_t o = 0; o < outs; o++) {
+    for (size_t o = 0; o < outs; ++o) {
         struct near_sum sum[PLANE];
 
-        for (size_t i = 0; i < PLANE; i++)
+        for (size_t i = 0; i < PLANE; ++i)
             sum[i] = (struct near_sum){.operands = v->operands};
-        for (size_t t = 0; t < channels * TAPS; t++) {
+        for (size_t t = 0; t < channels * TAPS; ++t) {
             const struct near w = {weight[o * channels * TAPS + t], 0};
 
-            for (size_t i = 0; i < PLANE && w.v != 0; i++)
+            for (size_t i = 0; i < PLANE && w.v != 0; ++i)
                 if (tap_place(i, t % TAPS, &from))
                     near_sum_add(&sum[i], w, in[t / TAPS * PLANE + from]);
         }
-        for (size_t i = 0; i < PLANE; i++) {
+        for (size_t i = 0; i < PLANE; ++i) {
             /* A bias alone is not rounded: equal places of a pool stay equal. */
             const bool alone = sum[i].terms == 0;
 
@@ -76,7 +76,7 @@ static size_t pool_best(const struct cnn *m, size_t o)
 {
     size_t best = pool_place(o, 0);
 
-    for (size_t k = 1; k < 4; k++)
+    for (size_t k = 1; k < 4; ++k)
         if (m->b[pool_place(o, k)].v > m->b[best].v)
             best = pool_place(o, k);
     return best;
@@ -85,9 +85,9 @@ static size_t pool_best(const struct cnn *m, size_t o)
 /* The largest of 2 x 2, which is no farther away than any of them. */
 static void pool(struct cnn *m)
 {
-    for (size_t o = 0; o < POOLED; o++) {
+    for (size_t o = 0; o < POOLED; ++o) {
         m->pooled[o] = m->b[pool_best(m, o)];
-        for (size_t k = 0; k < 4; k++)
+        for (size_t k = 0; k < 4; ++k)
             m->pooled[o].e = fmax(m->pooled[o].e, m->b[pool_place(o, k)].e);
     }
 }
@@ -95,12 +95,12 @@ static void pool(struct cnn *m)
 static void pool_back(struct cnn *m)
 {
     memset(m->db, 0, sizeof m->db);
-    for (size_t o = 0; o < POOLED; o++) {
+    for (size_t o = 0; o < POOLED; ++o) {
         const size_t best = pool_best(m, o);
         const struct near g = m->dpooled[o];
 
         m->db[best] = g;
-        for (size_t k = 0; k < 4; k++) {
+        for (size_t k = 0; k < 4; ++k) {
             const size_t at = pool_place(o, k);
             const double room = m->b[best].e + m->b[at].e;
 
@@ -117,13 +117,13 @@ static void weights_back(struct verify_sums *sums, int p, const struct near *in,
 {
     size_t from;
 
-    for (size_t i = 0; i < outs * PLANE; i++) {
+    for (size_t i = 0; i < outs * PLANE; ++i) {
         const size_t o = i / PLANE;
 
         if (fabs(dy[i].v) + dy[i].e == 0)
             continue;
         verify_sums_add(sums, p + 1, o, dy[i], (struct near){1, 0});
-        for (size_t t = 0; t < channels * TAPS; t++)
+        for (size_t t = 0; t < channels * TAPS; ++t)
             if (tap_place(i % PLANE, t % TAPS, &from))
                 verify_sums_add(sums, p, o * channels * TAPS + t, dy[i],
                                 in[t / TAPS * PLANE + from]);
@@ -135,17 +135,17 @@ static void second_back(const struct verify *v, struct cnn *m)
 {
     size_t from;
 
-    for (size_t i = 0; i < FIRST * PLANE; i++)
+    for (size_t i = 0; i < FIRST * PLANE; ++i)
         m->sum[i] = (struct near_sum){.operands = v->operands};
-    for (size_t i = 0; i < SECOND * PLANE; i++) {
+    for (size_t i = 0; i < SECOND * PLANE; ++i) {
         const double *weight = v->dense->param[2].value + i / PLANE * FIRST * TAPS;
 
-        for (size_t t = 0; t < FIRST * TAPS; t++)
+        for (size_t t = 0; t < FIRST * TAPS; ++t)
             if (weight[t] != 0 && tap_place(i % PLANE, t % TAPS, &from))
                 near_sum_add(&m->sum[t / TAPS * PLANE + from], m->db[i],
                              (struct near){weight[t], 0});
     }
-    for (size_t i = 0; i < FIRST * PLANE; i++)
+    for (size_t i = 0; i < FIRST * PLANE; ++i)
         m->da[i] = near_sum_done(&m->sum[i]);
 }
 
@@ -160,7 +160,7 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     const struct verify *v = ((struct model *)model)->verify;
     struct cnn *m = &((struct model *)model)->cnn;
 
-    for (size_t i = 0; i < PLANE; i++)
+    for (size_t i = 0; i < PLANE; ++i)
         m->x[i] = (struct near){workload_input(set, r, i), 0};
     convolve(v, 0, m->x, 1, FIRST, m->a);
     convolve(v, 2, m->a, FIRST, SECOND, m->b);
@@ -177,14 +177,14 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
 int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct model *m = calloc(1, sizeof *m);
-    int rc;
+    int status;
 
-    if (m == NULL) {
+    if (!m) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
     m->verify = v;
-    rc = verify_sums_fill(v, set, one_pattern, m, why);
+    status = verify_sums_fill(v, set, one_pattern, m, why);
     free(m);
-    return rc;
+    return status;
 }

@@ -16,7 +16,7 @@ static int open_array(struct dense_array *array, size_t n)
     array->n = n;
     array->value = verify_numbers(1, n);
     array->bound = verify_numbers(1, n);
-    return array->value == NULL || array->bound == NULL ? -1 : 0;
+    return !array->value || !array->bound ? -1 : 0;
 }
 
 static int open_arrays(struct verify *v, const struct workload *workload)
@@ -24,15 +24,14 @@ static int open_arrays(struct verify *v, const struct workload *workload)
     const size_t width = workload->size[workload->n_sizes - 1];
     struct verify_dense *d = v->dense = calloc(1, sizeof *d);
 
-    if (d == NULL)
+    if (!d)
         return -1;
     v->weight = verify_numbers(1, v->patterns);
     d->input = verify_numbers(v->patterns, workload->size[0]);
     d->upstream = verify_numbers(v->patterns, width);
-    if (v->weight == NULL || d->input == NULL || d->upstream == NULL ||
-        open_array(&d->output, v->patterns * width))
+    if (!v->weight || !d->input || !d->upstream || open_array(&d->output, v->patterns * width))
         return -1;
-    for (size_t p = 0; p < DENSE_PARAMS; p++) {
+    for (size_t p = 0; p < DENSE_PARAMS; ++p) {
         const size_t n = workload_param_count(workload, p);
 
         if (open_array(&d->param[p], n) || open_array(&d->grad[p], n))
@@ -47,23 +46,23 @@ static void put_set(struct verify *v, const struct workload *workload,
     const size_t in = workload->size[0], width = workload->size[workload->n_sizes - 1];
     struct verify_dense *d = v->dense;
 
-    for (size_t p = 0; p < DENSE_PARAMS; p++)
-        for (size_t i = 0; i < d->param[p].n; i++)
+    for (size_t p = 0; p < DENSE_PARAMS; ++p)
+        for (size_t i = 0; i < d->param[p].n; ++i)
             d->param[p].value[i] = workload_value(workload, set, p, i);
-    for (size_t r = 0; r < v->patterns; r++) {
-        for (size_t i = 0; i < in; i++)
+    for (size_t r = 0; r < v->patterns; ++r) {
+        for (size_t i = 0; i < in; ++i)
             d->input[r * in + i] = workload->kind == WORKLOAD_MIXED ? workload_number(set, r)
                                                                     : workload_input(set, r, i);
-        for (size_t i = 0; i < width; i++)
+        for (size_t i = 0; i < width; ++i)
             d->upstream[r * width + i] = workload_upstream(set, r, i);
     }
-    for (size_t n = 0; n < v->rows; n++)
+    for (size_t n = 0; n < v->rows; ++n)
         v->weight[workload_pattern(set, n)] += workload_scale(set, n);
 }
 
 static void put(double to[], const float from[], size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         to[i] = (double)from[i];
 }
 
@@ -73,13 +72,13 @@ static void put_given(struct verify *v, const struct workload *workload,
     const float *value = numbers->value;
     struct verify_dense *d = v->dense;
 
-    for (size_t p = 0; p < DENSE_PARAMS; p++) {
+    for (size_t p = 0; p < DENSE_PARAMS; ++p) {
         put(d->param[p].value, value, d->param[p].n);
         value += d->param[p].n;
     }
     put(d->input, numbers->input, v->rows * workload->size[0]);
     put(d->upstream, numbers->upstream, d->output.n);
-    for (size_t r = 0; r < v->rows; r++)
+    for (size_t r = 0; r < v->rows; ++r)
         v->weight[r] = 1;
 }
 
@@ -89,8 +88,8 @@ static int check_operands(const struct verify *v, struct text_error *why)
     const struct verify_dense *d = v->dense;
     double most = d->operand;
 
-    for (int p = 0; p < DENSE_PARAMS; p++)
-        for (size_t i = 0; i < d->param[p].n; i++)
+    for (int p = 0; p < DENSE_PARAMS; ++p)
+        for (size_t i = 0; i < d->param[p].n; ++i)
             most = fmax(most, fabs(d->param[p].value[i]));
     if (most <= v->operand_limit)
         return 0;
@@ -107,10 +106,10 @@ static int check_limits(const struct verify *v, struct text_error *why)
     const struct verify_dense *d = v->dense;
     double most = 0;
 
-    for (size_t i = 0; i < d->output.n; i++)
+    for (size_t i = 0; i < d->output.n; ++i)
         most = fmax(most, d->output.bound[i]);
-    for (int p = 0; p < DENSE_PARAMS; p++)
-        for (size_t i = 0; i < d->grad[p].n; i++)
+    for (int p = 0; p < DENSE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i)
             most =
                 fmax(most, d->grad[p].bound[i] + fabs(d->param[p].value[i]) / VERIFY_LEARNING_RATE);
     if (most < FLOAT_LIMIT && d->loss_bound < 0x1p53)
@@ -127,7 +126,7 @@ static bool is_narrow(const struct dense_array *array)
     double most = 0, bound = 0;
     bool finite = true;
 
-    for (size_t i = 0; i < array->n; i++) {
+    for (size_t i = 0; i < array->n; ++i) {
         most = fmax(most, fabs(array->value[i]));
         bound = fmax(bound, array->bound[i]);
         finite = finite && isfinite(array->bound[i]);
@@ -141,7 +140,7 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
     const struct verify_dense *d = v->dense;
     bool narrow = is_narrow(&d->output);
 
-    for (int p = 0; p < DENSE_PARAMS; p++)
+    for (int p = 0; p < DENSE_PARAMS; ++p)
         narrow = narrow && is_narrow(&d->grad[p]);
     if (narrow)
         return 0;
@@ -160,10 +159,10 @@ static int check_finite(const struct verify *v, const struct workload *workload,
     const struct verify_dense *d = v->dense;
     double sum = 0;
 
-    for (size_t i = 0; i < d->output.n; i++)
+    for (size_t i = 0; i < d->output.n; ++i)
         sum += d->output.bound[i];
-    for (int p = 0; p < DENSE_PARAMS; p++)
-        for (size_t i = 0; i < d->grad[p].n; i++)
+    for (int p = 0; p < DENSE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i)
             sum += d->grad[p].bound[i];
     if (isfinite(sum))
         return 0;
@@ -208,7 +207,7 @@ static int fill_probe(struct verify *v, const struct workload *workload,
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct text_error *why)
 {
-    int rc;
+    int status;
 
     if (open_arrays(v, workload)) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
@@ -220,42 +219,42 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
         return -1;
     }
-    rc = v->probe ? fill_probe(v, workload, set, why) : fill(v, workload, set, why);
-    if (rc == 0)
-        rc = v->probe          ? check_finite(v, workload, why)
-             : v->dense->exact ? check_limits(v, why)
-                               : check_bounds(v, workload, why);
-    return rc;
+    status = v->probe ? fill_probe(v, workload, set, why) : fill(v, workload, set, why);
+    if (status == 0)
+        status = v->probe          ? check_finite(v, workload, why)
+                 : v->dense->exact ? check_limits(v, why)
+                                   : check_bounds(v, workload, why);
+    return status;
 }
 
 int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
                        struct verify **verify, struct text_error *why)
 {
     struct verify *v = calloc(1, sizeof *v);
-    int rc = -1;
+    int status = -1;
 
-    if (v != NULL) {
+    if (v) {
         v->rows = v->patterns = numbers->rows;
-        rc = open_arrays(v, workload);
+        status = open_arrays(v, workload);
     }
-    if (rc == 0) {
+    if (status == 0) {
         put_given(v, workload, numbers);
-        rc = fill(v, workload, &v->set, why);
+        status = fill(v, workload, &v->set, why);
     } else {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
     }
-    if (rc == 0)
+    if (status == 0)
         *verify = v;
     else
         verify_close(v);
-    return rc;
+    return status;
 }
 
 void verify_dense_close(struct verify_dense *dense)
 {
-    if (dense == NULL)
+    if (!dense)
         return;
-    for (int p = 0; p < DENSE_PARAMS; p++) {
+    for (int p = 0; p < DENSE_PARAMS; ++p) {
         free(dense->param[p].value);
         free(dense->param[p].bound);
         free(dense->grad[p].value);
@@ -290,23 +289,23 @@ static int compare_updated(const struct verify_dense *d, int p, const float *got
                            struct verify_found *found, struct text_error *why)
 {
     const struct dense_array *grad = &d->grad[p];
-    double *want = verify_numbers(2, grad->n), *bound = want != NULL ? want + grad->n : NULL;
-    int rc;
+    double *want = verify_numbers(2, grad->n), *bound = want ? want + grad->n : NULL;
+    int status;
 
-    if (want == NULL) {
+    if (!want) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
-    for (size_t i = 0; i < grad->n; i++) {
+    for (size_t i = 0; i < grad->n; ++i) {
         const double step = VERIFY_LEARNING_RATE * grad->value[i];
         const double carried = VERIFY_LEARNING_RATE * grad->bound[i];
 
         want[i] = d->param[p].value[i] - step;
         bound[i] = carried + 2 * NEAR_U * (fabs(step) + carried + fabs(want[i]));
     }
-    rc = compare(d, "updated parameter", (size_t)p, got, want, bound, grad->n, found, why);
+    status = compare(d, "updated parameter", (size_t)p, got, want, bound, grad->n, found, why);
     free(want);
-    return rc;
+    return status;
 }
 
 /* The loss is a sum in double, rounded once; in DistributedDataParallel each rank's is, and their
@@ -319,12 +318,12 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
     double size = 0, rounded = 0;
 
     *loss->value = 0;
-    for (size_t part = 0, n = 0; part < parts; part++) {
+    for (size_t part = 0, n = 0; part < parts; ++part) {
         const size_t end = n + v->rows / parts + (part < v->rows % parts);
         double sum = 0;
 
-        for (; n < end; n++)
-            for (size_t k = 0; k < width; k++) {
+        for (; n < end; ++n)
+            for (size_t k = 0; k < width; ++k) {
                 const double term = workload_scale(set, n) *
                                     workload_upstream(set, workload_pattern(&v->set, n), k) *
                                     (double)outputs[n * width + k];
@@ -355,25 +354,25 @@ int verify_dense_check(const struct verify *v, const struct verify_step *step,
 {
     const struct verify_dense *d = v->dense;
     const size_t width = d->output.n / v->patterns;
-    int rc = 0;
+    int status = 0;
 
-    for (size_t n = 0; n < v->rows && rc == 0; n++) {
+    for (size_t n = 0; n < v->rows && status == 0; ++n) {
         const size_t at = workload_pattern(&v->set, n) * width;
 
         found->values += width;
-        rc = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,
-                     d->output.bound + at, width, found, why);
+        status = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,
+                         d->output.bound + at, width, found, why);
     }
-    if (rc == 0) {
+    if (status == 0) {
         found->values += 1;
-        rc = compare_loss(v, step, found, why);
+        status = compare_loss(v, step, found, why);
     }
-    for (int p = 0; p < DENSE_PARAMS && rc == 0; p++) {
+    for (int p = 0; p < DENSE_PARAMS && status == 0; ++p) {
         found->values += 2 * d->grad[p].n;
-        rc = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], d->grad[p].value,
-                     d->grad[p].bound, d->grad[p].n, found, why);
-        if (rc == 0)
-            rc = compare_updated(d, p, step->updated[p], found, why);
+        status = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], d->grad[p].value,
+                         d->grad[p].bound, d->grad[p].n, found, why);
+        if (status == 0)
+            status = compare_updated(d, p, step->updated[p], found, why);
     }
-    return rc;
+    return status;
 }

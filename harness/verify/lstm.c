@@ -6,12 +6,12 @@ enum { GATES = 4 * HIDDEN };
 static void step_forward(const struct verify_dense *d, struct recurrent *m, const struct near *x,
                          int t)
 {
-    for (size_t k = 0; k < GATES; k++) {
+    for (size_t k = 0; k < GATES; ++k) {
         const struct near sum = recurrent_sum(d, m, x, t, k);
 
         m->gate[t][k] = k / HIDDEN == 2 ? near_tanh(sum) : near_sigmoid(sum);
     }
-    for (size_t u = 0; u < HIDDEN; u++) {
+    for (size_t u = 0; u < HIDDEN; ++u) {
         const struct near *gate = &m->gate[t][u];
 
         m->c[t][u] = near_times(gate[0], gate[2 * HIDDEN]);
@@ -42,12 +42,12 @@ static void all_back(const struct verify_dense *d, struct recurrent *m, struct n
 {
     struct near dc[HIDDEN] = {{0, 0}};
 
-    for (int t = STEPS - 1; t >= 0; t--) {
-        for (size_t u = 0; u < HIDDEN; u++) {
+    for (int t = STEPS - 1; t >= 0; --t) {
+        for (size_t u = 0; u < HIDDEN; ++u) {
             if (t < STEPS - 1)
                 dh[u] = near_dot(d->param[1].value + u, HIDDEN, m->da[t + 1], GATES);
         }
-        for (size_t u = 0; u < HIDDEN; u++)
+        for (size_t u = 0; u < HIDDEN; ++u)
             unit_back(m, t, u, dh[u], &dc[u]);
     }
 }

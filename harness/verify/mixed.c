@@ -17,10 +17,10 @@ static void forward(struct verify *v, size_t r, const double *row)
 {
     struct verify_dense *d = v->dense;
 
-    for (size_t k = 0; k < WIDTH; k++) {
+    for (size_t k = 0; k < WIDTH; ++k) {
         double y = d->param[2].value[k], terms = fabs(y);
 
-        for (size_t j = 0; j < WIDTH; j++) {
+        for (size_t j = 0; j < WIDTH; ++j) {
             y += d->param[1].value[k * WIDTH + j] * row[j];
             terms += fabs(d->param[1].value[k * WIDTH + j] * row[j]);
         }
@@ -35,9 +35,9 @@ static void backward(struct verify *v, size_t number, const double *row, const d
 {
     struct verify_dense *d = v->dense;
 
-    for (size_t k = 0; k < WIDTH; k++) {
+    for (size_t k = 0; k < WIDTH; ++k) {
         add(&d->grad[2], k, times, g[k]);
-        for (size_t j = 0; j < WIDTH; j++) {
+        for (size_t j = 0; j < WIDTH; ++j) {
             add(&d->grad[1], k * WIDTH + j, times, g[k] * row[j]);
             add(&d->grad[0], number * WIDTH + j, times, g[k] * d->param[1].value[k * WIDTH + j]);
         }
@@ -49,12 +49,12 @@ int verify_mixed_fill(struct verify *v, struct text_error *why)
     struct verify_dense *d = v->dense;
 
     (void)why;
-    for (size_t r = 0; r < v->patterns; r++) {
+    for (size_t r = 0; r < v->patterns; ++r) {
         const size_t number = (size_t)d->input[r];
         const double *row = d->param[0].value + number * WIDTH, *g = d->upstream + r * WIDTH;
 
         forward(v, r, row);
-        for (size_t k = 0; k < WIDTH; k++) {
+        for (size_t k = 0; k < WIDTH; ++k) {
             d->loss += v->weight[r] * g[k] * d->output.value[r * WIDTH + k];
             d->loss_bound += v->weight[r] * fabs(g[k] * d->output.value[r * WIDTH + k]);
         }
@@ -71,10 +71,10 @@ static void probe_pattern(void *model, struct verify_sums *sums, const struct wo
     struct near x[WIDTH], dx[WIDTH];
 
     (void)model;
-    for (size_t j = 0; j < WIDTH; j++)
+    for (size_t j = 0; j < WIDTH; ++j)
         x[j] = (struct near){row[j], 0};
     verify_sums_linear(sums, set, r, 1, x, WIDTH, dx);
-    for (size_t j = 0; j < WIDTH; j++)
+    for (size_t j = 0; j < WIDTH; ++j)
         verify_sums_add(sums, 0, number * WIDTH + j, dx[j], (struct near){1, 0});
 }
 

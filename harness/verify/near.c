@@ -87,19 +87,19 @@ void near_softmax(const struct near *a, size_t n, struct near *share)
     double most = a[0].v, least = a[0].v, e = 0, total = 0;
     bool known = true;
 
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; ++k) {
         known = known && isfinite(a[k].e); /* fmax passes over NaN */
         most = fmax(most, a[k].v);
         least = fmin(least, a[k].v);
         e = fmax(e, a[k].e);
     }
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; ++k)
         total += exp(a[k].v - most);
 
     const double range = most - least + 2 * e;
     const double d = 2 * e + 2 * U * range + ((double)n + 26) * U;
 
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n; ++k) {
         const double v = exp(a[k].v - most) / total;
 
         share[k] = (struct near){v, known && range < 80 ? v * expm1(d) : INFINITY};
@@ -115,7 +115,7 @@ void near_sum_add(struct near_sum *sum, struct near a, struct near b)
     sum->v += a.v * b.v;
     sum->size += product;
     sum->carried += moved + sum->operands * (product + moved);
-    sum->terms++;
+    ++sum->terms;
 }
 
 double near_rounding(double n, double operands)
@@ -134,7 +134,7 @@ struct near near_sum_done(const struct near_sum *sum)
 void near_sum_add_dot(struct near_sum *sum, const double *w, size_t stride, const struct near *x,
                       size_t n)
 {
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; ++k)
         near_sum_add(sum, (struct near){w[k * stride], 0}, x[k]);
 }
 

@@ -38,7 +38,7 @@ static double largest(const double x[], size_t n)
 {
     double most = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         most = larger(most, fabs(x[i]));
     return most;
 }
@@ -48,10 +48,10 @@ static double forward(const struct verify_layer *layer, size_t patterns, bool cu
 {
     double bound = 0;
 
-    for (size_t r = 0; r < patterns; r++) {
+    for (size_t r = 0; r < patterns; ++r) {
         const double *a = layer->input + r * layer->in;
 
-        for (size_t i = 0; i < layer->out; i++) {
+        for (size_t i = 0; i < layer->out; ++i) {
             const struct workload_entry *e = layer->weight[i];
             const double z =
                 e[0].value * a[e[0].column] + e[1].value * a[e[1].column] + layer->bias[i];
@@ -71,20 +71,20 @@ static double backward(const struct verify_layer *layer, size_t patterns, bool c
 {
     double bound = 0;
 
-    for (size_t r = 0; r < patterns; r++) {
+    for (size_t r = 0; r < patterns; ++r) {
         const double *g = layer->upstream + r * layer->out;
         double *d = below + r * layer->in;
 
         memset(terms, 0, layer->in * sizeof *terms);
-        for (size_t i = 0; i < layer->out; i++) {
-            for (int e = 0; e < 2; e++) {
+        for (size_t i = 0; i < layer->out; ++i) {
+            for (int e = 0; e < 2; ++e) {
                 d[layer->weight[i][e].column] += layer->weight[i][e].value * g[i];
                 terms[layer->weight[i][e].column] += fabs(g[i]);
             }
         }
         bound = larger(bound, largest(terms, layer->in));
         /* An activation of 0 was cut off, or its sum was 0: no gradient in both cases. */
-        for (size_t j = 0; cut && j < layer->in; j++)
+        for (size_t j = 0; cut && j < layer->in; ++j)
             d[j] = layer->input[r * layer->in + j] > 0 ? d[j] : 0;
     }
     return bound;
@@ -96,7 +96,7 @@ static double gradient_bound(const struct verify *v, const struct verify_layer *
 {
     double bound = 0;
 
-    for (size_t r = 0; r < v->patterns; r++)
+    for (size_t r = 0; r < v->patterns; ++r)
         bound += v->weight[r] * largest(layer->upstream + r * layer->out, layer->out) *
                  larger(1, largest(layer->input + r * layer->in, layer->in));
     return bound;
@@ -128,7 +128,7 @@ static int check_operands(const struct verify *v, const char *what, size_t layer
 
 static int run_forward(struct verify *v, struct text_error *why)
 {
-    for (size_t l = 0; l < v->layers; l++) {
+    for (size_t l = 0; l < v->layers; ++l) {
         const bool last = l + 1 == v->layers;
         const struct verify_layer *layer = &v->layer[l];
 
@@ -151,8 +151,8 @@ static int run_loss(struct verify *v, struct text_error *why)
     const struct verify_layer *last = &v->layer[v->layers - 1];
     double bound = 0;
 
-    for (size_t r = 0; r < v->patterns; r++) {
-        for (size_t i = 0; i < last->out; i++) {
+    for (size_t r = 0; r < v->patterns; ++r) {
+        for (size_t i = 0; i < last->out; ++i) {
             const double term =
                 v->weight[r] * last->upstream[r * last->out + i] * v->output[r * last->out + i];
 
@@ -184,7 +184,7 @@ static int run_backward(struct verify *v, struct text_error *why)
         if (l > 0) {
             double *terms = verify_numbers(1, layer->in);
 
-            if (terms == NULL) {
+            if (!terms) {
                 snprintf(why->text, sizeof why->text, "out of memory for the reference");
                 return -1;
             }
@@ -205,7 +205,7 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
 {
     const size_t last = workload->size[v->layers];
 
-    for (size_t l = 0; l < v->layers; l++) {
+    for (size_t l = 0; l < v->layers; ++l) {
         struct verify_layer *layer = &v->layer[l];
 
         layer->in = workload->size[l];
@@ -216,7 +216,7 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
         layer->upstream = verify_numbers(v->patterns, layer->out);
         if (!layer->weight || !layer->bias || !layer->input || !layer->upstream)
             return -1;
-        for (size_t i = 0; i < layer->out; i++) {
+        for (size_t i = 0; i < layer->out; ++i) {
             workload_weight(workload, set, l, i, layer->weight[i]);
             layer->bias[i] = workload_bias(set, l, i);
         }
@@ -225,13 +225,13 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     v->weight = verify_numbers(1, v->patterns);
     if (!v->output || !v->weight)
         return -1;
-    for (size_t r = 0; r < v->patterns; r++) {
-        for (size_t j = 0; j < workload->size[0]; j++)
+    for (size_t r = 0; r < v->patterns; ++r) {
+        for (size_t j = 0; j < workload->size[0]; ++j)
             v->layer[0].input[r * workload->size[0] + j] = workload_input(set, r, j);
-        for (size_t i = 0; i < last; i++)
+        for (size_t i = 0; i < last; ++i)
             v->layer[v->layers - 1].upstream[r * last + i] = workload_upstream(set, r, i);
     }
-    for (size_t n = 0; n < v->rows; n++)
+    for (size_t n = 0; n < v->rows; ++n)
         v->weight[workload_pattern(&v->set, n)] += workload_scale(set, n);
     return 0;
 }
@@ -252,9 +252,9 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
                 size_t devices, enum dp_math math, struct verify **verify, struct text_error *why)
 {
     struct verify *v = calloc(1, sizeof *v);
-    int rc = -1;
+    int status = -1;
 
-    if (v != NULL) {
+    if (v) {
         v->rows = rows;
         v->devices = devices;
         v->operand_limit = workload_operand_limit(math);
@@ -263,29 +263,29 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->operands = operand_error(math);
         v->divisor = 1;
         v->patterns = workload_patterns(set, rows);
-        rc = 0;
+        status = 0;
     }
-    if (rc == 0 && !workload_is_chain(workload)) {
-        rc = verify_dense_open(v, workload, set, why);
-    } else if (rc == 0) {
+    if (status == 0 && !workload_is_chain(workload)) {
+        status = verify_dense_open(v, workload, set, why);
+    } else if (status == 0) {
         v->layers = workload_layers(workload);
         v->straight = workload->kind == WORKLOAD_BLOCKS;
-        rc = open_layers(v, workload, set, why);
+        status = open_layers(v, workload, set, why);
     } else {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
     }
-    if (rc == 0)
+    if (status == 0)
         *verify = v;
     else
         verify_close(v);
-    return rc;
+    return status;
 }
 
 void verify_close(struct verify *verify)
 {
-    if (verify == NULL)
+    if (!verify)
         return;
-    for (size_t l = 0; l < verify->layers; l++) {
+    for (size_t l = 0; l < verify->layers; ++l) {
         free(verify->layer[l].weight);
         free(verify->layer[l].bias);
         free(verify->layer[l].input);

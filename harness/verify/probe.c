@@ -22,11 +22,11 @@ static struct near number(const double *value, const double *error, size_t i)
 static void forward(const struct verify *v, const struct verify_layer *layer, bool cut,
                     double *next, double *next_error)
 {
-    for (size_t at = 0; at < v->patterns * layer->out; at++) {
+    for (size_t at = 0; at < v->patterns * layer->out; ++at) {
         const size_t first = at / layer->out * layer->in, i = at % layer->out;
         struct near_sum sum = {.operands = v->operands};
 
-        for (int e = 0; e < 2; e++)
+        for (int e = 0; e < 2; ++e)
             near_sum_add(
                 &sum, (struct near){layer->weight[i][e].value, 0},
                 number(layer->input, layer->input_error, first + layer->weight[i][e].column));
@@ -45,15 +45,15 @@ static int backward(const struct verify *v, const struct verify_layer *layer,
 {
     struct near_sum *sum = calloc(layer->in + 1, sizeof *sum);
 
-    for (size_t r = 0; r < v->patterns && sum != NULL; r++) {
-        for (size_t j = 0; j < layer->in; j++)
+    for (size_t r = 0; r < v->patterns && sum; ++r) {
+        for (size_t j = 0; j < layer->in; ++j)
             sum[j] = (struct near_sum){.operands = v->operands};
-        for (size_t i = 0; i < layer->out; i++)
-            for (int e = 0; e < 2; e++)
+        for (size_t i = 0; i < layer->out; ++i)
+            for (int e = 0; e < 2; ++e)
                 near_sum_add(&sum[layer->weight[i][e].column],
                              (struct near){layer->weight[i][e].value, 0},
                              number(layer->upstream, layer->upstream_error, r * layer->out + i));
-        for (size_t j = 0; j < layer->in; j++) {
+        for (size_t j = 0; j < layer->in; ++j) {
             const struct near g = near_sum_done(&sum[j]);
 
             below->upstream[r * layer->in + j] = g.v;
@@ -61,38 +61,38 @@ static int backward(const struct verify *v, const struct verify_layer *layer,
         }
     }
     free(sum);
-    return sum != NULL ? 0 : -1;
+    return sum ? 0 : -1;
 }
 
 static int open_errors(struct verify *v)
 {
     bool complete = true;
 
-    for (size_t l = 0; l < v->layers; l++) {
+    for (size_t l = 0; l < v->layers; ++l) {
         struct verify_layer *layer = &v->layer[l];
 
         layer->input_error = verify_numbers(v->patterns, layer->in);
         layer->upstream_error = verify_numbers(v->patterns, layer->out);
-        complete = complete && layer->input_error != NULL && layer->upstream_error != NULL;
+        complete = complete && layer->input_error && layer->upstream_error;
     }
     v->output_error = verify_numbers(v->patterns, v->layer[v->layers - 1].out);
-    return complete && v->output_error != NULL ? 0 : -1;
+    return complete && v->output_error ? 0 : -1;
 }
 
 int verify_probe_chain(struct verify *v, struct text_error *why)
 {
     if (open_errors(v))
         return say_memory(why);
-    for (size_t l = 0; l < v->layers; l++) {
+    for (size_t l = 0; l < v->layers; ++l) {
         const bool last = l + 1 == v->layers;
 
         forward(v, &v->layer[l], !last && !v->straight, last ? v->output : v->layer[l + 1].input,
                 last ? v->output_error : v->layer[l + 1].input_error);
     }
-    for (size_t l = v->layers - 1; l > 0; l--)
+    for (size_t l = v->layers - 1; l > 0; --l)
         if (backward(v, &v->layer[l], &v->layer[l - 1]))
             return say_memory(why);
-    for (size_t i = 0; i < v->patterns * v->layer[v->layers - 1].out; i++)
+    for (size_t i = 0; i < v->patterns * v->layer[v->layers - 1].out; ++i)
         if (!isfinite(v->output_error[i])) {
             snprintf(why->text, sizeof why->text,
                      "the probe has no bound: a ReLU may cut off what is positive");
@@ -109,7 +109,7 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
     double rows = 0;
 
     memset(bound, 0, (layer->in + 1) * sizeof *bound);
-    for (size_t r = 0; r < v->patterns; r++) {
+    for (size_t r = 0; r < v->patterns; ++r) {
         const struct near g = number(layer->upstream, layer->upstream_error, r * layer->out + i);
 
         /* What a product carries, and what its rounded operands add, by |a| and by its error. */
@@ -119,11 +119,11 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
         const double *a = layer->input + r * layer->in, *e = layer->input_error + r * layer->in;
 
         rows += v->weight[r];
-        for (size_t j = 0; j < layer->in && size > 0; j++)
+        for (size_t j = 0; j < layer->in && size > 0; ++j)
             bound[j] += by_value * fabs(a[j]) + by_error * e[j];
         bound[layer->in] += v->weight[r] * g.e;
     }
-    for (size_t j = 0; j <= layer->in; j++) {
+    for (size_t j = 0; j <= layer->in; ++j) {
         /* All terms are positive. */
         const double carried = bound[j] / (double)v->divisor;
 
@@ -134,7 +134,7 @@ void verify_probe_row(const struct verify *v, const struct verify_layer *layer, 
 /* The product by the learning rate, a power of two, rounds nothing; the difference does. */
 void verify_probe_update(size_t n, const double *updated, double *bound)
 {
-    for (size_t j = 0; j < n; j++) {
+    for (size_t j = 0; j < n; ++j) {
         const double carried = VERIFY_LEARNING_RATE * bound[j];
 
         bound[j] = carried + 2 * NEAR_U * (fabs(updated[j]) + carried);

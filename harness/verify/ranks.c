@@ -19,8 +19,8 @@ static double update_bound(const struct verify *v)
     const double unit = (double)v->devices / VERIFY_LEARNING_RATE;
     double most = v->bound + 2 * unit; /* weights and biases of layers are at most 2 */
 
-    for (int p = 0; v->dense != NULL && p < DENSE_PARAMS; p++)
-        for (size_t i = 0; i < v->dense->grad[p].n; i++)
+    for (int p = 0; v->dense && p < DENSE_PARAMS; ++p)
+        for (size_t i = 0; i < v->dense->grad[p].n; ++i)
             most =
                 fmax(most, v->dense->grad[p].bound[i] + fabs(v->dense->param[p].value[i]) * unit);
     return most;
@@ -29,11 +29,11 @@ static double update_bound(const struct verify *v)
 static double pattern_loss(const struct verify *v, const struct workload_set *set, size_t r)
 {
     const struct verify_dense *d = v->dense;
-    const size_t width = d != NULL ? d->output.n / v->patterns : v->layer[v->layers - 1].out;
+    const size_t width = d ? d->output.n / v->patterns : v->layer[v->layers - 1].out;
     const double *output = (d != NULL ? d->output.value : v->output) + r * width;
     double sum = 0;
 
-    for (size_t i = 0; i < width; i++)
+    for (size_t i = 0; i < width; ++i)
         sum += workload_upstream(set, r, i) * output[i];
     return sum;
 }
@@ -43,22 +43,22 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct t
 {
     double *loss = verify_numbers(1, v->patterns), total = 0;
 
-    if (loss == NULL) {
+    if (!loss) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
-    for (size_t r = 0; r < v->patterns; r++)
+    for (size_t r = 0; r < v->patterns; ++r)
         loss[r] = pattern_loss(v, set, r);
-    for (size_t rank = 0, n = 0; rank < v->devices; rank++) {
+    for (size_t rank = 0, n = 0; rank < v->devices; ++rank) {
         const size_t end = n + v->rows / v->devices + (rank < v->rows % v->devices);
         double sum = 0;
 
-        for (; n < end; n++)
+        for (; n < end; ++n)
             sum += workload_scale(set, n) * loss[workload_pattern(&v->set, n)];
         total += (double)(float)sum;
     }
     v->loss = total;
-    if (v->dense != NULL)
+    if (v->dense)
         v->dense->loss = total;
     free(loss);
     return 0;
@@ -68,8 +68,8 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct t
  * many parts of its sums as there are devices. */
 static void divide(struct verify_dense *d, size_t ranks)
 {
-    for (int p = 0; p < DENSE_PARAMS; p++)
-        for (size_t i = 0; i < d->grad[p].n; i++) {
+    for (int p = 0; p < DENSE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i) {
             d->grad[p].value[i] /= (double)ranks;
             d->grad[p].bound[i] /= d->exact ? 1 : (double)ranks;
         }
@@ -79,7 +79,7 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
 {
     const size_t ranks = verify->devices;
     struct verify_dense *d = verify->dense;
-    const bool exact = d == NULL ? !verify->probe : d->exact;
+    const bool exact = !d ? !verify->probe : d->exact;
     const double bound = exact ? update_bound(verify) : 0;
 
     if ((ranks & (ranks - 1)) != 0) {
@@ -94,7 +94,7 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
                  bound, FLOAT_LIMIT);
         return -1;
     }
-    if (d != NULL)
+    if (d)
         divide(d, ranks);
     verify->ranks = true;
     verify->divisor = ranks;

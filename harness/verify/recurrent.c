@@ -22,12 +22,12 @@ static void add_step(struct verify_sums *s, const struct recurrent *m, const str
 {
     const struct near one = {1, 0};
 
-    for (size_t k = 0; k < m->cell->gates; k++) {
+    for (size_t k = 0; k < m->cell->gates; ++k) {
         const struct near da = m->da[t][k];
 
-        for (size_t j = 0; j < FEATURES; j++)
+        for (size_t j = 0; j < FEATURES; ++j)
             verify_sums_add(s, 0, k * FEATURES + j, da, x[j]);
-        for (size_t j = 0; j < HIDDEN && t > 0; j++)
+        for (size_t j = 0; j < HIDDEN && t > 0; ++j)
             verify_sums_add(s, 1, k * HIDDEN + j, da, m->h[t - 1][j]);
         verify_sums_add(s, 2, k, da, one);
         verify_sums_add(s, 3, k, da, one);
@@ -40,13 +40,13 @@ static void one_pattern(void *model, struct verify_sums *s, const struct workloa
     struct recurrent *m = model;
     struct near x[STEPS * FEATURES], dh[HIDDEN];
 
-    for (size_t i = 0; i < STEPS * FEATURES; i++)
+    for (size_t i = 0; i < STEPS * FEATURES; ++i)
         x[i] = (struct near){workload_input(set, r, i), 0};
-    for (int t = 0; t < STEPS; t++)
+    for (int t = 0; t < STEPS; ++t)
         m->cell->forward(s->dense, m, x + t * FEATURES, t);
     verify_sums_linear(s, set, r, 4, m->h[STEPS - 1], HIDDEN, dh);
     m->cell->backward(s->dense, m, dh);
-    for (int t = 0; t < STEPS; t++)
+    for (int t = 0; t < STEPS; ++t)
         add_step(s, m, x + t * FEATURES, t);
 }
 
@@ -54,14 +54,14 @@ int recurrent_fill(struct verify *v, const struct workload_set *set,
                    const struct recurrent_cell *cell, struct text_error *why)
 {
     struct recurrent *m = calloc(1, sizeof *m);
-    int rc;
+    int status;
 
-    if (m == NULL) {
+    if (!m) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
     }
     m->cell = cell;
-    rc = verify_sums_fill(v, set, one_pattern, m, why);
+    status = verify_sums_fill(v, set, one_pattern, m, why);
     free(m);
-    return rc;
+    return status;
 }

@@ -14,7 +14,7 @@ static struct near dot(struct near before, const struct near *a, const struct ne
     struct near_sum sum = {.v = 0};
 
     near_sum_add_one(&sum, before);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; ++k)
         near_sum_add(&sum, a[k], b[k]);
     return near_sum_done(&sum);
 }
@@ -52,17 +52,17 @@ static struct length length_of(const struct near *s)
 
 static void combine(struct routing *r)
 {
-    for (size_t j = 0; j < CAPSULES_OUT; j++) {
-        for (size_t k = 0; k < CAPSULE_OUT; k++) {
+    for (size_t j = 0; j < CAPSULES_OUT; ++j) {
+        for (size_t k = 0; k < CAPSULE_OUT; ++k) {
             struct near_sum sum = {.v = 0};
 
-            for (size_t i = 0; i < CAPSULES_IN; i++)
+            for (size_t i = 0; i < CAPSULES_IN; ++i)
                 near_sum_add(&sum, r->share[i][j], r->vote[i][j][k]);
             r->s[j][k] = near_sum_done(&sum);
         }
         const struct length l = length_of(r->s[j]);
 
-        for (size_t k = 0; k < CAPSULE_OUT; k++)
+        for (size_t k = 0; k < CAPSULE_OUT; ++k)
             r->v[j][k] = near_times(l.factor, r->s[j][k]);
     }
 }
@@ -72,9 +72,9 @@ void routing_forward(struct routing *r)
     struct near logit[CAPSULES_IN][CAPSULES_OUT];
 
     memset(logit, 0, sizeof logit);
-    for (int round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0; i < CAPSULES_IN; i++) {
-            for (size_t j = 0; j < CAPSULES_OUT && round > 0; j++)
+    for (int round = 0; round < ROUNDS; ++round) {
+        for (size_t i = 0; i < CAPSULES_IN; ++i) {
+            for (size_t j = 0; j < CAPSULES_OUT && round > 0; ++j)
                 logit[i][j] = dot(logit[i][j], r->vote[i][j], r->v[j], CAPSULE_OUT);
             near_softmax(logit[i], CAPSULES_OUT, r->share[i]);
         }
@@ -87,7 +87,7 @@ void routing_forward(struct routing *r)
 void routing_backward(const struct routing *r, const struct near *dv,
                       struct near ds[CAPSULES_OUT][CAPSULE_OUT])
 {
-    for (size_t j = 0; j < CAPSULES_OUT; j++, dv += CAPSULE_OUT) {
+    for (size_t j = 0; j < CAPSULES_OUT; ++j, dv += CAPSULE_OUT) {
         const struct length l = length_of(r->s[j]);
         const struct near more = near_plus(ONE, l.q);
         const struct near rise = near_over(ONE, near_times(near_times(more, more), l.root));
@@ -97,7 +97,7 @@ void routing_backward(const struct routing *r, const struct near *dv,
         const struct near along =
             near_times(near_times((struct near){2, 0}, slope), dot(ZERO, r->s[j], dv, CAPSULE_OUT));
 
-        for (size_t k = 0; k < CAPSULE_OUT; k++)
+        for (size_t k = 0; k < CAPSULE_OUT; ++k)
             ds[j][k] = near_plus(near_times(l.factor, dv[k]), near_times(along, r->s[j][k]));
     }
 }

@@ -27,7 +27,7 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
     struct verify_dense *d = sums->dense;
     struct near g[CLASSES];
 
-    for (size_t k = 0; k < CLASSES; k++) {
+    for (size_t k = 0; k < CLASSES; ++k) {
         struct near_sum sum = {.operands = sums->operands};
 
         near_sum_add_dot(&sum, d->param[p].value + k * in, 1, x, in);
@@ -38,12 +38,12 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
         g[k] = (struct near){workload_upstream(set, pattern, k), 0};
         d->output.value[pattern * CLASSES + k] = y.v;
         d->output.bound[pattern * CLASSES + k] = y.e;
-        for (size_t j = 0; j < in; j++)
+        for (size_t j = 0; j < in; ++j)
             verify_sums_add(sums, p, k * in + j, g[k], x[j]);
         verify_sums_add(sums, p + 1, k, g[k], (struct near){1, 0});
     }
     sums->whole = workload_is_probe(set) ? -1 : p + 1;
-    for (size_t j = 0; j < in; j++) {
+    for (size_t j = 0; j < in; ++j) {
         struct near_sum sum = {.operands = sums->operands};
 
         near_sum_add_dot(&sum, d->param[p].value + j, in, g, CLASSES);
@@ -58,7 +58,7 @@ static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
 {
     struct dense_array *grad = &sums->dense->grad[p];
 
-    for (size_t i = 0; i < grad->n; i++) {
+    for (size_t i = 0; i < grad->n; ++i) {
         const double size = sums->size[p][i], terms = sums->terms[p][i];
 
         if (p != sums->whole || !(size < 0x1p24))
@@ -69,12 +69,12 @@ static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
 
 static int open_sums(struct verify_sums *sums)
 {
-    for (int p = 0; p < DENSE_PARAMS; p++) {
+    for (int p = 0; p < DENSE_PARAMS; ++p) {
         const size_t n = sums->dense->grad[p].n;
 
         sums->size[p] = verify_numbers(1, n);
         sums->terms[p] = verify_numbers(1, n);
-        if (sums->size[p] == NULL || sums->terms[p] == NULL)
+        if (!sums->size[p] || !sums->terms[p])
             return -1;
     }
     return 0;
@@ -84,22 +84,22 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
                      void *model, struct text_error *why)
 {
     struct verify_sums sums = {.dense = v->dense, .whole = -1, .operands = v->operands};
-    const int rc = open_sums(&sums);
+    const int status = open_sums(&sums);
 
-    if (rc != 0)
+    if (status != 0)
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
-    for (size_t r = 0; r < v->patterns && rc == 0; r++) {
+    for (size_t r = 0; r < v->patterns && status == 0; ++r) {
         const size_t rows = (v->rows - r + set->period - 1) / set->period;
 
         sums.rows = v->probe ? v->weight[r] : (double)rows; /* others' terms are 0 */
         sums.scales = v->weight[r];
         pattern(model, &sums, set, r);
     }
-    for (int p = 0; p < DENSE_PARAMS && rc == 0; p++)
+    for (int p = 0; p < DENSE_PARAMS && status == 0; ++p)
         finish_gradient(&sums, p, v->devices);
-    for (int p = 0; p < DENSE_PARAMS; p++) {
+    for (int p = 0; p < DENSE_PARAMS; ++p) {
         free(sums.size[p]);
         free(sums.terms[p]);
     }
-    return rc;
+    return status;
 }

@@ -33,7 +33,7 @@ static bool same_bits(const struct impl_array *a, const struct impl_array *b)
 
 static bool all_finite(const struct impl_array *array)
 {
-    for (size_t i = 0; i < check_elements(array); i++)
+    for (size_t i = 0; i < check_elements(array); ++i)
         if (!isfinite(check_element(array, i)))
             return false;
     return true;
@@ -43,7 +43,7 @@ static int supporters(const struct votes *v, int of)
 {
     int count = 0;
 
-    for (int i = 0; i < v->n; i++)
+    for (int i = 0; i < v->n; ++i)
         count += same_bits(v->of[i], v->of[of]);
     return count;
 }
@@ -57,7 +57,7 @@ static _Noreturn void accuse(struct check *c, const struct votes *v, int one, in
 
     for (size_t i = n; i-- > 0;)
         if (bits(a, i) != bits(b, i)) {
-            different++;
+            ++different;
             first = i;
         }
     if (2 * count > v->n)
@@ -82,14 +82,14 @@ static void all_agree(struct check *c, const struct votes *v)
 {
     int best = 0;
 
-    for (int i = 0; i < v->n; i++) {
+    for (int i = 0; i < v->n; ++i) {
         check_shape(c, v->what, v->of[i], v->of[0]->ndim, v->of[0]->dim);
         check_true(c, v->of[i]->dtype == IMPL_F32 && all_finite(v->of[i]),
                    "device %d: %s is not float, or not finite", v->device[i], v->what);
         if (supporters(v, i) > supporters(v, best))
             best = i;
     }
-    for (int i = 0; i < v->n; i++)
+    for (int i = 0; i < v->n; ++i)
         if (!same_bits(v->of[i], v->of[best]))
             accuse(c, v, best, supporters(v, best), i);
 }
@@ -135,7 +135,7 @@ static struct results on_device(struct check *c, int device, const struct shape 
 
     r.of[0] = check_forward(c, model, check_needs_grad(check_array(c, 2, in, x)));
     r.of[1] = check_backward(c, model, check_on(check_array(c, 2, out, g), device));
-    for (int p = 0; p < 4; p++)
+    for (int p = 0; p < 4; ++p)
         r.of[2 + p] = check_get(c, model, IMPL_GRAD, p);
     return r;
 }
@@ -149,18 +149,18 @@ static void same_shard(struct check *c)
                                                "gradient of 2.weight",
                                                "gradient of 2.bias"};
 
-    for (size_t form = 0; form < sizeof shapes / sizeof shapes[0]; form++) {
+    for (size_t form = 0; form < sizeof shapes / sizeof shapes[0]; ++form) {
         struct results result[IMPL_MAX_DEVICES];
         struct votes v = {.n = check_devices(c)};
         const struct shape *s = &shapes[form];
         check_note(c, "shard of [%zu, %zu], %zu outputs: ", s->rows, s->in, s->out);
-        for (int d = 0; d < v.n; d++) {
+        for (int d = 0; d < v.n; ++d) {
             v.device[d] = d;
             result[d] = on_device(c, d, s);
         }
-        for (int what = 0; what < RESULTS; what++) {
+        for (int what = 0; what < RESULTS; ++what) {
             v.what = names[what];
-            for (int d = 0; d < v.n; d++)
+            for (int d = 0; d < v.n; ++d)
                 v.of[d] = result[d].of[what];
             all_agree(c, &v);
         }
@@ -187,7 +187,7 @@ static void repeated(struct check *c, const struct impl_array *whole, const char
 
     check_int(c, check_text(c, "%s: dimensions", what), whole->ndim, 2);
     check_int(c, check_text(c, "%s: rows", what), (long long)whole->dim[0], (long long)rows * k);
-    for (int s = 0; s < k; s++) {
+    for (int s = 0; s < k; ++s) {
         v.device[s] = ids[s];
         v.of[s] = rows_of(c, whole, (size_t)s * rows, rows);
     }
@@ -199,15 +199,15 @@ static const double *blocks(struct check *c, size_t block, int k, uint64_t seed)
     const double *one = check_randoms(c, block, seed);
     double *all = check_memory(c, block * (size_t)k * sizeof *all);
 
-    for (size_t s = 0; s < (size_t)k; s++)
+    for (size_t s = 0; s < (size_t)k; ++s)
         memcpy(all + s * block, one, block * sizeof *all);
     return all;
 }
 
 static void same_shard_together(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; k > 1 && form < sizeof shapes / sizeof shapes[0]; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; k > 1 && form < sizeof shapes / sizeof shapes[0]; ++form) {
             const struct shape *s = &shapes[form];
             const size_t in[] = {s->rows * (size_t)k, s->in};
             const size_t out[] = {s->rows * (size_t)k, s->out};
@@ -232,7 +232,7 @@ static void same_call(struct check *c)
     struct impl_apply op = {.calls = calls, .n = n, .grad = true, .train = true};
     struct votes v = {.what = "output of a call", .n = n};
 
-    for (int d = 0; d < n; d++) {
+    for (int d = 0; d < n; ++d) {
         calls[d].description = check_text(
             c,
             "{\"device\":%d,\"layers\":[{\"kind\":\"linear\",\"in\":3,\"out\":2,"
@@ -245,7 +245,7 @@ static void same_call(struct check *c)
         calls[d].out = check_output(c, IMPL_MAX_IO, 4096);
     }
     check_apply(c, &op);
-    for (int d = 0; d < n; d++) {
+    for (int d = 0; d < n; ++d) {
         check_int(c, "outputs", calls[d].n_out, 1);
         v.device[d] = d;
         v.of[d] = &calls[d].out[0];
@@ -273,19 +273,19 @@ static void train(struct check *c, int k, const char *delays, struct run *run)
                                   delays, delays));
     static const size_t size[] = {30, 5, 15, 3};
 
-    for (int p = 0; p < 4; p++)
+    for (int p = 0; p < 4; ++p)
         check_set(c, model, IMPL_VALUE, p, check_randoms(c, size[p], 60 + (uint64_t)p));
-    for (uint64_t step = 0; step < 2; step++) {
+    for (uint64_t step = 0; step < 2; ++step) {
         const double *x = check_randoms(c, (size_t)ROWS * IN, 70 + step);
         const double *g = check_randoms(c, (size_t)ROWS * OUT, 80 + step);
         check_zero_grad(c, model);
         run->y = check_forward(c, model, check_needs_grad(check_array(c, 2, in, x)));
         run->dx = check_backward(c, model, check_on(check_array(c, 2, out, g), mixed_ids(k)[0]));
-        for (int p = 0; p < 4; p++)
+        for (int p = 0; p < 4; ++p)
             run->grad[p] = check_get(c, model, IMPL_GRAD, p);
         check_step(c, model, 0.05F, 0.9F);
     }
-    for (int p = 0; p < 4; p++)
+    for (int p = 0; p < 4; ++p)
         run->value[p] = check_get(c, model, IMPL_VALUE, p);
 }
 
@@ -293,15 +293,15 @@ static void run_to_run(struct check *c)
 {
     static const char *const delays[] = {"0", "0", "2,1,0"};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct run first, again;
         train(c, k, delays[0], &first);
-        for (size_t turn = 1; turn < sizeof delays / sizeof delays[0]; turn++) {
+        for (size_t turn = 1; turn < sizeof delays / sizeof delays[0]; ++turn) {
             check_note(c, "K=%d, run %zu: ", k, turn + 1);
             train(c, k, k < 3 ? delays[0] : delays[turn], &again);
             check_same(c, "output", again.y, first.y);
             check_same(c, "input gradient", again.dx, first.dx);
-            for (int p = 0; p < 4; p++) {
+            for (int p = 0; p < 4; ++p) {
                 check_same(c, check_text(c, "gradient %d", p), again.grad[p], first.grad[p]);
                 check_same(c, check_text(c, "trained parameter %d", p), again.value[p],
                            first.value[p]);
@@ -326,7 +326,7 @@ static struct impl_model *trained(struct check *c, int k)
     const size_t in[] = {9, 2};
     struct impl_model *model = check_parallel(c, k, mixed_ids(k), "", small);
 
-    for (int step = 0; step < 2; step++) {
+    for (int step = 0; step < 2; ++step) {
         check_zero_grad(c, model);
         check_forward(c, model, check_needs_grad(check_array(c, 2, in, x[step])));
         check_backward(c, model, check_on(check_column(c, 9, g[step]), mixed_ids(k)[0]));
@@ -342,9 +342,9 @@ static const struct impl_array *used_on(struct check *c, int device,
     const size_t in[] = {7, 2};
     struct impl_model *model = check_parallel(c, 1, &device, "", small);
 
-    for (int p = 0; p < PARAMS; p++) {
+    for (int p = 0; p < PARAMS; ++p) {
         double *numbers = check_memory(c, check_elements(value[p]) * sizeof *numbers);
-        for (size_t e = 0; e < check_elements(value[p]); e++)
+        for (size_t e = 0; e < check_elements(value[p]); ++e)
             numbers[e] = check_element(value[p], e);
         check_set(c, model, IMPL_VALUE, p, numbers);
     }
@@ -358,18 +358,18 @@ static void trained_and_used(struct check *c)
     const struct impl_array *expected =
         check_infer(c, one, check_array(c, 2, in, check_randoms(c, 14, 91)));
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = trained(c, k);
         struct votes v = {.what = "output of the trained model", .n = check_devices(c)};
         struct impl_array *value[PARAMS];
         check_note(c, "K=%d: ", k);
         check_int(c, "parameters", check_params(c, model), PARAMS);
-        for (int p = 0; p < PARAMS; p++) {
+        for (int p = 0; p < PARAMS; ++p) {
             value[p] = check_get(c, model, IMPL_VALUE, p);
             check_same(c, check_text(c, "trained parameter %d", p), value[p],
                        check_get(c, one, IMPL_VALUE, p));
         }
-        for (int d = 0; d < v.n; d++) {
+        for (int d = 0; d < v.n; ++d) {
             v.device[d] = d;
             v.of[d] = used_on(c, d, value);
         }

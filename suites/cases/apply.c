@@ -10,7 +10,7 @@ static void in_call_order(struct check *c, const int devices[], int n, const int
 {
     struct impl_call *calls = apply_calls(c, devices, n, 3);
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         calls[i].description =
             apply_module(c, check_text(c,
                                        "{\"kind\":\"sleep\",\"forward_ms\":[%d]},"
@@ -18,7 +18,7 @@ static void in_call_order(struct check *c, const int devices[], int n, const int
                                        delay[i], i + 2, -i));
     if (apply_try(c, calls, n) != IMPL_OK)
         check_fail(c, "apply failed: %s", check_error(c)->text);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         const char *what = check_text(c, "output of call %d", i);
 
         check_int(c, check_text(c, "outputs of call %d", i), calls[i].n_out, 1);
@@ -34,7 +34,7 @@ static void order_of_calls(struct check *c)
     const int *devices = primitive_order(c, k);
     int falling[IMPL_MAX_DEVICES], mixed[IMPL_MAX_DEVICES];
 
-    for (int s = 0; s < k; s++) {
+    for (int s = 0; s < k; ++s) {
         falling[s] = 3 * (k - 1 - s);
         mixed[s] = s % 2 == 0 ? 5 : 0;
     }
@@ -62,12 +62,12 @@ static void whole_inputs(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int dim = -1; dim < 2; dim++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int dim = -1; dim < 2; ++dim) {
             struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 20);
             size_t shape[IMPL_MAX_DEVICES][2];
 
-            for (int s = 0; s < k; s++) {
+            for (int s = 0; s < k; ++s) {
                 shape[s][0] = 2 + (size_t)s;
                 shape[s][1] = 10;
                 calls[s].in =
@@ -79,7 +79,7 @@ static void whole_inputs(struct check *c)
             }
             check_note(c, "K=%d dim %d: ", k, dim);
             check_int(c, "status of apply", apply_try(c, calls, k), IMPL_OK);
-            for (int s = 0; s < k; s++) {
+            for (int s = 0; s < k; ++s) {
                 const size_t seen = dim < 0 ? 2 : shape[s][dim];
                 const char *what = check_text(c, "x + 1000 * what call %d sees", s);
 
@@ -100,11 +100,11 @@ static void together(struct check *c)
     const int ms = 120 / k;
     uint64_t best = UINT64_MAX;
 
-    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)ms; attempt++) {
+    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)ms; ++attempt) {
         struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 1);
         uint64_t began;
 
-        for (int s = 0; s < k; s++)
+        for (int s = 0; s < k; ++s)
             calls[s].description =
                 apply_module(c, check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":[%d]}", ms));
         began = check_now_ms();
@@ -121,11 +121,11 @@ static void threads(struct check *c)
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_apply op = {.n = k, .grad = true, .train = true, .trace = trace};
 
         op.calls = apply_calls(c, primitive_order(c, k), k, 2);
-        for (int s = 0; s < k; s++)
+        for (int s = 0; s < k; ++s)
             op.calls[s].description = apply_module(c, "{\"kind\":\"identity\"}");
         check_note(c, "K=%d: ", k);
         check_apply(c, &op);
@@ -133,8 +133,8 @@ static void threads(struct check *c)
         if (k == 1)
             check_true(c, trace->replica[0].thread == trace->caller,
                        "a single call must run in the thread of the caller");
-        for (int s = 1; s < k; s++)
-            for (int other = 0; other < s; other++)
+        for (int s = 1; s < k; ++s)
+            for (int other = 0; other < s; ++other)
                 check_true(c, trace->replica[s].thread != trace->replica[other].thread,
                            "the calls %d and %d ran in one thread", other, s);
     }
@@ -147,17 +147,17 @@ static void modes(struct check *c)
     static const int modes[] = {3, 0, 1, 2, 0, 3, 2, 1};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int step = 0; step < 8; step++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int step = 0; step < 8; ++step) {
             struct impl_apply op = {
                 .n = k, .grad = (modes[step] & 1) != 0, .train = (modes[step] & 2) != 0};
 
             op.calls = apply_calls(c, primitive_order(c, k), k, 2);
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 op.calls[s].description = apply_module(c, "{\"kind\":\"tag_mode\"}");
             check_note(c, "K=%d grad %d train %d: ", k, op.grad, op.train);
             check_apply(c, &op);
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 check_values(c, check_text(c, "x + 1000 * grad + 2000 * train of call %d", s),
                              &op.calls[s].out[0], 2,
                              check_sequence(c, 2, 1 + 10.0 * s + 1000.0 * modes[step], 1));
@@ -168,20 +168,20 @@ static void current_devices(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int turn = 0; turn < k && turn < 3; turn++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int turn = 0; turn < k && turn < 3; ++turn) {
             const int *order = primitive_order(c, k);
             int devices[IMPL_MAX_DEVICES];
             struct impl_call *calls;
 
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 devices[s] = order[(s + turn) % k];
             calls = apply_calls(c, devices, k, 2);
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 calls[s].description = apply_module(c, "{\"kind\":\"tag_device\"}");
             check_note(c, "K=%d: ", k);
             check_int(c, "status of apply", apply_try(c, calls, k), IMPL_OK);
-            for (int s = 0; s < k; s++) {
+            for (int s = 0; s < k; ++s) {
                 check_values(c, check_text(c, "x + 1000 * (the device of call %d, + 1)", s),
                              &calls[s].out[0], 2,
                              check_sequence(c, 2, 1 + 10.0 * s + 1000.0 * (devices[s] + 1), 1));
@@ -195,11 +195,11 @@ static void made_inside(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const int *devices = primitive_order(c, k);
         struct impl_call *calls = apply_calls(c, devices, k, 2);
 
-        for (int s = 0; s < k; s++) {
+        for (int s = 0; s < k; ++s) {
             calls[s].n_in = 0;
             calls[s].description =
                 apply_module(c, check_text(c,
@@ -209,7 +209,7 @@ static void made_inside(struct check *c)
         }
         check_note(c, "K=%d: ", k);
         check_int(c, "status of apply", apply_try(c, calls, k), IMPL_OK);
-        for (int s = 0; s < k; s++) {
+        for (int s = 0; s < k; ++s) {
             check_values(c, check_text(c, "a constant + 1000 * (the device of call %d, + 1)", s),
                          &calls[s].out[0], 2,
                          check_sequence(c, 2, s + 3 + 1000.0 * (devices[s] + 1), 2));

@@ -5,7 +5,7 @@ struct impl_call *apply_calls(struct check *c, const int devices[], int n, size_
 {
     struct impl_call *calls = check_memory(c, (size_t)n * sizeof *calls);
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         calls[i].device = devices[i];
         calls[i].in =
             check_on(check_column(c, rows, check_sequence(c, rows, 1 + 10.0 * i, 1)), devices[i]);

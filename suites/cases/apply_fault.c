@@ -73,10 +73,10 @@ static void must_work(struct check *c, int k)
 {
     struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
 
-    for (int s = 0; s < k; s++)
+    for (int s = 0; s < k; ++s)
         calls[s].description = apply_module(c, AFFINE);
     check_int(c, "status of the next apply", apply_try(c, calls, k), IMPL_OK);
-    for (int s = 0; s < k; s++)
+    for (int s = 0; s < k; ++s)
         check_values(c, check_text(c, "output %d of the next apply", s), &calls[s].out[0], 2,
                      check_sequence(c, 2, 3 + 20.0 * s, 2));
 }
@@ -85,11 +85,11 @@ void apply_reuse(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
+    for (int i = 0; (k = check_count(c, i)); ++i)
         for (int bad = 0; bad<k; bad += k> 4 ? 3 : 1) {
             struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
 
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 calls[s].description =
                     apply_module(c, s == bad ? failing(c, s, "fault", "once") : AFFINE);
             check_note(c, "K=%d, call %d fails: ", k, bad);
@@ -108,7 +108,7 @@ static void join_calls(struct check *c, int k, int bad, int sleeper)
     struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
     uint64_t began;
 
-    for (int s = 0; s < k; s++)
+    for (int s = 0; s < k; ++s)
         calls[s].description = apply_module(c, s == bad       ? failing(c, s, "fault", "at once")
                                                : s == sleeper ? sleeping(c, SLEEP_MS)
                                                               : AFFINE);
@@ -175,7 +175,7 @@ static void two_calls_fail(struct check *c, int k, bool late, bool lowest)
     const bool want_low = lowest || !late;
     struct impl_call *calls = apply_calls(c, devices, k, 2);
 
-    for (int s = 0; s < k; s++)
+    for (int s = 0; s < k; ++s)
         calls[s].description = apply_module(c, AFFINE);
     let_fail(c, calls, low, late ? ms : 0, "inval", "the lower one");
     let_fail(c, calls, high, late ? 0 : ms, "shape", "the higher one");
@@ -248,13 +248,13 @@ void apply_report(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int bad = 0; bad < k; bad++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int bad = 0; bad < k; ++bad) {
             const int *devices = primitive_order(c, k);
             const struct kind *kind = &kinds[(bad + i) % 4];
             struct impl_call *calls = apply_calls(c, devices, k, 2);
 
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 calls[s].description =
                     apply_module(c, s == bad ? failing(c, s, kind->word, kind->text) : AFFINE);
             check_note(c, "K=%d, call %d fails with '%s': ", k, bad, kind->word);
@@ -266,8 +266,8 @@ static void report_in(struct check *c, const char *when)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++)
-        for (int bad = 0; bad < k; bad++) {
+    for (int i = 1; (k = check_count(c, i)); ++i)
+        for (int bad = 0; bad < k; ++bad) {
             const int *ids = primitive_order(c, k);
             const struct kind *kind = &kinds[(bad + i) % 4];
             struct impl_model *model = check_parallel(
@@ -322,7 +322,7 @@ static void five_steps(struct check *c, struct impl_model *model, bool backward)
     const struct impl_array *g = check_column(c, 10, check_sequence(c, 10, 1, 1));
 
     forward.in = check_column(c, 10, check_sequence(c, 10, 1, 1));
-    for (int attempt = 1, step = 0; step < 5; attempt++) {
+    for (int attempt = 1, step = 0; step < 5; ++attempt) {
         const double w = 2 - 385.0 / 1024 * step, b = 1 - 55.0 / 1024 * step;
         struct impl_backward back = {.n_grad_out = 1, .n_in = 1, .grad_in = check_output(c, 1, 64)};
         int status, forwarded;
@@ -345,7 +345,7 @@ static void five_steps(struct check *c, struct impl_model *model, bool backward)
         }
         check_int(c, check_text(c, "status of attempt %d", attempt), status, IMPL_OK);
         check_step(c, model, 1.0F / 1024, 0);
-        step++;
+        ++step;
     }
     check_value_is(c, model, 0, 2 - 385.0 / 1024 * 5);
     check_value_is(c, model, 1, 1 - 55.0 / 1024 * 5);
@@ -363,7 +363,7 @@ void apply_retry_forward(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         size_t size[IMPL_MAX_DEVICES];
         const int m = check_shards(10, k, size);
 
@@ -383,7 +383,7 @@ void apply_retry_backward(struct check *c)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         size_t size[IMPL_MAX_DEVICES];
         const int m = check_shards(10, k, size);
 

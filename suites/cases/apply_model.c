@@ -23,7 +23,7 @@ static const char *falling(struct check *c, int k, int most)
 {
     int ms[IMPL_MAX_DEVICES];
 
-    for (int s = 0; s < k; s++)
+    for (int s = 0; s < k; ++s)
         ms[s] = most * (k - 1 - s) / (k - 1);
     return check_list(c, ms, k);
 }
@@ -43,9 +43,9 @@ void apply_model_order(struct check *c)
     const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
     double *want = check_memory(c, n * sizeof *want);
 
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < n; ++r)
         want[r] = 2 * (1 + (double)r) + 1 + thousands(r);
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 2; ++turn) {
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "",
                            check_text(c,
@@ -66,9 +66,9 @@ void apply_model_backward_order(struct check *c)
     const double *g = check_sequence(c, n, 3, 2);
     double dw = 0;
 
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < n; ++r)
         dw += g[r] * (1 + (double)r);
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 2; ++turn) {
         struct impl_model *model = check_parallel(
             c, k, primitive_order(c, k), "",
             check_text(c, AFFINE ",{\"kind\":\"sleep\",\"backward_ms\":%s}", delays(c, k, turn)));
@@ -97,7 +97,7 @@ void apply_model_together(struct check *c)
                        check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":[%d]}", each));
     uint64_t best = UINT64_MAX;
 
-    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)each; attempt++) {
+    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)each; ++attempt) {
         const uint64_t began = check_now_ms();
         uint64_t ms;
 
@@ -122,7 +122,7 @@ void apply_model_backward_together(struct check *c)
                        check_text(c, "{\"kind\":\"sleep\",\"backward_ms\":[%d]}", each));
     uint64_t best = UINT64_MAX;
 
-    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)each; attempt++) {
+    for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)each; ++attempt) {
         const double *g = check_sequence(c, n, 3, 2);
         const struct impl_array *y = check_forward(
             c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
@@ -148,7 +148,7 @@ void apply_model_eight(struct check *c)
                        check_text(c, "{\"kind\":\"sleep\",\"forward_ms\":[%d]}", EACH));
     uint64_t best = UINT64_MAX;
 
-    for (int attempt = 0; attempt < 10 && best >= 2 * EACH; attempt++) {
+    for (int attempt = 0; attempt < 10 && best >= 2 * EACH; ++attempt) {
         const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
         const uint64_t began = check_now_ms();
         const struct impl_array *y = check_forward(c, model, x);
@@ -171,8 +171,8 @@ static void threads_of(struct check *c, struct impl_model *model, size_t rows, i
     if (m == 1)
         check_true(c, trace->replica[0].thread == trace->caller,
                    "a single replica must run in the thread of the caller");
-    for (int s = 1; s < m; s++)
-        for (int other = 0; other < s; other++)
+    for (int s = 1; s < m; ++s)
+        for (int other = 0; other < s; ++other)
             check_true(c, trace->replica[s].thread != trace->replica[other].thread,
                        "the replicas %d and %d ran in one thread", other, s);
 }
@@ -181,7 +181,7 @@ void apply_model_threads(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
         size_t size[IMPL_MAX_DEVICES];
 
@@ -199,14 +199,14 @@ void apply_model_modes(struct check *c)
     static const int modes[] = {3, 0, 1, 2, 0, 3, 2, 1, 1, 3, 3, 0, 0};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const size_t n = rows_for(k);
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tag_mode\"}");
         struct impl_forward op = {.n_in = 1};
 
         op.in = check_column(c, n, check_sequence(c, n, 1, 1));
-        for (size_t step = 0; step < sizeof modes / sizeof modes[0]; step++) {
+        for (size_t step = 0; step < sizeof modes / sizeof modes[0]; ++step) {
             op.grad = (modes[step] & 1) != 0;
             op.train = (modes[step] & 2) != 0;
             op.out = check_output(c, IMPL_MAX_IO, 8 * n);
@@ -223,8 +223,8 @@ void apply_modes_after_failure(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int modes = 0; modes < 4; modes++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int modes = 0; modes < 4; ++modes) {
             const size_t n = rows_for(k);
             struct impl_model *model = check_parallel(
                 c, k, primitive_order(c, k), "",
@@ -258,16 +258,16 @@ void apply_model_devices(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int turn = 0; turn < k && turn < 3; turn++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int turn = 0; turn < k && turn < 3; ++turn) {
             const int *order = primitive_order(c, k);
             const size_t n = rows_for(k);
             double *want = check_memory(c, n * sizeof *want);
             int ids[IMPL_MAX_DEVICES];
 
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 ids[s] = order[(s + turn) % k];
-            for (size_t r = 0; r < n; r++) {
+            for (size_t r = 0; r < n; ++r) {
                 const int device = ids[r / 3];
 
                 want[r] = 5 + (double)r + 1000.0 * (device + 1);

@@ -8,12 +8,12 @@ void apply_several(struct check *c)
 {
     enum { ROWS = 3 };
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *devices = primitive_order(c, k);
         struct impl_call *calls = apply_calls(c, devices, k, ROWS);
 
         check_note(c, "K=%d: ", k);
-        for (int s = 0; s < k; s++) {
+        for (int s = 0; s < k; ++s) {
             struct impl_array *in = check_memory(c, 2 * sizeof *in);
 
             in[0] = *check_on(check_vector(c, ROWS, check_sequence(c, ROWS, 1 + s, 1)), devices[s]);
@@ -24,10 +24,10 @@ void apply_several(struct check *c)
                 apply_module(c, "{\"kind\":\"multiply\",\"factor\":2},{\"kind\":\"fork\"}");
         }
         check_int(c, "status of apply", apply_try(c, calls, k), IMPL_OK);
-        for (int s = 0; s < k; s++) {
+        for (int s = 0; s < k; ++s) {
             double product[ROWS], doubled[2 * ROWS];
 
-            for (int e = 0; e < ROWS; e++)
+            for (int e = 0; e < ROWS; ++e)
                 product[e] = doubled[2 * e] = doubled[2 * e + 1] = 2.0 * (1 + s + e) * (10 + 5 * e);
             check_int(c, check_text(c, "outputs of call %d", s), calls[s].n_out, 2);
             check_values(c, check_text(c, "first output of call %d", s), &calls[s].out[0], ROWS,

@@ -31,14 +31,14 @@ static void whole(struct check *c)
 {
     const double *x = check_sequence(c, N, 1, 1), *g = check_sequence(c, N, 4, 3);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
         const size_t lengths[] = {N, (size_t)k, (N + (size_t)k - 1) / (size_t)k, 1};
         struct impl_model *model =
             check_parallel(c, k, ids, "",
                            "{\"kind\":\"argument\",\"index\":0},"
                            "{\"kind\":\"argument\",\"index\":1},{\"kind\":\"tag_replica\"}");
-        for (size_t form = 0; form < sizeof lengths / sizeof lengths[0]; form++) {
+        for (size_t form = 0; form < sizeof lengths / sizeof lengths[0]; ++form) {
             const size_t length = lengths[form];
             struct impl_array *args = check_memory(c, 2 * sizeof *args);
             size_t size[IMPL_MAX_DEVICES], r = 0;
@@ -47,8 +47,8 @@ static void whole(struct check *c)
             check_note(c, "K=%d, an argument of %zu: ", k, length);
             args[0] = *check_vector(c, 3, check_sequence(c, 3, -3, 8));
             args[1] = *check_vector(c, length, check_sequence(c, length, 5, 2));
-            for (int s = 0; s < m; s++)
-                for (size_t row = 0; row < size[s]; row++, r++) {
+            for (int s = 0; s < m; ++s)
+                for (size_t row = 0; row < size[s]; ++row, ++r) {
                     y[r] = (-3 * x[r] + 3000) * 5 + 1000 * (double)length + 1000 * (s + 1);
                     dx[r] = -15 * g[r];
                 }
@@ -65,10 +65,10 @@ static void whole(struct check *c)
 /* A value of this call, never of the one before. */
 static void fresh(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"argument\"}");
-        for (int turn = 1; turn <= 3; turn++) {
+        for (int turn = 1; turn <= 3; ++turn) {
             const size_t length = (size_t)(4 - turn);
             check_note(c, "K=%d, call %d: ", k, turn);
             check_values(
@@ -87,13 +87,13 @@ static void other_dimension(struct check *c)
     const size_t dim[] = {2, N};
     const double *x = check_integers(c, (size_t)2 * N, 73);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_parallel(c, k, mixed_ids(k), "\"dim\":1,", "{\"kind\":\"argument\"}");
         double want[2 * N];
         struct impl_array *y;
         check_note(c, "K=%d: ", k);
-        for (size_t e = 0; e < sizeof want / sizeof want[0]; e++)
+        for (size_t e = 0; e < sizeof want / sizeof want[0]; ++e)
             want[e] = 6 * x[e] + 2000;
         y = forward_with(c, model, check_array(c, 2, dim, x),
                          check_vector(c, 2, check_sequence(c, 2, 6, 1)), 1, NULL);
@@ -114,7 +114,7 @@ static void surplus_devices(struct check *c)
 {
     const double factor = 5;
 
-    for (size_t form = 0; form < sizeof surplus / sizeof surplus[0]; form++) {
+    for (size_t form = 0; form < sizeof surplus / sizeof surplus[0]; ++form) {
         const int k = surplus[form].k;
         const size_t n = surplus[form].rows;
         struct impl_model *model;
@@ -129,8 +129,8 @@ static void surplus_devices(struct check *c)
             c, k, mixed_ids(k), "",
             "{\"kind\":\"argument\"},{\"kind\":\"tag_dim\",\"dim\":0},{\"kind\":\"affine\","
             "\"weight\":[2],\"bias\":[1]}");
-        for (int s = 0; s < m; s++)
-            for (size_t row = 0; row < size[s]; row++, r++)
+        for (int s = 0; s < m; ++s)
+            for (size_t row = 0; row < size[s]; ++row, ++r)
                 y[r] = 2 * (5 * (double)(r + 1) + 1000 + 1000 * (double)size[s]) + 1;
         got =
             forward_with(c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))),
@@ -148,7 +148,7 @@ static void surplus_calls(struct check *c)
 {
     const double factor = 5;
 
-    for (size_t form = 0; form < sizeof surplus / sizeof surplus[0]; form++) {
+    for (size_t form = 0; form < sizeof surplus / sizeof surplus[0]; ++form) {
         const int k = surplus[form].k;
         const size_t n = surplus[form].rows;
         struct impl_trace *trace = check_memory(c, sizeof *trace);
@@ -161,9 +161,9 @@ static void surplus_calls(struct check *c)
                      check_column(c, n, check_sequence(c, n, 1, 1)), check_vector(c, 1, &factor), 1,
                      trace);
         check_int(c, "replicas", trace->replicas, m);
-        for (int s = 0; s < m; s++)
+        for (int s = 0; s < m; ++s)
             check_int(c, "calls of a replica", (long long)trace->replica[s].calls, 1);
-        for (int s = m; s < k; s++)
+        for (int s = m; s < k; ++s)
             check_int(c, "calls of a device without rows", (long long)trace->replica[s].calls, 0);
     }
 }
@@ -177,12 +177,12 @@ static void same_factor(struct check *c)
     const double *x = check_randoms(c, ROWS, 77), *g = check_randoms(c, ROWS, 78);
     double y[ROWS], dx[ROWS];
 
-    for (size_t r = 0; r < ROWS; r++) {
+    for (size_t r = 0; r < ROWS; ++r) {
         const float product = (float)x[r] * factor, gradient = (float)g[r] * factor;
         y[r] = (double)(product + 1000.0F);
         dx[r] = (double)gradient;
     }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
         struct impl_model *model = check_parallel(c, k, ids, "", "{\"kind\":\"argument\"}");
         check_note(c, "K=%d: ", k);

@@ -24,7 +24,7 @@ size_t check_elements(const struct impl_array *array)
 
     if (array->dtype == IMPL_NONE)
         return 0;
-    for (int i = 0; i < array->ndim; i++)
+    for (int i = 0; i < array->ndim; ++i)
         count *= array->dim[i];
     return count;
 }
@@ -71,13 +71,13 @@ struct impl_array *check_typed(struct check *c, enum impl_dtype dtype, int ndim,
     struct impl_array like = {.dtype = dtype, .ndim = ndim, .device = IMPL_HOST};
     struct impl_array *array;
 
-    for (int i = 0; i < ndim; i++)
+    for (int i = 0; i < ndim; ++i)
         like.dim[i] = dim[i];
     /* Cases make gradients in the shape of an output, which an implementation may get wrong. */
     if (check_elements(&like) > guard_room(c, values) / sizeof *values)
         check_fail(c, "an output has %zu elements, more than it must have", check_elements(&like));
     array = guard_input(c, &like);
-    for (size_t i = 0; i < check_elements(array); i++)
+    for (size_t i = 0; i < check_elements(array); ++i)
         store(array, i, values[i]);
     return array;
 }
@@ -125,7 +125,7 @@ const double *check_sequence(struct check *c, size_t count, double first, double
 {
     double *values = check_memory(c, count * sizeof *values);
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; ++i)
         values[i] = first + step * (double)i;
     return values;
 }
@@ -144,7 +144,7 @@ const double *check_integers(struct check *c, size_t count, uint64_t seed)
 {
     double *values = check_memory(c, count * sizeof *values);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         const double magnitude = 1 + (double)(next_random(&seed) % 8);
         values[i] = next_random(&seed) % 2 == 0 ? magnitude : -magnitude;
     }
@@ -155,7 +155,7 @@ const double *check_randoms(struct check *c, size_t count, uint64_t seed)
 {
     double *values = check_memory(c, count * sizeof *values);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         const double fraction = (double)(next_random(&seed) >> 40) / 16777216.0;
         const int exponent = (int)(next_random(&seed) % 12);
         const double value = ldexp(fraction, -exponent);

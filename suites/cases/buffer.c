@@ -21,13 +21,13 @@ static void counts(struct check *c, bool alias)
 {
     static const size_t rows[] = {10, 1, 3, 9};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = counting(c, k);
         const double begin = 41;
         check_note(c, "K=%d: ", k);
         check_value_is(c, model, 0, 0);
         check_set(c, model, IMPL_VALUE, 3, &begin);
-        for (int turn = 1; turn <= 4; turn++) {
+        for (int turn = 1; turn <= 4; ++turn) {
             const size_t n = rows[turn - 1];
             struct impl_forward op = {.n_in = 1, .grad = turn % 2 == 1, .train = turn < 3};
             const int kept = alias || k == 1 ? turn : 0;
@@ -56,11 +56,11 @@ static void clones_lose_it(struct check *c)
  * gradients leave it alone, and it has no gradient. */
 static void set_by_hand(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = counting(c, k);
         const double values[] = {7, -3, 100};
         check_note(c, "K=%d: ", k);
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             const double g0 = values[turn];
             check_set(c, model, IMPL_VALUE, 0, &g0);
             check_forward(c, model,
@@ -83,12 +83,12 @@ static void modes_seen(struct check *c)
 {
     static const unsigned modes[] = {3, 0, 1, 2, 0, 3};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_parallel(c, k, mixed_ids(k), "",
                            "{\"kind\":\"tag_mode\"},{\"kind\":\"affine\",\"weight\":[2]},"
                            "{\"kind\":\"sequence\",\"layers\":[{\"kind\":\"tag_mode\"}]}");
-        for (size_t turn = 0; turn < sizeof modes / sizeof modes[0]; turn++) {
+        for (size_t turn = 0; turn < sizeof modes / sizeof modes[0]; ++turn) {
             const bool grad = (modes[turn] & 1) != 0, train = (modes[turn] & 2) != 0;
             const double tag = 1000 * grad + 2000 * train;
             struct impl_forward op = {.n_in = 1, .grad = grad, .train = train};
@@ -103,8 +103,8 @@ static void modes_seen(struct check *c)
 
 static void modes_told(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (unsigned mode = 0; mode < 4; mode++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (unsigned mode = 0; mode < 4; ++mode) {
             const bool grad = (mode & 1) != 0, train = (mode & 2) != 0;
             struct impl_trace *trace = check_memory(c, sizeof *trace);
             struct impl_forward op = {.n_in = 1, .grad = grad, .train = train, .trace = trace};
@@ -115,7 +115,7 @@ static void modes_told(struct check *c)
             op.out = check_output(c, IMPL_MAX_IO, 4096);
             check_forward_op(c, counting(c, k), &op);
             check_int(c, "replicas", trace->replicas, m);
-            for (int s = 0; s < m; s++) {
+            for (int s = 0; s < m; ++s) {
                 check_int(c, "gradient mode of a replica", trace->replica[s].grad, grad);
                 check_int(c, "training mode of a replica", trace->replica[s].train, train);
             }
@@ -127,9 +127,9 @@ static void called_by_each(struct check *c)
 {
     static const size_t rows[] = {10, 1, 4, 9};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = counting(c, k);
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; form++) {
+        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
             struct impl_trace *trace = check_memory(c, sizeof *trace);
             size_t size[IMPL_MAX_DEVICES];
             const int m = check_shards(rows[form], k, size);
@@ -137,7 +137,7 @@ static void called_by_each(struct check *c)
             check_forward_trace(
                 c, model, check_column(c, rows[form], check_sequence(c, rows[form], 1, 1)), trace);
             check_int(c, "replicas", trace->replicas, m);
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 check_int(c, "calls of a replica", (long long)trace->replica[s].calls, s < m);
         }
     }

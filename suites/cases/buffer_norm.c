@@ -57,8 +57,8 @@ static const struct impl_array *pairs(struct check *c, int k, int turn)
 {
     double x[MOST_ROWS * COLUMNS];
 
-    for (int s = 0; s < k; s++)
-        for (int f = 0; f < COLUMNS; f++) {
+    for (int s = 0; s < k; ++s)
+        for (int f = 0; f < COLUMNS; ++f) {
             x[2 * s * COLUMNS + f] = first_of(s, f, turn);
             x[(2 * s + 1) * COLUMNS + f] = first_of(s, f, turn) + step_of(s, f, turn);
         }
@@ -70,7 +70,7 @@ static void pairs_are_normal(struct check *c, const struct impl_array *y, int k)
 {
     double want[MOST_ROWS * COLUMNS];
 
-    for (int i = 0; i < 2 * k * COLUMNS; i++)
+    for (int i = 0; i < 2 * k * COLUMNS; ++i)
         want[i] = i / COLUMNS % 2 == 0 ? 5 - 3 : 5 + 3;
     check_values(c, "output", y, 2 * (size_t)k * COLUMNS, want);
 }
@@ -91,7 +91,7 @@ void buf_norm_known(struct check *c)
     struct impl_model *model = one_column(c, 2, "1e-24");
     double mean = 0, variance = 1;
 
-    for (int turn = 0; turn < 3; turn++) {
+    for (int turn = 0; turn < 3; ++turn) {
         check_note(c, "forward %d: ", turn);
         forward(c, model, check_column(c, 5, column), true);
         mean = (mean + 3) / 2;
@@ -103,14 +103,14 @@ void buf_norm_known(struct check *c)
 
 void buf_norm_first_shard(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = two_columns(c, k);
         double mean[COLUMNS] = {0, 0}, variance[COLUMNS] = {1, 1};
 
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             check_note(c, "K=%d, forward %d: ", k, turn);
             forward(c, model, pairs(c, k, turn), true);
-            for (int f = 0; f < COLUMNS; f++) {
+            for (int f = 0; f < COLUMNS; ++f) {
                 const double step = step_of(0, f, turn);
 
                 mean[f] = (mean[f] + first_of(0, f, turn) + step / 2) / 2;
@@ -125,16 +125,16 @@ void buf_norm_first_shard(struct check *c)
 /* Replicas that are clones keep what they learn; one device has no replica. */
 void buf_norm_clone(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = one_column(c, k, "1e-24");
 
         if (k == 1)
             continue;
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             double x[MOST_ROWS];
 
             check_note(c, "K=%d, forward %d: ", k, turn);
-            for (int n = 0; n < 2 * k; n++)
+            for (int n = 0; n < 2 * k; ++n)
                 x[n] = first_of(n / 2, 0, turn) + n % 2 * step_of(n / 2, 0, turn);
             forward(c, model, check_column(c, 2 * (size_t)k, x), true);
             check_value_is(c, model, MEAN, 0);
@@ -151,13 +151,13 @@ void buf_norm_counts(struct check *c)
 {
     static const bool trains[] = {true, true, false, true, false, false, true};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = two_columns(c, k);
         int count = 0;
 
         check_note(c, "K=%d: ", k);
         check_value_is(c, model, BATCHES, 0);
-        for (size_t turn = 0; turn < sizeof trains / sizeof trains[0]; turn++) {
+        for (size_t turn = 0; turn < sizeof trains / sizeof trains[0]; ++turn) {
             check_note(c, "K=%d, forward %zu: ", k, turn);
             forward(c, model, pairs(c, k, 0), trains[turn]);
             count += trains[turn];
@@ -177,7 +177,7 @@ static void pairs_back(struct check *c, struct impl_model *model, int k, int tur
     const struct impl_array *dx;
     double weight[COLUMNS] = {0, 0}, bias[COLUMNS] = {0, 0};
 
-    for (size_t e = 0; e < n; e++) {
+    for (size_t e = 0; e < n; ++e) {
         weight[e % COLUMNS] += e / COLUMNS % 2 == 0 ? -g[e] : g[e];
         bias[e % COLUMNS] += g[e];
     }
@@ -192,10 +192,10 @@ static void pairs_back(struct check *c, struct impl_model *model, int k, int tur
 
 void buf_norm_shards(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = two_columns(c, k);
 
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             check_note(c, "K=%d, step %d: ", k, turn);
             check_zero_grad(c, model);
             pairs_are_normal(c, forward(c, model, pairs(c, k, turn), true), k);
@@ -213,19 +213,19 @@ void buf_norm_evaluation(struct check *c)
 {
     static const size_t rows[] = {5, 10, 1, 16, 13};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = one_column(c, k, "0.25");
         const double mean = 1.5, variance = 3.75;
 
         check_set(c, model, IMPL_VALUE, MEAN, &mean);
         check_set(c, model, IMPL_VALUE, VARIANCE, &variance);
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; form++) {
+        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
             const size_t n = rows[form];
             const double *x = form == 0 ? column : check_integers(c, n, form);
             double *y = check_memory(c, n * sizeof *y);
 
             check_note(c, "K=%d N=%zu: ", k, n);
-            for (size_t r = 0; r < n; r++)
+            for (size_t r = 0; r < n; ++r)
                 y[r] = (x[r] - mean) / 2;
             check_values(c, "output",
                          forward(c, model, check_needs_grad(check_column(c, n, x)), false), n, y);
@@ -263,7 +263,7 @@ static void refused(struct check *c, int k, size_t n)
 
 void buf_norm_one_row(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         refused(c, k, 2 * (size_t)k - 1);
         if (k != 4)
             continue;

@@ -131,7 +131,7 @@ const char *check_device_name(const struct check *c, int device);
 enum impl_choice check_choice(struct check *c, enum impl_dialect dialect); /* undeclared: fails */
 bool check_has(const struct check *c, uint64_t capabilities);
 /* The counts of 1, 2, 3, 4, 8 that there are devices for: for (i = 0; (k = check_count(c, i));
- * i++). With 0 devices: none. */
+ * ++i). With 0 devices: none. */
 int check_count(const struct check *c, int i);
 /* A session without devices, closed when the case ends; check_use: later calls go to that one. */
 struct check_session *check_host_session(struct check *c);

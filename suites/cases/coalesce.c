@@ -40,8 +40,8 @@ static void broadcast_is(struct check *c, const struct kind kinds[], int n, int 
     check_note(c, "%d tensors to %d devices, buffer of %zu bytes: ", n, k, buffer);
     op.copies = coalesce_room(c, kinds, n, n * k);
     check_broadcast(c, &op);
-    for (int i = 0; i < k; i++)
-        for (int t = 0; t < n; t++) {
+    for (int i = 0; i < k; ++i)
+        for (int t = 0; t < n; ++t) {
             const char *what = check_text(c, "tensor %d on device %d", t, ids[i]);
             check_same(c, what, &op.copies[i * n + t], &src[t]);
             check_device(c, what, &op.copies[i * n + t], ids[i]);
@@ -57,12 +57,12 @@ static void reduce_is(struct check *c, const struct kind kinds[], int n, int k, 
         .src = src, .n = n, .k = k, .device = ids[0], .buffer_bytes = buffer, .poke = -1};
 
     check_note(c, "%d lists of %d tensors, buffer of %zu bytes: ", k, n, buffer);
-    for (int i = 0; i < k; i++)
+    for (int i = 0; i < k; ++i)
         memcpy(src + (size_t)(i * n), coalesce_make(c, kinds, n, 11 + (uint64_t)i, ids[i]),
                (size_t)n * sizeof *src);
     op.sums = coalesce_room(c, kinds, n, n);
     check_reduce(c, &op);
-    for (int t = 0; t < n; t++) {
+    for (int t = 0; t < n; ++t) {
         check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
         check_device(c, check_text(c, "sum %d", t), &op.sums[t], ids[0]);
     }
@@ -70,8 +70,8 @@ static void reduce_is(struct check *c, const struct kind kinds[], int n, int k, 
 
 static void broadcast_any_buffer(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int b = 0; b < BUFFERS; b++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int b = 0; b < BUFFERS; ++b) {
             broadcast_is(c, mixed, MIXED, k, buffers[b]);
             broadcast_is(c, equal, EQUAL, k, buffers[b]);
         }
@@ -87,7 +87,7 @@ static void extremes_kept(struct check *c)
     static const struct kind kinds[] = {
         {IMPL_F32, 1, {5}}, {IMPL_F64, 1, {5}}, {IMPL_I32, 1, {5}}, {IMPL_I64, 1, {5}}};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
         struct impl_array *src = coalesce_make(c, kinds, 4, 7, ids[0]);
         struct impl_broadcast op = {
@@ -99,7 +99,7 @@ static void extremes_kept(struct check *c)
         memcpy(src[3].data, large, sizeof large);
         op.copies = coalesce_room(c, kinds, 4, 4 * k);
         check_broadcast(c, &op);
-        for (int t = 0; t < 4 * k; t++)
+        for (int t = 0; t < 4 * k; ++t)
             check_same(c, check_text(c, "tensor %d on device %d", t % 4, ids[t / 4]), &op.copies[t],
                        &src[t % 4]);
     }
@@ -107,8 +107,8 @@ static void extremes_kept(struct check *c)
 
 static void reduce_any_buffer(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int b = 0; b < BUFFERS; b++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int b = 0; b < BUFFERS; ++b) {
             reduce_is(c, mixed, MIXED, k, buffers[b]);
             reduce_is(c, equal, EQUAL, k, buffers[b]);
         }
@@ -123,7 +123,7 @@ enum { ALIKE = sizeof alike / sizeof alike[0] };
 
 static void order_kept(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (size_t buffer = 12; buffer <= 48; buffer += 12) {
             broadcast_is(c, alike, ALIKE, k, buffer);
             reduce_is(c, alike, ALIKE, k, buffer);
@@ -141,7 +141,7 @@ static void large_is_whole(struct check *c)
                                         {IMPL_F32, 1, {3}},
                                         {IMPL_F64, 1, {1}}};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         broadcast_is(c, kinds, 5, k, 40);
         reduce_is(c, kinds, 5, k, 40);
         broadcast_is(c, kinds + 2, 1, k, 40);
@@ -157,8 +157,8 @@ static void empty_survive(struct check *c)
         {IMPL_I64, 1, {0}}, {IMPL_F64, 2, {4, 0}}, {IMPL_F32, 1, {10}},   {IMPL_F32, 1, {0}}};
     static const int begin[] = {0, 0, 0, 3, 1, 0}, count[] = {3, 1, 8, 3, 2, 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; form < sizeof begin / sizeof begin[0]; form++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; form < sizeof begin / sizeof begin[0]; ++form)
             for (int b = 0; b < BUFFERS; b += 3) {
                 broadcast_is(c, kinds + begin[form], count[form], k, buffers[b]);
                 reduce_is(c, kinds + begin[form], count[form], k, buffers[b]);
@@ -171,8 +171,8 @@ static void neighbours_untouched(struct check *c)
 {
     static const int pokes[] = {0, 4, 6, 9, MIXED - 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; p++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; ++p) {
             const int *ids = mixed_ids(k);
             const struct impl_array *src = coalesce_make(c, mixed, MIXED, 7, ids[0]);
             struct impl_array *want = coalesce_make(c, mixed, MIXED, 7, ids[0]);
@@ -186,7 +186,7 @@ static void neighbours_untouched(struct check *c)
             coalesce_add_one(&want[pokes[p]]);
             op.copies = coalesce_room(c, mixed, MIXED, MIXED * k);
             check_broadcast(c, &op);
-            for (int n = 0; n < MIXED * k; n++)
+            for (int n = 0; n < MIXED * k; ++n)
                 check_same(c, check_text(c, "tensor %d of copy %d", n % MIXED, n / MIXED),
                            &op.copies[n], &want[n % MIXED]);
         }
@@ -196,7 +196,7 @@ static void neighbours_untouched(struct check *c)
  * and nothing from the other devices is. */
 static void originals_returned(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (int poke = -1; poke < ALIKE; poke += 3) {
             const int *ids = mixed_ids(k);
             struct impl_array *want = coalesce_make(c, alike, ALIKE, 7, ids[0]);
@@ -212,7 +212,7 @@ static void originals_returned(struct check *c)
             op.copies = coalesce_room(c, alike, ALIKE, ALIKE * k);
             op.src_after = coalesce_room(c, alike, ALIKE, ALIKE);
             check_broadcast(c, &op);
-            for (int t = 0; t < ALIKE; t++) {
+            for (int t = 0; t < ALIKE; ++t) {
                 check_same(c, check_text(c, "source %d afterwards", t), &op.src_after[t], &want[t]);
                 check_device(c, check_text(c, "source %d afterwards", t), &op.src_after[t], ids[0]);
             }
@@ -223,8 +223,8 @@ static void sums_independent(struct check *c)
 {
     static const int pokes[] = {0, 4, 6, 9, MIXED - 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; p++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; ++p) {
             const int *ids = mixed_ids(k);
             struct impl_array *src = check_memory(c, (size_t)(MIXED * k) * sizeof *src);
             struct impl_array *want = coalesce_sums(c, mixed, MIXED, k, 11);
@@ -236,14 +236,14 @@ static void sums_independent(struct check *c)
                                      .poke = pokes[p]};
             struct impl_array *zeroed = &want[pokes[p]];
             check_note(c, "K=%d, sum %d set to zero: ", k, pokes[p]);
-            for (int n = 0; n < k; n++)
+            for (int n = 0; n < k; ++n)
                 memcpy(src + (size_t)(n * MIXED),
                        coalesce_make(c, mixed, MIXED, 11 + (uint64_t)n, ids[n]),
                        MIXED * sizeof *src);
             memset(zeroed->data, 0, check_elements(zeroed) * check_dtype_bytes(zeroed->dtype));
             op.sums = coalesce_room(c, mixed, MIXED, MIXED);
             check_reduce(c, &op);
-            for (int t = 0; t < MIXED; t++)
+            for (int t = 0; t < MIXED; ++t)
                 check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
         }
 }
@@ -253,17 +253,17 @@ static void sums_independent(struct check *c)
 /* The same list on every device gives k times each tensor. */
 static void tensor_by_tensor(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
         struct impl_array *src = check_memory(c, (size_t)(3 * k) * sizeof *src);
         struct impl_reduce op = {.src = src, .n = 3, .k = k, .device = ids[0], .poke = -1};
         check_note(c, "K=%d: ", k);
-        for (int n = 0; n < 3 * k; n++)
+        for (int n = 0; n < 3 * k; ++n)
             src[n] = *check_on(check_vector(c, 5, check_sequence(c, 5, 1 + 10 * (n % 3), 2)),
                                ids[n / 3]);
         op.sums = check_output(c, 3, 64);
         check_reduce(c, &op);
-        for (int t = 0; t < 3; t++)
+        for (int t = 0; t < 3; ++t)
             check_values(c, check_text(c, "sum %d", t), &op.sums[t], 5,
                          check_sequence(c, 5, k * (1 + 10 * t), 2 * k));
     }

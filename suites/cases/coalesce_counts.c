@@ -30,9 +30,9 @@ static size_t broadcast_transfers(struct check *c, const struct kind kinds[], in
     op.src = coalesce_make(c, kinds, n, 5, 0);
     op.copies = coalesce_room(c, kinds, n, k * n);
     check_broadcast(c, &op);
-    for (int t = 0; t < k * n; t++)
+    for (int t = 0; t < k * n; ++t)
         check_same(c, check_text(c, "copy %d", t), &op.copies[t], &op.src[t % n]);
-    if (default_bytes != NULL)
+    if (default_bytes)
         *default_bytes = op.default_bytes;
     return op.transfers;
 }
@@ -46,14 +46,14 @@ static size_t reduce_transfers(struct check *c, const struct kind kinds[], int n
     struct impl_reduce op = {
         .src = src, .n = n, .k = k, .device = 0, .buffer_bytes = buffer, .poke = -1};
 
-    for (int i = 0; i < k; i++)
+    for (int i = 0; i < k; ++i)
         memcpy(src + (size_t)(i * n), coalesce_make(c, kinds, n, 5 + (uint64_t)i, i),
                (size_t)n * sizeof *src);
     op.sums = coalesce_room(c, kinds, n, n);
     check_reduce(c, &op);
-    for (int t = 0; t < n; t++)
+    for (int t = 0; t < n; ++t)
         check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
-    if (default_bytes != NULL)
+    if (default_bytes)
         *default_bytes = op.default_bytes;
     return op.transfers;
 }
@@ -87,10 +87,10 @@ static const struct row rows[] = {
 
 static void groups(struct check *c, bool broadcast)
 {
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
         struct kind kinds[8];
         check_note(c, "row %zu, limit %zu: ", r, rows[r].buffer);
-        for (int t = 0; t < rows[r].n; t++)
+        for (int t = 0; t < rows[r].n; ++t)
             kinds[t] = (struct kind){IMPL_F32, 1, {rows[r].count[t]}};
         if (broadcast)
             check_int(c, "transfers of broadcast",

@@ -39,14 +39,14 @@ struct impl_array *coalesce_make(struct check *c, const struct kind kinds[], int
 {
     struct impl_array *list = check_memory(c, (size_t)(n + 1) * sizeof *list);
 
-    for (int t = 0; t < n; t++) {
+    for (int t = 0; t < n; ++t) {
         size_t count = 1;
-        for (int d = 0; d < kinds[t].ndim; d++)
+        for (int d = 0; d < kinds[t].ndim; ++d)
             count *= kinds[t].dim[d];
         list[t] = *check_on(check_typed(c, kinds[t].dtype, kinds[t].ndim, kinds[t].dim,
                                         check_sequence(c, count, 0, 0)),
                             device);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; ++i)
             put(&list[t], i, mix(seed * 1000003 + (uint64_t)t * 1009 + i + 1));
     }
     return list;
@@ -56,9 +56,9 @@ struct impl_array *coalesce_room(struct check *c, const struct kind kinds[], int
 {
     size_t most = 0;
 
-    for (int t = 0; t < n; t++) {
+    for (int t = 0; t < n; ++t) {
         size_t bytes = check_dtype_bytes(kinds[t].dtype);
-        for (int d = 0; d < kinds[t].ndim; d++)
+        for (int d = 0; d < kinds[t].ndim; ++d)
             bytes *= kinds[t].dim[d];
         most = bytes > most ? bytes : most;
     }
@@ -67,7 +67,7 @@ struct impl_array *coalesce_room(struct check *c, const struct kind kinds[], int
 
 static void add(struct impl_array *sum, const struct impl_array *other)
 {
-    for (size_t i = 0; i < check_elements(sum); i++)
+    for (size_t i = 0; i < check_elements(sum); ++i)
         switch (sum->dtype) {
         case IMPL_F32:
             ((float *)sum->data)[i] += ((const float *)other->data)[i];
@@ -91,9 +91,9 @@ struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int
 {
     struct impl_array *sums = coalesce_make(c, kinds, n, seed, IMPL_HOST);
 
-    for (int i = 1; i < k; i++) {
+    for (int i = 1; i < k; ++i) {
         const struct impl_array *list = coalesce_make(c, kinds, n, seed + (uint64_t)i, IMPL_HOST);
-        for (int t = 0; t < n; t++)
+        for (int t = 0; t < n; ++t)
             add(&sums[t], &list[t]);
     }
     return sums;
@@ -101,7 +101,7 @@ struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int
 
 void coalesce_add_one(struct impl_array *array)
 {
-    for (size_t i = 0; i < check_elements(array); i++)
+    for (size_t i = 0; i < check_elements(array); ++i)
         switch (array->dtype) {
         case IMPL_F32:
             ((float *)array->data)[i] += 1;

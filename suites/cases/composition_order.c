@@ -22,7 +22,7 @@ static struct impl_model *elsewhere(struct check *c, int k, int device, const ch
 /* The input cannot be cut, but the wrong device is found first. */
 void comp_check_before_scatter(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct impl_model *model = elsewhere(c, k, ids[1], "");
         const double zero = 0;
@@ -42,7 +42,7 @@ void comp_check_before_scatter(struct check *c)
  * up, and the layer that would fail once is not reached. */
 void comp_check_before_apply(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct impl_model *model = golden_parallel(
             c, k, "",
@@ -63,7 +63,7 @@ void comp_check_before_apply(struct check *c)
 
 void comp_scatter_before_apply(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, "", check_text(c, "%s%s", failing, GOLDEN_AFFINE));
         const double zero = 0;
@@ -86,7 +86,7 @@ void comp_apply_before_gather(struct check *c)
         "{\"kind\":\"widen\",\"columns\":[2,3]},"
         "{\"kind\":\"fail\",\"replicas\":[1],\"status\":\"fault\",\"text\":\"ran\",\"at\":1}";
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", layers);
 
         check_note(c, "K=%d: ", k);
@@ -105,11 +105,11 @@ void comp_direct(struct check *c)
 {
     static const size_t batches[] = {10, 1, 3};
 
-    for (int device = 0; device < golden_places(c); device++) {
+    for (int device = 0; device < golden_places(c); ++device) {
         struct impl_model *model =
             check_parallel(c, 1, &device, "", GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
 
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; ++j) {
             const size_t n = batches[j];
             const double count = (double)n, sum = count * (count + 1) / 2, loss = 2 * sum + count;
             const double five = 5;
@@ -132,11 +132,11 @@ void comp_direct_moved(struct check *c)
 {
     const size_t n = 3;
 
-    for (int device = 0; device < golden_places(c); device++) {
+    for (int device = 0; device < golden_places(c); ++device) {
         struct impl_model *model =
             check_parallel(c, 1, &device, "", GOLDEN_AFFINE ",{\"kind\":\"tag_device\"}");
 
-        for (int from = IMPL_HOST; from < golden_places(c); from++) {
+        for (int from = IMPL_HOST; from < golden_places(c); ++from) {
             const struct impl_array *y;
 
             check_note(c, "device %d, input on %d: ", device, from);
@@ -172,7 +172,7 @@ void comp_one_row(struct check *c)
 {
     const size_t one = 1;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
         const double row = 6, y = 13, g = -4, dx = -8;
 
@@ -191,7 +191,7 @@ void comp_one_row(struct check *c)
 
 void comp_one_row_thread(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call = {.in = {golden_rows(c, 1)}, .n_in = 1};
 
         check_note(c, "K=%d: ", k);
@@ -209,7 +209,7 @@ void comp_one_row_thread(struct check *c)
 /* The wrapper does, to its one device. */
 void comp_wrapper_moves(struct check *c)
 {
-    for (int from = IMPL_HOST; from < golden_places(c); from++) {
+    for (int from = IMPL_HOST; from < golden_places(c); ++from) {
         struct impl_model *model = elsewhere(c, 1, from, "");
 
         check_note(c, "one device, module on %d: ", from);
@@ -222,10 +222,10 @@ void comp_wrapper_moves(struct check *c)
 /* It does not when it has several. */
 void comp_wrapper_keeps(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = elsewhere(c, k, IMPL_HOST, "");
 
-        for (int time = 0; time < 2; time++) {
+        for (int time = 0; time < 2; ++time) {
             check_note(c, "K=%d, forward %d: ", k, time);
             check_refused(c, "a module on the host", golden_try_one(c, model, golden_rows(c, 10)),
                           ALLOW(IMPL_EDEVICE));
@@ -241,7 +241,7 @@ void comp_functional(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "\"functional\":true,", GOLDEN_AFFINE);
         const double w = 2 - 385.0 / 64, b = 1 - 55.0 / 64;
 
@@ -261,7 +261,7 @@ void comp_functional(struct check *c)
 /* The function does not, not even to one device. */
 void comp_functional_keeps(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, "\"functional\":true,",
                             "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":-1}");
@@ -282,7 +282,7 @@ void comp_functional_dim(struct check *c)
     enum { ROWS = 2, COLUMNS = 10 };
     const size_t dim[] = {ROWS, COLUMNS};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, "\"functional\":true,\"dim\":1,\"output_device\":0,",
                             "{\"kind\":\"tag_dim\",\"dim\":1}");
@@ -291,9 +291,9 @@ void comp_functional_dim(struct check *c)
         double want[ROWS * COLUMNS];
 
         check_note(c, "K=%d: ", k);
-        for (int s = 0; s < m; s++)
-            for (size_t end = column + size[s]; column < end; column++)
-                for (size_t r = 0; r < ROWS; r++)
+        for (int s = 0; s < m; ++s)
+            for (size_t end = column + size[s]; column < end; ++column)
+                for (size_t r = 0; r < ROWS; ++r)
                     want[r * COLUMNS + column] =
                         (double)(r * COLUMNS + column + 1) + 1000 * (double)size[s];
         golden_is(c, "output", check_forward(c, model, golden_matrix(c, ROWS, COLUMNS, 1, 1)), 2,
@@ -304,8 +304,8 @@ void comp_functional_dim(struct check *c)
 
 void comp_functional_output(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++)
-        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
+        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
             struct impl_model *model = golden_parallel(
                 c, k, check_text(c, "\"functional\":true,\"output_device\":%d,", device),
                 GOLDEN_AFFINE);

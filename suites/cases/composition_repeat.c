@@ -25,7 +25,7 @@ static void backward(struct check *c, struct impl_model *model, size_t n, double
 {
     golden_is_sequence(c, "input gradient", check_backward(c, model, golden_vector(c, n, -2, 3)), 1,
                        &n, -4, 6);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         const double g = 3 * (double)i - 2;
 
         sums[0] += g * (first + (double)i);
@@ -40,7 +40,7 @@ void comp_two_forwards(struct check *c)
 {
     const size_t four = 4;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
         double sums[2] = {0};
 
@@ -59,7 +59,7 @@ void comp_two_forwards(struct check *c)
 
 void comp_interleaved(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
         double sums[2] = {0};
 
@@ -80,7 +80,7 @@ void comp_interleaved(struct check *c)
 /* Two models at once, which share a session and nothing else; their backwards in either order. */
 void comp_two_models(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *one = golden_affine(c, k), *other = golden_affine(c, golden_most(c, 4));
         double sums[2] = {0}, others[2] = {0};
 
@@ -103,7 +103,7 @@ void comp_two_models(struct check *c)
 /* Every forward has one backward; one without gradients has none. */
 void comp_once_each(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
         check_note(c, "K=%d: ", k);
@@ -125,14 +125,14 @@ void comp_deep(struct check *c)
 {
     enum { LEAST = 3, MOST = 11 };
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
         double sum = 0;
 
         check_note(c, "K=%d: ", k);
-        for (size_t n = LEAST; n <= MOST; n++)
+        for (size_t n = LEAST; n <= MOST; ++n)
             check_forward(c, model, golden_rows(c, n));
-        for (size_t n = MOST; n >= LEAST; n--) {
+        for (size_t n = MOST; n >= LEAST; --n) {
             check_note(c, "K=%d, backward of %zu rows: ", k, n);
             golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1,
                                &n, 2, 2);
@@ -148,8 +148,8 @@ void comp_input_kept(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int before = 0; before < 2; before++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int before = 0; before < 2; ++before) {
             const int device = golden_ids(c, k)[0];
             struct impl_model *model =
                 check_model(c,
@@ -161,7 +161,7 @@ void comp_input_kept(struct check *c)
 
             check_note(c, "K=%d, %s: ", k, before ? "a layer before the wrapper" : "wrapper only");
             check_forward(c, model, x);
-            for (size_t e = 0; e < n; e++)
+            for (size_t e = 0; e < n; ++e)
                 ((float *)x->data)[e] = 77;
             check_backward(c, model, golden_rows(c, n));
             check_grad_is(c, model, 0, before ? 2 * 385 : 385);
@@ -196,7 +196,7 @@ static void repeated_open(struct check *c, struct repeated *r, int k, size_t row
 
 static void repeated_steps(struct check *c, struct repeated *r, int times)
 {
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < times; ++i) {
         check_forward_op(c, r->model, &r->forward);
         if (r->forward.grad)
             check_backward_op(c, r->model, &r->backward);
@@ -289,7 +289,7 @@ void comp_live_errors(struct check *c)
 
     repeated_open(c, &r, golden_most(c, 4), 100, GOLDEN_AFFINE ",{\"kind\":\"take\",\"rows\":[5]}");
     r.forward.trace = trace;
-    for (int time = 0; time < 12; time++) {
+    for (int time = 0; time < 12; ++time) {
         const double zero = 0;
         const int status = golden_try_one(c, r.model, check_array(c, 0, NULL, &zero));
 

@@ -11,10 +11,10 @@ enum { BATCHES = sizeof batches / sizeof batches[0] };
 
 void comp_golden(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < BATCHES; j++) {
+        for (int j = 0; j < BATCHES; ++j) {
             const size_t n = batches[j];
 
             check_note(c, "K=%d N=%zu: ", k, n);
@@ -29,13 +29,13 @@ void comp_golden(struct check *c)
 
 void comp_network(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_net net;
         struct impl_model *model;
 
         golden_net_batch(c, &net, 1, check_seed(c) + 1, 0);
         model = golden_parallel(c, k, "", golden_net_layers(c, &net));
-        for (int j = 0; j < BATCHES; j++) {
+        for (int j = 0; j < BATCHES; ++j) {
             const size_t in[] = {batches[j], NET_IN}, out[] = {batches[j], NET_OUT};
 
             check_note(c, "K=%d N=%zu: ", k, batches[j]);
@@ -53,7 +53,7 @@ void comp_every_size(struct check *c)
     const int k = golden_most(c, 8);
     struct impl_model *model = golden_affine(c, k);
 
-    for (size_t n = 50; n >= 1; n--) {
+    for (size_t n = 50; n >= 1; --n) {
         check_note(c, "K=%d N=%zu: ", k, n);
         golden_is_sequence(c, "output", check_infer(c, model, golden_vector(c, n, -20, 3)), 1, &n,
                            -39, 6);
@@ -80,7 +80,7 @@ void comp_large(struct check *c)
     struct impl_model *model = golden_affine(c, golden_most(c, 8));
     double *g = check_memory(c, n * sizeof *g), *dx = check_memory(c, n * sizeof *dx), dw = 0;
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         g[with[i]] = i + 1;
         dx[with[i]] = 2 * g[with[i]];
         dw += g[with[i]] * (double)(with[i] + 1);
@@ -97,14 +97,14 @@ void comp_shapes(struct check *c)
     static const size_t shapes[][5] = {
         {10, 1, 0, 0, 0}, {7, 3, 2, 0, 0}, {9, 1, 2, 2, 0}, {5, 2, 1, 3, 2}};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; ++j) {
             const int ndim = j + 2;
             size_t count = 1;
 
-            for (int d = 0; d < ndim; d++)
+            for (int d = 0; d < ndim; ++d)
                 count *= shapes[j][d];
             check_note(c, "K=%d, %d dimensions: ", k, ndim);
             golden_is_sequence(
@@ -131,7 +131,7 @@ static void shard_mean(struct check *c, struct impl_model *model, int k, size_t 
     for (int s = 0; s < m; row += size[s++]) {
         const double middle = (double)row + ((double)size[s] - 1) / 2;
 
-        for (size_t i = row; i < row + size[s]; i++) {
+        for (size_t i = row; i < row + size[s]; ++i) {
             const double at = (double)i, off = at - middle;
 
             x[2 * i] = at;
@@ -152,10 +152,10 @@ static void shard_mean(struct check *c, struct impl_model *model, int k, size_t 
 
 void comp_shard_mean(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"subtract_mean\"}");
 
-        for (int j = 0; j < BATCHES; j++) {
+        for (int j = 0; j < BATCHES; ++j) {
             check_note(c, "K=%d N=%zu: ", k, batches[j]);
             shard_mean(c, model, k, batches[j]);
         }
@@ -166,17 +166,17 @@ void comp_shard_mean(struct check *c)
 /* What depends on the size sees n_s, not N. */
 void comp_shard_size(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"tag_dim\",\"dim\":0}");
 
-        for (int j = 0; j < BATCHES; j++) {
+        for (int j = 0; j < BATCHES; ++j) {
             const size_t n = batches[j];
             size_t size[IMPL_MAX_DEVICES], row = 0;
             const int m = check_shards(n, k, size);
             double *y = check_memory(c, n * sizeof *y);
 
-            for (int s = 0; s < m; s++)
-                for (size_t r = 0; r < size[s]; r++, row++)
+            for (int s = 0; s < m; ++s)
+                for (size_t r = 0; r < size[s]; ++r, ++row)
                     y[row] = (double)(row + 1) + 1000 * (double)size[s];
             check_note(c, "K=%d N=%zu: ", k, n);
             golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), n, y);
@@ -198,10 +198,10 @@ void comp_constant(struct check *c)
                         twice[] = {4, -6, 10, -14, 22, -26};
     const size_t shape[] = {2, 3};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", constant);
 
-        for (int time = 0; time < 2; time++) {
+        for (int time = 0; time < 2; ++time) {
             struct golden_call call = {.n_in = 0};
             const struct impl_array *const upstream[] = {check_array(c, 2, shape, g)};
 
@@ -219,7 +219,7 @@ void comp_constant(struct check *c)
 
 void comp_constant_once(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call = {.n_in = 0};
 
         check_note(c, "K=%d: ", k);
@@ -244,7 +244,7 @@ static void arguments_only(struct check *c, int k, int times)
     double y[3 * IMPL_MAX_DEVICES], g[3 * IMPL_MAX_DEVICES], dw[3] = {0};
     const struct impl_array *upstream[1];
 
-    for (int j = 0; j < 3 * times; j++) {
+    for (int j = 0; j < 3 * times; ++j) {
         const double weight = (j % 3 + 1) * (j % 3 + 1);
 
         y[j] = 7 * weight + 2000;
@@ -262,13 +262,13 @@ static void arguments_only(struct check *c, int k, int times)
 
 void comp_arguments_all(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         arguments_only(c, k, k);
 }
 
 void comp_arguments_once(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         arguments_only(c, k, 1);
 }
 
@@ -280,7 +280,7 @@ void comp_special(struct check *c)
     const void *bits = values; /* NaN is not equal to itself, its bits are */
     const size_t n = sizeof values / sizeof values[0];
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"identity\"}");
         struct impl_array *x = check_vector(c, n, check_sequence(c, n, 1, 1));
         const struct impl_array *y;
@@ -301,7 +301,7 @@ void comp_wide_rows(struct check *c)
     enum { ROWS = 10, COLUMNS = 8192 };
     const size_t dim[] = {ROWS, COLUMNS}, count = (size_t)ROWS * COLUMNS;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0 && k <= 4; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0 && k <= 4; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
         check_note(c, "K=%d: ", k);

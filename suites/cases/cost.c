@@ -9,7 +9,7 @@ static const char tutorial[] = "{\"kind\":\"linear\",\"in\":5,\"out\":2}";
 static void sent_is(struct check *c, const struct impl_trace *trace, int m, bool clone)
 {
     check_int(c, "replicas", trace->replicas, m);
-    for (int s = clone ? 1 : 0; s < m; s++)
+    for (int s = clone ? 1 : 0; s < m; ++s)
         check_int(c, check_text(c, "bytes sent to replica %d", s),
                   (long long)trace->replica[s].bytes_to, s == 0 || m == 1 ? 0 : BYTES);
 }
@@ -23,7 +23,7 @@ static void step_moves(struct check *c, int k, size_t n)
     const int m = check_shards(n, k, size);
 
     check_note(c, "K=%d N=%zu: ", k, n);
-    for (int turn = 0; turn < 2; turn++) { /* the second step costs what the first one does */
+    for (int turn = 0; turn < 2; ++turn) { /* the second step costs what the first one does */
         struct impl_trace *trace = check_memory(c, sizeof *trace);
         struct impl_trace *back = check_memory(c, sizeof *back);
         struct impl_backward op = {.n_grad_out = 1, .n_in = 1, .trace = back};
@@ -34,7 +34,7 @@ static void step_moves(struct check *c, int k, size_t n)
             check_on(check_array(c, 2, out, check_integers(c, n * 2, 4)), mixed_ids(k)[0]);
         op.grad_in = check_output(c, 1, 4096);
         check_backward_op(c, model, &op);
-        for (int s = 1; s < m; s++) {
+        for (int s = 1; s < m; ++s) {
             bytes += back->replica[s].bytes_from;
             check_int(c, check_text(c, "bytes of gradients from replica %d", s),
                       (long long)back->replica[s].bytes_from, BYTES);
@@ -47,8 +47,8 @@ static void bytes_of_a_step(struct check *c)
 {
     static const size_t rows[] = {10, 30, 1, 9};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; form++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form)
             step_moves(c, k, rows[form]);
 }
 
@@ -58,7 +58,7 @@ static void bytes_without_gradients(struct check *c)
 {
     const size_t in[] = {10, 5};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_parallel(c, k, NULL, "",
                            "{\"kind\":\"linear\",\"in\":5,\"out\":2,\"with_bias\":false},"
@@ -66,7 +66,7 @@ static void bytes_without_gradients(struct check *c)
         const bool clone = check_choice(c, IMPL_REPLICA_0) == IMPL_CLONE;
         size_t size[IMPL_MAX_DEVICES];
         const int m = check_shards(10, k, size);
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             struct impl_trace *trace = check_memory(c, sizeof *trace);
             struct impl_forward op = {
                 .n_in = 1, .grad = turn == 2, .train = turn == 1, .trace = trace};
@@ -84,8 +84,8 @@ static void largest_shard(struct check *c)
 {
     static const size_t rows[] = {30, 10, 9, 65, 17, 100, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
             const size_t n = rows[form], most = (n + (size_t)k - 1) / (size_t)k;
             struct impl_model *model =
                 check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"tag_dim\",\"dim\":0}");
@@ -94,7 +94,7 @@ static void largest_shard(struct check *c)
             check_note(c, "K=%d N=%zu: ", k, n);
             y = check_forward(c, model, check_column(c, n, check_sequence(c, n, 0, 0)));
             check_int(c, "rows", (long long)check_elements(y), (long long)n);
-            for (size_t r = 0; r < n; r++)
+            for (size_t r = 0; r < n; ++r)
                 largest = check_element(y, r) > largest ? check_element(y, r) : largest;
             check_int(c, "rows of the largest shard", (long long)(largest / 1000), (long long)most);
         }

@@ -11,7 +11,7 @@ static void values_and_gradients(struct check *c)
                                         "\"output_device\":1,"};
 
     check_use(c, check_host_session(c));
-    for (size_t form = 0; form < sizeof forms / sizeof forms[0]; form++) {
+    for (size_t form = 0; form < sizeof forms / sizeof forms[0]; ++form) {
         struct impl_model *model =
             check_model(c,
                         "{\"layers\":[{\"kind\":\"parallel\",%s\"layers\":[{\"kind\":\"affine\","
@@ -20,7 +20,7 @@ static void values_and_gradients(struct check *c)
         check_note(c, "{%s}: ", forms[form]);
         check_set(c, model, IMPL_GRAD, 0, (const double[]){1000});
         check_set(c, model, IMPL_GRAD, 1, (const double[]){123});
-        for (int turn = 1; turn <= 3; turn++) {
+        for (int turn = 1; turn <= 3; ++turn) {
             struct impl_array *y = check_forward(
                 c, model, check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1))));
             struct impl_array *dx;
@@ -45,7 +45,7 @@ static void called_once(struct check *c)
                            "{\"kind\":\"tag_device\"},{\"kind\":\"tag_replica\"},"
                            "{\"kind\":\"tag_mode\"}]}]}");
     check_value_is(c, model, 0, 0);
-    for (int turn = 1; turn <= 4; turn++) {
+    for (int turn = 1; turn <= 4; ++turn) {
         const size_t n = 2 + 3 * (size_t)turn;
         const bool grad = turn % 2 == 0, train = turn > 2;
         const double device = 0, replica = 1000, mode = 1000 * grad + 2000 * train;
@@ -94,7 +94,7 @@ static void functional_called(struct check *c)
 
     check_use(c, check_host_session(c));
     model = check_model(c, "%s", functional);
-    for (int turn = 1; turn <= 2; turn++) {
+    for (int turn = 1; turn <= 2; ++turn) {
         check_values(
             c, "output",
             check_forward(c, model,
@@ -149,8 +149,8 @@ static void empty_ids_give(struct check *c, int k)
     struct impl_model *model = check_model(c, "%s", empty_ids);
     double want[N];
 
-    for (int s = 0; s < m; s++)
-        for (size_t row = 0; row < size[s]; row++, r++)
+    for (int s = 0; s < m; ++s)
+        for (size_t row = 0; row < size[s]; ++row, ++r)
             want[r] = 2 * ((double)(r + 1) + 1000 * (s + 1) + 1000 * (double)size[s]) + 1;
     check_values(
         c, "output",

@@ -74,19 +74,19 @@ static void ask(struct check *c, struct impl_buckets *op, int n)
 
 static void known_buckets(struct check *c)
 {
-    for (size_t row = 0; row < sizeof known / sizeof known[0]; row++) {
+    for (size_t row = 0; row < sizeof known / sizeof known[0]; ++row) {
         const struct assignment *a = &known[row];
         enum impl_dtype dtype[8];
         struct impl_buckets op = {
             .bytes = a->bytes, .dtype = dtype, .limits = a->limits, .n_limits = a->n_limits};
         check_note(c, "row %zu: ", row);
-        for (int t = 0; t < a->n; t++)
+        for (int t = 0; t < a->n; ++t)
             dtype[t] = a->type[t] == 'd' ? IMPL_F64 : IMPL_F32;
         ask(c, &op, a->n);
         check_int(c, "buckets", op.n_buckets, a->n_buckets);
-        for (int t = 0; t < a->n; t++)
+        for (int t = 0; t < a->n; ++t)
             check_int(c, check_text(c, "bucket of tensor %d", t), op.bucket[t], a->bucket[t]);
-        for (int b = 0; b < a->n_buckets; b++)
+        for (int b = 0; b < a->n_buckets; ++b)
             check_int(c, check_text(c, "limit of bucket %d", b), (long long)op.limit_of[b],
                       (long long)a->limit_of[b]);
     }
@@ -102,12 +102,12 @@ static int assign(const struct impl_buckets *op, int bucket[], size_t limit_of[]
     } key[IMPL_I64 + 1];
     int buckets = 0;
 
-    for (int d = 0; d <= IMPL_I64; d++) {
+    for (int d = 0; d <= IMPL_I64; ++d) {
         key[d].bytes = 0;
         key[d].open = -1;
         key[d].limit = 0;
     }
-    for (int t = 0; t < op->n; t++) {
+    for (int t = 0; t < op->n; ++t) {
         const int d = (int)op->dtype[t];
         if (key[d].open < 0) {
             key[d].open = buckets;
@@ -129,7 +129,7 @@ static void any_buckets(struct check *c)
     static const enum impl_dtype types[] = {IMPL_F32, IMPL_F64, IMPL_F32, IMPL_I64};
     static const size_t limits[][3] = {{80, 80, 80}, {1, 200, 81}, {128, 256, 512}, {16, 1000, 8}};
 
-    for (uint64_t turn = 0; turn < 200; turn++) {
+    for (uint64_t turn = 0; turn < 200; ++turn) {
         const int n = 1 + (int)(turn % MOST), n_limits = 1 + (int)(turn % 3);
         const double *random = check_integers(c, 2 * MOST, turn);
         size_t bytes[MOST], want_limit[MOST];
@@ -138,16 +138,16 @@ static void any_buckets(struct check *c)
         struct impl_buckets op = {
             .bytes = bytes, .dtype = dtype, .limits = limits[turn % 4], .n_limits = n_limits};
         check_note(c, "list %d: ", (int)turn);
-        for (int t = 0; t < n; t++) {
+        for (int t = 0; t < n; ++t) {
             bytes[t] = (size_t)(random[2 * t] + 8) * 8; /* whole elements of every type, or none */
             dtype[t] = types[(unsigned)(random[2 * t + 1] + 8) % 4];
         }
         ask(c, &op, n);
         buckets = assign(&op, want, want_limit);
         check_int(c, "buckets", op.n_buckets, buckets);
-        for (int t = 0; t < n; t++)
+        for (int t = 0; t < n; ++t)
             check_int(c, check_text(c, "bucket of tensor %d of %d", t, n), op.bucket[t], want[t]);
-        for (int b = 0; b < buckets; b++)
+        for (int b = 0; b < buckets; ++b)
             check_int(c, check_text(c, "limit of bucket %d", b), (long long)op.limit_of[b],
                       (long long)want_limit[b]);
     }
@@ -185,13 +185,13 @@ static const struct share shares[] = {
 static void share_is(struct check *c, const struct impl_sampler *op, size_t n, const size_t index[])
 {
     check_int(c, "number of indices", (long long)op->n, (long long)n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         check_int(c, check_text(c, "index %zu", i), (long long)op->index[i], (long long)index[i]);
 }
 
 static void known_shares(struct check *c)
 {
-    for (size_t row = 0; row < sizeof shares / sizeof shares[0]; row++) {
+    for (size_t row = 0; row < sizeof shares / sizeof shares[0]; ++row) {
         const struct share *s = &shares[row];
         struct impl_sampler op = {.items = s->items,
                                   .ranks = s->ranks,
@@ -211,9 +211,9 @@ static void any_share(struct check *c)
 {
     enum { ROOM = 48 };
 
-    for (size_t items = 1; items <= 40; items++)
-        for (int ranks = 1; ranks <= 9; ranks++)
-            for (int form = 0; form < 2; form++) {
+    for (size_t items = 1; items <= 40; ++items)
+        for (int ranks = 1; ranks <= 9; ++ranks)
+            for (int form = 0; form < 2; ++form) {
                 const size_t r = (size_t)ranks;
                 const size_t n = form == 1 ? items / r : (items + r - 1) / r;
                 const int rank = (int)((items * 7 + (size_t)form) % r);
@@ -226,7 +226,7 @@ static void any_share(struct check *c)
                 check_note(c, "%zu items, rank %d of %d%s: ", items, rank, ranks,
                            form == 1 ? ", the rest dropped" : "");
                 op.index = given;
-                for (size_t i = 0; i < n; i++)
+                for (size_t i = 0; i < n; ++i)
                     index[i] = ((size_t)rank + i * r) % items;
                 check_sampler(c, &op);
                 share_is(c, &op, n, index);

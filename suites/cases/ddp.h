@@ -10,7 +10,7 @@
 
 enum { DDP_MOST = 4 };
 
-/* Numbers of ranks with which a mean is exact: for (i = 0; (ranks = ddp_ranks(i)); i++). */
+/* Numbers of ranks with which a mean is exact: for (i = 0; (ranks = ddp_ranks(i)); ++i). */
 int ddp_ranks(int i);
 
 /* ---- one forward and backward of all ranks (ddp_ranks.c) ------------------------------------- */

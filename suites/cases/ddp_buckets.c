@@ -20,7 +20,7 @@ static const struct impl_trace *traced_step(struct check *c, struct impl_model *
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     struct ddp_call call = {.ranks = RANKS, .backward = trace};
 
-    for (int r = 0; r < RANKS; r++)
+    for (int r = 0; r < RANKS; ++r)
         call.in[r] =
             check_array(c, 2, (const size_t[]){1, columns}, check_sequence(c, columns, 0, 0));
     check_zero_grad(c, model);
@@ -31,7 +31,7 @@ static const struct impl_trace *traced_step(struct check *c, struct impl_model *
 static void layout_is(struct check *c, const struct impl_trace *trace, const struct layout *want)
 {
     check_int(c, "buckets", trace->buckets, want->n);
-    for (int b = 0; b < want->n; b++)
+    for (int b = 0; b < want->n; ++b)
         check_int(c, check_text(c, "bytes of bucket %d", b), (long long)trace->bucket[b].bytes,
                   (long long)want->bytes[b]);
 }
@@ -67,7 +67,7 @@ void ddp_buckets_reversed(struct check *c)
                         "{\"device\":-1,\"find_unused\":true,\"layers\":[" LINEAR(
                             512, 600) "," LINEAR(600, 250) "," LINEAR(250, 400) "]}");
 
-    for (int turn = 0; turn < 3; turn++) {
+    for (int turn = 0; turn < 3; ++turn) {
         check_note(c, "iteration %d: ", turn);
         layout_is(c, traced_step(c, model, WIDTH), &want);
     }
@@ -96,12 +96,12 @@ void ddp_buckets_arrival(struct check *c)
     static const struct layout first = {1, {MIB + 1228800}};
     static const struct layout later[RANKS] = {{2, {MIB, 1228800}}, {2, {1228800, MIB}}};
 
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; ++rank) {
         struct impl_model *model = two_blocks(c, rank);
 
         check_note(c, "the other order on rank %d, iteration 0: ", rank);
         layout_is(c, traced_step(c, model, WIDTH), &first);
-        for (int turn = 1; turn < 4; turn++) {
+        for (int turn = 1; turn < 4; ++turn) {
             check_note(c, "the other order on rank %d, iteration %d: ", rank, turn);
             layout_is(c, traced_step(c, model, WIDTH), &later[rank]);
         }
@@ -117,8 +117,8 @@ static void set_weights(struct check *c, struct impl_model *model, int ranks)
 {
     const size_t n = (size_t)WIDTH * WIDTH;
 
-    for (int r = 0; r < ranks; r++)
-        for (int p = 0; p < 2; p++)
+    for (int r = 0; r < ranks; ++r)
+        for (int p = 0; p < 2; ++p)
             ddp_set(c, model, r, IMPL_VALUE, p, check_sequence(c, n, 1 + p, 0));
 }
 
@@ -126,7 +126,7 @@ static struct ddp_call rows_of(struct check *c, int ranks, const double x[])
 {
     struct ddp_call call = {.ranks = ranks};
 
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         call.in[r] =
             check_array(c, 2, (const size_t[]){1, WIDTH}, check_sequence(c, WIDTH, x[r], 0));
     return call;
@@ -138,9 +138,9 @@ static void weights_are_reduced(struct check *c, struct impl_model *model, int r
     const size_t n = (size_t)WIDTH * WIDTH;
     double mean = 0;
 
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         mean += x[r] / ranks;
-    for (int p = 0; p < 2; p++)
+    for (int p = 0; p < 2; ++p)
         ddp_all_are(c, model, ranks, IMPL_GRAD, p, n,
                     check_sequence(c, n, (double)WIDTH * (2 - p) * mean, 0));
 }
@@ -151,7 +151,7 @@ void ddp_buckets_order(struct check *c)
 {
     static const double x[RANKS] = {3, 8};
 
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; ++rank) {
         struct impl_model *model = check_ddp_model(
             c, RANKS,
             check_text(
@@ -161,7 +161,7 @@ void ddp_buckets_order(struct check *c)
                 rank));
 
         set_weights(c, model, RANKS);
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             struct ddp_call call = rows_of(c, RANKS, x);
 
             check_note(c, "the other order on rank %d, iteration %d: ", rank, turn);
@@ -191,7 +191,7 @@ void ddp_buckets_beside(struct check *c)
                    SLEEP_MS));
 
     set_weights(c, model, RANKS);
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < TURNS; ++turn) {
         struct impl_trace *trace = check_memory(c, sizeof *trace);
         struct ddp_call call = rows_of(c, RANKS, x);
 
@@ -215,7 +215,7 @@ static uint64_t total(const struct impl_trace *trace, bool gradients)
 {
     uint64_t bytes = 0;
 
-    for (int r = 0; r < trace->replicas; r++)
+    for (int r = 0; r < trace->replicas; ++r)
         bytes += gradients ? trace->replica[r].bytes_from : trace->replica[r].bytes_to;
     return bytes;
 }
@@ -243,7 +243,7 @@ static void step_moves(struct check *c, struct impl_model *model, int ranks, boo
     struct ddp_call call = {
         .ranks = ranks, .no_sync = no_sync, .forward = forward, .backward = backward};
 
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         call.in[r] = check_array(c, 2, (const size_t[]){3, 5}, check_integers(c, 15, (uint64_t)r));
     ddp_pass(c, model, &call);
     check_int(c, "ranks in the trace of forward", forward->replicas, ranks);
@@ -258,10 +258,10 @@ static void step_moves(struct check *c, struct impl_model *model, int ranks, boo
 
 void ddp_traffic(struct check *c)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, tutorial);
 
-        for (int turn = 0; turn < 5; turn++) {
+        for (int turn = 0; turn < 5; ++turn) {
             check_note(c, "R=%d, iteration %d: ", ranks, turn);
             step_moves(c, model, ranks, turn == 2, turn != 3);
             check_step(c, model, 0.125F, 0.5F);

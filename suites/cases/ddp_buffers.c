@@ -25,12 +25,12 @@ static void take_turn(struct check *c, struct impl_model *model, int ranks, int 
 {
     struct ddp_call call = ddp_rows(c, ranks, rows);
 
-    for (int r = 1; r < ranks; r++)
+    for (int r = 1; r < ranks; ++r)
         ddp_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
     call.no_sync = turns[i].no_sync;
     call.infer = turns[i].infer;
     ddp_forward(c, model, &call);
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         ddp_rank_is(c, model, r, IMPL_VALUE, COUNT,
                     r == 0 || turns[i].sent ? 5 + i + 1 : 100 * r + 1);
     if (!call.infer)
@@ -40,10 +40,10 @@ static void take_turn(struct check *c, struct impl_model *model, int ranks, int 
 
 void ddp_buffers_sent(struct check *c)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, counting);
 
-        for (int i = 0; i < TURNS; i++) {
+        for (int i = 0; i < TURNS; ++i) {
             check_note(c, "R=%d, turn %d: ", ranks, i);
             take_turn(c, model, ranks, i);
         }
@@ -63,7 +63,7 @@ static struct ddp_call columns(struct check *c, int ranks, size_t n, const doubl
 {
     struct ddp_call call = {.ranks = ranks};
 
-    for (int r = 0; r < ranks && r < DDP_MOST; r++)
+    for (int r = 0; r < ranks && r < DDP_MOST; ++r)
         call.in[r] = check_needs_grad(check_column(c, n, x + (size_t)r * n));
     return call;
 }
@@ -72,23 +72,23 @@ static struct ddp_call columns(struct check *c, int ranks, size_t n, const doubl
  * more: their mean is 4r + turn + 1, their variance 2. */
 void ddp_buffers_statistics(struct check *c)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, norm);
         double mean = 0, variance = 1;
 
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             double x[2 * DDP_MOST];
             struct ddp_call call;
 
             check_note(c, "R=%d, turn %d: ", ranks, turn);
-            for (int r = 0; r < ranks; r++) {
+            for (int r = 0; r < ranks; ++r) {
                 x[2 * r] = 4 * r + turn;
                 x[2 * r + 1] = x[2 * r] + 2;
             }
             call = columns(c, ranks, 2, x);
             ddp_pass(c, model, &call);
             variance = 0.5 * variance + 0.5 * 2;
-            for (int r = 0; r < ranks; r++) {
+            for (int r = 0; r < ranks; ++r) {
                 check_values(c, check_text(c, "output of rank %d", r), call.out[r], 2,
                              (const double[]){-1, 1});
                 ddp_rank_is(c, model, r, IMPL_VALUE, MEAN, 0.5 * mean + 0.5 * (4 * r + turn + 1));
@@ -118,7 +118,7 @@ static struct ddp_call evaluate(struct check *c, struct impl_model *model, int r
     call.eval = true;
     set_statistics(c, model, mean, deviation * deviation);
     ddp_forward(c, model, &call);
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         check_values(c, check_text(c, "output of rank %d", r), call.out[r], 1,
                      (const double[]){(x[r] - mean) / deviation});
     return call;
@@ -126,7 +126,7 @@ static struct ddp_call evaluate(struct check *c, struct impl_model *model, int r
 
 static void input_gradients(struct check *c, const struct ddp_call *call, double want)
 {
-    for (int r = 0; r < call->ranks; r++)
+    for (int r = 0; r < call->ranks; ++r)
         check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r], 1, &want);
 }
 
@@ -136,7 +136,7 @@ void ddp_buffers_two_forwards(struct check *c)
 {
     static const double x[DDP_MOST] = {8, 24, -8, 40}, other[DDP_MOST] = {4, -4, 12, 20};
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, norm);
         struct ddp_call first, second;
         int status;

@@ -32,7 +32,7 @@ static bool iterate(struct check *c, struct impl_model *model, const struct loop
     bool active[DDP_MOST], any = false;
 
     mean[0] = mean[1] = 0;
-    for (int r = 0; r < loop->ranks; r++) {
+    for (int r = 0; r < loop->ranks; ++r) {
         active[r] = i < loop->batches[r];
         any = any || active[r];
         call.in[r] = active[r] ? call.in[r] : NULL;
@@ -44,8 +44,8 @@ static bool iterate(struct check *c, struct impl_model *model, const struct loop
     if (!any)
         return false;
     ddp_backward(c, model, &call);
-    for (int r = 0; r < loop->ranks; r++)
-        for (int p = 0; active[r] && p < 2; p++)
+    for (int r = 0; r < loop->ranks; ++r)
+        for (int p = 0; active[r] && p < 2; ++p)
             ddp_rank_is(c, model, r, IMPL_GRAD, p, mean[p]);
     return true;
 }
@@ -58,7 +58,7 @@ static void train(struct check *c, struct impl_model *model, const struct loop *
 
     sum[0] = sum[1] = 0;
     check_note(c, "%s, iteration 0: ", name);
-    for (int i = 0; iterate(c, model, loop, i, mean); i++) {
+    for (int i = 0; iterate(c, model, loop, i, mean); ++i) {
         check_step(c, model, rate, 0);
         check_zero_grad(c, model);
         sum[0] += mean[0];
@@ -81,7 +81,7 @@ void ddp_join_divisor(struct check *c)
     struct impl_model *model = check_ddp_model(c, two.ranks, affine);
     double mean[2];
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; ++i) {
         check_note(c, "iteration %d: ", i);
         check_true(c, iterate(c, model, &two, i, mean), "nobody is active");
         ddp_rank_is(c, model, 1, IMPL_GRAD, 0, want[i]);
@@ -95,14 +95,14 @@ void ddp_join_divisor(struct check *c)
 /* Other ranks first, several at once, and an ordinary step after it: all are back. */
 void ddp_join_divisor_many(struct check *c)
 {
-    for (int row = 0; row < MANY; row++) {
+    for (int row = 0; row < MANY; ++row) {
         const struct loop *loop = &many[row];
         struct impl_model *model = check_ddp_model(c, loop->ranks, affine);
         struct ddp_call call = ddp_rows(c, loop->ranks, loop->x);
         double sum[2], mean = 0;
 
         train(c, model, loop, name_of(c, row), sum);
-        for (int r = 0; r < loop->ranks; r++)
+        for (int r = 0; r < loop->ranks; ++r)
             mean += loop->x[r] / loop->ranks;
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
@@ -121,9 +121,9 @@ static void last_one_wins(struct check *c, int row, double apart)
     struct impl_model *model = check_ddp_model(c, loop->ranks, affine);
     double sum[2];
 
-    for (int r = 0; r < loop->ranks; r++)
+    for (int r = 0; r < loop->ranks; ++r)
         ddp_set(c, model, r, IMPL_VALUE, 0, (const double[]){2 + apart * r});
-    for (int turn = 1; turn <= 2; turn++) {
+    for (int turn = 1; turn <= 2; ++turn) {
         train(c, model, loop, check_text(c, "%s, loop %d", name_of(c, row), turn), sum);
         ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 0,
                    2 + apart * loop->last - turn * (double)rate * sum[0]);
@@ -135,14 +135,14 @@ static void last_one_wins(struct check *c, int row, double apart)
 /* The ranks were equal, and those that ended earlier missed steps. */
 void ddp_join_last(struct check *c)
 {
-    for (int row = 0; row < MANY; row++)
+    for (int row = 0; row < MANY; ++row)
         last_one_wins(c, row, 0);
 }
 
 /* Whose it is shows where no two ranks are equal. */
 void ddp_join_tie(struct check *c)
 {
-    for (int row = 0; row < MANY; row++)
+    for (int row = 0; row < MANY; ++row)
         last_one_wins(c, row, 100);
 }
 
@@ -154,7 +154,7 @@ enum { COUNT = 2 }; /* behind weight and bias */
 static double set_counts(struct check *c, struct impl_model *model, const struct loop *loop, int i,
                          double before)
 {
-    for (int r = 0; r < loop->ranks; r++)
+    for (int r = 0; r < loop->ranks; ++r)
         if (i < loop->batches[r]) {
             before = 100 * r + i;
             ddp_set(c, model, r, IMPL_VALUE, COUNT, &before);
@@ -165,20 +165,20 @@ static double set_counts(struct check *c, struct impl_model *model, const struct
 /* While ranks join, the highest that has a batch sends them; at the end the last one. */
 void ddp_join_buffers(struct check *c)
 {
-    for (int row = 0; row < MANY; row++) {
+    for (int row = 0; row < MANY; ++row) {
         const struct loop *loop = &many[row];
         struct impl_model *model =
             check_ddp_model(c, loop->ranks, DDP_MODEL(DDP_AFFINE ",{\"kind\":\"counter\"}"));
         double mean[2], count = 0;
         bool any = true;
 
-        for (int i = 0; any; i++) {
+        for (int i = 0; any; ++i) {
             check_note(c, "%s, iteration %d: ", name_of(c, row), i);
             check_zero_grad(c, model);
             count = set_counts(c, model, loop, i, count);
             any = iterate(c, model, loop, i, mean);
             count += any ? 1 : 0;
-            for (int r = 0; r < loop->ranks; r++)
+            for (int r = 0; r < loop->ranks; ++r)
                 if (!any || i < loop->batches[r])
                     ddp_rank_is(c, model, r, IMPL_VALUE, COUNT, count);
         }

@@ -63,7 +63,7 @@ static void ranks_give(struct check *c, const char *description, const struct ro
 {
     struct impl_model *model = check_ddp_model(c, rows->ranks, description);
 
-    for (int turn = 1; turn <= 2; turn++) {
+    for (int turn = 1; turn <= 2; ++turn) {
         struct ddp_call call = call_of(c, rows, turn == 1 ? unscaled : doubled);
 
         check_zero_grad(c, model);
@@ -78,7 +78,7 @@ static void ranks_give(struct check *c, const char *description, const struct ro
 
 void ddp_loss_mean(struct check *c)
 {
-    for (int i = 0; i < UNEQUAL; i++) {
+    for (int i = 0; i < UNEQUAL; ++i) {
         check_note(c, "R=%d: ", unequal[i].ranks);
         ranks_give(c, WITH_MEAN, &unequal[i], unequal[i].mean, 1);
         check_note(c, "the whole batch of R=%d: ", unequal[i].ranks);
@@ -88,7 +88,7 @@ void ddp_loss_mean(struct check *c)
 
 void ddp_loss_mean_equal(struct check *c)
 {
-    for (int i = 0; i < UNEQUAL; i++) {
+    for (int i = 0; i < UNEQUAL; ++i) {
         check_note(c, "R=%d: ", equal[i].ranks);
         ranks_give(c, WITH_MEAN, &equal[i], equal[i].mean, 1);
         check_note(c, "the whole batch of R=%d: ", equal[i].ranks);
@@ -98,7 +98,7 @@ void ddp_loss_mean_equal(struct check *c)
 
 void ddp_loss_sum(struct check *c)
 {
-    for (int i = 0; i < UNEQUAL; i++) {
+    for (int i = 0; i < UNEQUAL; ++i) {
         const struct rows *rows = &unequal[i];
         const double n = (double)rows->total;
 
@@ -113,15 +113,15 @@ void ddp_loss_sum(struct check *c)
 
 void ddp_loss_scaled(struct check *c)
 {
-    for (int i = 0; i < UNEQUAL; i++) {
+    for (int i = 0; i < UNEQUAL; ++i) {
         const struct rows *rows = &unequal[i];
         struct impl_model *model = check_ddp_model(c, rows->ranks, WITH_MEAN);
         double scale[DDP_MOST];
 
         check_note(c, "R=%d: ", rows->ranks);
-        for (int r = 0; r < rows->ranks; r++)
+        for (int r = 0; r < rows->ranks; ++r)
             scale[r] = rows->ranks * (double)rows->n[r] / (double)rows->total;
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = 0; turn < 2; ++turn) {
             struct ddp_call call = call_of(c, rows, scale);
 
             check_zero_grad(c, model);
@@ -141,9 +141,9 @@ static double sum_of(const struct rows *rows, int rank)
     const double *x = rows->x;
     double sum = 0;
 
-    for (int r = 0; r < rank; r++)
+    for (int r = 0; r < rank; ++r)
         x += rows->n[r];
-    for (size_t i = 0; i < rows->n[rank]; i++)
+    for (size_t i = 0; i < rows->n[rank]; ++i)
         sum += x[i];
     return sum;
 }
@@ -152,7 +152,7 @@ static double sum_of(const struct rows *rows, int rank)
 static void own_losses(struct check *c, const struct ddp_call *call, const struct rows *rows,
                        double weight, bool mean)
 {
-    for (int r = 0; r < rows->ranks; r++) {
+    for (int r = 0; r < rows->ranks; ++r) {
         const double n = (double)rows->n[r], divisor = mean ? n : 1;
         const double loss = (weight * sum_of(rows, r) + n) / divisor;
         const char *what = check_text(c, "loss of rank %d", r);
@@ -169,11 +169,11 @@ static void losses(struct check *c, const char *description, const struct rows *
     static const double weight[] = {2, 6};
     struct impl_model *model = check_ddp_model(c, rows->ranks, description);
 
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 2; ++turn) {
         struct ddp_call call = call_of(c, rows, unscaled);
 
         check_note(c, "R=%d, %s, turn %d: ", rows->ranks, mean ? "mean" : "sum", turn);
-        for (int r = 0; r < rows->ranks; r++)
+        for (int r = 0; r < rows->ranks; ++r)
             ddp_set(c, model, r, IMPL_VALUE, 0, &weight[turn]);
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
@@ -184,7 +184,7 @@ static void losses(struct check *c, const char *description, const struct rows *
 
 void ddp_loss_own(struct check *c)
 {
-    for (int i = 0; i < UNEQUAL; i++) {
+    for (int i = 0; i < UNEQUAL; ++i) {
         losses(c, WITH_SUM, &unequal[i], false);
         losses(c, WITH_MEAN, &unequal[i], true);
     }
@@ -211,7 +211,7 @@ void ddp_nothing_to_train(struct check *c)
     ddp_all_is(c, model, 2, IMPL_GRAD, 0, 5.5);
     check_is_none(c, "gradient of the frozen one", check_get_rank(c, model, 1, IMPL_GRAD, 1));
     check_model_close(c, model);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         check_note(c, "model %d: ", i);
         check_refused(c, "a model without a parameter to train",
                       check_try_model(c, useless[i], 2, &model),

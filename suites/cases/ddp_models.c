@@ -8,7 +8,7 @@ static double mean_of(const double x[], int ranks)
 {
     double sum = 0;
 
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         sum += x[r];
     return sum / ranks;
 }
@@ -24,11 +24,11 @@ static const char twice[] =
 
 void ddp_mean_again(struct check *c)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, twice);
         const double x = mean_of(rows, ranks);
 
-        for (int turn = 1; turn <= 3; turn++) {
+        for (int turn = 1; turn <= 3; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, rows);
 
             check_note(c, "R=%d, turn %d: ", ranks, turn);
@@ -52,11 +52,11 @@ void ddp_mean_frozen(struct check *c)
 {
     static const int still[] = {0, 1, 4};
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, frozen);
         const double x = mean_of(rows, ranks);
 
-        for (int turn = 1; turn <= 3; turn++) {
+        for (int turn = 1; turn <= 3; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, rows);
 
             check_note(c, "R=%d, turn %d: ", ranks, turn);
@@ -64,8 +64,8 @@ void ddp_mean_frozen(struct check *c)
             ddp_all_is(c, model, ranks, IMPL_GRAD, 2, turn * (4 * x + 2));
             ddp_all_is(c, model, ranks, IMPL_GRAD, 3, turn * 2);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 5, turn);
-            for (int r = 0; r < ranks; r++)
-                for (int i = 0; i < 3; i++)
+            for (int r = 0; r < ranks; ++r)
+                for (int i = 0; i < 3; ++i)
                     check_is_none(c, "gradient of a frozen parameter",
                                   check_get_rank(c, model, r, IMPL_GRAD, still[i]));
         }
@@ -76,10 +76,10 @@ void ddp_mean_frozen(struct check *c)
 /* Evaluation is a mode of layers, not of gradients. */
 void ddp_mean_eval(struct check *c)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
 
-        for (int turn = 0; turn < 4; turn++) {
+        for (int turn = 0; turn < 4; ++turn) {
             const double *x = turn % 2 == 0 ? rows : other;
             struct ddp_call call = ddp_rows(c, ranks, x);
 
@@ -99,10 +99,10 @@ void ddp_mean_eval(struct check *c)
 /* It gives zeros, and it counts. Another rank each turn. */
 void ddp_mean_no_rows(struct check *c)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
 
-        for (int turn = 0; turn < ranks; turn++) {
+        for (int turn = 0; turn < ranks; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, rows);
 
             check_note(c, "R=%d, rank %d has no rows: ", ranks, turn);
@@ -121,10 +121,10 @@ void ddp_mean_no_rows(struct check *c)
 /* A forward without grad mode comes between a forward and its backward. */
 void ddp_sync_infer(struct check *c)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
 
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, rows), between = ddp_rows(c, ranks, other);
 
             check_note(c, "R=%d, turn %d: ", ranks, turn);

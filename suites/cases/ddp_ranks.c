@@ -22,8 +22,8 @@ static struct impl_array *in_a_row(struct check *c, int ranks, const struct impl
 {
     struct impl_array *row = check_memory(c, count(ranks) * sizeof *row);
 
-    for (int r = 0; r < ranks; r++)
-        row[r] = one[r] != NULL ? *one[r] : *check_none(c);
+    for (int r = 0; r < ranks; ++r)
+        row[r] = one[r] ? *one[r] : *check_none(c);
     return row;
 }
 
@@ -31,8 +31,8 @@ static size_t room_for(const struct ddp_call *call)
 {
     size_t most = 0;
 
-    for (int r = 0; r < call->ranks; r++)
-        if (call->in[r] != NULL && check_elements(call->in[r]) > most)
+    for (int r = 0; r < call->ranks; ++r)
+        if (call->in[r] && check_elements(call->in[r]) > most)
             most = check_elements(call->in[r]);
     return 4 * 8 * most + 65536;
 }
@@ -53,11 +53,11 @@ int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *
 
     if (status != IMPL_OK)
         return status;
-    for (int r = 0; r < call->ranks; r++) {
-        const bool active = call->active == NULL || call->active[r];
+    for (int r = 0; r < call->ranks; ++r) {
+        const bool active = !call->active || call->active[r];
         anyone = anyone || active;
         call->out[r] = &out[r * IMPL_MAX_IO];
-        for (int i = 0; active && i < op.n_out; i++)
+        for (int i = 0; active && i < op.n_out; ++i)
             guard_output(c, "forward", &call->out[r][i]);
     }
     if (anyone && op.n_out != 1)
@@ -70,8 +70,8 @@ int ddp_try_backward(struct check *c, struct impl_model *model, struct ddp_call 
     struct impl_array *grad_in = check_output(c, call->ranks, room_for(call));
     bool given = false;
 
-    for (int r = 0; r < call->ranks; r++) {
-        given = given || call->g[r] != NULL;
+    for (int r = 0; r < call->ranks; ++r) {
+        given = given || call->g[r];
         call->grad_in[r] = &grad_in[r];
     }
     return check_try_backward(c, model,
@@ -114,7 +114,7 @@ void ddp_set(struct check *c, struct impl_model *model, int rank, enum impl_what
     int status;
 
     check_param(c, model, i, &param);
-    if (values != NULL)
+    if (values)
         array = check_typed(c, param.dtype, param.ndim, param.dim, values);
     call_begin(c, "set");
     status = call_end(c, "set", c->session->ops->set(model, rank, what, i, array, &c->error));
@@ -130,7 +130,7 @@ static const char *word(enum impl_what what)
 void ddp_all_are(struct check *c, struct impl_model *model, int ranks, enum impl_what what, int i,
                  size_t n, const double want[])
 {
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         check_values(c, check_text(c, "rank %d of %d: %s of parameter %d", r, ranks, word(what), i),
                      check_get_rank(c, model, r, what, i), n, want);
 }
@@ -152,7 +152,7 @@ void ddp_rank_is(struct check *c, struct impl_model *model, int rank, enum impl_
 
 void ddp_batches(struct check *c, int ranks, uint64_t turn, struct ddp_batch batch[DDP_MOST])
 {
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < ranks; ++r) {
         const uint64_t rank = (uint64_t)r, seed = check_seed(c) + 64 * turn + 2 * rank;
         struct ddp_batch *own = &batch[r];
         double *x;
@@ -162,7 +162,7 @@ void ddp_batches(struct check *c, int ranks, uint64_t turn, struct ddp_batch bat
         own->x = x = check_memory(c, own->n * sizeof *x);
         memcpy(x, check_integers(c, own->n, seed + 1), own->n * sizeof *x);
         own->weight = own->bias = 0;
-        for (size_t i = 0; i < own->n; i++) {
+        for (size_t i = 0; i < own->n; ++i) {
             x[i] += 16 * r; /* no two ranks have the same */
             own->weight += own->g[i] * x[i];
             own->bias += own->g[i];
@@ -174,7 +174,7 @@ struct ddp_call ddp_call_of(struct check *c, int ranks, const struct ddp_batch b
 {
     struct ddp_call call = {.ranks = ranks};
 
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < ranks; ++r) {
         call.in[r] = check_needs_grad(check_vector(c, batch[r].n, batch[r].x));
         call.g[r] = check_vector(c, batch[r].n, batch[r].g);
     }
@@ -185,7 +185,7 @@ struct ddp_call ddp_rows(struct check *c, int ranks, const double x[])
 {
     struct ddp_call call = {.ranks = ranks};
 
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         call.in[r] = check_needs_grad(check_vector(c, 1, &x[r]));
     return call;
 }

@@ -28,15 +28,15 @@ static void micro_step(struct check *c, struct impl_model *model, int ranks, con
 
 void ddp_no_sync_known(struct check *c)
 {
-    for (int k = 0; k < KNOWN; k++) {
+    for (int k = 0; k < KNOWN; ++k) {
         const struct micro *m = &known[k];
         struct impl_model *model = check_ddp_model(c, m->ranks, affine);
 
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = 0; turn < 2; ++turn) {
             check_note(c, "row %d, turn %d, first: ", k, turn);
             check_zero_grad(c, model);
             micro_step(c, model, m->ranks, m->first, true);
-            for (int r = 0; r < m->ranks; r++) {
+            for (int r = 0; r < m->ranks; ++r) {
                 ddp_rank_is(c, model, r, IMPL_GRAD, 0, m->first[r]);
                 ddp_rank_is(c, model, r, IMPL_GRAD, 1, 1);
             }
@@ -54,7 +54,7 @@ static void cycle(struct check *c, struct impl_model *model, int ranks, int turn
 {
     double local[DDP_MOST][2] = {{0}};
 
-    for (int micro = 0; micro < 4; micro++) {
+    for (int micro = 0; micro < 4; ++micro) {
         struct ddp_batch batch[DDP_MOST];
         struct ddp_call call;
 
@@ -63,16 +63,16 @@ static void cycle(struct check *c, struct impl_model *model, int ranks, int turn
         call = ddp_call_of(c, ranks, batch);
         call.no_sync = micro < 3;
         ddp_pass(c, model, &call);
-        for (int r = 0; r < ranks; r++) {
+        for (int r = 0; r < ranks; ++r) {
             local[r][0] += batch[r].weight;
             local[r][1] += batch[r].bias;
-            for (int p = 0; call.no_sync && p < 2; p++)
+            for (int p = 0; call.no_sync && p < 2; ++p)
                 ddp_rank_is(c, model, r, IMPL_GRAD, p, local[r][p]);
         }
     }
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < 2; ++p) {
         mean[p] = 0;
-        for (int r = 0; r < ranks; r++)
+        for (int r = 0; r < ranks; ++r)
             mean[p] += local[r][p] / ranks;
         ddp_all_is(c, model, ranks, IMPL_GRAD, p, mean[p]);
     }
@@ -80,15 +80,15 @@ static void cycle(struct check *c, struct impl_model *model, int ranks, int turn
 
 void ddp_no_sync_several(struct check *c)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(c, ranks, affine);
         double value[2] = {2, 1}, mean[2];
 
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = 0; turn < 2; ++turn) {
             check_zero_grad(c, model);
             cycle(c, model, ranks, turn, mean);
             check_step(c, model, 0.125F, 0);
-            for (int p = 0; p < 2; p++) {
+            for (int p = 0; p < 2; ++p) {
                 value[p] -= 0.125 * mean[p];
                 ddp_all_is(c, model, ranks, IMPL_VALUE, p, value[p]);
             }
@@ -102,18 +102,18 @@ void ddp_no_sync_prefilled(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(c, ranks, affine);
 
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             double mean[2] = {0, 0};
 
             check_note(c, "R=%d, turn %d: ", ranks, turn);
-            for (int r = 0; r < ranks; r++) {
+            for (int r = 0; r < ranks; ++r) {
                 const double filled[2] = {100 * (r + 1), 40 * (r + turn)};
                 const bool has[2] = {r != turn % 2, true};
 
-                for (int p = 0; p < 2; p++) {
+                for (int p = 0; p < 2; ++p) {
                     ddp_set(c, model, r, IMPL_GRAD, p, has[p] ? &filled[p] : NULL);
                     mean[p] += (has[p] ? filled[p] : 0) / ranks;
                 }
@@ -132,11 +132,11 @@ void ddp_no_sync_prefilled(struct check *c)
 
 void ddp_sync_each(struct check *c)
 {
-    for (int k = 0; k < KNOWN; k++) {
+    for (int k = 0; k < KNOWN; ++k) {
         const struct micro *m = &known[k];
         struct impl_model *model = check_ddp_model(c, m->ranks, affine);
 
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = 0; turn < 2; ++turn) {
             check_note(c, "row %d, turn %d, first: ", k, turn);
             check_zero_grad(c, model);
             micro_step(c, model, m->ranks, m->first, false);

@@ -20,14 +20,14 @@ void ddp_mean_known(struct check *c)
                  {4, {0, 1, 2, 3}, 1.5},
                  {4, {-7, 5, 100, 3}, 25.25}};
 
-    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; ++k) {
         struct impl_model *model = check_ddp_model(c, known[k].ranks, affine);
 
-        for (int turn = 1; turn <= 3; turn++) {
+        for (int turn = 1; turn <= 3; ++turn) {
             struct ddp_call call = ddp_rows(c, known[k].ranks, known[k].x);
 
             check_note(c, "row %zu, turn %d: ", k, turn);
-            for (int r = 0; r < call.ranks; r++)
+            for (int r = 0; r < call.ranks; ++r)
                 call.g[r] = check_vector(c, 1, (const double[]){turn});
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
@@ -42,11 +42,11 @@ void ddp_mean_known(struct check *c)
 static void own_output(struct check *c, const struct ddp_call *call, const struct ddp_batch batch[],
                        double weight, double bias)
 {
-    for (int r = 0; r < call->ranks; r++) {
+    for (int r = 0; r < call->ranks; ++r) {
         const size_t n = batch[r].n;
         double y[DDP_MOST], dx[DDP_MOST];
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; ++i) {
             y[i] = weight * batch[r].x[i] + bias;
             dx[i] = weight * batch[r].g[i];
         }
@@ -59,11 +59,11 @@ void ddp_mean_steps(struct check *c)
 {
     const double lr = 0.125, momentum = 0.5;
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(c, ranks, affine);
         double weight = 2, bias = 1, velocity[2] = {0, 0};
 
-        for (uint64_t turn = 0; turn < 3; turn++) {
+        for (uint64_t turn = 0; turn < 3; ++turn) {
             struct ddp_batch batch[DDP_MOST];
             struct ddp_call call;
             double sum[2] = {0, 0};
@@ -71,7 +71,7 @@ void ddp_mean_steps(struct check *c)
             check_note(c, "R=%d, step %d: ", ranks, (int)turn);
             ddp_batches(c, ranks, turn, batch);
             call = ddp_call_of(c, ranks, batch);
-            for (int r = 0; r < ranks; r++) {
+            for (int r = 0; r < ranks; ++r) {
                 sum[0] += batch[r].weight;
                 sum[1] += batch[r].bias;
             }
@@ -81,7 +81,7 @@ void ddp_mean_steps(struct check *c)
             ddp_all_is(c, model, ranks, IMPL_GRAD, 0, sum[0] / ranks);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 1, sum[1] / ranks);
             check_step(c, model, (float)lr, (float)momentum);
-            for (int p = 0; p < 2; p++)
+            for (int p = 0; p < 2; ++p)
                 velocity[p] = momentum * velocity[p] + sum[p] / ranks;
             weight -= lr * velocity[0];
             bias -= lr * velocity[1];
@@ -98,7 +98,7 @@ static void network_turn(struct check *c, struct impl_model *model, int ranks, u
     struct ddp_call call = {.ranks = ranks};
     struct golden_net net[DDP_MOST];
 
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < ranks; ++r) {
         const size_t n = (size_t)(1 + (3 * r + (int)turn) % DDP_MOST);
 
         golden_net_batch(c, &net[r], n, 7, check_seed(c) + 16 * turn + (uint64_t)r + 100);
@@ -107,15 +107,15 @@ static void network_turn(struct check *c, struct impl_model *model, int ranks, u
     }
     check_zero_grad(c, model);
     ddp_pass(c, model, &call);
-    for (int p = 0; p < NET_PARAMS; p++) {
+    for (int p = 0; p < NET_PARAMS; ++p) {
         double mean[NET_IN * NET_MID + NET_MID * NET_OUT] = {0};
 
-        for (int r = 0; r < ranks; r++)
-            for (size_t e = 0; e < golden_net_size[p]; e++)
+        for (int r = 0; r < ranks; ++r)
+            for (size_t e = 0; e < golden_net_size[p]; ++e)
                 mean[e] += net[r].grad[p][e] / ranks;
         ddp_all_are(c, model, ranks, IMPL_GRAD, p, golden_net_size[p], mean);
     }
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < ranks; ++r) {
         check_values(c, check_text(c, "output of rank %d", r), call.out[r], net[r].n * NET_OUT,
                      net[r].y);
         check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r],
@@ -128,11 +128,11 @@ void ddp_mean_network(struct check *c)
     struct golden_net net;
 
     golden_net_batch(c, &net, 1, 7, 1);
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model =
             check_ddp_model(c, ranks, check_text(c, DDP_MODEL("%s"), golden_net_layers(c, &net)));
 
-        for (uint64_t turn = 0; turn < 3; turn++) {
+        for (uint64_t turn = 0; turn < 3; ++turn) {
             check_note(c, "R=%d, turn %d: ", ranks, (int)turn);
             network_turn(c, model, ranks, turn);
         }
@@ -152,16 +152,16 @@ void ddp_mean_large(struct check *c)
                                   "{\"kind\":\"linear\",\"in\":512,\"out\":512}"));
     const double *ones = check_sequence(c, (size_t)WIDTH * WIDTH, 1, 0);
 
-    for (int r = 0; r < RANKS; r++) {
+    for (int r = 0; r < RANKS; ++r) {
         ddp_set(c, model, r, IMPL_VALUE, 0, ones);
         ddp_set(c, model, r, IMPL_VALUE, 2, ones);
     }
-    for (int turn = 1; turn <= 3; turn++) {
+    for (int turn = 1; turn <= 3; ++turn) {
         struct ddp_call call = {.ranks = RANKS};
         double sum[RANKS], mean[2] = {0, 0}; /* of the inputs' sums, and of the rows */
 
         check_note(c, "turn %d: ", turn);
-        for (int r = 0; r < RANKS; r++) {
+        for (int r = 0; r < RANKS; ++r) {
             const size_t n = (size_t)turn + (size_t)r;
 
             sum[r] = (double)n * x[r];
@@ -186,17 +186,17 @@ void ddp_mean_large(struct check *c)
 /* Gradients of so many bits that the mean of equal ones is exact; none is lost on the way. */
 void ddp_mean_exact(struct check *c)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         const double most = ranks == 2 ? 16777215 : 4194303; /* 24 and 22 bits */
         const double equal[] = {1, 2, 3, 7, most, -most, most * ldexp(1, -40)};
         struct impl_model *model = check_ddp_model(c, ranks, affine);
 
-        for (size_t k = 0; k < sizeof equal / sizeof equal[0]; k++) {
+        for (size_t k = 0; k < sizeof equal / sizeof equal[0]; ++k) {
             double x[DDP_MOST];
             struct ddp_call call;
 
             check_note(c, "R=%d, %.9g everywhere: ", ranks, equal[k]);
-            for (int r = 0; r < ranks; r++)
+            for (int r = 0; r < ranks; ++r)
                 x[r] = equal[k];
             call = ddp_rows(c, ranks, x);
             check_zero_grad(c, model);
@@ -222,11 +222,11 @@ void ddp_mean_range(struct check *c)
         {4, {top, 1, 2, 1.5 * top}, 0.625 * top},
     };
 
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; ++k) {
         struct impl_model *model = check_ddp_model(
             c, rows[k].ranks, DDP_MODEL("{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}"));
 
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = 0; turn < 2; ++turn) {
             struct ddp_call call = ddp_rows(c, rows[k].ranks, rows[k].x);
 
             check_note(c, "row %zu, turn %d: ", k, turn);
@@ -244,11 +244,11 @@ void ddp_mean_infinite(struct check *c)
 {
     static const double top = (double)INFINITY;
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(
             c, ranks, DDP_MODEL("{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}"));
 
-        for (int turn = 0; turn < ranks; turn++) {
+        for (int turn = 0; turn < ranks; ++turn) {
             const double want = turn % 2 == 0 ? top : -top;
             double x[DDP_MOST] = {1, 10, -4, 6};
             struct ddp_call call;
@@ -258,7 +258,7 @@ void ddp_mean_infinite(struct check *c)
             call = ddp_rows(c, ranks, x);
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
-            for (int r = 0; r < ranks; r++)
+            for (int r = 0; r < ranks; ++r)
                 check_true(c, check_element(check_get_rank(c, model, r, IMPL_GRAD, 0), 0) == want,
                            "gradient of rank %d is not %g", r, want);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
@@ -275,7 +275,7 @@ static const char *numbers(struct check *c, const double values[], size_t n)
 {
     const char *text = "";
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         text = check_text(c, "%s%s%.9g", text, i > 0 ? "," : "", values[i]);
     return text;
 }
@@ -301,7 +301,7 @@ static void real_step(struct check *c, struct impl_model *model, int ranks, uint
 {
     struct ddp_call call = {.ranks = ranks};
 
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < ranks; ++r) {
         const uint64_t seed = check_seed(c) + 16 * turn + (uint64_t)r;
         const size_t n = (size_t)(1 + (3 * r + (int)turn) % DDP_MOST);
 
@@ -317,8 +317,8 @@ static void real_step(struct check *c, struct impl_model *model, int ranks, uint
 
 static void same_on_all(struct check *c, struct impl_model *model, int ranks, enum impl_what what)
 {
-    for (int p = 0; p < NET_PARAMS; p++)
-        for (int r = 1; r < ranks; r++)
+    for (int p = 0; p < NET_PARAMS; ++p)
+        for (int r = 1; r < ranks; ++r)
             check_same(c, check_text(c, "parameter %d of rank %d, compared with rank 0", p, r),
                        check_get_rank(c, model, r, what, p), check_get(c, model, what, p));
 }
@@ -326,13 +326,13 @@ static void same_on_all(struct check *c, struct impl_model *model, int ranks, en
 /* Ten steps on data whose sums are not exact. */
 static void train(struct check *c, enum impl_what what)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         const double *weights = check_randoms(c, REAL_WEIGHTS, check_seed(c) + 11);
         struct impl_model *model = real_model(c, ranks, weights);
 
         check_note(c, "R=%d, new: ", ranks);
         ddp_all_are(c, model, ranks, IMPL_VALUE, 0, NET_IN * NET_MID, weights);
-        for (uint64_t turn = 0; turn < 10; turn++) {
+        for (uint64_t turn = 0; turn < 10; ++turn) {
             check_note(c, "R=%d, step %d: ", ranks, (int)turn);
             real_step(c, model, ranks, turn);
             same_on_all(c, model, ranks, what);
@@ -361,16 +361,16 @@ void ddp_values_not_sent(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; i++) {
+    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(c, ranks, affine);
         double mean = 0, weight[DDP_MOST];
 
-        for (int r = 0; r < ranks; r++) {
+        for (int r = 0; r < ranks; ++r) {
             mean += x[r] / ranks;
             weight[r] = 3 + 5 * r;
             ddp_set(c, model, r, IMPL_VALUE, 0, &weight[r]);
         }
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, x);
 
             check_note(c, "R=%d, step %d: ", ranks, turn);
@@ -378,7 +378,7 @@ void ddp_values_not_sent(struct check *c)
             ddp_pass(c, model, &call);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
             check_step(c, model, 0.5F, 0);
-            for (int r = 0; r < ranks; r++) {
+            for (int r = 0; r < ranks; ++r) {
                 const double y = weight[r] * x[r] + 1 - 0.5 * turn;
 
                 check_values(c, check_text(c, "output of rank %d", r), call.out[r], 1, &y);

@@ -10,7 +10,7 @@ static const char *descriptions(struct check *c, int ranks, int unlike, const ch
 {
     const char *text = "[";
 
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         text = check_text(c, "%s%s%s", text, r > 0 ? "," : "", r == unlike ? other : first);
     return check_text(c, "%s]", text);
 }
@@ -20,12 +20,12 @@ static const char *descriptions(struct check *c, int ranks, int unlike, const ch
 /* weight, bias, count, frozen weight of rank r: 3 + r, 10 - r, 5 + 20r, 7 + r */
 void ddp_unlike_values(struct check *c)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         const char *text = "[";
         struct impl_model *model;
 
         check_note(c, "R=%d: ", ranks);
-        for (int r = 0; r < ranks; r++)
+        for (int r = 0; r < ranks; ++r)
             text = check_text(c,
                               "%s%s" DDP_MODEL("{\"kind\":\"affine\",\"weight\":[%d],"
                                                "\"bias\":[%d]},"
@@ -66,7 +66,7 @@ void ddp_unlike_shapes(struct check *c)
     struct impl_model *model;
     struct ddp_call call = ddp_rows(c, 2, x);
 
-    for (int i = 0; i < UNLIKE; i++) {
+    for (int i = 0; i < UNLIKE; ++i) {
         const int last = unlike[i].ranks - 1;
         int status;
 
@@ -98,7 +98,7 @@ void ddp_unlike_order(struct check *c)
                         descriptions(c, 2, 1, DDP_MODEL(PLAIN("2") "," TIED("3")),
                                      DDP_MODEL(TIED("2") "," PLAIN("3"))));
 
-    for (int turn = 1; turn <= 3; turn++) {
+    for (int turn = 1; turn <= 3; ++turn) {
         struct ddp_call call = ddp_rows(c, 2, x);
 
         check_note(c, "turn %d: ", turn);

@@ -23,21 +23,21 @@ enum { USES = sizeof uses / sizeof uses[0] };
  * there is reduced as well, also where the parameter was not used. */
 void ddp_unused_on_some(struct check *c)
 {
-    for (int k = 0; k < USES; k++) {
+    for (int k = 0; k < USES; ++k) {
         const struct uses *use = &uses[k];
         struct impl_model *model = check_ddp_model(c, use->ranks, branch);
         double mean[2] = {0, 0};
 
-        for (int r = 0; r < use->ranks; r++)
+        for (int r = 0; r < use->ranks; ++r)
             mean[use->x[r] > 0] += use->x[r] / use->ranks;
-        for (int turn = 0; turn < 4; turn++) {
+        for (int turn = 0; turn < 4; ++turn) {
             struct ddp_call call = ddp_rows(c, use->ranks, use->x);
 
             check_note(c, "row %d, turn %d: ", k, turn);
             if (turn % 2 == 0)
                 check_zero_grad(c, model);
             ddp_pass(c, model, &call);
-            for (int p = 0; p < 2; p++)
+            for (int p = 0; p < 2; ++p)
                 ddp_all_is(c, model, use->ranks, IMPL_GRAD, p, (1 + turn % 2) * mean[p]);
         }
         check_model_close(c, model);
@@ -55,7 +55,7 @@ static void idle_is(struct check *c, struct impl_model *model, int r, const doub
     const struct impl_array *grad = check_get_rank(c, model, r, IMPL_GRAD, IDLE);
     const char *what = check_text(c, "rank %d: gradient of the unused parameter", r);
 
-    if (want == NULL)
+    if (!want)
         check_is_none(c, what, grad);
     else
         check_values(c, what, grad, 2, want);
@@ -66,13 +66,13 @@ void ddp_unused_everywhere(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, idle);
         double mean = 0;
 
-        for (int r = 0; r < ranks; r++)
+        for (int r = 0; r < ranks; ++r)
             mean += x[r] / ranks;
-        for (int turn = 1; turn <= 3; turn++) {
+        for (int turn = 1; turn <= 3; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, x);
             const double own[2] = {123, -7};
 
@@ -80,7 +80,7 @@ void ddp_unused_everywhere(struct check *c)
             for (int r = 0; turn == 2 && r < ranks; r += 2)
                 ddp_set(c, model, r, IMPL_GRAD, IDLE, own);
             ddp_pass(c, model, &call);
-            for (int r = 0; r < ranks; r++)
+            for (int r = 0; r < ranks; ++r)
                 idle_is(c, model, r, turn > 1 && r % 2 == 0 ? own : NULL);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 2 * turn * mean);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 4, turn);
@@ -94,21 +94,21 @@ void ddp_unused_later(struct check *c)
 {
     static const double above[DDP_MOST] = {1, 10, 4, 6}, below[DDP_MOST] = {-2, -20, -8, -3};
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, branch);
 
-        for (int turn = 0; turn < 3; turn++) {
+        for (int turn = 0; turn < 3; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, turn == 0 ? above : below);
 
             check_note(c, "R=%d, turn %d: ", ranks, turn);
             check_zero_grad(c, model);
-            for (int r = 0; turn == 2 && r < ranks; r++)
+            for (int r = 0; turn == 2 && r < ranks; ++r)
                 ddp_set(c, model, r, IMPL_GRAD, 1, (const double[]){123 + r});
             ddp_pass(c, model, &call);
-            for (int r = 0; turn == 1 && r < ranks; r++)
+            for (int r = 0; turn == 1 && r < ranks; ++r)
                 check_is_none(c, "gradient of the parameter that is used no more",
                               check_get_rank(c, model, r, IMPL_GRAD, 1));
-            for (int r = 0; turn == 2 && r < ranks; r++)
+            for (int r = 0; turn == 2 && r < ranks; ++r)
                 ddp_rank_is(c, model, r, IMPL_GRAD, 1, 123 + r);
         }
         check_model_close(c, model);
@@ -123,16 +123,16 @@ void ddp_unused_after_no_sync(struct check *c)
 {
     static const double below[DDP_MOST] = {-2, -20, -8, -3};
 
-    for (int k = 0; k < USES; k++) {
+    for (int k = 0; k < USES; ++k) {
         const struct uses *use = &uses[k];
         struct impl_model *model = check_ddp_model(c, use->ranks, branch);
         double mean[2] = {0, 0};
 
-        for (int r = 0; r < use->ranks; r++) {
+        for (int r = 0; r < use->ranks; ++r) {
             mean[use->x[r] > 0] += use->x[r] / use->ranks;
             mean[0] += below[r] / use->ranks;
         }
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = 0; turn < 2; ++turn) {
             struct ddp_call first = ddp_rows(c, use->ranks, use->x);
             struct ddp_call second = ddp_rows(c, use->ranks, below);
 
@@ -141,7 +141,7 @@ void ddp_unused_after_no_sync(struct check *c)
             first.no_sync = true;
             ddp_pass(c, model, &first);
             ddp_pass(c, model, &second);
-            for (int p = 0; p < 2; p++)
+            for (int p = 0; p < 2; ++p)
                 ddp_all_is(c, model, use->ranks, IMPL_GRAD, p, mean[p]);
         }
         check_model_close(c, model);
@@ -158,7 +158,7 @@ static const char waiting[] = DDP_MODEL(AFFINES ",{\"kind\":\"unused\"}," DDP_AF
 /* As a number of its own. */
 static bool names_six(const char *text)
 {
-    for (const char *at = text; (at = strchr(at, '6')) != NULL; at++)
+    for (const char *at = text; (at = strchr(at, '6')); ++at)
         if ((at == text || !isdigit((unsigned char)at[-1])) && !isdigit((unsigned char)at[1]))
             return true;
     return false;
@@ -169,7 +169,7 @@ void ddp_unused_refused(struct check *c)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; k++) {
+    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, waiting);
         struct ddp_call call = ddp_rows(c, ranks, x);
         int status;

@@ -11,7 +11,7 @@ static float in_order(const float v[], int n)
 {
     float sum = v[0];
 
-    for (int i = 1; i < n; i++)
+    for (int i = 1; i < n; ++i)
         sum += v[i];
     return sum;
 }
@@ -26,21 +26,21 @@ static void probe_of_order(struct check *c)
                                       {1e8, -1e8, 1, 1e8, 3, -1e8, 5, 1},
                                       {1, 1e8, 5, -1e8, -1e8, 3, 1e8, 1}};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; form < sizeof order / sizeof order[0]; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; form < sizeof order / sizeof order[0]; ++form) {
             const int *ids = mixed_ids(k);
             struct impl_array *src = check_memory(c, (size_t)k * sizeof *src);
             struct impl_reduce op = {.src = src, .n = 1, .k = k, .device = ids[0], .poke = -1};
             float value[8] = {0};
             double want;
             check_note(c, "K=%d, order %zu: ", k, form);
-            for (int n = 0; n < k; n++) {
+            for (int n = 0; n < k; ++n) {
                 value[n] = (float)order[form][n];
                 src[n] = *check_on(check_vector(c, 1, &order[form][n]), ids[n]);
             }
             want = (double)in_order(value, k);
             op.sums = check_output(c, 1, 64);
-            for (int turn = 0; turn < 3; turn++) {
+            for (int turn = 0; turn < 3; ++turn) {
                 check_reduce(c, &op);
                 check_values(c, "sum in the order of the list", op.sums, 1, &want);
             }
@@ -54,8 +54,8 @@ static void order_of_many(struct check *c)
     static const size_t sizes[] = {1, 7, 64, 1021, 3};
     enum { TENSORS = sizeof sizes / sizeof sizes[0], MOST = 1021 };
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int form = 0; form < 3; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int form = 0; form < 3; ++form) {
             static const size_t buffer[] = {0, 1, 100};
             const int *ids = mixed_ids(k);
             struct impl_array *src = check_memory(c, (size_t)(TENSORS * k) * sizeof *src);
@@ -66,18 +66,18 @@ static void order_of_many(struct check *c)
                                      .buffer_bytes = buffer[form],
                                      .poke = -1};
             check_note(c, "K=%d, buffer of %zu bytes: ", k, buffer[form]);
-            for (int n = 0; n < k * TENSORS; n++) {
+            for (int n = 0; n < k * TENSORS; ++n) {
                 const size_t size = sizes[n % TENSORS];
                 src[n] = *check_on(check_vector(c, size, check_randoms(c, size, 500 + (uint64_t)n)),
                                    ids[n / TENSORS]);
             }
             op.sums = check_output(c, TENSORS, MOST * sizeof(float));
             check_reduce(c, &op);
-            for (int t = 0; t < TENSORS; t++) {
+            for (int t = 0; t < TENSORS; ++t) {
                 double want[MOST];
-                for (size_t e = 0; e < sizes[t]; e++) {
+                for (size_t e = 0; e < sizes[t]; ++e) {
                     float value[IMPL_MAX_DEVICES] = {0};
-                    for (int n = 0; n < k; n++)
+                    for (int n = 0; n < k; ++n)
                         value[n] = (float)check_element(&src[n * TENSORS + t], e);
                     want[e] = (double)in_order(value, k);
                 }
@@ -99,8 +99,8 @@ static void gradients_in_order(struct check *c)
 {
     static const float value[] = {1e8F, 1, -1e8F, 1, 1, 1, 1, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int form = 0; form < SCHEDULES; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int form = 0; form < SCHEDULES; ++form) {
             struct impl_model *model =
                 check_parallel(c, k, mixed_ids(k), "",
                                check_text(c,
@@ -125,7 +125,7 @@ static void gradients_of_eight(struct check *c)
 {
     static const float value[8] = {1e8F, 1, -1e8F, 1, 1, 1, 1, 1};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"grad\",\"values\":[1e8,1,-1e8,1]}");
         const size_t n = 3 * (size_t)k;
@@ -172,11 +172,11 @@ static void add_shards(struct check *c, struct impl_model *const alone[], int m,
     const double *before = check_randoms(c, n, 45 + (uint64_t)p);
     const struct impl_array *part[IMPL_MAX_DEVICES];
 
-    for (int s = 0; s < m; s++)
+    for (int s = 0; s < m; ++s)
         part[s] = check_get(c, alone[s], IMPL_GRAD, p);
-    for (size_t e = 0; e < n; e++) {
+    for (size_t e = 0; e < n; ++e) {
         float value[IMPL_MAX_DEVICES] = {0};
-        for (int s = 0; s < m; s++)
+        for (int s = 0; s < m; ++s)
             value[s] = (float)check_element(part[s], e);
         want[e] = (double)((float)before[e] + in_order(value, m));
     }
@@ -184,7 +184,7 @@ static void add_shards(struct check *c, struct impl_model *const alone[], int m,
 
 static void gradients_of_shards(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model, *alone[IMPL_MAX_DEVICES];
         size_t size[IMPL_MAX_DEVICES], begin = 0;
         const int m = check_shards(ROWS, k, size);
@@ -212,14 +212,14 @@ static bool worth_delays(const struct check *c, int k)
 
 static void time_does_not_show(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_array *first[2] = {NULL, NULL};
-        for (int form = 0; worth_delays(c, k) && form < SCHEDULES; form++) {
+        for (int form = 0; worth_delays(c, k) && form < SCHEDULES; ++form) {
             struct impl_model *model = linear_step(c, k, 0, ROWS, schedules[form], true);
             check_note(c, "K=%d, delays %s: ", k, schedules[form]);
-            for (int p = 0; p < 2; p++) {
+            for (int p = 0; p < 2; ++p) {
                 struct impl_array *got = check_get(c, model, IMPL_GRAD, p);
-                if (first[p] == NULL)
+                if (!first[p])
                     first[p] = got;
                 else
                     check_same(c, "gradient", got, first[p]);
@@ -243,7 +243,7 @@ static void many_runs(struct check *c)
     struct impl_forward forward = {.in = rows, .n_in = 1, .out = out, .grad = true, .train = true};
     struct impl_backward backward = {.grad_out = g, .n_grad_out = 1, .grad_in = dx, .n_in = 1};
 
-    for (int turn = 1; turn <= 30; turn++) {
+    for (int turn = 1; turn <= 30; ++turn) {
         check_note(c, "step %d: ", turn);
         check_zero_grad(c, model);
         check_forward_op(c, model, &forward);
@@ -266,13 +266,13 @@ static void integers_agree(struct check *c)
     const size_t in[] = {ROWS, IN}, out[] = {ROWS, OUT};
     double dw[WEIGHTS] = {0}, db[OUT] = {0};
 
-    for (size_t r = 0; r < ROWS; r++)
-        for (size_t o = 0; o < OUT; o++) {
+    for (size_t r = 0; r < ROWS; ++r)
+        for (size_t o = 0; o < OUT; ++o) {
             db[o] += g[r * OUT + o];
-            for (size_t n = 0; n < IN; n++)
+            for (size_t n = 0; n < IN; ++n)
                 dw[o * IN + n] += g[r * OUT + o] * x[r * IN + n];
         }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"linear\",\"in\":5,\"out\":3}");
         check_note(c, "K=%d: ", k);
@@ -291,14 +291,14 @@ static void reals_are_near(struct check *c)
     const double *x = check_randoms(c, (size_t)ROWS * IN, 41);
     const double *g = check_randoms(c, (size_t)ROWS * OUT, 42);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const struct impl_array *got =
             check_get(c, linear_step(c, k, 0, ROWS, "0", false), IMPL_GRAD, 0);
         check_note(c, "K=%d: ", k);
         check_int(c, "elements of the gradient", (long long)check_elements(got), WEIGHTS);
-        for (size_t e = 0; e < WEIGHTS; e++) {
+        for (size_t e = 0; e < WEIGHTS; ++e) {
             double sum = 0, magnitude = 0;
-            for (size_t r = 0; r < ROWS; r++) {
+            for (size_t r = 0; r < ROWS; ++r) {
                 const double term = g[r * OUT + e / IN] * x[r * IN + e % IN];
                 sum += term;
                 magnitude += fabs(term);
@@ -317,8 +317,8 @@ static void rows_in_place(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int form = 1; worth_delays(c, k) && form < SCHEDULES; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int form = 1; worth_delays(c, k) && form < SCHEDULES; ++form) {
             const int *ids = mixed_ids(k);
             struct impl_model *model = check_parallel(
                 c, k, ids, "",
@@ -331,8 +331,8 @@ static void rows_in_place(struct check *c)
             const int m = check_shards(n, k, size);
             double y[10];
             check_note(c, "K=%d, delays %s: ", k, schedules[form]);
-            for (int s = 0; s < m; s++)
-                for (size_t row = 0; row < size[s]; row++, r++)
+            for (int s = 0; s < m; ++s)
+                for (size_t row = 0; row < size[s]; ++row, ++r)
                     y[r] = 2 * (double)(r + 1) + 1 + 1000 * (ids[s] + 1);
             check_values(
                 c, "output",

@@ -11,8 +11,8 @@ static void is_tagged(struct check *c, const struct impl_array *y, size_t n, int
     const int m = check_shards(n, k, size);
     double *want = check_memory(c, n * sizeof *want);
 
-    for (int s = 0, row = 0; s < m; s++)
-        for (size_t j = 0; j < size[s]; j++, row++)
+    for (int s = 0, row = 0; s < m; ++s)
+        for (size_t j = 0; j < size[s]; ++j, ++row)
             want[row] = row + 1 + 1000 * (ids[s] + 1);
     golden_is_vector(c, "rows with their devices", y, n, want);
 }
@@ -21,11 +21,11 @@ void dev_order(struct check *c)
 {
     static const size_t batches[] = {10, 9, 3, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct impl_model *model = golden_parallel(c, k, "", tag_device);
 
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; ++j) {
             check_note(c, "device_ids %s N=%zu: ", check_list(c, ids, k), batches[j]);
             is_tagged(c, check_forward(c, model, golden_rows(c, batches[j])), batches[j], k, ids);
         }
@@ -36,7 +36,7 @@ void dev_order(struct check *c)
 /* Base, default output and gradients are on the first of the list. */
 void dev_order_base(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct impl_model *model = golden_affine(c, k);
         struct impl_param param;
@@ -55,7 +55,7 @@ void dev_order_base(struct check *c)
 
 void dev_order_trace(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1};
         size_t size[IMPL_MAX_DEVICES];
@@ -64,7 +64,7 @@ void dev_order_trace(struct check *c)
         check_note(c, "device_ids %s: ", check_list(c, ids, k));
         golden_forward(c, golden_affine(c, k), &call);
         check_int(c, "replicas that ran", call.trace.replicas, m);
-        for (int s = 0; s < m; s++) {
+        for (int s = 0; s < m; ++s) {
             const struct impl_replica *replica = &call.trace.replica[s];
 
             check_int(c, check_text(c, "device of replica %d", s), replica->device, ids[s]);
@@ -80,15 +80,15 @@ void dev_order_rows(struct check *c)
 {
     static const size_t taken[] = {2, 1, 2, 1, 1, 2, 1, 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(
             c, k, "", "{\"kind\":\"take\",\"rows\":[2,1,2,1,1,2,1,2]}," GOLDEN_AFFINE);
         const size_t n = 3 * (size_t)k - 1;
         double y[2 * IMPL_MAX_DEVICES];
         size_t out = 0;
 
-        for (int s = 0; s < k; s++)
-            for (size_t j = 0; j < taken[s]; j++)
+        for (int s = 0; s < k; ++s)
+            for (size_t j = 0; j < taken[s]; ++j)
                 y[out++] = 2 * (3 * s + (double)j + 1) + 1;
         check_note(c, "device_ids %s: ", check_list(c, golden_ids(c, k), k));
         golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), out, y);
@@ -103,13 +103,13 @@ void dev_permutations(struct check *c)
                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const size_t n = 7;
 
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; ++i) {
         const int *ids = orders[i];
         struct impl_model *model =
             check_parallel(c, 3, ids, "", check_text(c, "%s," GOLDEN_AFFINE, tag_device));
         double y[7];
 
-        for (int row = 0; row < 7; row++) {
+        for (int row = 0; row < 7; ++row) {
             const int shard = row / 3;
 
             y[row] = 2 * (row + 1 + 1000 * (ids[shard] + 1)) + 1;
@@ -128,10 +128,10 @@ void dev_inputs(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int from = IMPL_HOST; from < golden_places(c); from++) {
+        for (int from = IMPL_HOST; from < golden_places(c); ++from) {
             const struct impl_array *y, *dx;
 
             check_note(c, "K=%d, input on %d: ", k, from);
@@ -152,10 +152,10 @@ void dev_inputs_apart(struct check *c)
 {
     const size_t n = 9;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"multiply\"}");
 
-        for (int from = IMPL_HOST; from < golden_places(c); from++) {
+        for (int from = IMPL_HOST; from < golden_places(c); ++from) {
             const int other = golden_places(c) - 2 - from;
             struct golden_call call = {
                 .in = {check_on(golden_rows(c, n), from),
@@ -181,7 +181,7 @@ void dev_all(struct check *c)
         c, "{\"layers\":[{\"kind\":\"parallel\",\"layers\":[{\"kind\":\"sum_rows\"}]}]}");
     double y[IMPL_MAX_DEVICES], dx[2 * IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES];
 
-    for (int s = 0; s < k; s++) {
+    for (int s = 0; s < k; ++s) {
         y[s] = s < k - 1 ? 4 * s + 3 : 2 * s + 1;
         g[s] = 5 - 2 * s;
         dx[2 * s] = dx[2 * s + 1] = g[s];
@@ -200,7 +200,7 @@ void dev_all_order(struct check *c)
         check_model(c, "{\"layers\":[{\"kind\":\"parallel\",\"layers\":[%s]}]}", tag_device);
     const struct impl_array *y;
 
-    for (int i = 0; i < k; i++)
+    for (int i = 0; i < k; ++i)
         ids[i] = i;
     check_note(c, "all %d devices: ", k);
     y = check_forward(c, model, golden_rows(c, n));
@@ -224,7 +224,7 @@ static int usable(const struct check *c)
 /* When the model is made, or at the latest by the first forward. */
 void dev_duplicates_refused(struct check *c)
 {
-    for (int i = 0; i < usable(c); i++) {
+    for (int i = 0; i < usable(c); ++i) {
         const char *list = check_list(c, twice[i].ids, twice[i].n);
         struct impl_model *model = NULL;
         int status = check_try_model(
@@ -247,7 +247,7 @@ void dev_duplicates_refused(struct check *c)
 
 void dev_duplicates_right(struct check *c)
 {
-    for (int i = 0; i < usable(c); i++) {
+    for (int i = 0; i < usable(c); ++i) {
         struct impl_model *model = check_parallel(c, twice[i].n, twice[i].ids, "", GOLDEN_AFFINE);
         const size_t n = 9;
 
@@ -270,10 +270,10 @@ void dev_integers(struct check *c)
     const size_t n = sizeof index / sizeof index[0], dim[] = {n, 1};
     double want[sizeof index / sizeof index[0]];
 
-    for (size_t e = 0; e < n; e++)
+    for (size_t e = 0; e < n; ++e)
         want[e] = weight[(int)index[e]];
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int place = IMPL_HOST; place < golden_places(c); place++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int place = IMPL_HOST; place < golden_places(c); ++place) {
             struct impl_model *model = golden_parallel(
                 c, k, "",
                 "{\"kind\":\"embedding\",\"rows\":4,\"columns\":1,\"weight\":[5,7,11,13]}");

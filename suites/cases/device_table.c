@@ -74,10 +74,10 @@ void dev_accepted(struct check *c)
 {
     int tried = 0;
 
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < ROWS; ++i) {
         if (!rows[i].accepted)
             continue;
-        tried++;
+        ++tried;
         golden_unharmed(c, open_row(c, &rows[i]));
     }
     check_int(c, "rows that must be accepted", tried, 7);
@@ -86,13 +86,13 @@ void dev_accepted(struct check *c)
 /* Nothing ran, nothing was moved, and after a move it runs. */
 static void refused(struct check *c, int first, int last)
 {
-    for (int i = first - 1; i < last; i++) {
+    for (int i = first - 1; i < last; ++i) {
         struct impl_model *model;
 
         if (rows[i].accepted)
             check_broken(c, "row %d is not one that is refused", i + 1);
         model = open_row(c, &rows[i]);
-        for (int time = 0; time < 2; time++)
+        for (int time = 0; time < 2; ++time)
             check_refused(c, "a module that is not on the first device",
                           golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
         check_to(c, model, base_device(&rows[i]));
@@ -133,7 +133,7 @@ static bool is_offender(const struct row *row, int device)
 /* Both devices: the one where it must be, and one where something is. */
 void dev_names(struct check *c)
 {
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < ROWS; ++i) {
         const struct row *row = &rows[i];
         const struct impl_error *error = check_error(c);
         struct impl_model *model;
@@ -171,7 +171,7 @@ static void refused_untouched(struct check *c, struct impl_model *model, const c
 
 static void stray(struct check *c, const char *layer)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct impl_model *model = golden_parallel(
             c, k, "",
@@ -199,7 +199,7 @@ void dev_moved_away(struct check *c)
 {
     const int base = check_devices(c) - 1;
 
-    for (int to = IMPL_HOST; to < base; to++) {
+    for (int to = IMPL_HOST; to < base; ++to) {
         struct impl_model *model =
             check_parallel(c, 1, &base, "", check_text(c, "%s,%s", once, GOLDEN_AFFINE));
 
@@ -213,7 +213,7 @@ void dev_moved_away(struct check *c)
 /* Also without gradients, and after a forward that was all right. */
 void dev_inference(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct impl_model *model = golden_affine(c, k);
         struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1, .no_grad = true};
@@ -235,7 +235,7 @@ void dev_wrap_then_move(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct impl_model *model = golden_parallel(
             c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":-1}");
@@ -287,10 +287,10 @@ void dev_spread_alone(struct check *c)
 /* In parallel it is refused, whichever of its devices is the first. */
 void dev_spread_wrapped(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
 
-        for (int part = 0; part < 2; part++) {
+        for (int part = 0; part < 2; ++part) {
             struct impl_model *model =
                 golden_parallel(c, k, "", spread(c, ids[part], ids[1 - part]));
 

@@ -11,7 +11,7 @@ size_t dim_elements(const struct dim_shape *shape)
 {
     size_t n = 1;
 
-    for (int d = 0; d < shape->ndim; d++)
+    for (int d = 0; d < shape->ndim; ++d)
         n *= shape->dim[d];
     return n;
 }

@@ -19,15 +19,15 @@ static struct impl_model *embedding(struct check *c, int k)
 /* 3K indices, 29 - 1 * i: glued on the wrong axis to (3, 2K), or refused; never (3K, 2). */
 void dim_glued(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const size_t n = 3 * (size_t)k, shape[] = {3, 2 * (size_t)k};
         struct golden_call call = {
             .in = {check_typed(c, IMPL_I32, 1, &n, check_sequence(c, n, 29, -1))}, .n_in = 1};
         double y[6 * IMPL_MAX_DEVICES];
         int status;
 
-        for (int row = 0; row < 3; row++)
-            for (int column = 0; column < 2 * k; column++) {
+        for (int row = 0; row < 3; ++row)
+            for (int column = 0; column < 2 * k; ++column) {
                 const int index = 3 * (column / 2) + row;
 
                 y[row * 2 * k + column] = 29 - index + 100 * (column % 2);
@@ -43,7 +43,7 @@ void dim_glued(struct check *c)
 
 void dim_not_glued(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         const size_t n = 3 * (size_t)k - 1;
         struct impl_model *model = embedding(c, k);
         const struct impl_array *x = check_typed(c, IMPL_I32, 1, &n, check_sequence(c, n, 29, -1));
@@ -61,8 +61,8 @@ void dim_dropped_rows(struct check *c)
 {
     static const char *const lists[] = {"[3,2,3]", "[2,3]"};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
-        for (int j = 0; j < 2; j++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int j = 0; j < 2; ++j) {
             struct impl_model *model = golden_parallel(
                 c, k, dim_option(c, 1),
                 check_text(c, "%s,{\"kind\":\"take\",\"rows\":%s}", GOLDEN_AFFINE, lists[j]));
@@ -86,8 +86,8 @@ void dim_missing_dimension(struct check *c)
         {1, {10, 0, 0}, 1}, {1, {10, 0, 0}, -2}, {2, {4, 10, 0}, 2}, {2, {4, 10, 0}, -3},
         {0, {0, 0, 0}, 0},  {0, {0, 0, 0}, -1},  {3, {2, 5, 2}, 3}};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
-        for (int j = 0; j < 7; j++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int j = 0; j < 7; ++j) {
             const struct dim_shape *shape = &wrong[j];
             struct impl_model *model =
                 golden_parallel(c, k, dim_option(c, shape->cut), GOLDEN_AFFINE);
@@ -108,11 +108,11 @@ void dim_missing_in_second(struct check *c)
 {
     const size_t shape[] = {2, 10};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, dim_option(c, 1), "{\"kind\":\"multiply\"}");
 
-        for (int first = 0; first < 2; first++) {
+        for (int first = 0; first < 2; ++first) {
             struct impl_array *matrix = golden_matrix(c, 2, 10, 1, 1), *vector = golden_rows(c, 10);
             struct golden_call call = {.in = {first ? vector : matrix, first ? matrix : vector},
                                        .n_in = 2};
@@ -133,14 +133,14 @@ void dim_missing_in_second(struct check *c)
 
 void dim_scalars_vector(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, dim_option(c, 0), "{\"kind\":\"sum\"}");
         size_t size[IMPL_MAX_DEVICES], row = 0;
         const int m = check_shards(10, k, size);
         double y[IMPL_MAX_DEVICES] = {0};
 
-        for (int s = 0; s < m; s++)
-            for (size_t j = 0; j < size[s]; j++)
+        for (int s = 0; s < m; ++s)
+            for (size_t j = 0; j < size[s]; ++j)
                 y[s] += (double)++row;
         check_note(c, "K=%d dim=0: ", k);
         golden_is_vector(c, "sums", check_forward(c, model, golden_rows(c, 10)), (size_t)m, y);
@@ -153,8 +153,8 @@ void dim_scalars_refused(struct check *c)
     static const struct dim_shape inputs[] = {
         {2, {4, 10, 0}, 1}, {2, {4, 10, 0}, -1}, {2, {10, 2, 0}, -2}, {1, {10, 0, 0}, -1}};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
-        for (int j = 0; j < 4; j++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int j = 0; j < 4; ++j) {
             struct impl_model *model = golden_parallel(c, k, dim_option(c, inputs[j].cut),
                                                        GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
 

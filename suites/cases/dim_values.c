@@ -18,13 +18,13 @@ static void branch(struct check *c, int dim)
     const size_t shape[] = {2, 10};
     double x[20], y[20], g[20], dx[20];
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(
             c, k, dim_option(c, dim), "{\"kind\":\"branch\",\"above\":5,\"low\":[3],\"high\":[7]}");
         const size_t width = (10 + (size_t)k - 1) / (size_t)k;
         double sums[2] = {1000, 123};
 
-        for (size_t at = 0; at < 20; at++) {
+        for (size_t at = 0; at < 20; ++at) {
             const size_t column = at % 10, first = column / width * width;
             const int high = first + 1 > 5;
 
@@ -59,12 +59,12 @@ void dim_column_means(struct check *c)
     const size_t shape[] = {3, 10};
     double y[30];
 
-    for (int at = 0; at < 30; at++) {
+    for (int at = 0; at < 30; ++at) {
         const int row = at / 10;
 
         y[at] = 10 * row - 10;
     }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, dim_option(c, 1), "{\"kind\":\"subtract_mean\"}");
 
@@ -78,16 +78,16 @@ void dim_sizes_seen(struct check *c)
 {
     const size_t shape[] = {2, 10};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
-        for (int dim = 0; dim < 2; dim++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int dim = 0; dim < 2; ++dim) {
             struct impl_model *model = golden_parallel(
                 c, k, dim_option(c, 1), check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
             size_t size[IMPL_MAX_DEVICES];
             double y[20];
             const int m = check_shards(10, k, size);
 
-            for (int s = 0, column = 0; s < m; s++)
-                for (size_t j = 0; j < size[s]; j++, column++) {
+            for (int s = 0, column = 0; s < m; ++s)
+                for (size_t j = 0; j < size[s]; ++j, ++column) {
                     const double seen = dim == 1 ? (double)size[s] : 2;
 
                     y[column] = column + 1 + 1000 * seen;
@@ -107,7 +107,7 @@ void dim_all_arrays(struct check *c)
     const size_t in[] = {2, 9}, twice[] = {4, 9};
     double y[18], doubled[36], g[18], g2[36], da[18];
 
-    for (int at = 0; at < 18; at++) {
+    for (int at = 0; at < 18; ++at) {
         const int row = at / 9, column = at % 9;
 
         y[at] = 3 * (at + 1) * (50 - 2 * at);
@@ -117,7 +117,7 @@ void dim_all_arrays(struct check *c)
         g2[(2 * row + 1) * 9 + column] = -at;
         da[at] = 3 * (50 - 2 * at) * (at - 4 + 2 * at + 1 - at);
     }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, dim_option(c, i % 2 == 0 ? 1 : -1),
                             "{\"kind\":\"multiply\",\"factor\":3},{\"kind\":\"fork\"}");
@@ -141,8 +141,8 @@ void dim_all_arrays(struct check *c)
 /* Values and gradients as for dimension 0. */
 void dim_values(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
-        for (int j = 0; j < SHAPES; j++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int j = 0; j < SHAPES; ++j) {
             const struct dim_shape *shape = &shapes[j];
             const size_t n = dim_elements(shape);
             struct impl_model *model =
@@ -166,11 +166,11 @@ void dim_training(struct check *c)
 {
     static const size_t widths[] = {10, 3, 9};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, dim_option(c, -1), GOLDEN_AFFINE);
         double w = 2, b = 1;
 
-        for (int step = 0; step < 3; step++) {
+        for (int step = 0; step < 3; ++step) {
             const size_t shape[] = {2, widths[step]}, n = 2 * widths[step];
 
             check_note(c, "K=%d step %d, %zu columns: ", k, step, widths[step]);
@@ -197,9 +197,9 @@ void dim_layers_cut(struct check *c)
     const size_t shape[] = {2, 3, 2};
     double y[12];
 
-    for (int at = 0; at < 12; at++)
+    for (int at = 0; at < 12; ++at)
         y[at] = (at < 6 ? 3 : 7) * (at + 1);
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, "", "{\"kind\":\"branch\",\"above\":3,\"low\":[3],\"high\":[7]}");
         const struct impl_array *x = check_array(c, 3, shape, check_sequence(c, 12, 1, 1));
@@ -215,8 +215,8 @@ void dim_layers_seen(struct check *c)
     static const double sizes[] = {1, 3, 2};
     const size_t shape[] = {2, 3, 2};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
-        for (int dim = 0; dim < 3; dim++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int dim = 0; dim < 3; ++dim) {
             struct impl_model *model =
                 golden_parallel(c, k, "", check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
             const struct impl_array *x = check_array(c, 3, shape, check_sequence(c, 12, 1, 1));
@@ -236,8 +236,8 @@ void dim_same_rank(struct check *c)
 {
     const size_t shape[] = {3, 7};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
-        for (int dim = -2; dim < 0; dim++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int dim = -2; dim < 0; ++dim) {
             struct impl_model *model =
                 golden_parallel(c, k, dim_option(c, dim), "{\"kind\":\"multiply\"}");
             struct golden_call call = {
@@ -245,7 +245,7 @@ void dim_same_rank(struct check *c)
             const struct impl_array *upstream[1], *grads;
             double y[21];
 
-            for (int at = 0; at < 21; at++)
+            for (int at = 0; at < 21; ++at)
                 y[at] = (at + 1) * (40 - 3 * at);
             check_note(c, "K=%d dim=%d: ", k, dim);
             golden_forward(c, model, &call);
@@ -272,7 +272,7 @@ static int mixed(struct check *c, int k, struct golden_call *call)
 
 void dim_mixed_refused(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call;
 
         check_refused(c, "a negative dim with inputs of different rank", mixed(c, k, &call),
@@ -284,7 +284,7 @@ void dim_mixed_accepted(struct check *c)
 {
     const size_t matrix[] = {4, 6}, vector[] = {6};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call;
         const int status = mixed(c, k, &call);
 
@@ -304,7 +304,7 @@ void dim_two_wrapped(struct check *c)
     const double *x = check_sequence(c, (size_t)ROWS * COLUMNS, 1, 1);
     double y[ROWS * COLUMNS];
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k), rows = (ROWS + k - 1) / k,
                   columns = (COLUMNS + k - 1) / k;
         const char *list = check_list(c, ids, k);
@@ -315,7 +315,7 @@ void dim_two_wrapped(struct check *c)
             "\"layers\":[{\"kind\":\"tag_device\"}]}]}",
             list, list);
 
-        for (int at = 0; at < ROWS * COLUMNS; at++) {
+        for (int at = 0; at < ROWS * COLUMNS; ++at) {
             const int first = at / COLUMNS / rows, second = at % COLUMNS / columns;
 
             y[at] = x[at] + 1000 * (ids[first] + ids[second] + 2);

@@ -29,11 +29,11 @@ enum { MISPLACED = sizeof misplaced / sizeof misplaced[0] };
 
 static void wrong_device(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; k > 1 && form < MISPLACED; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; k > 1 && form < MISPLACED; ++form) {
             struct impl_model *model = check_parallel(c, k, NULL, "", misplaced[form]);
             check_note(c, "K=%d, model %zu: ", k, form);
-            for (int turn = 0; turn < 2; turn++)
+            for (int turn = 0; turn < 2; ++turn)
                 check_refused(c, "a parameter or buffer that is not on the first device",
                               try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
             check_to(c, model, 0);
@@ -45,7 +45,7 @@ static void wrong_device(struct check *c)
 
 static void both_devices(struct check *c)
 {
-    for (size_t form = 0; form < MISPLACED; form++) {
+    for (size_t form = 0; form < MISPLACED; ++form) {
         const struct impl_error *error = check_error(c);
         check_note(c, "model %zu: ", form);
         check_refused(c, "a parameter or buffer that is not on the first device",
@@ -111,8 +111,8 @@ static void error_is(struct check *c, int status, int want, const char *text, in
 
 static void two_fail(struct check *c, bool lowest)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0 && k <= 4; i++)
-        for (int backward = 0; backward < 2; backward++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0 && k <= 4; ++i)
+        for (int backward = 0; backward < 2; ++backward) {
             const char *when = backward != 0 ? "backward" : "forward";
             const struct failing f = two_failing(c, k, when);
             int status = try_rows(c, f.model, N);
@@ -153,8 +153,8 @@ static void kind_kept(struct check *c)
     size_t size[IMPL_MAX_DEVICES];
     const int m = check_shards(N, k, size);
 
-    for (int s = 0; s < m; s++)
-        for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+    for (int s = 0; s < m; ++s)
+        for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; ++kind) {
             struct impl_model *model =
                 check_model(c,
                             "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
@@ -190,14 +190,14 @@ static void joined(struct check *c)
 
 static void fewer_rows_than_devices(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t n = 1; n < (size_t)k; n++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t n = 1; n < (size_t)k; ++n) {
             struct impl_model *model = check_parallel(
                 c, k, mixed_ids(k), "",
                 "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},{\"kind\":\"tag_replica\"}");
             double y[8], dw = 0;
             check_note(c, "K=%d N=%zu: ", k, n);
-            for (size_t r = 0; r < n; r++) {
+            for (size_t r = 0; r < n; ++r) {
                 y[r] = 2 * (double)(r + 1) + 1 + 1000 * (double)(r + 1);
                 dw += (double)((r + 1) * (r + 5));
             }
@@ -222,8 +222,8 @@ static void no_such_device(struct check *c)
     const int wrong[] = {devices, 99, -2, -7, 1000};
     struct impl_model *model;
 
-    for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++)
-        for (int at = 0; at <= devices && at < 3; at++) {
+    for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; ++w)
+        for (int at = 0; at <= devices && at < 3; ++at) {
             int ids[4] = {0, 1, 2, 3};
             ids[at] = wrong[w];
             check_note(c, "device_ids %s: ", check_list(c, ids, at + 1));

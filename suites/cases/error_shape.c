@@ -21,8 +21,8 @@ void error_outputs_clash(struct check *c)
 {
     static const char *const columns[] = {"2,3", "3,2", "2,2,3", "2,3,2", "4,4,4,1"};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; k > 1 && form < sizeof columns / sizeof columns[0]; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; k > 1 && form < sizeof columns / sizeof columns[0]; ++form) {
             const int commas = form < 2 ? 1 : form < 4 ? 2 : 3;
             struct impl_model *model;
             if (commas + 1 > k)
@@ -47,12 +47,12 @@ void error_parts_clash(struct check *c)
                  {{1, 2}, {{6}, {2, 3}}}};
     const double *x = check_integers(c, 32, 79);
 
-    for (size_t form = 0; form < sizeof forms / sizeof forms[0]; form++)
-        for (int n = 2; n <= 3 && n <= check_devices(c); n++) {
+    for (size_t form = 0; form < sizeof forms / sizeof forms[0]; ++form)
+        for (int n = 2; n <= 3 && n <= check_devices(c); ++n) {
             struct impl_array *parts = check_memory(c, (size_t)n * sizeof *parts);
             struct impl_gather op = {.parts = parts, .n = n, .dim = 0, .device = 0};
             check_note(c, "form %zu, part %d of %d differs: ", form, n - 1, n);
-            for (int p = 0; p < n; p++) {
+            for (int p = 0; p < n; ++p) {
                 const int which = p == n - 1;
                 parts[p] =
                     *check_on(check_array(c, forms[form].ndim[which], forms[form].dim[which], x),
@@ -69,13 +69,13 @@ void error_summands_clash(struct check *c)
 {
     enum { TENSORS = 3 };
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int odd = 0; k > 1 && odd < k * TENSORS; odd++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int odd = 0; k > 1 && odd < k * TENSORS; ++odd) {
             struct impl_array *src = check_memory(c, (size_t)(k * TENSORS) * sizeof *src);
             struct impl_reduce op = {
                 .src = src, .n = TENSORS, .k = k, .device = mixed_ids(k)[0], .poke = -1};
             check_note(c, "K=%d, list %d tensor %d: ", k, odd / TENSORS, odd % TENSORS);
-            for (int t = 0; t < k * TENSORS; t++) {
+            for (int t = 0; t < k * TENSORS; ++t) {
                 const size_t n = 2 + (size_t)(t % TENSORS) + (t == odd ? 1 : 0);
                 src[t] = *check_on(check_vector(c, n, check_integers(c, n, (uint64_t)t)),
                                    mixed_ids(k)[t / TENSORS]);
@@ -101,14 +101,14 @@ static struct impl_array *shaped(struct check *c, int form, int t, bool last)
 /* As many elements in all, but not the same shapes. */
 void error_shapes_clash(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++)
-        for (int form = 0; form < 3; form++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
+        for (int form = 0; form < 3; ++form) {
             const int n = form == 2 ? 2 : 1;
             struct impl_array *src = check_memory(c, (size_t)(k * n) * sizeof *src);
             struct impl_reduce op = {
                 .src = src, .n = n, .k = k, .device = mixed_ids(k)[0], .poke = -1};
             check_note(c, "K=%d, form %d: ", k, form);
-            for (int t = 0; t < k * n; t++)
+            for (int t = 0; t < k * n; ++t)
                 src[t] = *check_on(shaped(c, form, t % n, t / n == k - 1), mixed_ids(k)[t / n]);
             op.sums = check_output(c, n, ROOM);
             check_refused(c, "a sum of different shapes", check_try_reduce(c, &op),

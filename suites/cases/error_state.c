@@ -51,7 +51,7 @@ static void fails_and_goes_on(struct check *c, int k, int replica, const char *w
     int done = 0;
 
     check_note(c, "K=%d, replica %d, %s %d: ", k, replica, when, at);
-    for (int turn = 1; turn <= 3; turn++) {
+    for (int turn = 1; turn <= 3; ++turn) {
         const int status = step_status(c, model, mixed_ids(k)[0]);
         if (turn == at)
             check_refused(c, "a step in which a replica fails", status, ALLOW(IMPL_EFAULT));
@@ -75,10 +75,10 @@ static void fails_and_goes_on(struct check *c, int k, int replica, const char *w
 /* Every replica in turn, in the first and in the second of three steps. */
 static void every_replica(struct check *c, const char *when)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         size_t size[IMPL_MAX_DEVICES];
         const int m = check_shards(N, k, size);
-        for (int s = 0; s < m; s++)
+        for (int s = 0; s < m; ++s)
             fails_and_goes_on(c, k, s, when, 1 + (s + k) % 2);
     }
 }
@@ -96,7 +96,7 @@ void error_backward_leaves(struct check *c)
 /* The gather fails after all replicas have run; one row makes one replica and goes through. */
 void error_gather_leaves(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const double want[] = {7, 7}, g[] = {5, 9};
         const size_t dim[] = {1, 2};
         struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
@@ -132,8 +132,8 @@ void error_gather_leaves(struct check *c)
  * step is right. */
 void error_modes_leave(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++)
-        for (int replica = 0; replica < 2; replica++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
+        for (int replica = 0; replica < 2; ++replica) {
             struct impl_forward op = {.n_in = 1, .grad = false, .train = replica == 1};
             struct impl_model *model =
                 check_parallel(c, k, mixed_ids(k), "",
@@ -165,7 +165,7 @@ void error_modes_leave(struct check *c)
 /* Another model of the session, in the middle of its step, does not notice. */
 void error_other_model(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *other, *failing;
         if (k == 1)
             continue;
@@ -194,7 +194,7 @@ void error_other_model(struct check *c)
 /* A gather and a sum that are refused, and then right ones. */
 void error_primitive_leaves(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
         struct impl_array *right = check_memory(c, (size_t)k * sizeof *right);
         struct impl_array *wrong = check_memory(c, (size_t)k * sizeof *wrong);
@@ -205,10 +205,10 @@ void error_primitive_leaves(struct check *c)
         if (k == 1)
             continue;
         check_note(c, "K=%d: ", k);
-        for (int p = 0; p < k; p++) {
+        for (int p = 0; p < k; ++p) {
             const double *x = check_integers(c, 2, 300 + (uint64_t)p);
             right[p] = wrong[p] = *check_on(check_vector(c, 2, x), ids[p]);
-            for (int e = 0; e < 2; e++) {
+            for (int e = 0; e < 2; ++e) {
                 sum[e] += x[e];
                 all[2 * p + e] = x[e];
             }
@@ -216,7 +216,7 @@ void error_primitive_leaves(struct check *c)
         wrong[k - 1] = *check_on(check_array(c, 2, odd, check_integers(c, 4, 9)), ids[k - 1]);
         gather.out = check_output(c, 1, ROOM);
         reduce.sums = check_output(c, 1, ROOM);
-        for (int turn = 0; turn < 2; turn++) {
+        for (int turn = 0; turn < 2; ++turn) {
             gather.parts = reduce.src = wrong;
             check_refused(c, "a gather of parts that do not fit", check_try_gather(c, &gather),
                           ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
@@ -236,7 +236,7 @@ void error_waiting_stays(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, "",
                             GOLDEN_AFFINE ",{\"kind\":\"fail\",\"replicas\":[0],"

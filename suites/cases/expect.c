@@ -84,7 +84,7 @@ void check_values(struct check *c, const char *what, const struct impl_array *go
         const double value = check_element(got, i);
         const bool same = bits_at(got, i) == bits || (value == 0 && target == 0);
         if (!(same && isfinite(value) && isfinite(want[i]))) {
-            different++;
+            ++different;
             first = i;
         }
     }
@@ -99,7 +99,7 @@ static void shape_text(const struct impl_array *array, char text[120])
 {
     size_t used = (size_t)snprintf(text, 120, "[");
 
-    for (int i = 0; i < array->ndim && used < 100; i++)
+    for (int i = 0; i < array->ndim && used < 100; ++i)
         used +=
             (size_t)snprintf(text + used, 120 - used, "%s%zu", i > 0 ? ", " : "", array->dim[i]);
     snprintf(text + used, 120 - used, "]");
@@ -113,11 +113,11 @@ void check_shape(struct check *c, const char *what, const struct impl_array *got
     bool same = got->ndim == ndim;
 
     must_exist(c, what, got);
-    for (int i = 0; i < ndim; i++) {
+    for (int i = 0; i < ndim; ++i) {
         want.dim[i] = dim[i];
         same = same && got->dim[i] == dim[i];
     }
-    c->outcome->compared++;
+    ++c->outcome->compared;
     if (same)
         return;
     shape_text(got, found);
@@ -138,7 +138,7 @@ void check_same(struct check *c, const char *what, const struct impl_array *got,
     check_shape(c, what, got, want->ndim, want->dim);
     for (size_t i = n; i-- > 0;)
         if (!(bits_at(got, i) == bits_at(want, i) && isfinite(check_element(got, i)))) {
-            different++;
+            ++different;
             first = i;
         }
     c->outcome->compared += n;
@@ -148,7 +148,7 @@ void check_same(struct check *c, const char *what, const struct impl_array *got,
 
 void check_is_none(struct check *c, const char *what, const struct impl_array *got)
 {
-    c->outcome->compared++;
+    ++c->outcome->compared;
     if (got->dtype != IMPL_NONE)
         check_fail(c, "%s: there is one (first element %.9g), must be none", what,
                    check_elements(got) > 0 ? check_element(got, 0) : 0.0);
@@ -162,21 +162,21 @@ void check_device(struct check *c, const char *what, const struct impl_array *go
 
 void check_int(struct check *c, const char *what, long long got, long long want)
 {
-    c->outcome->compared++;
+    ++c->outcome->compared;
     if (got != want)
         check_fail(c, "%s: %lld, must be %lld", what, got, want);
 }
 
 void check_at_least(struct check *c, const char *what, long long got, long long least)
 {
-    c->outcome->compared++;
+    ++c->outcome->compared;
     if (got < least)
         check_fail(c, "%s: %lld, must be at least %lld", what, got, least);
 }
 
 void check_at_most(struct check *c, const char *what, long long got, long long most)
 {
-    c->outcome->compared++;
+    ++c->outcome->compared;
     if (got > most)
         check_fail(c, "%s: %lld, must be at most %lld", what, got, most);
 }
@@ -186,7 +186,7 @@ void check_true(struct check *c, bool holds, const char *format, ...)
     char text[400];
     va_list args;
 
-    c->outcome->compared++;
+    ++c->outcome->compared;
     if (holds)
         return;
     va_start(args, format);
@@ -216,7 +216,7 @@ void check_refused(struct check *c, const char *what, int status, unsigned allow
 {
     const unsigned never = ALLOW(IMPL_OK) | ALLOW(IMPL_ENOTSUP) | ALLOW(IMPL_EROOM);
 
-    c->outcome->compared++;
+    ++c->outcome->compared;
     if (status == IMPL_OK)
         check_fail(c, "%s must be refused and was accepted", what);
     if ((ALLOW(status) & allowed & ~never) == 0)

@@ -13,7 +13,7 @@ static const int *places(struct check *c, int n)
     const int *order = primitive_order(c, devices);
     int *place = check_memory(c, (size_t)n * sizeof *place);
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         place[i] = order[i % devices];
     return place;
 }
@@ -51,8 +51,8 @@ static void order(struct check *c)
     const int devices = check_devices(c);
     const int most = devices < 4 ? 4 : devices > 8 ? 8 : devices;
 
-    for (int n = 1; n <= most; n++)
-        for (int dim = -3; dim < 3; dim++) {
+    for (int n = 1; n <= most; ++n)
+        for (int dim = -3; dim < 3; ++dim) {
             const struct impl_array like = shape_of(IMPL_F32, 3, 2, 3, 2);
 
             check_note(c, "%d parts, dim %d: ", n, dim);
@@ -66,8 +66,8 @@ static void wide_parts(struct check *c)
     static const size_t sizes[] = {3, 4, 2, 3};
     const struct impl_array like = shape_of(IMPL_F32, 3, 3, 29, 37);
 
-    for (int n = 2; n <= 4; n++)
-        for (int dim = 0; dim < 2; dim++) {
+    for (int n = 2; n <= 4; ++n)
+        for (int dim = 0; dim < 2; ++dim) {
             check_note(c, "%d parts, dim %d: ", n, dim);
             gather_and_check(c, &like, dim, n, sizes, n % check_devices(c), 100 * n);
         }
@@ -84,7 +84,7 @@ static void free_sizes(struct check *c)
     };
     const struct impl_array like = shape_of(IMPL_F32, 2, 0, 3, 0);
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
         check_note(c, "%d parts of %zu, %zu, .. rows: ", all[i].n, all[i].sizes[0],
                    all[i].sizes[1]);
         gather_and_check(c, &like, 0, all[i].n, all[i].sizes, check_devices(c) - 1, 5);
@@ -113,10 +113,10 @@ static void unlike_parts(struct check *c)
 {
     const int *place = places(c, 3);
 
-    for (size_t i = 0; i < sizeof clashes / sizeof clashes[0]; i++) {
+    for (size_t i = 0; i < sizeof clashes / sizeof clashes[0]; ++i) {
         struct impl_array parts[3];
 
-        for (int p = 0; p < 3; p++)
+        for (int p = 0; p < 3; ++p)
             parts[p] = *check_on(check_array(c, clashes[i].part[p].ndim, clashes[i].part[p].dim,
                                              check_sequence(c, 64, 1, 1)),
                                  place[p]);
@@ -132,7 +132,7 @@ static void no_parts(struct check *c)
 {
     const struct impl_array unused = shape_of(IMPL_F32, 1, 1, 0, 0);
 
-    for (int device = IMPL_HOST; device < check_devices(c); device++) {
+    for (int device = IMPL_HOST; device < check_devices(c); ++device) {
         check_refused(c, "a gather of no parts", primitive_try_gather(c, &unused, 0, 0, device),
                       REFUSED);
         still_works(c);
@@ -157,7 +157,7 @@ static struct impl_array *scalars_of(struct check *c, enum impl_dtype dtype, int
     const int *place = places(c, n);
     struct impl_array *parts = check_memory(c, (size_t)n * sizeof *parts);
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         parts[i] = *check_on(check_typed(c, dtype, 0, NULL, check_sequence(c, 1, first + 7 * i, 1)),
                              place[i]);
     return parts;
@@ -172,8 +172,8 @@ static void scalars_elsewhere(struct check *c)
 {
     static const int dims[] = {1, -1, 2, -2};
 
-    for (int n = 2; n <= 4; n++)
-        for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
+    for (int n = 2; n <= 4; ++n)
+        for (size_t i = 0; i < sizeof dims / sizeof dims[0]; ++i) {
             check_note(c, "%d numbers: ", n);
             check_refused(c, check_text(c, "a gather of numbers in dim %d", dims[i]),
                           primitive_try_gather(c, scalars(c, n, 3), n, dims[i], 0), REFUSED);
@@ -185,9 +185,9 @@ static void scalars_and_vectors(struct check *c)
 {
     static const double two[] = {8, 9};
 
-    for (int n = 2; n <= 4; n++)
-        for (int odd = 0; odd < n; odd++)
-            for (size_t length = 1; length <= 2; length++) {
+    for (int n = 2; n <= 4; ++n)
+        for (int odd = 0; odd < n; ++odd)
+            for (size_t length = 1; length <= 2; ++length) {
                 struct impl_array *parts = scalars(c, n, 3);
 
                 parts[odd] = *check_on(check_vector(c, length, two), parts[odd].device);
@@ -204,7 +204,7 @@ static void vector_of_scalars(struct check *c)
 {
     const int devices = check_devices(c);
 
-    for (int n = 1; n <= 8; n++) {
+    for (int n = 1; n <= 8; ++n) {
         const size_t shape[] = {(size_t)n};
         const int device = (n + 2) % (devices + 1) - 1;
         const struct impl_array *y;
@@ -222,8 +222,8 @@ static void destinations(struct check *c)
     static const size_t sizes[] = {2, 3, 1, 2};
     const struct impl_array like = shape_of(IMPL_F32, 2, 0, 3, 0);
 
-    for (int device = IMPL_HOST; device < check_devices(c); device++)
-        for (int n = 1; n <= 4; n++) {
+    for (int device = IMPL_HOST; device < check_devices(c); ++device)
+        for (int n = 1; n <= 4; ++n) {
             check_note(c, "%d parts, to device %d: ", n, device);
             gather_and_check(c, &like, 0, n, sizes, device, 10 * n + device);
         }
@@ -236,11 +236,11 @@ static void types(struct check *c)
     static const double first[] = {1099511627777.0, 16777217.0, 1099511627779.0, -3};
     static const size_t sizes[][4] = {{3, 3, 3, 1}, {2, 0, 1, 4}, {0, 0, 0, 0}};
 
-    for (int type = 0; type < 4; type++) {
+    for (int type = 0; type < 4; ++type) {
         const struct impl_array *y;
 
-        for (int s = 0; s < 3; s++)
-            for (int dim = 0; dim < 2; dim++) {
+        for (int s = 0; s < 3; ++s)
+            for (int dim = 0; dim < 2; ++dim) {
                 const struct impl_array like = shape_of(all[type], 2, 3, 2, 0);
 
                 check_note(c, "type %d, %zu, %zu, .. in dim %d: ", (int)all[type], sizes[s][0],
@@ -275,8 +275,8 @@ static void result_is_a_copy(struct check *c)
     static const size_t sizes[] = {3, 1, 2};
     const struct impl_array like = shape_of(IMPL_F32, 2, 0, 2, 0);
 
-    for (int device = IMPL_HOST; device < check_devices(c); device++)
-        for (int n = 1; n <= 3; n++) {
+    for (int device = IMPL_HOST; device < check_devices(c); ++device)
+        for (int n = 1; n <= 3; ++n) {
             const int here[] = {device, device, device};
 
             change_parts(c, primitive_parts(c, &like, 0, n, sizes, places(c, n), 20 * n), n,

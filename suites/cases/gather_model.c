@@ -27,7 +27,7 @@ void gather_model_order(struct check *c)
     static const size_t rows[] = {10, 13, 9};
     const int k = primitive_some(c);
 
-    for (int turn = 0; turn < 3; turn++) {
+    for (int turn = 0; turn < 3; ++turn) {
         const size_t n = rows[turn];
         struct impl_model *model = check_parallel(
             c, k, primitive_order(c, k), "",
@@ -47,13 +47,13 @@ void gather_model_sizes(struct check *c)
     static const size_t rows[] = {10, 9, 1, 17};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const int *ids = primitive_order(c, k);
         struct impl_model *sums = check_parallel(c, k, ids, "", AFFINE ",{\"kind\":\"sum_rows\"}");
         struct impl_model *pairs =
             check_parallel(c, k, ids, "", AFFINE ",{\"kind\":\"double_rows\"}");
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             const size_t n = rows[j];
             const double *y = check_sequence(c, n, 7, 2);
             double *twice = check_memory(c, 2 * n * sizeof *twice);
@@ -62,7 +62,7 @@ void gather_model_sizes(struct check *c)
             double sum[IMPL_MAX_DEVICES];
             const struct impl_array *out;
 
-            for (size_t r = 0; r < 2 * n; r++)
+            for (size_t r = 0; r < 2 * n; ++r)
                 twice[r] = y[r / 2];
             for (int s = 0; s < m; first += size[s++])
                 sum[s] = primitive_sum(y, first, size[s]);
@@ -85,12 +85,12 @@ void gather_model_shapes(struct check *c)
     static const double mark = 123;
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++)
+    for (int i = 1; (k = check_count(c, i)); ++i)
         for (int odd = 0; odd<k; odd += k> 4 ? 3 : 1) {
             int columns[IMPL_MAX_DEVICES];
             struct impl_model *model;
 
-            for (int s = 0; s < k; s++)
+            for (int s = 0; s < k; ++s)
                 columns[s] = s == odd ? 2 : 3;
             model = check_parallel(c, k, primitive_order(c, k), "",
                                    check_text(c, AFFINE ",{\"kind\":\"widen\",\"columns\":%s}",
@@ -123,7 +123,7 @@ static void recorded(struct check *c, int k, const int keep[], size_t rows)
     const struct impl_array *out;
 
     for (int s = 0; s < m; first += size[s++])
-        for (size_t r = 0; r < (size_t)keep[s]; r++) {
+        for (size_t r = 0; r < (size_t)keep[s]; ++r) {
             const double x = 1 + (double)(first + r), g = 1 + (double)n;
 
             y[n++] = 2 * x + 1;
@@ -149,8 +149,8 @@ void gather_model_recorded(struct check *c)
         {3, 1, 2, 1, 1, 3, 2, 1}, {1, 3, 1, 2, 4, 1, 1, 2}, {2, 3, 3, 1, 3, 1, 4, 3}};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int j = 0; j < 3; j++)
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int j = 0; j < 3; ++j)
             recorded(c, k, keep[j], 4 * (size_t)k - (k > 1 ? 1 : 0));
 }
 
@@ -165,7 +165,7 @@ void gather_model_large(struct check *c)
     const struct impl_array *g = check_column(c, 2 * N, check_sequence(c, 2 * N, 3, 1));
 
     op.out = check_output(c, IMPL_MAX_IO, 2 * N * sizeof(float));
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; ++i)
         y[2 * i] = y[2 * i + 1] = 3 + 2 * (double)i;
     check_forward_op(c, model, &op);
     check_values(c, "output", &op.out[0], 2 * N, y);
@@ -179,17 +179,17 @@ void gather_model_double(struct check *c)
     static const size_t rows[] = {10, 1, 9, 13};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "", AFFINE ",{\"kind\":\"double_rows\"}");
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             const size_t n = rows[j];
             const double *g = check_sequence(c, 2 * n, 3, 2);
             double *dx = check_memory(c, n * sizeof *dx), dw = 0;
             const struct impl_array *y = check_forward(c, model, counting(c, n, 1));
 
-            for (size_t r = 0; r < n; r++) {
+            for (size_t r = 0; r < n; ++r) {
                 dx[r] = 2 * (g[2 * r] + g[2 * r + 1]);
                 dw += (g[2 * r] + g[2 * r + 1]) * (1 + (double)r);
             }
@@ -227,7 +227,7 @@ static void one_number_each(struct check *c, int k, size_t rows, const char *red
         want[s] = (2 * x + (double)size[s]) / each;
         dw += g[s] / each * x;
         db += g[s] / each * (double)size[s];
-        for (size_t r = 0; r < size[s]; r++)
+        for (size_t r = 0; r < size[s]; ++r)
             dx[first + r] = 2 * g[s] / each;
     }
     check_note(c, "K=%d N=%zu, %s: ", k, rows, reduce);
@@ -246,8 +246,8 @@ void gather_model_vector(struct check *c)
     static const size_t rows[] = {10, 9, 1, 3, 17};
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++)
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++)
+    for (int i = 1; (k = check_count(c, i)); ++i)
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j)
             one_number_each(c, k, rows[j], "sum");
 }
 
@@ -256,7 +256,7 @@ void gather_model_mean(struct check *c)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         one_number_each(c, k, k == 2 ? 3 : 4 * (size_t)k - 2, "mean");
         one_number_each(c, k, 2 * (size_t)k - 1, "mean");
         one_number_each(c, k, 1, "mean");
@@ -268,19 +268,19 @@ void gather_model_vector_back(struct check *c)
     static const double tens[] = {10, 20, 30, 40, 50, 60, 70, 80};
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"sum\"}");
         double dx[10];
 
-        for (int step = 0; step < 2; step++) {
+        for (int step = 0; step < 2; ++step) {
             const double *g = step == 0 ? tens : check_integers(c, 8, 3);
             size_t size[IMPL_MAX_DEVICES], at = 0;
             const int m = check_shards(10, k, size);
             const struct impl_array *y = check_forward(c, model, counting(c, 10, 1));
 
-            for (int s = 0; s < m; s++)
-                for (size_t r = 0; r < size[s]; r++)
+            for (int s = 0; s < m; ++s)
+                for (size_t r = 0; r < size[s]; ++r)
                     dx[at++] = g[s];
             check_note(c, "K=%d step %d: ", k, step);
             check_shape(c, "output", y, 1, (const size_t[]){(size_t)m});
@@ -295,8 +295,8 @@ void gather_model_scalar(struct check *c)
     static const size_t rows[] = {1, 4, 8};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             one_number_each(c, k, rows[j], "sum");
             one_number_each(c, k, rows[j], rows[j] < 8 || k != 3 ? "mean" : "sum");
         }
@@ -309,13 +309,13 @@ void gather_model_mix(struct check *c)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++)
+    for (int i = 1; (k = check_count(c, i)); ++i)
         for (int odd = 0; odd<k; odd += k> 4 ? 3 : 1)
-            for (int others = 0; others < 2; others++) {
+            for (int others = 0; others < 2; ++others) {
                 int list[IMPL_MAX_DEVICES], n = 0;
                 struct impl_model *model;
 
-                for (int s = 0; s < k; s++)
+                for (int s = 0; s < k; ++s)
                     if ((s == odd) == (others == 0))
                         list[n++] = s;
                 model =
@@ -338,8 +338,8 @@ void gather_model_dim(struct check *c)
     const size_t shape[] = {2, 11};
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++)
-        for (int d = 0; d < 2; d++) {
+    for (int i = 1; (k = check_count(c, i)); ++i)
+        for (int d = 0; d < 2; ++d) {
             struct impl_model *model =
                 check_parallel(c, k, primitive_order(c, k), check_text(c, "\"dim\":%d,", dims[d]),
                                AFFINE ",{\"kind\":\"sum\"}");
@@ -370,7 +370,7 @@ static void to_device(struct check *c, int k, int device, const char *layers, si
     double *tagged = check_memory(c, rows * sizeof *tagged);
     const struct impl_array *y;
 
-    for (size_t r = 0; r < rows; r++)
+    for (size_t r = 0; r < rows; ++r)
         tagged[r] = want[r] + 1000.0 * (device + 1);
     check_note(c, "K=%d N=%zu, output device %d: ", k, n, device);
     y = check_forward(c, model, counting(c, n, 1));
@@ -385,9 +385,9 @@ void gather_model_destination(struct check *c)
     static const size_t rows[] = {10, 1};
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++)
-        for (int device = IMPL_HOST; device < check_devices(c); device++)
-            for (int j = 0; j < 2; j++) {
+    for (int i = 1; (k = check_count(c, i)); ++i)
+        for (int device = IMPL_HOST; device < check_devices(c); ++device)
+            for (int j = 0; j < 2; ++j) {
                 const double *y = check_sequence(c, rows[j], 3, 2);
                 size_t size[IMPL_MAX_DEVICES], first = 0;
                 const int m = check_shards(rows[j], k, size);

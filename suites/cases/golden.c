@@ -33,7 +33,7 @@ int golden_most(const struct check *c, int most)
 {
     int best = 0;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         if (k <= most)
             best = k;
     return best;
@@ -88,7 +88,7 @@ void golden_is(struct check *c, const char *what, const struct impl_array *got, 
 {
     size_t n = 1;
 
-    for (int i = 0; i < ndim; i++)
+    for (int i = 0; i < ndim; ++i)
         n *= dim[i];
     check_shape(c, what, got, ndim, dim);
     check_true(c, got->dtype == IMPL_F32, "%s: type %d, must be float32", what, (int)got->dtype);
@@ -106,7 +106,7 @@ void golden_is_sequence(struct check *c, const char *what, const struct impl_arr
 {
     size_t n = 1;
 
-    for (int i = 0; i < ndim; i++)
+    for (int i = 0; i < ndim; ++i)
         n *= dim[i];
     golden_is(c, what, got, ndim, dim, check_sequence(c, n, first, step));
 }
@@ -132,7 +132,7 @@ int golden_try_forward(struct check *c, struct impl_model *model, struct golden_
     size_t bytes = 8192;
     int status;
 
-    for (int i = 0; i < call->n_in; i++) {
+    for (int i = 0; i < call->n_in; ++i) {
         in[i] = *call->in[i];
         bytes += 8 * bytes_of(&in[i]);
     }
@@ -158,9 +158,9 @@ struct impl_array *golden_backward(struct check *c, struct impl_model *model,
     struct impl_backward op = {.grad_out = g, .n_grad_out = call->n_out, .n_in = call->n_in};
     size_t bytes = 8192;
 
-    for (int i = 0; i < call->n_out; i++)
-        g[i] = grad_out[i] != NULL ? *grad_out[i] : *check_none(c);
-    for (int i = 0; i < call->n_in; i++)
+    for (int i = 0; i < call->n_out; ++i)
+        g[i] = grad_out[i] ? *grad_out[i] : *check_none(c);
+    for (int i = 0; i < call->n_in; ++i)
         bytes += 2 * bytes_of(call->in[i]);
     op.grad_in = check_output(c, IMPL_MAX_IO, bytes);
     check_backward_op(c, model, &op);

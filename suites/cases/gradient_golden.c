@@ -10,10 +10,10 @@ enum { BATCHES = sizeof batches / sizeof batches[0] };
 /* The loss is the sum of y: dw is the sum of x, db is N, dx is w. */
 void grad_sum_of_ones(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < BATCHES; j++) {
+        for (int j = 0; j < BATCHES; ++j) {
             const size_t n = batches[j];
 
             check_note(c, "K=%d N=%zu: ", k, n);
@@ -30,10 +30,10 @@ void grad_sum_of_ones(struct check *c)
 /* Row i of the upstream gradient is i: dw is the sum of squares, dx row i is 2i. */
 void grad_rows(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < BATCHES; j++) {
+        for (int j = 0; j < BATCHES; ++j) {
             const size_t n = batches[j];
 
             check_note(c, "K=%d N=%zu: ", k, n);
@@ -67,7 +67,7 @@ static void line_pass(struct check *c, struct impl_model *model, size_t n, struc
     double *y = check_memory(c, n * sizeof *y), *g = check_memory(c, n * sizeof *g);
     double *dx = check_memory(c, n * sizeof *dx);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         const double x = (double)(i + 1);
 
         y[i] = line->w * x + line->b;
@@ -112,14 +112,14 @@ static void line_start(struct check *c, struct impl_model *model, struct line *l
  * sum all show in the second step. */
 void grad_two_steps(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < BATCHES; j++) {
+        for (int j = 0; j < BATCHES; ++j) {
             struct line line;
 
             line_start(c, model, &line);
-            for (int step = 0; step < 2; step++) {
+            for (int step = 0; step < 2; ++step) {
                 check_note(c, "K=%d N=%zu step %d: ", k, batches[j], step);
                 line.dw = line.db = 0;
                 check_zero_grad(c, model);
@@ -153,7 +153,7 @@ static void with_inference(struct check *c, int k, unsigned when)
     struct line line;
 
     line_start(c, model, &line);
-    for (int step = 0; step < 2; step++) {
+    for (int step = 0; step < 2; ++step) {
         check_note(c, "K=%d step %d, without gradients in between at 0x%x: ", k, step, when);
         line.dw = line.db = 0;
         check_zero_grad(c, model);
@@ -171,7 +171,7 @@ static void with_inference(struct check *c, int k, unsigned when)
 
 void grad_two_steps_inference(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (unsigned when = 1; when <= 4; when *= 2)
             with_inference(c, k, when);
 }
@@ -179,12 +179,12 @@ void grad_two_steps_inference(struct check *c)
 /* Clearing gradients is the caller's business: what was not cleared is still there. */
 void grad_not_zeroed(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
         struct line line;
 
         line_start(c, model, &line);
-        for (int step = 0; step < 2; step++) {
+        for (int step = 0; step < 2; ++step) {
             check_note(c, "K=%d step %d, not zeroed: ", k, step);
             line_pass(c, model, 10, &line);
             line_step(c, model, &line);
@@ -208,7 +208,7 @@ void grad_reaches_base(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
         const double w = 2 - 55.0 / 64, b = 1 - 10.0 / 64;
 
@@ -231,7 +231,7 @@ static void momentum_steps(struct check *c, int k, const size_t rows[], int step
     struct impl_model *model = golden_affine(c, k);
     double w = 2, b = 1, vw = 0, vb = 0;
 
-    for (int step = 0; step < steps; step++) {
+    for (int step = 0; step < steps; ++step) {
         const size_t n = rows[step];
 
         check_note(c, "K=%d step %d N=%zu: ", k, step, n);
@@ -257,7 +257,7 @@ void grad_momentum(struct check *c)
 {
     static const size_t rows[] = {10, 10, 10};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         momentum_steps(c, k, rows, 3);
 }
 
@@ -266,6 +266,6 @@ void grad_momentum_ragged(struct check *c)
 {
     static const size_t rows[] = {10, 1, 9, 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         momentum_steps(c, k, rows, 4);
 }

@@ -7,7 +7,7 @@ void grad_input_rows(struct check *c)
     const int k = golden_most(c, 8);
     struct impl_model *model = golden_affine(c, k);
 
-    for (size_t n = 1; n <= 25; n++) {
+    for (size_t n = 1; n <= 25; ++n) {
         check_note(c, "K=%d N=%zu: ", k, n);
         check_forward(c, model, golden_rows(c, n));
         golden_is_sequence(c, "input gradient",
@@ -35,10 +35,10 @@ void grad_input_shape(struct check *c)
 {
     static const size_t shapes[][3] = {{10, 2, 3}, {9, 1, 2}, {1, 3, 2}, {3, 2, 1}};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; ++j) {
             const size_t *shape = shapes[j], count = shape[0] * shape[1] * shape[2];
             const struct impl_array *x, *g;
 
@@ -57,10 +57,10 @@ void grad_input_device(struct check *c)
 {
     const size_t n = 9;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int from = IMPL_HOST; from < golden_places(c); from++) {
+        for (int from = IMPL_HOST; from < golden_places(c); ++from) {
             const struct impl_array *dx;
 
             check_note(c, "K=%d, input on %d: ", k, from);
@@ -78,10 +78,10 @@ void grad_input_misfit(struct check *c)
 {
     static const size_t shapes[][2] = {{9, 0}, {11, 0}, {2, 5}, {1, 10}};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; ++j) {
             const size_t *shape = shapes[j], count = shape[0] * (j < 2 ? 1 : shape[1]);
             const struct impl_array *g =
                 check_array(c, j < 2 ? 1 : 2, shape, check_sequence(c, count, 1, 1));
@@ -111,7 +111,7 @@ static void cut(struct check *c, int k, const double taken[], const char *list)
 
     check_note(c, "K=%d, rows used %s: ", k, list);
     for (int s = 0; s < m; row += size[s++]) {
-        for (size_t i = row; i < row + (size_t)taken[s]; i++, out++) {
+        for (size_t i = row; i < row + (size_t)taken[s]; ++i, ++out) {
             y[out] = 2 * (double)(i + 1) + 1;
             g[out] = 11 - 3 * (double)out;
             dx[i] = 2 * g[out];
@@ -130,7 +130,7 @@ void grad_input_cut(struct check *c)
 {
     static const double some[] = {2, 1, 2, 1, 1, 1, 1, 1}, none[] = {1, 0, 2, 0, 1, 1, 1, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         cut(c, k, some, "[2,1,2,1]");
         cut(c, k, none, "[1,0,2,0,1]");
     }
@@ -157,10 +157,10 @@ static void missing(struct check *c, struct impl_model *model, int with)
 /* Two outputs, one of them without a gradient: it counts as zeros. */
 void grad_input_missing(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
 
-        for (int with = 0; with < 2; with++) {
+        for (int with = 0; with < 2; ++with) {
             check_note(c, "K=%d, gradient of output %d only: ", k, with);
             missing(c, model, with);
         }
@@ -182,7 +182,7 @@ static void product(struct check *c, struct impl_model *model, size_t n, const b
     double *db = check_memory(c, n * sizeof *db);
     struct impl_array *dx;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         const double first = (double)(i + 1), second = 20 - 2 * (double)i;
 
         y[i] = 3 * first * second;
@@ -210,7 +210,7 @@ void grad_inputs_both(struct check *c)
 {
     static const bool both[] = {true, true};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", multiply);
         const int near[] = {IMPL_HOST, IMPL_HOST}, apart[] = {check_devices(c) - 1, IMPL_HOST};
 
@@ -226,7 +226,7 @@ void grad_inputs_one(struct check *c)
 {
     static const bool first[] = {true, false}, second[] = {false, true};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", multiply);
         const int place[] = {IMPL_HOST, 0};
 
@@ -241,7 +241,7 @@ void grad_inputs_one(struct check *c)
 /* No input needs a gradient: there is none, and the parameters get theirs. */
 void grad_input_none(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
         const struct impl_array *x = check_vector(c, 10, check_sequence(c, 10, 1, 1));
 
@@ -261,7 +261,7 @@ void grad_table(struct check *c)
 {
     const size_t n = 21, columns = 2, shape[] = {21, 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"sum_rows\"}");
         size_t size[IMPL_MAX_DEVICES], row = 0;
         const int m = check_shards(n, k, size);
@@ -269,7 +269,7 @@ void grad_table(struct check *c)
         double y[2 * IMPL_MAX_DEVICES] = {0}, g[2 * IMPL_MAX_DEVICES], dx[42];
 
         for (int s = 0; s < m; row += size[s++])
-            for (size_t j = row * columns; j < (row + size[s]) * columns; j++) {
+            for (size_t j = row * columns; j < (row + size[s]) * columns; ++j) {
                 const size_t at = (size_t)s * columns + j % columns;
 
                 g[at] = 10.0 * s + (double)(j % columns) + 3;

@@ -13,8 +13,8 @@ void grad_moved(struct check *c)
     check_set(c, model, IMPL_GRAD, 1, &second);
     check_set(c, model, IMPL_GRAD, 2, &third);
     check_set(c, model, IMPL_GRAD, 3, NULL);
-    for (int turn = 0; turn < 2; turn++)
-        for (int place = places - 1; place >= IMPL_HOST; place--) {
+    for (int turn = 0; turn < 2; ++turn)
+        for (int place = places - 1; place >= IMPL_HOST; --place) {
             check_note(c, "turn %d, on %d: ", turn, place);
             check_to(c, model, place);
             check_device(c, "gradient 0", check_get(c, model, IMPL_GRAD, 0), place);
@@ -31,7 +31,7 @@ void grad_momentum_none(struct check *c)
 {
     const double eight = 8, sixteen = 16, four = 4, two = 2;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
         check_note(c, "K=%d, both: ", k);

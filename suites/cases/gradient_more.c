@@ -20,9 +20,9 @@ static void product_make(struct check *c, struct product *p)
     p->w = check_integers(c, WEIGHTS, check_seed(c) + 3);
     p->y = check_memory(c, (size_t)N * OUT * sizeof *p->y);
     p->dw = check_memory(c, WEIGHTS * sizeof *p->dw);
-    for (int row = 0; row < N; row++)
-        for (int o = 0; o < OUT; o++)
-            for (int i = 0; i < IN; i++) {
+    for (int row = 0; row < N; ++row)
+        for (int o = 0; o < OUT; ++o)
+            for (int i = 0; i < IN; ++i) {
                 p->y[row * OUT + o] += p->w[o * IN + i] * p->x[row * IN + i];
                 p->dw[o * IN + i] += p->g[row * OUT + o] * p->x[row * IN + i];
             }
@@ -35,7 +35,7 @@ void grad_large(struct check *c)
     struct product p;
 
     product_make(c, &p);
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, "", "{\"kind\":\"linear\",\"in\":200,\"out\":150}");
         struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
@@ -58,9 +58,9 @@ void grad_many(struct check *c)
     enum { LAYERS = 40 };
     const char *layers = GOLDEN_AFFINE;
 
-    for (int layer = 1; layer < LAYERS; layer++)
+    for (int layer = 1; layer < LAYERS; ++layer)
         layers = check_text(c, "%s,{\"kind\":\"affine\",\"weight\":[1]}", layers);
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", layers);
 
         check_note(c, "K=%d: ", k);
@@ -68,7 +68,7 @@ void grad_many(struct check *c)
         check_backward(c, model, golden_rows(c, 10));
         check_grad_is(c, model, 0, 385);
         check_grad_is(c, model, 1, 55);
-        for (int layer = 1; layer < LAYERS; layer++) {
+        for (int layer = 1; layer < LAYERS; ++layer) {
             check_grad_is(c, model, 2 * layer, 2 * 385 + 55);
             check_grad_is(c, model, 2 * layer + 1, 55);
         }
@@ -84,7 +84,7 @@ void grad_cleared_outside(struct check *c)
 {
     const double before = 5;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = check_model(
             c,
             "{\"layers\":[%s,{\"kind\":\"parallel\",\"device_ids\":%s,\"output_device\":0,"
@@ -99,7 +99,7 @@ void grad_cleared_outside(struct check *c)
         check_step(c, model, 1.0F / 4, 0);
         check_value_is(c, model, 4, 3);
         check_zero_grad(c, model);
-        for (int p = 0; p < 6; p++)
+        for (int p = 0; p < 6; ++p)
             check_grad_none(c, model, p);
         check_model_close(c, model);
     }
@@ -110,8 +110,8 @@ void grad_cleared_outside(struct check *c)
 /* Two inputs on different devices: each gradient goes where its own input lies. */
 void grad_inputs_apart(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++)
-        for (int first = IMPL_HOST; first < 2; first++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
+        for (int first = IMPL_HOST; first < 2; ++first) {
             const int second = first == 1 ? 0 : 1;
             struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"multiply\"}");
             struct golden_call call = {
@@ -141,7 +141,7 @@ static void three_steps(struct check *c, int k, enum between between)
     struct impl_model *model = golden_affine(c, k);
     double weight = 2, velocity = 0;
 
-    for (int step = 1; step <= 3; step++) {
+    for (int step = 1; step <= 3; ++step) {
         check_note(c, "K=%d, between the steps %s, step %d: ", k, between_text[between], step);
         check_forward(c, model, golden_rows(c, 10));
         check_backward(c, model, NULL);
@@ -163,7 +163,7 @@ static void three_steps(struct check *c, int k, enum between between)
 /* Momentum survives what happens between the steps. */
 void grad_momentum_between(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++)
-        for (int between = 0; between < CHOICES; between++)
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
+        for (int between = 0; between < CHOICES; ++between)
             three_steps(c, k, (enum between)between);
 }

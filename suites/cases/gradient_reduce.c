@@ -11,7 +11,7 @@ static struct impl_array *lists(struct check *c, int k, const int ids[])
     struct impl_array *src = check_memory(c, (size_t)k * TENSORS * sizeof *src);
     double first = 1;
 
-    for (int i = 0; i < k; i++, first *= 10) {
+    for (int i = 0; i < k; ++i, first *= 10) {
         src[i * TENSORS] =
             *check_on(check_array(c, 1, vector, check_sequence(c, 3, first, 1)), ids[i]);
         src[i * TENSORS + 1] =
@@ -40,7 +40,7 @@ static void is_right(struct check *c, int k, const int ids[], int device)
     double first = 0, power = 1;
     const int status = reduce(c, lists(c, k, ids), k, device, &sums);
 
-    for (int i = 0; i < k; i++, power *= 10)
+    for (int i = 0; i < k; ++i, power *= 10)
         first += power;
     check_true(c, status == IMPL_OK, "reduce failed (status %d): %s", status, check_error(c)->text);
     golden_is_sequence(c, "sum of vectors", &sums[0], 1, vector, first, k);
@@ -50,10 +50,10 @@ static void is_right(struct check *c, int k, const int ids[], int device)
 /* On any of the devices that hold one. */
 void grad_reduce_values(struct check *c)
 {
-    for (int k = 1; k <= LISTS && k <= check_devices(c); k++) {
+    for (int k = 1; k <= LISTS && k <= check_devices(c); ++k) {
         const int *ids = golden_ids(c, k);
 
-        for (int i = 0; i < k; i++) {
+        for (int i = 0; i < k; ++i) {
             check_note(c, "%d lists, to device %d: ", k, ids[i]);
             is_right(c, k, ids, ids[i]);
         }
@@ -66,7 +66,7 @@ void grad_reduce_shapes(struct check *c)
     const int k = golden_most(c, 4), *ids = golden_ids(c, k);
     struct impl_array *sums;
 
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < 4; ++j) {
         struct impl_array *src = lists(c, k, ids);
         const int ndim = j < 2 ? 1 : 2;
 
@@ -83,11 +83,11 @@ void grad_reduce_host(struct check *c)
 {
     const int k = golden_most(c, 4), *ids = golden_ids(c, k);
 
-    for (int i = 0; i < k; i++) {
+    for (int i = 0; i < k; ++i) {
         struct impl_array *src = lists(c, k, ids), *sums;
 
         check_note(c, "%d lists, list %d on the host: ", k, i);
-        for (int j = 0; j < TENSORS; j++)
+        for (int j = 0; j < TENSORS; ++j)
             src[i * TENSORS + j].device = IMPL_HOST;
         check_refused(c, "a sum of tensors on the host", reduce(c, src, k, ids[k - 1 - i], &sums),
                       ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EINVAL));

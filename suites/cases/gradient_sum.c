@@ -9,16 +9,16 @@ void grad_each_replica(struct check *c)
     static const char layers[] =
         "{\"kind\":\"grad\",\"values\":[1,10,100,1000,10000,100000,1000000,10000000]}";
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", layers);
 
-        for (int j = 0; j < 5; j++) {
+        for (int j = 0; j < 5; ++j) {
             size_t size[IMPL_MAX_DEVICES];
             const int m = check_shards(batches[j], k, size);
             double want = 0, digit = 1;
 
             check_note(c, "K=%d N=%zu: ", k, batches[j]);
-            for (int r = 0; r < m; r++, digit *= 10)
+            for (int r = 0; r < m; ++r, digit *= 10)
                 want += digit;
             check_zero_grad(c, model);
             check_forward(c, model, golden_rows(c, batches[j]));
@@ -44,7 +44,7 @@ void grad_dead_shard(struct check *c)
         double dw = 1000, db = 123;
 
         check_note(c, "K=%d, shard %d without gradient: ", k, dead);
-        for (int i = 0; i < (int)n; i++) {
+        for (int i = 0; i < (int)n; ++i) {
             g[i] = i >= row && i < row + (int)size[dead] ? 0 : 3.0 * i - 4;
             dx[i] = 2 * g[i];
             dw += g[i] * (i + 1);
@@ -66,7 +66,7 @@ void grad_network(struct check *c)
 {
     static const size_t batches[] = {10, 5, 13};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_net net;
         struct impl_model *model;
 
@@ -74,7 +74,7 @@ void grad_network(struct check *c)
         model = golden_parallel(c, k, "", golden_net_layers(c, &net));
         check_note(c, "K=%d: ", k);
         check_int(c, "number of parameters", check_params(c, model), NET_PARAMS);
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; ++j) {
             check_note(c, "K=%d N=%zu: ", k, batches[j]);
             golden_net_batch(c, &net, batches[j], check_seed(c), check_seed(c) + batches[j]);
             check_zero_grad(c, model);
@@ -88,7 +88,7 @@ void grad_network(struct check *c)
 /* A step changes every parameter by its own gradient. */
 void grad_network_step(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_net net;
         struct impl_model *model;
 
@@ -97,10 +97,10 @@ void grad_network_step(struct check *c)
         check_note(c, "K=%d: ", k);
         golden_net_run(c, model, &net);
         check_step(c, model, 1.0f / 64, 0.5f);
-        for (int p = 0; p < NET_PARAMS; p++) {
+        for (int p = 0; p < NET_PARAMS; ++p) {
             double *want = check_memory(c, golden_net_size[p] * sizeof *want);
 
-            for (size_t j = 0; j < golden_net_size[p]; j++)
+            for (size_t j = 0; j < golden_net_size[p]; ++j)
                 want[j] = net.weight[p][j] - net.grad[p][j] / 64;
             check_values(c, check_text(c, "parameter %d after a step", p),
                          check_get(c, model, IMPL_VALUE, p), golden_net_size[p], want);
@@ -119,12 +119,12 @@ void grad_network_batches(struct check *c)
 
     golden_net_batch(c, &net, 17, check_seed(c), 3);
     model = golden_parallel(c, k, "", golden_net_layers(c, &net));
-    for (int step = 1; step <= 3; step++) {
+    for (int step = 1; step <= 3; ++step) {
         check_note(c, "K=%d backward %d without clearing: ", k, step);
         golden_net_run(c, model, &net);
         golden_net_grads(c, model, &net, step);
     }
-    for (uint64_t step = 4; step <= 6; step++) {
+    for (uint64_t step = 4; step <= 6; ++step) {
         check_note(c, "K=%d backward %d, cleared: ", k, (int)step);
         golden_net_batch(c, &net, 10, check_seed(c), step);
         check_zero_grad(c, model);
@@ -139,14 +139,14 @@ void grad_prefilled(struct check *c)
 {
     static const size_t batches[] = {10, 9, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; ++j) {
             const double n = (double)batches[j], sum = n * (n + 1) / 2;
 
             golden_prefill(c, model);
-            for (int time = 1; time <= 2; time++) {
+            for (int time = 1; time <= 2; ++time) {
                 check_note(c, "K=%d N=%d backward %d: ", k, (int)n, time);
                 check_forward(c, model, golden_rows(c, batches[j]));
                 check_backward(c, model, NULL);
@@ -163,10 +163,10 @@ void grad_half_prefilled(struct check *c)
 {
     const double before = -77;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
-        for (int present = 0; present < 2; present++) {
+        for (int present = 0; present < 2; ++present) {
             check_note(c, "K=%d, gradient %d is there: ", k, present);
             check_zero_grad(c, model);
             check_set(c, model, IMPL_GRAD, present, &before);
@@ -183,7 +183,7 @@ void grad_half_prefilled(struct check *c)
 /* On the first of device_ids, where the parameter is. */
 void grad_place(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct golden_net net;
         struct impl_model *model;
@@ -193,7 +193,7 @@ void grad_place(struct check *c)
         check_note(c, "K=%d: ", k);
         golden_net_run(c, model, &net);
         golden_net_grads(c, model, &net, 1);
-        for (int p = 0; p < NET_PARAMS; p++) {
+        for (int p = 0; p < NET_PARAMS; ++p) {
             struct impl_param param;
 
             check_param(c, model, p, &param);
@@ -222,7 +222,7 @@ static void branch(struct check *c, int k, size_t n, double above)
         const bool is_high = (double)(row + 1) > above;
         const double weight = is_high ? 5 : 3;
 
-        for (size_t i = row; i < row + size[s]; i++) {
+        for (size_t i = row; i < row + size[s]; ++i) {
             const double x = (double)(i + 1), g = 2 * x - 7;
 
             y[i] = weight * x;
@@ -241,7 +241,7 @@ static void branch(struct check *c, int k, size_t n, double above)
 
 void grad_branch(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         branch(c, k, 10, 5);
         branch(c, k, 9, 2);
     }
@@ -268,14 +268,14 @@ void grad_embedding(struct check *c)
     const double *g = check_integers(c, (size_t)N * COLUMNS, check_seed(c) + 5);
     double want[ROWS * COLUMNS] = {0}, y[N * COLUMNS];
 
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < COLUMNS; j++) {
+    for (int i = 0; i < N; ++i)
+        for (int j = 0; j < COLUMNS; ++j) {
             const int at = (int)index[i] * COLUMNS + j;
 
             y[i * COLUMNS + j] = at + 1;
             want[at] += g[i * COLUMNS + j];
         }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, "",
                             "{\"kind\":\"embedding\",\"rows\":6,\"columns\":2,"

@@ -49,10 +49,10 @@ void grad_unused_zero(struct check *c)
     static const double zeros[3];
     static const size_t batches[] = {10, 3, 1};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", layers);
 
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; ++j) {
             check_note(c, "K=%d N=%zu: ", k, batches[j]);
             check_zero_grad(c, model);
             check_grad_none(c, model, 0);
@@ -71,7 +71,7 @@ void grad_unused_momentum(struct check *c)
     static const double before[] = {64, -32, 16}, first[] = {4, 6.5, 6.75},
                         second[] = {3.5, 6.75, 6.625};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", layers);
 
         check_note(c, "K=%d: ", k);
@@ -93,10 +93,10 @@ void grad_unused_absent(struct check *c)
 {
     static const size_t batches[] = {10, 3, 1};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", layers);
 
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; ++j) {
             check_note(c, "K=%d N=%zu: ", k, batches[j]);
             check_zero_grad(c, model);
             pass(c, model, batches[j]);

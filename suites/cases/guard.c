@@ -32,7 +32,7 @@ void *check_memory(struct check *c, size_t bytes)
 {
     struct memory *piece = calloc(1, sizeof *piece + bytes + 1);
 
-    if (piece == NULL)
+    if (!piece)
         check_broken(c, "no memory for %zu bytes", bytes);
     piece->bytes = bytes;
     piece->next = c->memory;
@@ -45,8 +45,7 @@ size_t guard_room(const struct check *c, const void *pointer)
     const uintptr_t at = (uintptr_t)pointer;
     int left = SEARCHED;
 
-    for (const struct memory *piece = c->memory; piece != NULL && left > 0;
-         piece = piece->next, left--) {
+    for (const struct memory *piece = c->memory; piece && left > 0; piece = piece->next, --left) {
         const uintptr_t begin = (uintptr_t)piece->data;
         if (at >= begin && at - begin <= piece->bytes)
             return piece->bytes - (at - begin);
@@ -56,7 +55,7 @@ size_t guard_room(const struct check *c, const void *pointer)
 
 void check_free_memory(struct check *c)
 {
-    while (c->memory != NULL) {
+    while (c->memory) {
         struct memory *next = c->memory->next;
         free(c->memory);
         c->memory = next;
@@ -86,7 +85,7 @@ const char *check_list(struct check *c, const int values[], int n)
     size_t used = 1;
 
     text[0] = '[';
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         used += (size_t)snprintf(text + used, room - used, "%s%d", i > 0 ? "," : "", values[i]);
     text[used] = ']';
     return text;
@@ -96,7 +95,7 @@ const char *check_ids(struct check *c, int n)
 {
     int *ids = check_memory(c, (size_t)(n + 1) * sizeof *ids);
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         ids[i] = i;
     return check_list(c, ids, n);
 }
@@ -135,7 +134,7 @@ struct impl_array *check_output(struct check *c, int n, size_t bytes)
     unsigned char *memory = check_memory(c, CANARY_BYTES + (size_t)n * each);
 
     memset(memory, CANARY, CANARY_BYTES + (size_t)n * each);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         arrays[i].data = memory + CANARY_BYTES + (size_t)i * each;
         arrays[i].capacity = bytes;
     }
@@ -146,11 +145,11 @@ struct impl_array *check_output(struct check *c, int n, size_t bytes)
 
 void guard_poison(struct impl_array *arrays, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         const struct impl_array empty = {
             .data = arrays[i].data, .capacity = arrays[i].capacity, .device = IMPL_NOWHERE};
         arrays[i] = empty;
-        if (empty.data != NULL)
+        if (empty.data)
             memset(empty.data, POISON, empty.capacity);
     }
 }
@@ -159,8 +158,8 @@ void guard_before(struct check *c)
 {
     int left = c->guarded > GUARDED ? c->guarded : GUARDED;
 
-    for (struct guard *guard = c->guards; guard != NULL && left > 0; guard = guard->next, left--)
-        if (guard->fenced == NULL) {
+    for (struct guard *guard = c->guards; guard && left > 0; guard = guard->next, --left)
+        if (!guard->fenced) {
             guard->was = *guard->first;
             if (guard->bytes > 0)
                 memcpy(guard->copy, guard->first->data, guard->bytes);
@@ -172,12 +171,12 @@ static bool canaries_whole(const struct guard *guard)
     const size_t room = (guard->bytes + 15) / 16 * 16;
     const unsigned char *at = guard->fenced;
 
-    for (size_t i = 0; i < CANARY_BYTES; i++)
+    for (size_t i = 0; i < CANARY_BYTES; ++i)
         if (at[i] != CANARY)
             return false;
     at += CANARY_BYTES;
-    for (int k = 0; k < guard->n; k++, at += room + CANARY_BYTES)
-        for (size_t i = guard->bytes; i < room + CANARY_BYTES; i++)
+    for (int k = 0; k < guard->n; ++k, at += room + CANARY_BYTES)
+        for (size_t i = guard->bytes; i < room + CANARY_BYTES; ++i)
             if (at[i] != CANARY)
                 return false;
     return true;
@@ -195,7 +194,7 @@ static bool in_place(const struct guard *guard)
 {
     const size_t each = (guard->bytes + 15) / 16 * 16 + CANARY_BYTES;
 
-    for (int i = 0; i < guard->n; i++)
+    for (int i = 0; i < guard->n; ++i)
         if (guard->first[i].data != guard->fenced + CANARY_BYTES + (size_t)i * each ||
             guard->first[i].capacity != guard->bytes)
             return false;
@@ -206,15 +205,15 @@ void guard_after(struct check *c, const char *what)
 {
     int left = c->guarded > GUARDED ? c->guarded : GUARDED;
 
-    for (struct guard *guard = c->guards; guard != NULL && left > 0; guard = guard->next, left--) {
-        if (guard->fenced != NULL && !in_place(guard))
+    for (struct guard *guard = c->guards; guard && left > 0; guard = guard->next, --left) {
+        if (guard->fenced && !in_place(guard))
             check_fail(c, "%s changed where an output is, or its room of %zu bytes", what,
                        guard->bytes);
-        if (guard->fenced != NULL && !canaries_whole(guard))
+        if (guard->fenced && !canaries_whole(guard))
             check_fail(c, "%s wrote outside an output's room of %zu bytes", what, guard->bytes);
-        if (guard->fenced == NULL && !same_array(guard->first, &guard->was))
+        if (!guard->fenced && !same_array(guard->first, &guard->was))
             check_fail(c, "%s changed the caller's description of an input array", what);
-        if (guard->fenced == NULL && guard->bytes > 0 &&
+        if (!guard->fenced && guard->bytes > 0 &&
             memcmp(guard->copy, guard->first->data, guard->bytes) != 0)
             check_fail(c, "%s wrote into an input array of the caller", what);
     }
@@ -222,8 +221,8 @@ void guard_after(struct check *c, const char *what)
 
 void guard_end(struct check *c)
 {
-    for (struct guard *guard = c->guards; guard != NULL; guard = guard->next)
-        if (guard->fenced != NULL && !canaries_whole(guard))
+    for (struct guard *guard = c->guards; guard; guard = guard->next)
+        if (guard->fenced && !canaries_whole(guard))
             check_fail(c, "some call wrote outside an output's room of %zu bytes", guard->bytes);
 }
 
@@ -232,10 +231,10 @@ static size_t shape_bytes(const struct impl_array *array)
 {
     size_t bytes = check_dtype_bytes(array->dtype);
 
-    for (int i = 0; i < array->ndim; i++)
+    for (int i = 0; i < array->ndim; ++i)
         if (array->dim[i] == 0)
             return 0;
-    for (int i = 0; i < array->ndim; i++) {
+    for (int i = 0; i < array->ndim; ++i) {
         if (bytes > array->capacity / array->dim[i])
             return SIZE_MAX;
         bytes *= array->dim[i];

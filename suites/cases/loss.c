@@ -38,10 +38,10 @@ static void outside(struct check *c, const char *layer, bool mean)
 {
     static const size_t batches[] = {10, 9, 3, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = loss_model(c, k, "", layer);
 
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; ++j) {
             const size_t n = batches[j];
             const double count = (double)n, sum = golden_sum(n);
             const double loss = mean ? sum / count : sum, each = mean ? 3 : 3 * count;
@@ -73,11 +73,11 @@ static void outside_caller(struct check *c)
 {
     const size_t n = 16;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
         double g[16], dx[16], dw = 0, db = 0;
 
-        for (int row = 0; row < 16; row++) {
+        for (int row = 0; row < 16; ++row) {
             const double x = row + 1, target = 3 * x - 2;
 
             g[row] = (2 * x + 1 - target) / 16;
@@ -102,10 +102,10 @@ static void inside_sum(struct check *c)
 {
     static const size_t batches[] = {10, 9, 17};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = loss_model(c, k, sum_layer, sum_layer);
 
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; ++j) {
             const size_t n = batches[j];
             const double count = (double)n, sum = count * (count + 1) / 2;
 
@@ -126,19 +126,19 @@ static void inside_sum_weights(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = loss_model(c, k, sum_layer, "");
         size_t size[IMPL_MAX_DEVICES];
         double mean[IMPL_MAX_DEVICES], sums[IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES], dx[10];
         const int m = shard_means(n, k, mean, size);
         double dw = 0, db = 0;
 
-        for (int s = 0, row = 0; s < m; s++) {
+        for (int s = 0, row = 0; s < m; ++s) {
             sums[s] = mean[s] * (double)size[s];
             g[s] = 7 - 3.0 * s;
             dw += g[s] * sums[s];
             db += g[s] * (double)size[s];
-            for (size_t j = 0; j < size[s]; j++)
+            for (size_t j = 0; j < size[s]; ++j)
                 dx[row++] = g[s];
         }
         check_note(c, "K=%d: ", k);
@@ -164,9 +164,9 @@ static void mean_of_means(struct check *c, int k, size_t n, double upstream)
     const int m = shard_means(n, k, mean, size);
     double *dx = check_memory(c, n * sizeof *dx), sum = 0, loss;
 
-    for (int s = 0, row = 0; s < m; s++) {
+    for (int s = 0, row = 0; s < m; ++s) {
         sum += mean[s];
-        for (size_t j = 0; j < size[s]; j++)
+        for (size_t j = 0; j < size[s]; ++j)
             dx[row++] = upstream / m / (double)size[s];
     }
     loss = sum / m;
@@ -181,7 +181,7 @@ static void mean_of_means(struct check *c, int k, size_t n, double upstream)
 /* 60 can be divided by every m * n_s that there is. */
 static void trap(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         mean_of_means(c, k, 10, 60);
 }
 
@@ -209,7 +209,7 @@ static void equal_shards(struct check *c)
     static const size_t batches[][2] = {{2, 10}, {3, 9}, {4, 12}, {8, 10}, {3, 3}, {4, 9}};
     const size_t n_batches = sizeof batches / sizeof batches[0];
 
-    for (size_t j = 0; j < n_batches; j++) {
+    for (size_t j = 0; j < n_batches; ++j) {
         const int k = (int)batches[j][0];
         const size_t n = batches[j][1];
         const double mean = ((double)n + 1) / 2;
@@ -234,16 +234,16 @@ static void sum_of_means(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *means = loss_model(c, k, mean_layer, "");
         struct impl_model *model = loss_model(c, k, mean_layer, sum_layer);
         size_t size[IMPL_MAX_DEVICES], m;
         double mean[IMPL_MAX_DEVICES], dx[10], sum = 0;
 
         m = (size_t)shard_means(n, k, mean, size);
-        for (size_t s = 0, row = 0; s < m; s++) {
+        for (size_t s = 0, row = 0; s < m; ++s) {
             sum += mean[s];
-            for (size_t j = 0; j < size[s]; j++)
+            for (size_t j = 0; j < size[s]; ++j)
                 dx[row++] = 60 / (double)size[s];
         }
         check_note(c, "K=%d: ", k);
@@ -264,10 +264,10 @@ static void weighted(struct check *c)
 {
     static const size_t batches[] = {10, 5, 17};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = loss_model(c, k, mean_layer, "");
 
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; ++j) {
             const size_t n = batches[j];
             size_t size[IMPL_MAX_DEVICES];
             double mean[IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES], total = 0;
@@ -277,7 +277,7 @@ static void weighted(struct check *c)
             check_note(c, "K=%d N=%zu: ", k, n);
             means = check_forward(c, model, golden_rows(c, n));
             golden_is_vector(c, "means of the shards", means, m, mean);
-            for (size_t s = 0; s < m; s++) {
+            for (size_t s = 0; s < m; ++s) {
                 g[s] = (double)size[s];
                 total += g[s] * check_element(means, s);
             }
@@ -301,7 +301,7 @@ static void masked(struct check *c)
     static const double mask[] = {1, 0, 1, 1, 0, 0, 0, 1, 0, 0};
     const size_t n = 10;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             golden_parallel(c, k, "", "{\"kind\":\"multiply\"},{\"kind\":\"sum\"}");
         const struct impl_array *flags = check_vector(c, n, mask);
@@ -311,9 +311,9 @@ static void masked(struct check *c)
         double sums[IMPL_MAX_DEVICES] = {0}, g[IMPL_MAX_DEVICES], dx[10], total = 0;
         const struct impl_array *upstream[1], *grads;
 
-        for (size_t s = 0, row = 0; s < m; s++) {
+        for (size_t s = 0, row = 0; s < m; ++s) {
             g[s] = 1.0 / 4;
-            for (size_t j = 0; j < size[s]; j++, row++) {
+            for (size_t j = 0; j < size[s]; ++j, ++row) {
                 sums[s] += mask[row] * (6 + 4 * (double)row);
                 dx[row] = mask[row] / 4;
             }
@@ -321,7 +321,7 @@ static void masked(struct check *c)
         check_note(c, "K=%d, 4 of 10 rows count: ", k);
         golden_forward(c, model, &call);
         golden_is_vector(c, "masked sums", call.out, m, sums);
-        for (size_t s = 0; s < m; s++)
+        for (size_t s = 0; s < m; ++s)
             total += check_element(call.out, s);
         check_true(c, total / 4 == 18, "the mean of the rows that count is %g, must be 18",
                    total / 4);

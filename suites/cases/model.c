@@ -9,7 +9,7 @@
 
 static const struct impl_ops *ops_of(struct check *c, const struct impl_model *model)
 {
-    for (const struct open_model *open = c->models; open != NULL; open = open->next)
+    for (const struct open_model *open = c->models; open; open = open->next)
         if (open->model == model)
             return open->ops;
     check_broken(c, "the case uses a model that is not open");
@@ -22,14 +22,14 @@ int check_try_model(struct check *c, const char *description, int ranks, struct 
     int status;
 
     *model = NULL;
-    if (ops->model_open == NULL || ops->model_close == NULL)
+    if (!ops->model_open || !ops->model_close)
         check_fail(c, "there is no operation model_open");
     call_begin(c, "model_open");
     status = call_end(c, "model_open",
                       ops->model_open(c->session->session, description, ranks, model, &c->error));
     if (status != IMPL_OK)
         return status;
-    if (*model == NULL)
+    if (!*model)
         check_fail(c, "model_open succeeded without a model");
     open = check_memory(c, sizeof *open);
     open->model = *model;
@@ -68,7 +68,7 @@ struct impl_model *check_model(struct check *c, const char *format, ...)
 struct impl_model *check_parallel(struct check *c, int k, const int ids[], const char *options,
                                   const char *layers)
 {
-    const char *list = ids != NULL ? check_list(c, ids, k) : check_ids(c, k);
+    const char *list = ids ? check_list(c, ids, k) : check_ids(c, k);
 
     return check_model(
         c, "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,%s \"layers\":[%s]}]}", list,
@@ -98,9 +98,9 @@ void check_model_close(struct check *c, struct impl_model *model)
 {
     struct open_model **link = &c->models;
 
-    while (*link != NULL && (*link)->model != model)
+    while (*link && (*link)->model != model)
         link = &(*link)->next;
-    if (*link == NULL)
+    if (!*link)
         check_broken(c, "the case closes a model that is not open");
     call_begin(c, "model_close");
     (*link)->ops->model_close(model);
@@ -110,9 +110,9 @@ void check_model_close(struct check *c, struct impl_model *model)
 
 void check_close_models(struct check *c)
 {
-    if (c->settings->doing != NULL)
+    if (c->settings->doing)
         snprintf(c->settings->doing, 64, "model_close");
-    for (; c->models != NULL; c->models = c->models->next)
+    for (; c->models; c->models = c->models->next)
         c->models->ops->model_close(c->models->model);
 }
 
@@ -190,7 +190,7 @@ void check_set(struct check *c, struct impl_model *model, enum impl_what what, i
     const struct impl_array *array;
     struct impl_param param;
 
-    if (values == NULL) {
+    if (!values) {
         array = check_none(c);
     } else {
         check_param(c, model, i, &param);
@@ -236,7 +236,7 @@ int check_try_forward(struct check *c, struct impl_model *model, struct impl_for
 
     guard_poison(op->out, IMPL_MAX_IO);
     op->n_out = -1;
-    if (op->trace != NULL)
+    if (op->trace)
         memset(op->trace, 0, sizeof *op->trace);
     call_begin(c, "forward");
     status = call_end(c, "forward", ops->forward(model, op, &c->error));
@@ -244,9 +244,9 @@ int check_try_forward(struct check *c, struct impl_model *model, struct impl_for
         return status;
     if (op->n_out < 0 || op->n_out > IMPL_MAX_IO)
         check_fail(c, "forward: %d outputs", op->n_out);
-    for (int i = 0; i < op->n_out; i++)
+    for (int i = 0; i < op->n_out; ++i)
         guard_output(c, "forward", &op->out[i]);
-    if (op->trace != NULL && (op->trace->replicas < 0 || op->trace->replicas > IMPL_MAX_DEVICES))
+    if (op->trace && (op->trace->replicas < 0 || op->trace->replicas > IMPL_MAX_DEVICES))
         check_fail(c, "forward: a trace of %d replicas", op->trace->replicas);
     return status;
 }
@@ -257,11 +257,11 @@ int check_try_backward(struct check *c, struct impl_model *model, struct impl_ba
     int status;
 
     guard_poison(op->grad_in, (size_t)op->n_in);
-    if (op->trace != NULL)
+    if (op->trace)
         memset(op->trace, 0, sizeof *op->trace);
     call_begin(c, "backward");
     status = call_end(c, "backward", ops->backward(model, op, &c->error));
-    for (int i = 0; status == IMPL_OK && i < op->n_in; i++)
+    for (int i = 0; status == IMPL_OK && i < op->n_in; ++i)
         guard_output(c, "backward", &op->grad_in[i]);
     return status;
 }
@@ -318,10 +318,10 @@ struct impl_array *check_infer(struct check *c, struct impl_model *model,
 struct impl_array *check_backward(struct check *c, struct impl_model *model,
                                   const struct impl_array *g)
 {
-    const size_t bytes = g == NULL ? 0 : check_elements(g) * check_dtype_bytes(g->dtype);
+    const size_t bytes = !g ? 0 : check_elements(g) * check_dtype_bytes(g->dtype);
     struct impl_array *grad_in = check_output(c, 1, 8 * bytes + 65536);
     struct impl_backward op = {
-        .grad_out = g, .n_grad_out = g == NULL ? 0 : 1, .grad_in = grad_in, .n_in = 1};
+        .grad_out = g, .n_grad_out = !g ? 0 : 1, .grad_in = grad_in, .n_in = 1};
 
     check_backward_op(c, model, &op);
     return grad_in;

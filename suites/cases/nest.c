@@ -21,10 +21,10 @@ struct chain {
 
 static void chain_forward(struct chain *t, int i)
 {
-    for (size_t r = 0; r < ROWS; r++)
-        for (size_t o = 0; o < width[i + 1]; o++) {
+    for (size_t r = 0; r < ROWS; ++r)
+        for (size_t o = 0; o < width[i + 1]; ++o) {
             double sum = t->bias[i][o];
-            for (size_t n = 0; n < width[i]; n++)
+            for (size_t n = 0; n < width[i]; ++n)
                 sum += t->weight[i][o * width[i] + n] * t->hidden[i][r * width[i] + n];
             t->hidden[i + 1][r * width[i + 1] + o] = sum;
         }
@@ -32,11 +32,11 @@ static void chain_forward(struct chain *t, int i)
 
 static void chain_backward(struct chain *t, int i)
 {
-    for (size_t r = 0; r < ROWS; r++)
-        for (size_t o = 0; o < width[i + 1]; o++) {
+    for (size_t r = 0; r < ROWS; ++r)
+        for (size_t o = 0; o < width[i + 1]; ++o) {
             const double g = t->down[i + 1][r * width[i + 1] + o];
             t->dbias[i][o] += g;
-            for (size_t n = 0; n < width[i]; n++) {
+            for (size_t n = 0; n < width[i]; ++n) {
                 t->dweight[i][o * width[i] + n] += g * t->hidden[i][r * width[i] + n];
                 t->down[i][r * width[i] + n] += g * t->weight[i][o * width[i] + n];
             }
@@ -51,12 +51,12 @@ static struct chain *chain_of(struct check *c)
     t->g = check_integers(c, ROWS * width[BLOCKS], 72);
     memcpy(t->hidden[0], t->x, ROWS * width[0] * sizeof(double));
     memcpy(t->down[BLOCKS], t->g, ROWS * width[BLOCKS] * sizeof(double));
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < BLOCKS; ++i) {
         t->weight[i] = check_integers(c, width[i] * width[i + 1], 80 + (uint64_t)i);
         t->bias[i] = check_integers(c, width[i + 1], 90 + (uint64_t)i);
         chain_forward(t, i);
     }
-    for (int i = BLOCKS - 1; i >= 0; i--)
+    for (int i = BLOCKS - 1; i >= 0; --i)
         chain_backward(t, i);
     return t;
 }
@@ -71,7 +71,7 @@ static void chain_param_is(struct check *c, const struct impl_array *got, const 
     const size_t n = bias ? width[b + 1] : width[b] * width[b + 1];
     double want[MOST];
 
-    for (size_t e = 0; e < n; e++)
+    for (size_t e = 0; e < n; ++e)
         want[e] = at[e] + rate * (1000 + sum[e]);
     check_values(c, check_text(c, "block %d, parameter %d", b, i), got, n, want);
 }
@@ -81,10 +81,10 @@ static void chain_learns(struct check *c, struct impl_model *model, const struct
 {
     const double *zeros = check_sequence(c, MOST, 0, 0);
 
-    for (int i = 0; i < 2 * BLOCKS; i++)
+    for (int i = 0; i < 2 * BLOCKS; ++i)
         chain_param_is(c, check_get(c, model, IMPL_GRAD, i), t, i, zeros, 1);
     check_step(c, model, 0.5F, 0);
-    for (int i = 0; i < 2 * BLOCKS; i++)
+    for (int i = 0; i < 2 * BLOCKS; ++i)
         chain_param_is(c, check_get(c, model, IMPL_VALUE, i), t, i,
                        i % 2 == 1 ? t->bias[i / 2] : t->weight[i / 2], -0.5);
 }
@@ -96,7 +96,7 @@ static void chain_holds(struct check *c, struct impl_model *model, const struct 
     struct impl_array *y, *dx;
 
     check_int(c, "parameters", check_params(c, model), 2 * BLOCKS);
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < BLOCKS; ++i) {
         check_set(c, model, IMPL_VALUE, 2 * i, t->weight[i]);
         check_set(c, model, IMPL_VALUE, 2 * i + 1, t->bias[i]);
         check_set(c, model, IMPL_GRAD, 2 * i, check_sequence(c, MOST, 1000, 0));
@@ -120,7 +120,7 @@ static void middle_block(struct check *c)
 {
     const struct chain *t = chain_of(c);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         check_note(c, "K=%d: ", k);
         chain_holds(c,
                     check_model(c,
@@ -138,10 +138,10 @@ static void any_block(struct check *c)
     const struct chain *t = chain_of(c);
     const int k = check_devices(c) < 4 ? check_devices(c) : 4;
 
-    for (unsigned mask = 1; mask < 1U << BLOCKS; mask++) {
+    for (unsigned mask = 1; mask < 1U << BLOCKS; ++mask) {
         const char *text = "";
         check_note(c, "K=%d, blocks %#x wrapped: ", k, mask);
-        for (int b = 0; b < BLOCKS; b++) {
+        for (int b = 0; b < BLOCKS; ++b) {
             const char *block = linear_text(c, b);
             if ((mask >> b & 1) != 0)
                 block = check_text(c, "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]}",
@@ -159,7 +159,7 @@ static void any_block(struct check *c)
  * add up. */
 static void input_gradient(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (size_t n = 1; n <= 10; n += 3) {
             struct impl_model *model =
                 check_model(c,
@@ -170,17 +170,17 @@ static void input_gradient(struct check *c)
                             check_list(c, mixed_ids(k), k));
             double sum[6] = {0};
             check_note(c, "K=%d N=%zu: ", k, n);
-            for (int turn = 0; turn < 2; turn++) {
+            for (int turn = 0; turn < 2; ++turn) {
                 const double *x = check_sequence(c, n, 1 - 4 * turn, 1);
                 const double *g = check_sequence(c, n, 2 + 9 * turn, 1 - 3 * turn);
                 double y[10], dx[10];
-                for (size_t r = 0; r < n; r++) {
+                for (size_t r = 0; r < n; ++r) {
                     const double first = 5 * x[r] + 1, middle = 3 * first - 4;
                     const double d[] = {-6 * g[r] * x[r], -6 * g[r],     -2 * g[r] * first,
                                         -2 * g[r],        g[r] * middle, g[r]};
                     y[r] = -2 * middle + 7;
                     dx[r] = -30 * g[r];
-                    for (int p = 0; p < 6; p++)
+                    for (int p = 0; p < 6; ++p)
                         sum[p] += d[p];
                 }
                 check_values(
@@ -189,7 +189,7 @@ static void input_gradient(struct check *c)
                     n, y);
                 check_values(c, "input gradient",
                              check_backward(c, model, check_on(check_column(c, n, g), 0)), n, dx);
-                for (int p = 0; p < 6; p++)
+                for (int p = 0; p < 6; ++p)
                     check_grad_is(c, model, p, sum[p]);
             }
         }
@@ -200,7 +200,7 @@ static void rows_seen(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_model(c,
                         "{\"layers\":[{\"kind\":\"counter\"},{\"kind\":\"tag_dim\",\"dim\":0},"
@@ -212,10 +212,10 @@ static void rows_seen(struct check *c)
         const int m = check_shards(n, k, size);
         double want[10];
         check_note(c, "K=%d: ", k);
-        for (int s = 0; s < m; s++)
-            for (size_t row = 0; row < size[s]; row++, r++)
+        for (int s = 0; s < m; ++s)
+            for (size_t row = 0; row < size[s]; ++row, ++r)
                 want[r] = (double)(r + 1) + 20000 + 1000 * (double)size[s] + 1000 * (s + 1);
-        for (int turn = 1; turn <= 2; turn++) {
+        for (int turn = 1; turn <= 2; ++turn) {
             check_values(c, "rows seen",
                          check_forward(c, model,
                                        check_on(check_column(c, n, check_sequence(c, n, 1, 1)), 0)),
@@ -228,7 +228,7 @@ static void rows_seen(struct check *c)
 
 static void calls_told(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model =
             check_model(c,
                         "{\"layers\":[{\"kind\":\"identity\"},{\"kind\":\"parallel\","
@@ -242,7 +242,7 @@ static void calls_told(struct check *c)
         check_forward_trace(c, model, check_on(check_column(c, 10, check_sequence(c, 10, 1, 1)), 0),
                             trace);
         check_int(c, "replicas", trace->replicas, m);
-        for (int s = 0; s < m; s++) {
+        for (int s = 0; s < m; ++s) {
             check_int(c, "calls of a replica", (long long)trace->replica[s].calls, 1);
             check_int(c, "rows of a replica", (long long)trace->replica[s].rows,
                       (long long)size[s]);
@@ -262,7 +262,7 @@ static void one_more_level(struct check *c)
     const int n = (int)(sizeof names / sizeof names[0]);
 
     check_int(c, "parameters", check_params(c, model), n);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         struct impl_param param;
         check_param(c, model, i, &param);
         check_true(c, strcmp(param.name, names[i]) == 0, "parameter %d is '%s', must be '%s'", i,
@@ -276,7 +276,7 @@ static void one_more_level(struct check *c)
 /* Encoder 2x + 1 on a mixed list, decoder 3e - 4 on the same list backwards. */
 static struct impl_model *two_blocks(struct check *c, int k, int back[])
 {
-    for (int i = 0; i < k; i++)
+    for (int i = 0; i < k; ++i)
         back[i] = mixed_ids(k)[k - 1 - i];
     return check_model(
         c,
@@ -292,17 +292,17 @@ static void two_wrapped(struct check *c)
     const size_t n = 10;
     const double *x = check_sequence(c, n, 1, 1), *g = check_sequence(c, n, 3, 2);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         int back[IMPL_MAX_DEVICES];
         struct impl_model *model = two_blocks(c, k, back);
         size_t size[IMPL_MAX_DEVICES], r = 0;
         const int m = check_shards(n, k, size);
         double y[10], dx[10], d[4] = {1000, 1001, 1002, 1003};
         check_note(c, "K=%d: ", k);
-        for (int p = 0; p < 4; p++)
+        for (int p = 0; p < 4; ++p)
             check_set(c, model, IMPL_GRAD, p, &d[p]);
-        for (int s = 0; s < m; s++)
-            for (size_t row = 0; row < size[s]; row++, r++) {
+        for (int s = 0; s < m; ++s)
+            for (size_t row = 0; row < size[s]; ++row, ++r) {
                 const double e = 2 * x[r] + 1 + 1000 * (mixed_ids(k)[s] + 1);
                 y[r] = 3 * e - 4 + 1000 * (back[s] + 1);
                 dx[r] = 6 * g[r];
@@ -315,7 +315,7 @@ static void two_wrapped(struct check *c)
                      n, y);
         check_values(c, "input gradient",
                      check_backward(c, model, check_on(check_column(c, n, g), back[0])), n, dx);
-        for (int p = 0; p < 4; p++)
+        for (int p = 0; p < 4; ++p)
             check_grad_is(c, model, p, d[p]);
     }
 }
@@ -323,7 +323,7 @@ static void two_wrapped(struct check *c)
 /* Each block's 8 bytes of parameters go once to each of its m - 1 further replicas. */
 static void two_wrapped_traffic(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         int back[IMPL_MAX_DEVICES];
         struct impl_model *model = two_blocks(c, k, back);
         struct impl_trace *trace = check_memory(c, sizeof *trace);
@@ -333,7 +333,7 @@ static void two_wrapped_traffic(struct check *c)
         uint64_t bytes = 0;
         check_note(c, "K=%d: ", k);
         check_forward_trace(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1)), trace);
-        for (int s = clone ? 1 : 0; s < trace->replicas; s++)
+        for (int s = clone ? 1 : 0; s < trace->replicas; ++s)
             bytes += trace->replica[s].bytes_to;
         check_int(c, "bytes of parameters sent", (long long)bytes, 16LL * (m - 1));
     }

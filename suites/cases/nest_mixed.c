@@ -23,8 +23,8 @@ void nest_inside_refused(struct check *c)
     const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
     const unsigned allowed = ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int form = 0; k > 1 && form < 4; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int form = 0; k > 1 && form < 4; ++form) {
             const char *ids = form < 2 ? check_ids(c, k) : "[0]";
             struct impl_model *model;
             int status;
@@ -49,7 +49,7 @@ void nest_inside_accepted(struct check *c)
     const double *x = check_sequence(c, n, 1, 1), *g = check_sequence(c, n, 3, 2);
     double y[10], dx[10], d[4] = {0};
 
-    for (size_t r = 0; r < n; r++) {
+    for (size_t r = 0; r < n; ++r) {
         y[r] = 6 * x[r] - 1;
         dx[r] = 6 * g[r];
         d[0] += 3 * g[r] * x[r];
@@ -57,8 +57,8 @@ void nest_inside_accepted(struct check *c)
         d[2] += g[r] * (2 * x[r] + 1);
         d[3] += g[r];
     }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int deep = 0; k > 1 && deep < 2; deep++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int deep = 0; k > 1 && deep < 2; ++deep) {
             struct impl_model *model =
                 check_model(c, "%s", inside_text(c, k, check_ids(c, k), deep == 1));
             check_note(c, "K=%d: ", k);
@@ -66,7 +66,7 @@ void nest_inside_accepted(struct check *c)
                          check_forward(c, model, check_needs_grad(check_column(c, n, x))), n, y);
             check_values(c, "input gradient",
                          check_backward(c, model, check_on(check_column(c, n, g), 0)), n, dx);
-            for (int p = 0; p < 4; p++)
+            for (int p = 0; p < 4; ++p)
                 check_grad_is(c, model, p, d[p]);
         }
 }
@@ -92,12 +92,12 @@ static struct embedded *embedded_of(struct check *c)
     t->weight = check_integers(c, OUT * WIDE, 32);
     t->bias = check_integers(c, OUT, 33);
     t->g = check_integers(c, N * OUT, 34);
-    for (size_t r = 0; r < N; r++)
-        for (size_t o = 0; o < OUT; o++) {
+    for (size_t r = 0; r < N; ++r)
+        for (size_t o = 0; o < OUT; ++o) {
             const double *row = &t->table[(size_t)words[r] * WIDE], g = t->g[r * OUT + o];
             t->y[r * OUT + o] = t->bias[o];
             t->dbias[o] += g;
-            for (size_t n = 0; n < WIDE; n++) {
+            for (size_t n = 0; n < WIDE; ++n) {
                 t->y[r * OUT + o] += t->weight[o * WIDE + n] * row[n];
                 t->dweight[o * WIDE + n] += g * row[n];
                 t->dtable[(size_t)words[r] * WIDE + n] += g * t->weight[o * WIDE + n];
@@ -112,7 +112,7 @@ void nest_host_head(struct check *c)
     const struct embedded *t = embedded_of(c);
     const size_t n = N, out[] = {N, OUT};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = check_model(
             c,
             "{\"layers\":[{\"kind\":\"embedding\",\"rows\":%d,\"columns\":%d,\"device\":-1},"
@@ -145,7 +145,7 @@ void nest_host_tail(struct check *c)
     const size_t n = 9;
     const double *x = check_sequence(c, n, -3, 1), *g = check_sequence(c, n, 2, 5);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         double y[9], dx[9], d[4] = {0};
         struct impl_model *model;
         if (k == 1) /* output_device may be ignored there: OUT-04 */
@@ -157,7 +157,7 @@ void nest_host_tail(struct check *c)
                             "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[2]}]},"
                             "{\"kind\":\"affine\",\"weight\":[-5],\"bias\":[1],\"device\":-1}]}",
                             check_list(c, mixed_ids(k), k));
-        for (size_t r = 0; r < n; r++) {
+        for (size_t r = 0; r < n; ++r) {
             const double inner = 3 * x[r] + 2;
             y[r] = -5 * inner + 1;
             dx[r] = -15 * g[r];
@@ -169,7 +169,7 @@ void nest_host_tail(struct check *c)
         check_values(c, "output", check_forward(c, model, check_needs_grad(check_column(c, n, x))),
                      n, y);
         check_values(c, "input gradient", check_backward(c, model, check_column(c, n, g)), n, dx);
-        for (int p = 0; p < 4; p++)
+        for (int p = 0; p < 4; ++p)
             check_grad_is(c, model, p, d[p]);
     }
 }
@@ -184,8 +184,8 @@ void nest_host_inside_refused(struct check *c)
     };
     const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t part = 0; k > 1 && part < sizeof parts / sizeof parts[0]; part++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t part = 0; k > 1 && part < sizeof parts / sizeof parts[0]; ++part) {
             struct impl_forward op = {.in = x,
                                       .n_in = 1,
                                       .out = check_output(c, IMPL_MAX_IO, 4096),
@@ -219,14 +219,14 @@ static void train(struct check *c, struct result *result)
     const size_t in[] = {9, 2};
     struct impl_model *model = check_model(c, "%s", text);
 
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 2; ++turn) {
         result->y = check_forward(c, model, check_needs_grad(check_array(c, 2, in, x[turn])));
         result->dx =
             check_backward(c, model, check_on(check_column(c, 9, g[turn]), result->y->device));
         check_step(c, model, 0.0625F, 0);
         check_zero_grad(c, model);
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; ++i)
         result->value[i] = check_get(c, model, IMPL_VALUE, i);
 }
 
@@ -240,7 +240,7 @@ void nest_same_text(struct check *c)
     check_device(c, "output without devices", without.y, IMPL_HOST);
     check_same(c, "output without devices", without.y, with.y);
     check_same(c, "input gradient without devices", without.dx, with.dx);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; ++i)
         check_same(c, check_text(c, "trained parameter %d without devices", i), without.value[i],
                    with.value[i]);
 }

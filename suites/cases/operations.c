@@ -10,7 +10,7 @@ void call_begin(struct check *c, const char *what)
         .replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
 
     c->error = none;
-    if (c->settings->doing != NULL)
+    if (c->settings->doing)
         snprintf(c->settings->doing, 64, "%s", what);
     guard_before(c);
 }
@@ -52,7 +52,7 @@ static void must_have(struct check *c, bool present, const char *what)
 /* Outputs that a successful call filled. */
 static void outputs(struct check *c, const char *what, const struct impl_array *arrays, int n)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         guard_output(c, what, &arrays[i]);
 }
 
@@ -78,7 +78,7 @@ int check_try_scatter(struct check *c, struct impl_scatter *op)
 
     must_have(c, c->session->ops->scatter != NULL, "scatter");
     guard_poison(op->shards, op->n > 0 ? (size_t)op->n : 0);
-    if (op->source_after != NULL)
+    if (op->source_after)
         guard_poison(op->source_after, 1);
     op->n_shards = -1;
     call_begin(c, "scatter");
@@ -88,7 +88,7 @@ int check_try_scatter(struct check *c, struct impl_scatter *op)
     if (op->n_shards < 0 || op->n_shards > op->n)
         check_fail(c, "scatter: %d shards on %d devices", op->n_shards, op->n);
     outputs(c, "scatter", op->shards, op->n_shards);
-    if (op->source_after != NULL)
+    if (op->source_after)
         outputs(c, "scatter, source", op->source_after, 1);
     return status;
 }
@@ -99,14 +99,14 @@ int check_try_gather(struct check *c, struct impl_gather *op)
 
     must_have(c, c->session->ops->gather != NULL, "gather");
     guard_poison(op->out, 1);
-    if (op->out_after != NULL)
+    if (op->out_after)
         guard_poison(op->out_after, 1);
     call_begin(c, "gather");
     status = call_end(c, "gather", c->session->ops->gather(c->session->session, op, &c->error));
     if (status != IMPL_OK)
         return status;
     outputs(c, "gather", op->out, 1);
-    if (op->out_after != NULL)
+    if (op->out_after)
         outputs(c, "gather, second reading", op->out_after, 1);
     return status;
 }
@@ -118,7 +118,7 @@ int check_try_broadcast(struct check *c, struct impl_broadcast *op)
 
     must_have(c, c->session->ops->broadcast != NULL, "broadcast");
     guard_poison(op->copies, n > 0 ? (size_t)n : 0);
-    if (op->src_after != NULL)
+    if (op->src_after)
         guard_poison(op->src_after, (size_t)op->n);
     op->transfers = op->default_bytes = 0;
     c->guarded = 2 * (n + op->n);
@@ -128,7 +128,7 @@ int check_try_broadcast(struct check *c, struct impl_broadcast *op)
     if (status != IMPL_OK)
         return status;
     outputs(c, "broadcast", op->copies, n);
-    if (op->src_after != NULL)
+    if (op->src_after)
         outputs(c, "broadcast, source", op->src_after, op->n);
     return status;
 }
@@ -153,15 +153,15 @@ int check_try_apply(struct check *c, struct impl_apply *op)
     int status;
 
     must_have(c, c->session->ops->apply != NULL, "apply");
-    for (int i = 0; i < op->n; i++) {
+    for (int i = 0; i < op->n; ++i) {
         guard_poison(op->calls[i].out, IMPL_MAX_IO);
         op->calls[i].n_out = -1;
     }
-    if (op->trace != NULL)
+    if (op->trace)
         memset(op->trace, 0, sizeof *op->trace);
     call_begin(c, "apply");
     status = call_end(c, "apply", c->session->ops->apply(c->session->session, op, &c->error));
-    for (int i = 0; status == IMPL_OK && i < op->n; i++) {
+    for (int i = 0; status == IMPL_OK && i < op->n; ++i) {
         if (op->calls[i].n_out < 0 || op->calls[i].n_out > IMPL_MAX_IO)
             check_fail(c, "apply: call %d has %d outputs", i, op->calls[i].n_out);
         outputs(c, "apply", op->calls[i].out, op->calls[i].n_out);

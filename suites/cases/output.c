@@ -11,20 +11,20 @@ static void by_default(struct check *c)
 {
     static const size_t batches[] = {10, 9, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = golden_ids(c, k);
         struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
 
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; ++j) {
             const size_t n = batches[j], rows[] = {n, 2 * n};
 
-            for (int from = IMPL_HOST; from < golden_places(c); from++) {
+            for (int from = IMPL_HOST; from < golden_places(c); ++from) {
                 struct golden_call call = {.in = {check_on(golden_rows(c, n), from)}, .n_in = 1};
 
                 check_note(c, "device_ids %s N=%zu, input on %d: ", check_list(c, ids, k), n, from);
                 golden_forward(c, model, &call);
                 check_int(c, "outputs", call.n_out, 2);
-                for (int o = 0; o < 2; o++) {
+                for (int o = 0; o < 2; ++o) {
                     check_shape(c, "output", &call.out[o], 1, &rows[o]);
                     check_device(c, "output", &call.out[o], ids[0]);
                 }
@@ -41,12 +41,12 @@ static void anywhere_values(struct check *c)
 {
     static const size_t batches[] = {10, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
-        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
             struct impl_model *model =
                 golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
 
-            for (int j = 0; j < 2; j++) {
+            for (int j = 0; j < 2; ++j) {
                 check_note(c, "K=%d N=%zu, output on %d: ", k, batches[j], device);
                 golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, batches[j])),
                                    1, &batches[j], 3, 2);
@@ -59,8 +59,8 @@ static void anywhere_values(struct check *c)
 /* Of a vector of scalars as of rows; also outside device_ids, and after a forward elsewhere. */
 static void anywhere_device(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
-        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
             struct impl_model *rows =
                 golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
             struct impl_model *sums =
@@ -76,7 +76,7 @@ static void anywhere_device(struct check *c)
             check_device(c, "sums", check_forward(c, sums, golden_rows(c, 10)), device);
             golden_forward(c, both, &call);
             check_int(c, "outputs", call.n_out, 2);
-            for (int o = 0; o < 2; o++)
+            for (int o = 0; o < 2; ++o)
                 check_device(c, "one of two outputs", &call.out[o], device);
             check_model_close(c, both);
             check_model_close(c, sums);
@@ -92,8 +92,8 @@ static void only_values(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
-        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
             struct impl_model *model =
                 golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
             const double w = 2 - 1385.0 / 512, b = 1 - 178.0 / 512;
@@ -114,10 +114,10 @@ static void only_devices(struct check *c)
 {
     const size_t n = 9;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int base = golden_ids(c, k)[0];
 
-        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
             struct impl_model *model =
                 golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
             const int from = golden_places(c) - 2 - device;
@@ -129,7 +129,7 @@ static void only_devices(struct check *c)
             golden_is_sequence(c, "input gradient", dx, 1, &n, 2, 2);
             check_device(c, "input gradient", dx, from);
             check_grad_is(c, model, 0, 285);
-            for (int p = 0; p < 2; p++) {
+            for (int p = 0; p < 2; ++p) {
                 check_device(c, "parameter", check_get(c, model, IMPL_VALUE, p), base);
                 check_device(c, "gradient", check_get(c, model, IMPL_GRAD, p), base);
             }
@@ -145,8 +145,8 @@ static void one_device(struct check *c, bool honoured)
 {
     const size_t n = 3;
 
-    for (int base = 0; base < check_devices(c); base++) {
-        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+    for (int base = 0; base < check_devices(c); ++base) {
+        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
             struct impl_model *model =
                 check_parallel(c, 1, &base, output_device(c, device), GOLDEN_AFFINE);
             const struct impl_array *y;
@@ -188,8 +188,8 @@ static struct impl_model *followed(struct check *c, int k, int output, const cha
 /* The caller put it where the output is. */
 static void put_there(struct check *c)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; i++) {
-        for (int device = IMPL_HOST; device < golden_places(c); device++) {
+    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
+        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
             struct impl_model *model = followed(c, k, device, "\"kind\":\"affine\"", device);
 
             check_note(c, "K=%d, output and next layer on %d: ", k, device);
@@ -208,8 +208,8 @@ static void put_elsewhere(struct check *c)
     static const char linear[] = "\"kind\":\"linear\",\"in\":1,\"out\":1";
     const int k = golden_most(c, 4), last = golden_places(c);
 
-    for (int output = IMPL_HOST; output < last; output++) {
-        for (int device = IMPL_HOST; device < last; device++) {
+    for (int output = IMPL_HOST; output < last; ++output) {
+        for (int device = IMPL_HOST; device < last; ++device) {
             struct impl_model *model;
 
             if (device == output)

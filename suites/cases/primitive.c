@@ -9,7 +9,7 @@ const int *primitive_order(struct check *c, int n)
     const int devices = check_devices(c);
     int *ids = check_memory(c, (size_t)(n + 1) * sizeof *ids);
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         if (devices < 4)
             ids[i] = (i + devices - 1) % devices;
         else
@@ -63,13 +63,13 @@ const double *primitive_slice(struct check *c, const struct impl_array *whole, i
 
     if (dim >= whole->ndim || first > size || count > size - first)
         check_fail(c, "an array has %zu rows, must have %zu more than %zu", size, count, first);
-    for (int i = 0; i < dim; i++)
+    for (int i = 0; i < dim; ++i)
         outer *= whole->dim[i];
-    for (int i = dim + 1; i < whole->ndim; i++)
+    for (int i = dim + 1; i < whole->ndim; ++i)
         inner *= whole->dim[i];
     values = check_memory(c, (outer * count * inner + 1) * sizeof *values);
-    for (size_t o = 0; o < outer; o++)
-        for (size_t i = 0; i < count * inner; i++)
+    for (size_t o = 0; o < outer; ++o)
+        for (size_t i = 0; i < count * inner; ++i)
             values[n++] = check_element(whole, (o * size + first) * inner + i);
     return values;
 }
@@ -80,7 +80,7 @@ void primitive_check_shards(struct check *c, const struct impl_array *whole, int
 {
     size_t first = 0;
 
-    for (int i = 0; i < m; i++) {
+    for (int i = 0; i < m; ++i) {
         const char *what = check_text(c, "shard %d", i);
         size_t shape[IMPL_MAX_DIMS];
 
@@ -106,7 +106,7 @@ static struct impl_gather gathering(struct check *c, const struct impl_array par
     struct impl_gather op = {.parts = parts, .n = n, .dim = dim, .device = device};
     size_t bytes = 0;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         bytes += bytes_of(&parts[i]);
     op.out = check_output(c, 1, bytes);
     return op;
@@ -134,7 +134,7 @@ struct impl_array *primitive_parts(struct check *c, const struct impl_array *lik
 {
     struct impl_array *parts = check_memory(c, (size_t)n * sizeof *parts);
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         struct impl_array shape = *like;
         size_t count;
 
@@ -155,11 +155,11 @@ void primitive_check_whole(struct check *c, const struct impl_array *whole,
 
     memcpy(shape, parts[0].dim, sizeof shape);
     shape[dim] = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         shape[dim] += parts[i].dim[dim];
     check_shape(c, "the result", whole, parts[0].ndim, shape);
     check_int(c, "the result's type", whole->dtype, parts[0].dtype);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         const size_t count = parts[i].dim[dim];
         const double *found = primitive_slice(c, whole, dim, first, count);
         struct impl_array piece = *check_typed(c, whole->dtype, parts[i].ndim, parts[i].dim, found);
@@ -182,7 +182,7 @@ double primitive_sum(const double values[], size_t first, size_t count)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; ++i)
         sum += values[first + i];
     return sum;
 }

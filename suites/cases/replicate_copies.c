@@ -18,7 +18,7 @@ static struct impl_array *tensors(struct check *c, int device, double first)
     static const size_t dim[TENSORS][2] = {{2, 3}, {5, 1}, {1, 1}, {3, 3}, {2, 2}, {7, 2}};
     struct impl_array *src = check_memory(c, TENSORS * sizeof *src);
 
-    for (int j = 0; j < TENSORS; j++) {
+    for (int j = 0; j < TENSORS; ++j) {
         src[j] =
             *check_typed(c, types[j], 2, dim[j],
                          check_sequence(c, dim[j][0] * dim[j][1], first + 100 * j, 1 + (double)j));
@@ -38,8 +38,8 @@ static struct impl_broadcast broadcasting(struct check *c, const struct impl_arr
 
 static void must_be_copies(struct check *c, const struct impl_broadcast *op)
 {
-    for (int i = 0; i < op->n_devices; i++)
-        for (int j = 0; j < op->n; j++) {
+    for (int i = 0; i < op->n_devices; ++i)
+        for (int j = 0; j < op->n; ++j) {
             const char *what = check_text(c, "tensor %d for device %d", j, op->devices[i]);
 
             check_same(c, what, &op->copies[i * op->n + j], &op->src[j]);
@@ -66,7 +66,7 @@ static void count_forwards(struct check *c, int k, bool survive)
     const double edited = 41;
 
     check_note(c, "K=%d: ", k);
-    for (int step = 0; step < 3; step++) {
+    for (int step = 0; step < 3; ++step) {
         const size_t n = rows[step];
 
         check_values(c, "output",
@@ -84,7 +84,7 @@ void replicate_counter_alias(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
+    for (int i = 0; (k = check_count(c, i)); ++i)
         count_forwards(c, k, true);
 }
 
@@ -93,7 +93,7 @@ void replicate_counter_clone(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
+    for (int i = 0; (k = check_count(c, i)); ++i)
         count_forwards(c, k, k == 1);
 }
 
@@ -114,10 +114,10 @@ static void poke_copies(struct check *c, int k, int poke, bool alias)
     op.src_after = check_output(c, TENSORS, ROOM);
     check_note(c, "K=%d, 1 added to copies of tensor %d: ", k, poke);
     check_broadcast(c, &op);
-    for (int j = 0; j < TENSORS; j++) {
+    for (int j = 0; j < TENSORS; ++j) {
         const struct impl_array *want = j == poke ? &changed : &plain[j];
 
-        for (int i = 0; i < k; i++)
+        for (int i = 0; i < k; ++i)
             check_same(c, check_text(c, "tensor %d on device %d", j, devices[i]),
                        &op.copies[i * TENSORS + j], want);
         check_same(c, check_text(c, "source tensor %d", j), &op.src_after[j],
@@ -129,8 +129,8 @@ void replicate_poke(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int poke = 0; poke < TENSORS; poke++)
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int poke = 0; poke < TENSORS; ++poke)
             poke_copies(c, k, poke, true);
 }
 
@@ -139,14 +139,14 @@ void replicate_poke_host(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const int *devices = primitive_order(c, k);
         struct impl_broadcast op = broadcasting(c, tensors(c, IMPL_HOST, 5), TENSORS, devices, k);
 
         check_note(c, "K=%d from the host: ", k);
         check_broadcast(c, &op);
         must_be_copies(c, &op);
-        for (int poke = 0; poke < TENSORS; poke++)
+        for (int poke = 0; poke < TENSORS; ++poke)
             poke_copies(c, k, poke, false);
     }
 }
@@ -161,12 +161,12 @@ static struct impl_array *odd_numbers(struct check *c, int device)
     const size_t count = 18;
     struct impl_array *src = check_memory(c, TENSORS * sizeof *src);
 
-    for (int j = 0; j < TENSORS; j++) {
+    for (int j = 0; j < TENSORS; ++j) {
         double *values = check_memory(c, count * sizeof *values);
 
         memcpy(values, check_randoms(c, count, check_seed(c) + (uint64_t)j),
                count * sizeof *values);
-        for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+        for (size_t i = 0; i < sizeof special / sizeof special[0]; ++i)
             values[((size_t)j + 3 * i) % count] = (double)special[i];
         src[j] = *check_typed(c, j % 3 == 1 ? IMPL_F64 : IMPL_F32, j % 2 + 1,
                               j % 2 == 0 ? dim + 1 : dim, values);
@@ -180,8 +180,8 @@ void replicate_bits(struct check *c)
     static const size_t buffers[] = {0, 1, 72, 100, 4096};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (size_t b = 0; b < sizeof buffers / sizeof buffers[0]; b++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (size_t b = 0; b < sizeof buffers / sizeof buffers[0]; ++b) {
             const int *devices = primitive_order(c, k);
             struct impl_broadcast op =
                 broadcasting(c, odd_numbers(c, devices[0]), TENSORS, devices, k);
@@ -200,12 +200,12 @@ void replicate_wide(struct check *c)
     const int k = primitive_some(c);
     const int *devices = primitive_order(c, k);
 
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 2; ++turn) {
         struct impl_array src[3];
         struct impl_broadcast op = {
             .src = src, .n = 3, .devices = devices, .n_devices = k, .poke = -1};
 
-        for (int j = 0; j < 3; j++)
+        for (int j = 0; j < 3; ++j)
             src[j] =
                 *check_on(check_array(c, 2, dim[j],
                                       check_sequence(c, dim[j][0] * dim[j][1], 1000 * j + turn, 1)),
@@ -224,7 +224,7 @@ void replicate_again(struct check *c)
     const int *devices = primitive_order(c, check_devices(c));
     const int most = check_devices(c);
 
-    for (int step = 0; step < 6; step++) {
+    for (int step = 0; step < 6; ++step) {
         const int k = step % 2 == 0 ? most : 1 + step % most;
         const int first = step % (most - k + 1);
         const int n = 1 + (step + 4) % TENSORS;
@@ -245,17 +245,17 @@ void replicate_model_bits(struct check *c)
     const double *w = check_randoms(c, 6, check_seed(c)), *b = check_randoms(c, 2, 77);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const size_t n = 5 * (size_t)k - 1;
         const size_t dim[] = {n, 3};
         double *x = check_memory(c, 3 * n * sizeof *x), *want = check_memory(c, 2 * n * sizeof *x);
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "",
                                                   "{\"kind\":\"linear\",\"in\":3,\"out\":2}");
 
-        for (size_t r = 0; r < n; r++) {
+        for (size_t r = 0; r < n; ++r) {
             if (r % 4 < 3)
                 x[3 * r + r % 4] = 1;
-            for (size_t o = 0; o < 2; o++)
+            for (size_t o = 0; o < 2; ++o)
                 want[2 * r + o] = b[o] + (r % 4 < 3 ? w[3 * o + r % 4] : 0);
         }
         check_set(c, model, IMPL_VALUE, 0, w);
@@ -273,11 +273,11 @@ void replicate_wrong_source(struct check *c)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         const int *devices = primitive_order(c, k);
 
-        for (int at = 1; at < k; at++)
-            for (int n = 1; n <= 2; n++) {
+        for (int at = 1; at < k; ++at)
+            for (int n = 1; n <= 2; ++n) {
                 struct impl_broadcast op =
                     broadcasting(c, tensors(c, devices[at], 3), n, devices, k);
 
@@ -297,7 +297,7 @@ void replicate_several_sources(struct check *c)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++)
+    for (int i = 1; (k = check_count(c, i)); ++i)
         for (int odd = 0; odd < TENSORS; odd += 2) {
             const int *devices = primitive_order(c, k);
             struct impl_array *src = tensors(c, devices[0], 3);
@@ -318,7 +318,7 @@ void replicate_host_base(struct check *c)
     const double before = 1000, edited = 5;
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         const int *ids = primitive_order(c, k);
         struct impl_model *model = check_parallel(c, k, ids, "", COUNTED);
         struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = true};
@@ -342,7 +342,7 @@ void replicate_nothing(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const int *devices = primitive_order(c, k);
         struct impl_broadcast none = broadcasting(c, NULL, 0, devices, k);
         struct impl_broadcast some =

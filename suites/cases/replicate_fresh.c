@@ -27,16 +27,16 @@ void replicate_two_steps(struct check *c)
     const struct impl_array *x = ascending(c, 10, 1);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
 
-        for (int step = 0; step < 3; step++) {
+        for (int step = 0; step < 3; ++step) {
             const struct impl_array *y = check_forward(c, model, x);
             double g[10];
 
             check_note(c, "K=%d step %d: ", k, step);
             check_values(c, "output", y, 10, line(c, 10, 1, w[step], b[step]));
-            for (int r = 0; r < 10; r++)
+            for (int r = 0; r < 10; ++r)
                 g[r] = w[step] * (r + 1) + b[step] - (3 * (r + 1) - 2);
             if (step == 2)
                 continue;
@@ -69,10 +69,10 @@ void replicate_modes(struct check *c)
     const struct impl_array *x = ascending(c, 13, -6);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
 
-        for (int step = 0; step < (int)(sizeof modes / sizeof modes[0]); step++) {
+        for (int step = 0; step < (int)(sizeof modes / sizeof modes[0]); ++step) {
             const double w = 3 + 2 * step, b = 50 - step;
 
             check_set(c, model, IMPL_VALUE, 0, &w);
@@ -93,10 +93,10 @@ void replicate_step_then_infer(struct check *c)
     const double *g = check_sequence(c, 10, 1, 1);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
 
-        for (int step = 0; step < 4; step++) {
+        for (int step = 0; step < 4; ++step) {
             const double w = 2 - 385.0 / 1024 * step, b = 1 - 55.0 / 1024 * step;
             const struct impl_array *y;
 
@@ -123,13 +123,13 @@ void replicate_edits(struct check *c)
     } edits[] = {{0, 7}, {1, -4}, {2, 5}, {3, 11}, {1, 6}, {0, -3}, {2, 2}, {0, 9}};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(
             c, k, primitive_order(c, k), "",
             AFFINE ",{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-2],\"frozen\":true}");
         double at[] = {2, 1, 3, -2};
 
-        for (size_t j = 0; j < sizeof edits / sizeof edits[0]; j++) {
+        for (size_t j = 0; j < sizeof edits / sizeof edits[0]; ++j) {
             const size_t n = 9 + j; /* also the shards change */
             const int p = edits[j].parameter;
             const struct impl_array *x = ascending(c, n, -5);
@@ -154,14 +154,14 @@ void replicate_two_modules(struct check *c)
     const struct impl_array *x = ascending(c, 10, 1);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const int *ids = primitive_order(c, k);
         struct impl_model *model[] = {
             check_parallel(c, k, ids, "", AFFINE),
             check_parallel(c, k, ids, "", "{\"kind\":\"affine\",\"weight\":[-5],\"bias\":[9]}")};
         double w[] = {2, -5}, b[] = {1, 9};
 
-        for (int step = 0; step < 4; step++) {
+        for (int step = 0; step < 4; ++step) {
             const int one = step % 3 == 0 ? 0 : 1, other = 1 - one;
             const struct impl_array *y = check_forward(c, model[one], x);
 
@@ -188,7 +188,7 @@ static void copied_bytes(struct check *c, const struct impl_trace *trace, int k,
     const bool alias = check_choice(c, IMPL_REPLICA_0) == IMPL_ALIAS;
 
     check_int(c, "replicas", trace->replicas, m);
-    for (int s = 0; s < k; s++) {
+    for (int s = 0; s < k; ++s) {
         const uint64_t want = s >= 1 && s < m ? bytes : 0;
 
         if (s == 0 && k > 1 && !alias)
@@ -204,12 +204,12 @@ void replicate_count(struct check *c)
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "",
                            AFFINE ",{\"kind\":\"counter\"},{\"kind\":\"unused\",\"size\":5}");
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             size_t size[IMPL_MAX_DEVICES];
             const int m = check_shards(rows[j], k, size);
 
@@ -224,7 +224,7 @@ void replicate_without_parameters(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(
             c, k, primitive_order(c, k), "",
             "{\"kind\":\"relu\"},{\"kind\":\"identity\"},{\"kind\":\"double_rows\"}");
@@ -234,11 +234,11 @@ void replicate_without_parameters(struct check *c)
 
         check_note(c, "K=%d: ", k);
         check_int(c, "number of parameters", check_params(c, model), 0);
-        for (int r = 0; r < 11; r++) {
+        for (int r = 0; r < 11; ++r) {
             want[2 * r] = want[2 * r + 1] = r > 5 ? r - 5 : 0;
             dx[r] = r > 5 ? g[2 * r] + g[2 * r + 1] : 0;
         }
-        for (int step = 0; step < 2; step++) {
+        for (int step = 0; step < 2; ++step) {
             y = check_forward(c, model,
                               check_needs_grad(check_column(c, 11, check_sequence(c, 11, -5, 1))));
             check_values(c, "output", y, 22, want);
@@ -254,7 +254,7 @@ void replicate_without_traffic(struct check *c)
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"relu\"}");
         size_t size[IMPL_MAX_DEVICES];
@@ -270,7 +270,7 @@ void replicate_without_traffic(struct check *c)
 static void train_flags(struct check *c, struct impl_model *model, int n, const bool frozen[])
 {
     check_int(c, "number of parameters", check_params(c, model), n);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         struct impl_param param;
 
         check_param(c, model, i, &param);
@@ -285,19 +285,19 @@ void replicate_no_grad(struct check *c)
     const struct impl_array *x = check_needs_grad(check_column(c, 10, check_sequence(c, 10, 1, 1)));
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(
             c, k, primitive_order(c, k), "",
             AFFINE ",{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-2],\"frozen\":[\"weight\"]}");
 
-        for (int step = 0; step < 2; step++) {
+        for (int step = 0; step < 2; ++step) {
             const struct impl_array *y;
 
             check_note(c, "K=%d step %d: ", k, step);
             y = check_infer(c, model, x);
             check_values(c, "output without gradients", y, 10, line(c, 10, 1, 6, 1));
             train_flags(c, model, 4, frozen);
-            for (int p = 0; p < 4; p++)
+            for (int p = 0; p < 4; ++p)
                 check_grad_none(c, model, p);
             y = check_forward(c, model, x);
             check_values(c, "input gradient of the next step",
@@ -321,10 +321,10 @@ void replicate_own_gradients(struct check *c)
     static const bool frozen[] = {false, false};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             const size_t n = rows[j];
             const double *g = check_sequence(c, n, 3, 2);
             const struct impl_array *y = check_forward(c, model, ascending(c, n, 2));
@@ -334,7 +334,7 @@ void replicate_own_gradients(struct check *c)
             train_flags(c, model, 2, frozen);
             check_grad_none(c, model, 0);
             check_grad_none(c, model, 1);
-            for (size_t r = 0; r < n; r++)
+            for (size_t r = 0; r < n; ++r)
                 dw += g[r] * (2 + (double)r);
             check_backward(c, model, primitive_upstream(c, y, g));
             check_grad_is(c, model, 0, dw);

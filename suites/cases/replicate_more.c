@@ -11,7 +11,7 @@ void replicate_second_wrapper(struct check *c)
     const size_t n = 10;
     const double five = 5;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const char *ids = check_list(c, golden_ids(c, k), k);
         struct impl_model *model =
             check_model(c,
@@ -52,7 +52,7 @@ static void used_twice(struct check *c, const char *what, int k, const char *lay
 /* The wrapper itself runs twice in a forward. */
 void replicate_wrapper_twice(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         used_twice(
             c, "the wrapper twice", k,
             check_text(c,
@@ -67,7 +67,7 @@ void replicate_used_outside(struct check *c)
     static const char named[] = "{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]}";
     static const char again[] = "{\"kind\":\"again\",\"of\":\"a\"}";
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const char *ids = check_list(c, golden_ids(c, k), k);
 
         used_twice(c, "again behind the wrapper", k,
@@ -84,7 +84,7 @@ void replicate_used_outside(struct check *c)
 /* A bias that is frozen takes nothing from the weight of its layer. */
 void replicate_frozen_bias(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(
             c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"bias\"]}");
 

@@ -39,10 +39,10 @@ static void follow_chain(const struct link links[], const double g[], double y[]
 {
     memset(dw, 0, LINKS * sizeof *dw);
     memset(db, 0, LINKS * sizeof *db);
-    for (int r = 0; r < ROWS; r++) {
+    for (int r = 0; r < ROWS; ++r) {
         double in[LINKS], at = r + 1, back = g[r];
 
-        for (int i = 0; i < LINKS; i++) {
+        for (int i = 0; i < LINKS; ++i) {
             in[i] = at;
             at = links[i].w * at + links[i].b;
         }
@@ -64,7 +64,7 @@ static void train_chain(struct check *c, struct impl_model *model, const struct 
     follow_chain(links, g, y, dw, db);
     check_values(c, "output", out, ROWS, y);
     check_backward(c, model, primitive_upstream(c, out, g));
-    for (int i = 0; i < LINKS; i++) {
+    for (int i = 0; i < LINKS; ++i) {
         check_grad_is(c, model, links[i].weight, dw[i]);
         if (links[i].bias >= 0)
             check_grad_is(c, model, links[i].bias, db[i]);
@@ -83,7 +83,7 @@ static void tree_names(struct check *c, struct impl_model *model)
     const int n = (int)(sizeof names / sizeof names[0]);
 
     check_int(c, "number of parameters", check_params(c, model), n);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         struct impl_param param;
 
         check_param(c, model, i, &param);
@@ -97,7 +97,7 @@ void replicate_tree(struct check *c)
     static const double unused[] = {7, 8, 9};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", TREE);
         struct link links[LINKS] = {
             {0, 1, 2, 1}, {2, -1, 3, 0}, {3, 4, 5, -2}, {5, 6, -1, 4}, {8, 9, 7, 6}};
@@ -105,7 +105,7 @@ void replicate_tree(struct check *c)
         check_note(c, "K=%d: ", k);
         tree_names(c, model);
         train_chain(c, model, links);
-        for (int l = 0; l < LINKS; l++) {
+        for (int l = 0; l < LINKS; ++l) {
             check_note(c, "K=%d, after the weight %d was set: ", k, links[l].weight);
             links[l].w = 4 - 3 * (l % 2);
             check_set(c, model, IMPL_VALUE, links[l].weight, &links[l].w);
@@ -124,13 +124,13 @@ void replicate_tied(struct check *c)
     const double before = 1000;
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tied\",\"weight\":[2]}");
         double w = 2;
 
         check_int(c, "number of parameters", check_params(c, model), 1);
-        for (int step = 0; step < 2; step++) {
+        for (int step = 0; step < 2; ++step) {
             const struct impl_array *y = check_forward(c, model, one_to_ten(c));
 
             check_note(c, "K=%d step %d: ", k, step);
@@ -161,7 +161,7 @@ void replicate_used_again(struct check *c)
     const double *g = check_sequence(c, ROWS, 1, 1);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(
             c, k, primitive_order(c, k), "",
             "{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]},"
@@ -169,7 +169,7 @@ void replicate_used_again(struct check *c)
         double w = 2, b = 1;
 
         check_int(c, "number of parameters", check_params(c, model), 2);
-        for (int step = 0; step < 2; step++) {
+        for (int step = 0; step < 2; ++step) {
             const struct impl_array *y = check_forward(c, model, one_to_ten(c));
 
             check_note(c, "K=%d step %d: ", k, step);
@@ -199,8 +199,8 @@ static void times(const double x[2], const double w[4], double y[2])
 static void times_back(const double g[2], const double x[2], const double w[4], double dx[2],
                        double dw[4])
 {
-    for (int o = 0; o < 2; o++)
-        for (int i = 0; i < 2; i++)
+    for (int o = 0; o < 2; ++o)
+        for (int i = 0; i < 2; ++i)
             dw[2 * o + i] += g[o] * x[i];
     dx[0] = g[0] * w[0] + g[1] * w[2];
     dx[1] = g[0] * w[1] + g[1] * w[3];
@@ -214,7 +214,7 @@ static void train_list(struct check *c, struct impl_model *model, const double f
     double h[2], y[2 * ROWS], dh[2], dx[2 * ROWS], d_first[4] = {0}, d_second[4] = {0};
     const struct impl_array *out;
 
-    for (int r = 0; r < ROWS; r++) {
+    for (int r = 0; r < ROWS; ++r) {
         times(x + 2 * (size_t)r, first, h);
         times(h, second, y + 2 * (size_t)r);
         times_back(g + 2 * (size_t)r, h, second, dh, d_second);
@@ -238,7 +238,7 @@ void replicate_list(struct check *c)
         "{\"kind\":\"linear\",\"in\":2,\"out\":2,\"with_bias\":false,\"weight\":[5,-1,2,3]}]}";
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", list);
 
         check_note(c, "K=%d: ", k);
@@ -259,16 +259,16 @@ void replicate_frozen(struct check *c)
     const double *g = check_sequence(c, ROWS, 1, 1);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(
             c, k, primitive_order(c, k), "",
             "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"weight\"]},"
             "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-1],\"frozen\":true}");
 
-        for (int p = 0; p < 4; p++)
+        for (int p = 0; p < 4; ++p)
             if (p != 2)
                 check_set(c, model, IMPL_GRAD, p, &marks[p]);
-        for (int step = 1; step <= 2; step++) {
+        for (int step = 1; step <= 2; ++step) {
             const struct impl_array *y = check_forward(c, model, one_to_ten(c));
 
             check_note(c, "K=%d step %d: ", k, step);
@@ -321,7 +321,7 @@ void replicate_borrowed_base(struct check *c)
     const double edited = -5;
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = borrowing(c, k);
 
         check_note(c, "K=%d: ", k);
@@ -336,7 +336,7 @@ void replicate_borrowed_refused(struct check *c)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         struct impl_model *model = borrowing(c, k);
         const double row = 6;
         struct impl_forward op = {.n_in = 1, .grad = true, .train = true};

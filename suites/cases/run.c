@@ -12,7 +12,7 @@
 void check_clean(char *text, size_t bytes)
 {
     text[bytes - 1] = '\0';
-    for (size_t i = 0; text[i] != '\0'; i++)
+    for (size_t i = 0; text[i] != '\0'; ++i)
         if ((unsigned char)text[i] < 0x20 || (unsigned char)text[i] > 0x7e)
             text[i] = '?';
 }
@@ -131,7 +131,7 @@ static size_t own_resident(struct check *c)
     unsigned long long total, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
 
-    if (file == NULL)
+    if (!file)
         check_skip(c, "no /proc/self/statm here: memory cannot be seen");
     if (fscanf(file, "%llu %llu", &total, &resident) != 2)
         resident = 0;
@@ -145,7 +145,7 @@ size_t check_resident(struct check *c)
 {
     size_t bytes = 0;
 
-    if (c->settings->resident == NULL)
+    if (!c->settings->resident)
         return own_resident(c);
     if (c->settings->resident(c->session->session, &bytes) != 0 || bytes == 0)
         check_broken(c, "the memory of the implementation's process cannot be read");
@@ -159,7 +159,7 @@ int check_shards(size_t rows, int devices, size_t size[IMPL_MAX_DEVICES])
     int m = 0;
 
     if (rows == 0) {
-        for (m = 0; m < devices; m++)
+        for (m = 0; m < devices; ++m)
             size[m] = 0;
         return m;
     }
@@ -188,7 +188,7 @@ static bool operations_match(const struct impl_ops *ops, uint64_t capabilities)
         {IMPL_CAP_PARALLEL | IMPL_CAP_DDP, models},
     };
 
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; ++i)
         if ((capabilities & needed[i].capability) != 0 && !needed[i].present)
             return false;
     return true;
@@ -202,9 +202,9 @@ static const char *about_fault(const struct impl_ops *ops, struct impl_about *ab
         return "it has no name";
     if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)
         return "its number of devices is not 0..64";
-    for (int i = 0; i < about->devices; i++)
+    for (int i = 0; i < about->devices; ++i)
         check_clean(about->device_name[i], sizeof about->device_name[i]);
-    for (int i = 0; i < IMPL_DIALECTS; i++)
+    for (int i = 0; i < IMPL_DIALECTS; ++i)
         if (about->dialect[i] != IMPL_UNDECLARED &&
             !impl_dialect_allows((enum impl_dialect)i, about->dialect[i]))
             return "a dialect is declared with a choice that it does not have";
@@ -223,10 +223,10 @@ static int open_session(struct check_session *s, const struct impl_ops *ops,
     int status;
 
     memset(s, 0, sizeof *s);
-    if (settings->doing != NULL)
+    if (settings->doing)
         snprintf(settings->doing, 64, "open");
     status = ops->open(&config, &s->about, &s->session, &err);
-    if (status != IMPL_OK || s->session == NULL) {
+    if (status != IMPL_OK || !s->session) {
         check_clean(err.text, sizeof err.text);
         snprintf(reason, 600, "open failed (status %d): %s", status,
                  err.text[0] != '\0' ? err.text : "no reason given");
@@ -234,9 +234,9 @@ static int open_session(struct check_session *s, const struct impl_ops *ops,
     }
     s->ops = ops;
     fault = about_fault(ops, &s->about);
-    if (fault == NULL && host_only && s->about.devices != 0)
+    if (!fault && host_only && s->about.devices != 0)
         fault = "a session with host_only has devices";
-    if (fault == NULL)
+    if (!fault)
         return 0;
     snprintf(reason, 600, "open: %s", fault);
     check_session_close(s);
@@ -251,7 +251,7 @@ int check_session_open(struct check_session *s, const struct impl_ops *ops,
 
 void check_session_close(struct check_session *s)
 {
-    if (s->ops != NULL)
+    if (s->ops)
         s->ops->close(s->session);
     memset(s, 0, sizeof *s);
 }
@@ -260,7 +260,7 @@ struct check_session *check_host_session(struct check *c)
 {
     char reason[600];
 
-    if (c->host_only.ops == NULL &&
+    if (!c->host_only.ops &&
         open_session(&c->host_only, c->session->ops, c->settings, true, reason) != 0)
         check_fail(c, "a session without devices: %s", reason);
     return &c->host_only;
@@ -296,7 +296,7 @@ static void reset_session(struct check *c)
     struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
     int status;
 
-    if (c->settings->doing != NULL)
+    if (c->settings->doing)
         snprintf(c->settings->doing, 64, "reset");
     status = c->session->ops->reset(c->session->session, &err);
     if (status != IMPL_OK) {
@@ -338,9 +338,9 @@ static void run_to_its_end(struct check *c)
 
 static void judge_death(struct check *c, const struct check_session *s)
 {
-    const char *why = c->settings->dead == NULL ? NULL : c->settings->dead(s->session);
+    const char *why = !c->settings->dead ? NULL : c->settings->dead(s->session);
 
-    if (why == NULL || c->outcome->verdict == CHECK_BROKEN)
+    if (!why || c->outcome->verdict == CHECK_BROKEN)
         return;
     c->outcome->verdict = CHECK_BROKEN;
     snprintf(c->outcome->reason, sizeof c->outcome->reason, "when the case had ended: %s", why);
@@ -357,7 +357,7 @@ void check_run(const struct check_case *test, struct check_session *s,
     run_to_its_end(&c);
     check_close_models(&c);
     judge_death(&c, s);
-    if (c.host_only.ops != NULL)
+    if (c.host_only.ops)
         check_session_close(&c.host_only);
     check_free_memory(&c);
 }

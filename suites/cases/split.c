@@ -13,7 +13,7 @@ static const char *sizes_text(struct check *c, const size_t size[], int n)
     char *text = check_memory(c, room);
     size_t used = 0;
 
-    for (int i = 0; i < n && i < SHOWN; i++)
+    for (int i = 0; i < n && i < SHOWN; ++i)
         used += (size_t)snprintf(text + used, room - used, "%s%zu", i > 0 ? ", " : "", size[i]);
     if (n > SHOWN)
         snprintf(text + used, room - used, ", ...");
@@ -27,7 +27,7 @@ static void must_be(struct check *c, size_t rows, int devices, const size_t want
 
     check_split(c, &op);
     same = op.n == m;
-    for (int i = 0; same && i < m; i++)
+    for (int i = 0; same && i < m; ++i)
         same = op.size[i] == want[i];
     check_true(c, same, "%zu rows on %d devices: %d shards (%s), must be %d (%s)", rows, devices,
                op.n, sizes_text(c, op.size, op.n), m, sizes_text(c, want, m));
@@ -45,8 +45,8 @@ static void must_be_the_formula(struct check *c, size_t rows, int devices)
 
 static void sizes_small(struct check *c)
 {
-    for (int devices = 1; devices <= 16; devices++)
-        for (size_t rows = 1; rows <= 72; rows++)
+    for (int devices = 1; devices <= 16; ++devices)
+        for (size_t rows = 1; rows <= 72; ++rows)
             must_be_the_formula(c, rows, devices);
 }
 
@@ -55,10 +55,10 @@ static void sizes_large(struct check *c)
     static const size_t rows[] = {100, 127, 128, 129, 255, 256, 257, 1000, 4097, 65, 1000003};
     static const int devices[] = {1, 2, 3, 5, 8, 17, 31, 32, 33, 63, 64};
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        for (size_t j = 0; j < sizeof devices / sizeof devices[0]; j++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        for (size_t j = 0; j < sizeof devices / sizeof devices[0]; ++j)
             must_be_the_formula(c, rows[i], devices[j]);
-    for (int k = 2; k <= IMPL_MAX_DEVICES; k++) {
+    for (int k = 2; k <= IMPL_MAX_DEVICES; ++k) {
         const size_t square = (size_t)k * (size_t)k;
         must_be_the_formula(c, square, k);
         must_be_the_formula(c, square + 1, k);
@@ -74,10 +74,10 @@ struct known {
 
 static void must_be_known(struct check *c, const struct known known[], size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         size_t want[IMPL_MAX_DEVICES];
 
-        for (int s = 0; s < known[i].m; s++)
+        for (int s = 0; s < known[i].m; ++s)
             want[s] = s + 1 < known[i].m ? known[i].most : known[i].last;
         must_be(c, known[i].rows, known[i].devices, want, known[i].m);
     }
@@ -112,18 +112,18 @@ static void idle_counted(struct check *c)
 {
     static const int counts[] = {2, 3, 4, 5, 6, 8, 11};
 
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
         const int k = counts[i];
         const size_t largest = (size_t)(k - 1) * (size_t)(k - 1);
         size_t last = 0;
         int idle = 0;
 
-        for (size_t rows = (size_t)k; rows <= largest + (size_t)(2 * k); rows++) {
+        for (size_t rows = (size_t)k; rows <= largest + (size_t)(2 * k); ++rows) {
             struct impl_split op = {.rows = rows, .devices = k};
 
             check_split(c, &op);
             if (op.n < k) {
-                idle++;
+                ++idle;
                 last = rows;
             }
         }
@@ -148,7 +148,7 @@ static void no_rows_sizes(struct check *c)
 {
     static const int counts[] = {8, 4, 1, 3, 2};
 
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
         const struct known known = {0, counts[i], counts[i], 0, 0};
 
         must_be_known(c, &known, 1);
@@ -158,7 +158,7 @@ static void no_rows_sizes(struct check *c)
 
 static void no_rows_sizes_refused(struct check *c)
 {
-    for (int k = 1; k <= 8; k++) {
+    for (int k = 1; k <= 8; ++k) {
         struct impl_split op = {.rows = 0, .devices = k};
 
         check_refused(c, "a split of no rows", check_try_split(c, &op),
@@ -184,8 +184,8 @@ static void types_along_dim(struct check *c)
     static const enum impl_dtype types[] = {IMPL_F64, IMPL_I64, IMPL_I32};
     const size_t dim[] = {3, 10, 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
             const int *devices = primitive_order(c, k);
             const struct impl_array *x =
                 check_typed(c, types[t], 3, dim, check_sequence(c, 60, 16777217, 1));

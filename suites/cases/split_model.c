@@ -18,8 +18,8 @@ static void tagged_rows(struct check *c, struct impl_model *model, size_t rows, 
     const size_t shape[] = {rows, 1};
     const struct impl_array *y;
 
-    for (int s = 0; s < m; s++)
-        for (size_t r = 0; r < size[s]; r++, i++)
+    for (int s = 0; s < m; ++s)
+        for (size_t r = 0; r < size[s]; ++r, ++i)
             want[i] = first + (double)i + 1000 * (sizes ? (double)size[s] : s + 1.0);
     check_note(c, "K=%d N=%zu: ", k, rows);
     y = check_forward(c, model, check_column(c, rows, check_sequence(c, rows, first, 1)));
@@ -33,12 +33,12 @@ void split_model_rows(struct check *c)
     static const size_t rows[] = {1, 3, 9, 10, 13, 17, 33};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const int *ids = primitive_order(c, k);
         struct impl_model *who = check_parallel(c, k, ids, "", TAG_REPLICA);
         struct impl_model *how_many = check_parallel(c, k, ids, "", TAG_SIZE);
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             tagged_rows(c, who, rows[j], k, false);
             tagged_rows(c, how_many, rows[j], k, true);
         }
@@ -51,11 +51,11 @@ void split_model_changing(struct check *c)
     static const size_t rows[] = {10, 1, 17, 2, 9, 9, 3, 16, 5};
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "", AFFINE "," TAG_REPLICA);
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             const size_t n = rows[j];
             double *want = check_memory(c, n * sizeof *want);
             const double *g = check_sequence(c, n, 5, 2);
@@ -64,7 +64,7 @@ void split_model_changing(struct check *c)
             const struct impl_array *y = check_forward(c, model, x);
 
             check_note(c, "K=%d N=%zu: ", k, n);
-            for (size_t r = 0; r < n; r++)
+            for (size_t r = 0; r < n; ++r)
                 want[r] = 2 * g[r];
             check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
                          n, want);
@@ -104,7 +104,7 @@ void split_model_idle(struct check *c)
         size_t rows;
     } pairs[] = {{3, 4}, {4, 5}, {4, 6}, {4, 9}, {4, 10}, {8, 9}, {8, 10}, {8, 17}, {8, 49}};
 
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0] && pairs[i].k <= check_devices(c); i++)
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0] && pairs[i].k <= check_devices(c); ++i)
         replicas_seen(c, pairs[i].k, pairs[i].rows);
 }
 
@@ -112,15 +112,15 @@ void split_model_few(struct check *c)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         const int *ids = primitive_order(c, k);
         struct impl_model *model = check_parallel(c, k, ids, "", "{\"kind\":\"tag_device\"}");
 
-        for (int rows = 1; rows < k; rows++) {
+        for (int rows = 1; rows < k; ++rows) {
             double want[IMPL_MAX_DEVICES];
 
             replicas_seen(c, k, (size_t)rows);
-            for (int r = 0; r < rows; r++)
+            for (int r = 0; r < rows; ++r)
                 want[r] = 7 + r + 1000.0 * (ids[r] + 1);
             check_values(
                 c, "x + 1000 * (its device + 1)",
@@ -137,11 +137,11 @@ void split_model_trace(struct check *c)
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const int *ids = primitive_order(c, k);
         struct impl_model *model = check_parallel(c, k, ids, "", AFFINE);
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             size_t size[IMPL_MAX_DEVICES];
             const int m = check_shards(rows[j], k, size);
 
@@ -149,7 +149,7 @@ void split_model_trace(struct check *c)
                                 check_column(c, rows[j], check_sequence(c, rows[j], 1, 1)), trace);
             check_note(c, "K=%d N=%zu: ", k, rows[j]);
             check_int(c, "replicas that ran", trace->replicas, m);
-            for (int s = 0; s < m; s++) {
+            for (int s = 0; s < m; ++s) {
                 const struct impl_replica *replica = &trace->replica[s];
 
                 check_int(c, check_text(c, "rows of replica %d", s), (long long)replica->rows,
@@ -169,7 +169,7 @@ void split_model_no_rows(struct check *c)
     const size_t shape[] = {0, 1};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
         const struct impl_array *x = check_needs_grad(check_column(c, 0, NULL));
         const struct impl_array *y, *dx;
@@ -191,7 +191,7 @@ void split_model_scalar(struct check *c)
     static const double value = 5;
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++) {
+    for (int i = 1; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
         struct impl_forward op = {.in = check_array(c, 0, NULL, &value),
                                   .n_in = 1,
@@ -212,7 +212,7 @@ void split_model_scalar(struct check *c)
 /* A batch of no rows adds nothing to gradients that are there, and spoils nothing. */
 void split_model_no_rows_kept(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_affine(c, k);
 
         check_note(c, "K=%d N=0: ", k);

@@ -41,8 +41,8 @@ void split_scatter_order(struct check *c)
     static const size_t rows[] = {1, 3, 9, 10, 13, 17, 33};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; j++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
             const int source = (int)j % (k + 1) == k ? IMPL_HOST : (int)j % (k + 1);
 
             check_note(c, "K=%d N=%zu: ", k, rows[j]);
@@ -62,12 +62,12 @@ void split_scatter_types(struct check *c)
     static const int ndim[] = {3, 1, 5, 2, 4};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int type = 0; type < 4; type++)
-            for (int shape = 0; shape < 5; shape++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int type = 0; type < 4; ++type)
+            for (int shape = 0; shape < 5; ++shape) {
                 size_t n = 1;
 
-                for (int d = 0; d < ndim[shape]; d++)
+                for (int d = 0; d < ndim[shape]; ++d)
                     n *= dim[shape][d];
                 check_note(c, "K=%d type %d, shape %d: ", k, (int)types[type], shape);
                 scatter_and_check(c,
@@ -83,7 +83,7 @@ void split_scatter_wide(struct check *c)
     static const size_t dim[][3] = {{9, 33, 31}, {7, 41, 13}};
     const int most = primitive_some(c);
 
-    for (int shape = 0; shape < 2; shape++)
+    for (int shape = 0; shape < 2; ++shape)
         for (int k = most; k > 0; k = k > 2 ? 2 : k - 1) {
             const size_t n = dim[shape][0] * dim[shape][1] * dim[shape][2];
             const int source = shape == 1 ? primitive_order(c, k)[k - 1] : IMPL_HOST;
@@ -100,15 +100,15 @@ void split_scatter_few(struct check *c)
 {
     int k;
 
-    for (int i = 1; (k = check_count(c, i)); i++)
-        for (int rows = 1; rows < k; rows++) {
+    for (int i = 1; (k = check_count(c, i)); ++i)
+        for (int rows = 1; rows < k; ++rows) {
             const int *devices = primitive_order(c, k);
             const struct impl_array *x = rows_of_3(c, (size_t)rows, 40);
             size_t sizes[IMPL_MAX_DEVICES];
             const struct impl_array *shards;
             int m;
 
-            for (int s = 0; s < rows; s++)
+            for (int s = 0; s < rows; ++s)
                 sizes[s] = 1;
             check_note(c, "K=%d N=%d: ", k, rows);
             shards = primitive_scatter(c, x, devices, k, 0, &m);
@@ -130,7 +130,7 @@ void split_scatter_ceil(struct check *c)
         {30, 8, 8, {4, 4, 4, 4, 4, 4, 4, 2}},
     };
 
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0] && pairs[i].k <= check_devices(c); i++) {
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0] && pairs[i].k <= check_devices(c); ++i) {
         const int *devices = primitive_order(c, pairs[i].k);
         const struct impl_array *x = rows_of_3(c, pairs[i].rows, 1);
         const struct impl_array *shards;
@@ -151,7 +151,7 @@ void split_scatter_no_rows(struct check *c)
     static const size_t sizes[IMPL_MAX_DEVICES];
     int k, m;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         const int *devices = primitive_order(c, k);
         const struct impl_array *shards = primitive_scatter(c, none, devices, k, 0, &m);
 
@@ -168,7 +168,7 @@ void split_scatter_no_rows_refused(struct check *c)
     struct impl_array *shards;
     int k, m;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
         check_refused(
             c, "a scatter of no rows",
             primitive_try_scatter(c, none, primitive_order(c, k), k, 0, NULL, &shards, &m),
@@ -192,10 +192,10 @@ static void follow_sizes(struct check *c, const struct explicit_sizes *wanted)
     struct impl_array *shards;
     int m;
 
-    for (int i = 0; i < wanted->k; i++)
+    for (int i = 0; i < wanted->k; ++i)
         n += wanted->sizes[i];
     dim[0] = dim[1] = n;
-    for (int cut = 0; cut < 2; cut++) {
+    for (int cut = 0; cut < 2; ++cut) {
         const struct impl_array *x = check_array(c, 2, dim, check_sequence(c, n * n, 1, 1));
         const int status =
             primitive_try_scatter(c, x, devices, wanted->k, cut, wanted->sizes, &shards, &m);
@@ -216,7 +216,7 @@ void split_explicit_sizes(struct check *c)
         {3, {5, 1, 1}}, {3, {1, 1, 3}}, {4, {1, 1, 6, 2}}, {4, {3, 1, 2, 1}},
     };
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0] && all[i].k <= check_devices(c); i++)
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && all[i].k <= check_devices(c); ++i)
         follow_sizes(c, &all[i]);
 }
 
@@ -231,7 +231,7 @@ void split_explicit_sum(struct check *c)
     struct impl_array *shards;
     int m;
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
         if (all[i].k > check_devices(c))
             continue;
         check_note(c, "sizes %zu, %zu, .. of 6 rows: ", all[i].sizes[0], all[i].sizes[1]);
@@ -250,7 +250,7 @@ void split_zero_size(struct check *c)
         {2, {0, 4}}, {2, {4, 0}}, {3, {2, 0, 3}}, {3, {0, 0, 2}}, {4, {1, 0, 0, 3}},
     };
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0] && all[i].k <= check_devices(c); i++)
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && all[i].k <= check_devices(c); ++i)
         follow_sizes(c, &all[i]);
 }
 
@@ -261,7 +261,7 @@ void split_zero_size_refused(struct check *c)
     struct impl_array *shards;
     int m;
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         check_refused(
             c, "a shard size of 0",
             primitive_try_scatter(c, x, primitive_order(c, 2), 2, 0, sizes[i], &shards, &m),
@@ -279,8 +279,8 @@ void split_scalar(struct check *c)
     struct impl_array *shards;
     int k, m;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int device = IMPL_HOST; device < 1; device++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int device = IMPL_HOST; device < 1; ++device) {
             const int status = primitive_try_scatter(c, check_on(x, device), primitive_order(c, k),
                                                      k, 0, NULL, &shards, &m);
 
@@ -295,8 +295,8 @@ void split_negative(struct check *c)
     static const size_t dim[] = {5, 7, 10}, square[] = {4, 4};
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++) {
-        for (int d = -3; d < 3; d++) {
+    for (int i = 0; (k = check_count(c, i)); ++i) {
+        for (int d = -3; d < 3; ++d) {
             check_note(c, "K=%d dim %d: ", k, d);
             scatter_and_check(c, check_array(c, 3, dim, check_sequence(c, 350, 1, 1)), k, d);
         }
@@ -312,8 +312,8 @@ void split_range(struct check *c)
     struct impl_array *shards;
     int k, m;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (size_t j = 0; j < sizeof dims / sizeof dims[0]; j++) {
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (size_t j = 0; j < sizeof dims / sizeof dims[0]; ++j) {
             const int status =
                 primitive_try_scatter(c, x, primitive_order(c, k), k, dims[j], NULL, &shards, &m);
 
@@ -337,7 +337,7 @@ static void change_shards(struct check *c, int k, int at, bool view)
     struct impl_scatter op = {.input = x, .devices = devices, .n = k};
     size_t sizes[IMPL_MAX_DEVICES];
 
-    for (size_t i = 0; i < 3 * rows; i++)
+    for (size_t i = 0; i < 3 * rows; ++i)
         want[i] = 1 + (double)i + (view && (int)(i / 12) == at ? 1 : 0);
     op.shards = check_output(c, k, 12 * rows);
     op.source_after = check_output(c, 1, 12 * rows);
@@ -353,8 +353,8 @@ static void change_on_devices(struct check *c, bool view)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
-        for (int at = 0; at < k; at++)
+    for (int i = 0; (k = check_count(c, i)); ++i)
+        for (int at = 0; at < k; ++at)
             change_shards(c, k, at, view);
 }
 
@@ -372,6 +372,6 @@ void split_host_copy(struct check *c)
 {
     int k;
 
-    for (int i = 0; (k = check_count(c, i)); i++)
+    for (int i = 0; (k = check_count(c, i)); ++i)
         change_shards(c, k, k, false);
 }

@@ -41,8 +41,8 @@ static void list_is_cut(struct check *c)
     const double *a = check_integers(c, N * COLUMNS, 61), *b = check_integers(c, N * COLUMNS, 62);
     const double *g = check_integers(c, N * COLUMNS, 63);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
             const size_t dim[] = {rows[form], COLUMNS}, n = rows[form] * COLUMNS;
             const int *ids = mixed_ids(k);
             struct impl_model *model = check_parallel(c, k, ids, "", multiply_tagged);
@@ -52,8 +52,8 @@ static void list_is_cut(struct check *c)
             size_t size[IMPL_MAX_DEVICES], e = 0;
             const int m = check_shards(rows[form], k, size);
             check_note(c, "K=%d N=%zu: ", k, rows[form]);
-            for (int s = 0; s < m; s++)
-                for (size_t in = 0; in < size[s] * COLUMNS; in++, e++) {
+            for (int s = 0; s < m; ++s)
+                for (size_t in = 0; in < size[s] * COLUMNS; ++in, ++e) {
                     y[e] = 2 * a[e] * b[e] + 1000 * (ids[s] + 1) + 1000 * (s + 1);
                     da[e] = 2 * g[e] * b[e];
                     db[e] = 2 * g[e] * a[e];
@@ -80,7 +80,7 @@ static void empty_argument(struct check *c)
     const size_t none = 0;
     const double three[] = {-3, 5, 9};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = check_parallel(
             c, k, NULL, "", "{\"kind\":\"argument\",\"index\":1},{\"kind\":\"tag_dim\",\"dim\":0}");
         struct impl_array *args = check_memory(c, 2 * sizeof *args);
@@ -93,8 +93,8 @@ static void empty_argument(struct check *c)
         check_note(c, "K=%d: ", k);
         args[0] = *check_array(c, 1, &none, NULL);
         args[1] = *check_vector(c, 3, three);
-        for (int s = 0; s < m; s++)
-            for (size_t row = 0; row < size[s]; row++, r++)
+        for (int s = 0; s < m; ++s)
+            for (size_t row = 0; row < size[s]; ++row, ++r)
                 want[r] = -3 * (double)(r + 1) + 3000 + 1000 * (double)size[s];
         op.in = check_column(c, N, check_sequence(c, N, 1, 1));
         check_forward_op(c, model, &op);
@@ -111,8 +111,8 @@ static void fewest_shards(struct check *c)
     static const size_t rows[] = {10, 9, 6, 5, 4, 3, 1};
     const double factor = -3;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
             struct impl_model *model = check_parallel(
                 c, k, NULL, "",
                 "{\"kind\":\"argument\"},{\"kind\":\"sum_rows\"},{\"kind\":\"tag_replica\"}");
@@ -123,9 +123,9 @@ static void fewest_shards(struct check *c)
             const int m = check_shards(rows[form], k, size);
             double want[IMPL_MAX_DEVICES];
             check_note(c, "K=%d N=%zu: ", k, rows[form]);
-            for (int s = 0; s < m; s++) { /* one row from each replica: its sum */
+            for (int s = 0; s < m; ++s) { /* one row from each replica: its sum */
                 want[s] = 1000 * (s + 1);
-                for (size_t row = 0; row < size[s]; row++, r++)
+                for (size_t row = 0; row < size[s]; ++row, ++r)
                     want[s] += -3 * (double)(r + 1) + 1000;
             }
             op.in = check_column(c, rows[form], check_sequence(c, rows[form], 1, 1));
@@ -157,7 +157,7 @@ static void still_works(struct check *c, struct impl_model *model, int device)
     struct impl_backward back = {.n_grad_out = 1, .grad_in = dx, .n_in = 2};
     double y[5], da[5];
 
-    for (size_t r = 0; r < n; r++) {
+    for (size_t r = 0; r < n; ++r) {
         y[r] = 2 * a[r] * b[r];
         da[r] = 2 * (double)(r + 7) * b[r];
     }
@@ -173,12 +173,12 @@ static void still_works(struct check *c, struct impl_model *model, int device)
 
 static void refuse_rows(struct check *c, const size_t rows[][2], size_t n)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model;
         if (k == 1) /* one device has no shards to pair */
             continue;
         model = check_parallel(c, k, mixed_ids(k), "", multiply);
-        for (size_t form = 0; form < n; form++) {
+        for (size_t form = 0; form < n; ++form) {
             const size_t *at = rows[form];
             check_note(c, "K=%d, inputs of %zu and %zu rows: ", k, at[0], at[1]);
             check_refused(c, "inputs of different rows", try_rows(c, model, at[0], at[1]),
@@ -208,8 +208,8 @@ static void mispaired_refused(struct check *c)
  * the last rows of the longer one are never computed and their gradient is 0. */
 static void unequal_truncated(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int swapped = 0; k > 1 && swapped < 2; swapped++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int swapped = 0; k > 1 && swapped < 2; ++swapped) {
             const size_t longer = k == 2 ? 2 : 2 * (size_t)k, shorter = longer - (k == 2 ? 1 : 2);
             const double *a = check_sequence(c, longer, 1, 1),
                          *b = check_sequence(c, shorter, 3, 2);
@@ -220,7 +220,7 @@ static void unequal_truncated(struct check *c)
             struct impl_backward back = {.n_grad_out = 1, .grad_in = dx, .n_in = 2};
             double y[IMPL_MAX_DEVICES], da[IMPL_MAX_DEVICES] = {0}, db[IMPL_MAX_DEVICES];
             check_note(c, "K=%d: ", k);
-            for (size_t r = 0; r < shorter; r++) {
+            for (size_t r = 0; r < shorter; ++r) {
                 y[r] = 2 * a[r] * b[r];
                 da[r] = 2 * (double)(r + 7) * b[r];
                 db[r] = 2 * (double)(r + 7) * a[r];
@@ -244,15 +244,15 @@ static void items_are_cut(struct check *c)
     const size_t dim[] = {3, 4};
     const double *a = check_integers(c, 12, 66), *b = check_integers(c, 12, 67);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = check_parallel(
             c, k, NULL, "", "{\"kind\":\"multiply\"},{\"kind\":\"tag_dim\",\"dim\":0}");
         size_t size[IMPL_MAX_DEVICES], e = 0;
         const int m = check_shards(3, k, size);
         double y[12];
         check_note(c, "K=%d: ", k);
-        for (int s = 0; s < m; s++)
-            for (size_t in = 0; in < size[s] * 4; in++, e++)
+        for (int s = 0; s < m; ++s)
+            for (size_t in = 0; in < size[s] * 4; ++in, ++e)
                 y[e] = a[e] * b[e] + 1000 * (double)size[s];
         check_values(
             c, "output",
@@ -264,7 +264,7 @@ static void items_are_cut(struct check *c)
 /* A list of 10 numbers beside 10 rows: every replica sees 10 numbers. */
 static void numbers_are_not_cut(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (size_t rows = 1; rows <= N; rows += 3) {
             struct impl_array *out = check_output(c, IMPL_MAX_IO, ROOM);
             struct impl_forward op = {
@@ -283,7 +283,7 @@ static void numbers_are_not_cut(struct check *c)
 /* Output 0 is x, output 1 is x with every row twice; both tagged with their replica. */
 static void outputs_gathered(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         const int *ids = mixed_ids(k);
         struct impl_array *out = check_output(c, IMPL_MAX_IO, ROOM);
         struct impl_forward op = {.n_in = 1, .out = out, .grad = true, .train = true};
@@ -292,8 +292,8 @@ static void outputs_gathered(struct check *c)
         const size_t once[] = {N, 1}, twice[] = {2 * N, 1};
         double first[N], second[2 * N];
         check_note(c, "K=%d: ", k);
-        for (int s = 0; s < m; s++)
-            for (size_t row = 0; row < size[s]; row++, r++)
+        for (int s = 0; s < m; ++s)
+            for (size_t row = 0; row < size[s]; ++row, ++r)
                 first[r] = second[2 * r] = second[2 * r + 1] = (double)(r + 1) + 1000 * (s + 1);
         op.in = check_column(c, N, check_sequence(c, N, 1, 1));
         check_forward_op(
@@ -312,8 +312,8 @@ static void outputs_gathered(struct check *c)
 /* A gradient for both outputs, for the first alone and for the second alone. */
 static void outputs_backward(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (unsigned given = 1; given < 4; given++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (unsigned given = 1; given < 4; ++given) {
             struct impl_model *model = check_parallel(
                 c, k, NULL, "", "{\"kind\":\"affine\",\"weight\":[3]},{\"kind\":\"fork\"}");
             struct impl_array *out = check_output(c, IMPL_MAX_IO, ROOM);
@@ -327,7 +327,7 @@ static void outputs_backward(struct check *c)
             g[1] = (given & 2) != 0
                        ? *check_on(check_column(c, 2 * N, check_sequence(c, 2 * N, 100, 3)), 0)
                        : *check_none(c);
-            for (size_t r = 0; r < N; r++) {
+            for (size_t r = 0; r < N; ++r) {
                 const double first = 1 + 2 * (double)r, second = 2 * (100 + 6 * (double)r) + 3;
                 const double sum = ((given & 1) != 0 ? first : 0) + ((given & 2) != 0 ? second : 0);
                 want[r] = 3 * sum;

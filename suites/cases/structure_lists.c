@@ -7,8 +7,8 @@ void structure_four(struct check *c)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; i++)
-        for (int form = 0; form < 2; form++) {
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int form = 0; form < 2; ++form) {
             struct impl_model *model =
                 golden_parallel(c, k, "", form == 0 ? "" : "{\"kind\":\"sequence\",\"layers\":[]}");
             struct golden_call call = {.in = {golden_rows(c, n), golden_vector(c, n, 30, 1),

@@ -72,11 +72,11 @@ static int check_row(const struct row *row)
 {
     const struct check_area *const areas[] = {&row->area};
     char why[RUNNER_TEXT] = "";
-    const int rc = runner_catalogue(areas, 1, why);
+    const int status = runner_catalogue(areas, 1, why);
 
-    if (row->words == NULL ? rc == 0 : rc != 0 && strstr(why, row->words) != NULL)
+    if (!row->words ? status == 0 : status != 0 && strstr(why, row->words))
         return 0;
-    printf("%s: rc %d, '%s', wanted '%s'\n", row->name, rc, why,
+    printf("%s: status %d, '%s', wanted '%s'\n", row->name, status, why,
            row->words != NULL ? row->words : "no complaint");
     return 1;
 }
@@ -86,7 +86,7 @@ static int check_two_areas(void)
     const struct check_area *const twice[] = {&rows[0].area, &rows[0].area};
     char why[RUNNER_TEXT] = "";
 
-    if (runner_catalogue(twice, 2, why) != 0 && strstr(why, "two areas") != NULL)
+    if (runner_catalogue(twice, 2, why) != 0 && strstr(why, "two areas"))
         return 0;
     printf("two areas of one name: '%s'\n", why);
     return 1;
@@ -106,7 +106,7 @@ int main(void)
 {
     int faults = check_real() + check_two_areas();
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         faults += check_row(&rows[i]);
     return faults > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

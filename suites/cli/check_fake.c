@@ -43,7 +43,7 @@ static void make_noise(void)
 
     memset(line, 'n', sizeof line);
     line[sizeof line - 1] = '\n';
-    for (int i = 0; i < 16384; i++)
+    for (int i = 0; i < 16384; ++i)
         fwrite(line, 1, sizeof line, i % 2 ? stdout : stderr);
     fflush(stdout);
     fputs("\033[31mlast words <&\"'>\n", stderr);
@@ -55,14 +55,14 @@ static void forge(void)
     char bytes[4096];
 
     memset(bytes, 1, sizeof bytes);
-    for (int fd = 3; fd < 1024; fd++)
+    for (int fd = 3; fd < 1024; ++fd)
         if (write(fd, bytes, sizeof bytes) < 0)
             errno = 0;
 }
 
 static void close_all(void)
 {
-    for (int fd = 0; fd < 1024; fd++)
+    for (int fd = 0; fd < 1024; ++fd)
         close(fd);
 }
 
@@ -75,7 +75,7 @@ static void leave_somebody(void)
         hang();
     FILE *file = fopen("stayed", "w");
 
-    if (file != NULL) {
+    if (file) {
         fprintf(file, "%ld\n", (long)pid);
         fclose(file);
     }
@@ -85,9 +85,9 @@ static void use_memory(void)
 {
     char *memory = NULL;
 
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 16; ++i) {
         memory = malloc((size_t)1 << 22);
-        if (memory != NULL)
+        if (memory)
             memset(memory, i, (size_t)1 << 22);
     }
 }
@@ -123,7 +123,7 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
 {
     struct impl_session *s = calloc(1, sizeof *s);
 
-    if (s == NULL)
+    if (!s)
         return IMPL_EBROKEN;
     s->from = 1;
     sscanf(config->options, "%39[^@]@%d", s->misdeed, &s->from);
@@ -176,7 +176,7 @@ static int fake_split(struct impl_session *s, struct impl_split *op, struct impl
     const size_t k = (size_t)op->devices;
     const size_t most = k == 0 ? 0 : (op->rows + k - 1) / k;
 
-    s->calls++;
+    ++s->calls;
     if (s->calls == s->from)
         misbehave(s);
     if (is(s, "escape")) {
@@ -187,10 +187,10 @@ static int fake_split(struct impl_session *s, struct impl_split *op, struct impl
     for (size_t left = op->rows; left > 0; left -= op->size[op->n++])
         op->size[op->n] = left < most ? left : most;
     if (op->rows == 0)
-        for (; op->n < op->devices; op->n++)
+        for (; op->n < op->devices; ++op->n)
             op->size[op->n] = 0;
     if (is(s, "wrong") && op->n > 0 && op->size[0] > 1)
-        op->size[0]--;
+        --op->size[0];
     return IMPL_OK;
 }
 

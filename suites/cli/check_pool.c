@@ -75,7 +75,7 @@ static struct runner_job new_job(const char *path, const char *options, enum run
 static void prepare(struct runner_result result[], struct runner_result *list[],
                     const struct check_case tests[], size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         result[i] = (struct runner_result){.test = &tests[i], .verdict = CHECK_PASS};
         list[i] = &result[i];
     }
@@ -91,18 +91,18 @@ static int play(const char *path, const struct scene *scene)
     prepare(result, list, six, CASES);
     job.limit_s = scene->limit_s;
 
-    const int rc = runner_pool(&job, 1, 1, NULL);
+    const int status = runner_pool(&job, 1, 1, NULL);
 
     for (int i = CASES; i-- > 0;) {
         got[i] = verdict_letter(&result[i]);
         if (result[i].reason[0] != '\0')
             reason = result[i].reason;
     }
-    if (rc == 0 && strcmp(got, scene->verdicts) == 0 && strstr(reason, scene->words) != NULL &&
+    if (status == 0 && strcmp(got, scene->verdicts) == 0 && strstr(reason, scene->words) &&
         (scene->words[0] != '\0' || reason[0] == '\0'))
         return 0;
-    printf("%s: rc %d, %s, wanted %s; '%s', wanted '%s'\n", scene->name, rc, got, scene->verdicts,
-           reason, scene->words);
+    printf("%s: status %d, %s, wanted %s; '%s', wanted '%s'\n", scene->name, status, got,
+           scene->verdicts, reason, scene->words);
     return 1;
 }
 
@@ -114,7 +114,7 @@ static int play_nothing(const char *path)
 
     prepare(result, list, idle, 1);
     if (runner_pool(&job, 1, 1, NULL) == 0 && result[0].verdict == CHECK_FAIL &&
-        strstr(result[0].reason, "compared nothing") != NULL)
+        strstr(result[0].reason, "compared nothing"))
         return 0;
     printf("a case that compares nothing: %d '%s'\n", result[0].verdict, result[0].reason);
     return 1;
@@ -129,7 +129,7 @@ static int play_messages(void)
         .token = 5, .kind = RUNNER_VERDICT, .verdict = CHECK_PASS, .index = 0, .compared = 1};
     int faults = 0;
 
-    for (int wrong = 0; wrong < 7; wrong++) {
+    for (int wrong = 0; wrong < 7; ++wrong) {
         struct runner_process process = {.job = &job, .token = 5, .opened = wrong != 1};
         struct runner_message message = wanted;
 
@@ -148,7 +148,7 @@ static int play_messages(void)
         if (passed == (wrong == 0) && process.damaged == (wrong != 0 && wrong != 5))
             continue;
         printf("message %d: passed %d, damaged %d\n", wrong, passed, process.damaged);
-        faults++;
+        ++faults;
     }
     return faults;
 }
@@ -163,15 +163,15 @@ static int play_many(const char *path)
     struct runner_job job[CASES];
     int faults = 0;
 
-    for (int j = 0; j < CASES; j++) {
+    for (int j = 0; j < CASES; ++j) {
         prepare(result[j], list[j], six, CASES);
         job[j] = new_job(path, options[j], RUNNER_SHARED, list[j], CASES);
         job[j].limit_s = 1;
     }
     if (runner_pool(job, CASES, 3, NULL) != 0)
-        faults++;
-    for (int j = 0; j < CASES; j++)
-        for (int i = 0; i < CASES; i++)
+        ++faults;
+    for (int j = 0; j < CASES; ++j)
+        for (int i = 0; i < CASES; ++i)
             faults += verdict_letter(&result[j][i]) != wanted[j][i];
     if (faults > 0)
         printf("many at a time: %d wrong verdicts\n", faults);
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: check_pool FAKE.so\n");
         return 2;
     }
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++)
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i)
         faults += play(argv[1], &scenes[i]);
     faults += play_nothing(argv[1]) + play_messages() + play_many(argv[1]);
     return faults > 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -58,7 +58,7 @@ static int be_worker(const char *workload)
     cell_identify(&config, &cell);
     snprintf(cell.reason, sizeof cell.reason, "%s", sent);
     text = record_cell_text(&cell);
-    if (text == NULL)
+    if (!text)
         return EXIT_FAILURE;
     puts(text);
     free(text);
@@ -70,11 +70,12 @@ static int launch_stopped(void)
 {
     const struct cell_config config = config_of(stops_parent);
     struct record_cell cell;
-    const int rc = launch_cell(&config, TIMEOUT_SECONDS, &cell);
-    const bool right = rc == 0 && strcmp(cell.reason, sent) == 0;
+    const int status = launch_cell(&config, TIMEOUT_SECONDS, &cell);
+    const bool right = status == 0 && strcmp(cell.reason, sent) == 0;
 
     if (!right)
-        fprintf(stderr, "status %d, %s: %s\n", rc, record_status_names[cell.status], cell.reason);
+        fprintf(stderr, "status %d, %s: %s\n", status, record_status_names[cell.status],
+                cell.reason);
     record_cell_free(&cell);
     return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -84,13 +85,14 @@ static int launch_closed(void)
 {
     const struct cell_config config = config_of(closes_pipe);
     struct record_cell cell;
-    int rc;
+    int status;
 
     stop_watch_signals();
-    rc = launch_cell(&config, 60, &cell);
-    if (rc != 1)
-        fprintf(stderr, "status %d, %s: %s\n", rc, record_status_names[cell.status], cell.reason);
-    return rc == 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+    status = launch_cell(&config, 60, &cell);
+    if (status != 1)
+        fprintf(stderr, "status %d, %s: %s\n", status, record_status_names[cell.status],
+                cell.reason);
+    return status == 1 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static pid_t start(int (*run)(void))

@@ -50,9 +50,9 @@ static float *rounded_copy(const float *from, size_t n, int bits)
 {
     float *to = malloc(n * sizeof *to);
 
-    if (to == NULL)
+    if (!to)
         abort();
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         to[i] = rounded(from[i], bits);
     return to;
 }
@@ -73,11 +73,11 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
     void *found = dlsym(RTLD_NEXT, "cblas_sgemm");
     sgemm_fn *next = NULL;
 
-    if (found == NULL)
+    if (!found)
         abort();
     memcpy(&next, &found, sizeof next);
     next(layout, turn_a, turn_b, m, n, k, alpha, near_a, lda, near_b, ldb, beta, c, ldc);
-    for (size_t i = 0; i < (size_t)m * (size_t)n; i++)
+    for (size_t i = 0; i < (size_t)m * (size_t)n; ++i)
         c[i] = rounded(c[i], fault->results);
     if (call >= wrong_from)
         c[0] += 1;
@@ -126,10 +126,10 @@ static int try_timed(const char *workload, enum mode mode, size_t rows)
     cell = measured(workload, mode, rows);
     if (cell.exact_bits < LEAST_BITS) {
         printf("FAILED: exact data of %d bits, fewer than %d\n", cell.exact_bits, LEAST_BITS);
-        wrong++;
+        ++wrong;
     }
     planted_from = atomic_load(&calls) / (cell.steps_checked + 1);
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
         if (faults[i].results >= LEAST_BITS && faults[i].operands >= LEAST_BITS)
             continue;
         planted = &faults[i];
@@ -139,7 +139,7 @@ static int try_timed(const char *workload, enum mode mode, size_t rows)
             continue;
         printf("FAILED: %s after the probe is %s: %s\n", planted->name,
                record_status_names[cell.status], cell.reason);
-        wrong++;
+        ++wrong;
     }
     planted_from = 0;
     return wrong;
@@ -158,9 +158,9 @@ static int try_cell(const char *workload, enum mode mode, size_t rows)
            rows, cell.exact_bits, cell.probe_bound, cell.probe_ratio);
     if (cell.status != RECORD_OK || !(cell.probe_ratio > 0 && cell.probe_ratio <= 1)) {
         printf("\nFAILED: %s: %s", record_status_names[cell.status], cell.reason);
-        wrong++;
+        ++wrong;
     }
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
         /* Routing by agreement has bounds as wide as that. */
         if (faults[i].results == 16 && strcmp(workload, "capsnet") == 0)
             continue;
@@ -171,7 +171,7 @@ static int try_cell(const char *workload, enum mode mode, size_t rows)
             continue;
         printf("\nFAILED: %s is %s: %s\n", planted->name, record_status_names[cell.status],
                cell.reason);
-        wrong++;
+        ++wrong;
     }
     printf("\n");
     if (mode == DP && exact_bits > 0)
@@ -194,7 +194,7 @@ static int try_last(void)
     cell = measured("tutorial", DDP, 64);
     wrong_from = SIZE_MAX;
     printf("the last product is wrong: %s: %s\n", record_status_names[cell.status], cell.reason);
-    return cell.status != RECORD_FAILED || strstr(cell.reason, "overlap, round") == NULL;
+    return cell.status != RECORD_FAILED || !strstr(cell.reason, "overlap, round");
 }
 
 int main(int argc, char **argv)
@@ -205,15 +205,15 @@ int main(int argc, char **argv)
     static const size_t batches[] = {2, 1024};
     int wrong = try_last(), cells = 0;
 
-    for (size_t w = 0; w < sizeof workloads / sizeof workloads[0]; w++) {
+    for (size_t w = 0; w < sizeof workloads / sizeof workloads[0]; ++w) {
         if (argc > 1 && strcmp(argv[1], workloads[w]) != 0)
             continue;
-        for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b++)
-            for (enum mode mode = PLAIN; mode < MODES; mode++) {
+        for (size_t b = 0; b < sizeof batches / sizeof batches[0]; ++b)
+            for (enum mode mode = PLAIN; mode < MODES; ++mode) {
                 if (mode == DDP && strcmp(workloads[w], "mixed") == 0)
                     continue; /* is in part on the host */
                 wrong += try_cell(workloads[w], mode, batches[b]);
-                cells++;
+                ++cells;
             }
     }
     printf("%d cells, each honest and with %zu faults: %d wrong verdicts\n", cells,

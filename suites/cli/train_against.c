@@ -33,7 +33,7 @@ static void spoil_output(enum fault fault, const struct dp_tensor *out)
         value[0] = nextafterf(value[0], INFINITY);
     if (fault == FAULT_NAN)
         value[0] = NAN;
-    for (size_t j = 0; fault == FAULT_ROWS && out->dim[0] > 1 && j < width; j++) {
+    for (size_t j = 0; fault == FAULT_ROWS && out->dim[0] > 1 && j < width; ++j) {
         const float kept = value[j];
 
         value[j] = value[width + j];
@@ -45,11 +45,11 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
                    int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
     const enum fault *fault = dp_module_self(module);
-    const int rc = dp_forward(dp_module_child(module, 0), run, in, n_in, out, n_out, err);
+    const int status = dp_forward(dp_module_child(module, 0), run, in, n_in, out, n_out, err);
 
-    if (rc == 0 && dp_run_replica(run) == 1)
+    if (status == 0 && dp_run_replica(run) == 1)
         spoil_output(*fault, &out[0]);
-    if (rc == 0 && dp_run_replica(run) == 1 && *fault == FAULT_DRIFT) {
+    if (status == 0 && dp_run_replica(run) == 1 && *fault == FAULT_DRIFT) {
         struct dp_param *first = NULL;
 
         if (dp_module_params(module, &first, 1) < 1)
@@ -58,7 +58,7 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 
         value[0] = nextafterf(value[0], INFINITY);
     }
-    return rc;
+    return status;
 }
 
 static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
@@ -67,7 +67,7 @@ static int backward(struct dp_module *module, struct dp_run *run, const struct d
     const enum fault *fault = dp_module_self(module);
     float *value = grad_out[0].data;
 
-    for (size_t i = 0; dp_run_replica(run) == 1 && i < dp_tensor_count(&grad_out[0]); i++) {
+    for (size_t i = 0; dp_run_replica(run) == 1 && i < dp_tensor_count(&grad_out[0]); ++i) {
         if (*fault == FAULT_SCALE)
             value[i] *= 1.001F;
         if (*fault == FAULT_NOTHING)
@@ -116,7 +116,7 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
     void *found = dlsym(RTLD_NEXT, "cblas_sgemm");
     sgemm_fn *next = NULL;
 
-    if (found == NULL)
+    if (!found)
         abort();
     memcpy(&next, &found, sizeof next);
     next(layout, turn_a, turn_b, m, n, k, atomic_load(&doubled) ? 2 * alpha : alpha, a, lda, b, ldb,
@@ -178,14 +178,14 @@ static int open_sides(const struct fixture *f, const struct row *row, struct tra
                                        .momentum = 0.5,
                                        .tamper = row->tamper,
                                        .ddp = row->ddp};
-    int rc = train_side_open(&side[0], f->group[row->ddp ? 2 : 0], &config, err);
+    int status = train_side_open(&side[0], f->group[row->ddp ? 2 : 0], &config, err);
 
     /* Names have the level of what is put between on one side only: order is what counts. */
     config.tamper = NULL;
     config.ddp = false;
-    if (rc == 0)
-        rc = train_side_open(&side[1], f->group[1], &config, err);
-    return rc ? rc : train_against_open(against, &side[1], &config, err);
+    if (status == 0)
+        status = train_side_open(&side[1], f->group[1], &config, err);
+    return status ? status : train_against_open(against, &side[1], &config, err);
 }
 
 /* What was found, for people. */
@@ -206,25 +206,25 @@ static int run_row(const struct fixture *f, const struct row *row, bool exact)
     struct train_against against;
     struct train_epoch last;
     struct dp_error err = {0};
-    int rc;
+    int status;
 
     memset(side, 0, sizeof side);
     memset(&against, 0, sizeof against);
     const struct train_run run = {
         .options = &options, .data = &f->data, .side = &side[0], .against = &against, .seed = 1};
 
-    rc = open_sides(f, row, side, &against, &err);
+    status = open_sides(f, row, side, &against, &err);
     atomic_store(&doubled, row->alike && exact);
-    if (rc == 0)
-        rc = exact ? train_exact(&against, &side[0], &f->model, &f->data, 1, BATCH, &err)
-                   : train_run(&run, &last, &err);
+    if (status == 0)
+        status = exact ? train_exact(&against, &side[0], &f->model, &f->data, 1, BATCH, &err)
+                       : train_run(&run, &last, &err);
     atomic_store(&doubled, false);
     const bool differs = exact ? against.inexact.here : against.beyond.here;
     const bool wanted = exact ? row->inexact : row->beyond;
     const bool refused = (!exact && row->refused) || row->apart;
     const bool right =
-        refused ? rc == DP_EFAULT
-                : rc == 0 && differs == wanted && train_against_holds(&against) == !wanted;
+        refused ? status == DP_EFAULT
+                : status == 0 && differs == wanted && train_against_holds(&against) == !wanted;
 
     printf("%-14s %-22s %-5s %s: %s\n", f->model.name, row->name, exact ? "exact" : "data",
            right ? "right" : "WRONG", found(&against, &err));
@@ -255,10 +255,10 @@ static int run_others(struct fixture *f)
     static const char *const names[] = {"cnn", "mixed", "blocks"};
     int wrong = 0;
 
-    for (size_t m = 0; m < sizeof names / sizeof names[0]; m++) {
+    for (size_t m = 0; m < sizeof names / sizeof names[0]; ++m) {
         if (open_model(f, names[m]))
             return 1;
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
             if (rows[i].tamper == tamper_none && !(rows[i].ddp && f->model.table > 0))
                 wrong += run_row(f, &rows[i], true);
         dataset_free(&f->data);
@@ -282,7 +282,7 @@ int main(void)
         fprintf(stderr, "FAILED: %s\n", err.text);
         return 1;
     }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         wrong += run_row(&f, &rows[i], true) + run_row(&f, &rows[i], false);
     dataset_free(&f.data);
     wrong += run_others(&f);

@@ -41,17 +41,17 @@ static void expect_noticed(struct fixture *f, float *place, float value, const c
     const float right = *place;
 
     *place = value;
-    f->wrong++;
+    ++f->wrong;
     if (check(f) != 1 || session_digest(&f->session) == f->digest) {
         fprintf(stderr, "missed: %s %zu, %.9g for %.9g\n", what, i, (double)value, (double)right);
-        f->missed++;
+        ++f->missed;
     }
     *place = right;
 }
 
 static void spoil(struct fixture *f, float values[], size_t n, const char *what)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         expect_noticed(f, &values[i], nextafterf(values[i], INFINITY), what, i);
         expect_noticed(f, &values[i], NAN, what, i);
     }
@@ -60,14 +60,14 @@ static void spoil(struct fixture *f, float values[], size_t n, const char *what)
 
 static void spoil_shards(struct fixture *f)
 {
-    for (size_t i = 0; i < f->step.n_shards; i++) {
-        f->shard[i]++;
+    for (size_t i = 0; i < f->step.n_shards; ++i) {
+        ++f->shard[i];
         f->missed += check(f) != 1;
-        f->shard[i]--;
+        --f->shard[i];
     }
-    f->step.n_shards--;
+    --f->step.n_shards;
     f->missed += check(f) != 1;
-    f->step.n_shards++;
+    ++f->step.n_shards;
 }
 
 /* Step k of the set, and its reference: right, as it is. */
@@ -98,7 +98,7 @@ static int try_set(struct fixture *f, int k, uint64_t seed)
     f->values = 0;
     spoil(f, f->session.outputs, ROWS * f->workload.size[f->workload.n_sizes - 1], "output");
     spoil(f, &f->session.loss_value, 1, "loss");
-    for (int p = 0; p < f->session.n_params; p++) {
+    for (int p = 0; p < f->session.n_params; ++p) {
         const size_t n = dp_tensor_count(&f->session.param[p]->value);
 
         spoil(f, f->session.gradient[p], n, "gradient");
@@ -128,9 +128,9 @@ static int expect_open(const char *name, size_t rows, enum dp_math math, const c
     opened = verify_open(&workload, &set, rows, 2, math, &verify, &why) == 0;
     if (opened)
         verify_close(verify);
-    if (opened && words != NULL)
+    if (opened && words)
         return fail(name, "there is a reference");
-    return opened || (words != NULL && strstr(why.text, words) != NULL) ? 0 : fail(name, why.text);
+    return opened || (words && strstr(why.text, words)) ? 0 : fail(name, why.text);
 }
 
 /* Sums that could leave the integers of float are refused; gradients that a math would round with
@@ -158,7 +158,7 @@ static int try_limits(void)
         {"capsnet", 64, DP_MATH_BF16, "math f32 only"},
     };
 
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
         if (expect_open(table[i].workload, table[i].rows, table[i].math, table[i].words))
             return 1;
     return 0;
@@ -170,7 +170,7 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
 {
     size_t missed = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         largest = fmaxf(largest, fabsf(values[i]));
     for (size_t i = 0; i < n; i += n / 3 + 1) {
         const float right = values[i];
@@ -199,11 +199,11 @@ static int sample_set(struct fixture *f, int k, bool exact)
     if (right_step(f, &set, k, &values))
         return 1;
     /* The loss is a sum of terms larger than itself. */
-    for (size_t i = 0; i < outputs; i++)
+    for (size_t i = 0; i < outputs; ++i)
         terms += fabsf(f->session.outputs[i]);
     missed = sample(f, f->session.outputs, outputs, exact, 0);
     missed += sample(f, &f->session.loss_value, 1, exact, terms);
-    for (int p = 0; p < f->session.n_params; p++) {
+    for (int p = 0; p < f->session.n_params; ++p) {
         const size_t n = dp_tensor_count(&f->session.param[p]->value);
 
         missed += sample(f, f->session.gradient[p], n, exact, 0);
@@ -221,7 +221,7 @@ static int try_model(const char *name, bool exact)
     struct dp_group *group = NULL;
     struct dp_error err = {0};
     char why[200];
-    int rc = 0;
+    int status = 0;
 
     memset(&f, 0, sizeof f);
     if (workload_parse(name, &f.workload, why, sizeof why))
@@ -230,13 +230,13 @@ static int try_model(const char *name, bool exact)
         session_open(&f.session, group,
                      &(struct session_config){.workload = &f.workload, .seed = 5, .rows = ROWS},
                      &err))
-        rc = fail("session", err.text);
-    for (int k = 0; k < WORKLOAD_SETS && rc == 0; k++)
-        rc = sample_set(&f, k, exact);
+        status = fail("session", err.text);
+    for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
+        status = sample_set(&f, k, exact);
     session_close(&f.session);
     dp_group_close(group);
     printf("%s: %zu wrong values, %zu missed\n", name, f.wrong, f.missed);
-    return rc;
+    return status;
 }
 
 int main(void)
@@ -246,7 +246,7 @@ int main(void)
     struct dp_group *group = NULL;
     struct dp_error err = {0};
     char why[200];
-    int rc = 0;
+    int status = 0;
 
     if (workload_parse("mlp:4,6,3", &f.workload, why, sizeof why))
         return fail("workload", why);
@@ -254,16 +254,16 @@ int main(void)
         session_open(&f.session, group,
                      &(struct session_config){.workload = &f.workload, .seed = 5, .rows = ROWS},
                      &err))
-        rc = fail("session", err.text);
-    for (int k = 0; k < WORKLOAD_SETS && rc == 0; k++)
-        rc = try_set(&f, k, 5);
+        status = fail("session", err.text);
+    for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
+        status = try_set(&f, k, 5);
     session_close(&f.session);
     dp_group_close(group);
-    if (rc == 0)
-        rc = try_limits();
-    if (rc == 0)
-        rc = try_model("blocks", true) || try_model("mixed", true) || try_model("cnn", true) ||
-             try_model("rnn", false) || try_model("lstm", false) || try_model("capsnet", false);
+    if (status == 0)
+        status = try_limits();
+    if (status == 0)
+        status = try_model("blocks", true) || try_model("mixed", true) || try_model("cnn", true) ||
+                 try_model("rnn", false) || try_model("lstm", false) || try_model("capsnet", false);
     printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
-    return rc != 0 || f.missed != 0 || f.wrong == 0;
+    return status != 0 || f.missed != 0 || f.wrong == 0;
 }

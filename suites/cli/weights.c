@@ -27,7 +27,7 @@ static void expect(bool good, const char *what, long at)
 {
     if (good)
         return;
-    failures++;
+    ++failures;
     fprintf(stderr, "FAILED at allocation %ld: %s\n", at, what);
 }
 
@@ -72,15 +72,15 @@ void *__wrap_realloc(void *memory, size_t bytes)
 int __wrap_weights_save(struct dp_module *module, const char *path, struct dp_error *err)
 {
     arm(fault.in_save);
-    const int rc = __real_weights_save(module, path, err);
+    const int status = __real_weights_save(module, path, err);
 
     fault.left = 0;
-    return rc;
+    return status;
 }
 
-static void must(int rc, const struct dp_error *err)
+static void must(int status, const struct dp_error *err)
 {
-    if (rc == 0)
+    if (status == 0)
         return;
     fprintf(stderr, "FAILED: %s\n", err->text);
     exit(1);
@@ -99,7 +99,7 @@ static struct dp_module *make_deep(struct dp_group *group, bool second)
     must(dp_sequential(group, parts, second ? 2 : 1, &inner, &err), &err);
     dp_module_close(linear);
     dp_module_close(relu);
-    for (int i = 0; i < DEPTH; i++) {
+    for (int i = 0; i < DEPTH; ++i) {
         struct dp_module *outer = NULL;
 
         must(dp_sequential(group, &inner, 1, &outer, &err), &err);
@@ -115,9 +115,9 @@ static int count_files(void)
     DIR *folder = opendir(".");
     int n = 0;
 
-    while (folder != NULL && readdir(folder) != NULL)
-        n++;
-    if (folder != NULL)
+    while (folder && readdir(folder))
+        ++n;
+    if (folder)
         closedir(folder);
     return n;
 }
@@ -129,7 +129,7 @@ static void test_params(struct dp_group *group)
 
     arm(1);
     expect(dp_module_params(deep, list, 2) == DP_ENOMEM, "dp_module_params hides it", 1);
-    expect(fault.hit && list[0] == NULL, "something was listed", 1);
+    expect(fault.hit && !list[0], "something was listed", 1);
     expect(dp_module_params(deep, list, 2) == 2, "two parameters", 0);
     dp_module_close(deep);
 }
@@ -144,12 +144,13 @@ static void test_save(struct dp_group *group)
         struct dp_error err = {0};
 
         arm(++at);
-        const int rc = __real_weights_save(deep, "deep.weights", &err);
+        const int status = __real_weights_save(deep, "deep.weights", &err);
 
         fault.left = 0;
-        expect(!fault.hit || (rc == DP_ENOMEM && err.text[0] != '\0'), "no error of memory", at);
+        expect(!fault.hit || (status == DP_ENOMEM && err.text[0] != '\0'), "no error of memory",
+               at);
         expect(!fault.hit || count_files() == before, "a file is left", at);
-        expect(fault.hit || rc == 0, "cannot save", at);
+        expect(fault.hit || status == 0, "cannot save", at);
     } while (fault.hit && at < MOST);
     expect(at > 4, "hardly an allocation", at);
     dp_module_close(deep);
@@ -189,12 +190,12 @@ static void test_side(struct dp_group *group, bool ddp)
         struct dp_error err = {0};
 
         arm(++at);
-        int rc = train_side_open(&side, group, &config, &err);
+        int status = train_side_open(&side, group, &config, &err);
 
-        if (rc == 0)
-            rc = train_side_spread(&side, &err);
+        if (status == 0)
+            status = train_side_spread(&side, &err);
         fault.left = 0;
-        expect(fault.hit == (rc != 0), rc != 0 ? err.text : "it was not seen", at);
+        expect(fault.hit == (status != 0), status != 0 ? err.text : "it was not seen", at);
         train_side_close(&side);
     } while (fault.hit && at < MOST);
     expect(at > 10, "hardly an allocation", at);
@@ -211,7 +212,7 @@ static void test_train(void)
                            "kept.weights"};
         char *argv[12] = {NULL};
 
-        for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
+        for (size_t i = 0; i < sizeof text / sizeof text[0]; ++i)
             argv[i] = text[i];
         unlink("kept.weights");
         fault.in_save = ++at;

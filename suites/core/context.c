@@ -52,7 +52,7 @@ void own(struct context *c, void (*close)(void *object), void *object)
     if (c->n_resources == c->capacity) {
         const size_t capacity = c->capacity == 0 ? 64 : 2 * c->capacity;
         struct resource *list = realloc(c->resources, capacity * sizeof *list);
-        if (list == NULL) {
+        if (!list) {
             close(object);
             case_fail(c, "out of memory");
         }
@@ -73,7 +73,7 @@ void case_release(struct context *c)
 void *case_memory(struct context *c, size_t bytes)
 {
     void *memory = calloc(1, bytes == 0 ? 1 : bytes);
-    if (memory == NULL) {
+    if (!memory) {
         case_fail(c, "out of memory");
     }
     own(c, free, memory);

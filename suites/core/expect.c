@@ -41,12 +41,12 @@ void expect_error(struct context *c, int got, int status, const struct dp_error 
            dp_status_name(status));
     expect(c, err->status == status, "error records %s (%s), want %s", dp_status_name(err->status),
            err->text, dp_status_name(status));
-    expect(c, err->text[0] != '\0' && strchr(err->text, '\n') == NULL,
-           "error text \"%s\" is not one line", err->text);
-    expect(c, needle == NULL || strstr(err->text, needle) != NULL,
-           "error text \"%s\" does not name %s", err->text, needle);
-    expect(c, other == NULL || strstr(err->text, other) != NULL,
-           "error text \"%s\" does not name %s", err->text, other);
+    expect(c, err->text[0] != '\0' && !strchr(err->text, '\n'), "error text \"%s\" is not one line",
+           err->text);
+    expect(c, needle == NULL || strstr(err->text, needle), "error text \"%s\" does not name %s",
+           err->text, needle);
+    expect(c, other == NULL || strstr(err->text, other), "error text \"%s\" does not name %s",
+           err->text, other);
 }
 
 void expect_shape(struct context *c, const char *what, const struct dp_tensor *tensor, int ndim,
@@ -69,7 +69,7 @@ void expect_slot(struct context *c, const char *what, const struct dp_tensor *te
 /* All bytes of a tensor, in case memory. */
 static const unsigned char *read_bytes(struct context *c, const struct dp_tensor *tensor)
 {
-    if (tensor->slot == NULL) {
+    if (!tensor->slot) {
         case_fail(c, "a tensor that should be there is none");
     }
     const size_t bytes = dp_tensor_bytes(tensor);

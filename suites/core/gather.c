@@ -35,7 +35,7 @@ static void refuse(struct context *c, const struct dp_tensor parts[], int n, int
     struct dp_error err = {0};
     struct dp_run *run = open_run(c, dp_slot_group(output));
     expect_error(c, dp_gather(run, parts, n, dim, output, &out, &err), status, &err, needle, other);
-    expect(c, out.ndim == -7 && out.slot == NULL, "a failing gather set its output");
+    expect(c, out.ndim == -7 && !out.slot, "a failing gather set its output");
 }
 
 static void order(struct context *c)

@@ -80,7 +80,7 @@ static void some_take_part(struct context *c)
         for (int i = 0; i < 10; ++i) {
             want[i] = (silent >> i / 3 & 1) != 0 ? 0.0 : 1.0 + i;
         }
-        if (silent != 15 || dx.slot != NULL) {
+        if (silent != 15 || dx.slot) {
             expect_matrix(c, "input gradient", &dx, slot, 10, 1, want);
         }
     }

@@ -39,8 +39,7 @@ static void refused(struct context *c)
         {"virt:2,virt:2", "cpu", NULL, DP_EINVAL},
     };
     char text[256];
-    const bool has_cuda =
-        dp_gpus(text, sizeof text) != DP_ENODEV || strstr(text, "no CUDA part") == NULL;
+    const bool has_cuda = dp_gpus(text, sizeof text) != DP_ENODEV || !strstr(text, "no CUDA part");
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
         const int want = table[i].status != CUDA ? table[i].status
                          : has_cuda              ? DP_EINVAL
@@ -73,8 +72,7 @@ static void sizes(struct context *c)
         case_note(c, "K=%d", k);
         struct dp_group *group = open_group(c, k);
         expect(c, dp_group_size(group) == k, "%d slots", dp_group_size(group));
-        expect(c, dp_group_slot(group, -1) == NULL && dp_group_slot(group, k) == NULL,
-               "a slot outside");
+        expect(c, dp_group_slot(group, -1) == NULL && !dp_group_slot(group, k), "a slot outside");
         expect(c, strcmp(dp_group_backend(group), c->settings.backend) == 0, "backend %s",
                dp_group_backend(group));
         expect(c, communicator_fits(&c->settings, dp_group_communicator(group)), "communicator %s",

@@ -85,7 +85,7 @@ static void next_place(struct context *c, struct place *p, size_t i)
     p->shift = i % 4;
     p->seed = i;
     case_note(c, "n=%zu shift=%zu", p->n, p->shift);
-    if (p->group == NULL) {
+    if (!p->group) {
         p->group = open_group(c, 1);
         p->slot = dp_group_slot(p->group, 0);
         p->run = open_run(c, p->group);

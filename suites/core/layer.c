@@ -151,13 +151,13 @@ static struct dp_tensor loss_of(struct context *c, const struct one *o, struct d
                                 struct dp_tensor *gradient)
 {
     struct dp_tensor in[2] = {*y, other == NULL ? *y : *other}, out[DP_MAX_IO], grad_in[2];
-    const int n_in = other == NULL ? 1 : 2;
+    const int n_in = !other ? 1 : 2;
     int n_out = 0;
     struct dp_error err = {0};
     in[0].needs_grad = true;
     expect_ok(c, dp_forward(loss, o->run, in, n_in, out, &n_out, &err), &err, "loss");
     expect_ok(c, dp_backward(loss, o->run, NULL, 0, grad_in, n_in, &err), &err, "loss backward");
-    expect(c, n_in == 1 || grad_in[1].slot == NULL, "the second input has a gradient");
+    expect(c, n_in == 1 || !grad_in[1].slot, "the second input has a gradient");
     *gradient = grad_in[0];
     return out[0];
 }
@@ -353,12 +353,12 @@ static void initial_values(struct context *c)
                    (double)weight[e]);
             low += weight[e] < -0.125f ? 1U : 0U;
             high += weight[e] > 0.125f ? 1U : 0U;
-            different += first != NULL && weight[e] != first[e] ? 1U : 0U;
+            different += first && weight[e] != first[e] ? 1U : 0U;
         }
         expect(c, low > 40 && high > 40, "%zu low, %zu high of 320", low, high);
         expect(c, i == 1 ? different == 0 : i == 0 || different > 300, "%zu differ", different);
         expect_values(c, "buffer", &param_at(c, parts[1], 0)->value, (double[]){0.0});
-        first = first == NULL ? weight : first;
+        first = !first ? weight : first;
     }
 }
 

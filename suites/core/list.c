@@ -53,7 +53,7 @@ const struct test_case *case_at(size_t i)
 size_t case_count(void)
 {
     size_t n = 0;
-    while (case_at(n) != NULL) {
+    while (case_at(n)) {
         ++n;
     }
     return n;

@@ -194,7 +194,7 @@ struct dp_slot **slot_list(struct context *c, struct dp_group *group, const int 
     struct dp_slot **slots = case_memory(c, (size_t)n * sizeof *slots);
     for (int i = 0; i < n; ++i) {
         slots[i] = dp_group_slot(group, order == NULL ? i : order[i]);
-        if (slots[i] == NULL) {
+        if (!slots[i]) {
             case_fail(c, "the group has no slot for entry %d", i);
         }
     }
@@ -226,7 +226,7 @@ struct dp_tensor make_tensor(struct context *c, struct dp_slot *slot, enum dp_dt
                              const size_t dim[], const double values[])
 {
     struct dp_tensor *tensor = malloc(sizeof *tensor);
-    if (tensor == NULL) {
+    if (!tensor) {
         case_fail(c, "out of memory");
     }
     struct dp_error err = {0};
@@ -236,7 +236,7 @@ struct dp_tensor make_tensor(struct context *c, struct dp_slot *slot, enum dp_dt
     }
     expect_ok(c, status, &err, "dp_tensor_alloc");
     own(c, close_tensor, tensor);
-    if (values != NULL) {
+    if (values) {
         write_values(c, tensor, values);
     }
     return *tensor;

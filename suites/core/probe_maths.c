@@ -162,7 +162,7 @@ static void call_double(const void *args)
 {
     const struct span *s = args;
     for (size_t i = 0; i < s->rows * s->columns; ++i) {
-        s->y[i] = 2.0f * s->a[i] + (s->b != NULL && i < s->columns ? s->b[i] : 0.0f);
+        s->y[i] = 2.0f * s->a[i] + (s->b && i < s->columns ? s->b[i] : 0.0f);
     }
 }
 

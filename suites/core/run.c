@@ -110,7 +110,7 @@ static void run_one(const struct test_case *test, const struct choice *choice, s
 
 static bool selected(const struct test_case *test, const char *only)
 {
-    return only == NULL || fnmatch(only, test->name, 0) == 0;
+    return !only || fnmatch(only, test->name, 0) == 0;
 }
 
 static size_t list_cases(const char *only)
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &choice) != 0) {
         return 2;
     }
-    if (choice.settings.backend == NULL) {
+    if (!choice.settings.backend) {
         choice.settings.backend = choice.settings.gpus > 0 ? "cuda" : "cpu";
     }
     if (choice.list) {

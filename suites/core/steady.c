@@ -31,8 +31,7 @@ void __libc_free(void *memory);
 static void count(const void *return_address)
 {
     Dl_info info;
-    const bool theirs =
-        blas != NULL && dladdr(return_address, &info) != 0 && info.dli_fbase == blas;
+    const bool theirs = blas && dladdr(return_address, &info) != 0 && info.dli_fbase == blas;
     atomic_fetch_add(&allocations[theirs ? BLAS : LOCKSTEP], 1);
 }
 
@@ -64,7 +63,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
     count(__builtin_return_address(0));
     void *got = __libc_memalign(alignment, bytes);
-    if (got == NULL) {
+    if (!got) {
         return ENOMEM;
     }
     *memory = got;
@@ -73,7 +72,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
 
 void free(void *memory)
 {
-    if (memory != NULL) {
+    if (memory) {
         count(__builtin_return_address(0));
     }
     __libc_free(memory);
@@ -85,7 +84,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
     *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
     atomic_fetch_add(&threads, 1);
-    return create == NULL ? EAGAIN : create(thread, attributes, start, argument);
+    return !create ? EAGAIN : create(thread, attributes, start, argument);
 }
 
 #define LAYERS_MAX 16
@@ -243,7 +242,7 @@ static int step_ranks(struct training *t, struct dp_error *err)
 
 static int step(struct training *t, struct dp_error *err)
 {
-    if (t->ddp != NULL) {
+    if (t->ddp) {
         return step_ranks(t, err);
     }
     struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
@@ -331,8 +330,8 @@ static int check(const char *backend, int k, enum dp_math math, enum what what)
         status = train(&t, what, allocated, &started, &err);
     }
     const size_t workers = atomic_load(&threads) - threads_before;
-    const size_t seconds = t.ddp != NULL && dp_ddp_overlaps(t.ddp) ? (size_t)k : 0;
-    if (t.group != NULL) {
+    const size_t seconds = t.ddp && dp_ddp_overlaps(t.ddp) ? (size_t)k : 0;
+    if (t.group) {
         close_training(&t);
     }
     const bool good = status == DP_OK && allocated[LOCKSTEP] == 0 && started == 0 &&

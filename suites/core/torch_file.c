@@ -9,17 +9,17 @@
 static char *read_file(struct context *c)
 {
     FILE *file = fopen(TORCH_LAYERS, "rb");
-    if (file == NULL) {
+    if (!file) {
         case_fail(c, "%s cannot be opened", TORCH_LAYERS);
     }
     (void)fseek(file, 0, SEEK_END);
     const long size = ftell(file);
     (void)fseek(file, 0, SEEK_SET);
     char *text = size > 0 ? calloc(1, (size_t)size + 1) : NULL;
-    const size_t got = text != NULL ? fread(text, 1, (size_t)size, file) : 0;
+    const size_t got = text ? fread(text, 1, (size_t)size, file) : 0;
     (void)fclose(file);
     char *copy = case_memory(c, (size_t)size + 1);
-    if (text != NULL) {
+    if (text) {
         memcpy(copy, text, got);
     }
     free(text);
@@ -35,8 +35,8 @@ static char *next_line(char **at)
         return NULL;
     }
     char *end = strchr(line, '\n');
-    *at = end != NULL ? end + 1 : line + strlen(line);
-    if (end != NULL) {
+    *at = end ? end + 1 : line + strlen(line);
+    if (end) {
         *end = '\0';
     }
     return line;
@@ -92,7 +92,7 @@ static void read_layer(struct context *c, struct torch_layer *layer, char *head,
     expect(c, sscanf(head, "layer %23s %n", layer->name, &used) == 1, "\"%s\" is no layer", head);
     layer->n_numbers = read_numbers(head + used, layer->number, TORCH_NUMBERS);
     char *line = next_line(&at);
-    for (; line != NULL && strncmp(line, "tensor ", 7) == 0; line = next_line(&at)) {
+    for (; line && strncmp(line, "tensor ", 7) == 0; line = next_line(&at)) {
         expect(c, layer->n_tensors < TORCH_TENSORS, "too many tensors");
         read_tensor(c, &layer->tensor[layer->n_tensors++], line, next_line(&at));
     }
@@ -103,7 +103,7 @@ static void read_layer(struct context *c, struct torch_layer *layer, char *head,
 static char *find_head(char **at, const char *name, int skip)
 {
     const size_t length = strlen(name);
-    for (char *line = next_line(at); line != NULL; line = next_line(at)) {
+    for (char *line = next_line(at); line; line = next_line(at)) {
         if (strncmp(line, "layer ", 6) == 0 && strncmp(line + 6, name, length) == 0 &&
             line[6 + length] == ' ' && skip-- == 0) {
             return line;
@@ -119,7 +119,7 @@ void torch_each(struct context *c, const char *name,
     for (;; ++found) {
         case_release(c);
         char *at = read_file(c), *head = find_head(&at, name, found);
-        if (head == NULL) {
+        if (!head) {
             break;
         }
         struct torch_layer layer;

@@ -106,7 +106,7 @@ static bool goes_on(const char *devices, const struct net *good, bool peer)
         struct dp_error why = {0};
         const int got = step(&n, rows[i], &why), want = rows[i] == SMALL ? 0 : DP_ENOMEM;
         const bool right = got == want && (want || same(&n, good)) &&
-                           (got == 0 || (why.status == got && strstr(why.text, "cuda:") != NULL));
+                           (got == 0 || (why.status == got && strstr(why.text, "cuda:")));
         if (!right)
             printf("%s: step %zu of %zu rows: %s '%s'\n", devices, i, rows[i],
                    got ? dp_status_name(got) : "other bits", why.text);
@@ -154,7 +154,7 @@ static bool blas_says(size_t mebibytes, int error, int want, const char *words)
     const int opened = open_net(&n, "cuda:0", &err);
     fakecuda_fail(&failure);
     const int status = opened ? opened : step(&n, SMALL, &err);
-    const bool right = opened == 0 && status == want && strstr(err.text, words) != NULL &&
+    const bool right = opened == 0 && status == want && strstr(err.text, words) &&
                        step(&n, SMALL, &none) == 0; /* and goes on */
     if (!right)
         printf("cublasCreate fails with %zu MiB: %s '%s', then '%s'\n", mebibytes,

@@ -168,7 +168,7 @@ static void check_failure(const char *function, long call)
         fakecuda_fail(&failure);
         status = step(&f, &err);
     }
-    check(status == DP_EFAULT && strstr(err.text, function) != NULL, what, err.text);
+    check(status == DP_EFAULT && strstr(err.text, function), what, err.text);
     check(close_session(&f), what, "a rule of CUDA was broken");
 }
 
@@ -215,8 +215,7 @@ static void check_limits(void)
         dp_phase_end(&span);
     }
     status = dp_trace_read(f.group, &err);
-    check(status == DP_EINVAL && strstr(err.text, "cuda:1: 33 times") != NULL, "too many times",
-          err.text);
+    check(status == DP_EINVAL && strstr(err.text, "cuda:1: 33 times"), "too many times", err.text);
     check(dp_trace_read(f.group, &err) == 0, "after too many times", "the trace is of no use");
     check(close_session(&f), "limits", "a rule of CUDA was broken");
 }
@@ -238,7 +237,7 @@ static void check_creation(void)
     const struct dp_span span = dp_phase_begin(dp_group_slot(group, 0), DP_PHASE_LOSS);
     dp_phase_end(&span);
     check(dp_group_wait(group, &err) == 0, "a group without times", err.text);
-    check(dp_trace_read(group, &err) == DP_EFAULT && strstr(err.text, "of a timer") != NULL,
+    check(dp_trace_read(group, &err) == DP_EFAULT && strstr(err.text, "of a timer"),
           "events that could not be made", err.text);
     dp_group_close(group);
     check(fakecuda_finish() == 0, "creation", "a rule of CUDA was broken");

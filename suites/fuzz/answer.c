@@ -108,7 +108,7 @@ static int ask_buckets(struct operands *o, struct impl_error *err)
                               .limit_of = limit_of};
     const int status = exec_buckets(o->session, &op, err);
 
-    for (int i = 0; status == IMPL_OK && i < 3; i++)
+    for (int i = 0; status == IMPL_OK && i < 3; ++i)
         fuzz_must(bucket[i] >= 0 && bucket[i] < 3, "no such bucket");
     return status;
 }
@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     session.process.length = bytes - 1;
     o.session = &session;
     o.model = (struct impl_model){.session = &session, .handle = 1, .ranks = 2};
-    for (int i = 0; i < ARRAYS; i++)
+    for (int i = 0; i < ARRAYS; ++i)
         o.array[i] = (struct impl_array){.data = o.room[i], .capacity = ROOM};
     status = operations[data[0] % (sizeof operations / sizeof operations[0])](&o, &err);
     fuzz_must(status == IMPL_OK || status == err.status, "the status is not the error's");

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         fuzz_must_show(err.text);
         return 0;
     }
-    for (size_t i = 0; i < record.n_cases; i++) {
+    for (size_t i = 0; i < record.n_cases; ++i) {
         fuzz_must((unsigned)record.cases[i].verdict < CHECK_RECORD_VERDICTS, "no such verdict");
         if (record.cases[i].reason[0] != '\0')
             fuzz_must_be_line(record.cases[i].reason);

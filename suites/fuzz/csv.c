@@ -11,12 +11,12 @@ static int read_text(char *text, size_t bytes, const struct dataset_want *want,
                      struct dataset *data, struct dp_error *err)
 {
     FILE *file = fmemopen(text, bytes, "r");
-    int rc;
+    int status;
 
     fuzz_must(file != NULL, "no memory for a file");
-    rc = dataset_read_csv(file, "data.csv", want, data, err);
+    status = dataset_read_csv(file, "data.csv", want, data, err);
     fclose(file);
-    return rc;
+    return status;
 }
 
 static char *print(const struct dataset *data, size_t *bytes)
@@ -25,8 +25,8 @@ static char *print(const struct dataset *data, size_t *bytes)
     FILE *file = open_memstream(&text, bytes);
 
     fuzz_must(file != NULL, "no memory for a file");
-    for (size_t row = 0; row < data->rows; row++) {
-        for (size_t i = 0; i < data->features; i++)
+    for (size_t row = 0; row < data->rows; ++row) {
+        for (size_t i = 0; i < data->features; ++i)
             fprintf(file, "%.9g,", (double)data->feature[row * data->features + i]);
         fprintf(file, "%d\n", (int)data->label[row]);
     }

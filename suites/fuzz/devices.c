@@ -12,10 +12,10 @@ static void try_group(const char *text)
 {
     struct dp_device_list list;
     struct dp_error err = {0};
-    const int rc = dp_devices_parse(text, &list, &err);
+    const int found = dp_devices_parse(text, &list, &err);
 
-    fuzz_must(rc == 0 || rc == err.status, "the status is not the error's");
-    if (rc != 0) {
+    fuzz_must(found == 0 || found == err.status, "the status is not the error's");
+    if (found != 0) {
         fuzz_must_show(err.text);
         return;
     }

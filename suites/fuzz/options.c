@@ -25,11 +25,11 @@ static bool ends_program(const char *argument)
 {
     static const char *const words[] = {"--h", "--us", "--v", "--H", "--prog", "--dump-options"};
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
         if (strncmp(argument, words[i], strlen(words[i])) == 0)
             return true;
     return strcmp(argument, "--u") == 0 ||
-           (argument[0] == '-' && argument[1] != '-' && strpbrk(argument, "?hV") != NULL);
+           (argument[0] == '-' && argument[1] != '-' && strpbrk(argument, "?hV"));
 }
 
 static int parse(int command, int argc, char **argv)
@@ -47,7 +47,7 @@ static int parse(int command, int argc, char **argv)
 static void check_complaint(char *words)
 {
     char *end = strchr(words, '\n');
-    const char *hint = end != NULL ? end + 1 : "";
+    const char *hint = end ? end + 1 : "";
 
     fuzz_must(end != NULL, "a complaint without an end");
     *end = '\0';
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     int argc = 1;
 
     argv[0] = names[command];
-    for (at += bytes > 0; argc <= MOST && *at != '\0'; argc++) {
+    for (at += bytes > 0; argc <= MOST && *at != '\0'; ++argc) {
         char *end = at + strcspn(at, "\n");
 
         argv[argc] = at;

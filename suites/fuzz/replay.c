@@ -17,7 +17,7 @@ static int run_file(const char *folder, const char *name)
     size_t n;
 
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path ||
-        (file = fopen(path, "rb")) == NULL) {
+        !(file = fopen(path, "rb"))) {
         fprintf(stderr, "replay: %s/%s: %s\n", folder, name, strerror(errno));
         return -1;
     }
@@ -41,16 +41,16 @@ int main(int argc, char **argv)
     size_t n = 0;
     int status = 0;
 
-    if (folder == NULL) {
+    if (!folder) {
         fprintf(stderr, "usage: replay FOLDER   (of inputs)%s%s\n", argc == 2 ? ": " : "",
                 argc == 2 ? strerror(errno) : "");
         return 2;
     }
-    for (const struct dirent *entry; status == 0 && (entry = readdir(folder)) != NULL;) {
+    for (const struct dirent *entry; status == 0 && (entry = readdir(folder));) {
         if (entry->d_name[0] == '.')
             continue;
         status = run_file(argv[1], entry->d_name);
-        n++;
+        ++n;
     }
     closedir(folder);
     if (status == 0 && n == 0)

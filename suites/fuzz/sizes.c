@@ -35,7 +35,7 @@ static void try_sizes(const char *text)
         return;
     }
     fuzz_must(n >= 1 && n <= MOST, "a list without values, or with too many");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         fuzz_must(list[i] >= 1 && list[i] <= 1 << 20, "a value out of its range");
         fuzz_must(i == 0 || list[i - 1] < list[i], "values out of order, or twice");
         used += (size_t)snprintf(digits + used, sizeof digits - used, "%s%zu", i > 0 ? "," : "",

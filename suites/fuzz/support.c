@@ -21,7 +21,7 @@ void fuzz_must(bool holds, const char *what)
 void fuzz_must_be_line(const char *text)
 {
     fuzz_must(text[0] != '\0', "refused without a reason");
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; ++c)
         fuzz_must(*c >= 0x20 && *c != 0x7f, "a reason has a control character");
 }
 

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     uint64_t length = bytes, sum;
     uint8_t *mended;
 
-    if (model == NULL)
+    if (!model)
         model = open_model();
     try_file(model, data, bytes);
     if (bytes < WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES)

@@ -23,7 +23,7 @@ static size_t bytes_of(const struct impl_array *array)
 {
     size_t bytes = array->dtype == IMPL_F64 || array->dtype == IMPL_I64 ? 8 : 4;
 
-    for (int i = 0; i < array->ndim; i++)
+    for (int i = 0; i < array->ndim; ++i)
         bytes *= array->dim[i];
     return array->dtype == IMPL_NONE ? 0 : bytes;
 }
@@ -61,7 +61,7 @@ static int echo_open(const struct impl_config *config, struct impl_about *about,
     snprintf(about->name, sizeof about->name, "echo of %s", config->options);
     snprintf(about->version, sizeof about->version, "%s", config->devices);
     about->devices = config->host_only ? 0 : 3;
-    for (int i = 0; i < about->devices; i++)
+    for (int i = 0; i < about->devices; ++i)
         snprintf(about->device_name[i], sizeof about->device_name[i], "device \"%d\"", i);
     about->capabilities = 0x1FFFF & ~(uint64_t)IMPL_CAP_MEMORY;
     memcpy(about->dialect, choices, sizeof choices);
@@ -87,7 +87,7 @@ static int echo_split(struct impl_session *session, struct impl_split *op, struc
     (void)err;
     op->n = op->devices;
     op->size[0] = op->rows;
-    for (int i = 1; i < op->n; i++)
+    for (int i = 1; i < op->n; ++i)
         op->size[i] = (size_t)session->seed;
     return IMPL_OK;
 }
@@ -104,12 +104,12 @@ static int echo_scatter(struct impl_session *session, struct impl_scatter *op,
         return IMPL_ESHAPE;
     }
     op->n_shards = op->n;
-    for (int i = 0; i < op->n && status == IMPL_OK; i++) {
+    for (int i = 0; i < op->n && status == IMPL_OK; ++i) {
         status = copy(op->input, op->devices[i], &op->shards[i], err);
-        if (op->size != NULL && status == IMPL_OK)
+        if (op->size && status == IMPL_OK)
             op->shards[i].device = (int)op->size[i];
     }
-    if (op->source_after != NULL && status == IMPL_OK)
+    if (op->source_after && status == IMPL_OK)
         status = copy(op->input, op->dim, op->source_after, err);
     return status;
 }
@@ -119,7 +119,7 @@ static int echo_gather(struct impl_session *session, struct impl_gather *op, str
     int status = copy(&op->parts[0], op->device, op->out, err);
 
     (void)session;
-    if (status == IMPL_OK && op->out_after != NULL)
+    if (status == IMPL_OK && op->out_after)
         status = copy(&op->parts[op->n - 1], op->dim, op->out_after, err);
     return status;
 }
@@ -130,9 +130,9 @@ static int echo_broadcast(struct impl_session *session, struct impl_broadcast *o
     int status = IMPL_OK;
 
     (void)session;
-    for (int i = 0; i < op->n * op->n_devices && status == IMPL_OK; i++)
+    for (int i = 0; i < op->n * op->n_devices && status == IMPL_OK; ++i)
         status = copy(&op->src[i % op->n], op->devices[i / op->n], &op->copies[i], err);
-    for (int j = 0; j < op->n && status == IMPL_OK && op->src_after != NULL; j++)
+    for (int j = 0; j < op->n && status == IMPL_OK && op->src_after; ++j)
         status = copy(&op->src[j], op->poke, &op->src_after[j], err);
     op->transfers = op->buffer_bytes;
     op->default_bytes = SIZE_MAX;
@@ -144,7 +144,7 @@ static int echo_reduce(struct impl_session *session, struct impl_reduce *op, str
     int status = IMPL_OK;
 
     (void)session;
-    for (int j = 0; j < op->n && status == IMPL_OK; j++)
+    for (int j = 0; j < op->n && status == IMPL_OK; ++j)
         status = copy(&op->src[(op->k - 1) * op->n + j], op->device, &op->sums[j], err);
     op->transfers = op->buffer_bytes;
     op->default_bytes = (size_t)op->poke + 1;
@@ -153,11 +153,11 @@ static int echo_reduce(struct impl_session *session, struct impl_reduce *op, str
 
 static void fill_trace(struct impl_trace *trace, int replicas, bool grad, bool train, size_t rows)
 {
-    if (trace == NULL)
+    if (!trace)
         return;
     memset(trace, 0, sizeof *trace);
     trace->replicas = replicas;
-    for (int i = 0; i < replicas; i++) {
+    for (int i = 0; i < replicas; ++i) {
         struct impl_replica *replica = &trace->replica[i];
 
         replica->device = i - 1;
@@ -178,11 +178,11 @@ static int echo_apply(struct impl_session *session, struct impl_apply *op, struc
     int status = IMPL_OK;
 
     (void)session;
-    for (int i = 0; i < op->n; i++) {
+    for (int i = 0; i < op->n; ++i) {
         struct impl_call *call = &op->calls[i];
 
         call->n_out = call->n_in;
-        for (int j = 0; j < call->n_in && status == IMPL_OK; j++)
+        for (int j = 0; j < call->n_in && status == IMPL_OK; ++j)
             status = copy(&call->in[j], call->device, &call->out[j], err);
     }
     fill_trace(op->trace, op->n, op->grad, op->train, strlen(op->calls[0].description));
@@ -195,9 +195,9 @@ static int echo_buckets(struct impl_session *session, struct impl_buckets *op,
     (void)session;
     (void)err;
     op->n_buckets = op->n_limits;
-    for (int i = 0; i < op->n; i++)
+    for (int i = 0; i < op->n; ++i)
         op->bucket[i] = op->dtype[i] == IMPL_F64;
-    for (int i = 0; i < op->n_buckets; i++)
+    for (int i = 0; i < op->n_buckets; ++i)
         op->limit_of[i] = op->limits[i] + op->bytes[0];
     return IMPL_OK;
 }
@@ -290,10 +290,10 @@ static int echo_forward(struct impl_model *model, struct impl_forward *op, struc
     int status = IMPL_OK;
 
     op->n_out = op->n_in;
-    for (int r = 0; r < model->ranks; r++)
-        for (int j = 0; j < op->n_in && status == IMPL_OK; j++) {
+    for (int r = 0; r < model->ranks; ++r)
+        for (int j = 0; j < op->n_in && status == IMPL_OK; ++j) {
             const struct impl_array *in = &op->in[r * op->n_in + j];
-            const bool active = op->active == NULL || op->active[r];
+            const bool active = !op->active || op->active[r];
 
             status =
                 copy(in, active ? r + 10 * in->needs_grad : 40, &op->out[r * IMPL_MAX_IO + j], err);
@@ -308,7 +308,7 @@ static int echo_backward(struct impl_model *model, struct impl_backward *op, str
     const struct impl_array none = {.dtype = IMPL_NONE};
     int status = IMPL_OK;
 
-    for (int i = 0; i < op->n_in && status == IMPL_OK; i++)
+    for (int i = 0; i < op->n_in && status == IMPL_OK; ++i)
         status = copy(i < op->n_grad_out * model->ranks ? &op->grad_out[i] : &none, i,
                       &op->grad_in[i], err);
     fill_trace(op->trace, 1, true, false, 3);

@@ -75,7 +75,7 @@ static void hostile_close(struct impl_session *s)
 {
     if (s->habit == CLOSE_CRASHES)
         act_crash();
-    while (s->hoard != NULL) {
+    while (s->hoard) {
         struct hoard *next = s->hoard->next;
         free(s->hoard);
         s->hoard = next;
@@ -216,7 +216,7 @@ static void hoard_a_batch(struct impl_session *s)
 {
     struct hoard *hoard = malloc(sizeof *hoard);
 
-    if (hoard == NULL)
+    if (!hoard)
         return;
     memset(hoard->bytes, 1, sizeof hoard->bytes);
     hoard->next = s->hoard;

@@ -60,7 +60,7 @@ enum habit habit_of(const char *word)
     if (word[0] == '\0')
         return habit;
     while (habit < HABITS && strcmp(words[habit], word) != 0)
-        habit++;
+        ++habit;
     return habit;
 }
 
@@ -84,7 +84,7 @@ void act_noise(void)
 
     memset(block, 'n', sizeof block);
     block[sizeof block - 1] = '\n';
-    for (int i = 0; i < 128; i++)
+    for (int i = 0; i < 128; ++i)
         fwrite(block, 1, sizeof block, i % 2 == 0 ? stdout : stderr);
     fflush(NULL);
 }
@@ -98,7 +98,7 @@ void act_fork(void)
     if (pid == 0)
         act_hang();
     file = fopen("stayed", "a");
-    if (file == NULL)
+    if (!file)
         return;
     fprintf(file, "%ld\n", (long)pid);
     fclose(file);
@@ -106,7 +106,7 @@ void act_fork(void)
 
 static void act_close(void)
 {
-    for (int file = 0; file < 1024; file++)
+    for (int file = 0; file < 1024; ++file)
         close(file);
 }
 
@@ -116,7 +116,7 @@ static void act_forge(void)
     size_t written = 0;
 
     memset(bytes, 1, sizeof bytes);
-    for (int file = 3; file < 1024; file++) {
+    for (int file = 3; file < 1024; ++file) {
         const ssize_t n = write(file, bytes, sizeof bytes);
         written += n > 0 ? (size_t)n : 0;
     }
@@ -141,7 +141,7 @@ static size_t count_of(const struct impl_array *array)
 {
     size_t count = 1;
 
-    for (int i = 0; i < array->ndim; i++)
+    for (int i = 0; i < array->ndim; ++i)
         count *= array->dim[i];
     return count;
 }
@@ -185,7 +185,7 @@ void act_before_scatter(enum habit habit, struct impl_scatter *op)
         act_close();
     if (habit == SCATTER_FORGES)
         act_forge();
-    if (habit == SCATTER_INPUT && op->input->data != NULL && count_of(op->input) > 0)
+    if (habit == SCATTER_INPUT && op->input->data && count_of(op->input) > 0)
         write_at(op->input->data, 0, 0);
 }
 

@@ -10,10 +10,10 @@ void proxy_expect(struct proxy_tally *tally, bool holds, const char *format, ...
     va_list args;
 
     if (holds) {
-        tally->held++;
+        ++tally->held;
         return;
     }
-    tally->failed++;
+    ++tally->failed;
     va_start(args, format);
     fprintf(stderr, "FAILED: ");
     vfprintf(stderr, format, args);

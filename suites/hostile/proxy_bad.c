@@ -93,7 +93,7 @@ static void stays_dead(struct proxy_tally *tally, const char *mode,
 
 static void one(struct proxy_tally *tally, const struct proxy_paths *paths, const struct bad *bad)
 {
-    const int wanted = bad->part == NULL ? IMPL_OK : bad->status == 0 ? IMPL_EBROKEN : bad->status;
+    const int wanted = !bad->part ? IMPL_OK : bad->status == 0 ? IMPL_EBROKEN : bad->status;
     struct impl_source source;
     struct impl_about about;
     struct impl_session *session;
@@ -102,14 +102,13 @@ static void one(struct proxy_tally *tally, const struct proxy_paths *paths, cons
     int status;
 
     snprintf(spec, sizeof spec, "exec@%s:exec '%s' '%s' %s %s",
-             bad->part != NULL && strstr(bad->part, "within 0.3 s") != NULL ? "0.3" : "10",
-             paths->serve, paths->echo, bad->mode, bad->scatter ? "scatter" : "split");
+             bad->part != NULL && strstr(bad->part, "within 0.3 s") ? "0.3" : "10", paths->serve,
+             paths->echo, bad->mode, bad->scatter ? "scatter" : "split");
     session = proxy_open(tally, spec, "", &source, &about);
-    if (session == NULL)
+    if (!session)
         return;
     status = call(&source, session, bad->scatter, &err);
-    proxy_expect(tally,
-                 status == wanted && (bad->part == NULL || strstr(err.text, bad->part) != NULL),
+    proxy_expect(tally, status == wanted && (!bad->part || strstr(err.text, bad->part)),
                  "%s: status %d, '%s', wanted '%s'", bad->mode, status, err.text,
                  bad->part == NULL ? "" : bad->part);
     if (wanted == IMPL_EBROKEN)
@@ -132,13 +131,13 @@ static void late_word(struct proxy_tally *tally, const struct proxy_paths *paths
 
     snprintf(spec, sizeof spec, "exec@2:'%s' '%s' late-word", paths->serve, paths->echo);
     session = proxy_open(tally, spec, "", &source, &about);
-    if (session == NULL)
+    if (!session)
         return;
     proxy_expect(tally, call(&source, session, false, &err) == IMPL_OK, "late-word: %s", err.text);
     nanosleep(&pause, NULL);
     proxy_expect(tally,
                  call(&source, session, false, &err) == IMPL_EBROKEN &&
-                     strstr(err.text, "split: wrote without being asked: 'by the way") != NULL,
+                     strstr(err.text, "split: wrote without being asked: 'by the way"),
                  "late-word: '%s'", err.text);
     source.ops->close(session);
 }
@@ -177,7 +176,7 @@ static void at_start(struct proxy_tally *tally)
          "no ?[2J gpu"},
     };
 
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; ++i) {
         struct impl_source source;
         struct impl_about about;
         struct impl_session *session = NULL;
@@ -190,15 +189,15 @@ static void at_start(struct proxy_tally *tally)
             const struct impl_config config = {"", source.options, false, 0};
             status = source.ops->open(&config, &about, &session, &err);
         }
-        proxy_expect(
-            tally, status != IMPL_OK && session == NULL && strstr(err.text, starts[i].part) != NULL,
-            "%s: status %d, '%s%s', wanted '%s'", spec, status, err.text, reason, starts[i].part);
+        proxy_expect(tally, status != IMPL_OK && !session && strstr(err.text, starts[i].part),
+                     "%s: status %d, '%s%s', wanted '%s'", spec, status, err.text, reason,
+                     starts[i].part);
     }
 }
 
 void proxy_bad(struct proxy_tally *tally, const struct proxy_paths *paths)
 {
-    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++)
+    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; ++i)
         one(tally, paths, &bads[i]);
     late_word(tally, paths);
     at_start(tally);

@@ -20,11 +20,11 @@ struct sides {
 
 static void clear(struct sides *s)
 {
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; ++side) {
         const struct impl_error none = {.status = IMPL_OK};
 
         s->err[side] = none;
-        for (int i = 0; i < OUTPUTS; i++) {
+        for (int i = 0; i < OUTPUTS; ++i) {
             const struct impl_array empty = {
                 .data = s->data[side][i], .capacity = ROOM, .device = IMPL_NOWHERE};
 
@@ -38,7 +38,7 @@ static bool same_array(const struct impl_array *a, const struct impl_array *b)
 {
     if (a->dtype != b->dtype || a->device != b->device || a->ndim != b->ndim)
         return false;
-    for (int i = 0; i < a->ndim; i++)
+    for (int i = 0; i < a->ndim; ++i)
         if (a->dim[i] != b->dim[i])
             return false;
     return memcmp(a->data, b->data, ROOM) == 0;
@@ -49,7 +49,7 @@ static void compare(struct sides *s, const char *what)
 {
     proxy_expect(s->tally, s->status[0] == IMPL_OK && s->status[1] == IMPL_OK,
                  "%s: status %d and %d: %s", what, s->status[0], s->status[1], s->err[1].text);
-    for (int i = 0; i < OUTPUTS; i++)
+    for (int i = 0; i < OUTPUTS; ++i)
         proxy_expect(s->tally, same_array(&s->out[0][i], &s->out[1][i]),
                      "%s: output %d is not the same behind a pipe", what, i);
 }
@@ -88,7 +88,7 @@ static void make_inputs(struct inputs *in)
 
     *in = values;
     memcpy(&in->f32[5], &payload, sizeof payload);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; ++i)
         in->array[i].data = data[i];
 }
 
@@ -101,16 +101,16 @@ static void echo_slices(struct sides *s, const struct inputs *in)
     struct impl_split split[2];
 
     memset(split, 0, sizeof split);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         split[k].rows = SIZE_MAX;
         split[k].devices = 4;
         s->status[k] = s->ops[k]->split(s->session[k], &split[k], &s->err[k]);
     }
     same(s, "split", &split[0], &split[1], sizeof split[0]);
     proxy_expect(s->tally, split[1].size[1] == UINT64_MAX - 2, "the seed is not the same");
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; ++i) {
         clear(s);
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2; ++k) {
             struct impl_scatter op = {.input = &in->array[i],
                                       .devices = devices,
                                       .n = 3,
@@ -123,7 +123,7 @@ static void echo_slices(struct sides *s, const struct inputs *in)
         compare(s, "scatter");
     }
     clear(s);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         struct impl_gather op = {.parts = in->array,
                                  .n = 3,
                                  .dim = 1,
@@ -142,7 +142,7 @@ static void echo_coalesced(struct sides *s, const struct inputs *in)
 
     memset(counts, 0, sizeof counts);
     clear(s);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         struct impl_broadcast op = {.src = in->array,
                                     .n = 4,
                                     .devices = devices,
@@ -157,7 +157,7 @@ static void echo_coalesced(struct sides *s, const struct inputs *in)
     }
     compare(s, "broadcast");
     clear(s);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         struct impl_reduce op = {.src = in->array,
                                  .n = 2,
                                  .k = 2,
@@ -186,7 +186,7 @@ static void echo_lists(struct sides *s, const struct inputs *in)
     memset(index, 0, sizeof index);
     memset(trace, 0xFF, sizeof trace);
     clear(s);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         struct impl_buckets op = {.bytes = bytes,
                                   .dtype = dtype,
                                   .n = 3,
@@ -272,16 +272,16 @@ static void echo_models(struct sides *s, const struct inputs *in)
     memset(param, 0, sizeof param);
     memset(trace, 0xFF, sizeof trace);
     clear(s);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         struct impl_model *other = NULL, *model = NULL;
 
         s->status[k] = s->ops[k]->model_open(s->session[k], "another", 1, &other, &s->err[k]) |
                        s->ops[k]->model_open(s->session[k], "\\ \"x\"", 2, &model, &s->err[k]);
         if (s->status[k] == IMPL_OK)
             s->status[k] = model_calls(s, k, model, in, param[k], trace[k]);
-        if (other != NULL)
+        if (other)
             s->ops[k]->model_close(other);
-        if (model != NULL)
+        if (model)
             s->ops[k]->model_close(model);
     }
     compare(s, "models");
@@ -337,9 +337,9 @@ void proxy_echo(struct proxy_tally *tally, const struct proxy_paths *paths)
     snprintf(spec, sizeof spec, "exec:'%s' '%s'", paths->serve, paths->echo);
     s->session[0] = proxy_open(tally, paths->echo, "some \\ options", &source[0], &about[0]);
     s->session[1] = proxy_open(tally, spec, "some \\ options", &source[1], &about[1]);
-    if (s->session[0] == NULL || s->session[1] == NULL)
+    if (!s->session[0] || !s->session[1])
         return;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2; ++k)
         s->ops[k] = source[k].ops;
     same(s, "about", &about[0], &about[1], sizeof about[0]);
     proxy_expect(tally, strcmp(about[1].name, "echo of some \\ options") == 0, "it is '%s'",
@@ -349,6 +349,6 @@ void proxy_echo(struct proxy_tally *tally, const struct proxy_paths *paths)
     echo_lists(s, &in);
     echo_models(s, &in);
     echo_errors(s, &in);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2; ++k)
         s->ops[k]->close(s->session[k]);
 }

@@ -17,7 +17,7 @@ static bool becomes(pid_t group, bool there)
     const struct process p = {.pid = group};
     size_t bytes;
 
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000; ++i) {
         if ((process_resident(&p, &bytes) == 0) == there)
             return true;
         nanosleep(&tick, NULL);
@@ -37,7 +37,7 @@ static void ends(struct proxy_tally *tally, const char *command, const char *par
 
     if (status == 0)
         status = process_ask(&p, "hello\n", 6, limits, reason);
-    proxy_expect(tally, part == NULL ? status == 0 : status != 0 && strstr(reason, part) != NULL,
+    proxy_expect(tally, part == NULL ? status == 0 : status != 0 && strstr(reason, part),
                  "%s: '%s', wanted '%s'", command, reason, part == NULL ? "an answer" : part);
     process_end(&p, patient);
     proxy_expect(tally, becomes(group, false), "%s: somebody stays", command);
@@ -85,7 +85,7 @@ static void has_memory(struct proxy_tally *tally, const struct proxy_paths *path
 
     snprintf(spec, sizeof spec, "exec:'%s' '%s'", paths->serve, paths->echo);
     session = proxy_open(tally, spec, "", &source, &about);
-    if (session == NULL)
+    if (!session)
         return;
     proxy_expect(tally,
                  source.resident(session, &bytes) == 0 && bytes > 100000 && bytes < 1000000000,
@@ -95,7 +95,7 @@ static void has_memory(struct proxy_tally *tally, const struct proxy_paths *path
     proxy_expect(tally,
                  source.ops->open(&config, &about, &host, &err) == IMPL_OK && about.devices == 0,
                  "a session without devices: %s", err.text);
-    if (host != NULL)
+    if (host)
         source.ops->close(host);
     proxy_expect(tally, source.ops->reset(session, &err) == IMPL_OK, "beside it: %s", err.text);
     source.ops->close(session);
@@ -116,7 +116,7 @@ static void long_request(struct proxy_tally *tally, const char *command, const c
     status = process_start(&p, command, reason);
     if (status == 0)
         status = process_ask(&p, request, LENGTH, part == NULL ? patient : limits, reason);
-    proxy_expect(tally, part == NULL ? status == 0 : status != 0 && strstr(reason, part) != NULL,
+    proxy_expect(tally, part == NULL ? status == 0 : status != 0 && strstr(reason, part),
                  "%s: '%s'", command, reason);
     process_end(&p, false);
 }

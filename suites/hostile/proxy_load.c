@@ -10,8 +10,7 @@ static void refused(struct proxy_tally *tally, const char *spec, const char *opt
     char reason[600] = "";
     const int status = impl_load(spec, options, &source, reason);
 
-    proxy_expect(tally,
-                 status == -1 && strstr(reason, part) != NULL && strchr(reason, '\n') == NULL,
+    proxy_expect(tally, status == -1 && strstr(reason, part) && !strchr(reason, '\n'),
                  "'%s' gives %d and '%s', not '%s'", spec, status, reason, part);
 }
 
@@ -46,11 +45,11 @@ void proxy_load(struct proxy_tally *tally, const struct proxy_paths *paths)
                  "reference: %s", reason);
     proxy_expect(tally,
                  impl_load("exec@2.5:x y", "z", &source, reason) == 0 && source.process &&
-                     source.limit_ms == 2500 && source.resident != NULL &&
+                     source.limit_ms == 2500 && source.resident &&
                      strcmp(source.options, "2500\nx y\nz") == 0,
                  "exec: %s", reason);
     proxy_expect(tally,
                  impl_load(paths->echo, "a", &source, reason) == 0 && !source.process &&
-                     source.library != NULL && strcmp(source.options, "a") == 0,
+                     source.library && strcmp(source.options, "a") == 0,
                  "echo: %s", reason);
 }

@@ -17,7 +17,7 @@ enum { STATUSES = sizeof status_words / sizeof status_words[0] };
 
 int impl_status_of(const char *word)
 {
-    for (int i = 0; i < STATUSES; i++)
+    for (int i = 0; i < STATUSES; ++i)
         if (strcmp(status_words[i], word) == 0)
             return i;
     return -1;
@@ -32,7 +32,7 @@ int impl_fail(struct impl_error *err, int status, const char *format, ...)
 {
     va_list args;
 
-    if (err == NULL || err->status != IMPL_OK)
+    if (!err || err->status != IMPL_OK)
         return status;
     err->status = status;
     err->replica = -1;
@@ -52,7 +52,7 @@ double layer_number(const double numbers[], int n, int replica)
 
 bool layer_listed(const struct layer *layer, int replica)
 {
-    for (int i = 0; i < layer->n_numbers; i++)
+    for (int i = 0; i < layer->n_numbers; ++i)
         if (layer->number[i] == replica)
             return true;
     return false;
@@ -60,9 +60,9 @@ bool layer_listed(const struct layer *layer, int replica)
 
 static void free_inside(struct layer *layer)
 {
-    for (int i = 0; i < layer->n_children; i++)
+    for (int i = 0; i < layer->n_children; ++i)
         free_inside(&layer->child[i]);
-    for (int i = 0; i < layer->n_params; i++)
+    for (int i = 0; i < layer->n_params; ++i)
         free(layer->param[i].initial);
     free(layer->child);
     free(layer->number);
@@ -71,7 +71,7 @@ static void free_inside(struct layer *layer)
 
 void description_free(struct layer *model)
 {
-    if (model != NULL)
+    if (model)
         free_inside(model);
     free(model);
 }

@@ -52,7 +52,7 @@ enum layer_kind kind_of(const char *word)
     int kind = 0;
 
     while (kind < LAYER_KINDS && strcmp(kinds[kind].word, word) != 0)
-        kind++;
+        ++kind;
     return (enum layer_kind)kind;
 }
 
@@ -66,10 +66,10 @@ bool kind_has_field(enum layer_kind kind, const char *field)
     const size_t length = strlen(field);
     const char *at = kinds[kind].fields + 1;
 
-    while (length > 0 && strchr(field, ' ') == NULL && (at = strstr(at, field)) != NULL) {
+    while (length > 0 && !strchr(field, ' ') && (at = strstr(at, field))) {
         if (at[-1] == ' ' && at[length] == ' ')
             return true;
-        at++;
+        ++at;
     }
     return false;
 }
@@ -85,7 +85,7 @@ int read_int(const struct reader *r, const json_t *object, const char *field, in
 {
     const json_t *found = json_object_get(object, field);
 
-    if (found == NULL)
+    if (!found)
         return 0;
     if (!json_is_integer(found) || llabs(json_integer_value(found)) > 1000000)
         return bad(r, field, "an integer of at most a million");
@@ -98,7 +98,7 @@ int read_text(const struct reader *r, const json_t *object, const char *field, c
 {
     const json_t *found = json_object_get(object, field);
 
-    if (found == NULL)
+    if (!found)
         return 0;
     if (!json_is_string(found) || json_string_length(found) >= bytes)
         return bad(r, field, "a short string");
@@ -118,7 +118,7 @@ int read_device(const struct reader *r, const json_t *object, const char *field,
 {
     int status = read_int(r, object, field, value);
 
-    if (status == 0 && json_object_get(object, field) != NULL)
+    if (status == 0 && json_object_get(object, field))
         status = check_device_number(r, field, *value);
     return status;
 }
@@ -140,7 +140,7 @@ int read_bool(const struct reader *r, const json_t *object, const char *field, b
 {
     const json_t *found = json_object_get(object, field);
 
-    if (found == NULL)
+    if (!found)
         return 0;
     if (!json_is_boolean(found))
         return bad(r, field, "true or false");
@@ -152,7 +152,7 @@ static int read_float(const struct reader *r, const json_t *object, const char *
 {
     const json_t *found = json_object_get(object, field);
 
-    if (found == NULL)
+    if (!found)
         return 0;
     if (!json_is_number(found) || !isfinite(json_number_value(found)))
         return bad(r, field, "a number");
@@ -166,14 +166,14 @@ static int read_numbers(const struct reader *r, const json_t *object, const char
     const json_t *found = json_object_get(object, field);
     const size_t count = json_array_size(found);
 
-    if (found == NULL)
+    if (!found)
         return 0;
     if (!json_is_array(found) || count > 4096)
         return bad(r, field, "a list of numbers");
     *numbers = calloc(count + 1, sizeof **numbers);
-    if (*numbers == NULL)
+    if (!*numbers)
         return impl_fail(r->err, IMPL_EBROKEN, "no memory");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         if (!json_is_number(json_array_get(found, i)))
             return bad(r, field, "a list of numbers");
         (*numbers)[i] = json_number_value(json_array_get(found, i));
@@ -192,7 +192,7 @@ static int read_ids(const struct reader *r, const json_t *object, struct layer *
 
     if (status == 0 && n > IMPL_MAX_DEVICES)
         status = bad(r, "device_ids", "a list of at most 64 devices");
-    for (int i = 0; status == 0 && i < n; i++) {
+    for (int i = 0; status == 0 && i < n; ++i) {
         if (!(fabs(ids[i]) < 1e6) || ids[i] != floor(ids[i]))
             status = bad(r, "device_ids", "a list of devices");
         else if (r->devices > 0) /* without devices a wrapper ignores them: CPU-01 */
@@ -224,7 +224,7 @@ static int read_sizes(const struct reader *r, const json_t *object, const char *
 {
     int status;
 
-    if (json_object_get(object, in) == NULL || json_object_get(object, out) == NULL)
+    if (!json_object_get(object, in) || !json_object_get(object, out))
         return impl_fail(r->err, IMPL_EINVAL, "a '%s' layer needs '%s' and '%s'",
                          kind_word(layer->kind), in, out);
     status = read_size(r, object, in, &layer->in);

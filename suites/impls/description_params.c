@@ -69,15 +69,15 @@ static int read_initial(const struct reader *r, const json_t *list, struct layer
 {
     const size_t count = param->dim[0] * param->dim[1];
 
-    if (list == NULL)
+    if (!list)
         return 0;
     if (!json_is_array(list) || json_array_size(list) != count)
         return impl_fail(r->err, IMPL_EINVAL, "'%s' must be a list of %zu numbers", param->name,
                          count);
     param->initial = calloc(count, sizeof *param->initial);
-    if (param->initial == NULL)
+    if (!param->initial)
         return impl_fail(r->err, IMPL_EBROKEN, "no memory");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         if (!json_is_number(json_array_get(list, i)))
             return impl_fail(r->err, IMPL_EINVAL, "'%s' must be a list of %zu numbers", param->name,
                              count);
@@ -88,7 +88,7 @@ static int read_initial(const struct reader *r, const json_t *list, struct layer
 
 static int freeze_named(const struct reader *r, struct layer *layer, const json_t *name)
 {
-    for (int i = 0; json_is_string(name) && i < layer->n_params; i++)
+    for (int i = 0; json_is_string(name) && i < layer->n_params; ++i)
         if (strcmp(layer->param[i].name, json_string_value(name)) == 0 && !layer->param[i].buffer) {
             layer->param[i].frozen = true;
             return 0;
@@ -101,11 +101,11 @@ static int read_frozen(const struct reader *r, const json_t *frozen, struct laye
 {
     int status = 0;
 
-    if (frozen != NULL && !json_is_boolean(frozen) && !json_is_array(frozen))
+    if (frozen && !json_is_boolean(frozen) && !json_is_array(frozen))
         return impl_fail(r->err, IMPL_EINVAL, "'frozen' must be true, false or a list of names");
-    for (int i = 0; json_is_true(frozen) && i < layer->n_params; i++)
+    for (int i = 0; json_is_true(frozen) && i < layer->n_params; ++i)
         layer->param[i].frozen = !layer->param[i].buffer;
-    for (size_t i = 0; status == 0 && json_is_array(frozen) && i < json_array_size(frozen); i++)
+    for (size_t i = 0; status == 0 && json_is_array(frozen) && i < json_array_size(frozen); ++i)
         status = freeze_named(r, layer, json_array_get(frozen, i));
     return status;
 }
@@ -115,7 +115,7 @@ int read_params(const struct reader *r, const json_t *object, struct layer *laye
     int status = 0;
 
     add_all(layer);
-    for (int i = 0; status == 0 && i < layer->n_params; i++)
+    for (int i = 0; status == 0 && i < layer->n_params; ++i)
         status = read_initial(r, json_object_get(object, layer->param[i].name), &layer->param[i]);
     return status != 0 ? status : read_frozen(r, json_object_get(object, "frozen"), layer);
 }

@@ -8,7 +8,7 @@
 
 static bool is_param(const struct layer *layer, const char *field)
 {
-    for (int i = 0; i < layer->n_params; i++)
+    for (int i = 0; i < layer->n_params; ++i)
         if (strcmp(layer->param[i].name, field) == 0)
             return true;
     return false;
@@ -51,9 +51,9 @@ static int read_children(const struct reader *r, const json_t *object, int devic
                          "'layers' must be a list of at most 256 layers, not "
                          "deeper than 16");
     layer->child = calloc(n + 1, sizeof *layer->child);
-    if (layer->child == NULL)
+    if (!layer->child)
         return impl_fail(r->err, IMPL_EBROKEN, "no memory");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         int status;
 
         layer->n_children = (int)i + 1;
@@ -71,7 +71,7 @@ static int read_layer(const struct reader *r, json_t *object, int device, int de
     int status;
 
     layer->device = device;
-    if (word == NULL)
+    if (!word)
         return impl_fail(r->err, IMPL_EINVAL, "a layer must be an object with a 'kind'");
     layer->kind = kind_of(word);
     if (layer->kind == LAYER_KINDS) {
@@ -104,9 +104,9 @@ static struct layer *find(struct layer *tree, const char *name, int *found)
         ++*found;
         result = tree;
     }
-    for (int i = 0; i < tree->n_children; i++) {
+    for (int i = 0; i < tree->n_children; ++i) {
         struct layer *inner = find(&tree->child[i], name, found);
-        if (inner != NULL)
+        if (inner)
             result = inner;
     }
     return result;
@@ -116,7 +116,7 @@ static bool contains(const struct layer *tree, const struct layer *layer)
 {
     bool inside = tree == layer;
 
-    for (int i = 0; !inside && i < tree->n_children; i++)
+    for (int i = 0; !inside && i < tree->n_children; ++i)
         inside = contains(&tree->child[i], layer);
     return inside;
 }
@@ -127,19 +127,19 @@ static int resolve(const struct reader *r, struct layer *model, struct layer *la
     const json_t *list = json_object_get(object, "layers");
     int found = 0, status = 0;
 
-    if (layer->name[0] != '\0' && find(model, layer->name, &found) != NULL && found > 1)
+    if (layer->name[0] != '\0' && find(model, layer->name, &found) && found > 1)
         return impl_fail(r->err, IMPL_EINVAL, "two layers have the name '%s'", layer->name);
     if (layer->kind == LAYER_AGAIN || layer->kind == LAYER_BORROW) {
         const char *of = json_string_value(json_object_get(object, "of"));
 
-        layer->of = of == NULL || of[0] == '\0' ? NULL : find(model, of, &found);
-        if (layer->of == NULL || layer->of->kind == LAYER_AGAIN || contains(layer->of, layer) ||
+        layer->of = !of || of[0] == '\0' ? NULL : find(model, of, &found);
+        if (!layer->of || layer->of->kind == LAYER_AGAIN || contains(layer->of, layer) ||
             (layer->kind == LAYER_BORROW && layer->of->kind != LAYER_AFFINE))
             return impl_fail(r->err, IMPL_EINVAL, "'of' of a '%s' layer must name %s",
                              kind_word(layer->kind),
                              layer->kind == LAYER_BORROW ? "an affine layer" : "another layer");
     }
-    for (int i = 0; status == 0 && i < layer->n_children; i++)
+    for (int i = 0; status == 0 && i < layer->n_children; ++i)
         status = resolve(r, model, &layer->child[i], json_array_get(list, (size_t)i));
     return status;
 }
@@ -153,7 +153,7 @@ static int count_layers(const struct reader *r, const struct layer *layer, int d
         return impl_fail(r->err, IMPL_EINVAL, "layers that contain each other by 'again'");
     if (layer->kind == LAYER_AGAIN)
         status = count_layers(r, layer->of, depth + 1, left);
-    for (int i = 0; status == 0 && i < layer->n_children; i++)
+    for (int i = 0; status == 0 && i < layer->n_children; ++i)
         status = count_layers(r, &layer->child[i], depth + 1, left);
     return status;
 }
@@ -186,9 +186,9 @@ struct layer *description_read(const char *text, int devices, struct impl_error 
     json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &why);
     int status = 0;
 
-    if (model == NULL)
+    if (!model)
         status = impl_fail(err, IMPL_EBROKEN, "no memory");
-    else if (object == NULL)
+    else if (!object)
         status = impl_fail(err, IMPL_EINVAL, "not JSON: %.100s", why.text);
     else
         status = read_model(&r, object, model);
@@ -213,7 +213,7 @@ char *description_of_rank(const char *text, int rank, int ranks, struct impl_err
         own = json_dumps(json_array_get(list, (size_t)rank), JSON_COMPACT);
     }
     json_decref(list);
-    if (own == NULL)
+    if (!own)
         impl_fail(err, IMPL_EBROKEN, "no memory");
     return own;
 }

@@ -31,7 +31,7 @@ static void list_mutants(const char *name, char reason[REASON])
 {
     int used = snprintf(reason, REASON, "unknown mutant '%.40s'; known: none, none-other", name);
 
-    for (int i = 0; i < mutant_n && used < NAMES; i++)
+    for (int i = 0; i < mutant_n && used < NAMES; ++i)
         used += snprintf(reason + used, REASON - (size_t)used, ", %s", mutant_list[i].name);
     if (used >= NAMES)
         snprintf(reason + used, REASON - (size_t)used, ", ... (lockstep check --mutants: all)");
@@ -39,7 +39,7 @@ static void list_mutants(const char *name, char reason[REASON])
 
 static bool is_mutant(const char *name)
 {
-    for (int i = 0; i < mutant_n; i++)
+    for (int i = 0; i < mutant_n; ++i)
         if (strcmp(mutant_list[i].name, name) == 0)
             return true;
     return strcmp(name, "none") == 0 || strcmp(name, "none-other") == 0;
@@ -73,7 +73,7 @@ static const char *table_fault(const struct impl_ops *ops, char text[120])
                  sizeof *ops);
         return text;
     }
-    if (ops->open == NULL || ops->close == NULL || ops->reset == NULL)
+    if (!ops->open || !ops->close || !ops->reset)
         return "its table lacks open, close or reset";
     return NULL;
 }
@@ -87,23 +87,23 @@ static int load_library(const char *path, const char *options, struct impl_sourc
     void *symbol;
 
     source->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (source->library == NULL) {
+    if (!source->library) {
         snprintf(reason, REASON, "cannot load: %.500s", dlerror());
         return -1;
     }
     symbol = dlsym(source->library, "lockstep_impl");
-    if (symbol == NULL) {
+    if (!symbol) {
         snprintf(reason, REASON, "%.400s has no symbol lockstep_impl", path);
         return -1;
     }
     memcpy(&entry, &symbol, sizeof entry); /* C has no cast from an object to a function */
     source->ops = entry(IMPL_VERSION);
-    if (source->ops == NULL) {
+    if (!source->ops) {
         snprintf(reason, REASON, "%.400s does not know version %d of impl.h", path, IMPL_VERSION);
         return -1;
     }
     fault = table_fault(source->ops, text);
-    if (fault == NULL)
+    if (!fault)
         return copy_options(source, options, reason);
     source->ops = NULL;
     snprintf(reason, REASON, "%.400s: %s", path, fault);
@@ -131,7 +131,7 @@ static int load_process(const char *command, double seconds, const char *options
     int n;
 
     if (!(seconds >= 0.001 && seconds <= 86400) || command[strspn(command, " \t")] == '\0' ||
-        strchr(command, '\n') != NULL) {
+        strchr(command, '\n')) {
         snprintf(reason, REASON,
                  "an implementation behind a pipe is exec:COMMAND, or "
                  "exec@SECONDS:COMMAND with the limit of one operation; COMMAND is "
@@ -164,11 +164,11 @@ int impl_load(const char *spec, const char *options, struct impl_source *source,
     const char *command = command_of(spec, &seconds);
 
     memset(source, 0, sizeof *source);
-    if (command != NULL)
+    if (command)
         return load_process(command, seconds, options, source, reason);
     if (strncmp(spec, "mutant:", 7) == 0)
         return load_mutant(spec + 7, options, source, reason);
-    if (strchr(spec, '/') != NULL)
+    if (strchr(spec, '/'))
         return load_library(spec, options, source, reason);
     if (strcmp(spec, "reference") == 0) {
         source->ops = reference_impl();

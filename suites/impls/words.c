@@ -65,7 +65,7 @@ enum {
 
 const char *impl_capability_word(uint64_t capability)
 {
-    for (int i = 0; i < IMPL_CAPABILITIES; i++)
+    for (int i = 0; i < IMPL_CAPABILITIES; ++i)
         if (capability == (uint64_t)1 << i)
             return capability_words[i];
     return "unknown";
@@ -73,7 +73,7 @@ const char *impl_capability_word(uint64_t capability)
 
 uint64_t impl_capability_of(const char *word)
 {
-    for (int i = 0; i < IMPL_CAPABILITIES; i++)
+    for (int i = 0; i < IMPL_CAPABILITIES; ++i)
         if (strcmp(capability_words[i], word) == 0)
             return (uint64_t)1 << i;
     return 0;
@@ -86,7 +86,7 @@ const char *impl_dialect_word(enum impl_dialect dialect)
 
 int impl_dialect_of(const char *word)
 {
-    for (int i = 0; i < IMPL_DIALECTS; i++)
+    for (int i = 0; i < IMPL_DIALECTS; ++i)
         if (strcmp(dialects[i].word, word) == 0)
             return i;
     return -1;
@@ -96,7 +96,7 @@ int impl_dialect_choices(enum impl_dialect dialect, enum impl_choice choices[IMP
 {
     int n = 0;
 
-    for (int i = 0; i < IMPL_MAX_CHOICES; i++) {
+    for (int i = 0; i < IMPL_MAX_CHOICES; ++i) {
         choices[i] =
             (unsigned)dialect < IMPL_DIALECTS ? dialects[dialect].choice[i] : IMPL_UNDECLARED;
         n += choices[i] != IMPL_UNDECLARED;
@@ -109,7 +109,7 @@ bool impl_dialect_allows(enum impl_dialect dialect, enum impl_choice choice)
     enum impl_choice choices[IMPL_MAX_CHOICES];
     const int n = impl_dialect_choices(dialect, choices);
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         if (choices[i] == choice)
             return true;
     return false;
@@ -122,7 +122,7 @@ const char *impl_choice_word(enum impl_choice choice)
 
 enum impl_choice impl_choice_of(const char *word)
 {
-    for (int i = 1; i < CHOICES; i++)
+    for (int i = 1; i < CHOICES; ++i)
         if (strcmp(choice_words[i], word) == 0)
             return (enum impl_choice)i;
     return IMPL_UNDECLARED;
@@ -135,7 +135,7 @@ const char *impl_dtype_word(enum impl_dtype dtype)
 
 enum impl_dtype impl_dtype_of(const char *word)
 {
-    for (int i = 1; i < DTYPES; i++)
+    for (int i = 1; i < DTYPES; ++i)
         if (strcmp(dtypes[i].word, word) == 0)
             return (enum impl_dtype)i;
     return IMPL_NONE;

@@ -13,7 +13,7 @@ static int dump(const float values[], size_t n)
 static int dump_all(const struct workload *workload, const struct workload_set *set, size_t rows,
                     float values[])
 {
-    for (size_t p = 0; p < workload_n_params(workload); p++) {
+    for (size_t p = 0; p < workload_n_params(workload); ++p) {
         workload_fill_param(workload, set, p, values);
         if (dump(values, workload_param_count(workload, p)))
             return -1;
@@ -32,19 +32,19 @@ int main(int argc, char **argv)
     char why[200];
     size_t rows, most = 0;
     float *values;
-    int rc;
+    int status;
 
     if (argc != 5 || workload_parse(argv[1], &workload, why, sizeof why))
         return 2;
     rows = strtoull(argv[4], NULL, 10);
     set = workload_batch(&workload, rows, DP_MATH_F32, strtoull(argv[2], NULL, 10), atoi(argv[3]));
-    for (size_t i = 0; i < workload.n_sizes; i++)
+    for (size_t i = 0; i < workload.n_sizes; ++i)
         most = rows * workload.size[i] > most ? rows * workload.size[i] : most;
-    for (size_t p = 0; p < workload_n_params(&workload); p++)
+    for (size_t p = 0; p < workload_n_params(&workload); ++p)
         if (workload_param_count(&workload, p) > most)
             most = workload_param_count(&workload, p);
     values = calloc(most, sizeof *values);
-    rc = values == NULL || dump_all(&workload, &set, rows, values);
+    status = !values || dump_all(&workload, &set, rows, values);
     free(values);
-    return rc == 0 ? 0 : 1;
+    return status == 0 ? 0 : 1;
 }

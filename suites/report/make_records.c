@@ -81,7 +81,7 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
 {
     int devices[MOST_DEVICES];
     char name[96], why[200];
-    int rc = 0;
+    int status = 0;
 
     *plan = (struct plan_options){.backend = "cpu",
                                   .dp = true,
@@ -94,18 +94,18 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
                                   .limits = {1, STEPS, STEPS}};
     snprintf(plan->devices, sizeof plan->devices, "virt:%d", kind->wide ? 64 : 8);
     plan->n_counts = kind->grid ? GRID_COUNTS : (size_t)devices_of(kind, devices);
-    for (size_t i = 0; i < plan->n_counts; i++)
+    for (size_t i = 0; i < plan->n_counts; ++i)
         plan->count[i] = kind->grid ? i + 1 : (size_t)devices[i];
     plan->n_batches = kind->grid ? GRID_BATCHES : n_batches;
-    for (size_t i = 0; i < plan->n_batches; i++)
+    for (size_t i = 0; i < plan->n_batches; ++i)
         plan->batch[i] = kind->grid ? i + 1 : batches[i];
     plan->n_workloads = kind->grid ? kind->grid : 2;
-    for (size_t i = 0; i < plan->n_workloads; i++) {
+    for (size_t i = 0; i < plan->n_workloads; ++i) {
         snprintf(name, sizeof name, "mlp:%zu,8", i + 1);
-        rc |= workload_parse(kind->grid ? name : models[i].workload, &plan->workload[i], why,
-                             sizeof why);
+        status |= workload_parse(kind->grid ? name : models[i].workload, &plan->workload[i], why,
+                                 sizeof why);
     }
-    return rc;
+    return status;
 }
 
 static int fill_run(const struct kind *kind, const struct plan_options *plan,
@@ -148,11 +148,11 @@ static int fill_run(const struct kind *kind, const struct plan_options *plan,
                                .n_slots = kind->wide ? 64 : 8};
     snprintf(run->scaling, sizeof run->scaling, plan->weak ? "weak" : "strong");
     snprintf(run->devices, sizeof run->devices, "%s", plan->devices);
-    if (kind->run_id != NULL)
+    if (kind->run_id)
         snprintf(run->run_id, sizeof run->run_id, "%s", kind->run_id);
-    if (kind->node != NULL)
+    if (kind->node)
         snprintf(run->node_hash, sizeof run->node_hash, "%s", kind->node);
-    for (int i = 0; i < run->n_slots; i++) {
+    for (int i = 0; i < run->n_slots; ++i) {
         run->slot[i] = (struct record_slot){.kind = "virt", .bound = !kind->unbound};
         snprintf(run->slot[i].name, sizeof run->slot[i].name, "virt:%d", i);
     }
@@ -199,24 +199,24 @@ static int fill_steps(const struct model *model, size_t n_samples, struct record
     cell->warmup_steps = WARMUP;
     if (record_cell_alloc(cell, n_samples, devices) != 0)
         return -1;
-    for (size_t i = 0; i < cell->n_samples; i++) {
+    for (size_t i = 0; i < cell->n_samples; ++i) {
         double noise = 1.0 + 0.01 * (double)((i * 7 + 3 * (size_t)cell->key.launch) % 11);
 
         cell->t_start_ns[i] = at;
         cell->t_step_ns[i] = (uint64_t)(step * noise * (i < 3 ? 2.0 : 1.0));
         cell->flags[i] = i < 3 ? RECORD_WARMUP : 0;
         at += cell->t_step_ns[i] + 1000;
-        for (int p = 0; p < RECORD_PHASES; p++)
-            for (int r = 0; r < cell->n_ranks; r++)
+        for (int p = 0; p < RECORD_PHASES; ++p)
+            for (int r = 0; r < cell->n_ranks; ++r)
                 cell->phase_ns[p][(size_t)r * cell->n_samples + i] =
                     cell->t_step_ns[i] * (uint64_t)(p == RECORD_BACKWARD ? 50 : 3 + p) / 100;
-        for (int r = 0; r < cell->n_ranks; r++)
+        for (int r = 0; r < cell->n_ranks; ++r)
             cell->matmul_ns[(size_t)r * cell->n_samples + i] =
                 cell->t_step_ns[i] * model->matmul_percent / 100;
     }
     cell->setup_ns = 1000;
     cell->wall_ns = cell->setup_ns + at;
-    for (size_t i = 0; plain && i < sizeof of_wrapper / sizeof of_wrapper[0]; i++) {
+    for (size_t i = 0; plain && i < sizeof of_wrapper / sizeof of_wrapper[0]; ++i) {
         free(cell->phase_ns[of_wrapper[i]]);
         cell->phase_ns[of_wrapper[i]] = NULL;
     }
@@ -277,7 +277,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     if (fill_steps(model, cell.steps_checked, &cell) == 0) {
         record_derive(&cell);
         text = record_cell_text(&cell);
-        result = text != NULL ? record_append(fd, text, &err) : -1;
+        result = text ? record_append(fd, text, &err) : -1;
     }
     if (result != 0)
         fprintf(stderr, "make_records: %s\n", err.text);
@@ -292,7 +292,7 @@ static int write_point(const struct kind *kind, const struct record_run *run, in
 {
     int result = 0;
 
-    for (int launch = 0; launch < kind->launches && result == 0; launch++) {
+    for (int launch = 0; launch < kind->launches && result == 0; ++launch) {
         struct record_key of_launch = *key;
 
         of_launch.launch = launch;
@@ -308,7 +308,7 @@ static int write_line(const struct kind *kind, const struct record_run *run, int
     const int count = devices > 0 ? devices : 1;
     int result = 0;
 
-    for (size_t b = 0; b < n_batches && result == 0; b++) {
+    for (size_t b = 0; b < n_batches && result == 0; ++b) {
         struct record_key key;
 
         fill_key(model, count, batches[b] * (size_t)(kind->weak ? count : 1), &key);
@@ -323,10 +323,10 @@ static int write_cells(const struct kind *kind, const struct record_run *run, in
     int devices[MOST_DEVICES], n = devices_of(kind, devices), result = 0;
     size_t order = 0;
 
-    for (size_t m = 0; m < 2 && result == 0; m++) {
+    for (size_t m = 0; m < 2 && result == 0; ++m) {
         if (kind->plain)
             result = write_line(kind, run, fd, &models[m], 0, &order);
-        for (int d = 0; d < n && result == 0; d++)
+        for (int d = 0; d < n && result == 0; ++d)
             result = write_line(kind, run, fd, &models[m], devices[d], &order);
     }
     return result;
@@ -337,8 +337,8 @@ static int write_grid(const struct kind *kind, const struct record_run *run, int
     int result = 0;
     size_t order = 0;
 
-    for (size_t w = 0; w < kind->grid; w++)
-        for (size_t i = 0; i < (GRID_COUNTS + 1) * GRID_BATCHES && result == 0; i++) {
+    for (size_t w = 0; w < kind->grid; ++w)
+        for (size_t i = 0; i < (GRID_COUNTS + 1) * GRID_BATCHES && result == 0; ++i) {
             const int devices = (int)(i / GRID_BATCHES);
             const bool plain = devices == 0;
             struct record_key key;
@@ -356,7 +356,7 @@ static size_t count_ok(const struct kind *kind, const struct record_run *run)
 {
     size_t ok = 0;
 
-    for (size_t order = 0; order < run->planned && !kind->no_cells; order++) {
+    for (size_t order = 0; order < run->planned && !kind->no_cells; ++order) {
         struct record_cell cell = {.status = RECORD_OK};
 
         fill_status(kind, order, &cell);
@@ -378,14 +378,14 @@ static int write_file(const struct kind *kind, const char *path)
     const size_t ok = count_ok(kind, &run), not_ok = kind->no_cells ? 0 : run.planned - ok;
 
     text = record_run_text(&run);
-    if (text != NULL && record_append(fd, text, &err) == 0)
+    if (text && record_append(fd, text, &err) == 0)
         result = kind->no_cells   ? 0
                  : kind->grid > 0 ? write_grid(kind, &run, fd)
                                   : write_cells(kind, &run, fd);
     free(text);
     text = record_end_text(run.run_id, run.planned, ok, not_ok, kind->no_cells);
     if (result == 0)
-        result = text != NULL ? record_append(fd, text, &err) : -1;
+        result = text ? record_append(fd, text, &err) : -1;
     free(text);
     close(fd);
     return result;
@@ -395,7 +395,7 @@ int main(int argc, char **argv)
 {
     size_t n = sizeof kinds / sizeof kinds[0];
 
-    for (size_t i = 0; argc == 3 && i < n; i++)
+    for (size_t i = 0; argc == 3 && i < n; ++i)
         if (strcmp(argv[1], kinds[i].name) == 0) {
             if (write_file(&kinds[i], argv[2]) == 0)
                 return 0;

@@ -68,11 +68,11 @@ static bool wanted(const struct options *options, const char *name)
     const size_t length = strlen(name);
     const char *at = options->kinds;
 
-    while (at != NULL && *at != '\0') {
+    while (at && *at != '\0') {
         if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
             return true;
         at = strchr(at, ',');
-        at = at == NULL ? NULL : at + 1;
+        at = !at ? NULL : at + 1;
     }
     return options->kinds == NULL;
 }
@@ -84,11 +84,11 @@ static int add_points(struct torture *t, int process, enum fault_kind kind, unsi
     const unsigned n = most > 0 && calls > most ? most : calls;
     struct fault_point *grown = realloc(t->point, (t->n + (size_t)n * ERRORS + 1) * sizeof *grown);
 
-    if (grown == NULL)
+    if (!grown)
         return -1;
     t->point = grown;
-    for (unsigned i = 0; i < n; i++)
-        for (int e = 0; e < ERRORS && kinds[kind].error[e] != 0; e++)
+    for (unsigned i = 0; i < n; ++i)
+        for (int e = 0; e < ERRORS && kinds[kind].error[e] != 0; ++e)
             t->point[t->n++] =
                 (struct fault_point){.process = process,
                                      .kind = kind,
@@ -102,8 +102,8 @@ static int list_points(struct torture *t)
 {
     const struct fault_page *page = t->place.page;
 
-    for (int p = 0; p < page->n_processes && p < FAULT_PROCESSES; p++)
-        for (int k = 0; k < FAULT_KINDS; k++)
+    for (int p = 0; p < page->n_processes && p < FAULT_PROCESSES; ++p)
+        for (int k = 0; k < FAULT_KINDS; ++k)
             if (wanted(&t->options, kinds[k].name) &&
                 add_points(t, p, (enum fault_kind)k, page->in[p].calls[k]) != 0)
                 return -1;
@@ -127,7 +127,7 @@ static void choose_sample(struct torture *t)
     t->n = t->options.parts > 0 ? n : t->n;
     if (t->options.sample == 0 || t->options.sample >= t->n)
         return;
-    for (size_t i = 0; i < t->options.sample; i++) {
+    for (size_t i = 0; i < t->options.sample; ++i) {
         const size_t other = i + next_random(&state) % (t->n - i);
         const struct fault_point point = t->point[i];
 
@@ -145,13 +145,13 @@ static int parse_only(struct torture *t)
     struct fault_point *point = calloc(1, sizeof *point);
     char name[16];
 
-    if (point == NULL || sscanf(t->options.only, "%d:%15[a-z]:%u:%d", &point->process, name,
-                                &point->n, &point->error) != 4) {
+    if (!point || sscanf(t->options.only, "%d:%15[a-z]:%u:%d", &point->process, name, &point->n,
+                         &point->error) != 4) {
         free(point);
         return -1;
     }
     while (point->kind < FAULT_KINDS && strcmp(kinds[point->kind].name, name) != 0)
-        point->kind++;
+        ++point->kind;
     point->stays = t->options.stays;
     t->point = point;
     t->n = 1;
@@ -174,17 +174,17 @@ static int run_points(struct torture *t)
     struct fault_end end;
     char why[256];
 
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < t->n; ++i) {
         const struct fault_point *point = &t->point[i];
 
         if (fault_run(&t->place, t->command, point, &end) != 0)
             return complain("a run");
         const enum fault_verdict verdict = fault_judge(&t->place, t->command, point, &end, why);
 
-        t->verdict[point->kind][verdict]++;
+        ++t->verdict[point->kind][verdict];
         if (verdict == FAULT_BAD)
             tell(t, point, why, &end);
-        if (t->options.only != NULL)
+        if (t->options.only)
             printf("%s%sstatus %d\n", end.out, end.err, WEXITSTATUS(end.status));
     }
     return 0;
@@ -196,11 +196,11 @@ static int sum_up(const struct torture *t)
 
     printf("%-14s %-8s %6s %6s %9s %10s %6s\n", "command", "calls", "points", "said", "unharmed",
            "unreached", "bad");
-    for (int k = 0; k <= FAULT_KINDS; k++) {
+    for (int k = 0; k <= FAULT_KINDS; ++k) {
         const unsigned *v = k < FAULT_KINDS ? t->verdict[k] : sum;
         const unsigned n = v[FAULT_SAID] + v[FAULT_UNHARMED] + v[FAULT_UNREACHED] + v[FAULT_BAD];
 
-        for (int i = 0; i < FAULT_VERDICTS && k < FAULT_KINDS; i++)
+        for (int i = 0; i < FAULT_VERDICTS && k < FAULT_KINDS; ++i)
             sum[i] += v[i];
         points += k < FAULT_KINDS ? n : 0;
         if (n > 0)
@@ -224,7 +224,7 @@ static int run_true(struct torture *t)
     struct fault_end end;
     char why[256];
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         if (fault_run(&t->place, t->command, &none, &end) != 0)
             return complain("a run");
         if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0) {
@@ -263,14 +263,14 @@ static int prepare(struct fault_place *place, const char *folder)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    for (int i = 5; i < argc; i++) {
+    for (int i = 5; i < argc; ++i) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
 
         if (strcmp(argv[i], "--stays") == 0) {
             options->stays = true;
             continue;
         }
-        if (value == NULL)
+        if (!value)
             return -1;
         if (strcmp(argv[i], "--kinds") == 0)
             options->kinds = value;
@@ -285,7 +285,7 @@ static int parse(int argc, char **argv, struct options *options)
             options->seed = (unsigned)strtoul(value, NULL, 10);
         else
             return -1;
-        i++;
+        ++i;
     }
     return 0;
 }
@@ -301,9 +301,9 @@ int main(int argc, char **argv)
               stderr);
         return 2;
     }
-    while (t.command->name != NULL && strcmp(t.command->name, argv[4]) != 0)
-        t.command++;
-    if (t.command->name == NULL) {
+    while (t.command->name && strcmp(t.command->name, argv[4]) != 0)
+        ++t.command;
+    if (!t.command->name) {
         fprintf(stderr, "torture_calls: no command '%s'\n", argv[4]);
         return 2;
     }

@@ -39,7 +39,7 @@ static const struct ending *ending_of(const char *path)
     const struct ending *ending = endings;
 
     while (!ends_with(path, ending->ending))
-        ending++;
+        ++ending;
     return ending;
 }
 
@@ -52,10 +52,10 @@ static const struct left_out {
 
 static size_t skip(const char *text, size_t at, size_t bytes)
 {
-    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
+    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; ++i)
         if (strncmp(text + at, left_out[i].key, strlen(left_out[i].key)) == 0)
             while (at + 1 < bytes && text[at] != left_out[i].end)
-                at++;
+                ++at;
     return at;
 }
 
@@ -64,9 +64,9 @@ static size_t fold(char *text, size_t bytes)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; ++i) {
         i = skip(text, i, bytes);
-        const bool number = strchr("0123456789abcdef.-+, ", text[i]) != NULL && text[i] != '\0';
+        const bool number = strchr("0123456789abcdef.-+, ", text[i]) && text[i] != '\0';
 
         if (!number)
             text[n++] = text[i];
@@ -89,7 +89,7 @@ bool fault_same_files(const char *path, const char *other)
 {
     size_t n_a = 0, n_b = 0;
     char *a = fault_read(path, &n_a), *b = fault_read(other, &n_b);
-    const bool equal = a != NULL && b != NULL && same(path, a, n_a, b, n_b);
+    const bool equal = a && b && same(path, a, n_a, b, n_b);
 
     free(a);
     free(b);
@@ -109,7 +109,7 @@ static bool is_lines(const char *text, size_t bytes)
 {
     for (const char *end; bytes > 0; bytes -= (size_t)(end - text) + 1, text = end + 1) {
         end = memchr(text, '\n', bytes);
-        if (end == NULL || !is_json(text, (size_t)(end - text)))
+        if (!end || !is_json(text, (size_t)(end - text)))
             return false;
     }
     return true;
@@ -123,7 +123,7 @@ static bool is_whole(const char *path)
     char *text = fault_read(path, &bytes);
     bool good = false;
 
-    if (text == NULL)
+    if (!text)
         return false;
     switch (ending->whole) {
     case WHOLE_JSON:
@@ -144,7 +144,7 @@ static bool is_whole(const char *path)
 
 static bool is_one_of(const char *const list[], const char *path)
 {
-    for (int i = 0; list[i] != NULL; i++)
+    for (int i = 0; list[i]; ++i)
         if (strcmp(list[i], path) == 0)
             return true;
     return false;
@@ -162,7 +162,7 @@ static bool keeps_old(const struct fault_command *command, const char *path, boo
         return true;
     text = fault_read(path, &bytes);
     old = fault_old(path, &n_old);
-    if (text != NULL && old != NULL) {
+    if (text && old) {
         const bool begins = bytes >= n_old && memcmp(text, old, n_old) == 0;
 
         *same = begins && bytes == n_old;
@@ -197,7 +197,7 @@ bool fault_judge_folder(const struct fault_command *command, const char *path, c
     struct stat info;
     bool good = folder != NULL;
 
-    while (good && (entry = readdir(folder)) != NULL) {
+    while (good && (entry = readdir(folder))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         snprintf(below, sizeof below, "%s%s%s", strcmp(path, ".") == 0 ? "" : path,
@@ -212,7 +212,7 @@ bool fault_judge_folder(const struct fault_command *command, const char *path, c
             good = judge_file(command, below, model, why);
         }
     }
-    if (folder != NULL)
+    if (folder)
         closedir(folder);
     return good;
 }
@@ -221,7 +221,7 @@ bool fault_old_there(const struct fault_command *command, char why[256])
 {
     struct stat info;
 
-    for (int i = 0; command->old[i] != NULL; i++) {
+    for (int i = 0; command->old[i]; ++i) {
         if (stat(command->old[i], &info) != 0) {
             snprintf(why, 256, "%.200s, which was there before, is gone", command->old[i]);
             return false;
@@ -242,7 +242,7 @@ bool fault_all_there(const char *path, char why[256])
     snprintf(model, sizeof model, "../true/%s", path);
     folder = opendir(model);
     good = folder != NULL;
-    while (good && (entry = readdir(folder)) != NULL) {
+    while (good && (entry = readdir(folder))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         snprintf(below, sizeof below, "%s%s%s", strcmp(path, ".") == 0 ? "" : path,
@@ -255,7 +255,7 @@ bool fault_all_there(const char *path, char why[256])
             good = false;
         }
     }
-    if (folder != NULL)
+    if (folder)
         closedir(folder);
     return good;
 }

@@ -18,7 +18,7 @@ static int complaints(const char *text, const char **first)
 
         if (!progress && strncmp(line, "epoch ", 6) != 0 && n++ == 0)
             *first = line;
-        line = end == NULL ? line + strlen(line) : end + 1;
+        line = !end ? line + strlen(line) : end + 1;
     }
     return n;
 }
@@ -26,8 +26,7 @@ static int complaints(const char *text, const char **first)
 /* Of a case that did not pass, with a reason behind it. */
 static bool has_verdict(const char *text)
 {
-    return strncmp(text, "BROKEN ", 7) == 0 || strstr(text, "\nBROKEN ") != NULL ||
-           strstr(text, "\nFAIL ") != NULL;
+    return strncmp(text, "BROKEN ", 7) == 0 || strstr(text, "\nBROKEN ") || strstr(text, "\nFAIL ");
 }
 
 /* The line names what failed. */
@@ -35,8 +34,8 @@ static bool names_cause(const struct fault_point *point, const char *line)
 {
     static const char *const words[] = {"memory", "allocate"};
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0] && point->kind <= FAULT_JANSSON; i++)
-        if (strstr(line, words[i]) != NULL)
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && point->kind <= FAULT_JANSSON; ++i)
+        if (strstr(line, words[i]))
             return true;
     return point->kind > FAULT_JANSSON;
 }
@@ -82,7 +81,7 @@ enum fault_verdict fault_judge(const struct fault_place *place, const struct fau
 
     why[0] = '\0';
     known = ends_in_glibc(end);
-    for (size_t i = 0; i < sizeof documented / sizeof documented[0]; i++)
+    for (size_t i = 0; i < sizeof documented / sizeof documented[0]; ++i)
         known = known || (WIFEXITED(end->status) && WEXITSTATUS(end->status) == documented[i]);
     if (end->hangs)
         snprintf(why, 256, "it hangs");

@@ -20,7 +20,7 @@ int fault_remove(const char *path)
     const struct dirent *entry;
     char below[FAULT_TEXT];
 
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+    while (folder && (entry = readdir(folder))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
@@ -29,7 +29,7 @@ int fault_remove(const char *path)
             return -1;
         }
     }
-    if (folder != NULL)
+    if (folder)
         closedir(folder);
     if (strcmp(path, ".") == 0)
         return 0;
@@ -42,10 +42,10 @@ char *fault_read(const char *path, size_t *bytes)
     struct stat info;
     char *text = NULL;
 
-    if (file == NULL)
+    if (!file)
         return NULL;
     if (fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode) &&
-        (text = malloc((size_t)info.st_size + 1)) != NULL) {
+        (text = malloc((size_t)info.st_size + 1))) {
         *bytes = fread(text, 1, (size_t)info.st_size, file);
         text[*bytes] = '\0';
     }
@@ -59,7 +59,7 @@ char *fault_old(const char *path, size_t *bytes)
     char input[FAULT_TEXT], *old;
 
     snprintf(input, sizeof input, "../input/%s", path);
-    if ((old = fault_read(input, bytes)) != NULL)
+    if ((old = fault_read(input, bytes)))
         return old;
     *bytes = sizeof text - 1;
     return strdup(text);
@@ -75,12 +75,12 @@ static int put_old(const char *path)
     FILE *file = NULL;
 
     snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 0 : (int)(slash - path), path);
-    if (text != NULL && (folder[0] == '\0' || mkdir(folder, 0777) == 0 || errno == EEXIST))
+    if (text && (folder[0] == '\0' || mkdir(folder, 0777) == 0 || errno == EEXIST))
         file = fopen(path, "w");
-    const bool good = file != NULL && fwrite(text, 1, bytes, file) == bytes;
+    const bool good = file && fwrite(text, 1, bytes, file) == bytes;
 
     free(text);
-    return file != NULL && fclose(file) == 0 && good ? 0 : -1;
+    return file && fclose(file) == 0 && good ? 0 : -1;
 }
 
 static void become(const struct fault_place *place, const struct fault_command *command,
@@ -91,7 +91,7 @@ static void become(const struct fault_place *place, const struct fault_command *
     int n = 0;
 
     argument[n++] = (char *)place->program;
-    for (int i = 0; command->argument[i] != NULL; i++)
+    for (int i = 0; command->argument[i]; ++i)
         argument[n++] = (char *)command->argument[i];
     argument[n] = NULL;
     setpgid(0, 0);
@@ -137,7 +137,7 @@ int fault_run(const struct fault_place *place, const struct fault_command *comma
     page->stays = point->stays;
     if (fault_remove(".") != 0)
         return -1;
-    for (int i = 0; command->old[i] != NULL; i++)
+    for (int i = 0; command->old[i]; ++i)
         if (put_old(command->old[i]) != 0)
             return -1;
     output[0] = open_new("../out");

@@ -69,8 +69,7 @@ static int parse(int argc, char **argv, struct options *options)
         else
             return 2;
     }
-    if (optind == argc && options->lockstep != NULL && options->folder != NULL &&
-        options->rounds > 0)
+    if (optind == argc && options->lockstep && options->folder && options->rounds > 0)
         return -1;
     fputs(usage, stderr);
     return 2;
@@ -81,11 +80,11 @@ static void print_counts(const struct kill_torture *torture)
     const struct kill_counts *counts = &torture->counts;
 
     printf("killed:");
-    for (int i = 0; i < KILL_WHOMS; i++)
+    for (int i = 0; i < KILL_WHOMS; ++i)
         printf("%s %zu %s", i > 0 ? "," : "", counts->kills[i], kill_whom_names[i]);
     printf("; %zu of them had ended\nthe file was: %zu not there or empty, %zu a part of a header",
            counts->after_end, counts->no_file, counts->no_header);
-    for (size_t i = 0; i <= torture->undisturbed.run.planned && i <= KILL_MAX_CELLS; i++)
+    for (size_t i = 0; i <= torture->undisturbed.run.planned && i <= KILL_MAX_CELLS; ++i)
         printf(", %zu %zu cells", counts->cells[i], i);
     printf(", %zu ended; %zu with a torn line\n", counts->ended, counts->torn);
 }
@@ -94,7 +93,7 @@ static size_t count_kills(const struct kill_counts *counts)
 {
     size_t n = 0;
 
-    for (int i = 0; i < KILL_WHOMS; i++)
+    for (int i = 0; i < KILL_WHOMS; ++i)
         n += counts->kills[i];
     return n;
 }
@@ -106,7 +105,7 @@ static int check_hits(const struct kill_torture *torture, size_t rounds, struct 
     const size_t kills = count_kills(counts);
     size_t between = 0;
 
-    for (size_t i = 0; i < torture->undisturbed.run.planned && i <= KILL_MAX_CELLS; i++)
+    for (size_t i = 0; i < torture->undisturbed.run.planned && i <= KILL_MAX_CELLS; ++i)
         between += counts->cells[i];
     if (kills >= rounds && 2 * counts->after_end <= kills &&
         (rounds < 100 || between >= rounds / 4))
@@ -123,7 +122,7 @@ static int run_rounds(struct kill_torture *torture, size_t first, size_t last, s
 {
     size_t reported = first;
 
-    for (size_t i = first; i < last; i++) {
+    for (size_t i = first; i < last; ++i) {
         *failed = i;
         if (kill_round(torture, i, err))
             return -1;
@@ -131,7 +130,7 @@ static int run_rounds(struct kill_torture *torture, size_t first, size_t last, s
             continue;
         if (kill_report(torture, reported, i, err))
             return -1;
-        for (; reported <= i; reported++)
+        for (; reported <= i; ++reported)
             kill_remove(torture, "round", reported);
         fprintf(stderr, "[%zu/%zu] rounds passed\n", i + 1 - first, last - first);
     }
@@ -157,18 +156,18 @@ static int run(const struct options *options)
     }
     fprintf(stderr, "seed %" PRIu64 ", an undisturbed sweep of %zu cells takes %.3f s\n",
             options->seed, torture.undisturbed.run.planned, torture.seconds);
-    const int rc = run_rounds(&torture, first, last, &failed, &err);
+    const int status = run_rounds(&torture, first, last, &failed, &err);
 
     print_counts(&torture);
-    if (rc == 0)
+    if (status == 0)
         printf("PASS %zu of %zu\n", last - first, last - first);
     else
         printf("FAIL round %zu, seed %" PRIu64 ": %s; kept in %s/round-%zu\n", failed,
                options->seed, err.text, torture.folder, failed);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; ++i)
         kill_remove(&torture, "whole", i);
     records_free(&torture.undisturbed);
-    return rc ? 1 : 0;
+    return status ? 1 : 0;
 }
 
 int main(int argc, char **argv)

@@ -74,7 +74,7 @@ void kill_remove(const struct kill_torture *torture, const char *name, size_t nu
 {
     char path[700];
 
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; ++i) {
         snprintf(path, sizeof path, "%s/%s-%zu/log-%d", torture->folder, name, number, i);
         remove(path);
     }
@@ -88,7 +88,7 @@ static void open_round(struct round *round, struct kill_torture *torture, const 
                        size_t number)
 {
     *round = (struct round){.torture = torture, .random = torture->seed};
-    for (int i = 0; i < 2; i++) /* neighbouring seeds and numbers have nothing in common */
+    for (int i = 0; i < 2; ++i) /* neighbouring seeds and numbers have nothing in common */
         round->random = next_random(&round->random) + number;
     snprintf(round->folder, sizeof round->folder, "%.500s/%s-%zu", torture->folder, name, number);
     snprintf(round->file, sizeof round->file, "%s/sweep.jsonl", round->folder);
@@ -122,14 +122,14 @@ static int look(struct round *round, struct text_error *err)
 static void count_stage(struct kill_counts *counts, const struct records *records)
 {
     counts->torn += records->whole < records->bytes && records->n_headers > 0;
-    if (records->bytes == 0 && records->text != NULL && records->n_headers == 0)
-        counts->no_file++;
+    if (records->bytes == 0 && records->text && records->n_headers == 0)
+        ++counts->no_file;
     else if (records->n_headers == 0)
-        counts->no_header++;
+        ++counts->no_header;
     else if (records->n_ends > 0)
-        counts->ended++;
+        ++counts->ended;
     else
-        counts->cells[records->n_cells < KILL_MAX_CELLS ? records->n_cells : KILL_MAX_CELLS]++;
+        ++counts->cells[records->n_cells < KILL_MAX_CELLS ? records->n_cells : KILL_MAX_CELLS];
 }
 
 /* As a power cut would leave it: the last line ends somewhere. */
@@ -141,7 +141,7 @@ static int tear(struct round *round, struct text_error *err)
     if (records->bytes == 0)
         return 0;
     while (start > 0 && (start == records->bytes || records->text[start - 1] != '\n'))
-        start--;
+        --start;
 
     const double length = (double)(records->bytes - start);
     const size_t keep = start + (size_t)(next_fraction(&round->random) * length);
@@ -160,12 +160,12 @@ static void kill_whom(enum kill_whom whom, pid_t sweep)
 
     if (whom == KILL_BOTH || whom == KILL_WORKER || whom == KILL_STOPPED)
         n = process_children(sweep, worker, sizeof worker / sizeof worker[0]);
-    for (size_t i = 0; i < n && whom == KILL_STOPPED; i++)
+    for (size_t i = 0; i < n && whom == KILL_STOPPED; ++i)
         if (process_is_worker(worker[i]))
             kill(worker[i], SIGSTOP);
     if (whom != KILL_WORKER)
         kill(sweep, SIGKILL);
-    for (size_t i = 0; i < n && whom != KILL_STOPPED; i++)
+    for (size_t i = 0; i < n && whom != KILL_STOPPED; ++i)
         kill(worker[i], SIGKILL);
 }
 
@@ -176,10 +176,10 @@ static int check_announced(const struct round *round, size_t cells_before, struc
     size_t announced = 0;
     char line[512];
 
-    if (log == NULL)
+    if (!log)
         return records_say(err, "there is no %.160s", round->log);
-    while (fgets(line, sizeof line, log) != NULL)
-        announced += line[0] == '[' && strchr(line, '\n') != NULL;
+    while (fgets(line, sizeof line, log))
+        announced += line[0] == '[' && strchr(line, '\n');
     fclose(log);
     return round->before.n_cells >= cells_before + announced
                ? 0
@@ -223,7 +223,7 @@ static int sit_disturbed(struct round *round, bool resume, bool *ended, struct t
     if (*ended && WEXITSTATUS(status) > (whom == KILL_WORKER ? 1 : 0))
         return records_say(err, "status %d of a sweep, see %.120s", WEXITSTATUS(status),
                            round->log);
-    counts->kills[whom]++;
+    ++counts->kills[whom];
     counts->after_end += *ended && WEXITSTATUS(status) == 0;
     if (look(round, err) || check_announced(round, cells_before, err))
         return -1;
@@ -265,7 +265,7 @@ static int disturb(struct round *round, struct text_error *err)
 {
     bool again = true;
 
-    for (int i = 0; i < SITTINGS_MAX - 1 && again; i++) {
+    for (int i = 0; i < SITTINGS_MAX - 1 && again; ++i) {
         const bool resume = access(round->file, F_OK) == 0;
         bool ended = false;
 
@@ -299,18 +299,18 @@ int kill_round(struct kill_torture *torture, size_t number, struct text_error *e
     struct round round;
 
     open_round(&round, torture, "round", number);
-    const int rc = run_round(&round, err);
+    const int status = run_round(&round, err);
 
-    process_leftover(rc ? 0 : LEFTOVER_SECONDS);
+    process_leftover(status ? 0 : LEFTOVER_SECONDS);
     records_free(&round.before);
-    return rc;
+    return status;
 }
 
 int kill_prepare(struct kill_torture *torture, struct text_error *err)
 {
     double seconds[3];
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; ++i) {
         struct round round;
         int status = 0;
 
@@ -326,7 +326,7 @@ int kill_prepare(struct kill_torture *torture, struct text_error *err)
         records_free(&torture->undisturbed);
         torture->undisturbed = round.before;
     }
-    for (size_t i = 0; i < 3; i++) /* the median */
+    for (size_t i = 0; i < 3; ++i) /* the median */
         if ((seconds[i] >= seconds[(i + 1) % 3]) + (seconds[i] >= seconds[(i + 2) % 3]) == 1 ||
             i == 2)
             torture->seconds = seconds[i];
@@ -341,7 +341,7 @@ int kill_report(struct kill_torture *torture, size_t first, size_t last, struct 
 
     if (last - first >= REPORT_FILES)
         return records_say(err, "%zu files are too many", last - first + 1);
-    for (size_t i = first; i <= last; i++) {
+    for (size_t i = first; i <= last; ++i) {
         snprintf(file[i - first], PATH_BYTES, "%s/round-%zu/sweep.jsonl", torture->folder, i);
         argv[4 + i - first] = file[i - first];
     }

@@ -88,13 +88,13 @@ static pid_t parent_of(const char *process)
 
     snprintf(path, sizeof path, "/proc/%s/stat", process);
     file = fopen(path, "r");
-    if (file == NULL)
+    if (!file)
         return -1;
     n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = '\0';
     state = strrchr(text, ')'); /* the name before it may hold anything */
-    if (state == NULL || sscanf(state + 1, " %c %d", &ended, &parent) != 2 || ended == 'Z')
+    if (!state || sscanf(state + 1, " %c %d", &ended, &parent) != 2 || ended == 'Z')
         return -1;
     return parent;
 }
@@ -105,11 +105,11 @@ size_t process_children(pid_t parent, pid_t child[], size_t max)
     const struct dirent *entry;
     size_t n = 0;
 
-    while (folder != NULL && n < max && (entry = readdir(folder)) != NULL)
+    while (folder && n < max && (entry = readdir(folder)))
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
             parent_of(entry->d_name) == parent)
             child[n++] = (pid_t)strtol(entry->d_name, NULL, 10);
-    if (folder != NULL)
+    if (folder)
         closedir(folder);
     return n;
 }
@@ -121,9 +121,9 @@ bool process_is_worker(pid_t pid)
 
     snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
     file = fopen(path, "r");
-    if (file == NULL)
+    if (!file)
         return false;
-    if (fgets(name, sizeof name, file) == NULL)
+    if (!fgets(name, sizeof name, file))
         name[0] = '\0';
     fclose(file);
     return strcmp(name, "lockstep cell\n") == 0;
@@ -134,12 +134,12 @@ static pid_t end_all(void)
 {
     pid_t child[16], first = 0;
 
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < 100; ++round) {
         const size_t n = process_children(getpid(), child, sizeof child / sizeof child[0]);
 
         if (first == 0 && n > 0)
             first = child[0];
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; ++i)
             kill(child[i], SIGKILL);
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;

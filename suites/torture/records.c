@@ -23,10 +23,10 @@ static int read_text(const char *path, struct records *records, struct text_erro
     FILE *file = fopen(path, "rb");
     size_t capacity = 1 << 16, n;
 
-    if (file == NULL && errno != ENOENT)
+    if (!file && errno != ENOENT)
         return records_say(err, "%.100s: %s", path, strerror(errno));
     records->text = malloc(capacity);
-    while (records->text != NULL && file != NULL &&
+    while (records->text && file &&
            (n = fread(records->text + records->bytes, 1, capacity - records->bytes - 1, file)) >
                0) {
         char *longer;
@@ -35,13 +35,13 @@ static int read_text(const char *path, struct records *records, struct text_erro
         if (records->bytes + 1 < capacity)
             continue;
         longer = realloc(records->text, capacity *= 2);
-        if (longer == NULL)
+        if (!longer)
             free(records->text);
         records->text = longer;
     }
-    if (file != NULL)
+    if (file)
         fclose(file);
-    if (records->text == NULL)
+    if (!records->text)
         return records_say(err, "out of memory for %.100s", path);
     records->text[records->bytes] = '\0';
     return 0;
@@ -61,7 +61,7 @@ static int take_cell(struct records *records, const char *line, struct text_erro
         realloc(records->cell, (records->n_cells + 1) * sizeof *records->cell);
     struct record_cell cell;
 
-    if (cells == NULL)
+    if (!cells)
         return records_say(err, "out of memory for the cells");
     records->cell = cells;
     if (record_cell_parse(line, &cell, err))
@@ -82,7 +82,7 @@ static void take_end(struct records *records, const char *line)
     snprintf(text, sizeof text,
              "\"run_id\":\"%s\",\"planned\":%zu,\"ok\":%zu,\"not_ok\":0,\"interrupted\":false,",
              records->run.run_id, records->run.planned, records->run.planned);
-    records->n_ends++;
+    ++records->n_ends;
     records->end_says_all = strstr(line, text) != NULL;
 }
 
@@ -92,7 +92,7 @@ static int take_line(struct records *records, const char *line, bool first, stru
     if (first != begins(line, "run"))
         return records_say(err, first ? "it is no header" : "it is a second header");
     if (first) {
-        records->n_headers++;
+        ++records->n_headers;
         return record_run_parse(line, &records->run, err);
     }
     if (begins(line, "cell"))
@@ -112,8 +112,7 @@ int records_load(const char *path, struct records *records, struct text_error *e
     char *line = records->text;
     char *end;
 
-    for (size_t number = 1; (end = memchr(line, '\n', records->bytes - records->whole)) != NULL;
-         number++) {
+    for (size_t number = 1; (end = memchr(line, '\n', records->bytes - records->whole)); ++number) {
         struct text_error why = {""};
 
         *end = '\0';
@@ -149,7 +148,7 @@ static size_t count_verified(const struct records *records, const char *id, bool
     size_t n = 0;
 
     *last = false;
-    for (size_t i = 0; i < records->n_cells; i++) {
+    for (size_t i = 0; i < records->n_cells; ++i) {
         if (strcmp(records->cell[i].id, id) != 0)
             continue;
         *last = records->cell[i].status == RECORD_OK;
@@ -172,7 +171,7 @@ int records_compare(const struct records *undisturbed, const struct records *rec
     if (undisturbed->n_cells != planned || records->n_cells != planned + not_verified)
         return records_say(err, "%zu lines of cells, wanted %zu and %zu not verified",
                            records->n_cells, planned, not_verified);
-    for (size_t i = 0; i < planned; i++) {
+    for (size_t i = 0; i < planned; ++i) {
         bool last;
         const size_t n = count_verified(records, undisturbed->cell[i].id, &last);
 

@@ -40,11 +40,11 @@ static int compare(const char *whole, const char *path, size_t not_verified)
         records_free(&undisturbed);
         return complain(path, &err);
     }
-    const int rc = records_compare(&undisturbed, &records, not_verified, &err);
+    const int status = records_compare(&undisturbed, &records, not_verified, &err);
 
     records_free(&undisturbed);
     records_free(&records);
-    return rc ? complain(path, &err) : 0;
+    return status ? complain(path, &err) : 0;
 }
 
 int main(int argc, char **argv)

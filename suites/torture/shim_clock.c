@@ -24,9 +24,9 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 
     if (syscall(SYS_clock_gettime, clock, time) != 0)
         return -1;
-    if (rate != NULL)
+    if (rate)
         change_rate(time, strtod(rate, NULL));
-    if ((clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) && file != NULL && by != NULL &&
+    if ((clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) && file && by &&
         access(file, F_OK) == 0)
         time->tv_sec += strtol(by, NULL, 10);
     return 0;
@@ -37,7 +37,7 @@ time_t time(time_t *seconds)
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    if (seconds != NULL)
+    if (seconds)
         *seconds = now.tv_sec;
     return now.tv_sec;
 }

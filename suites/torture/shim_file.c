@@ -24,7 +24,7 @@ static int find_fault(const char *call, int fd, unsigned long *count)
     unsigned long first;
     int error;
 
-    if (plan == NULL || flags < 0 || !(flags & O_APPEND) || fstat(fd, &info) != 0 ||
+    if (!plan || flags < 0 || !(flags & O_APPEND) || fstat(fd, &info) != 0 ||
         !S_ISREG(info.st_mode) || sscanf(plan, "%15[a-z]:%lu:%d", name, &first, &error) != 3 ||
         strcmp(name, call) != 0)
         return 0;
@@ -70,7 +70,7 @@ int ftruncate(int fd, off_t size)
 {
     const char *allowed = getenv("TORTURE_FILE_CUT");
 
-    if (allowed != NULL && strcmp(allowed, "no") == 0) {
+    if (allowed && strcmp(allowed, "no") == 0) {
         errno = EPERM;
         return -1;
     }

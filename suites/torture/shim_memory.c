@@ -47,8 +47,8 @@ static enum fault_kind kind_of(const char *name)
 {
     if (name[0] == '\0')
         return FAULT_OWN;
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (strstr(name, libraries[i].name) != NULL)
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; ++i)
+        if (strstr(name, libraries[i].name))
             return libraries[i].kind;
     return FAULT_NONE;
 }
@@ -59,7 +59,7 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *unused)
 
     (void)bytes;
     (void)unused;
-    for (int i = 0; i < info->dlpi_phnum && n_objects < OBJECTS && kind != FAULT_NONE; i++) {
+    for (int i = 0; i < info->dlpi_phnum && n_objects < OBJECTS && kind != FAULT_NONE; ++i) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         const uintptr_t begin = info->dlpi_addr + part->p_vaddr;
 
@@ -72,7 +72,7 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *unused)
 
 static const struct object *object_of(const void *caller)
 {
-    for (int i = 0; i < n_objects; i++)
+    for (int i = 0; i < n_objects; ++i)
         if ((uintptr_t)caller >= objects[i].begin && (uintptr_t)caller < objects[i].end)
             return &objects[i];
     return NULL;
@@ -80,13 +80,13 @@ static const struct object *object_of(const void *caller)
 
 int fault_next_process(void)
 {
-    return page == NULL ? 0 : atomic_fetch_add(&page->n_processes, 1);
+    return !page ? 0 : atomic_fetch_add(&page->n_processes, 1);
 }
 
 void fault_become(int number)
 {
     process = number;
-    if (page != NULL && number < FAULT_PROCESSES)
+    if (page && number < FAULT_PROCESSES)
         page->in[number].pid = getpid();
     if (number >= FAULT_PROCESSES)
         page = NULL;
@@ -97,7 +97,7 @@ int fault_of(enum fault_kind kind, const void *caller)
     const struct object *object;
     uint32_t n;
 
-    if (page == NULL || kind == FAULT_NONE)
+    if (!page || kind == FAULT_NONE)
         return 0;
     n = atomic_fetch_add(&page->in[process].calls[kind], 1) + 1;
     if (page->n == 0 || (int)kind != page->kind || process != page->process ||
@@ -111,19 +111,18 @@ int fault_of(enum fault_kind kind, const void *caller)
 
 int fault_of_own(enum fault_kind kind, const void *caller)
 {
-    const struct object *object = page == NULL ? NULL : object_of(caller);
+    const struct object *object = !page ? NULL : object_of(caller);
 
-    return object != NULL && (object->kind == FAULT_OWN || object->kind == FAULT_JANSSON)
+    return object && (object->kind == FAULT_OWN || object->kind == FAULT_JANSSON)
                ? fault_of(kind, caller)
                : 0;
 }
 
 static bool fails(const void *caller)
 {
-    const struct object *object = page == NULL ? NULL : object_of(caller);
-    const int error = object == NULL || for_other
-                          ? 0
-                          : fault_of(for_jansson ? FAULT_JANSSON : object->kind, caller);
+    const struct object *object = !page ? NULL : object_of(caller);
+    const int error =
+        !object || for_other ? 0 : fault_of(for_jansson ? FAULT_JANSSON : object->kind, caller);
 
     if (error != 0)
         errno = error;
@@ -164,13 +163,13 @@ int hwloc_topology_load(void *topology)
 {
     int (*next)(void *);
     void *const found = dlsym(RTLD_NEXT, "hwloc_topology_load");
-    int rc;
+    int status;
 
     memcpy(&next, &found, sizeof next);
     for_other = true;
-    rc = next(topology);
+    status = next(topology);
     for_other = false;
-    return rc;
+    return status;
 }
 
 /* What jansson allocates through the program is still jansson's. */
@@ -201,7 +200,7 @@ static int number_here(struct fault_page *at)
 {
     const int n = at->n_processes < FAULT_PROCESSES ? at->n_processes : FAULT_PROCESSES;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         if (at->in[i].pid == getpid())
             return i;
     return n == 0 ? at->n_processes++ : FAULT_PROCESSES;
@@ -213,7 +212,7 @@ __attribute__((constructor)) static void begin(void)
     char name[512] = "";
     const ssize_t length = readlink("/proc/self/exe", name, sizeof name - 1);
     const char *slash = length > 0 ? strrchr(name, '/') : NULL;
-    const int file = path == NULL || slash == NULL || strcmp(slash, "/lockstep") != 0
+    const int file = !path || !slash || strcmp(slash, "/lockstep") != 0
                          ? -1
                          : (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
     struct fault_page *at;

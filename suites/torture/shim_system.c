@@ -216,7 +216,7 @@ int fflush(FILE *stream)
     int (*next)(FILE *);
 
     find("fflush", &next);
-    if (stream != NULL)
+    if (stream)
         fill_disk(stream, __builtin_return_address(0));
     return next(stream);
 }

@@ -30,18 +30,18 @@ static void put_much(size_t megabytes)
     static char block[BLOCK];
 
     memset(block, 'x', sizeof block);
-    for (size_t i = 0; i < megabytes * 16; i++)
+    for (size_t i = 0; i < megabytes * 16; ++i)
         put(block, sizeof block);
 }
 
 static void put_record(void)
 {
     const char *path = getenv("TORTURE_RECORD");
-    FILE *file = path == NULL ? NULL : fopen(path, "r");
+    FILE *file = !path ? NULL : fopen(path, "r");
     static char text[1 << 20];
     size_t n;
 
-    if (file == NULL)
+    if (!file)
         _exit(99);
     n = fread(text, 1, sizeof text, file);
     fclose(file);
@@ -96,8 +96,8 @@ static void leave_child(int daemon)
     FILE *file;
 
     if (pid != 0) {
-        file = path == NULL ? NULL : fopen(path, "w");
-        if (file == NULL || fprintf(file, "%ld\n", (long)pid) < 0 || fclose(file) != 0)
+        file = !path ? NULL : fopen(path, "w");
+        if (!file || fprintf(file, "%ld\n", (long)pid) < 0 || fclose(file) != 0)
             _exit(97);
         return;
     }
@@ -154,7 +154,7 @@ __attribute__((constructor)) static void misbehave(int argc, char **argv)
 {
     const char *act = getenv("TORTURE_ACT"), *rows = getenv("TORTURE_ROWS");
 
-    for (int i = 2; act != NULL && rows != NULL && i < argc; i++) {
+    for (int i = 2; act && rows && i < argc; ++i) {
         if (strcmp(argv[1], "cell") != 0 || strcmp(argv[i - 1], "--rows") != 0 ||
             strcmp(argv[i], rows) != 0)
             continue;

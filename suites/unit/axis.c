@@ -16,7 +16,7 @@ static struct plot_axis axis_of(double base, double lo, double hi)
 static void expect_ticks(const struct plot_axis *axis, int n, const double want[])
 {
     cr_assert(axis->n == n, "%d ticks, not %d", axis->n, n);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         cr_assert(fabs(axis->tick[i] - want[i]) <= 1e-12 * fabs(want[i]), "%g, not %g",
                   axis->tick[i], want[i]);
 }
@@ -41,10 +41,10 @@ Test(axis, ticks_are_ordered_and_once)
 {
     struct plot_axis axis = axis_of(2.0, 1, 8);
     static const double given[] = {8, 1, 3, 8, 2, 1}, want[] = {1, 2, 3, 8};
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; ++i)
         plot_axis_tick(&axis, given[i]);
     expect_ticks(&axis, 4, want);
-    for (int i = 0; i < 2 * PLOT_MAX_TICKS; i++)
+    for (int i = 0; i < 2 * PLOT_MAX_TICKS; ++i)
         plot_axis_tick(&axis, 100.0 + i);
     cr_assert(axis.n == PLOT_MAX_TICKS);
 }
@@ -70,7 +70,7 @@ Test(axis, round_ticks)
 Test(axis, places_and_values_are_inverse)
 {
     static const double bases[] = {0.0, 2.0, 10.0};
-    for (int b = 0; b < 3; b++) {
+    for (int b = 0; b < 3; ++b) {
         const struct plot_axis axis = axis_of(bases[b], 2.0, 32.0);
         cr_assert(plot_axis_place(&axis, 2.0) == 0.0 && plot_axis_place(&axis, 32.0) == 1.0);
         for (double place = -0.25; place <= 1.3; place += 0.125)
@@ -85,16 +85,16 @@ Test(axis, names_do_not_overlap)
 {
     struct plot_axis axis = axis_of(2.0, 1, 64);
     static const int counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 64};
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 9; ++i)
         plot_axis_tick(&axis, counts[i]);
     plot_axis_thin(&axis, 250.0);
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 9; ++i) {
         const bool named =
             counts[i] == 1 || counts[i] == 2 || counts[i] == 4 || counts[i] == 8 || counts[i] == 64;
         cr_assert(named == !axis.bare[i] || counts[i] == 3, "%d", counts[i]);
     }
     plot_axis_thin(&axis, 5000.0);
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 9; ++i)
         cr_assert(!axis.bare[i], "%d", counts[i]);
 }
 
@@ -107,7 +107,7 @@ Test(axis, labels_are_spread)
     cr_assert(place[0] <= place[3] - 0.099 && place[3] <= place[2] - 0.099);
     cr_assert(place[1] == 0.9 && place[4] == 0.1, "%g %g", place[1], place[4]);
     plot_spread(crowd, 7, 0.5, 0.0, 1.0);
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 7; ++i)
         cr_assert(fabs(crowd[i] - i / 6.0) < 1e-6, "label %d at %g", i, crowd[i]);
 }
 
@@ -116,7 +116,7 @@ Test(axis, text_is_cut_between_characters)
     char text[REPORT_CELL_TEXT] = "short", wide[REPORT_CELL_TEXT] = "";
     plot_fit(text, 100.0, 17.0);
     cr_assert_str_eq(text, "short");
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; ++i)
         strcat(wide, "\u6f22");
     plot_fit(wide, 300.0, 15.0);
     const size_t length = strlen(wide);

@@ -218,7 +218,7 @@ static void expect(enum misdeed misdeed, void (*run)(struct check *), enum check
     const struct check_case test = {.id = "X-01.x", .rule = "X-01", .run = run};
     const struct check_outcome outcome = outcome_of(misdeed, &test);
 
-    cr_assert(outcome.verdict == verdict && strstr(outcome.reason, says) != NULL,
+    cr_assert(outcome.verdict == verdict && strstr(outcome.reason, says),
               "misdeed %d: verdict %d, '%s'", (int)misdeed, (int)outcome.verdict, outcome.reason);
 }
 
@@ -322,7 +322,7 @@ Test(check, death_at_the_end_is_no_pass)
     cr_assert(check_session_open(&session, &fake, &settings, reason) == 0, "%s", reason);
     check_run(&test, &session, &settings, &outcome);
     check_session_close(&session);
-    cr_assert(outcome.verdict == CHECK_BROKEN && strstr(outcome.reason, "process died") != NULL,
+    cr_assert(outcome.verdict == CHECK_BROKEN && strstr(outcome.reason, "process died"),
               "verdict %d, '%s'", (int)outcome.verdict, outcome.reason);
 }
 

@@ -12,11 +12,11 @@ static int read_text(const char *text, size_t bytes, const struct dataset_want *
     /* fmemopen refuses a size of 0. */
     FILE *file = bytes > 0 ? fmemopen((void *)text, bytes, "r") : fopen("/dev/null", "r");
 
-    cr_assert(file != NULL);
-    const int rc = dataset_read_csv(file, "a.csv", want, data, err);
+    cr_assert(file);
+    const int status = dataset_read_csv(file, "a.csv", want, data, err);
 
     fclose(file);
-    return rc;
+    return status;
 }
 
 Test(dataset, lines_that_are_read)
@@ -28,7 +28,7 @@ Test(dataset, lines_that_are_read)
         " 1 ,\t2.5, 0\n-300,+0.5 ,2\r",
     };
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
         struct dp_error err = {0};
         struct dataset data;
 
@@ -115,7 +115,7 @@ Test(dataset, lines_that_are_refused)
         {"1,2,65536\n", "a.csv:1:3: class '65536' is not a whole number from 0 to 65535", {0}},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct dp_error err = {0};
         struct dataset data;
 
@@ -134,7 +134,7 @@ Test(dataset, names_and_gaps)
     const struct dataset_want wants[] = {{.header = true}, {.classes = 14, .header = true}};
     const int gaps[] = {2, 11};
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         struct dp_error err = {0};
         struct dataset data;
 
@@ -165,7 +165,7 @@ Test(dataset, long_lines_and_cells_are_refused)
     struct dp_error err = {0};
     struct dataset data;
 
-    cr_assert(text != NULL);
+    cr_assert(text);
     memset(text, '1', bytes);
     cr_assert(read_text(text, bytes, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
     cr_assert(strcmp(err.text, "a.csv:1:1: the line is longer than 1048576 bytes") == 0, "%s",
@@ -179,7 +179,7 @@ Test(dataset, long_lines_and_cells_are_refused)
               "%s", err.text);
     dataset_free(&data);
     err = (struct dp_error){0};
-    for (size_t i = 0; i < bytes; i++)
+    for (size_t i = 0; i < bytes; ++i)
         text[i] = i % 2 == 0 ? '1' : ',';
     cr_assert(read_text(text, 1 << 20, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
     cr_assert(strcmp(err.text, "a.csv:1:65537: more than 65536 columns") == 0, "%s", err.text);
@@ -195,9 +195,9 @@ Test(dataset, digits)
 
     cr_assert(dataset_open("digits", &(struct dataset_want){0}, &data, &err) == 0, "%s", err.text);
     cr_assert(data.rows == 1797 && data.features == 64 && data.classes == 10 && data.unit == 16);
-    for (size_t i = 0; i < data.rows; i++)
-        count[data.label[i]]++;
-    for (size_t i = 0; i < data.rows * data.features; i++)
+    for (size_t i = 0; i < data.rows; ++i)
+        ++count[data.label[i]];
+    for (size_t i = 0; i < data.rows * data.features; ++i)
         sum += (size_t)data.feature[i];
     /* As counted by awk in the file. */
     cr_assert(count[0] == 178 && count[1] == 182 && count[8] == 174 && count[9] == 180);
@@ -205,7 +205,7 @@ Test(dataset, digits)
     dataset_free(&data);
     cr_assert(dataset_open("digits", &(struct dataset_want){.features = 5}, &data, &err) ==
               DP_EINVAL);
-    cr_assert(strstr(err.text, "64 numbers a row, the model takes 5") != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "64 numbers a row, the model takes 5"), "%s", err.text);
     dataset_free(&data);
 }
 
@@ -224,7 +224,7 @@ Test(dataset, random_is_by_seed)
     /* Both classes are there, or nothing could be learned. */
     size_t ones = 0;
 
-    for (size_t i = 0; i < 100; i++)
+    for (size_t i = 0; i < 100; ++i)
         ones += a.label[i] == 1;
     cr_assert(ones > 20 && ones < 80, "%zu", ones);
     dataset_free(&a);
@@ -241,9 +241,9 @@ Test(dataset, random_numbers_of_a_table)
     int class_of[50];
 
     cr_assert(dataset_random(500, &want, 1, &data, &err) == 0);
-    for (size_t i = 0; i < 50; i++)
+    for (size_t i = 0; i < 50; ++i)
         class_of[i] = -1;
-    for (size_t i = 0; i < 500; i++) {
+    for (size_t i = 0; i < 500; ++i) {
         const size_t number = (size_t)data.feature[i];
 
         cr_assert(data.feature[i] == (float)number && number < 50);
@@ -251,7 +251,7 @@ Test(dataset, random_numbers_of_a_table)
         cr_assert(data.label[i] >= 0 && data.label[i] < 10);
         class_of[number] = data.label[i];
     }
-    for (size_t i = 1; i < 50; i++)
+    for (size_t i = 1; i < 50; ++i)
         cr_assert(class_of[i] != -1, "%zu never comes", i);
     dataset_free(&data);
 }
@@ -268,7 +268,7 @@ Test(dataset, the_unit_and_its_inverse_are_finite)
                 {"2e-38,0\n", 0x1p-125F},
                 {"3.4e38,0\n", 0x1p127F}};
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct dp_error err = {0};
         struct dataset data;
 

@@ -38,7 +38,7 @@ Test(description, fields)
               !affine->param[0].frozen);
     cr_assert(linear->device == 1 && linear->n_params == 1 && linear->param[0].frozen &&
               linear->param[0].ndim == 2 && linear->param[0].dim[0] == 3 &&
-              linear->param[0].dim[1] == 2 && linear->param[0].initial == NULL);
+              linear->param[0].dim[1] == 2 && !linear->param[0].initial);
     cr_assert(fail->fail_backward && fail->fail_status == IMPL_ESHAPE && fail->fail_at == 2 &&
               strcmp(fail->fail_text, "wonderful") == 0);
     cr_assert(layer_listed(fail, 3) && !layer_listed(fail, 2));
@@ -139,11 +139,11 @@ Test(description, refused)
 {
     const size_t n = sizeof refused / sizeof refused[0];
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         struct impl_error err = {0};
 
         cr_assert_null(description_read(refused[i].text, 2, &err), "accepted: %s", refused[i].text);
-        cr_assert(err.status == refused[i].status && strstr(err.text, refused[i].says) != NULL,
+        cr_assert(err.status == refused[i].status && strstr(err.text, refused[i].says),
                   "%s: status %d, '%s'", refused[i].text, err.status, err.text);
     }
 }
@@ -154,19 +154,19 @@ Test(description, deep_nesting_is_refused)
     struct impl_error err = {0};
     size_t used = (size_t)snprintf(text, sizeof text, "{\"layers\":[");
 
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 40; ++i)
         used += (size_t)snprintf(text + used, sizeof text - used,
                                  "{\"kind\":\"sequence\",\"layers\":[");
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 40; ++i)
         used += (size_t)snprintf(text + used, sizeof text - used, "]}");
     snprintf(text + used, sizeof text - used, "]}");
     cr_assert_null(description_read(text, 2, &err));
-    cr_assert(err.status == IMPL_EINVAL && strstr(err.text, "deeper") != NULL, "%s", err.text);
+    cr_assert(err.status == IMPL_EINVAL && strstr(err.text, "deeper"), "%s", err.text);
 }
 
 Test(description, words_of_status)
 {
-    for (int status = IMPL_OK; status <= IMPL_EBROKEN; status++)
+    for (int status = IMPL_OK; status <= IMPL_EBROKEN; ++status)
         cr_assert(impl_status_of(impl_status_word(status)) == status);
     cr_assert(impl_status_of("perfect") == -1);
     cr_assert_str_eq(impl_status_word(99), "unknown");

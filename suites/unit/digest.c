@@ -18,7 +18,7 @@ Test(digest, known)
     };
     char hex[DIGEST_HEX];
 
-    for (size_t i = 0; i < sizeof sample / sizeof *sample; i++) {
+    for (size_t i = 0; i < sizeof sample / sizeof *sample; ++i) {
         cr_assert_eq(digest_sha256(sample[i].text, strlen(sample[i].text), hex), 0);
         cr_assert_str_eq(hex, sample[i].hex);
     }

@@ -14,17 +14,17 @@ static struct text_error run_script(const char *script)
 {
     char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", path[80], search[80];
     struct text_error err = {""};
-    cr_assert(mkdtemp(directory) != NULL);
+    cr_assert(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/gnuplot", directory);
     FILE *file = fopen(path, "w");
-    cr_assert(file != NULL);
+    cr_assert(file);
     /* The argument is figure='x';ending='E'. */
     fprintf(file, "#!/bin/sh\ne=${3#*ending=\\'}\ne=${e%%\\'}\n%s\n", script);
     cr_assert(fclose(file) == 0 && chmod(path, 0700) == 0);
     snprintf(search, sizeof search, "%s:/usr/bin:/bin", directory);
     cr_assert(setenv("PATH", search, 1) == 0);
-    const int rc = report_gnuplot(directory, "x=1", "throughput.gp", 1, &err);
-    cr_assert(rc == (strcmp(script, "exit 0") == 0 ? 0 : -1), "%d: %s", rc, err.text);
+    const int status = report_gnuplot(directory, "x=1", "throughput.gp", 1, &err);
+    cr_assert(status == (strcmp(script, "exit 0") == 0 ? 0 : -1), "%d: %s", status, err.text);
     unlink(path);
     rmdir(directory);
     return err;
@@ -50,10 +50,10 @@ Test(gnuplot, failures_are_told_apart)
 {
     cr_assert(run_script("exit 0").text[0] == '\0');
     struct text_error err = run_script("echo 'no such\033[2J terminal' >&2; exit 3");
-    cr_assert(strstr(err.text, "exit status 3: no such") != NULL, "%s", err.text);
-    cr_assert(strchr(err.text, '\033') == NULL, "control characters are passed on");
+    cr_assert(strstr(err.text, "exit status 3: no such"), "%s", err.text);
+    cr_assert(!strchr(err.text, '\033'), "control characters are passed on");
     err = run_script("kill -9 $$");
-    cr_assert(strstr(err.text, "died of signal 9") != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "died of signal 9"), "%s", err.text);
 }
 
 /* What is in the first line of a file of the directory; NULL: no such file. */
@@ -62,9 +62,9 @@ static const char *line_of(const char *directory, const char *name, char line[16
     char path[160];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "r");
-    if (file == NULL || fgets(line, 160, file) == NULL)
+    if (!file || !fgets(line, 160, file))
         line = NULL;
-    if (file != NULL)
+    if (file)
         fclose(file);
     return line;
 }
@@ -74,7 +74,7 @@ static void write_gnuplot(const char *directory, const char *script)
     char path[80];
     snprintf(path, sizeof path, "%s/gnuplot", directory);
     FILE *file = fopen(path, "w");
-    cr_assert(file != NULL);
+    cr_assert(file);
     /* The argument is figure='x';ending='E'. */
     fprintf(file, "#!/bin/sh\ne=${3#*ending=\\'}\ne=${e%%\\'}\n%s\n", script);
     cr_assert(fclose(file) == 0 && chmod(path, 0700) == 0);
@@ -85,7 +85,7 @@ Test(gnuplot, a_figure_is_both_pictures)
 {
     char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", search[80], line[160];
     struct text_error err = {""};
-    cr_assert(mkdtemp(directory) != NULL);
+    cr_assert(mkdtemp(directory));
     snprintf(search, sizeof search, "%s:/usr/bin:/bin", directory);
     cr_assert(setenv("PATH", search, 1) == 0);
     write_gnuplot(directory,
@@ -93,7 +93,7 @@ Test(gnuplot, a_figure_is_both_pictures)
                   "echo \"<?xml?><a id='b' id=\\\"c\\\" href='#b' f='url(#d)'> "
                   "id='e' url(#f)</a></svg>\" >x.svg$e");
     cr_assert(report_draw(directory, "x", &err) == 0, "%s", err.text);
-    cr_assert(line_of(directory, "x.svg", line) != NULL);
+    cr_assert(line_of(directory, "x.svg", line));
     cr_assert_str_eq(line, "<?xml?><a id='x_b' id=\"x_c\" href='#x_b' f='url(#x_d)'> "
                            "id='e' url(#f)</a></svg>\n");
     write_gnuplot(directory, "echo '<?xml?><a></a></svg>' >x.svg$e; echo no >x.png$e");

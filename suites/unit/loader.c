@@ -12,8 +12,8 @@ static void make(struct dataset *data, float feature[ROWS * FEATURES], int32_t l
 {
     *data = (struct dataset){
         .rows = ROWS, .features = FEATURES, .classes = 7, .feature = feature, .label = label};
-    for (int i = 0; i < ROWS; i++) {
-        for (int j = 0; j < FEATURES; j++)
+    for (int i = 0; i < ROWS; ++i) {
+        for (int j = 0; j < FEATURES; ++j)
             feature[i * FEATURES + j] = (float)(10 * i + j);
         label[i] = i % 7;
     }
@@ -37,12 +37,12 @@ static size_t read_epoch(struct loader *loader, const struct dataset *data, uint
 
     loader_start(loader, epoch);
     for (loader_next(loader, &batch); batch.rows > 0; loader_next(loader, &batch)) {
-        for (size_t i = 0; i < batch.rows; i++) {
+        for (size_t i = 0; i < batch.rows; ++i) {
             const size_t row = batch.index[i];
 
             cr_assert(row < data->rows && n < data->rows);
             cr_assert(batch.label[i] == data->label[row]);
-            for (size_t j = 0; j < data->features; j++)
+            for (size_t j = 0; j < data->features; ++j)
                 cr_assert(batch.feature[i * data->features + j] ==
                           data->feature[row * data->features + j] * scale);
             order[n++] = row;
@@ -66,14 +66,14 @@ Test(loader, every_row_comes_once_an_epoch)
     struct dataset data;
 
     make(&data, feature, label);
-    for (int prefetch = 0; prefetch < 2; prefetch++) {
+    for (int prefetch = 0; prefetch < 2; ++prefetch) {
         struct loader *loader = open_loader(&(struct loader_config){
             .data = &data, .batch = BATCH, .seed = 5, .shuffle = true, .prefetch = prefetch == 1});
 
-        for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
+        for (uint64_t epoch = 0; epoch < EPOCHS; ++epoch) {
             cr_assert(read_epoch(loader, &data, epoch, order, 1) == ROWS);
             qsort(order, ROWS, sizeof order[0], compare);
-            for (size_t i = 0; i < ROWS; i++)
+            for (size_t i = 0; i < ROWS; ++i)
                 cr_assert(order[i] == i);
         }
         loader_close(loader);
@@ -92,7 +92,7 @@ Test(loader, the_last_batch_has_what_is_left)
 
     cr_assert(loader_batches(loader) == 11);
     loader_start(loader, 0);
-    for (int b = 0; b < 10; b++) {
+    for (int b = 0; b < 10; ++b) {
         loader_next(loader, &batch);
         cr_assert(batch.rows == BATCH && batch.index[0] == (size_t)b * BATCH);
     }
@@ -116,7 +116,7 @@ Test(loader, an_order_is_filled_up_from_its_start)
     size_t order[250];
 
     make(&data, feature, label);
-    for (size_t m = 0; m < 3; m++) {
+    for (size_t m = 0; m < 3; ++m) {
         struct loader *loader = open_loader(&(struct loader_config){
             .data = &data, .batch = 8, .seed = 5, .shuffle = true, .multiple = multiples[m]});
         size_t n = 0;
@@ -124,13 +124,13 @@ Test(loader, an_order_is_filled_up_from_its_start)
         cr_assert(loader_rows(loader) == rows[m]);
         loader_start(loader, 1);
         for (loader_next(loader, &batch); batch.rows > 0; loader_next(loader, &batch))
-            for (size_t i = 0; i < batch.rows; i++)
+            for (size_t i = 0; i < batch.rows; ++i)
                 order[n++] = batch.index[i];
         cr_assert(n == rows[m], "%zu", n);
-        for (size_t i = ROWS; i < n; i++)
+        for (size_t i = ROWS; i < n; ++i)
             cr_assert(order[i] == order[i - ROWS]);
         qsort(order, ROWS, sizeof order[0], compare);
-        for (size_t i = 0; i < ROWS; i++)
+        for (size_t i = 0; i < ROWS; ++i)
             cr_assert(order[i] == i);
         loader_close(loader);
     }
@@ -145,15 +145,15 @@ Test(loader, order_is_by_seed_and_epoch_with_prefetch_and_without)
     struct loader *loader[2];
 
     make(&data, feature, label);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2; ++k)
         loader[k] = open_loader(&(struct loader_config){.data = &data,
                                                         .batch = BATCH,
                                                         .seed = 7,
                                                         .shuffle = true,
                                                         .prefetch = k == 1,
                                                         .scale = 0.5F});
-    for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
-        for (int k = 0; k < 2; k++)
+    for (uint64_t epoch = 0; epoch < EPOCHS; ++epoch) {
+        for (int k = 0; k < 2; ++k)
             cr_assert(read_epoch(loader[k], &data, epoch, order[k], 0.5F) == ROWS);
         cr_assert(memcmp(order[0], order[1], sizeof order[0]) == 0);
         /* Epochs may come in any order. */
@@ -165,7 +165,7 @@ Test(loader, order_is_by_seed_and_epoch_with_prefetch_and_without)
         &(struct loader_config){.data = &data, .batch = BATCH, .seed = 8, .shuffle = true});
     read_epoch(loader[0], &data, EPOCHS - 1, other, 1);
     cr_assert(memcmp(order[0], other, sizeof other) != 0);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2; ++k)
         loader_close(loader[k]);
 }
 
@@ -182,9 +182,9 @@ Test(loader, an_epoch_may_be_given_up)
         .data = &data, .batch = 4, .seed = 7, .shuffle = true, .prefetch = true});
 
     cr_assert(read_epoch(loader, &data, 0, order, 1) == ROWS);
-    for (int k = 0; k < 200; k++) {
+    for (int k = 0; k < 200; ++k) {
         loader_start(loader, 1);
-        for (int b = 0; b < k % 5; b++)
+        for (int b = 0; b < k % 5; ++b)
             loader_next(loader, &batch);
     }
     cr_assert(read_epoch(loader, &data, 0, other, 1) == ROWS);
@@ -206,7 +206,7 @@ Test(loader, a_part_of_the_rows)
     make(&data, feature, label);
     cr_assert(dataset_split(&data, 3, index, &train, &err) == 0);
     cr_assert(train == 82); /* four fifths of 103, rounded down */
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < ROWS; ++i) {
         cr_assert(index[i] < ROWS && !seen[index[i]]);
         seen[index[i]] = true;
     }
@@ -231,11 +231,11 @@ Test(loader, what_is_refused)
                                          {.data = &data, .batch = 1, .index = &bad, .n = 0},
                                          {.data = &data, .batch = 1, .index = &bad, .n = 1}};
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct dp_error err = {0};
 
         cr_assert(loader_open(&rows[i], &loader, &err) == DP_EINVAL);
-        cr_assert(err.text[0] != '\0' && loader == NULL);
+        cr_assert(err.text[0] != '\0' && !loader);
     }
     data.rows = 1;
     cr_assert(dataset_split(&data, 1, &bad, &bad, NULL) == DP_EINVAL);

@@ -30,18 +30,18 @@ static void put(const char *name, const char *text)
     char path[256];
 
     snprintf(path, sizeof path, "%s%s", root, name);
-    for (char *at = path + sizeof root; (at = strchr(at, '/')) != NULL; *at++ = '/') {
+    for (char *at = path + sizeof root; (at = strchr(at, '/')); *at++ = '/') {
         *at = '\0';
         mkdir(path, 0777);
     }
     FILE *file = fopen(path, "w");
 
-    cr_assert(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
+    cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
 }
 
 static void make_root(void)
 {
-    cr_assert(mkdtemp(root) != NULL);
+    cr_assert(mkdtemp(root));
     put("/proc/cpuinfo", PROCESSOR);
 }
 
@@ -57,12 +57,12 @@ static void remove_root(void)
 static bool same(const struct dp_machine *machine, const char *from, const char *to)
 {
     char base[DIGEST_HEX], other[DIGEST_HEX], text[sizeof PROCESSOR + 32];
-    const char *at = from == NULL ? NULL : strstr(PROCESSOR, from);
+    const char *at = !from ? NULL : strstr(PROCESSOR, from);
 
     put("/proc/cpuinfo", PROCESSOR);
     cr_assert(machine_class(root, &MACHINE, base) == 0 && strlen(base) == 64);
-    cr_assert(from == NULL || at != NULL);
-    if (at != NULL) {
+    cr_assert(!from || at);
+    if (at) {
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - PROCESSOR), PROCESSOR, to,
                  at + strlen(from));
         put("/proc/cpuinfo", text);
@@ -80,9 +80,9 @@ Test(machine, class_of_processor, .init = make_root, .fini = remove_root)
     static const char *const do_not[][2] = {{"2500.1", "1800.0"}, {"@ 2.50GHz", "@ 3GHz"}};
 
     cr_assert(same(&MACHINE, NULL, NULL));
-    for (size_t i = 0; i < sizeof matter / sizeof matter[0]; i++)
+    for (size_t i = 0; i < sizeof matter / sizeof matter[0]; ++i)
         cr_assert(!same(&MACHINE, matter[i][0], matter[i][1]), "%s", matter[i][0]);
-    for (size_t i = 0; i < sizeof do_not / sizeof do_not[0]; i++)
+    for (size_t i = 0; i < sizeof do_not / sizeof do_not[0]; ++i)
         cr_assert(same(&MACHINE, do_not[i][0], do_not[i][1]), "%s", do_not[i][0]);
 }
 
@@ -90,7 +90,7 @@ Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
 {
     struct dp_machine m[8];
 
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; ++i)
         m[i] = MACHINE;
     m[0].packages = 2;
     m[1].cores = 4;
@@ -98,7 +98,7 @@ Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
     m[3].l2_bytes = 4;
     m[4].memory_bytes = (uint64_t)32 << 30;
     snprintf(m[5].blas, sizeof m[5].blas, "OpenBLAS 0.3 (SkylakeX)");
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 6; ++i)
         cr_assert(!same(&m[i], NULL, NULL), "%zu", i);
     m[6].memory_bytes -= (uint64_t)5 << 20; /* what a kernel keeps for itself */
     m[7].usable_pus = 1;
@@ -169,7 +169,7 @@ Test(machine, environment)
         "MKL_CBWR=AVX2",      "NVIDIA_TF32_OVERRIDES=1", "XOMP_X=1"};
     char *variables[sizeof names / sizeof names[0] + 1] = {NULL}, text[1024], cut[96], other[96];
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
         variables[i] = names[i];
     cr_assert(machine_environment(variables, text, sizeof text) == 0);
     cr_assert(strcmp(text, "CUDA_MODULE_LOADING= DNNL_VERBOSE=1 GLIBC_TUNABLES=a=b "

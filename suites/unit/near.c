@@ -47,7 +47,7 @@ Test(near, of_two)
 {
     uint64_t state = 1;
 
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < TRIES; ++i) {
         const struct near a = number(&state), b = number(&state);
         const float x = within(a, &state), y = within(b, &state);
 
@@ -61,7 +61,7 @@ Test(near, of_one)
 {
     uint64_t state = 2;
 
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < TRIES; ++i) {
         const struct near a = number(&state), b = {fabs(a.v), a.e};
         const float x = within(a, &state), y = within(b, &state);
 
@@ -76,7 +76,7 @@ static float float_dot(const float *x, const float *y)
 {
     float sum = 0;
 
-    for (int k = 0; k < TERMS; k++)
+    for (int k = 0; k < TERMS; ++k)
         sum += x[k] * y[k];
     return sum;
 }
@@ -85,13 +85,13 @@ Test(near, sums)
 {
     uint64_t state = 3;
 
-    for (int i = 0; i < TRIES / TERMS; i++) {
+    for (int i = 0; i < TRIES / TERMS; ++i) {
         struct near_sum sum = {.v = 0};
         struct near a[TERMS];
         double w[TERMS];
         float x[TERMS], y[TERMS], exact[TERMS];
 
-        for (int k = 0; k < TERMS; k++) {
+        for (int k = 0; k < TERMS; ++k) {
             const struct near b = number(&state);
 
             a[k] = number(&state);
@@ -111,11 +111,11 @@ static void float_softmax(const float *x, float *share)
 {
     float most = x[0], total = 0;
 
-    for (int k = 1; k < TERMS; k++)
+    for (int k = 1; k < TERMS; ++k)
         most = fmaxf(most, x[k]);
-    for (int k = 0; k < TERMS; k++)
+    for (int k = 0; k < TERMS; ++k)
         total += expf(x[k] - most);
-    for (int k = 0; k < TERMS; k++)
+    for (int k = 0; k < TERMS; ++k)
         share[k] = expf(x[k] - most) / total;
 }
 
@@ -123,18 +123,18 @@ Test(near, softmax)
 {
     uint64_t state = 4;
 
-    for (int i = 0; i < TRIES / TERMS; i++) {
+    for (int i = 0; i < TRIES / TERMS; ++i) {
         struct near a[TERMS], share[TERMS];
         float x[TERMS], got[TERMS];
 
-        for (int k = 0; k < TERMS; k++) {
+        for (int k = 0; k < TERMS; ++k) {
             a[k] = number(&state);
             a[k] = (struct near){fmod(a[k].v, 16), fmin(a[k].e, 1)};
             x[k] = within(a[k], &state);
         }
         near_softmax(a, TERMS, share);
         float_softmax(x, got);
-        for (int k = 0; k < TERMS; k++)
+        for (int k = 0; k < TERMS; ++k)
             holds("softmax", share[k], got[k]);
     }
 }

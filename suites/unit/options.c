@@ -64,9 +64,8 @@ Test(options, sizes_that_are_refused)
         struct text_error why = {""};
         cr_assert(option_size(values[i], 1, 1024, &got, &why) == -1, "\"%s\" was read", values[i]);
         cr_assert(got == 4711, "\"%s\": the result was written", values[i]);
-        cr_assert(strstr(why.text, "1 to 1024") != NULL, "\"%s\" does not say what is allowed",
-                  why.text);
-        cr_assert(strchr(why.text, '\n') == NULL, "more than one line");
+        cr_assert(strstr(why.text, "1 to 1024"), "\"%s\" does not say what is allowed", why.text);
+        cr_assert(!strchr(why.text, '\n'), "more than one line");
     }
 }
 
@@ -173,7 +172,7 @@ Test(options, names)
     cr_assert(strcmp(why.text, "unknown workload \"mpl\"; known: mlp, rnn, tutorial") == 0, "%s",
               why.text);
     cr_assert(option_name("workload", "tutorials", names, 3, &index, &why) == -1);
-    cr_assert(strstr(why.text, "known: tutorial") != NULL, "nearest first: %s", why.text);
+    cr_assert(strstr(why.text, "known: tutorial"), "nearest first: %s", why.text);
     cr_assert(option_name("workload", "", names, 3, &index, &why) == -1);
     cr_assert(option_name("workload", "MLP", names, 3, &index, &why) == -1);
 }
@@ -187,9 +186,9 @@ Test(options, messages_are_one_line_and_fit)
     size_t index, size, n, list[2];
     struct text_error why = {""};
     cr_assert(option_name("what", value, names, 6, &index, &why) == -1);
-    cr_assert(strchr(why.text, '\x1b') == NULL && strlen(why.text) < sizeof why.text - 1);
+    cr_assert(!strchr(why.text, '\x1b') && strlen(why.text) < sizeof why.text - 1);
     cr_assert(option_size(value, 1, 2, &size, &why) == -1);
-    cr_assert(strchr(why.text, '\x1b') == NULL && strstr(why.text, "...") != NULL);
+    cr_assert(!strchr(why.text, '\x1b') && strstr(why.text, "..."));
     cr_assert(option_sizes(value, 1, 2, list, 2, &n, &why) == -1);
-    cr_assert(strchr(why.text, '\x1b') == NULL);
+    cr_assert(!strchr(why.text, '\x1b'));
 }

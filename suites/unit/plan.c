@@ -30,7 +30,7 @@ static struct cell_config *make(struct plan_options *options)
     struct text_error why = {""};
     cr_assert(plan_defaults(options, 4, &why) == 0, "%s", why.text);
     struct cell_config *cells = plan_make(options, "threads", "0123456789abcdef");
-    cr_assert(cells != NULL);
+    cr_assert(cells);
     return cells;
 }
 
@@ -251,7 +251,7 @@ static void refuse(struct plan_options options, const char *words)
 {
     struct text_error why = {""};
     cr_assert(plan_defaults(&options, 4, &why) == -1, "taken, must name %s", words);
-    cr_assert(strstr(why.text, words) != NULL, "\"%s\" lacks \"%s\"", why.text, words);
+    cr_assert(strstr(why.text, words), "\"%s\" lacks \"%s\"", why.text, words);
 }
 
 Test(plan, what_cannot_be_is_refused)
@@ -277,7 +277,7 @@ Test(plan, what_cannot_be_is_refused)
     edge.weak = true;
     edge.batch[2] = PLAN_MAX_ROWS / 4;
     cr_assert(plan_defaults(&edge, 4, &why) == 0, "%s", why.text);
-    edge.batch[2]++;
+    ++edge.batch[2];
     refuse(edge, "1048580 rows on 4 devices; at most 1048576");
     edge.weak = false;
     cr_assert(plan_defaults(&edge, 4, &why) == 0, "%s", why.text);
@@ -289,7 +289,7 @@ Test(plan, what_cannot_be_is_refused)
     }
     options.launches = PLAN_MAX_CELLS / 512;
     cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
-    options.launches++;
+    ++options.launches;
     refuse(options, "--launches 196 of 512 cells are 100352");
 }
 
@@ -313,13 +313,13 @@ Test(plan, command_is_in_one_order)
                      "mlp:7,5,3 --launches 4 --seed 11 --seconds 0.5 --steps 3:9 --bind none");
     options.no_graphs = true;
     command_of(&options, text);
-    cr_assert(strstr(text, " --bind none --graphs off") != NULL, "%s", text);
+    cr_assert(strstr(text, " --bind none --graphs off"), "%s", text);
     options.bucket[0] = 4096;
     options.n_buckets = 1;
     command_of(&options, text);
-    cr_assert(strstr(text, " --counts 1,2,4 --bucket 4096 --scaling weak ") != NULL, "%s", text);
+    cr_assert(strstr(text, " --counts 1,2,4 --bucket 4096 --scaling weak "), "%s", text);
     cr_assert(plan_command(&options, text, 20, &why) == -1);
-    cr_assert(strstr(why.text, "too long to be recorded (19 characters)") != NULL, "%s", why.text);
+    cr_assert(strstr(why.text, "too long to be recorded (19 characters)"), "%s", why.text);
 }
 
 static void expect_difference(const char *here, const char *there, const char *words)

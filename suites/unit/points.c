@@ -21,7 +21,7 @@ struct bench {
 static struct bench *open_bench(const char *scaling)
 {
     struct bench *bench = calloc(1, sizeof *bench);
-    cr_assert(bench != NULL);
+    cr_assert(bench);
     snprintf(bench->run.run_id, sizeof bench->run.run_id, "a");
     snprintf(bench->run.source, sizeof bench->run.source, "measured");
     snprintf(bench->run.scaling, sizeof bench->run.scaling, "%s", scaling);
@@ -163,7 +163,7 @@ Test(points, failed_launches_are_left_out)
     cr_assert(point->n == 6 && point->verified == 5);
     check_value(&point->step_ns, 30, 10, 50, REPORT_LAUNCHES, 5);
     cr_assert(report_point_failed(point) && report_point_failed(none));
-    cr_assert(none->verified == 0 && none->middle == NULL && isnan(none->step_ns.middle));
+    cr_assert(none->verified == 0 && !none->middle && isnan(none->step_ns.middle));
     cr_assert(isnan(none->speedup.middle) && none->speedup.range == REPORT_NONE);
     char text[REPORT_CELL_TEXT] = "";
     report_point_words(&bench->report, point, REPORT_STATUS, text);
@@ -241,7 +241,7 @@ Test(points, weak_scaling_compares_rows_per_device)
     make(bench);
     const struct report_point *point = &bench->point[2];
     cr_assert(point->single == &bench->point[0] && point->base == point->single);
-    cr_assert(point->plain == NULL);
+    cr_assert(!point->plain);
     check_value(&point->speedup, 2 * 98.0 / 118, 0, 0, REPORT_NONE, 1);
     check_value(&point->efficiency, 98.0 / 118, 0, 0, REPORT_NONE, 1);
     cr_assert(near(point->bound, 1));
@@ -267,8 +267,8 @@ Test(points, plain_comes_before_one_device)
     cr_assert(report_is_plain(&p[0]) && report_is_plain(&p[1]) && !report_is_plain(&p[2]));
     cr_assert(p[2].base == &p[0] && p[2].single == &p[2]);
     check_value(&p[2].speedup, 0.8, 0, 0, REPORT_NONE, 1);
-    cr_assert(p[3].plain == NULL && p[3].base == &p[3], "a failed base case was used");
-    cr_assert(p[4].base == NULL && isnan(p[4].speedup.middle), "no base at that batch");
+    cr_assert(!p[3].plain && p[3].base == &p[3], "a failed base case was used");
+    cr_assert(!p[4].base && isnan(p[4].speedup.middle), "no base at that batch");
     cr_assert(p[5].row->cell->key.n_devices == 8 && near(p[5].bound, 10.0 / 16));
     check_value(&p[5].speedup, 2, 0, 0, REPORT_NONE, 1);
     close_bench(bench);
@@ -282,7 +282,7 @@ Test(points, settings_are_not_compared)
     add(bench, "dp", 2, 30, 0, 50);
     make(bench);
     cr_assert(bench->report.n_groups == 2);
-    cr_assert(bench->point[0].base == NULL);
+    cr_assert(!bench->point[0].base);
     close_bench(bench);
 }
 
@@ -378,7 +378,7 @@ Test(points, the_best_point_has_cores_of_its_own)
     struct report_base base;
     size_t at[2] = {0}, n = 0;
     while (report_base_next(&bench->report, &bench->group[0], at, &base)) {
-        cr_assert(base.plain == NULL && base.single == &bench->point[n++]);
+        cr_assert(!base.plain && base.single == &bench->point[n++]);
     }
     cr_assert(n == 2);
     close_bench(bench);

@@ -13,10 +13,10 @@ Test(record, run_round_trip)
 {
     const struct record_run run = example_run();
     char *text = record_run_text(&run);
-    cr_assert(text != NULL && strchr(text, '\n') == NULL);
+    cr_assert(text && !strchr(text, '\n'));
     cr_assert(strstr(text, "{\"schema\":\"lockstep/run/1.1\",\"run_id\":\"0123456789abcdef\"") ==
               text);
-    cr_assert(strstr(text, "\"seed\":\"18446744073709551615\"") != NULL, "seeds are text");
+    cr_assert(strstr(text, "\"seed\":\"18446744073709551615\""), "seeds are text");
     struct record_run back;
     struct text_error err = {""};
     cr_assert(record_run_parse(text, &back, &err) == 0, "%s", err.text);
@@ -36,7 +36,7 @@ Test(record, cell_round_trip)
     struct record_cell cell = example_cell(0), back;
     char *text = record_cell_text(&cell);
     struct text_error err = {""};
-    cr_assert(text != NULL && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
+    cr_assert(text && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(strcmp(back.key.workload, "mlp:4,4") == 0 && strcmp(back.key.devices, "virt:2") == 0);
     cr_assert(back.key.n_devices == 2 && back.key.global_batch == 30 && back.key.launch == 0);
     cr_assert(strcmp(back.key.communicator, "threads") == 0 && strcmp(back.key.mode, "dp") == 0);
@@ -44,7 +44,7 @@ Test(record, cell_round_trip)
     cr_assert(back.n_samples == 8 && back.n_ranks == 2 && back.validated);
     cr_assert(memcmp(cell.t_step_ns, back.t_step_ns, 8 * sizeof cell.t_step_ns[0]) == 0);
     cr_assert(memcmp(cell.flags, back.flags, 8 * sizeof cell.flags[0]) == 0);
-    cr_assert(back.phase_ns[RECORD_GATHER] == NULL && isnan(back.phase_median_ns[RECORD_GATHER]));
+    cr_assert(!back.phase_ns[RECORD_GATHER] && isnan(back.phase_median_ns[RECORD_GATHER]));
     cr_assert(back.phase_ns[RECORD_UPDATE][7] == 70 && back.phase_ns[RECORD_UPDATE][8] == 25);
     cr_assert(back.start_epoch_ns == cell.start_epoch_ns && back.first_bad_step == -1);
     cr_assert(back.bytes_per_step == 4096 && isnan(back.whole_ns) && isnan(back.hidden_frac));
@@ -64,9 +64,9 @@ Test(record, ranks_round_trip)
     struct text_error err = {""};
     example_ranks(&cell);
     char *text = record_cell_text(&cell);
-    cr_assert(text != NULL && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
+    cr_assert(text && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(back.compute_alone_ns == 100 && back.comm_alone_ns == 40 && back.whole_ns == 110);
-    cr_assert(back.hidden_frac == 0.75 && back.phase_ns[RECORD_SCATTER] == NULL);
+    cr_assert(back.hidden_frac == 0.75 && !back.phase_ns[RECORD_SCATTER]);
     free(text);
     record_cell_free(&cell);
     record_cell_free(&back);
@@ -99,7 +99,7 @@ Test(record, earlier_minor_is_read)
     text =
         without(without(record_cell_text(&cell), ",\"outside_frac\":null"), ",\"matmul_ns\":null");
     cr_assert(record_cell_parse(text, &old, &err) == 0, "%s", err.text);
-    cr_assert(isnan(old.outside_frac) && old.matmul_ns == NULL);
+    cr_assert(isnan(old.outside_frac) && !old.matmul_ns);
     free(text);
     record_cell_free(&old);
     text = without(without(record_cell_text(&cell), ",\"bucket_bytes\":0"),
@@ -138,7 +138,7 @@ Test(record, hostile_names_round_trip)
         record_cell_id(&cell.key, cell.cell_id);
         char *text = record_cell_text(&cell);
         struct text_error err = {""};
-        cr_assert(text != NULL && strpbrk(text, "\n\r\x1b") == NULL, "name %zu", i);
+        cr_assert(text && !strpbrk(text, "\n\r\x1b"), "name %zu", i);
         cr_assert(record_cell_parse(text, &back, &err) == 0, "name %zu: %s", i, err.text);
         cr_assert(strcmp(back.key.workload, names[i]) == 0, "name %zu", i);
         cr_assert(strcmp(back.reason + 1, names[i]) == 0, "name %zu", i);
@@ -161,7 +161,7 @@ Test(record, what_is_not_utf8_becomes_question_marks)
         snprintf(run.cpu_model, sizeof run.cpu_model, "%s", names[i][0]);
         char *text = record_run_text(&run);
         struct text_error err = {""};
-        cr_assert(text != NULL && record_run_parse(text, &back, &err) == 0, "%zu: %s", i, err.text);
+        cr_assert(text && record_run_parse(text, &back, &err) == 0, "%zu: %s", i, err.text);
         cr_assert(strcmp(back.cpu_model, names[i][1]) == 0, "%zu: %s", i, back.cpu_model);
         free(text);
     }
@@ -183,9 +183,9 @@ Test(record, nothing_measured_is_null)
     cr_assert(isnan(cell.median_ns) && isnan(cell.throughput_samples_per_s) && !cell.has_ci);
     cell.flops_per_step = (double)INFINITY;
     char *text = record_cell_text(&cell);
-    cr_assert(text != NULL && strstr(text, "\"median_ns\":null") != NULL);
-    cr_assert(strstr(text, "NaN") == NULL && strstr(text, "nan") == NULL);
-    cr_assert(strstr(text, "\"flops_per_step\":null") != NULL);
+    cr_assert(text && strstr(text, "\"median_ns\":null"));
+    cr_assert(!strstr(text, "NaN") && !strstr(text, "nan"));
+    cr_assert(strstr(text, "\"flops_per_step\":null"));
     struct text_error err = {""};
     cr_assert(record_cell_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(isnan(back.median_ns) && back.status == RECORD_CRASHED && back.n_samples == 0);
@@ -253,7 +253,7 @@ Test(record, counts_beyond_exact_numbers_are_not_written)
 {
     struct record_cell cell = example_cell(0);
     cell.t_step_ns[3] = (UINT64_C(1) << 53) + 1;
-    cr_assert(record_cell_text(&cell) == NULL, "2^53 + 1 would be read as 2^53 elsewhere");
+    cr_assert(!record_cell_text(&cell), "2^53 + 1 would be read as 2^53 elsewhere");
     record_cell_free(&cell);
 }
 
@@ -261,7 +261,7 @@ Test(record, decimal_comma_changes_nothing)
 {
     struct record_run run = example_run(), back;
     char *want = record_run_text(&run);
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL && setlocale(LC_ALL, "de_DE.utf8") == NULL) {
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE.utf8")) {
         free(want);
         cr_skip_test("no locale with a decimal comma is installed");
     }

@@ -23,7 +23,7 @@ static void make_lines(char *line[LINES])
                                    : record_cell_text(&cell);
         record_cell_free(&cell);
         line[i] = record_chain_add(line[i], before, i == LINES - 1);
-        cr_assert(line[i] != NULL && digest_sha256(line[i], strlen(line[i]), before) == 0);
+        cr_assert(line[i] && digest_sha256(line[i], strlen(line[i]), before) == 0);
     }
 }
 
@@ -41,7 +41,7 @@ static void expect(char *const line[], int n, int at, const char *words)
     FILE *stream = fdopen(mkstemp(name), "w");
     struct record_file file;
     struct text_error err = {""};
-    cr_assert(stream != NULL);
+    cr_assert(stream);
     for (int i = 0; i < n; ++i) {
         cr_assert(fprintf(stream, "%s\n", line[i]) > 0);
     }
@@ -50,8 +50,8 @@ static void expect(char *const line[], int n, int at, const char *words)
     unlink(name);
     snprintf(place, sizeof place, ":%d: ", at);
     cr_assert(status == (at == 0 ? 0 : -1), "%s: %s", words, err.text);
-    cr_assert(at == 0 || strstr(err.text, place) != NULL, "%s is not about line %d", err.text, at);
-    cr_assert(at == 0 || strstr(err.text, words) != NULL, "%s", err.text);
+    cr_assert(at == 0 || strstr(err.text, place), "%s is not about line %d", err.text, at);
+    cr_assert(at == 0 || strstr(err.text, words), "%s", err.text);
     if (status == 0) {
         cr_assert(file.sealed == (strcmp(words, "sealed") == 0));
         record_file_free(&file);
@@ -98,10 +98,10 @@ Test(record_chain, missing_added_and_moved_lines_are_refused)
 static char *without(const char *line, const char *member)
 {
     const char *at = strstr(line, member);
-    cr_assert(at != NULL);
+    cr_assert(at);
     const char *end = strchr(at + strlen(member), '"');
     char *text = strdup(line);
-    cr_assert(text != NULL && end != NULL);
+    cr_assert(text && end);
     strcpy(text + (at - line), end + 1);
     return text;
 }

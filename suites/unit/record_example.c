@@ -121,10 +121,10 @@ void example_ranks(struct record_cell *cell)
 char *example_edit(const char *text, const char *old, const char *with)
 {
     const char *at = strstr(text, old);
-    cr_assert(at != NULL, "the text to edit has no %s", old);
+    cr_assert(at, "the text to edit has no %s", old);
     const size_t bytes = strlen(text) + strlen(with) + 1;
     char *edited = malloc(bytes);
-    cr_assert(edited != NULL);
+    cr_assert(edited);
     snprintf(edited, bytes, "%.*s%s%s", (int)(at - text), text, with, at + strlen(old));
     return edited;
 }

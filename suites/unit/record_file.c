@@ -50,7 +50,7 @@ static void append_status(const struct scratch *file, int launch, uint64_t setup
     cell.validated = status == RECORD_OK;
     snprintf(cell.reason, sizeof cell.reason, "%s", status == RECORD_OK ? "" : "a test");
     char *text = record_cell_text(&cell);
-    cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
+    cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
     record_cell_free(&cell);
 }
@@ -65,7 +65,7 @@ static void append_run(const struct scratch *file)
     const struct record_run run = example_run();
     struct text_error err = {""};
     char *text = record_run_text(&run);
-    cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
+    cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
 }
 
@@ -73,7 +73,7 @@ static void append_end(const struct scratch *file, size_t ok, size_t not_ok)
 {
     struct text_error err = {""};
     char *text = record_end_text(EXAMPLE_RUN_ID, 50, ok, not_ok, ok + not_ok < 50);
-    cr_assert(text != NULL && record_append(file->fd, text, &err) == 0, "%s", err.text);
+    cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
 }
 
@@ -158,9 +158,9 @@ static void check_unreadable(const struct scratch *at, const char *place, const 
     struct record_file file;
     struct text_error err = {""};
     cr_assert(record_read(at->path, &file, &err) == -1, "%s: was read", named);
-    cr_assert(file.cell == NULL && file.n_cells == 0, "something is left to free");
-    cr_assert(strstr(err.text, place) != NULL && strstr(err.text, named) != NULL,
-              "\"%s\" names neither %s nor %s", err.text, place, named);
+    cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
+    cr_assert(strstr(err.text, place) && strstr(err.text, named), "\"%s\" names neither %s nor %s",
+              err.text, place, named);
     cr_assert(ftruncate(at->fd, 0) == 0 && lseek(at->fd, 0, SEEK_SET) == 0);
     close(at->fd);
 }
@@ -236,7 +236,7 @@ Test(record_file, empty_incomplete_missing)
     struct record_file file;
     struct text_error err = {""};
     cr_assert(record_read("/tmp/no/such/file", &file, &err) == -1);
-    cr_assert(strstr(err.text, "/tmp/no/such/file") != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "/tmp/no/such/file"), "%s", err.text);
     cr_assert(record_read("/tmp", &file, &err) == -1, "a directory was read");
 }
 
@@ -246,7 +246,7 @@ Test(record_file, endless_line, .timeout = 50)
     struct record_file file;
     struct text_error err = {""};
     cr_assert(record_read("/dev/zero", &file, &err) == -1);
-    cr_assert(strstr(err.text, "longer than") != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "longer than"), "%s", err.text);
 }
 
 Test(record_file, full_disk)
@@ -257,7 +257,7 @@ Test(record_file, full_disk)
     }
     struct text_error err = {""};
     cr_assert(record_append(fd, "{}", &err) == -1, "a full disk went unnoticed");
-    cr_assert(strstr(err.text, "No space left") != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "No space left"), "%s", err.text);
     close(fd);
 }
 
@@ -282,7 +282,7 @@ Test(record_file, full_disk_in_the_middle)
     cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     cr_assert(status == -1, "a short write went unnoticed");
     cr_assert(after == before, "%ld bytes, before %ld", after, before);
-    cr_assert(strstr(err.text, "as it was") != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "as it was"), "%s", err.text);
     append_cell(&at, 0, 5);
     struct record_file file;
     cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 1, "%s", err.text);

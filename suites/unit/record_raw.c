@@ -93,7 +93,7 @@ static char *read_back(const char *line, struct text_error *err)
         return NULL;
     }
     char *text = record_cell_text(&cell);
-    cr_assert(text != NULL);
+    cr_assert(text);
     record_cell_free(&cell);
     return text;
 }
@@ -107,7 +107,7 @@ static bool compare_ways(const char *line)
     char *a = read_back(line, &err), *b = read_back(whole, &err_whole);
     cr_assert(!record_raw_cut(whole, strlen(whole), &raw));
     cr_assert((a == NULL) == (b == NULL), "%s / %s: %s", err.text, err_whole.text, line);
-    cr_assert(a == NULL || strcmp(a, b) == 0, "%s was read as %s", line, a);
+    cr_assert(!a || strcmp(a, b) == 0, "%s was read as %s", line, a);
     const bool cut = record_raw_cut(line, strlen(line), &raw);
     record_raw_free(&raw);
     free(whole);
@@ -154,7 +154,7 @@ Test(record_raw, places_are_not_taken_from_the_file)
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; ++i) {
         struct text_error err = {""};
         char *edited = example_edit(line, edits[i][0], edits[i][1]);
-        cr_assert(read_back(edited, &err) == NULL, "%s was read", edits[i][1]);
+        cr_assert(!read_back(edited, &err), "%s was read", edits[i][1]);
         compare_ways(edited);
         free(edited);
     }

@@ -18,7 +18,7 @@ static void check_edits(const char *text, const struct edit list[], size_t n)
         struct text_error err = {""};
         char *edited = example_edit(text, list[i].old, list[i].with);
         cr_assert(record_cell_parse(edited, &cell, &err) == -1, "%s was read", list[i].with);
-        cr_assert(strstr(err.text, list[i].named) != NULL, "\"%s\" does not name %s", err.text,
+        cr_assert(strstr(err.text, list[i].named), "\"%s\" does not name %s", err.text,
                   list[i].named);
         free(edited);
     }
@@ -76,7 +76,7 @@ Test(record_refused, edited_cells_are_refused)
 {
     struct record_cell cell = example_cell(0);
     char *text = record_cell_text(&cell);
-    cr_assert(text != NULL);
+    cr_assert(text);
     check_edits(text, edits, sizeof edits / sizeof edits[0]);
     free(text);
     record_cell_free(&cell);
@@ -98,9 +98,9 @@ Test(record_refused, long_arrays_are_refused)
     char *cell_edited = example_edit(cell_text, "\"shard_rows\":[15", shards);
     char *run_edited = example_edit(run_text, "\"slots\":[", strcat(slots, ","));
     cr_assert(record_cell_parse(cell_edited, &back, &err) == -1);
-    cr_assert(strstr(err.text, "at most 64") != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "at most 64"), "%s", err.text);
     cr_assert(record_run_parse(run_edited, &run_back, &err) == -1);
-    cr_assert(strstr(err.text, "at most 64") != NULL, "%s", err.text);
+    cr_assert(strstr(err.text, "at most 64"), "%s", err.text);
     free(cell_text);
     free(run_text);
     free(cell_edited);
@@ -134,7 +134,7 @@ Test(record_refused, not_json_is_refused)
     }
     /* Deeper than any parser's stack. */
     char *deep = malloc(200001);
-    cr_assert(deep != NULL);
+    cr_assert(deep);
     memset(deep, '[', 200000);
     deep[200000] = '\0';
     struct record_cell cell;
@@ -150,7 +150,7 @@ static char *mutate(const char *line, uint64_t *state)
     static const char bytes[] = "0123456789-+.eE\"\\[]{},:nulltruefalse \x01\x7f\x80\xff";
     const size_t length = strlen(line);
     char *copy = malloc(2 * length + 1);
-    cr_assert(copy != NULL);
+    cr_assert(copy);
     memcpy(copy, line, length + 1);
     const unsigned rounds = 1 + (unsigned)(*state >> 60) % 4;
     for (unsigned i = 0; i < rounds; ++i) {
@@ -184,7 +184,7 @@ Test(record_refused, damaged_lines_do_no_harm, .timeout = 50)
         struct text_error err = {""};
         const int status = i % 2 == 0 ? record_cell_parse(line, &got, &err)
                                       : record_run_parse(line, &got_run, &err);
-        cr_assert(status == 0 || (err.text[0] != '\0' && strpbrk(err.text, "\n\x01") == NULL),
+        cr_assert(status == 0 || (err.text[0] != '\0' && !strpbrk(err.text, "\n\x01")),
                   "round %d: no reason given", i);
         refused += status != 0;
         if (status == 0 && i % 2 == 0) {

@@ -88,7 +88,7 @@ static void expect_refused(struct fixture *f, const char *named)
 {
     struct dp_error err = {0};
     cr_assert(session_read(&f->session, &err) != 0, "read, must name \"%s\"", named);
-    cr_assert(strstr(err.text, named) != NULL, "\"%s\" lacks \"%s\"", err.text, named);
+    cr_assert(strstr(err.text, named), "\"%s\" lacks \"%s\"", err.text, named);
 }
 
 Test(session, results_of_another_size_are_refused)
@@ -105,13 +105,13 @@ Test(session, results_of_another_size_are_refused)
     s->loss.dim[0] = 0;
     expect_refused(&f, "0 losses");
     s->loss = loss;
-    s->output.dim[0]--;
+    --s->output.dim[0];
     expect_refused(&f, "27 outputs");
     s->output = output;
     for (int p = 0; p < s->n_params; ++p) {
-        s->param[p]->grad.dim[0]--;
+        --s->param[p]->grad.dim[0];
         expect_refused(&f, "gradient");
-        s->param[p]->grad.dim[0]++;
+        ++s->param[p]->grad.dim[0];
     }
     cr_assert(session_read(s, &err) == 0, "%s", err.text);
     close_step(&f);

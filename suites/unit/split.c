@@ -141,7 +141,7 @@ static void check_refused(size_t rows, int devices, int s, const char *named)
     memset(&err, 0, sizeof err);
     cr_assert(dp_split(rows, devices, s, &shard, &err) == DP_EINVAL && err.status == DP_EINVAL,
               "%zu rows on %d, shard %d", rows, devices, s);
-    cr_assert(strstr(err.text, named) != NULL, "\"%s\" does not name %s", err.text, named);
+    cr_assert(strstr(err.text, named), "\"%s\" does not name %s", err.text, named);
     cr_assert(shard.first == 77 && shard.rows == 77, "the result of a refused call was written");
 }
 

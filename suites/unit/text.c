@@ -55,8 +55,8 @@ static const struct {
 
 Test(text, every_form)
 {
-    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
-        for (int form = 0; form < TEXT_FORMS; form++) {
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; ++i) {
+        for (int form = 0; form < TEXT_FORMS; ++form) {
             char *words = written((enum text_form)form, samples[i].text);
 
             cr_assert_str_eq(words, samples[i].as[form], "sample %zu, form %d: %s", i, form, words);
@@ -81,7 +81,7 @@ Test(text, part_of_a_text)
 /* Every character of Unicode, and what is none: decoded as encoded by the rule of the standard. */
 Test(text, every_character)
 {
-    for (uint32_t code = 1; code < 0x110000; code++) {
+    for (uint32_t code = 1; code < 0x110000; ++code) {
         const size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
         static const unsigned first[] = {0, 0, 0xc0, 0xe0, 0xf0};
         char text[5] = "";

@@ -25,7 +25,7 @@ Test(units, known)
     };
     char text[UNITS_BYTES];
 
-    for (size_t i = 0; i < sizeof sample / sizeof *sample; i++) {
+    for (size_t i = 0; i < sizeof sample / sizeof *sample; ++i) {
         cr_assert_str_eq(units_time(sample[i].value, text), sample[i].time, "%s", text);
         cr_assert_str_eq(units_rate(sample[i].value, text), sample[i].rate, "%s", text);
     }

@@ -21,7 +21,7 @@ Test(verified, sum_begins_with_sum)
     const struct near x[FEATURES] = {{1, 0}};
     float sum = 1;
 
-    for (size_t k = 0; k < HIDDEN; k++) {
+    for (size_t k = 0; k < HIDDEN; ++k) {
         weight_h[k] = 1;
         m.h[0][k] = (struct near){0x1p-24, 0};
         sum += 0x1p-24f;
@@ -46,11 +46,11 @@ Test(verified, sum_begins_with_bias)
     struct verify_sums sums = {.dense = &d, .size = {zeros, zeros}, .terms = {zeros, zeros}};
     struct near x[HIDDEN], dx[HIDDEN];
 
-    for (size_t i = 0; i < 10 * HIDDEN; i++)
+    for (size_t i = 0; i < 10 * HIDDEN; ++i)
         weight[i] = 1;
-    for (size_t k = 0; k < 10; k++)
+    for (size_t k = 0; k < 10; ++k)
         bias[k] = 1;
-    for (size_t j = 0; j < HIDDEN; j++)
+    for (size_t j = 0; j < HIDDEN; ++j)
         x[j] = (struct near){0x1p-24, 0};
     verify_sums_linear(&sums, &set, 0, 0, x, HIDDEN, dx);
     cr_assert(output[9] == 1 + 0x1p-17);
@@ -75,11 +75,11 @@ static void row_shows(const char *name, size_t rows)
 {
     struct verify *all = reference(name, rows), *short_of_one = reference(name, rows - 1);
 
-    for (int p = 0; p < DENSE_PARAMS && all->dense->grad[p].n > 0; p++) {
+    for (int p = 0; p < DENSE_PARAMS && all->dense->grad[p].n > 0; ++p) {
         const struct dense_array *want = &all->dense->grad[p], *got = &short_of_one->dense->grad[p];
         size_t beyond = 0;
 
-        for (size_t i = 0; i < want->n; i++)
+        for (size_t i = 0; i < want->n; ++i)
             beyond += fabs(got->value[i] - want->value[i]) > want->bound[i];
         cr_assert(beyond > 0, "%s: a row of %zu may be lost from gradient %d", name, rows, p);
     }
@@ -104,7 +104,7 @@ static float *floats(size_t n)
 {
     float *values = malloc((n + 1) * sizeof *values);
 
-    cr_assert(values != NULL);
+    cr_assert(values);
     return values;
 }
 
@@ -115,14 +115,14 @@ static void make(const struct verify *v, struct made *step)
 
     step->shard[0] = step->shard[1] = v->rows / 2;
     step->outputs = floats(v->rows * width);
-    for (size_t i = 0; i < v->rows * width; i++)
+    for (size_t i = 0; i < v->rows * width; ++i)
         step->outputs[i] = (float)d->output.value[i % (v->set.period * width)];
-    for (int p = 0; p < DENSE_PARAMS; p++) {
+    for (int p = 0; p < DENSE_PARAMS; ++p) {
         const struct dense_array *grad = &d->grad[p];
 
         step->gradient[p] = floats(grad->n);
         step->updated[p] = floats(grad->n);
-        for (size_t i = 0; i < grad->n; i++) {
+        for (size_t i = 0; i < grad->n; ++i) {
             step->gradient[p][i] = (float)grad->value[i];
             step->updated[p][i] =
                 (float)(d->param[p].value[i] - VERIFY_LEARNING_RATE * grad->value[i]);
@@ -141,7 +141,7 @@ static void loss_shows(const char *name, size_t rows)
     double sum = 0, term = 0;
 
     make(v, &made);
-    for (size_t i = 0; i < rows * 10; i++) {
+    for (size_t i = 0; i < rows * 10; ++i) {
         term = workload_scale(&set, i / 10) *
                workload_upstream(&set, i / 10 % v->set.period, i % 10) * (double)made.outputs[i];
         sum += term;
@@ -160,7 +160,7 @@ static void loss_shows(const char *name, size_t rows)
               name);
     step.loss = NAN;
     cr_assert(verify_check(v, &step, &values, &why) == 1, "%s: a loss of NaN", name);
-    for (int p = 0; p < DENSE_PARAMS; p++) {
+    for (int p = 0; p < DENSE_PARAMS; ++p) {
         free(made.gradient[p]);
         free(made.updated[p]);
     }
@@ -183,7 +183,7 @@ static double times_column(const double *weight, const double *x, size_t n, size
 {
     double sum = 0;
 
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; ++k)
         sum += weight[k * stride] * x[k];
     return sum;
 }
@@ -194,21 +194,21 @@ static void first_step(const struct verify_dense *d, const struct workload_set *
 {
     double g[10], dh[HIDDEN];
 
-    for (size_t i = 0; i < STEPS * FEATURES; i++)
+    for (size_t i = 0; i < STEPS * FEATURES; ++i)
         m->x[i / FEATURES][i % FEATURES] = workload_input(set, r, i);
-    for (size_t t = 0; t < STEPS; t++)
-        for (size_t k = 0; k < HIDDEN; k++)
+    for (size_t t = 0; t < STEPS; ++t)
+        for (size_t k = 0; k < HIDDEN; ++k)
             m->h[t][k] = tanh(
                 times_column(d->param[0].value + k * FEATURES, m->x[t], FEATURES, 1) +
                 d->param[2].value[k] + d->param[3].value[k] +
                 (t > 0 ? times_column(d->param[1].value + k * HIDDEN, m->h[t - 1], HIDDEN, 1) : 0));
-    for (size_t k = 0; k < 10; k++)
+    for (size_t k = 0; k < 10; ++k)
         g[k] = workload_upstream(set, r, k);
     for (size_t t = STEPS; t-- > 0;) {
-        for (size_t k = 0; k < HIDDEN; k++)
+        for (size_t k = 0; k < HIDDEN; ++k)
             dh[k] = t + 1 == STEPS ? times_column(d->param[4].value + k, g, 10, HIDDEN)
                                    : times_column(d->param[1].value + k, m->da, HIDDEN, HIDDEN);
-        for (size_t k = 0; k < HIDDEN; k++)
+        for (size_t k = 0; k < HIDDEN; ++k)
             m->da[k] = dh[k] * (1 - m->h[t][k] * m->h[t][k]);
     }
 }
@@ -224,13 +224,13 @@ Test(verified, first_step_shows)
     size_t beyond = 0;
 
     memset(sum, 0, sizeof sum);
-    for (size_t r = 0; r < v->patterns; r++) {
+    for (size_t r = 0; r < v->patterns; ++r) {
         first_step(v->dense, &set, r, &m);
-        for (size_t k = 0; k < HIDDEN; k++)
-            for (size_t j = 0; j < FEATURES; j++)
+        for (size_t k = 0; k < HIDDEN; ++k)
+            for (size_t j = 0; j < FEATURES; ++j)
                 sum[k][j] += v->weight[r] * m.da[k] * m.x[0][j];
     }
-    for (size_t i = 0; i < HIDDEN * FEATURES; i++)
+    for (size_t i = 0; i < HIDDEN * FEATURES; ++i)
         beyond += fabs(sum[i / FEATURES][i % FEATURES]) > v->dense->grad[0].bound[i];
     cr_assert(beyond > 0);
     verify_close(v);

@@ -27,10 +27,10 @@ static double largest_output(const struct workload *workload, const struct workl
     cr_assert(verify_open(workload, set, rows, 2, math, &v, &why) == 0, "%s, %zu rows, set %d: %s",
               workload->name, rows, set->index, why.text);
     const size_t width = workload->size[workload->n_sizes - 1];
-    const double *output = v->dense != NULL ? v->dense->output.value : v->output;
+    const double *output = v->dense ? v->dense->output.value : v->output;
 
-    for (size_t n = 0; n < rows; n++)
-        for (size_t i = 0; i < width; i++)
+    for (size_t n = 0; n < rows; ++n)
+        for (size_t i = 0; i < width; ++i)
             most = fmax(most, fabs(output[workload_pattern(set, n) * width + i]));
     verify_close(v);
     return most;
@@ -55,9 +55,9 @@ Test(wide, outputs_have_many_bits)
                  {"mixed", 18},
                  {"cnn", 18}};
 
-    for (size_t w = 0; w < sizeof table / sizeof table[0]; w++)
-        for (size_t b = 0; b < BATCHES; b++)
-            for (int index = 0; index < WORKLOAD_SETS; index++) {
+    for (size_t w = 0; w < sizeof table / sizeof table[0]; ++w)
+        for (size_t b = 0; b < BATCHES; ++b)
+            for (int index = 0; index < WORKLOAD_SETS; ++index) {
                 const struct workload workload = workload_of(table[w].name);
                 const struct workload_set set =
                     workload_batch(&workload, batches[b], DP_MATH_F32, 11, index);
@@ -82,8 +82,8 @@ Test(wide, every_math_leaves_them_alone)
                                         "cnn"};
     int wide[DP_MATHS] = {0};
 
-    for (size_t w = 0; w < sizeof names / sizeof names[0]; w++)
-        for (enum dp_math math = 0; math < DP_MATHS; math++) {
+    for (size_t w = 0; w < sizeof names / sizeof names[0]; ++w)
+        for (enum dp_math math = 0; math < DP_MATHS; ++math) {
             const struct workload workload = workload_of(names[w]);
             const struct workload_set set = workload_batch(&workload, 100, math, 5, 1);
 
@@ -101,11 +101,11 @@ Test(wide, every_shard_has_some)
 {
     const struct workload workload = workload_of("tutorial");
 
-    for (size_t rows = 16; rows <= 3000; rows++) {
+    for (size_t rows = 16; rows <= 3000; ++rows) {
         const struct workload_set set = workload_batch(&workload, rows, DP_MATH_F32, 1, 0);
         size_t inputs = 0, upstream = 0;
 
-        for (size_t n = 0; n < rows; n++) {
+        for (size_t n = 0; n < rows; ++n) {
             const size_t pattern = workload_pattern(&set, n);
 
             cr_assert(pattern < workload_patterns(&set, rows));
@@ -118,7 +118,7 @@ Test(wide, every_shard_has_some)
         for (size_t part = (rows + 3) / 4, first = 0; first + part <= rows; first += part) {
             size_t here = 0;
 
-            for (size_t n = first; n < first + part; n++)
+            for (size_t n = first; n < first + part; ++n)
                 here += workload_wide_input(&set, workload_pattern(&set, n)) > 0;
             cr_assert(here > 0, "%zu rows: a quarter has no wide row", rows);
         }
@@ -133,8 +133,8 @@ Test(wide, numbers)
     int negative = 0;
 
     cr_assert(set.wide == 19);
-    for (size_t pattern = 0; pattern < 2 * WORKLOAD_WIDE; pattern++)
-        for (size_t j = 0; j < 512; j++) {
+    for (size_t pattern = 0; pattern < 2 * WORKLOAD_WIDE; ++pattern)
+        for (size_t j = 0; j < 512; ++j) {
             const bool inputs = pattern < WORKLOAD_WIDE;
             const int bits = inputs ? 19 - (int)pattern : 17 - (int)(pattern - WORKLOAD_WIDE);
             const double value =
@@ -158,7 +158,7 @@ Test(wide, narrow)
     struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
     int steps = 0;
 
-    for (int before = set.wide; set.wide > 0; before = set.wide, steps++) {
+    for (int before = set.wide; set.wide > 0; before = set.wide, ++steps) {
         largest_output(&workload, &set, 64, DP_MATH_F32);
         workload_narrow(&set);
         cr_assert(set.wide == before - 1 || (before == 4 && set.wide == 0));
@@ -173,12 +173,12 @@ Test(wide, others_have_none)
 {
     static const char *const names[] = {"rnn", "lstm", "capsnet"};
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         const struct workload workload = workload_of(names[i]);
         const struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
 
         cr_assert(set.wide == 0 && workload_patterns(&set, 64) == 64);
-        for (size_t n = 0; n < 64; n++)
+        for (size_t n = 0; n < 64; ++n)
             cr_assert(workload_pattern(&set, n) == n && !workload_is_wide(&set, n));
     }
 }

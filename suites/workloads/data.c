@@ -83,7 +83,7 @@ void workload_weight(const struct workload *workload, const struct workload_set 
 {
     const size_t width = workload->size[layer];
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; ++i) {
         size_t factor = 1 + (size_t)(draw(set, STREAM_MAP, layer, 2 * i) % width);
         const size_t offset = (size_t)(draw(set, STREAM_MAP, layer, 2 * i + 1) % width);
 
@@ -158,11 +158,11 @@ void workload_fill_weights(const struct workload *workload, const struct workloa
     const size_t in = workload->size[layer], out = workload->size[layer + 1];
 
     memset(values, 0, in * out * sizeof *values);
-    for (size_t i = 0; i < out; i++) {
+    for (size_t i = 0; i < out; ++i) {
         struct workload_entry entry[2];
 
         workload_weight(workload, set, layer, i, entry);
-        for (int e = 0; e < 2; e++)
+        for (int e = 0; e < 2; ++e)
             values[i * in + entry[e].column] += (float)entry[e].value;
     }
 }
@@ -170,7 +170,7 @@ void workload_fill_weights(const struct workload *workload, const struct workloa
 void workload_fill_biases(const struct workload *workload, const struct workload_set *set,
                           size_t layer, float values[])
 {
-    for (size_t i = 0; i < workload->size[layer + 1]; i++)
+    for (size_t i = 0; i < workload->size[layer + 1]; ++i)
         values[i] = (float)workload_bias(set, layer, i);
 }
 
@@ -179,14 +179,14 @@ void workload_fill_inputs(const struct workload *workload, const struct workload
 {
     const size_t width = workload->size[0];
 
-    for (size_t n = 0; n < rows; n++)
-        for (size_t j = 0; j < width; j++)
+    for (size_t n = 0; n < rows; ++n)
+        for (size_t j = 0; j < width; ++j)
             values[n * width + j] = (float)workload_input(set, workload_pattern(set, n), j);
 }
 
 void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t values[])
 {
-    for (size_t n = 0; n < rows; n++)
+    for (size_t n = 0; n < rows; ++n)
         values[n] = workload_number(set, workload_pattern(set, n));
 }
 
@@ -195,10 +195,10 @@ void workload_fill_upstream(const struct workload *workload, const struct worklo
 {
     const size_t width = workload->size[workload->n_sizes - 1];
 
-    for (size_t n = 0; n < rows; n++) {
+    for (size_t n = 0; n < rows; ++n) {
         const int scale = workload_scale(set, n);
 
-        for (size_t j = 0; j < width; j++)
+        for (size_t j = 0; j < width; ++j)
             values[n * width + j] =
                 (float)(scale * workload_upstream(set, workload_pattern(set, n), j));
     }

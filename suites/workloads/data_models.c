@@ -98,7 +98,7 @@ size_t workload_n_params(const struct workload *workload)
     if (workload_is_chain(workload))
         return 2 * workload_layers(workload);
     while (n < LAWS && laws[workload->kind][n].count > 0)
-        n++;
+        ++n;
     return n;
 }
 
@@ -158,6 +158,6 @@ void workload_fill_param(const struct workload *workload, const struct workload_
     else if (workload_is_chain(workload))
         workload_fill_biases(workload, set, p / 2, values);
     else
-        for (size_t i = 0; i < workload_param_count(workload, p); i++)
+        for (size_t i = 0; i < workload_param_count(workload, p); ++i)
             values[i] = (float)workload_value(workload, set, p, i);
 }

@@ -34,7 +34,7 @@ static struct growth growth_of(const struct workload *workload)
     struct growth growth = {1, 1};
     int twos = 0;
 
-    for (size_t l = 1; l < workload_layers(workload); l++) {
+    for (size_t l = 1; l < workload_layers(workload); ++l) {
         const size_t in = workload->size[l], out = workload->size[l + 1];
         const size_t entries = 2 * ((out + in - 1) / in); /* of a column */
         const double terms = (double)entries;
@@ -72,7 +72,7 @@ static int widest(const struct workload *workload, size_t rows, enum dp_math mat
     while (bits > 0 &&
            !(most_of(bits, rows, growth) < FLOAT_LIMIT &&
              ((double)(1 << bits) + 2) * growth.results <= workload_operand_limit(math)))
-        bits--;
+        --bits;
     return bits > LEAST_BITS + 1 ? bits : 0;
 }
 

@@ -28,7 +28,7 @@ void dataset_measure(struct dataset *data)
     float most = 0;
     int power = 0;
 
-    for (size_t i = 0; i < data->rows * data->features; i++)
+    for (size_t i = 0; i < data->rows * data->features; ++i)
         most = fmaxf(most, fabsf(data->feature[i]));
     /* most is part * 2^power, part from 0.5 to below 1; 2^128 is no float, nor the inverse of less
      * than 2^-126. */
@@ -46,7 +46,7 @@ static int alloc(struct dataset *data, struct dp_error *err)
                        data->features);
     data->feature = malloc(data->rows * data->features * sizeof *data->feature);
     data->label = malloc(data->rows * sizeof *data->label);
-    if (data->feature != NULL && data->label != NULL)
+    if (data->feature && data->label)
         return 0;
     return dp_fail(err, DP_ENOMEM, "no memory for %zu rows of %zu", data->rows, data->features);
 }
@@ -59,10 +59,10 @@ static int32_t teach(const struct dataset *data, uint64_t seed, const float row[
     double best = -INFINITY;
     int32_t label = 0;
 
-    for (int c = 0; c < data->classes; c++) {
+    for (int c = 0; c < data->classes; ++c) {
         double product = 0;
 
-        for (size_t j = 0; j < data->features; j++)
+        for (size_t j = 0; j < data->features; ++j)
             product += stream_normal(&teacher) * (double)row[j];
         if (product > best) {
             best = product;
@@ -77,7 +77,7 @@ static void fill_row(struct dataset *data, uint64_t seed, size_t i)
     struct stream stream = stream_open(seed, STREAM_OF_DATA, i);
     float *row = &data->feature[i * data->features];
 
-    for (size_t j = 0; j < data->features; j++)
+    for (size_t j = 0; j < data->features; ++j)
         row[j] = data->table > 0 ? (float)stream_below(&stream, data->table)
                                  : (float)stream_normal(&stream);
     if (data->table > 0) {
@@ -91,7 +91,7 @@ static void fill_row(struct dataset *data, uint64_t seed, size_t i)
 int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
                    struct dataset *data, struct dp_error *err)
 {
-    int rc;
+    int status;
 
     *data = (struct dataset){.name = "random",
                              .path = "random",
@@ -102,9 +102,9 @@ int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
     if (rows == 0 || want->classes < 1)
         return dp_fail(err, DP_EINVAL, "%zu rows of %d classes are no data set", rows,
                        want->classes);
-    if ((rc = alloc(data, err)))
-        return rc;
-    for (size_t i = 0; i < rows; i++)
+    if ((status = alloc(data, err)))
+        return status;
+    for (size_t i = 0; i < rows; ++i)
         fill_row(data, seed, i);
     dataset_measure(data);
     return 0;
@@ -139,12 +139,12 @@ static int open_digits(const struct dataset_want *want, struct dataset *data, st
     const size_t bytes = strlen((const char *)dataset_digits);
     FILE *file = fmemopen((void *)dataset_digits, bytes, "r");
 
-    if (file == NULL)
+    if (!file)
         return dp_fail(err, DP_ENOMEM, "no memory for digits");
-    const int rc = dataset_read_csv(file, "digits", &digits, data, err);
+    const int status = dataset_read_csv(file, "digits", &digits, data, err);
 
     fclose(file);
-    return rc ? rc : check_want(data, want, err);
+    return status ? status : check_want(data, want, err);
 }
 
 static int open_file(const char *path, const struct dataset_want *want, struct dataset *data,
@@ -153,15 +153,15 @@ static int open_file(const char *path, const struct dataset_want *want, struct d
     const char *slash = strrchr(path, '/');
     FILE *file = fopen(path, "r");
 
-    if (file == NULL)
+    if (!file)
         return dp_fail(err, DP_EINVAL,
                        "data '%.80s' is neither digits nor random, nor a file that can be read: %s",
                        path, strerror(errno));
-    const int rc = dataset_read_csv(file, path, want, data, err);
+    const int status = dataset_read_csv(file, path, want, data, err);
 
     fclose(file);
     snprintf(data->name, sizeof data->name, "%s", slash != NULL ? slash + 1 : path);
-    return rc;
+    return status;
 }
 
 int dataset_open(const char *what, const struct dataset_want *want, struct dataset *data,
@@ -191,11 +191,11 @@ int dataset_split(const struct dataset *data, uint64_t seed, size_t index[], siz
                   struct dp_error *err)
 {
     struct stream stream = stream_open(seed, STREAM_OF_SPLIT, 0);
-    const int rc = dataset_part(data, train, err);
+    const int status = dataset_part(data, train, err);
 
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < data->rows; i++)
+    if (status)
+        return status;
+    for (size_t i = 0; i < data->rows; ++i)
         index[i] = i;
     stream_shuffle(&stream, index, data->rows);
     return 0;

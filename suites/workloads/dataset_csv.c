@@ -45,7 +45,7 @@ static int next_line(struct reader *r)
     int c;
 
     r->length = 0;
-    r->line++;
+    ++r->line;
     while ((c = getc(r->file)) != EOF && c != '\n') {
         if (r->length == LINE_BYTES)
             return complain(r, 1, "the line is longer than %d bytes", LINE_BYTES);
@@ -56,7 +56,7 @@ static int next_line(struct reader *r)
     if (c == EOF && r->length == 0)
         return 0;
     if (r->length > 0 && r->text[r->length - 1] == '\r')
-        r->length--;
+        --r->length;
     r->text[r->length] = '\0';
     return 1;
 }
@@ -75,11 +75,11 @@ struct cell {
 static struct cell trim(const char *text, size_t length)
 {
     while (length > 0 && is_blank(*text)) {
-        text++;
-        length--;
+        ++text;
+        --length;
     }
     while (length > 0 && is_blank(text[length - 1]))
-        length--;
+        --length;
     return (struct cell){text, length};
 }
 
@@ -88,7 +88,7 @@ static bool is_word(const struct cell *cell, const char *const words[], size_t n
     const char *text = cell->text;
     const size_t sign = *text == '-' || *text == '+';
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         if (cell->length == sign + strlen(words[i]) &&
             strncasecmp(text + sign, words[i], strlen(words[i])) == 0)
             return true;
@@ -124,7 +124,7 @@ static int read_number(const struct reader *r, size_t column, struct cell cell,
 
     if (cell.length == 0)
         return complain(r, column, "the cell is empty");
-    if (memchr(cell.text, '\0', cell.length) != NULL)
+    if (memchr(cell.text, '\0', cell.length))
         return complain(r, column, "a byte is 0: the file is no text");
     if (is_word(&cell, infinite, sizeof infinite / sizeof infinite[0]))
         return complain(r, column, "'%.*s' is not a finite number", shown, cell.text);
@@ -146,11 +146,11 @@ static int read_feature(const struct reader *r, size_t column, struct cell cell,
 {
     const int shown = cell.length > 40 ? 40 : (int)cell.length;
     struct number number = {0};
-    const int rc = read_number(r, column, cell, &number);
+    const int status = read_number(r, column, cell, &number);
 
     *feature = number.value;
-    if (rc || r->table == 0)
-        return rc;
+    if (status || r->table == 0)
+        return status;
     if (number.more >= 0 && number.more < (double)r->table && number.more == floor(number.more))
         return 0;
     return complain(r, column, "'%.*s' is no row of the model's table, 0 to %zu", shown, cell.text,
@@ -161,10 +161,10 @@ static int read_class(const struct reader *r, size_t column, struct cell cell, i
 {
     const int shown = cell.length > 40 ? 40 : (int)cell.length;
     struct number number = {0};
-    int rc;
+    int status;
 
-    if ((rc = read_number(r, column, cell, &number)))
-        return rc;
+    if ((status = read_number(r, column, cell, &number)))
+        return status;
     if (!(number.more >= 0 && number.more < r->classes && number.more == floor(number.more)))
         return complain(r, column, "class '%.*s' is not a whole number from 0 to %d", shown,
                         cell.text, r->classes - 1);
@@ -183,11 +183,11 @@ static int make_room(struct reader *r)
         return 0;
     if (capacity > SIZE_MAX / sizeof *feature / data->features)
         return dp_fail(r->err, DP_ENOMEM, "%s: too many rows", r->data->path);
-    if ((feature = realloc(data->feature, capacity * data->features * sizeof *feature)) != NULL)
+    if ((feature = realloc(data->feature, capacity * data->features * sizeof *feature)))
         data->feature = feature;
-    if ((label = realloc(data->label, capacity * sizeof *label)) != NULL)
+    if ((label = realloc(data->label, capacity * sizeof *label)))
         data->label = label;
-    if (feature == NULL || label == NULL)
+    if (!feature || !label)
         return dp_fail(r->err, DP_ENOMEM, "%s: no memory for %zu rows", r->data->path, capacity);
     r->capacity = capacity;
     return 0;
@@ -198,7 +198,7 @@ static int count_columns(struct reader *r)
 {
     size_t columns = 1;
 
-    for (size_t i = 0; i < r->length; i++)
+    for (size_t i = 0; i < r->length; ++i)
         columns += r->text[i] == ',';
     if (columns < 2)
         return complain(r, 1, "a line needs at least 2 columns, numbers and a class");
@@ -213,24 +213,24 @@ static int read_row(struct reader *r)
     struct dataset *data = r->data;
     const size_t columns = data->features + 1;
     const char *at = r->text, *const end = r->text + r->length;
-    int rc;
+    int status;
 
-    if ((rc = make_room(r)))
-        return rc;
-    for (size_t column = 1;; column++) {
+    if ((status = make_room(r)))
+        return status;
+    for (size_t column = 1;; ++column) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const struct cell cell = trim(at, (size_t)((comma != NULL ? comma : end) - at));
 
-        rc = column < columns
-                 ? read_feature(r, column, cell,
-                                &data->feature[data->rows * data->features + column - 1])
-                 : read_class(r, column, cell, &data->label[data->rows]);
-        if (rc)
-            return rc;
-        if (column < columns && comma == NULL)
+        status = column < columns
+                     ? read_feature(r, column, cell,
+                                    &data->feature[data->rows * data->features + column - 1])
+                     : read_class(r, column, cell, &data->label[data->rows]);
+        if (status)
+            return status;
+        if (column < columns && !comma)
             return complain(r, column + 1, "the column is missing: the line has %zu of %zu", column,
                             columns);
-        if (column == columns && comma != NULL)
+        if (column == columns && comma)
             return complain(r, column + 1, "the line has more than %zu columns", columns);
         if (column == columns)
             break;
@@ -238,7 +238,7 @@ static int read_row(struct reader *r)
     }
     if (data->label[data->rows] >= data->classes)
         data->classes = data->label[data->rows] + 1;
-    data->rows++;
+    ++data->rows;
     return 0;
 }
 
@@ -249,7 +249,7 @@ static int check_header(const struct reader *r)
     size_t columns = 1;
     bool names = false;
 
-    for (;; columns++) {
+    for (;; ++columns) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const struct cell cell = trim(at, (size_t)((comma != NULL ? comma : end) - at));
         char copy[CELL_BYTES] = "";
@@ -257,7 +257,7 @@ static int check_header(const struct reader *r)
 
         memcpy(copy, cell.text, cell.length < sizeof copy ? cell.length : 0);
         names = names || !convert(copy, &number);
-        if (comma == NULL)
+        if (!comma)
             break;
         at = comma + 1;
     }
@@ -271,43 +271,43 @@ static int check_header(const struct reader *r)
 
 static int first_line(struct reader *r)
 {
-    int rc = 0;
+    int status = 0;
 
     if (strncmp(r->text, "\xef\xbb\xbf", 3) == 0)
         return complain(r, 1, "a byte order mark has no place here: save it as UTF-8 without");
-    if ((rc = count_columns(r)))
-        return rc;
+    if ((status = count_columns(r)))
+        return status;
     return r->header ? check_header(r) : read_row(r);
 }
 
 static int read_rows(struct reader *r)
 {
-    int rc;
+    int status;
 
-    while ((rc = next_line(r)) == 1) {
+    while ((status = next_line(r)) == 1) {
         if (trim(r->text, r->length).length == 0)
             return complain(r, 1, "the line is empty");
-        if ((rc = r->line == 1 ? first_line(r) : read_row(r)))
-            return rc;
+        if ((status = r->line == 1 ? first_line(r) : read_row(r)))
+            return status;
     }
-    if (rc == 0 && r->data->rows == 0)
+    if (status == 0 && r->data->rows == 0)
         return complain(r, 1,
                         r->line > 1 ? "there is no row behind the names" : "the file is empty");
-    return rc;
+    return status;
 }
 
 static void find_gaps(struct dataset *data)
 {
     bool seen[DATASET_MAX_CLASSES] = {false};
 
-    for (size_t i = 0; i < data->rows; i++)
+    for (size_t i = 0; i < data->rows; ++i)
         seen[data->label[i]] = true;
-    for (int c = 0; c < data->classes; c++) {
+    for (int c = 0; c < data->classes; ++c) {
         if (seen[c])
             continue;
         if (data->gaps < DATASET_GAPS)
             data->gap[data->gaps] = c;
-        data->gaps++;
+        ++data->gaps;
     }
 }
 
@@ -322,7 +322,7 @@ int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *wa
                        .want_columns = want->features != 0 ? want->features + 1 : 0,
                        .text = malloc(LINE_BYTES + 1),
                        .err = err};
-    int rc;
+    int status;
 
     *data = (struct dataset){.rows = 0};
     const size_t length = strlen(name), most = sizeof data->path - 4;
@@ -330,16 +330,16 @@ int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *wa
     snprintf(data->name, sizeof data->name, "%s", name);
     snprintf(data->path, sizeof data->path, "%s%s", length > most ? "..." : "",
              length > most ? name + length - most : name);
-    if (r.text == NULL)
+    if (!r.text)
         return dp_fail(err, DP_ENOMEM, "no memory to read %s", data->path);
-    rc = read_rows(&r);
+    status = read_rows(&r);
     free(r.text);
     /* A class that this file does not have may come in another one of that model. */
     if (want->classes != 0)
         data->classes = want->classes;
     data->table = want->table;
-    if (rc)
-        return rc;
+    if (status)
+        return status;
     dataset_measure(data);
     find_gaps(data);
     return 0;

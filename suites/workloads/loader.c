@@ -54,10 +54,10 @@ static void fill(struct loader *loader, size_t b)
     const size_t *order = loader->order + b * loader->config.batch;
     float *feature = loader->feature[b % BUFFERS];
 
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; ++i) {
         const float *from = data->feature + order[i] * width;
 
-        for (size_t j = 0; j < width; j++)
+        for (size_t j = 0; j < width; ++j)
             feature[i * width + j] = from[j] * loader->config.scale;
         loader->label[b % BUFFERS][i] = data->label[order[i]];
     }
@@ -81,7 +81,7 @@ static void *run_thread(void *argument)
         pthread_mutex_unlock(&loader->lock);
         fill(loader, b);
         pthread_mutex_lock(&loader->lock);
-        loader->made++;
+        ++loader->made;
         pthread_cond_broadcast(&loader->change);
     }
     pthread_mutex_unlock(&loader->lock);
@@ -112,7 +112,7 @@ static int check(const struct loader_config *config, struct dp_error *err)
     if (config->n == 0 || config->batch == 0)
         return dp_fail(err, DP_EINVAL, "a loader of %zu rows in batches of %zu", config->n,
                        config->batch);
-    for (size_t i = 0; config->index != NULL && i < config->n; i++)
+    for (size_t i = 0; config->index && i < config->n; ++i)
         if (config->index[i] >= config->data->rows)
             return dp_fail(err, DP_EINVAL, "row %zu of a data set of %zu", config->index[i],
                            config->data->rows);
@@ -125,17 +125,17 @@ static int alloc(struct loader *loader, struct dp_error *err)
     const size_t rows = config->batch < loader->rows ? config->batch : loader->rows;
     bool missing = false;
 
-    for (int b = 0; b < BUFFERS; b++) {
+    for (int b = 0; b < BUFFERS; ++b) {
         loader->feature[b] = malloc(rows * config->data->features * sizeof *loader->feature[b]);
         loader->label[b] = malloc(rows * sizeof *loader->label[b]);
-        missing = missing || loader->feature[b] == NULL || loader->label[b] == NULL;
+        missing = missing || !loader->feature[b] || !loader->label[b];
     }
     loader->index = malloc(config->n * sizeof *loader->index);
     loader->order = malloc(loader->rows * sizeof *loader->order);
-    if (missing || loader->index == NULL || loader->order == NULL)
+    if (missing || !loader->index || !loader->order)
         return dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", rows);
-    for (size_t i = 0; i < config->n; i++)
-        loader->index[i] = config->index != NULL ? config->index[i] : i;
+    for (size_t i = 0; i < config->n; ++i)
+        loader->index[i] = config->index ? config->index[i] : i;
     config->index = loader->index;
     return 0;
 }
@@ -143,12 +143,12 @@ static int alloc(struct loader *loader, struct dp_error *err)
 int loader_open(const struct loader_config *config, struct loader **loader, struct dp_error *err)
 {
     struct loader *made = calloc(1, sizeof *made);
-    int rc;
+    int status;
 
-    if (made == NULL)
+    if (!made)
         return dp_fail(err, DP_ENOMEM, "no memory for a loader");
     made->config = *config;
-    if (config->index == NULL)
+    if (!config->index)
         made->config.n = config->data->rows;
     if (made->config.scale == 0)
         made->config.scale = 1;
@@ -156,10 +156,10 @@ int loader_open(const struct loader_config *config, struct loader **loader, stru
         made->config.multiple = 1;
     made->rows = (made->config.n + made->config.multiple - 1) / made->config.multiple *
                  made->config.multiple;
-    if ((rc = check(&made->config, err)) || (rc = alloc(made, err)) ||
-        (config->prefetch && (rc = start_thread(made, err)))) {
+    if ((status = check(&made->config, err)) || (status = alloc(made, err)) ||
+        (config->prefetch && (status = start_thread(made, err)))) {
         loader_close(made);
-        return rc;
+        return status;
     }
     made->next = loader_batches(made);
     *loader = made;
@@ -168,7 +168,7 @@ int loader_open(const struct loader_config *config, struct loader **loader, stru
 
 void loader_close(struct loader *loader)
 {
-    if (loader == NULL)
+    if (!loader)
         return;
     if (loader->threaded) {
         pthread_mutex_lock(&loader->lock);
@@ -179,7 +179,7 @@ void loader_close(struct loader *loader)
         pthread_cond_destroy(&loader->change);
         pthread_mutex_destroy(&loader->lock);
     }
-    for (int b = 0; b < BUFFERS; b++) {
+    for (int b = 0; b < BUFFERS; ++b) {
         free(loader->feature[b]);
         free(loader->label[b]);
     }
@@ -195,7 +195,7 @@ static void set_order(struct loader *loader, uint64_t epoch)
     memcpy(loader->order, loader->index, loader->config.n * sizeof *loader->order);
     if (loader->config.shuffle)
         stream_shuffle(&stream, loader->order, loader->config.n);
-    for (size_t i = loader->config.n; i < loader->rows; i++)
+    for (size_t i = loader->config.n; i < loader->rows; ++i)
         loader->order[i] = loader->order[i - loader->config.n];
 }
 
@@ -240,7 +240,7 @@ void loader_next(struct loader *loader, struct loader_batch *batch)
         wait_for(loader, b);
     else
         fill(loader, b);
-    loader->next++;
+    ++loader->next;
     *batch = (struct loader_batch){.rows = batch_rows(loader, b),
                                    .feature = loader->feature[b % BUFFERS],
                                    .label = loader->label[b % BUFFERS],

@@ -27,7 +27,7 @@ static int parse_sizes(const char *text, struct workload *workload, char *why, s
             return 0;
         if (*at == '\0')
             break;
-        at++;
+        ++at;
     }
     snprintf(why, bytes, "'mlp:%.60s': 2 to %d sizes are allowed", text, WORKLOAD_MAX_SIZES);
     return -1;
@@ -48,7 +48,7 @@ int workload_parse(const char *text, struct workload *workload, char *why, size_
     struct workload parsed = {.n_sizes = 0};
     size_t used = 0;
 
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; ++i) {
         if (strcmp(text, named[i].name) == 0) {
             *workload = named[i];
             return 0;
@@ -65,7 +65,7 @@ int workload_parse(const char *text, struct workload *workload, char *why, size_
     if (parse_sizes(text + 4, &parsed, why, bytes))
         return -1;
     /* The name is written anew, so that mlp:08,4 and mlp:8,4 are one workload. */
-    for (size_t i = 0; i < parsed.n_sizes && used < sizeof parsed.name; i++) {
+    for (size_t i = 0; i < parsed.n_sizes && used < sizeof parsed.name; ++i) {
         int n = snprintf(parsed.name + used, sizeof parsed.name - used, "%s%zu",
                          i == 0 ? "mlp:" : ",", parsed.size[i]);
 
@@ -99,7 +99,7 @@ size_t workload_params(const struct workload *workload)
 
     if (workload->kind != WORKLOAD_MLP)
         return count[workload->kind];
-    for (size_t l = 0; l < workload_layers(workload); l++)
+    for (size_t l = 0; l < workload_layers(workload); ++l)
         sum += (workload->size[l] + 1) * workload->size[l + 1];
     return sum;
 }
@@ -136,7 +136,7 @@ double workload_flops(const struct workload *workload, size_t rows)
 
     if (workload->kind != WORKLOAD_MLP)
         return 2 * (double)rows * row_products(workload->kind);
-    for (size_t l = 0; l < workload_layers(workload); l++) {
+    for (size_t l = 0; l < workload_layers(workload); ++l) {
         const double product =
             2.0 * (double)rows * (double)workload->size[l] * (double)workload->size[l + 1];
 

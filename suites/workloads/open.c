@@ -21,7 +21,7 @@ static void add(struct parts *p, int status)
 {
     p->status = status;
     if (status == 0)
-        p->n++;
+        ++p->n;
 }
 
 static void add_linear(struct parts *p, size_t in, size_t out)
@@ -99,7 +99,7 @@ static void add_mlp(struct parts *p, const struct workload *workload)
 {
     const size_t layers = workload_layers(workload);
 
-    for (size_t l = 0; l < layers; l++) {
+    for (size_t l = 0; l < layers; ++l) {
         add_linear(p, workload->size[l], workload->size[l + 1]);
         if (l + 1 < layers)
             add_relu(p);
@@ -111,7 +111,7 @@ static void wrap_last(struct parts *p)
 {
     struct dp_module *wrapped = NULL;
 
-    if (p->status != 0 || p->wrap == NULL)
+    if (p->status != 0 || !p->wrap)
         return;
     p->status = p->wrap(p->user, p->module[p->n - 1], &wrapped, p->err);
     if (p->status != 0)
@@ -180,7 +180,7 @@ int workload_open(const struct workload *workload, struct dp_group *group, struc
 static int place(const struct workload *workload, struct dp_module *model, struct dp_slot *slot,
                  struct dp_error *err)
 {
-    if (slot == NULL)
+    if (!slot)
         return 0;
     return dp_module_to(workload->kind == WORKLOAD_MIXED ? dp_module_child(model, 2) : model, slot,
                         err);
@@ -194,16 +194,16 @@ int workload_open_wrapped(const struct workload *workload, struct dp_group *grou
     struct parts p = {
         .group = group, .slot = slot, .wrap = part ? wrap : NULL, .user = user, .err = err};
     struct dp_module *opened = NULL;
-    int rc = open_model(workload, &p, &opened);
+    int status = open_model(workload, &p, &opened);
 
-    if (rc == 0)
-        rc = place(workload, opened, slot, err);
-    if (rc == 0 && !part)
-        rc = wrap(user, opened, model, err);
-    else if (rc == 0)
+    if (status == 0)
+        status = place(workload, opened, slot, err);
+    if (status == 0 && !part)
+        status = wrap(user, opened, model, err);
+    else if (status == 0)
         *model = dp_module_retain(opened);
     dp_module_close(opened);
-    return rc;
+    return status;
 }
 
 static int wrap_parallel(void *user, struct dp_module *part, struct dp_module **wrapped,
@@ -218,7 +218,7 @@ int workload_open_parallel(const struct workload *workload, struct dp_group *gro
 {
     struct dp_parallel_config wrap = {0};
 
-    if (config != NULL)
+    if (config)
         wrap = *config;
     return workload_open_wrapped(
         workload, group, wrap.device_ids != NULL ? wrap.device_ids[0] : dp_group_slot(group, 0),

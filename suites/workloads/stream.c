@@ -53,7 +53,7 @@ double stream_normal(struct stream *stream)
 
 void stream_shuffle(struct stream *stream, size_t index[], size_t n)
 {
-    for (size_t i = n; i > 1; i--) {
+    for (size_t i = n; i > 1; --i) {
         const size_t j = stream_below(stream, i);
         const size_t kept = index[i - 1];
 

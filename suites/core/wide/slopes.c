@@ -181,7 +181,7 @@ static double *keep(const struct dp_tensor *tensor)
 {
     const size_t bytes = dp_tensor_count(tensor) * sizeof(double);
     double *copy = malloc(bytes);
-    if (copy == NULL)
+    if (!copy)
         exit(1);
     memcpy(copy, tensor->data, bytes);
     return copy;

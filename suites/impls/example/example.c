@@ -28,12 +28,12 @@ static void it_close(struct impl_session *session)
 }
 static int it_reset(struct impl_session *session, struct impl_error *err)
 {
-    return session != NULL ? 0 : fail(err, IMPL_EBROKEN, "no session");
+    return session ? 0 : fail(err, IMPL_EBROKEN, "no session");
 }
 
 static int it_split(struct impl_session *session, struct impl_split *op, struct impl_error *err)
 {
-    if (session == NULL || op->devices < 1 || op->devices > IMPL_MAX_DEVICES)
+    if (!session || op->devices < 1 || op->devices > IMPL_MAX_DEVICES)
         return fail(err, IMPL_EINVAL, "devices must be from 1 to 64");
     size_t k = (size_t)op->devices, most = op->rows / k + (op->rows % k != 0), left = op->rows;
     for (op->n = 0; left > 0 || (op->rows == 0 && op->n < op->devices); left -= op->size[op->n++])
@@ -43,12 +43,12 @@ static int it_split(struct impl_session *session, struct impl_split *op, struct 
 
 static int it_sampler(struct impl_session *session, struct impl_sampler *op, struct impl_error *err)
 {
-    if (session == NULL || op->ranks < 1 || op->rank < 0 || op->rank >= op->ranks)
+    if (!session || op->ranks < 1 || op->rank < 0 || op->rank >= op->ranks)
         return fail(err, IMPL_EINVAL, "no such rank");
     size_t r = (size_t)op->ranks, each = op->items / r + (!op->drop_last && op->items % r != 0);
     if (each > op->capacity)
         return fail(err, IMPL_EROOM, "more samples than there is room for");
-    for (op->n = 0; op->n < each; op->n++)
+    for (op->n = 0; op->n < each; ++op->n)
         op->index[op->n] = ((size_t)op->rank + op->n * r) % op->items;
     return 0;
 }

@@ -8,12 +8,12 @@ static void read_devices(struct answer *a, struct impl_about *about)
 {
     const json_t *list = answer_field(a, a->ok, "", "devices");
 
-    if (list != NULL && (!json_is_array(list) || json_array_size(list) > IMPL_MAX_DEVICES)) {
+    if (list && (!json_is_array(list) || json_array_size(list) > IMPL_MAX_DEVICES)) {
         answer_fault(a, "devices is not a list of at most %d names", IMPL_MAX_DEVICES);
         return;
     }
     about->devices = (int)json_array_size(list);
-    for (int i = 0; i < about->devices; i++) {
+    for (int i = 0; i < about->devices; ++i) {
         const json_t *name = json_array_get(list, (size_t)i);
 
         if (!json_is_string(name))
@@ -28,11 +28,11 @@ static void read_capabilities(struct answer *a, struct impl_about *about)
 {
     const json_t *list = answer_field(a, a->ok, "", "capabilities");
 
-    if (list != NULL && !json_is_array(list))
+    if (list && !json_is_array(list))
         answer_fault(a, "capabilities is not a list");
-    for (size_t i = 0; i < json_array_size(list); i++) {
+    for (size_t i = 0; i < json_array_size(list); ++i) {
         const char *word = json_string_value(json_array_get(list, i));
-        const uint64_t capability = word == NULL ? 0 : impl_capability_of(word);
+        const uint64_t capability = !word ? 0 : impl_capability_of(word);
 
         if (capability == 0)
             answer_fault(a, "capabilities[%zu] '%.40s' is no capability", i,
@@ -48,7 +48,7 @@ static void refuse_choice(struct answer *a, int dialect, const char *word)
     char allowed[80] = "";
     size_t used = 0;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "",
                                  impl_choice_word(choices[i]));
     answer_fault(a, "dialects.%s '%.24s' is none of: %s",
@@ -61,7 +61,7 @@ static void read_dialects(struct answer *a, struct impl_about *about)
     const char *name;
     json_t *value;
 
-    if (object != NULL && !json_is_object(object))
+    if (object && !json_is_object(object))
         answer_fault(a, "dialects is not an object");
     json_object_foreach(object, name, value)
     {
@@ -112,11 +112,11 @@ static void read_buckets(struct answer *a, const json_t *object, struct impl_tra
 {
     const json_t *list = json_object_get(object, "buckets");
 
-    if (list == NULL)
+    if (!list)
         return;
     list = answer_list_up_to(a, object, "trace", "buckets", IMPL_MAX_BUCKETS);
     trace->buckets = (int)json_array_size(list);
-    for (int i = 0; i < trace->buckets; i++) {
+    for (int i = 0; i < trace->buckets; ++i) {
         const json_t *bucket = json_array_get(list, (size_t)i);
         char where[24];
 
@@ -130,11 +130,11 @@ void answer_trace(struct answer *a, struct impl_trace *trace)
 {
     const json_t *object, *list;
 
-    if (trace == NULL)
+    if (!trace)
         return;
     memset(trace, 0, sizeof *trace);
     object = answer_field(a, a->ok, "", "trace");
-    if (object == NULL || json_is_null(object))
+    if (!object || json_is_null(object))
         return;
     if (!json_is_object(object)) {
         answer_fault(a, "trace is not an object");
@@ -142,7 +142,7 @@ void answer_trace(struct answer *a, struct impl_trace *trace)
     }
     list = answer_list_up_to(a, object, "trace", "replicas", IMPL_MAX_DEVICES);
     trace->replicas = (int)json_array_size(list);
-    for (int i = 0; i < trace->replicas; i++)
+    for (int i = 0; i < trace->replicas; ++i)
         read_replica(a, json_array_get(list, (size_t)i), i, &trace->replica[i]);
     trace->caller = (uint64_t)answer_int(a, object, "trace", "caller", INT64_MIN, INT64_MAX);
     trace->live_bytes = answer_size(a, object, "trace", "live_bytes");

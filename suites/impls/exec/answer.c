@@ -30,7 +30,7 @@ json_t *answer_field(struct answer *a, const json_t *object, const char *where, 
 {
     json_t *value = json_object_get(object, name);
 
-    if (value == NULL)
+    if (!value)
         answer_fault(a, "%s%s'%s' is missing", where, where[0] == '\0' ? "" : ": ", name);
     return value;
 }
@@ -41,7 +41,7 @@ long long answer_int(struct answer *a, const json_t *object, const char *where, 
     const json_t *value = answer_field(a, object, where, name);
     const long long number = json_integer_value(value);
 
-    if (value == NULL)
+    if (!value)
         return least;
     if (!json_is_integer(value)) {
         answer_fault(a, "%s%s%s is not an integer", where, dot(where), name);
@@ -60,7 +60,7 @@ static bool read_digits(const char *text, uint64_t *number)
 {
     char *end;
 
-    if (text == NULL || text[0] == '\0' || strspn(text, "0123456789") != strlen(text))
+    if (!text || text[0] == '\0' || strspn(text, "0123456789") != strlen(text))
         return false;
     errno = 0;
     *number = strtoull(text, &end, 10);
@@ -84,14 +84,14 @@ uint64_t answer_size(struct answer *a, const json_t *object, const char *where, 
     char path[64];
 
     snprintf(path, sizeof path, "%.30s%s%.30s", where, dot(where), name);
-    return value == NULL ? 0 : answer_size_of(a, value, path);
+    return !value ? 0 : answer_size_of(a, value, path);
 }
 
 bool answer_flag(struct answer *a, const json_t *object, const char *where, const char *name)
 {
     const json_t *value = answer_field(a, object, where, name);
 
-    if (value != NULL && !json_is_boolean(value))
+    if (value && !json_is_boolean(value))
         answer_fault(a, "%s%s%s is not true or false", where, dot(where), name);
     return json_is_true(value);
 }
@@ -102,7 +102,7 @@ void answer_text(struct answer *a, const json_t *object, const char *where, cons
     const json_t *value = answer_field(a, object, where, name);
 
     to[0] = '\0';
-    if (value == NULL)
+    if (!value)
         return;
     if (json_is_string(value))
         process_excerpt(json_string_value(value), json_string_length(value), to, bytes);
@@ -114,7 +114,7 @@ static json_t *list_of(struct answer *a, const json_t *object, const char *where
 {
     json_t *value = answer_field(a, object, where, name);
 
-    if (value == NULL || json_is_array(value))
+    if (!value || json_is_array(value))
         return value;
     answer_fault(a, "%s%s%s is not a list", where, dot(where), name);
     return NULL;
@@ -125,7 +125,7 @@ json_t *answer_list(struct answer *a, const json_t *object, const char *where, c
 {
     json_t *list = list_of(a, object, where, name);
 
-    if (list == NULL || json_array_size(list) == n)
+    if (!list || json_array_size(list) == n)
         return list;
     answer_fault(a, "%s%s%s has %zu entries, it must have %zu", where, dot(where), name,
                  json_array_size(list), n);
@@ -137,7 +137,7 @@ json_t *answer_list_up_to(struct answer *a, const json_t *object, const char *wh
 {
     json_t *list = list_of(a, object, where, name);
 
-    if (list == NULL || json_array_size(list) <= most)
+    if (!list || json_array_size(list) <= most)
         return list;
     a->room = true;
     return NULL;
@@ -149,7 +149,7 @@ void answer_dims(struct answer *a, const json_t *object, const char *where, int 
     char path[64];
 
     *ndim = 0;
-    if (list == NULL)
+    if (!list)
         return;
     if (json_array_size(list) > IMPL_MAX_DIMS) {
         answer_fault(a, "%s%sdims has %zu entries, it may have %d", where, dot(where),
@@ -157,7 +157,7 @@ void answer_dims(struct answer *a, const json_t *object, const char *where, int 
         return;
     }
     *ndim = (int)json_array_size(list);
-    for (int i = 0; i < *ndim; i++) {
+    for (int i = 0; i < *ndim; ++i) {
         snprintf(path, sizeof path, "%.40s%sdims[%d]", where, dot(where), i);
         dim[i] = (size_t)answer_size_of(a, json_array_get(list, (size_t)i), path);
     }

@@ -28,10 +28,10 @@ static size_t bytes_of(enum impl_dtype dtype, int ndim, const size_t dim[])
 {
     size_t bytes = impl_dtype_bytes(dtype);
 
-    for (int i = 0; i < ndim; i++)
+    for (int i = 0; i < ndim; ++i)
         if (dim[i] == 0)
             return 0;
-    for (int i = 0; i < ndim; i++) {
+    for (int i = 0; i < ndim; ++i) {
         if (bytes > SIZE_MAX / dim[i])
             return SIZE_MAX;
         bytes *= dim[i];
@@ -53,9 +53,9 @@ json_t *json_size(uint64_t value)
 
 json_t *json_sizes(const size_t *values, size_t n)
 {
-    json_t *list = values == NULL ? json_null() : json_array();
+    json_t *list = !values ? json_null() : json_array();
 
-    for (size_t i = 0; values != NULL && i < n; i++)
+    for (size_t i = 0; values && i < n; ++i)
         json_array_append_new(list, json_size(values[i]));
     return list;
 }
@@ -64,7 +64,7 @@ json_t *json_ints(const int *values, size_t n)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         json_array_append_new(list, json_integer(values[i]));
     return list;
 }
@@ -76,9 +76,9 @@ static json_t *hexadecimal(const struct impl_array *array, size_t bytes)
     char *text = bytes < SIZE_MAX / 2 ? malloc(2 * bytes + 1) : NULL;
     json_t *value;
 
-    if (text == NULL)
+    if (!text)
         return NULL;
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; ++i) {
         const unsigned char byte = data[place(i, element)];
         text[2 * i] = digits[byte >> 4];
         text[2 * i + 1] = digits[byte & 15];
@@ -103,7 +103,7 @@ json_t *json_arrays(const struct impl_array *arrays, size_t n)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         if (json_array_append_new(list, json_array_of(&arrays[i])) != 0) {
             json_decref(list);
             return NULL;
@@ -116,7 +116,7 @@ size_t arrays_room(const struct impl_array *arrays, size_t n)
 {
     size_t room = 0;
 
-    for (size_t i = 0; arrays != NULL && i < n; i++)
+    for (size_t i = 0; arrays && i < n; ++i)
         room += arrays[i].capacity;
     return room;
 }
@@ -136,7 +136,7 @@ static int value_of(char digit)
 
 static bool read_hexadecimal(const char *text, size_t bytes, size_t element, unsigned char *data)
 {
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; ++i) {
         const int high = value_of(text[2 * i]), low = value_of(text[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
@@ -151,7 +151,7 @@ static void read_data(struct answer *a, const json_t *value, const char *where,
     const json_t *data = answer_field(a, value, where, "data");
     const size_t bytes = bytes_of(array->dtype, array->ndim, array->dim);
 
-    if (data != NULL && !json_is_string(data))
+    if (data && !json_is_string(data))
         answer_fault(a, "%s.data is not a text", where);
     if (a->fault[0] != '\0')
         return;
@@ -185,9 +185,9 @@ void answer_array(struct answer *a, const json_t *value, const char *where,
 
 void answer_array_field(struct answer *a, const char *name, struct impl_array *array)
 {
-    const json_t *value = array == NULL ? NULL : answer_field(a, a->ok, "", name);
+    const json_t *value = !array ? NULL : answer_field(a, a->ok, "", name);
 
-    if (value != NULL)
+    if (value)
         answer_array(a, value, name, array);
 }
 
@@ -196,7 +196,7 @@ static void read_list(struct answer *a, const json_t *list, const char *where, c
 {
     char path[64];
 
-    for (size_t i = 0; i < json_array_size(list); i++) {
+    for (size_t i = 0; i < json_array_size(list); ++i) {
         snprintf(path, sizeof path, "%.16s%s%.16s[%zu]", where, where[0] == '\0' ? "" : ".", name,
                  i);
         answer_array(a, json_array_get(list, i), path, &arrays[i]);
@@ -205,7 +205,7 @@ static void read_list(struct answer *a, const json_t *list, const char *where, c
 
 void answer_arrays_field(struct answer *a, const char *name, struct impl_array *arrays, size_t n)
 {
-    if (arrays != NULL)
+    if (arrays)
         read_list(a, answer_list(a, a->ok, "", name, n), "", name, arrays);
 }
 

@@ -27,7 +27,7 @@ void process_excerpt(const char *text, size_t length, char *to, size_t bytes)
 {
     size_t n = 0;
 
-    for (; n < length && n + 1 < bytes; n++) {
+    for (; n < length && n + 1 < bytes; ++n) {
         const unsigned char character = (unsigned char)text[n];
         to[n] = character >= 0x20 && character <= 0x7e ? (char)character : '?';
     }
@@ -43,7 +43,7 @@ static size_t last_line(const struct process *p, size_t *end)
 
     while (*end > 0 && (p->tail[*end - 1] == '\n' || p->tail[*end - 1] == ' '))
         --*end;
-    for (begin = *end; begin > 0 && p->tail[begin - 1] != '\n'; begin--)
+    for (begin = *end; begin > 0 && p->tail[begin - 1] != '\n'; --begin)
         ;
     return begin;
 }
@@ -90,7 +90,7 @@ static void take_rest_of_tail(struct process *p)
 {
     struct pollfd end = {.fd = p->error, .events = POLLIN};
 
-    for (int i = 0; i < 256 && p->error >= 0 && poll(&end, 1, 0) > 0; i++)
+    for (int i = 0; i < 256 && p->error >= 0 && poll(&end, 1, 0) > 0; ++i)
         take_tail(p);
 }
 
@@ -166,7 +166,7 @@ static enum got take(struct process *p, size_t most)
         const size_t room = p->room == 0 ? (size_t)2 * PIECE : 2 * p->room;
         char *line = realloc(p->line, room);
 
-        if (line == NULL)
+        if (!line)
             return GOT_NO_MEMORY;
         p->line = line;
         p->room = room;
@@ -274,8 +274,8 @@ static int exchange_lines(struct process *p, struct exchange *e, char reason[PRO
         const int64_t now = now_ms();
         const enum got got = turn(p, e);
 
-        whole = whole || (p->length > searched &&
-                          memchr(p->line + searched, '\n', p->length - searched) != NULL);
+        whole = whole ||
+                (p->length > searched && memchr(p->line + searched, '\n', p->length - searched));
         searched = p->length;
         if (whole && e->left == 0)
             return 0;
@@ -321,6 +321,6 @@ int process_ask(struct process *p, const char *line, size_t length, struct proce
         return -1;
     }
     *newline = '\0';
-    p->length--;
+    --p->length;
     return 0;
 }

@@ -18,18 +18,18 @@ struct parts {
 static int take_apart(const char *text, struct parts *parts)
 {
     const char *command = strchr(text, '\n');
-    const char *options = command == NULL ? NULL : strchr(command + 1, '\n');
+    const char *options = !command ? NULL : strchr(command + 1, '\n');
 
     parts->limit_ms = EXEC_MS;
     parts->options = "";
-    if (options == NULL) {
+    if (!options) {
         parts->command = strdup(text);
-        return parts->command == NULL ? -1 : 0;
+        return !parts->command ? -1 : 0;
     }
     parts->limit_ms = strtol(text, NULL, 10);
     parts->options = options + 1;
     parts->command = strndup(command + 1, (size_t)(options - command - 1));
-    return parts->command == NULL || parts->limit_ms <= 0 || parts->limit_ms > 86400000 ? -1 : 0;
+    return !parts->command || parts->limit_ms <= 0 || parts->limit_ms > 86400000 ? -1 : 0;
 }
 
 static int ask_about(struct impl_session *session, const struct impl_config *config,
@@ -67,7 +67,7 @@ static int exec_open(const struct impl_config *config, struct impl_about *about,
 
     memset(err, 0, sizeof *err);
     *session = NULL;
-    if (opened == NULL || take_apart(config->options, &parts) != 0)
+    if (!opened || take_apart(config->options, &parts) != 0)
         impl_fail(err, IMPL_EBROKEN, "no memory, or no command");
     else if (process_start(&opened->process, parts.command, reason) != 0)
         impl_fail(err, IMPL_EBROKEN, "%s", reason);

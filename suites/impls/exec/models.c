@@ -18,7 +18,7 @@ static size_t count(int n)
 
 static bool is_open(const struct impl_session *session, long long handle)
 {
-    for (const struct impl_model *model = session->models; model != NULL; model = model->next)
+    for (const struct impl_model *model = session->models; model; model = model->next)
         if (model->handle == handle)
             return true;
     return false;
@@ -45,7 +45,7 @@ int exec_model_open(struct impl_session *session, const char *description, int r
     if (status != IMPL_OK)
         return status;
     opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
+    if (!opened)
         return session_break(session, err, "model_open: no memory");
     opened->session = session;
     opened->handle = handle;
@@ -73,7 +73,7 @@ void exec_model_close(struct impl_model *model)
 
 void exec_forget_models(struct impl_session *session)
 {
-    while (session->models != NULL) {
+    while (session->models) {
         struct impl_model *next = session->models->next;
         free(session->models);
         session->models = next;
@@ -171,9 +171,9 @@ int exec_step(struct impl_model *model, const struct impl_step *step, struct imp
 
 static json_t *json_flags(const bool *flags, size_t n)
 {
-    json_t *list = flags == NULL ? json_null() : json_array();
+    json_t *list = !flags ? json_null() : json_array();
 
-    for (size_t i = 0; flags != NULL && i < n; i++)
+    for (size_t i = 0; flags && i < n; ++i)
         json_array_append_new(list, json_boolean(flags[i]));
     return list;
 }
@@ -189,7 +189,7 @@ static void read_outputs(struct answer *a, struct impl_forward *op, size_t ranks
         return;
     }
     list = answer_list(a, a->ok, "", "out", ranks * (size_t)op->n_out);
-    for (size_t i = 0; i < json_array_size(list); i++) {
+    for (size_t i = 0; i < json_array_size(list); ++i) {
         const size_t n_out = (size_t)op->n_out, rank = i / n_out;
 
         answer_array(a, json_array_get(list, i), "out", &op->out[rank * IMPL_MAX_IO + i % n_out]);

@@ -16,7 +16,7 @@ int exec_split(struct impl_session *session, struct impl_split *op, struct impl_
         return status;
     list = answer_list_up_to(&a, a.ok, "", "size", IMPL_MAX_DEVICES);
     op->n = (int)json_array_size(list);
-    for (int i = 0; i < op->n; i++)
+    for (int i = 0; i < op->n; ++i)
         op->size[i] = (size_t)answer_size_of(&a, json_array_get(list, (size_t)i), "size");
     return answer_end(&a);
 }
@@ -62,9 +62,9 @@ int exec_gather(struct impl_session *session, struct impl_gather *op, struct imp
 static void read_counts(struct answer *a, size_t *transfers, size_t *default_bytes)
 {
     *transfers = *default_bytes = 0;
-    if (json_object_get(a->ok, "transfers") != NULL)
+    if (json_object_get(a->ok, "transfers"))
         *transfers = (size_t)answer_size(a, a->ok, "", "transfers");
-    if (json_object_get(a->ok, "default_bytes") != NULL)
+    if (json_object_get(a->ok, "default_bytes"))
         *default_bytes = (size_t)answer_size(a, a->ok, "", "default_bytes");
 }
 
@@ -114,7 +114,7 @@ static json_t *json_calls(const struct impl_apply *op)
 {
     json_t *list = json_array();
 
-    for (int i = 0; i < op->n; i++) {
+    for (int i = 0; i < op->n; ++i) {
         const struct impl_call *call = &op->calls[i];
         json_t *one = json_pack("{s:s, s:i, s:o}", "description", call->description, "device",
                                 call->device, "in", json_arrays(call->in, (size_t)call->n_in));
@@ -138,13 +138,13 @@ int exec_apply(struct impl_session *session, struct impl_apply *op, struct impl_
     char where[24];
     int status;
 
-    for (int i = 0; i < op->n; i++)
+    for (int i = 0; i < op->n; ++i)
         question.room += arrays_room(op->calls[i].out, IMPL_MAX_IO);
     status = session_ask(session, question, &a, err);
     if (status != IMPL_OK)
         return status;
     list = answer_list(&a, a.ok, "", "calls", op->n > 0 ? (size_t)op->n : 0);
-    for (int i = 0; i < op->n && list != NULL; i++) {
+    for (int i = 0; i < op->n && list; ++i) {
         snprintf(where, sizeof where, "calls[%d]", i);
         op->calls[i].n_out = (int)answer_arrays_up_to(&a, json_array_get(list, (size_t)i), where,
                                                       "out", op->calls[i].out, IMPL_MAX_IO);
@@ -157,7 +157,7 @@ static json_t *json_dtypes(const enum impl_dtype *dtypes, size_t n)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         json_array_append_new(list, json_string(impl_dtype_word(dtypes[i])));
     return list;
 }

@@ -23,13 +23,13 @@ static void close_all_but(int kept)
     DIR *list = opendir("/proc/self/fd");
     const struct dirent *entry;
 
-    if (list == NULL)
+    if (!list)
         return;
-    while ((entry = readdir(list)) != NULL && n < DESCRIPTORS)
+    while ((entry = readdir(list)) && n < DESCRIPTORS)
         if (entry->d_name[0] != '.')
             found[n++] = (int)strtol(entry->d_name, NULL, 10);
     closedir(list);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         if (found[i] > STDERR_FILENO && found[i] != kept)
             close(found[i]);
 }
@@ -39,7 +39,7 @@ static void default_signals(void)
     const struct sigaction action = {.sa_handler = SIG_DFL};
     sigset_t none;
 
-    for (int number = 1; number < 32; number++)
+    for (int number = 1; number < 32; ++number)
         sigaction(number, &action, NULL); /* fails for SIGKILL and SIGSTOP */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -67,7 +67,7 @@ static void become_watch(pid_t group, int our_life)
 
     setpgid(0, 0);
     default_signals();
-    for (int i = 0; i <= STDERR_FILENO; i++)
+    for (int i = 0; i <= STDERR_FILENO; ++i)
         dup2(nothing, i);
     close_all_but(our_life);
     do
@@ -86,7 +86,7 @@ static int make_pipe(int ends[2])
 
     if (pipe(low) != 0)
         return -1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         close(low[i]);
     }
@@ -129,7 +129,7 @@ int process_start(struct process *p, const char *command, char reason[PROCESS_RE
     memset(p, 0, sizeof *p);
     p->input = p->output = p->error = p->alive = p->watch = -1;
     while (made < 3 && make_pipe(ends[made]) == 0)
-        made++;
+        ++made;
     p->pid = made == 3 ? fork() : -1;
     if (p->pid == 0)
         become_command(command, ends[0][0], ends[1][1], ends[2][1]);
@@ -173,7 +173,7 @@ static void wait_for_end(struct process *p)
     const struct timespec tick = {.tv_nsec = TICK_NS};
     char rest[4096];
 
-    for (int i = 0; i < PATIENCE_MS * 1000000 / TICK_NS && !process_has_ended(p); i++) {
+    for (int i = 0; i < PATIENCE_MS * 1000000 / TICK_NS && !process_has_ended(p); ++i) {
         while (read(p->output, rest, sizeof rest) > 0)
             ;
         while (read(p->error, rest, sizeof rest) > 0)

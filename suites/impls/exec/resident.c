@@ -19,13 +19,13 @@ static unsigned long long pages_of(const char *number, pid_t group)
 
     snprintf(path, sizeof path, "/proc/%.20s/stat", number);
     file = fopen(path, "r");
-    if (file == NULL)
+    if (!file)
         return 0; /* ended meanwhile */
     n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = '\0';
     fields = strrchr(text, ')');
-    if (fields == NULL ||
+    if (!fields ||
         sscanf(fields + 1,
                " %*c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %*u "
                "%*u %llu",
@@ -44,9 +44,9 @@ int process_resident(const struct process *p, size_t *bytes)
     if (p->pid <= 0)
         return -1;
     list = opendir("/proc");
-    if (list == NULL)
+    if (!list)
         return -1;
-    while ((entry = readdir(list)) != NULL)
+    while ((entry = readdir(list)))
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
             pages += pages_of(entry->d_name, p->pid);
     closedir(list);

@@ -45,11 +45,11 @@ static void answer_all(struct serve *s, const struct serve_mode *mode, const cha
     while (getline(&line, &room, stdin) > 0) {
         json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         const char *op = json_string_value(json_object_get(request, "op"));
-        json_t *answer = request == NULL ? NULL : answer_to(s, request);
+        json_t *answer = !request ? NULL : answer_to(s, request);
 
-        if (answer == NULL)
+        if (!answer)
             exit(3); /* not a request */
-        if (mode != NULL && op != NULL && strcmp(op, at) == 0) {
+        if (mode && op && strcmp(op, at) == 0) {
             mode->misbehave(answer);
         } else {
             json_dumpf(answer, stdout, JSON_COMPACT);
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     char reason[600];
 
     memset(&serve, 0, sizeof serve);
-    if (argc < 2 || argc > 4 || (argc > 2 && mode == NULL)) {
+    if (argc < 2 || argc > 4 || (argc > 2 && !mode)) {
         fprintf(stderr, "usage: lockstep_serve IMPLEMENTATION [MODE [OPERATION]]; modes:");
         serve_list_modes(stderr);
         return 2;
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
         return 2;
     }
     answer_all(&serve, mode, argc > 3 ? argv[3] : "split");
-    if (serve.session != NULL)
+    if (serve.session)
         serve.source.ops->close(serve.session);
     return 0;
 }

@@ -17,9 +17,9 @@ static int serve_model_open(struct serve *s, json_t **ok, struct impl_error *err
     const char *description = json_string_value(json_object_get(s->request.ok, "description"));
     int free_place = 0, status;
 
-    while (free_place < SERVE_MODELS && s->model[free_place] != NULL)
-        free_place++;
-    if (free_place == SERVE_MODELS || description == NULL)
+    while (free_place < SERVE_MODELS && s->model[free_place])
+        ++free_place;
+    if (free_place == SERVE_MODELS || !description)
         return impl_fail(err, IMPL_EBROKEN, "no description, or too many models");
     s->ranks[free_place] = serve_int(s, "ranks");
     status = s->source.ops->model_open(s->session, description, s->ranks[free_place],
@@ -68,7 +68,7 @@ static enum impl_what what_of(const struct on *on)
 {
     const char *word = json_string_value(json_object_get(on->s->request.ok, "what"));
 
-    return word != NULL && strcmp(word, "grad") == 0 ? IMPL_GRAD : IMPL_VALUE;
+    return word && strcmp(word, "grad") == 0 ? IMPL_GRAD : IMPL_VALUE;
 }
 
 static int serve_set(const struct on *on, json_t **ok, struct impl_error *err)
@@ -117,7 +117,7 @@ static const bool *flags(struct serve *s, const char *name)
     const json_t *list = json_object_get(s->request.ok, name);
     bool *values = serve_memory(s, json_array_size(list) + 1);
 
-    for (size_t i = 0; i < json_array_size(list); i++)
+    for (size_t i = 0; i < json_array_size(list); ++i)
         values[i] = json_is_true(json_array_get(list, i));
     return json_is_array(list) ? values : NULL;
 }
@@ -147,8 +147,8 @@ static int serve_forward(const struct on *on, json_t **ok, struct impl_error *er
     if (status != IMPL_OK)
         return status;
     out = json_array();
-    for (size_t rank = 0; rank < ranks; rank++)
-        for (int i = 0; i < op.n_out; i++)
+    for (size_t rank = 0; rank < ranks; ++rank)
+        for (int i = 0; i < op.n_out; ++i)
             json_array_append_new(out, json_array_of(&op.out[rank * IMPL_MAX_IO + (size_t)i]));
     *ok = json_pack("{s:o, s:i, s:o}", "out", out, "n_out", op.n_out, "trace", serve_trace(trace));
     return status;
@@ -198,9 +198,9 @@ int serve_model_operation(struct serve *s, const char *op, json_t **ok, struct i
         return serve_model_open(s, ok, err);
     on.number = (int)answer_int(&s->request, s->request.ok, "", "model", 0, SERVE_MODELS - 1);
     on.model = s->model[on.number];
-    if (on.model == NULL)
+    if (!on.model)
         return impl_fail(err, IMPL_EBROKEN, "there is no model %d", on.number);
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
         if (strcmp(table[i].op, op) == 0)
             return table[i].run(&on, ok, err);
     return impl_fail(err, IMPL_ENOTSUP, "no operation '%.40s'", op);

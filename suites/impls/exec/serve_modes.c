@@ -62,7 +62,7 @@ static void gigabyte(json_t *answer)
     static const char piece[65536];
 
     (void)answer;
-    for (int i = 0; i < 1 << 15; i++)
+    for (int i = 0; i < 1 << 15; ++i)
         if (fwrite(piece, 1, sizeof piece, stdout) != sizeof piece)
             _exit(0);
 }
@@ -71,7 +71,7 @@ static void gigabyte(json_t *answer)
 static void bomb(json_t *answer)
 {
     printf("{\"id\":%lld,\"ok\":{\"size\":[", (long long)id_of(answer));
-    for (int i = 0; i < 1 << 24; i++)
+    for (int i = 0; i < 1 << 24; ++i)
         fputs("[],", stdout);
     printf("[]]}}\n");
 }
@@ -79,7 +79,7 @@ static void bomb(json_t *answer)
 static void nested(json_t *answer)
 {
     printf("{\"id\":%lld,\"ok\":", (long long)id_of(answer));
-    for (int i = 0; i < 100000; i++)
+    for (int i = 0; i < 100000; ++i)
         putchar('[');
     putchar('\n');
 }
@@ -166,7 +166,7 @@ static void many(json_t *answer)
 {
     json_t *list = json_array();
 
-    for (int i = 0; i < 65; i++)
+    for (int i = 0; i < 65; ++i)
         json_array_append_new(list, json_integer(1));
     json_object_set_new(json_object_get(answer, "ok"), "size", list);
     write_line(answer);
@@ -241,7 +241,7 @@ static void talkative(json_t *answer)
 
     for (; length < BLOCK; length += sizeof line - 1)
         memcpy(block + length, line, sizeof line);
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 300; ++i)
         fwrite(block, 1, length, stderr);
     free(block);
     write_line(answer);
@@ -250,13 +250,13 @@ static void talkative(json_t *answer)
 /* The first array says that it is larger, or is cut. */
 static json_t *first_array(json_t *value)
 {
-    json_t *found = json_object_get(value, "dims") != NULL ? value : NULL;
+    json_t *found = json_object_get(value, "dims") ? value : NULL;
     const char *key;
     json_t *inner;
     size_t i;
 
-    json_object_foreach(value, key, inner) if (found == NULL) found = first_array(inner);
-    json_array_foreach(value, i, inner) if (found == NULL) found = first_array(inner);
+    json_object_foreach(value, key, inner) if (!found) found = first_array(inner);
+    json_array_foreach(value, i, inner) if (!found) found = first_array(inner);
     return found;
 }
 
@@ -362,7 +362,7 @@ enum { MODES = sizeof modes / sizeof modes[0] };
 
 const struct serve_mode *serve_mode_of(const char *name)
 {
-    for (size_t i = 0; i < MODES; i++)
+    for (size_t i = 0; i < MODES; ++i)
         if (strcmp(modes[i].name, name) == 0)
             return &modes[i];
     return NULL;
@@ -370,7 +370,7 @@ const struct serve_mode *serve_mode_of(const char *name)
 
 void serve_list_modes(FILE *stream)
 {
-    for (size_t i = 0; i < MODES; i++)
+    for (size_t i = 0; i < MODES; ++i)
         fprintf(stream, " %s", modes[i].name);
     fputc('\n', stream);
 }

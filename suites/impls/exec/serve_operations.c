@@ -12,8 +12,8 @@ static int serve_open(struct serve *s, json_t **ok, struct impl_error *err)
     const char *devices = json_string_value(json_object_get(request, "devices"));
     const char *options = json_string_value(json_object_get(request, "options"));
     const struct impl_config config = {
-        .devices = devices == NULL ? "" : devices,
-        .options = options == NULL || options[0] == '\0' ? s->source.options : options,
+        .devices = !devices ? "" : devices,
+        .options = !options || options[0] == '\0' ? s->source.options : options,
         .host_only = serve_true(s, "host_only"),
         .seed = answer_size(&s->request, request, "", "seed"),
     };
@@ -93,7 +93,7 @@ static size_t largest(const struct impl_array *arrays, size_t n)
 {
     size_t bytes = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         if (arrays[i].capacity > bytes)
             bytes = arrays[i].capacity;
     return bytes + 64;
@@ -159,7 +159,7 @@ static int serve_apply(struct serve *s, json_t **ok, struct impl_error *err)
     json_t *results;
     int status;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         const json_t *call = json_array_get(list, i);
         size_t n_in;
 
@@ -173,7 +173,7 @@ static int serve_apply(struct serve *s, json_t **ok, struct impl_error *err)
     if (status != IMPL_OK)
         return status;
     results = json_array();
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         json_array_append_new(
             results,
             json_pack("{s:o}", "out", json_arrays(op.calls[i].out, (size_t)op.calls[i].n_out)));
@@ -197,7 +197,7 @@ static int serve_buckets(struct serve *s, json_t **ok, struct impl_error *err)
                               .limit_of = serve_memory(s, (n + 1) * sizeof *op.limit_of)};
     int status;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         dtype[i] = impl_dtype_of(json_string_value(json_array_get(words, i)));
     status = s->source.ops->buckets(s->session, &op, err);
     if (status == IMPL_OK)
@@ -235,7 +235,7 @@ int serve_operation(struct serve *s, const char *op, json_t **ok, struct impl_er
         {"sampler", serve_sampler},
     };
 
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
         if (strcmp(table[i].op, op) == 0)
             return table[i].run(s, ok, err);
     return serve_model_operation(s, op, ok, err);

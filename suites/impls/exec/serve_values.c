@@ -13,7 +13,7 @@ void *serve_memory(struct serve *s, size_t bytes)
 {
     struct serve_piece *piece = calloc(1, sizeof *piece + bytes + 1);
 
-    if (piece == NULL)
+    if (!piece)
         abort();
     piece->next = s->pieces;
     s->pieces = piece;
@@ -22,7 +22,7 @@ void *serve_memory(struct serve *s, size_t bytes)
 
 void serve_forget(struct serve *s)
 {
-    while (s->pieces != NULL) {
+    while (s->pieces) {
         struct serve_piece *next = s->pieces->next;
         free(s->pieces);
         s->pieces = next;
@@ -43,7 +43,7 @@ struct impl_array *serve_array(struct serve *s, const char *name)
     struct impl_array *array = serve_memory(s, sizeof *array);
     const json_t *value = answer_field(&s->request, s->request.ok, "", name);
 
-    if (value == NULL)
+    if (!value)
         return NULL;
     read_array(s, value, name, array);
     return array;
@@ -56,7 +56,7 @@ struct impl_array *serve_arrays(struct serve *s, const json_t *object, const cha
 
     *n = json_array_size(list);
     arrays = serve_memory(s, (*n + 1) * sizeof *arrays);
-    for (size_t i = 0; i < *n; i++)
+    for (size_t i = 0; i < *n; ++i)
         read_array(s, json_array_get(list, i), name, &arrays[i]);
     return arrays;
 }
@@ -65,7 +65,7 @@ struct impl_array *serve_outputs(struct serve *s, size_t n, size_t bytes)
 {
     struct impl_array *arrays = serve_memory(s, (n + 1) * sizeof *arrays);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         arrays[i].data = serve_memory(s, bytes);
         arrays[i].capacity = bytes;
         arrays[i].device = IMPL_NOWHERE;
@@ -85,7 +85,7 @@ int *serve_ints(struct serve *s, const char *name, size_t *n)
 
     *n = json_array_size(list);
     values = serve_memory(s, (*n + 1) * sizeof *values);
-    for (size_t i = 0; i < *n; i++)
+    for (size_t i = 0; i < *n; ++i)
         values[i] = (int)json_integer_value(json_array_get(list, i));
     return values;
 }
@@ -99,7 +99,7 @@ size_t *serve_sizes(struct serve *s, const char *name, size_t *n)
     if (!json_is_array(list))
         return NULL;
     values = serve_memory(s, (*n + 1) * sizeof *values);
-    for (size_t i = 0; i < *n; i++)
+    for (size_t i = 0; i < *n; ++i)
         values[i] = (size_t)answer_size_of(&s->request, json_array_get(list, i), name);
     return values;
 }
@@ -118,10 +118,10 @@ json_t *serve_trace(const struct impl_trace *trace)
 {
     json_t *list, *buckets;
 
-    if (trace == NULL)
+    if (!trace)
         return json_null();
     list = json_array();
-    for (int i = 0; i < trace->replicas && i < IMPL_MAX_DEVICES; i++) {
+    for (int i = 0; i < trace->replicas && i < IMPL_MAX_DEVICES; ++i) {
         const struct impl_replica *r = &trace->replica[i];
 
         json_array_append_new(
@@ -131,7 +131,7 @@ json_t *serve_trace(const struct impl_trace *trace)
                             json_size(r->bytes_to), "bytes_from", json_size(r->bytes_from)));
     }
     buckets = json_array();
-    for (int i = 0; i < trace->buckets && i < IMPL_MAX_BUCKETS; i++)
+    for (int i = 0; i < trace->buckets && i < IMPL_MAX_BUCKETS; ++i)
         json_array_append_new(buckets,
                               json_pack("{s:o, s:o}", "bytes", json_size(trace->bucket[i].bytes),
                                         "launch_ns", json_size(trace->bucket[i].launch_ns)));
@@ -143,13 +143,13 @@ json_t *serve_about(const struct impl_about *about)
 {
     json_t *devices = json_array(), *capabilities = json_array(), *dialects = json_object();
 
-    for (int i = 0; i < about->devices; i++)
+    for (int i = 0; i < about->devices; ++i)
         json_array_append_new(devices, json_string(about->device_name[i]));
-    for (int i = 0; i < IMPL_CAPABILITIES; i++)
+    for (int i = 0; i < IMPL_CAPABILITIES; ++i)
         if ((about->capabilities >> i & 1) != 0)
             json_array_append_new(capabilities,
                                   json_string(impl_capability_word((uint64_t)1 << i)));
-    for (int i = 0; i < IMPL_DIALECTS; i++)
+    for (int i = 0; i < IMPL_DIALECTS; ++i)
         if (about->dialect[i] != IMPL_UNDECLARED)
             json_object_set_new(dialects, impl_dialect_word((enum impl_dialect)i),
                                 json_string(impl_choice_word(about->dialect[i])));

@@ -35,7 +35,7 @@ static int optional_number(struct answer *a, const json_t *error, const char *na
 {
     const json_t *value = json_object_get(error, name);
 
-    if (value == NULL || json_is_null(value))
+    if (!value || json_is_null(value))
         return missing;
     return (int)answer_int(a, error, "error", name, least, most);
 }
@@ -75,14 +75,14 @@ static char *request_of(struct impl_session *session, const struct question *q, 
     json_t *request = json_pack("{s:I, s:s}", "id", ++session->last_id, "op", q->op);
     char *text = NULL, *line;
 
-    if (request != NULL && q->fields != NULL && json_object_update(request, q->fields) == 0)
+    if (request && q->fields && json_object_update(request, q->fields) == 0)
         text = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(request);
-    if (text == NULL)
+    if (!text)
         return NULL;
     *length = strlen(text);
     line = realloc(text, *length + 2);
-    if (line == NULL) {
+    if (!line) {
         free(text);
         return NULL;
     }
@@ -114,7 +114,7 @@ static int judge(struct answer *a, const struct process *p)
         return session_break(a->session, a->err,
                              "%s: the answer must have one of 'ok' and 'error': '%s'", a->op,
                              excerpt);
-    if (error != NULL)
+    if (error)
         return read_error(a, error);
     if (!json_is_object(a->ok))
         return session_break(a->session, a->err, "%s: 'ok' is not an object: '%s'", a->op, excerpt);
@@ -142,7 +142,7 @@ int session_ask(struct impl_session *session, struct question q, struct answer *
     }
     request = request_of(session, &q, &length);
     json_decref(q.fields);
-    if (request == NULL) {
+    if (!request) {
         memset(err, 0, sizeof *err);
         return impl_fail(err, IMPL_EBROKEN, "%s: the request cannot be written as JSON", q.op);
     }

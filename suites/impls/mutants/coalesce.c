@@ -20,9 +20,9 @@ static struct grouping make_groups(struct arena *arena, const struct impl_array 
                          arena_take(arena, (size_t)n * sizeof *g.bytes), 0};
     int open[IMPL_I64 + 1];
 
-    for (int t = 0; t <= IMPL_I64; t++)
+    for (int t = 0; t <= IMPL_I64; ++t)
         open[t] = -1;
-    for (int j = 0; j < n; j++) {
+    for (int j = 0; j < n; ++j) {
         const size_t bytes = tensor_bytes(&src[j]);
         int *mine = &open[src[j].dtype];
 
@@ -45,13 +45,13 @@ static struct impl_array pack(struct arena *arena, const struct grouping *g, int
     struct impl_array flat = {.ndim = 1, .device = device};
     size_t at = 0;
 
-    for (int j = 0; j < n; j++)
+    for (int j = 0; j < n; ++j)
         if (g->group[j] == group) {
             flat.dtype = src[j].dtype;
             flat.dim[0] += tensor_count(&src[j]);
         }
     flat = tensor_like(arena, &flat);
-    for (int j = 0; j < n; j++)
+    for (int j = 0; j < n; ++j)
         if (g->group[j] == group) {
             memcpy((char *)flat.data + at, src[j].data, tensor_bytes(&src[j]));
             at += tensor_bytes(&src[j]);
@@ -65,7 +65,7 @@ static void unpack(struct arena *arena, const struct grouping *g, int group,
 {
     size_t at = 0;
 
-    for (int j = 0; j < n; j++)
+    for (int j = 0; j < n; ++j)
         if (g->group[j] == group) {
             to[j] = tensor_like(arena, &like[j]);
             to[j].device = flat->device;
@@ -76,7 +76,7 @@ static void unpack(struct arena *arena, const struct grouping *g, int group,
 
 static void swap_bytes(struct impl_array *a, struct impl_array *b)
 {
-    for (size_t i = 0; i < a->capacity && i < b->capacity; i++) {
+    for (size_t i = 0; i < a->capacity && i < b->capacity; ++i) {
         const char byte = ((char *)a->data)[i];
 
         ((char *)a->data)[i] = ((char *)b->data)[i];
@@ -91,11 +91,11 @@ static void disorder(const struct impl_session *s, const struct grouping *g, siz
     int at = 0;
 
     memcpy(room, copies, (size_t)n * sizeof *room);
-    for (int group = 0; bug(s, BUG_GROUPED_ORDER) && group < g->n; group++)
-        for (int j = 0; j < n; j++)
+    for (int group = 0; bug(s, BUG_GROUPED_ORDER) && group < g->n; ++group)
+        for (int j = 0; j < n; ++j)
             if (g->group[j] == group)
                 copies[at++] = room[j];
-    for (int j = 1; bug(s, BUG_STRADDLE_SWAP) && j < n; j++)
+    for (int j = 1; bug(s, BUG_STRADDLE_SWAP) && j < n; ++j)
         if (g->group[j] == g->group[j - 1] && g->bytes[g->group[j]] > limit)
             swap_bytes(&copies[j], &copies[j - 1]);
     if (bug(s, BUG_TRAILING_EMPTY) && tensor_count(&copies[n - 1]) == 0)
@@ -112,14 +112,14 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
     struct impl_array *room = arena_take(arena, (size_t)n * sizeof *room);
     int sent_to = 0;
 
-    for (int i = 0; i < n_devices && n > 0; i++) {
+    for (int i = 0; i < n_devices && n > 0; ++i) {
         struct impl_array *to = &copies[i * n];
 
         if (i == 0 && src[0].device == devices[0]) {
             memcpy(to, src, (size_t)n * sizeof *to);
             continue;
         }
-        for (int group = 0; group < g.n; group++) {
+        for (int group = 0; group < g.n; ++group) {
             struct impl_array flat = pack(arena, &g, group, src, n, devices[i]);
 
             if (bug(s, BUG_BROADCAST_DOUBLE))
@@ -127,7 +127,7 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
             unpack(arena, &g, group, &flat, src, n, to);
         }
         disorder(s, &g, most, n, to, room);
-        sent_to++;
+        ++sent_to;
     }
     if (bug(s, BUG_TRANSFERS_PER_DEVICE))
         return (size_t)g.n * (size_t)sent_to;
@@ -145,9 +145,9 @@ static void add_in_order(const struct impl_session *s, struct impl_array flat[],
     }
     if (bug(s, BUG_LARGE_GRADIENT) && whole.capacity > LARGE)
         whole.dim[0] = LARGE / dtype_bytes(whole.dtype);
-    for (int i = 1; i < k; i++)
+    for (int i = 1; i < k; ++i)
         tensor_add(&whole, &flat[i]);
-    for (size_t e = 0; bug(s, BUG_INTEGERS_AS_FLOAT) && e < tensor_count(&flat[0]); e++) {
+    for (size_t e = 0; bug(s, BUG_INTEGERS_AS_FLOAT) && e < tensor_count(&flat[0]); ++e) {
         if (flat[0].dtype == IMPL_I64)
             ((int64_t *)flat[0].data)[e] = (int64_t)(float)((int64_t *)flat[0].data)[e];
         if (flat[0].dtype == IMPL_I32)
@@ -162,8 +162,8 @@ size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, 
     const struct grouping g = make_groups(arena, src, n, most, CLOSE_BEFORE_EXCEEDED);
     struct impl_array *flat = arena_take(arena, (size_t)k * sizeof *flat);
 
-    for (int group = 0; group < g.n; group++) {
-        for (int i = 0; i < k; i++)
+    for (int group = 0; group < g.n; ++group) {
+        for (int i = 0; i < k; ++i)
             flat[i] = pack(arena, &g, group, &src[i * n], n, device);
         add_in_order(arena->session, flat, k);
         if (bug(arena->session, BUG_REDUCE_DOUBLE))
@@ -183,7 +183,7 @@ static int read_all(struct arena *arena, const struct impl_array arrays[], int n
     int status = 0;
 
     *tensors = arena_take(arena, (size_t)n * sizeof **tensors);
-    for (int i = 0; status == 0 && i < n; i++) {
+    for (int i = 0; status == 0 && i < n; ++i) {
         status = tensor_in(arena, &arrays[i], &(*tensors)[i], err);
         if (status == 0 && (*tensors)[i].dtype == IMPL_NONE)
             status = impl_fail(err, IMPL_EINVAL, "tensor %d is none", i);
@@ -204,10 +204,10 @@ static int broadcast_valid(struct impl_session *s, const struct impl_broadcast *
 {
     if (op->n_devices < 1 || op->n_devices > IMPL_MAX_DEVICES || op->poke >= op->n)
         return impl_fail(err, IMPL_EINVAL, "%d devices", op->n_devices);
-    for (int i = 0; i < op->n_devices; i++)
+    for (int i = 0; i < op->n_devices; ++i)
         if (known_device(s, op->devices[i], err) != 0)
             return err->status;
-    for (int j = 0; j < op->n; j++) {
+    for (int j = 0; j < op->n; ++j) {
         const int device = src[j].device;
 
         if (device != src[0].device)
@@ -222,7 +222,7 @@ static int broadcast_valid(struct impl_session *s, const struct impl_broadcast *
 static void poke_copies(const struct impl_session *s, const struct impl_broadcast *op,
                         struct impl_array copies[])
 {
-    for (int i = 0; i < op->n_devices; i++) {
+    for (int i = 0; i < op->n_devices; ++i) {
         struct impl_array *copy = &copies[i * op->n + op->poke];
 
         tensor_poke(copy, 0, copy->ndim > 0 ? copy->dim[0] : 1, 0);
@@ -249,9 +249,9 @@ int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_
         op->default_bytes = DEFAULT_BUFFER;
         if (op->poke >= 0)
             poke_copies(s, op, copies);
-        for (int i = 0; status == 0 && i < n; i++)
+        for (int i = 0; status == 0 && i < n; ++i)
             status = tensor_out(&copies[i], &op->copies[i], err);
-        for (int j = 0; status == 0 && op->src_after != NULL && j < op->n; j++)
+        for (int j = 0; status == 0 && op->src_after && j < op->n; ++j)
             status = tensor_out(&src[j], &op->src_after[j], err);
     }
     arena_free(&arena);
@@ -273,8 +273,8 @@ static int reduce_valid(struct impl_session *s, const struct impl_reduce *op,
 
     if (known_device(s, op->device, err) != 0)
         return err->status;
-    for (int i = 0; i < op->k; i++)
-        for (int j = 0; j < op->n; j++) {
+    for (int i = 0; i < op->k; ++i)
+        for (int j = 0; j < op->n; ++j) {
             const struct impl_array *tensor = &src[i * op->n + j];
 
             if (tensor->device == IMPL_HOST)
@@ -305,7 +305,7 @@ int op_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error 
             memset(sums[op->poke].data, 0, sums[op->poke].capacity);
         if (bug(s, BUG_SUMS_SHARE) && op->poke >= 0 && op->poke + 1 < op->n)
             memset(sums[op->poke + 1].data, 0, sums[op->poke + 1].capacity);
-        for (int j = 0; status == 0 && j < op->n; j++)
+        for (int j = 0; status == 0 && j < op->n; ++j)
             status = tensor_out(&sums[j], &op->sums[j], err);
     }
     arena_free(&arena);

@@ -36,12 +36,12 @@ void jobs_run(struct job jobs[], int n)
     atomic_store(&jobs[0].session->cancelled, false);
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, (size_t)1 << 20);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         started[i] = threads && pthread_create(&thread[i], &small, job_main, &jobs[i]) == 0;
         if (!started[i])
             job_main(&jobs[i]);
     }
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         if (started[i])
             pthread_join(thread[i], NULL);
     pthread_attr_destroy(&small);
@@ -49,10 +49,10 @@ void jobs_run(struct job jobs[], int n)
 
 void jobs_order(const struct job jobs[], int n, int order[])
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         int at = i;
 
-        for (; at > 0 && jobs[order[at - 1]].finished > jobs[i].finished; at--)
+        for (; at > 0 && jobs[order[at - 1]].finished > jobs[i].finished; --at)
             order[at] = order[at - 1];
         order[at] = i;
     }
@@ -64,7 +64,7 @@ int jobs_failed(const struct job jobs[], int n)
     int order[IMPL_MAX_DEVICES], found = -1;
 
     jobs_order(jobs, n, order);
-    for (int i = n - 1; i >= 0; i--) {
+    for (int i = n - 1; i >= 0; --i) {
         const int job = s->dialect[IMPL_FAILING] == IMPL_FIRST ? order[i] : i;
 
         if (jobs[job].status != 0 && (found < 0 || !bug(s, BUG_HIGHEST)))
@@ -107,14 +107,14 @@ static int task_open(struct impl_session *s, const struct impl_apply *op, int i,
         status = impl_fail(err, IMPL_EINVAL, "call %d has a parallel layer", i);
     if (status == 0)
         status = op_to(task->model, call->device, err);
-    for (int j = 0; status == 0 && j < call->n_in; j++) {
+    for (int j = 0; status == 0 && j < call->n_in; ++j) {
         struct impl_array *in = &task->in.a[task->in.n++];
 
         status = tensor_in(&task->tape.arena, &call->in[j], in, err);
         if (bug(s, BUG_APPLY_SECOND_INPUT) && same_shape(in, &task->in.a[0]))
             *in = task->in.a[0];
         if (bug(s, BUG_APPLY_SLICES) && in->ndim > 1) {
-            in->ndim--;
+            --in->ndim;
             memmove(in->dim, in->dim + 1, sizeof in->dim - sizeof *in->dim);
         }
     }
@@ -139,7 +139,7 @@ static void apply_trace(const struct impl_session *s, const struct task tasks[],
     trace->replicas = n;
     trace->caller = this_thread();
     trace->live_bytes = atomic_load(&s->live);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         const struct impl_array *in = &tasks[i].in.a[0];
 
         trace->replica[i].device = tasks[i].run.device;
@@ -157,11 +157,11 @@ static int apply_results(const struct impl_session *s, const struct impl_apply *
     int order[IMPL_MAX_DEVICES], status = 0;
 
     jobs_order(jobs, op->n, order);
-    for (int i = 0; i < op->n; i++) {
+    for (int i = 0; i < op->n; ++i) {
         const struct values *out = &tasks[bug(s, BUG_APPLY_ORDER) ? order[i] : i].out;
 
         op->calls[i].n_out = bug(s, BUG_APPLY_SECOND_OUTPUT) && out->n > 1 ? 1 : out->n;
-        for (int j = 0; status == 0 && j < op->calls[i].n_out; j++)
+        for (int j = 0; status == 0 && j < op->calls[i].n_out; ++j)
             status = tensor_out(&out->a[j], &op->calls[i].out[j], err);
     }
     return status;
@@ -173,13 +173,13 @@ static int apply_run(struct impl_session *s, struct impl_apply *op, struct task 
     struct job jobs[IMPL_MAX_DEVICES];
     int failed;
 
-    for (int i = 0; i < op->n; i++)
+    for (int i = 0; i < op->n; ++i)
         jobs[i] = tasks[i].job;
     jobs_run(jobs, op->n);
-    for (int i = 0; i < op->n; i++)
+    for (int i = 0; i < op->n; ++i)
         tasks[i].job = jobs[i];
     failed = jobs_failed(jobs, op->n);
-    if (op->trace != NULL)
+    if (op->trace)
         apply_trace(s, tasks, op->n, op->trace);
     if (failed < 0)
         return apply_results(s, op, tasks, jobs, err);
@@ -196,13 +196,13 @@ int op_apply(struct impl_session *s, struct impl_apply *op, struct impl_error *e
     if (op->n < 1 || op->n > IMPL_MAX_DEVICES)
         return impl_fail(err, IMPL_EINVAL, "%d calls", op->n);
     tasks = arena_take(&arena, (size_t)op->n * sizeof *tasks);
-    for (int i = 0; status == 0 && i < op->n; i++)
+    for (int i = 0; status == 0 && i < op->n; ++i)
         status = task_open(s, op, i, &tasks[i], err);
     if (status == 0)
         status = apply_run(s, op, tasks, err);
-    for (int i = 0; i < op->n; i++) {
+    for (int i = 0; i < op->n; ++i) {
         tape_free_inside(&tasks[i].tape);
-        if (tasks[i].model != NULL)
+        if (tasks[i].model)
             model_close(tasks[i].model);
     }
     arena_free(&arena);

@@ -10,20 +10,20 @@ static int forward_linear(struct run *run, struct node *node)
     const size_t shape[] = {x->dim[0], layer->out};
     const float *w = param_at(run, layer, 0, x), *b = NULL;
 
-    if (w == NULL || need_floats(run, node) != 0)
+    if (!w || need_floats(run, node) != 0)
         return run->err.status;
-    if (layer->with_bias && (b = param_at(run, layer, 1, x)) == NULL)
+    if (layer->with_bias && !(b = param_at(run, layer, 1, x)))
         return run->err.status;
     if (x->ndim != 2 || x->dim[1] != layer->in)
         return impl_fail(&run->err, IMPL_ESHAPE, "linear of %zu columns", layer->in);
     node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, 2, shape, x->device);
-    for (size_t i = 0; i < shape[0]; i++)
-        for (size_t o = 0; o < shape[1]; o++) {
+    for (size_t i = 0; i < shape[0]; ++i)
+        for (size_t o = 0; o < shape[1]; ++o) {
             float sum = 0;
 
-            for (size_t k = 0; k < layer->in; k++)
+            for (size_t k = 0; k < layer->in; ++k)
                 sum += floats(x)[i * layer->in + k] * w[o * layer->in + k];
-            floats(&node->out.a[0])[i * layer->out + o] = b != NULL ? sum + b[o] : sum;
+            floats(&node->out.a[0])[i * layer->out + o] = b ? sum + b[o] : sum;
         }
     spoil(run, &node->out.a[0]);
     return 0;
@@ -32,15 +32,15 @@ static int forward_linear(struct run *run, struct node *node)
 static void linear_grads(const struct layer *layer, const struct impl_array *x, const float *up,
                          float *dw, float *db)
 {
-    for (size_t o = 0; o < layer->out; o++) {
-        for (size_t k = 0; dw != NULL && k < layer->in; k++) {
+    for (size_t o = 0; o < layer->out; ++o) {
+        for (size_t k = 0; dw && k < layer->in; ++k) {
             float sum = 0;
 
-            for (size_t i = 0; i < x->dim[0]; i++)
+            for (size_t i = 0; i < x->dim[0]; ++i)
                 sum += up[i * layer->out + o] * floats(x)[i * layer->in + k];
             dw[o * layer->in + k] += sum;
         }
-        for (size_t i = 0; db != NULL && i < x->dim[0]; i++)
+        for (size_t i = 0; db && i < x->dim[0]; ++i)
             db[o] += up[i * layer->out + o];
     }
 }
@@ -56,16 +56,16 @@ static int backward_linear(struct run *run, const struct node *node, const struc
     struct impl_array *down = input_grad(run, node, dx);
     float *db = NULL;
 
-    if (w == NULL)
+    if (!w)
         return run->err.status;
     if (layer->with_bias)
         db = param_grad(run, layer, 1);
     linear_grads(layer, x, up, param_grad(run, layer, 0), no_bias(run, x) ? NULL : db);
     if (bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
         linear_grads(layer, x, up, NULL, db);
-    for (size_t i = 0; down != NULL && i < x->dim[0]; i++)
-        for (size_t o = 0; o < layer->out; o++)
-            for (size_t k = 0; k < layer->in; k++)
+    for (size_t i = 0; down && i < x->dim[0]; ++i)
+        for (size_t o = 0; o < layer->out; ++o)
+            for (size_t k = 0; k < layer->in; ++k)
                 floats(down)[i * layer->in + k] +=
                     up[i * layer->out + o] * w[o * by_out + k * by_in];
     return 0;
@@ -87,7 +87,7 @@ static int backward_constant(struct run *run, const struct node *node, const str
     float *dw = param_grad(run, node->layer, 0);
 
     (void)dx;
-    for (size_t i = 0; dw != NULL && i < tensor_count(&g->a[0]); i++)
+    for (size_t i = 0; dw && i < tensor_count(&g->a[0]); ++i)
         dw[i] += floats(&g->a[0])[i];
     return 0;
 }
@@ -99,12 +99,12 @@ static int forward_embedding(struct run *run, struct node *node)
     const size_t shape[] = {x->dim[0], layer->out};
     const float *w = param_at(run, layer, 0, x);
 
-    if (w == NULL)
+    if (!w)
         return run->err.status;
     if (x->dtype != IMPL_I32 || x->ndim != 1)
         return impl_fail(&run->err, IMPL_EINVAL, "embedding takes a list of int32");
     node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, 2, shape, x->device);
-    for (size_t i = 0; i < shape[0]; i++) {
+    for (size_t i = 0; i < shape[0]; ++i) {
         const int32_t row = ((const int32_t *)x->data)[i];
 
         if (row < 0 || (size_t)row >= layer->in)
@@ -123,8 +123,8 @@ static int backward_embedding(struct run *run, const struct node *node, const st
     float *dw = param_grad(run, node->layer, 0);
 
     (void)dx;
-    for (size_t i = 0; dw != NULL && i < node->in.a[0].dim[0]; i++)
-        for (size_t c = 0; c < columns; c++) {
+    for (size_t i = 0; dw && i < node->in.a[0].dim[0]; ++i)
+        for (size_t c = 0; c < columns; ++c) {
             float *to = &dw[(size_t)rows[i] * columns + c];
 
             if (bug(run->s, BUG_EMBEDDING_DUPLICATES))

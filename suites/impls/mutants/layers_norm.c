@@ -16,10 +16,10 @@ static struct moments moments_of(const struct impl_array *x, size_t column)
     struct moments m = {0, 0, 0};
     double squares = 0;
 
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < n; ++r)
         m.mean += (double)floats(x)[r * columns + column];
     m.mean /= (double)n;
-    for (size_t r = 0; r < n; r++) {
+    for (size_t r = 0; r < n; ++r) {
         const double d = (double)floats(x)[r * columns + column] - m.mean;
 
         squares += d * d;
@@ -65,7 +65,7 @@ static void normalise(struct run *run, const struct node *node, size_t c, float 
 
     node->stats[c] = mean;
     node->stats[layer->in + c] = factor;
-    for (size_t r = 0; r < x->dim[0]; r++) {
+    for (size_t r = 0; r < x->dim[0]; ++r) {
         const size_t i = r * layer->in + c;
         const double v = ((double)floats(x)[i] - mean) * factor;
 
@@ -77,9 +77,9 @@ static void normalise(struct run *run, const struct node *node, size_t c, float 
 
 static int params_at(struct run *run, const struct node *node, float *param[])
 {
-    for (int k = WEIGHT; k <= BATCHES; k++) {
+    for (int k = WEIGHT; k <= BATCHES; ++k) {
         param[k] = param_at(run, node->layer, k, &node->in.a[0]);
-        if (param[k] == NULL)
+        if (!param[k])
             return run->err.status;
     }
     return 0;
@@ -99,7 +99,7 @@ static int forward_norm(struct run *run, struct node *node)
         return impl_fail(&run->err, IMPL_EINVAL, "%zu rows have no variance", x->dim[0]);
     node->out.a[0] = tensor_like(&run->tape->arena, x);
     node->stats = arena_take(&run->tape->arena, 2 * layer->in * sizeof *node->stats);
-    for (size_t c = 0; c < layer->in; c++)
+    for (size_t c = 0; c < layer->in; ++c)
         normalise(run, node, c, param);
     if (run->train || bug(run->s, BUG_NORM_EVAL_COUNTS))
         param[BATCHES][0] += 1;
@@ -124,9 +124,9 @@ static void column_back(const struct node *node, const struct impl_array *up, si
         sum += (double)floats(up)[i];
         product += (double)floats(up)[i] * ((double)floats(x)[i] - mean) * factor;
     }
-    if (to->weight != NULL)
+    if (to->weight)
         to->weight[c] += (float)product;
-    if (to->bias != NULL)
+    if (to->bias)
         to->bias[c] += (float)sum;
     for (size_t i = c; i < n * columns; i += columns) {
         const double v = ((double)floats(x)[i] - mean) * factor;
@@ -147,7 +147,7 @@ static int backward_norm(struct run *run, const struct node *node, const struct 
     if (params_at(run, node, param) != 0)
         return run->err.status;
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
-    for (size_t c = 0; c < columns; c++) {
+    for (size_t c = 0; c < columns; ++c) {
         if (bug(run->s, BUG_NORM_STALE) && !node->trained) {
             node->stats[c] = (double)param[MEAN][c];
             node->stats[columns + c] =
@@ -174,7 +174,7 @@ static void gather_column(const struct run *run, const struct group *group, int 
     float *variance = floats(&run->state->value[p + VARIANCE]);
     double sums[2] = {0, 0};
 
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         const struct replica *r = &group->replica[i];
         const struct moments m = moments_of(&r->tape.node[node].in.a[0], c);
         const float own[2] = {floats(&r->state.value[p + MEAN])[c],
@@ -199,14 +199,14 @@ void norm_after(struct run *run, const struct group *group)
 {
     const struct tape *tape = &group->replica[0].tape;
 
-    for (int i = 0; run->train && i < tape->n; i++) {
+    for (int i = 0; run->train && i < tape->n; ++i) {
         const struct layer *layer = tape->node[i].layer;
         int p;
 
         if (layer->kind != LAYER_BATCH_NORM)
             continue;
         p = param_index(run->model, layer, 0);
-        for (size_t c = 0; c < layer->in; c++)
+        for (size_t c = 0; c < layer->in; ++c)
             gather_column(run, group, i, c);
         if (bug(run->s, BUG_NORM_BATCHES) || bug(run->s, BUG_NORM_IN_TURN))
             floats(&run->state->value[p + BATCHES])[0] += (float)(group->m - 1);

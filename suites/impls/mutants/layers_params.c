@@ -70,10 +70,10 @@ static void scale(const struct run *run, float w, const float *b, const struct i
 {
     const bool wide = bug(run->s, BUG_EXTENDED) && x->device % 2 == 1;
 
-    for (size_t i = 0; i < tensor_count(x); i++) {
+    for (size_t i = 0; i < tensor_count(x); ++i) {
         const float v = floats(x)[i];
 
-        if (b == NULL)
+        if (!b)
             floats(y)[i] = w * v;
         else
             floats(y)[i] = wide ? (float)((double)w * v + *b) : w * v + *b;
@@ -84,7 +84,7 @@ static float dot(const struct impl_array *a, const struct impl_array *b)
 {
     float sum = 0;
 
-    for (size_t i = 0; i < tensor_count(a); i++)
+    for (size_t i = 0; i < tensor_count(a); ++i)
         sum += floats(a)[i] * floats(b)[i];
     return sum;
 }
@@ -93,7 +93,7 @@ static float total(const struct impl_array *a)
 {
     float sum = 0;
 
-    for (size_t i = 0; i < tensor_count(a); i++)
+    for (size_t i = 0; i < tensor_count(a); ++i)
         sum += floats(a)[i];
     return sum;
 }
@@ -104,9 +104,9 @@ static int forward_affine(struct run *run, struct node *node)
     const struct layer *layer = node->layer;
     const float *w = param_at(run, layer, 0, x), *b = NULL;
 
-    if (w == NULL || begin(run, node) != 0)
+    if (!w || begin(run, node) != 0)
         return run->err.status;
-    if (layer->with_bias && (b = param_at(run, layer, 1, x)) == NULL)
+    if (layer->with_bias && !(b = param_at(run, layer, 1, x)))
         return run->err.status;
     scale(run, *w, b, x, &node->out.a[0]);
     spoil(run, &node->out.a[0]);
@@ -142,15 +142,15 @@ static int backward_affine(struct run *run, const struct node *node, const struc
     float *db = layer->with_bias ? param_grad(run, layer, 1) : NULL;
     struct impl_array *down = input_grad(run, node, dx);
 
-    if (w == NULL)
+    if (!w)
         return run->err.status;
-    if (dw != NULL)
+    if (dw)
         *dw += dot(up, x);
-    if (db != NULL && !no_bias(run, x))
+    if (db && !no_bias(run, x))
         *db += total(up);
-    if (db != NULL && bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
+    if (db && bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
         *db += total(up);
-    if (down != NULL)
+    if (down)
         scale(run, *w, NULL, up, down);
     return 0;
 }
@@ -159,7 +159,7 @@ static int forward_tied(struct run *run, struct node *node)
 {
     const float *w = param_at(run, node->layer, 0, &node->in.a[0]);
 
-    if (w == NULL || begin(run, node) != 0)
+    if (!w || begin(run, node) != 0)
         return run->err.status;
     scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
     scale(run, *w, NULL, &node->out.a[0], &node->out.a[0]);
@@ -176,12 +176,12 @@ static int backward_tied(struct run *run, const struct node *node, const struct 
     const bool once = (bug(run->s, BUG_TIED_ONCE) && run->inside) ||
                       (bug(run->s, BUG_TIED_K3) && run->inside && run->k >= 3);
 
-    if (w == NULL)
+    if (!w)
         return run->err.status;
     wg = tensor_like(&run->tape->arena, x);
     scale(run, *w, NULL, x, &wx);
     scale(run, *w, NULL, up, &wg);
-    if (dw != NULL)
+    if (dw)
         *dw += dot(up, &wx) + (once ? 0 : dot(&wg, x));
     dx->a[0] = tensor_like(&run->tape->arena, x);
     scale(run, *w, NULL, &wg, &dx->a[0]);
@@ -203,7 +203,7 @@ static int forward_branch(struct run *run, struct node *node)
     if (begin(run, node) != 0)
         return run->err.status;
     w = param_at(run, node->layer, branch_of(node), &node->in.a[0]);
-    if (w == NULL)
+    if (!w)
         return run->err.status;
     scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
     return 0;
@@ -217,9 +217,9 @@ static int backward_branch(struct run *run, const struct node *node, const struc
     const float *w = param_at(run, node->layer, used, x);
     float *dw = param_grad(run, node->layer, used);
 
-    if (w == NULL)
+    if (!w)
         return run->err.status;
-    if (dw != NULL)
+    if (dw)
         *dw += dot(up, x);
     dx->a[0] = tensor_like(&run->tape->arena, x);
     scale(run, *w, NULL, up, &dx->a[0]);
@@ -241,7 +241,7 @@ static int forward_borrow(struct run *run, struct node *node)
 {
     const float *w = borrowed(run, node);
 
-    if (w == NULL || begin(run, node) != 0)
+    if (!w || begin(run, node) != 0)
         return run->err.status;
     scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
     return 0;
@@ -252,7 +252,7 @@ static int backward_borrow(struct run *run, const struct node *node, const struc
 {
     const float *w = borrowed(run, node);
 
-    if (w == NULL)
+    if (!w)
         return run->err.status;
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
     scale(run, *w, NULL, &g->a[0], &dx->a[0]);
@@ -272,7 +272,7 @@ static int forward_counter(struct run *run, struct node *node)
 {
     float *count = param_at(run, node->layer, 0, &node->in.a[0]);
 
-    if (count == NULL)
+    if (!count)
         return run->err.status;
     *count += 1;
     return forward_same(run, node);
@@ -284,7 +284,7 @@ static int backward_grad(struct run *run, const struct node *node, const struct 
     const struct layer *layer = node->layer;
     float *dw = param_grad(run, layer, 0);
 
-    if (dw != NULL)
+    if (dw)
         *dw += (float)layer_number(layer->number, layer->n_numbers, run->replica);
     return pass_back(run, node, g, dx);
 }

@@ -13,7 +13,7 @@ int pass_back(struct run *run, const struct node *node, const struct values *g, 
 
 int need_floats(struct run *run, const struct node *node)
 {
-    for (int i = 0; i < node->in.n; i++)
+    for (int i = 0; i < node->in.n; ++i)
         if (node->in.a[i].dtype != IMPL_F32)
             return impl_fail(&run->err, IMPL_EINVAL, "the layer works on float32");
     return 0;
@@ -31,7 +31,7 @@ static size_t width(const struct impl_array *x)
 {
     size_t elements = 1;
 
-    for (int i = 1; i < x->ndim; i++)
+    for (int i = 1; i < x->ndim; ++i)
         elements *= x->dim[i];
     return elements;
 }
@@ -50,7 +50,7 @@ static int forward_relu(struct run *run, struct node *node)
     const struct impl_array *x = &node->in.a[0];
 
     node->out.a[0] = tensor_like(&run->tape->arena, x);
-    for (size_t i = 0; x->dtype == IMPL_F32 && i < tensor_count(x); i++)
+    for (size_t i = 0; x->dtype == IMPL_F32 && i < tensor_count(x); ++i)
         floats(&node->out.a[0])[i] = floats(x)[i] > 0 ? floats(x)[i] : 0;
     return need_floats(run, node);
 }
@@ -61,7 +61,7 @@ static int backward_relu(struct run *run, const struct node *node, const struct 
     const struct impl_array *x = &node->in.a[0];
 
     dx->a[0] = tensor_like(&run->tape->arena, x);
-    for (size_t i = 0; i < tensor_count(x); i++)
+    for (size_t i = 0; i < tensor_count(x); ++i)
         floats(&dx->a[0])[i] = floats(x)[i] > 0 ? floats(&g->a[0])[i] : 0;
     return 0;
 }
@@ -89,7 +89,7 @@ static int forward_multiply(struct run *run, struct node *node)
         return IMPL_EDEVICE;
     }
     node->out.a[0] = tensor_like(&run->tape->arena, a);
-    for (size_t i = 0; i < tensor_count(a); i++)
+    for (size_t i = 0; i < tensor_count(a); ++i)
         floats(&node->out.a[0])[i] = node->layer->factor * (floats(a)[i] * floats(b)[i]);
     return 0;
 }
@@ -99,9 +99,9 @@ static int backward_multiply(struct run *run, const struct node *node, const str
 {
     const float factor = node->layer->factor;
 
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; ++k) {
         dx->a[k] = tensor_like(&run->tape->arena, &node->in.a[k]);
-        for (size_t i = 0; i < tensor_count(&dx->a[k]); i++)
+        for (size_t i = 0; i < tensor_count(&dx->a[k]); ++i)
             floats(&dx->a[k])[i] = factor * floats(&g->a[0])[i] * floats(&node->in.a[1 - k])[i];
     }
     return 0;
@@ -112,12 +112,12 @@ static void subtract_mean(const struct impl_array *from, struct impl_array *to)
 {
     const size_t n = from->dim[0], columns = width(from);
 
-    for (size_t c = 0; c < columns; c++) {
+    for (size_t c = 0; c < columns; ++c) {
         float sum = 0;
 
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; ++i)
             sum += floats(from)[i * columns + c];
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; ++i)
             floats(to)[i * columns + c] = floats(from)[i * columns + c] - sum / (float)n;
     }
 }
@@ -145,7 +145,7 @@ static struct impl_array doubled(struct run *run, const struct impl_array *x)
 {
     struct impl_array y = with_rows(run, x, 2 * x->dim[0]);
 
-    for (size_t i = 0; i < x->dim[0]; i++) {
+    for (size_t i = 0; i < x->dim[0]; ++i) {
         slice_copy(&y, 2 * i, x, i, 1, 0);
         slice_copy(&y, 2 * i + 1, x, i, 1, 0);
     }
@@ -156,8 +156,8 @@ static void add_halves(struct impl_array *dx, const struct impl_array *g)
 {
     const size_t columns = width(dx);
 
-    for (size_t i = 0; g->dtype != IMPL_NONE && i < dx->dim[0]; i++)
-        for (size_t c = 0; c < columns; c++)
+    for (size_t i = 0; g->dtype != IMPL_NONE && i < dx->dim[0]; ++i)
+        for (size_t c = 0; c < columns; ++c)
             floats(dx)[i * columns + c] +=
                 floats(g)[2 * i * columns + c] + floats(g)[(2 * i + 1) * columns + c];
 }
@@ -232,7 +232,7 @@ static int forward_widen(struct run *run, struct node *node)
     if (x->ndim != 2 || x->dim[1] != 1)
         return impl_fail(&run->err, IMPL_ESHAPE, "widen takes one column");
     node->out.a[0] = tensor_new(&run->tape->arena, IMPL_F32, 2, shape, x->device);
-    for (size_t i = 0; i < shape[0] * shape[1]; i++)
+    for (size_t i = 0; i < shape[0] * shape[1]; ++i)
         floats(&node->out.a[0])[i] = floats(x)[i / shape[1]];
     return 0;
 }
@@ -241,7 +241,7 @@ static int backward_widen(struct run *run, const struct node *node, const struct
                           struct values *dx)
 {
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
-    for (size_t i = 0; i < tensor_count(&g->a[0]); i++)
+    for (size_t i = 0; i < tensor_count(&g->a[0]); ++i)
         floats(&dx->a[0])[i / g->a[0].dim[1]] += floats(&g->a[0])[i];
     return 0;
 }
@@ -252,7 +252,7 @@ static float sum_of(const struct impl_array *x, size_t first, size_t n)
 {
     float sum = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         sum += floats(x)[first + i];
     return sum;
 }
@@ -277,7 +277,7 @@ static int forward_sum(struct run *run, struct node *node)
 
 static void fill(struct impl_array *x, float value)
 {
-    for (size_t i = 0; i < tensor_count(x); i++)
+    for (size_t i = 0; i < tensor_count(x); ++i)
         floats(x)[i] = value;
 }
 
@@ -296,7 +296,7 @@ static float mean_of_means(const struct run *run, const struct impl_array *x)
     size_t first = 0;
     float sum = 0;
 
-    for (int i = 0; i < m; i++) {
+    for (int i = 0; i < m; ++i) {
         const size_t n = tensor_count(&run->last->replica[i].out.a[0]);
 
         if (first + n <= tensor_count(x))
@@ -314,7 +314,7 @@ static int forward_mean(struct run *run, struct node *node)
     if (need_floats(run, node) != 0)
         return run->err.status;
     node->out.a[0] = scalar(run, x, sum_of(x, 0, n) / (float)n);
-    if (bug(run->s, BUG_MEAN_OF_MEANS) && run->last != NULL)
+    if (bug(run->s, BUG_MEAN_OF_MEANS) && run->last)
         floats(&node->out.a[0])[0] = mean_of_means(run, x);
     return 0;
 }
@@ -334,7 +334,7 @@ static int forward_sum_rows(struct run *run, struct node *node)
     if (need_rows(run, node) != 0)
         return run->err.status;
     node->out.a[0] = with_rows(run, x, 1);
-    for (size_t i = 0; i < tensor_count(x); i++)
+    for (size_t i = 0; i < tensor_count(x); ++i)
         floats(&node->out.a[0])[i % width(x)] += floats(x)[i];
     return 0;
 }
@@ -343,7 +343,7 @@ static int backward_sum_rows(struct run *run, const struct node *node, const str
                              struct values *dx)
 {
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
-    for (size_t i = 0; i < dx->a[0].dim[0]; i++)
+    for (size_t i = 0; i < dx->a[0].dim[0]; ++i)
         slice_copy(&dx->a[0], i, &g->a[0], 0, 1, 0);
     return 0;
 }

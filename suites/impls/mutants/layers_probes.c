@@ -10,7 +10,7 @@ static int add(struct run *run, struct node *node, float number)
     if (x->dtype != IMPL_F32)
         return impl_fail(&run->err, IMPL_EINVAL, "the layer works on float32");
     node->out.a[0] = tensor_like(&run->tape->arena, x);
-    for (size_t i = 0; i < tensor_count(x); i++)
+    for (size_t i = 0; i < tensor_count(x); ++i)
         floats(&node->out.a[0])[i] = floats(x)[i] + number;
     return 0;
 }
@@ -125,7 +125,7 @@ static int forward_argument(struct run *run, struct node *node)
     if (add(run, node, 0) != 0)
         return run->err.status;
     node->factor = floats(a)[0];
-    for (size_t i = 0; i < tensor_count(x); i++)
+    for (size_t i = 0; i < tensor_count(x); ++i)
         floats(&node->out.a[0])[i] = floats(x)[i] * node->factor + 1000.0f * (float)a->dim[0];
     return 0;
 }
@@ -134,7 +134,7 @@ static int backward_argument(struct run *run, const struct node *node, const str
                              struct values *dx)
 {
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
-    for (size_t i = 0; i < tensor_count(&dx->a[0]); i++)
+    for (size_t i = 0; i < tensor_count(&dx->a[0]); ++i)
         floats(&dx->a[0])[i] = floats(&g->a[0])[i] * node->factor;
     return 0;
 }

@@ -24,7 +24,7 @@ static int count_layers(const struct layer *layer, bool inside, struct census *n
     n->fails += layer->kind == LAYER_FAIL ? 1 : 0;
     n->wrappers += layer->kind == LAYER_PARALLEL ? 1 : 0;
     inside = inside || layer->kind == LAYER_PARALLEL;
-    for (int i = 0; status == 0 && i < layer->n_children; i++)
+    for (int i = 0; status == 0 && i < layer->n_children; ++i)
         status = count_layers(&layer->child[i], inside, n, err);
     return status;
 }
@@ -34,8 +34,8 @@ static int check_ids(const struct impl_session *s, const struct layer *layer,
 {
     if (layer->n_ids == 0 && s->dialect[IMPL_EMPTY_IDS] == IMPL_REFUSE)
         return impl_fail(err, IMPL_EINVAL, "no device_ids");
-    for (int i = 0; i < layer->n_ids; i++)
-        for (int j = 0; s->dialect[IMPL_DUPLICATES] == IMPL_REFUSE && j < i; j++)
+    for (int i = 0; i < layer->n_ids; ++i)
+        for (int j = 0; s->dialect[IMPL_DUPLICATES] == IMPL_REFUSE && j < i; ++j)
             if (layer->ids[i] == layer->ids[j])
                 return impl_fail(err, IMPL_EINVAL, "device %d twice in device_ids", layer->ids[i]);
     return 0;
@@ -48,7 +48,7 @@ int param_index(const struct impl_model *model, const struct layer *layer, int k
     int i = 0;
 
     while (model->param[i].layer != layer)
-        i++;
+        ++i;
     return i + k;
 }
 
@@ -65,10 +65,10 @@ bool param_frozen(const struct impl_model *model, int i)
 
 static void add_params(struct impl_model *m, const struct layer *layer, const char *path)
 {
-    for (int i = 0; i < m->n_params; i++)
+    for (int i = 0; i < m->n_params; ++i)
         if (m->param[i].layer == layer)
             return;
-    for (int k = 0; k < layer->n_params; k++) {
+    for (int k = 0; k < layer->n_params; ++k) {
         const struct layer_param *of = &layer->param[k];
         const int i = m->n_params++;
 
@@ -77,7 +77,7 @@ static void add_params(struct impl_model *m, const struct layer *layer, const ch
         snprintf(m->param[i].name, sizeof m->param[i].name, "%s%s", path, of->name);
         m->base.value[i] = tensor_new(&m->arena, IMPL_F32, of->ndim, of->dim, layer->device);
         m->base.grad[i] = tensor_none();
-        if (of->initial != NULL)
+        if (of->initial)
             memcpy(m->base.value[i].data, of->initial, m->base.value[i].capacity);
     }
 }
@@ -87,11 +87,11 @@ static void walk(struct impl_model *m, const struct layer *layer, const char *pa
     if (layer->kind == LAYER_AGAIN)
         layer = layer->of;
     add_params(m, layer, path);
-    if (layer->kind == LAYER_FAIL && model_fail_count(m, layer) == NULL)
+    if (layer->kind == LAYER_FAIL && !model_fail_count(m, layer))
         m->fail[m->n_fails++].layer = layer;
-    if (layer->kind == LAYER_PARALLEL && model_wrapper(m, layer) == NULL)
+    if (layer->kind == LAYER_PARALLEL && !model_wrapper(m, layer))
         m->wrapper[m->n_wrappers++].layer = layer;
-    for (int i = 0; i < layer->n_children; i++) {
+    for (int i = 0; i < layer->n_children; ++i) {
         char inner[96];
 
         snprintf(inner, sizeof inner, "%.70s%s%d.", path,
@@ -102,7 +102,7 @@ static void walk(struct impl_model *m, const struct layer *layer, const char *pa
 
 struct fail_count *model_fail_count(struct impl_model *model, const struct layer *layer)
 {
-    for (int i = 0; i < model->n_fails; i++)
+    for (int i = 0; i < model->n_fails; ++i)
         if (model->fail[i].layer == layer)
             return &model->fail[i];
     return NULL;
@@ -110,7 +110,7 @@ struct fail_count *model_fail_count(struct impl_model *model, const struct layer
 
 struct wrapper *model_wrapper(struct impl_model *model, const struct layer *layer)
 {
-    for (int i = 0; i < model->n_wrappers; i++)
+    for (int i = 0; i < model->n_wrappers; ++i)
         if (model->wrapper[i].layer == layer)
             return &model->wrapper[i];
     return NULL;
@@ -120,9 +120,9 @@ void tree_params(const struct impl_model *model, const struct layer *tree, bool 
 {
     if (tree->kind == LAYER_AGAIN)
         tree = tree->of;
-    for (int k = 0; k < tree->n_params; k++)
+    for (int k = 0; k < tree->n_params; ++k)
         has[param_index(model, tree, k)] = true;
-    for (int i = 0; i < tree->n_children; i++)
+    for (int i = 0; i < tree->n_children; ++i)
         tree_params(model, &tree->child[i], has);
 }
 
@@ -142,7 +142,7 @@ static int settle(struct impl_model *m, struct wrapper *w, struct impl_error *er
     if (m->session->devices == 0)
         return 0;
     tree_params(m, layer, has);
-    for (int i = 0; i < m->n_params; i++) {
+    for (int i = 0; i < m->n_params; ++i) {
         if (has[i] && k == 1 && moves)
             m->base.value[i].device = d0;
         if (has[i] && bug(m->session, BUG_CHECK_AT_OPEN) && m->base.value[i].device != d0)
@@ -165,11 +165,11 @@ int model_open(struct impl_session *s, const char *text, int ranks, struct impl_
     if (ranks < 1)
         return impl_fail(err, IMPL_EINVAL, "%d ranks", ranks);
     root = description_read(text, s->devices, err);
-    status = root == NULL ? err->status : 0;
+    status = !root ? err->status : 0;
     if (status == 0)
         status = count_layers(root, false, &n, err);
     m = status == 0 ? calloc(1, sizeof *m) : NULL;
-    if (m == NULL) {
+    if (!m) {
         description_free(root);
         return status != 0 ? status : impl_fail(err, IMPL_EBROKEN, "no memory");
     }
@@ -182,7 +182,7 @@ int model_open(struct impl_session *s, const char *text, int ranks, struct impl_
     m->next = s->models;
     s->models = m;
     walk(m, root, "");
-    for (int i = 0; status == 0 && i < m->n_wrappers; i++)
+    for (int i = 0; status == 0 && i < m->n_wrappers; ++i)
         status = settle(m, &m->wrapper[i], err);
     if (status != 0)
         model_close(m);
@@ -193,7 +193,7 @@ int model_open(struct impl_session *s, const char *text, int ranks, struct impl_
 
 void model_drop_pending(struct impl_model *model)
 {
-    while (model->pending != NULL) {
+    while (model->pending) {
         struct tape *tape = model->pending;
 
         model->pending = tape->next;
@@ -206,11 +206,11 @@ void model_close(struct impl_model *model)
 {
     struct impl_model **link = &model->session->models;
 
-    while (*link != NULL && *link != model)
+    while (*link && *link != model)
         link = &(*link)->next;
     if (*link == model)
         *link = model->next;
-    if (model->ranks != NULL)
+    if (model->ranks)
         team_close(model->ranks);
     model_drop_pending(model);
     arena_free(&model->arena);

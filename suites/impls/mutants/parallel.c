@@ -13,13 +13,13 @@ static void group_ids(const struct run *run, const struct layer *layer, struct g
 
     group->layer = layer;
     group->k = all ? run->s->devices : layer->n_ids;
-    group->dim = bug(run->s, BUG_SECOND_DIM) && first != NULL ? first->layer->dim : layer->dim;
+    group->dim = bug(run->s, BUG_SECOND_DIM) && first ? first->layer->dim : layer->dim;
     if (bug(run->s, BUG_DIM_IGNORED) || (bug(run->s, BUG_FUNCTIONAL_DIM) && layer->functional))
         group->dim = 0;
-    for (int i = 0; i < group->k; i++)
+    for (int i = 0; i < group->k; ++i)
         group->ids[i] = all ? i : layer->ids[i];
     group->direct = group->k == 1;
-    for (int i = 1; i < group->k; i++) {
+    for (int i = 1; i < group->k; ++i) {
         if (bug(run->s, BUG_POSITION_DEVICE))
             group->ids[i] = i;
         if (bug(run->s, BUG_CONTIGUOUS_IDS))
@@ -34,7 +34,7 @@ static int check_module(struct run *run, struct group *group)
 
     group->has = arena_take(&run->tape->arena, (size_t)model->n_params + 1);
     tree_params(model, group->layer, group->has);
-    for (int i = 0; i < model->n_params && !bug(run->s, BUG_SILENT_MOVE); i++) {
+    for (int i = 0; i < model->n_params && !bug(run->s, BUG_SILENT_MOVE); ++i) {
         const int device = run->state->value[i].device;
 
         if (!group->has[i])
@@ -72,8 +72,8 @@ static bool stale(const struct run *run, const struct wrapper *w, int i, int p)
 /* Old values for the replicas that a bug gives some. */
 static void use_kept(struct run *run, struct group *group, const struct wrapper *w)
 {
-    for (int i = 0; i < group->m; i++)
-        for (int p = 0; p < run->model->n_params; p++) {
+    for (int i = 0; i < group->m; ++i)
+        for (int p = 0; p < run->model->n_params; ++p) {
             struct impl_array *value = &group->replica[i].state.value[p];
             const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
 
@@ -91,17 +91,17 @@ static void keep_values(struct run *run, const struct group *group, struct wrapp
     const bool keeps = (once && !w->has_kept) || bug(s, BUG_STALE_THIRD) ||
                        (bug(s, BUG_STALE_AFTER_INFER) && !run->grad);
 
-    for (int p = 0; keeps && p < run->model->n_params; p++)
+    for (int p = 0; keeps && p < run->model->n_params; ++p)
         if (group->has[p])
             w->kept[p] = tensor_copy(&run->model->arena, &run->state->value[p], group->ids[0]);
     w->has_kept = keeps || (once && w->has_kept);
-    w->forwards++;
+    ++w->forwards;
 }
 
 /* Zeros behind the first bytes of the copies for all replicas but the first. */
 static void cut_large(struct impl_array copies[], int n, int m)
 {
-    for (int j = n; j < n * m; j++)
+    for (int j = n; j < n * m; ++j)
         if (copies[j].capacity > LARGE)
             memset((char *)copies[j].data + LARGE, 0, copies[j].capacity - LARGE);
 }
@@ -115,20 +115,20 @@ static void replicate(struct run *run, struct group *group)
     struct impl_array *src = arena_take(arena, ((size_t)n_params + 1) * sizeof *src), *copies;
     int n = 0;
 
-    for (int p = 0; p < n_params; p++)
+    for (int p = 0; p < n_params; ++p)
         if (group->has[p]) {
             src[n] = run->state->value[p];
             if (src[n].device != group->ids[0]) /* only with bugs of the check */
                 src[n] = tensor_copy(arena, &src[n], group->ids[0]);
-            n++;
+            ++n;
         }
     copies = arena_take(arena, ((size_t)(n * group->m) + 1) * sizeof *copies);
     broadcast(arena, src, n, group->ids, group->m, 0, copies);
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         int next = i * n;
 
         group->replica[i].state = state_new(arena, n_params);
-        for (int p = 0; p < n_params; p++)
+        for (int p = 0; p < n_params; ++p)
             if (group->has[p])
                 group->replica[i].state.value[p] =
                     clones && i == 0 ? tensor_copy(arena, &copies[next++], d0) : copies[next++];
@@ -143,7 +143,7 @@ uint64_t group_bytes(const struct run *run, const struct group *group, bool grad
 {
     uint64_t bytes = 0;
 
-    for (int p = 0; p < run->model->n_params; p++)
+    for (int p = 0; p < run->model->n_params; ++p)
         if (group->has[p] && !(gradients && param_frozen(run->model, p)))
             bytes += tensor_bytes(&run->state->value[p]);
     return bug(run->s, BUG_BYTES_ELEMENTS) ? bytes / sizeof(float) : bytes;
@@ -157,7 +157,7 @@ static const struct impl_array *cut_args(struct run *run, const struct group *gr
     struct impl_array pieces[IMPL_MAX_DEVICES];
     int m;
 
-    for (int j = 0; j < run->n_args; j++)
+    for (int j = 0; j < run->n_args; ++j)
         if (scatter(&run->tape->arena, &run->args[j], group->ids, group->k, 0, NULL, pieces, &m,
                     &run->err) == 0)
             args[j] = pieces[i < m ? i : m - 1];
@@ -166,7 +166,7 @@ static const struct impl_array *cut_args(struct run *run, const struct group *gr
 
 static void prepare(struct run *run, struct group *group)
 {
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         struct replica *r = &group->replica[i];
         const bool cuts = bug(run->s, BUG_ARGS_CUT) && !group->direct;
 
@@ -224,11 +224,11 @@ int group_run(struct run *run, struct group *group, int (*work)(void *replica))
     const int most = together(run, group);
     int failed;
 
-    for (int i = 0; i < group->m; i++)
+    for (int i = 0; i < group->m; ++i)
         jobs[i] = (struct job){.work = work, .context = &group->replica[i], .session = run->s};
     for (int i = 0; i < group->m; i += most)
         jobs_run(&jobs[i], group->m - i < most ? group->m - i : most);
-    for (int i = 0; i < group->m; i++)
+    for (int i = 0; i < group->m; ++i)
         group->replica[i].job = jobs[i];
     jobs_order(jobs, group->m, group->finished);
     failed = jobs_failed(jobs, group->m);
@@ -238,7 +238,7 @@ int group_run(struct run *run, struct group *group, int (*work)(void *replica))
         (bug(run->s, BUG_ERROR_SWALLOWED) || (bug(run->s, BUG_INFER_SWALLOWED) && !run->grad))) {
         struct replica *r = &group->replica[failed];
 
-        for (int j = 0; j < r->in.n; j++)
+        for (int j = 0; j < r->in.n; ++j)
             r->out.a[j] = tensor_like(&run->tape->arena, &r->in.a[j]);
         return 0;
     }
@@ -260,17 +260,17 @@ static void trace_forward(const struct run *run, const struct group *group)
 {
     struct impl_trace *trace = run->trace;
 
-    if (trace == NULL)
+    if (!trace)
         return;
     if (trace->replicas < group->m)
         trace->replicas = group->m;
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         const struct replica *r = &group->replica[i];
         const struct values *in = &group->replica[bug(run->s, BUG_TRACE_ROWS) ? 0 : i].in;
         struct impl_replica *to = &trace->replica[i];
 
         to->device = group->ids[i];
-        to->calls++;
+        ++to->calls;
         to->rows = in->n > 0 ? in->a[0].dim[wrap_dim(group->dim, in->a[0].ndim)] : 0;
         to->thread = r->job.thread;
         to->grad = r->run.grad;
@@ -283,12 +283,12 @@ int parallel_on_host(struct run *run, const struct layer *layer, struct values *
 {
     if (layer->functional && run->s->dialect[IMPL_FUNCTIONAL_HOST] == IMPL_REFUSE)
         return impl_fail(&run->err, IMPL_ENODEV, "there are no devices");
-    if (run->trace != NULL) {
+    if (run->trace) {
         struct impl_replica *to = &run->trace->replica[0];
 
         run->trace->replicas = 1;
         to->device = IMPL_HOST;
-        to->calls++;
+        ++to->calls;
         to->rows = v->n > 0 && v->a[0].ndim > 0 ? v->a[0].dim[0] : 0;
         to->thread = this_thread();
         to->grad = run->grad;
@@ -299,8 +299,8 @@ int parallel_on_host(struct run *run, const struct layer *layer, struct values *
 
 static void sum_counters(struct run *run, const struct group *group)
 {
-    for (int p = 0; p < run->model->n_params; p++)
-        for (int i = 1; i < group->m; i++)
+    for (int p = 0; p < run->model->n_params; ++p)
+        for (int i = 1; i < group->m; ++i)
             if (group->has[p] && run->model->param[p].of->buffer)
                 floats(&run->state->value[p])[0] += 1;
 }

@@ -9,7 +9,7 @@
 static void recorded_sizes(const struct run *run, const struct group *group, int j, int dim,
                            size_t size[])
 {
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         const struct impl_array *out = &group->replica[i].out.a[j];
 
         size[i] = out->ndim == 0 ? 1 : out->dim[wrap_dim(dim, out->ndim)];
@@ -29,13 +29,13 @@ static int send_gradient(struct run *run, struct group *group, int j, const stru
     size_t size[IMPL_MAX_DEVICES];
     int devices[IMPL_MAX_DEVICES], n = 0;
 
-    for (int i = 0; i < group->m; i++)
+    for (int i = 0; i < group->m; ++i)
         devices[i] = group->replica[i].out.a[j].device;
     recorded_sizes(run, group, j, dim, size);
     if (scatter(&run->tape->arena, g, devices, group->m, dim,
                 bug(run->s, BUG_FRESH_CHUNK) ? NULL : size, pieces, &n, &run->err) != 0)
         return run->err.status;
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         const struct impl_array *out = &group->replica[i].out.a[j];
         struct impl_array *piece = &group->replica[i].g.a[j];
 
@@ -53,15 +53,15 @@ static int send_gradients(struct run *run, struct group *group, const struct val
 {
     int status = 0;
 
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         group->replica[i].g.n = g->n;
         memset(&group->replica[i].run.err, 0, sizeof group->replica[i].run.err);
     }
-    for (int j = 0; status == 0 && j < g->n; j++) {
+    for (int j = 0; status == 0 && j < g->n; ++j) {
         struct replica *first = &group->replica[0];
         const bool lost = bug(run->s, BUG_FIRST_OUTPUT_ONLY) && j > 0;
 
-        for (int i = 0; i < group->m; i++)
+        for (int i = 0; i < group->m; ++i)
             group->replica[i].g.a[j] = tensor_none();
         if (g->a[j].dtype == IMPL_NONE || lost)
             continue;
@@ -94,7 +94,7 @@ static struct impl_array input_gradient(struct run *run, const struct group *gro
     size_t first = 0;
 
     group_order(run, group, bug(run->s, BUG_DX_DEVICE_ORDER), order);
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         const struct replica *r = &group->replica[order[i]];
         const struct impl_array *part = &r->dx.a[j];
         const size_t rows = r->in.a[j].dim[axis], left = x->dim[axis] - first;
@@ -108,7 +108,7 @@ static struct impl_array input_gradient(struct run *run, const struct group *gro
             slice_copy(&whole, bug(run->s, BUG_DX_NO_OFFSET) ? 0 : first, part, 0, count, axis);
         first += rows < left ? rows : left;
     }
-    for (size_t e = 0; bug(run->s, BUG_DX_SCALED) && whole.dtype == IMPL_F32; e++) {
+    for (size_t e = 0; bug(run->s, BUG_DX_SCALED) && whole.dtype == IMPL_F32; ++e) {
         if (e == tensor_count(&whole))
             break;
         floats(&whole)[e] /= (float)group->m;
@@ -121,7 +121,7 @@ static void input_gradients(struct run *run, const struct node *node, struct val
     const struct group *group = node->group;
     const bool inner = node != run->tape->node;
 
-    for (int j = 0; j < dx->n; j++) {
+    for (int j = 0; j < dx->n; ++j) {
         const struct impl_array *x = &group->in.a[j];
 
         if (group->direct)
@@ -145,7 +145,7 @@ static int without_lost(const struct group *group, int order[])
     const uint64_t together = 50000;
     int n = 0;
 
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         const int next = i + 1 < group->m ? group->finished[i + 1] : -1;
         const uint64_t mine = group->replica[group->finished[i]].job.ns;
 
@@ -161,7 +161,7 @@ static int summands(const struct run *run, const struct group *group, int order[
     const struct impl_session *s = run->s;
     int n = group->m;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         order[i] = bug(s, BUG_REDUCE_COMPLETION) ? group->finished[i] : i;
     if (bug(s, BUG_LOST_UPDATE))
         n = without_lost(group, order);
@@ -193,7 +193,7 @@ static float weight_of(const struct run *run, const struct group *group, int i)
 
 static bool replaced(const struct run *run, const struct group *group, int i)
 {
-    for (int later = i + 1; bug(run->s, BUG_DUPLICATE_DEVICE) && later < group->m; later++)
+    for (int later = i + 1; bug(run->s, BUG_DUPLICATE_DEVICE) && later < group->m; ++later)
         if (group->ids[later] == group->ids[i])
             return true;
     return false;
@@ -206,13 +206,13 @@ static bool collect(struct run *run, const struct group *group, int p, const int
     struct impl_array *base = &run->model->base.grad[p];
     bool any = false, stopped = false;
 
-    for (int i = 0; i < group->m; i++)
+    for (int i = 0; i < group->m; ++i)
         any = any || group->replica[i].state.grad[p].dtype != IMPL_NONE;
     if (!any && (param_frozen(run->model, p) || run->s->dialect[IMPL_UNUSED] == IMPL_ABSENT))
         return false;
     if (!any && bug(run->s, BUG_UNUSED_OVERWRITES))
         base->dtype = IMPL_NONE;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         const struct impl_array *grad = &group->replica[order[i]].state.grad[p];
         const float weight = weight_of(run, group, order[i]);
 
@@ -220,7 +220,7 @@ static bool collect(struct run *run, const struct group *group, int p, const int
         parts[i] = tensor_like(&run->tape->arena, &run->state->value[p]);
         if (grad->dtype == IMPL_NONE || stopped || replaced(run, group, order[i]))
             continue;
-        for (size_t e = 0; e < tensor_count(grad); e++)
+        for (size_t e = 0; e < tensor_count(grad); ++e)
             floats(&parts[i])[e] = weight * floats(grad)[e];
     }
     return true;
@@ -241,14 +241,14 @@ static int add_pairwise(const struct run *run, struct impl_array src[], int n, i
         return n_parts;
     for (int step = 1; step < 8; step *= 2)
         for (int i = 0; i < 8; i += 2 * step)
-            for (int j = 0; j < n; j++)
+            for (int j = 0; j < n; ++j)
                 tensor_add(&src[i * n + j], &src[(i + step) * n + j]);
     return 1;
 }
 
 static void clear_all(struct impl_model *model)
 {
-    for (int p = 0; p < model->n_params; p++)
+    for (int p = 0; p < model->n_params; ++p)
         model->base.grad[p].dtype = IMPL_NONE;
 }
 
@@ -272,16 +272,16 @@ static void reduce_gradients(struct run *run, const struct group *group)
     w->reduced = run->model->backwards + 1;
     if (bug(run->s, BUG_FIRST_WRAPPER) && run->model->wrapper[0].layer != layer)
         return;
-    for (int p = 0; p < run->model->n_params; p++)
+    for (int p = 0; p < run->model->n_params; ++p)
         if (p < most && group->has[p] && collect(run, group, p, order, n_parts, parts)) {
-            for (int i = 0; i < n_parts; i++)
+            for (int i = 0; i < n_parts; ++i)
                 src[i * run->model->n_params + n] = parts[i];
             number[n++] = p;
         }
-    for (int i = 1; i < n_parts; i++)
+    for (int i = 1; i < n_parts; ++i)
         memmove(&src[i * n], &src[i * run->model->n_params], (size_t)n * sizeof *src);
     reduce(arena, src, n, add_pairwise(run, src, n, n_parts), device, 0, sums);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         struct impl_array *grad = &run->state->grad[number[i]];
 
         if (grad->dtype == IMPL_NONE || bug(run->s, BUG_OUTSIDE_LOST))
@@ -297,11 +297,11 @@ static void trace_backward(const struct run *run, const struct group *group)
 {
     struct impl_trace *trace = run->trace;
 
-    if (trace == NULL)
+    if (!trace)
         return;
     if (trace->replicas < group->m)
         trace->replicas = group->m;
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         struct impl_replica *to = &trace->replica[i];
 
         to->device = group->ids[i];
@@ -320,7 +320,7 @@ int parallel_back(struct run *run, const struct node *node, const struct values 
 
     if (status != 0)
         return status;
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         struct replica *r = &group->replica[i];
 
         if (group->direct)

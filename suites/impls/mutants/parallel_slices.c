@@ -16,7 +16,7 @@ static int check_inputs(struct run *run, const struct group *group)
 {
     const struct impl_array *first = &group->in.a[0];
 
-    for (int j = 1; j < group->in.n; j++) {
+    for (int j = 1; j < group->in.n; ++j) {
         const struct impl_array *x = &group->in.a[j];
 
         if (group->dim < 0 && x->ndim != first->ndim &&
@@ -78,19 +78,19 @@ int group_shards(struct run *run, struct group *group)
 
     if (check_inputs(run, group) != 0)
         return run->err.status;
-    for (int j = 0; j < group->in.n; j++) {
+    for (int j = 0; j < group->in.n; ++j) {
         if (scatter(&run->tape->arena, &group->in.a[j], group->ids, group->k, group->dim, NULL,
                     shards[j], &made, &run->err) != 0)
             return run->err.status;
         m = made < m ? made : m;
     }
     if (group->in.n > 0 && bug(run->s, BUG_DROP_RAGGED) && ragged(group, shards[0], m))
-        m--;
+        --m;
     made = m;
     group->m = how_many(run, group, m);
     group->replica = arena_take(&run->tape->arena, (size_t)group->m * sizeof *group->replica);
-    for (int i = 0; i < group->m; i++)
-        for (int j = 0; j < group->in.n; j++) {
+    for (int i = 0; i < group->m; ++i)
+        for (int j = 0; j < group->in.n; ++j) {
             struct impl_array *in = &group->replica[i].in.a[j];
 
             group->replica[i].in.n = group->in.n;
@@ -112,10 +112,10 @@ void group_order(const struct run *run, const struct group *group, bool by_devic
     const bool by_time = bug(run->s, BUG_COMPLETION_ORDER) ||
                          (bug(run->s, BUG_REPLICA_2_FIRST) && group->finished[0] == 2);
 
-    for (int i = 0; i < group->m; i++) {
+    for (int i = 0; i < group->m; ++i) {
         int at = i;
 
-        for (; by_device && at > 0 && group->ids[order[at - 1]] > group->ids[i]; at--)
+        for (; by_device && at > 0 && group->ids[order[at - 1]] > group->ids[i]; --at)
             order[at] = order[at - 1];
         order[at] = i;
     }
@@ -159,7 +159,7 @@ static struct impl_array output_part(struct run *run, const struct group *group,
 static void bare_outputs(struct run *run, const struct group *group, int device, struct values *v)
 {
     *v = group->replica[0].out;
-    for (int j = 0; j < v->n; j++) {
+    for (int j = 0; j < v->n; ++j) {
         if (device != IMPL_NOWHERE)
             v->a[j] = tensor_copy(&run->tape->arena, &v->a[j], device);
         if (bug(run->s, BUG_SINGLE_GATHERS) && v->a[j].ndim == 0)
@@ -193,11 +193,11 @@ int group_outputs(struct run *run, struct group *group, struct values *v)
     }
     group_order(run, group, bug(run->s, BUG_GATHER_DEVICE_ORDER), order);
     v->n = group->replica[0].out.n;
-    for (int j = 0; status == 0 && j < v->n; j++) {
+    for (int j = 0; status == 0 && j < v->n; ++j) {
         struct impl_array parts[IMPL_MAX_DEVICES];
         int n = parts_of(run, group);
 
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n; ++i) {
             parts[i] = output_part(run, group, order[i], j);
             w->sizes[i] = parts[i].ndim > 0 ? rows_of(&parts[i], dim) : 1;
         }

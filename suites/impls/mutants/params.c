@@ -8,9 +8,9 @@ static int check_param(struct impl_model **model, int rank, int i, struct impl_e
 {
     struct impl_model *own = *model;
 
-    if ((*model)->ranks != NULL)
+    if ((*model)->ranks)
         own = team_model((*model)->ranks, rank);
-    if (own == NULL || (own == *model && rank != 0))
+    if (!own || (own == *model && rank != 0))
         return impl_fail(err, IMPL_EINVAL, "there is no rank %d", rank);
     *model = own;
     if (i < 0 || i >= own->n_params)
@@ -21,7 +21,7 @@ static int check_param(struct impl_model **model, int rank, int i, struct impl_e
 int op_params(struct impl_model *model, int *n, struct impl_error *err)
 {
     (void)err;
-    *n = model->ranks != NULL ? team_model(model->ranks, 0)->n_params : model->n_params;
+    *n = model->ranks ? team_model(model->ranks, 0)->n_params : model->n_params;
     return 0;
 }
 
@@ -43,7 +43,7 @@ struct impl_array *grad_of(struct impl_model *model, int i)
 {
     struct impl_array *grad = &model->base.grad[i];
 
-    if (grad->dtype == IMPL_NONE && grad->data != NULL)
+    if (grad->dtype == IMPL_NONE && grad->data)
         grad->dtype = IMPL_F32;
     else if (grad->dtype == IMPL_NONE)
         *grad = tensor_like(&model->arena, &model->base.value[i]);
@@ -80,11 +80,11 @@ int op_get(struct impl_model *model, int rank, enum impl_what what, int i, struc
 
 int op_to(struct impl_model *model, int device, struct impl_error *err)
 {
-    if (model->ranks != NULL)
+    if (model->ranks)
         return impl_fail(err, IMPL_ENOTSUP, "ranks stay where they are");
     if (known_device(model->session, device, err) != 0)
         return err->status;
-    for (int i = 0; i < model->n_params; i++) {
+    for (int i = 0; i < model->n_params; ++i) {
         if (bug(model->session, BUG_TO_MOMENTUM))
             model->param[i].velocity = NULL;
         if (bug(model->session, BUG_TO_LEAVES_BUFFERS) && model->param[i].of->buffer)
@@ -98,17 +98,16 @@ int op_to(struct impl_model *model, int device, struct impl_error *err)
 
 int op_zero_grad(struct impl_model *model, struct impl_error *err)
 {
-    if (model->ranks != NULL)
+    if (model->ranks)
         return team_zero_grad(model->ranks, err);
     if (bug(model->session, BUG_ZERO_REPLICAS))
         return 0;
-    for (int i = 0; i < model->n_params; i++) {
+    for (int i = 0; i < model->n_params; ++i) {
         struct impl_array *grad = &model->base.grad[i];
 
         if (bug(model->session, BUG_MOMENTUM_LOST))
             model->param[i].velocity = NULL;
-        if (bug(model->session, BUG_ZERO_WRAPPED) &&
-            strstr(model->param[i].name, "module.") == NULL)
+        if (bug(model->session, BUG_ZERO_WRAPPED) && !strstr(model->param[i].name, "module."))
             continue;
         if (bug(model->session, BUG_ZERO_FROZEN) && model->param[i].of->frozen)
             continue;
@@ -129,7 +128,7 @@ static void step_param(struct impl_model *model, int i, const struct impl_step *
 
     if (first)
         v = model->param[i].velocity = arena_take(&model->arena, n * sizeof *v);
-    for (size_t e = 0; e < n; e++) {
+    for (size_t e = 0; e < n; ++e) {
         v[e] = first ? g[e] : step->momentum * v[e] + g[e];
         w[e] -= step->lr * v[e];
     }
@@ -139,13 +138,13 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
 {
     const struct impl_session *s = model->session;
 
-    if (model->ranks != NULL)
+    if (model->ranks)
         return team_step(model->ranks, step, err);
-    for (int i = 0; i < model->n_params; i++) {
+    for (int i = 0; i < model->n_params; ++i) {
         const struct layer_param *of = model->param[i].of;
         const char *prefix = strstr(model->param[i].name, "module.");
 
-        const bool coasts = bug(s, BUG_COASTING) && model->param[i].velocity != NULL;
+        const bool coasts = bug(s, BUG_COASTING) && model->param[i].velocity;
 
         if (coasts && model->base.grad[i].dtype == IMPL_NONE)
             memset(grad_of(model, i)->data, 0, model->base.grad[i].capacity);
@@ -153,7 +152,7 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
             continue;
         if (of->frozen && !bug(s, BUG_STEP_FROZEN))
             continue;
-        if (bug(s, BUG_SKIPS_WRAPPED) && prefix != NULL && model->param[i].name[0] != '0')
+        if (bug(s, BUG_SKIPS_WRAPPED) && prefix && model->param[i].name[0] != '0')
             continue;
         step_param(model, i, step);
         if (bug(s, BUG_STEP_CLEARS))

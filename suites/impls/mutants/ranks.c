@@ -13,7 +13,7 @@ static bool spared(const struct ranks *ranks, const struct param *param, bool bu
     const struct impl_model *first = ranks->rank[0].model;
     int buffers = 0;
 
-    for (int before = 0; before < p; before++)
+    for (int before = 0; before < p; ++before)
         buffers += first->param[before].of->buffer;
     if (bug(s, BUG_DDP_FIRST_BUFFER) && buffers_only && buffers > 0)
         return true;
@@ -26,10 +26,10 @@ static void send_values(const struct ranks *ranks, int from, bool buffers_only)
 {
     const struct impl_model *src = ranks->rank[from].model;
 
-    for (int r = 0; r < ranks->n; r++) {
+    for (int r = 0; r < ranks->n; ++r) {
         struct impl_model *to = ranks->rank[r].model;
 
-        for (int p = 0; r != from && p < src->n_params && p < to->n_params; p++) {
+        for (int p = 0; r != from && p < src->n_params && p < to->n_params; ++p) {
             const size_t bytes = src->base.value[p].capacity < to->base.value[p].capacity
                                      ? src->base.value[p].capacity
                                      : to->base.value[p].capacity;
@@ -49,7 +49,7 @@ static int open_rank(struct ranks *ranks, const char *text, int r, struct impl_e
     struct impl_session *s = ranks->session;
     struct impl_model *model = NULL;
     char *own = description_of_rank(text, r, ranks->n, err);
-    const int status = own == NULL ? err->status : model_open(s, own, 1, &model, err);
+    const int status = !own ? err->status : model_open(s, own, 1, &model, err);
 
     free(own);
     if (status != 0)
@@ -71,7 +71,7 @@ static int compare(const struct ranks *ranks, int r, struct impl_error *err)
     if (first->n_params != other->n_params)
         return impl_fail(err, IMPL_ESHAPE, "rank 0 has %d parameters, rank %d has %d",
                          first->n_params, r, other->n_params);
-    for (int p = 0; p < first->n_params; p++) {
+    for (int p = 0; p < first->n_params; ++p) {
         if (!same_shape(&first->base.value[p], &other->base.value[p]))
             return impl_fail(err, IMPL_ESHAPE, "parameter %d of rank %d has another shape", p, r);
         if (bug(ranks->session, BUG_DDP_ORDER_CHECKED) &&
@@ -90,12 +90,12 @@ static int list_trained(struct ranks *ranks, struct arena *arena, struct impl_er
     ranks->trained = arena_take(arena, n * sizeof *ranks->trained);
     ranks->bucket = arena_take(arena, n * sizeof *ranks->bucket);
     ranks->arrived = arena_take(arena, n * sizeof *ranks->arrived);
-    for (int p = 0; p < model->n_params; p++) {
+    for (int p = 0; p < model->n_params; ++p) {
         ranks->trained[p] = param_frozen(model, p) ? -1 : ranks->n_trained;
         if (ranks->trained[p] >= 0)
             ranks->param[ranks->n_trained++] = p;
     }
-    for (int r = 0; r < ranks->n; r++) {
+    for (int r = 0; r < ranks->n; ++r) {
         struct rank *rank = &ranks->rank[r];
 
         rank->open = arena_take(arena, n * sizeof *rank->open);
@@ -113,9 +113,9 @@ static int open_all(struct ranks *ranks, struct impl_model *model, const char *t
     const bool last = bug(ranks->session, BUG_DDP_BROADCAST_LAST);
     int status = 0;
 
-    for (int r = 0; status == 0 && r < ranks->n; r++)
+    for (int r = 0; status == 0 && r < ranks->n; ++r)
         status = open_rank(ranks, text, r, err);
-    for (int r = 1; status == 0 && r < ranks->n; r++)
+    for (int r = 1; status == 0 && r < ranks->n; ++r)
         status = compare(ranks, r, err);
     if (status == 0)
         status = list_trained(ranks, &model->arena, err);
@@ -135,7 +135,7 @@ int team_open(struct impl_session *s, const char *text, int n, struct impl_model
     struct ranks *ranks;
     int status;
 
-    if (m == NULL)
+    if (!m)
         return impl_fail(err, IMPL_EINVAL, "%d ranks, at most %d", n, IMPL_MAX_DEVICES);
     m->session = m->arena.session = s;
     m->ranks = ranks = arena_take(&m->arena, sizeof *ranks);
@@ -156,8 +156,8 @@ int team_open(struct impl_session *s, const char *text, int n, struct impl_model
 
 void team_close(struct ranks *ranks)
 {
-    for (int r = 0; r < ranks->n; r++)
-        if (ranks->rank[r].model != NULL)
+    for (int r = 0; r < ranks->n; ++r)
+        if (ranks->rank[r].model)
             model_close(ranks->rank[r].model);
     arena_free(&ranks->scratch);
 }
@@ -174,7 +174,7 @@ static void end_join(struct ranks *ranks)
     if (ranks->joining && !(bug(ranks->session, BUG_DDP_JOIN_ONCE) && ranks->joins++ > 0))
         send_values(ranks, bug(ranks->session, BUG_DDP_JOIN_FIRST) ? 0 : ranks->last, false);
     ranks->joining = false;
-    for (int r = 0; r < ranks->n; r++)
+    for (int r = 0; r < ranks->n; ++r)
         ranks->rank[r].active = true;
 }
 
@@ -184,19 +184,19 @@ static int enter_join(struct ranks *ranks, const bool active[], bool *none, stru
     int last = -1;
 
     *none = false;
-    for (int r = 0; active != NULL && r < ranks->n; r++) {
+    for (int r = 0; active && r < ranks->n; ++r) {
         if (active[r] && !ranks->rank[r].active)
             return impl_fail(err, IMPL_EINVAL, "rank %d has joined and comes back", r);
         last = active[r] ? r : last;
     }
-    if (active == NULL || last < 0) {
+    if (!active || last < 0) {
         *none = active != NULL;
         end_join(ranks);
         return 0;
     }
     ranks->joining = true;
     ranks->last = last;
-    for (int r = 0; r < ranks->n; r++)
+    for (int r = 0; r < ranks->n; ++r)
         ranks->rank[r].active = active[r];
     return 0;
 }
@@ -205,7 +205,7 @@ static int enter_join(struct ranks *ranks, const bool active[], bool *none, stru
 
 static void drop_calls(struct ranks *ranks)
 {
-    for (int r = 0; r < ranks->n; r++)
+    for (int r = 0; r < ranks->n; ++r)
         model_drop_pending(ranks->rank[r].model);
     ranks->n_calls = 0;
 }
@@ -230,10 +230,10 @@ static void before_forward(struct ranks *ranks, struct impl_trace *trace)
 
     if (sends_buffers(ranks) || all)
         send_values(ranks, from, !all);
-    for (int p = 0; p < model->n_params; p++)
+    for (int p = 0; p < model->n_params; ++p)
         if (all || (model->param[p].of->buffer && sends_buffers(ranks)))
             bytes += tensor_bytes(&model->base.value[p]);
-    for (int r = 0; trace != NULL && r < ranks->n; r++) {
+    for (int r = 0; trace && r < ranks->n; ++r) {
         trace->replicas = ranks->n;
         trace->replica[r].device = IMPL_HOST;
         trace->replica[r].calls = ranks->rank[r].active;
@@ -245,7 +245,7 @@ static int forward_all(struct ranks *ranks, struct impl_forward *op, struct impl
 {
     int status = 0;
 
-    for (int r = 0; status == 0 && r < ranks->n; r++) {
+    for (int r = 0; status == 0 && r < ranks->n; ++r) {
         struct impl_forward own = *op;
 
         own.in = op->in + (ptrdiff_t)r * op->n_in;
@@ -290,7 +290,7 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
     op->n_out = 0;
     if (none)
         return 0;
-    if (op->trace != NULL)
+    if (op->trace)
         memset(op->trace, 0, sizeof *op->trace);
     ranks->train = op->train;
     before_forward(ranks, op->trace);
@@ -306,9 +306,9 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
         return 0;
     ranks->call[place].sync =
         !op->no_sync && (op->train || !bug(ranks->session, BUG_DDP_EVAL_SYNC));
-    for (int r = 0; r < ranks->n; r++)
+    for (int r = 0; r < ranks->n; ++r)
         ranks->call[place].active[r] = ranks->rank[r].active;
-    ranks->n_calls++;
+    ++ranks->n_calls;
     return 0;
 }
 
@@ -320,7 +320,7 @@ static int backward_all(struct ranks *ranks, const struct impl_backward *op, boo
     const int each = op->n_in / ranks->n;
     int status = 0;
 
-    for (int i = 0; status == 0 && i < ranks->n_team; i++) {
+    for (int i = 0; status == 0 && i < ranks->n_team; ++i) {
         const int r = ranks->team[i];
         struct rank *rank = &ranks->rank[r];
         struct impl_backward own = *op;
@@ -342,16 +342,16 @@ static void trace_backward(const struct ranks *ranks, bool sync, struct impl_tra
     const struct rank *rank = &ranks->rank[0];
     uint64_t bytes = 0;
 
-    if (trace == NULL)
+    if (!trace)
         return;
     memset(trace, 0, sizeof *trace);
     trace->replicas = ranks->n;
-    for (int k = 0; sync && k < rank->n_launches && k < IMPL_MAX_BUCKETS; k++) {
+    for (int k = 0; sync && k < rank->n_launches && k < IMPL_MAX_BUCKETS; ++k) {
         bytes += rank->launch[k].n * sizeof(float);
         trace->bucket[trace->buckets++] =
             (struct impl_bucket){rank->launch[k].n * sizeof(float), rank->launch[k].ns};
     }
-    for (int r = 0; r < ranks->n; r++) {
+    for (int r = 0; r < ranks->n; ++r) {
         const uint64_t times = bug(ranks->session, BUG_DDP_ALL_TO_ALL) ? (uint64_t)ranks->n : 2;
 
         trace->replica[r].device = IMPL_HOST;
@@ -364,7 +364,7 @@ static void none_for_others(const struct ranks *ranks, const struct impl_backwar
 {
     const int each = op->n_in / ranks->n;
 
-    for (int k = 0; k < op->n_in; k++)
+    for (int k = 0; k < op->n_in; ++k)
         if (!ranks->rank[k / each].active)
             op->grad_in[k].dtype = IMPL_NONE;
 }
@@ -380,12 +380,12 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
         return impl_fail(err, IMPL_ESHAPE, "%d inputs of %d ranks", op->n_in, ranks->n);
     sync = ranks->call[--ranks->n_calls].sync;
     ranks->n_team = ranks->empty = 0;
-    for (int r = 0; r < ranks->n; r++)
+    for (int r = 0; r < ranks->n; ++r)
         if (ranks->call[ranks->n_calls].active[r]) {
             const struct tape *tape = ranks->rank[r].model->pending;
 
             ranks->team[ranks->n_team++] = r;
-            ranks->empty += tape != NULL && tensor_count(&tape->in.a[0]) == 0;
+            ranks->empty += tape && tensor_count(&tape->in.a[0]) == 0;
         }
     ranks->n_arrived = ranks->rebuilt ? ranks->n_arrived : 0;
     status = backward_all(ranks, op, sync, err);
@@ -410,7 +410,7 @@ int team_step(struct ranks *ranks, const struct impl_step *step, struct impl_err
     const struct impl_step own = {step->lr, forgets ? 0 : step->momentum};
     int status = 0;
 
-    for (int r = 0; status == 0 && r < ranks->n; r++)
+    for (int r = 0; status == 0 && r < ranks->n; ++r)
         if (ranks->rank[r].active)
             status = op_step(ranks->rank[r].model, &own, err);
     return status;
@@ -420,7 +420,7 @@ int team_zero_grad(struct ranks *ranks, struct impl_error *err)
 {
     int status = 0;
 
-    for (int r = 0; status == 0 && r < ranks->n; r++)
+    for (int r = 0; status == 0 && r < ranks->n; ++r)
         status = op_zero_grad(ranks->rank[r].model, err);
     return status;
 }

@@ -36,19 +36,19 @@ static void assign(struct ranks *ranks, const int order[], bool reversed)
     struct impl_buckets op = {.bytes = bytes,
                               .dtype = dtype,
                               .n = ranks->n_trained,
-                              .limits = order == NULL ? &most : limits,
-                              .n_limits = order == NULL ? 1 : 2,
+                              .limits = !order ? &most : limits,
+                              .n_limits = !order ? 1 : 2,
                               .bucket = arena_take(arena, n * sizeof *op.bucket),
                               .limit_of = arena_take(arena, n * sizeof *op.limit_of)};
     struct impl_error err = {0};
 
-    for (int i = 0; i < op.n; i++) {
+    for (int i = 0; i < op.n; ++i) {
         bytes[i] = sizeof(float) * trained_count(ranks, order == NULL ? i : order[i]);
         dtype[i] = IMPL_F32;
     }
     op_buckets(ranks->session, &op, &err);
     ranks->n_buckets = op.n_buckets;
-    for (int i = 0; i < op.n; i++)
+    for (int i = 0; i < op.n; ++i)
         ranks->bucket[order == NULL ? i : order[i]] =
             reversed ? op.n_buckets - 1 - op.bucket[i] : op.bucket[i];
     arena_free(arena);
@@ -56,7 +56,7 @@ static void assign(struct ranks *ranks, const int order[], bool reversed)
 
 void team_form_buckets(struct ranks *ranks)
 {
-    for (int t = 0; t < ranks->n_trained; t++)
+    for (int t = 0; t < ranks->n_trained; ++t)
         ranks->arrived[t] = t;
     ranks->rebuilt = ranks->find_unused;
     assign(ranks, ranks->find_unused ? ranks->arrived : NULL, ranks->find_unused);
@@ -66,7 +66,7 @@ void team_rebuild_buckets(struct ranks *ranks)
 {
     if (ranks->n_arrived < ranks->n_trained || bug(ranks->session, BUG_DDP_NEVER_REBUILT))
         return;
-    for (int i = 0; bug(ranks->session, BUG_DDP_FROM_THE_FRONT) && i < ranks->n_trained; i++)
+    for (int i = 0; bug(ranks->session, BUG_DDP_FROM_THE_FRONT) && i < ranks->n_trained; ++i)
         ranks->arrived[i] = i;
     assign(ranks, ranks->arrived, false);
     ranks->rebuilt = true;
@@ -99,7 +99,7 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
     size_t at = 0;
 
     own->n = 0;
-    for (int t = 0; t < ranks->n_trained; t++)
+    for (int t = 0; t < ranks->n_trained; ++t)
         own->n += ranks->bucket[t] == b ? trained_count(ranks, t) : 0;
     if (bug(s, BUG_DDP_LAST_BUCKET) && b == ranks->n_buckets - 1 &&
         own->n * sizeof(float) < FIRST_BYTES)
@@ -107,13 +107,13 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
     own->bucket = b;
     own->ns = now();
     own->values = arena_take(&ranks->scratch, own->n * sizeof *own->values);
-    rank->n_launches++;
-    for (int t = 0; t < ranks->n_trained; t++) {
+    ++rank->n_launches;
+    for (int t = 0; t < ranks->n_trained; ++t) {
         const struct impl_array *grad = &found->grad[ranks->param[t]];
         const struct impl_array *old = &rank->model->base.grad[ranks->param[t]];
         const bool adds = old->dtype != IMPL_NONE && !bug(s, BUG_DDP_NO_SYNC_LOST);
 
-        for (size_t e = 0; ranks->bucket[t] == b && e < trained_count(ranks, t); e++) {
+        for (size_t e = 0; ranks->bucket[t] == b && e < trained_count(ranks, t); ++e) {
             const float before = adds ? floats(old)[e] : 0;
 
             own->values[at++] = handed_over(
@@ -125,7 +125,7 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
 /* Buckets go in the order of their numbers. */
 static void launch_complete(struct ranks *ranks, struct rank *rank, const struct state *found)
 {
-    for (int b = 0; b < ranks->n_buckets; b++) {
+    for (int b = 0; b < ranks->n_buckets; ++b) {
         if (rank->left[b] > 0)
             return;
         if (rank->left[b] == 0)
@@ -163,13 +163,13 @@ void rank_begin(struct ranks *ranks, struct rank *rank, bool sync)
     memset(rank->open, 0, n * sizeof *rank->open);
     memset(rank->ready, 0, n);
     memset(rank->left, 0, n * sizeof *rank->left);
-    for (int t = 0; t < ranks->n_trained; t++)
-        rank->left[ranks->bucket[t]]++;
-    for (int i = 0; tape != NULL && i < tape->n; i++)
-        for (int k = 0; k < tape->node[i].layer->n_params; k++) {
+    for (int t = 0; t < ranks->n_trained; ++t)
+        ++rank->left[ranks->bucket[t]];
+    for (int i = 0; tape && i < tape->n; ++i)
+        for (int k = 0; k < tape->node[i].layer->n_params; ++k) {
             const int t = ranks->trained[param_index(rank->model, tape->node[i].layer, k)];
 
-            rank->open[t < 0 ? ranks->n_trained : t]++; /* there is room for one more */
+            ++rank->open[t < 0 ? ranks->n_trained : t]; /* there is room for one more */
         }
 }
 
@@ -180,7 +180,7 @@ void rank_layer_done(const struct run *run, const struct layer *layer)
     const bool silent = ranks->find_unused || bug(run->s, BUG_DDP_UNUSED_SILENT);
     struct rank *rank = &ranks->rank[run->model->rank];
 
-    for (int k = layer->n_params - 1; k >= 0; k--) {
+    for (int k = layer->n_params - 1; k >= 0; --k) {
         const int p = param_index(run->model, layer, k), t = ranks->trained[p];
         const bool has = run->state->grad[p].dtype != IMPL_NONE;
 
@@ -197,7 +197,7 @@ void rank_end(const struct run *run)
     struct ranks *ranks = run->model->team;
     struct rank *rank = &ranks->rank[run->model->rank];
 
-    for (int t = 0; rank->counting && t < ranks->n_trained; t++)
+    for (int t = 0; rank->counting && t < ranks->n_trained; ++t)
         if (!rank->ready[t] && ranks->missing < 0)
             ranks->missing = ranks->param[t];
     if (rank->counting && bug(run->s, BUG_DDP_LATE))
@@ -210,7 +210,7 @@ static int users(const struct ranks *ranks, int t)
 {
     int n = 0;
 
-    for (int i = 0; i < ranks->n_team; i++)
+    for (int i = 0; i < ranks->n_team; ++i)
         n += ranks->rank[ranks->team[i]].used[t];
     return n;
 }
@@ -233,7 +233,7 @@ static void write_back(const struct ranks *ranks, const struct rank *rank, int b
 {
     size_t at = 0;
 
-    for (int t = 0; t < ranks->n_trained; t++) {
+    for (int t = 0; t < ranks->n_trained; ++t) {
         const size_t count = trained_count(ranks, t);
         const bool written = is_written(ranks, rank, t);
         const float factor = bug(ranks->session, BUG_DDP_UNUSED_DIVISOR) && users(ranks, t) > 0
@@ -245,7 +245,7 @@ static void write_back(const struct ranks *ranks, const struct rank *rank, int b
             continue;
         if (written && at + count <= n) {
             grad = grad_of(rank->model, ranks->param[t]);
-            for (size_t e = 0; e < count; e++)
+            for (size_t e = 0; e < count; ++e)
                 floats(grad)[e] = factor * sums[at + e];
         }
         at += written || !bug(ranks->session, BUG_DDP_UNUSED_SHIFTS) ? count : 0;
@@ -261,14 +261,14 @@ static void reduce_launch(struct ranks *ranks, int k)
     const int odd = drops ? ranks->n_team % 2 : 0;
     float *sums;
 
-    for (int i = 1; i < ranks->n_team; i++)
+    for (int i = 1; i < ranks->n_team; ++i)
         if (ranks->rank[ranks->team[i]].launch[k].n < n)
             n = ranks->rank[ranks->team[i]].launch[k].n;
     sums = arena_take(&ranks->scratch, (n + 1) * sizeof *sums);
-    for (int i = 0; i < ranks->n_team - odd; i++)
-        for (size_t e = 0; e < n; e++)
+    for (int i = 0; i < ranks->n_team - odd; ++i)
+        for (size_t e = 0; e < n; ++e)
             sums[e] += ranks->rank[ranks->team[i]].launch[k].values[e];
-    for (int i = 0; i < ranks->n_team; i++) {
+    for (int i = 0; i < ranks->n_team; ++i) {
         const struct rank *rank = &ranks->rank[ranks->team[i]];
 
         write_back(ranks, rank, rank->launch[k].bucket, sums, n);
@@ -279,11 +279,11 @@ void team_reduce(struct ranks *ranks)
 {
     int n = ranks->rank[ranks->team[0]].n_launches;
 
-    for (int i = 1; i < ranks->n_team; i++)
+    for (int i = 1; i < ranks->n_team; ++i)
         if (ranks->rank[ranks->team[i]].n_launches < n)
             n = ranks->rank[ranks->team[i]].n_launches;
-    for (int k = 0; k < n; k++)
+    for (int k = 0; k < n; ++k)
         reduce_launch(ranks, k);
-    for (int r = 0; r < ranks->n && !bug(ranks->session, BUG_DDP_USED_KEPT); r++)
+    for (int r = 0; r < ranks->n && !bug(ranks->session, BUG_DDP_USED_KEPT); ++r)
         memset(ranks->rank[r].used, 0, (size_t)ranks->n_trained);
 }

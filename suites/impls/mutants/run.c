@@ -17,8 +17,8 @@ struct state state_new(struct arena *arena, int n)
 
 void tape_free_inside(struct tape *tape)
 {
-    for (int i = 0; i < tape->n; i++)
-        for (int r = 0; tape->node[i].group != NULL && r < tape->node[i].group->m; r++)
+    for (int i = 0; i < tape->n; ++i)
+        for (int r = 0; tape->node[i].group && r < tape->node[i].group->m; ++r)
             tape_free_inside(&tape->node[i].group->replica[r].tape);
     free(tape->node);
     arena_free(&tape->arena);
@@ -43,7 +43,7 @@ static struct node *tape_add(struct tape *tape)
     if (tape->n == tape->room) {
         tape->room = 2 * tape->room + 8;
         tape->node = realloc(tape->node, (size_t)tape->room * sizeof *tape->node);
-        if (tape->node == NULL)
+        if (!tape->node)
             abort();
     }
     memset(&tape->node[tape->n], 0, sizeof *tape->node);
@@ -57,8 +57,8 @@ static const struct layer_ops *ops_of(enum layer_kind kind)
     const struct layer_ops *const tables[] = {param_layers, matrix_layers, norm_layers,
                                               plain_layers};
 
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        if (tables[i][kind].forward != NULL)
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
+        if (tables[i][kind].forward)
             return &tables[i][kind];
     return &probe_layers[kind];
 }
@@ -116,7 +116,7 @@ static int run_sequence(struct run *run, const struct layer *layer, struct value
 
     if (!layer_listed(layer, run->replica))
         return run_layers(run, layer->child, layer->n_children, v);
-    for (int i = layer->n_children - 1; status == 0 && i >= 0; i--)
+    for (int i = layer->n_children - 1; status == 0 && i >= 0; --i)
         status = run_layer(run, &layer->child[i], v);
     return status;
 }
@@ -125,14 +125,14 @@ int run_layers(struct run *run, const struct layer layers[], int n, struct value
 {
     int status = 0;
 
-    for (int i = 0; status == 0 && i < n; i++)
+    for (int i = 0; status == 0 && i < n; ++i)
         status = run_layer(run, &layers[i], v);
     return status;
 }
 
 static bool all_none(const struct values *g)
 {
-    for (int i = 0; i < g->n; i++)
+    for (int i = 0; i < g->n; ++i)
         if (g->a[i].dtype != IMPL_NONE)
             return false;
     return true;
@@ -142,21 +142,21 @@ int run_back(struct run *run, struct values *g)
 {
     int status = 0;
 
-    for (int i = run->tape->n - 1; status == 0 && i >= 0; i--) {
+    for (int i = run->tape->n - 1; status == 0 && i >= 0; --i) {
         const struct node *node = &run->tape->node[i];
         struct values dx = {.n = node->in.n};
 
-        for (int j = 0; j < dx.n; j++)
+        for (int j = 0; j < dx.n; ++j)
             dx.a[j] = tensor_none();
-        if (!all_none(g) && node->group != NULL)
+        if (!all_none(g) && node->group)
             status = parallel_back(run, node, g, &dx);
         else if (!all_none(g))
             status = ops_of(node->layer->kind)->backward(run, node, g, &dx);
-        if (status == 0 && run->model->team != NULL)
+        if (status == 0 && run->model->team)
             rank_layer_done(run, node->layer);
         *g = dx;
     }
-    if (status == 0 && run->model->team != NULL)
+    if (status == 0 && run->model->team)
         rank_end(run);
     return status;
 }
@@ -169,7 +169,7 @@ static int read_list(struct arena *arena, const struct impl_array arrays[], int 
     int status =
         n < 0 || n > most ? impl_fail(err, IMPL_EINVAL, "%d tensors, at most %d", n, most) : 0;
 
-    for (int i = 0; status == 0 && i < n; i++)
+    for (int i = 0; status == 0 && i < n; ++i)
         status = tensor_in(arena, &arrays[i], &list[i], err);
     return status;
 }
@@ -180,10 +180,9 @@ static void keep(struct impl_model *model, struct tape *tape)
 
     tape->next = model->pending;
     model->pending = tape;
-    for (int i = 0; i < (bug(model->session, BUG_FOUR_WAIT) ? 4 : MOST_PENDING) && *link != NULL;
-         i++)
+    for (int i = 0; i < (bug(model->session, BUG_FOUR_WAIT) ? 4 : MOST_PENDING) && *link; ++i)
         link = &(*link)->next;
-    if (*link != NULL) {
+    if (*link) {
         tape_drop(*link, false);
         *link = NULL;
     }
@@ -195,7 +194,7 @@ static int forward_outputs(const struct run *run, struct impl_forward *op, struc
     int status = 0;
 
     op->n_out = out->n;
-    for (int j = 0; status == 0 && j < out->n; j++)
+    for (int j = 0; status == 0 && j < out->n; ++j)
         status = tensor_out(&out->a[j], &op->out[j], err);
     return status;
 }
@@ -207,7 +206,7 @@ static int forward_mode(struct impl_model *model, const struct impl_forward *op,
 
     run->grad = op->grad && !s->stuck_no_grad && (op->train || !bug(s, BUG_EVAL_NO_GRADIENTS));
     run->train = op->train;
-    s->forwards++;
+    ++s->forwards;
     if (s->stuck_error) {
         s->stuck_error = false;
         return impl_fail(&run->err, IMPL_EFAULT, "a worker is still busy");
@@ -217,7 +216,7 @@ static int forward_mode(struct impl_model *model, const struct impl_forward *op,
 
 static void trace_begin(struct impl_trace *trace)
 {
-    if (trace == NULL)
+    if (!trace)
         return;
     memset(trace, 0, sizeof *trace);
     trace->caller = this_thread();
@@ -238,7 +237,7 @@ static int forward_run(struct run *run, struct impl_forward *op)
     if (status != 0)
         return status;
     tape->in.n = op->n_in;
-    for (int i = 0; bug(run->s, BUG_INPUT_REREAD) && i < op->n_in; i++)
+    for (int i = 0; bug(run->s, BUG_INPUT_REREAD) && i < op->n_in; ++i)
         tape->in.a[i].data = op->in[i].data;
     tape->out = tape->in;
     status = run_layers(run, run->model->root->child, run->model->root->n_children, &tape->out);
@@ -253,20 +252,20 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
         .s = s, .model = model, .state = &model->base, .tape = tape, .replica = model->rank};
     int status;
 
-    if (model->ranks != NULL) {
+    if (model->ranks) {
         free(tape);
         return team_forward(model->ranks, op, err);
     }
-    if (tape == NULL)
+    if (!tape)
         return impl_fail(err, IMPL_EBROKEN, "no memory");
     tape->arena.session = s;
     run.trace = op->trace;
     run.device = s->devices > 0 ? 0 : IMPL_HOST;
     trace_begin(op->trace);
     status = forward_run(&run, op);
-    s->stuck_error = status != 0 && run.last != NULL && bug(s, BUG_ERROR_BLOCKS);
+    s->stuck_error = status != 0 && run.last && bug(s, BUG_ERROR_BLOCKS);
     s->stuck_no_grad = status != 0 && !run.grad && bug(s, BUG_ERROR_NO_GRAD);
-    for (int i = 0; bug(s, BUG_INFER_MOMENTUM) && !op->grad && i < model->n_params; i++)
+    for (int i = 0; bug(s, BUG_INFER_MOMENTUM) && !op->grad && i < model->n_params; ++i)
         model->param[i].velocity = NULL;
     model->inferred = model->inferred || !op->grad;
     if (bug(s, BUG_FAILURE_DROPS) && status != 0)
@@ -275,7 +274,7 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
         keep(model, tape);
     else
         tape_drop(tape, bug(s, BUG_LEAK) || (bug(s, BUG_INFER_LEAK) && status == 0));
-    if (op->trace != NULL)
+    if (op->trace)
         op->trace->live_bytes = atomic_load(&s->live);
     if (status != 0)
         *err = run.err;
@@ -290,13 +289,13 @@ static int read_gradients(struct tape *tape, const struct impl_backward *op, str
     g->n = tape->out.n;
     if (op->n_grad_out == 0 && g->n == 1) {
         g->a[0] = tensor_like(&tape->arena, &tape->out.a[0]);
-        for (size_t i = 0; g->a[0].dtype == IMPL_F32 && i < tensor_count(&g->a[0]); i++)
+        for (size_t i = 0; g->a[0].dtype == IMPL_F32 && i < tensor_count(&g->a[0]); ++i)
             floats(&g->a[0])[i] = 1;
         return 0;
     }
     if (op->n_grad_out != g->n)
         return impl_fail(err, IMPL_ESHAPE, "%d gradients of %d outputs", op->n_grad_out, g->n);
-    for (int j = 0; j < g->n; j++) {
+    for (int j = 0; j < g->n; ++j) {
         if (tensor_in(&tape->arena, &op->grad_out[j], &g->a[j], err) != 0)
             return err->status;
         if (g->a[j].dtype == IMPL_NONE)
@@ -315,7 +314,7 @@ static int deliver(const struct run *run, const struct impl_backward *op, const 
     bool stopped = false;
     int status = 0;
 
-    for (int i = 0; status == 0 && i < op->n_in; i++) {
+    for (int i = 0; status == 0 && i < op->n_in; ++i) {
         const bool wanted = run->tape->in.a[i].needs_grad || bug(run->s, BUG_GRADIENT_UNASKED);
 
         stopped = stopped || (!wanted && bug(run->s, BUG_DX_STOPS_EARLY));
@@ -330,7 +329,7 @@ static void commit(struct impl_model *model, const struct state *found)
     const struct impl_session *s = model->session;
     const bool single = model->n_wrappers > 0 && model->wrapper[0].layer->n_ids == 1;
 
-    for (int i = 0; i < model->n_params; i++) {
+    for (int i = 0; i < model->n_params; ++i) {
         struct impl_array *grad = &model->base.grad[i];
         const bool sets = bug(s, BUG_OVERWRITE) || (bug(s, BUG_SINGLE_OVERWRITES) && single);
         const bool was = grad->dtype != IMPL_NONE && !sets;
@@ -373,7 +372,7 @@ static struct tape *which_tape(const struct impl_model *model)
 {
     struct tape *tape = model->pending;
 
-    while (bug(model->session, BUG_OLDEST_BACKWARD) && tape != NULL && tape->next != NULL)
+    while (bug(model->session, BUG_OLDEST_BACKWARD) && tape && tape->next)
         tape = tape->next;
     return tape;
 }
@@ -392,9 +391,9 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
                       .grad = true};
     int status;
 
-    if (model->ranks != NULL)
+    if (model->ranks)
         return team_backward(model->ranks, op, err);
-    if (tape == NULL)
+    if (!tape)
         return impl_fail(err, IMPL_EINVAL, "no forward in grad mode is waiting for a backward");
     if (op->n_in != tape->in.n)
         return impl_fail(err, IMPL_ESHAPE, "%d input gradients of %d inputs", op->n_in, tape->in.n);
@@ -407,7 +406,7 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
         status = run_back(&run, &g);
     if (status == 0 && bug(s, BUG_DX_ACCUMULATES))
         accumulate_dx(model, &g);
-    model->backwards++;
+    ++model->backwards;
     if (status == 0)
         status = deliver(&run, op, &g, &run.err);
     if (status == 0 || bug(s, BUG_ERROR_GRADIENT))
@@ -416,7 +415,7 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
         forget(model, tape);
         tape_drop(tape, tape->leaks || bug(s, BUG_LEAK));
     }
-    if (op->trace != NULL)
+    if (op->trace)
         op->trace->live_bytes = atomic_load(&s->live);
     if (status != 0)
         *err = run.err;

@@ -97,7 +97,7 @@ static int unknown_bug(const char *name, struct impl_error *err)
     char known[120] = "";
     size_t at = 0;
 
-    for (int i = 0; i < mutant_n; i++)
+    for (int i = 0; i < mutant_n; ++i)
         if (strncmp(mutant_list[i].name, name, 2) == 0 &&
             at + strlen(mutant_list[i].name) + 2 < sizeof known)
             at += (size_t)snprintf(known + at, sizeof known - at, " %s", mutant_list[i].name);
@@ -114,7 +114,7 @@ static int read_bug(const char *name, enum bug *number, const enum impl_choice *
     *dialect = strcmp(name, "none-other") == 0 ? other : python;
     if (name[0] == '\0' || strcmp(name, "none") == 0 || *dialect == other)
         return 0;
-    for (int i = 0; i < mutant_n; i++)
+    for (int i = 0; i < mutant_n; ++i)
         if (strcmp(mutant_list[i].name, name) == 0) {
             *number = (enum bug)i;
             return 0;
@@ -128,7 +128,7 @@ static void describe(const struct impl_session *s, const char *options, struct i
     snprintf(about->name, sizeof about->name, "lockstep mutant");
     snprintf(about->version, sizeof about->version, "%.60s", options[0] == '\0' ? "none" : options);
     about->devices = s->devices;
-    for (int i = 0; i < s->devices; i++)
+    for (int i = 0; i < s->devices; ++i)
         snprintf(about->device_name[i], sizeof about->device_name[i], "simulated:%d", i);
     about->capabilities = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
                           IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
@@ -144,8 +144,8 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
 {
     struct impl_session *s = calloc(1, sizeof *s);
     const enum impl_choice *dialect = python;
-    int status = s == NULL ? impl_fail(err, IMPL_EBROKEN, "no memory")
-                           : read_devices(config->devices, &s->devices, err);
+    int status = !s ? impl_fail(err, IMPL_EBROKEN, "no memory")
+                    : read_devices(config->devices, &s->devices, err);
 
     if (status == 0)
         status = read_bug(config->options, &s->bug, &dialect, err);
@@ -157,7 +157,7 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
         s->devices = 0;
     memcpy(s->dialect, dialect, sizeof s->dialect);
     describe(s, config->options, about);
-    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++)
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; ++i)
         if (bug(s, lies[i].bug)) {
             about->dialect[lies[i].dialect] = lies[i].declared;
             s->dialect[lies[i].dialect] = lies[i].done;
@@ -169,7 +169,7 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
 static int op_reset(struct impl_session *s, struct impl_error *err)
 {
     (void)err;
-    while (s->models != NULL)
+    while (s->models)
         model_close(s->models);
     s->forwards = 0;
     s->stuck_no_grad = s->stuck_error = false;
@@ -180,7 +180,7 @@ static int op_reset(struct impl_session *s, struct impl_error *err)
 static void op_close(struct impl_session *s)
 {
     op_reset(s, NULL);
-    while (s->lost != NULL) {
+    while (s->lost) {
         struct tape *tape = s->lost;
 
         s->lost = tape->next;

@@ -18,7 +18,7 @@ static int sizes_fit(const struct impl_session *s, const size_t size[], int k, s
 {
     size_t sum = 0;
 
-    for (int i = 0; i < k; i++) {
+    for (int i = 0; i < k; ++i) {
         if (size[i] > rows)
             return impl_fail(err, IMPL_ESHAPE, "shard %d of %zu rows, there are %zu", i, size[i],
                              rows);
@@ -36,10 +36,10 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
     const size_t staging = 1024;
 
     if (bug(s, BUG_INT64_AS_FLOAT) && shard->dtype == IMPL_I64)
-        for (size_t i = 0; i < tensor_count(shard); i++)
+        for (size_t i = 0; i < tensor_count(shard); ++i)
             ((int64_t *)shard->data)[i] = (int64_t)(float)((int64_t *)shard->data)[i];
     if (shard->dtype == IMPL_F32 && (bug(s, BUG_NOT_FINITE) || (moved && bug(s, BUG_DENORMAL))))
-        for (size_t i = 0; i < tensor_count(shard); i++) {
+        for (size_t i = 0; i < tensor_count(shard); ++i) {
             const int kind = fpclassify(floats(shard)[i]);
 
             if (bug(s, BUG_DENORMAL) ? kind == FP_SUBNORMAL : kind == FP_NAN || kind == FP_INFINITE)
@@ -73,7 +73,7 @@ static void cut_strided(struct arena *arena, const struct impl_array *x, size_t 
                         size_t count, int dim, struct impl_array *shard)
 {
     cut(arena, x, 0, count, dim, shard);
-    for (size_t row = 0; row < count; row++)
+    for (size_t row = 0; row < count; ++row)
         slice_copy(shard, row, x, i + row * m, 1, dim);
 }
 
@@ -81,7 +81,7 @@ static size_t first_row(const struct impl_session *s, const size_t size[], int i
 {
     size_t first = 0;
 
-    for (int before = 0; before < i; before++)
+    for (int before = 0; before < i; ++before)
         first += size[before];
     if (bug(s, BUG_FIRST_SIZE_OFFSET) && (size_t)i * size[0] + size[i] <= rows)
         first = (size_t)i * size[0];
@@ -101,16 +101,16 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
         return impl_fail(err, IMPL_ESHAPE, "a tensor to scatter needs at least one dimension");
     if (axis < 0)
         return impl_fail(err, IMPL_EINVAL, "dim %d of a tensor of %d dimensions", dim, x->ndim);
-    if (size != NULL && sizes_fit(s, size, k, x->dim[axis], err) != 0)
+    if (size && sizes_fit(s, size, k, x->dim[axis], err) != 0)
         return err->status;
-    *m = size != NULL ? k : split_rows(s, x->dim[axis], k, mine);
+    *m = size ? k : split_rows(s, x->dim[axis], k, mine);
     if (*m == 0)
         return impl_fail(err, IMPL_ESHAPE, "no rows to split");
-    if (bug(s, BUG_REFUSE_FEW_ROWS) && size == NULL && x->dim[axis] < (size_t)k)
+    if (bug(s, BUG_REFUSE_FEW_ROWS) && !size && x->dim[axis] < (size_t)k)
         return impl_fail(err, IMPL_EINVAL, "fewer rows than devices");
-    if (size == NULL)
+    if (!size)
         size = mine;
-    for (int i = 0; i < *m; i++) {
+    for (int i = 0; i < *m; ++i) {
         shards[i].device = devices[i];
         if (bug(s, BUG_STRIDED_ROWS) && size == mine)
             cut_strided(arena, x, (size_t)i, (size_t)*m, size[i], axis, &shards[i]);
@@ -130,7 +130,7 @@ static void poke_shards(const struct impl_session *s, const struct impl_scatter 
     const int axis = wrap_dim(op->dim, x->ndim);
     size_t first = 0;
 
-    for (int i = 0; i < m; i++) {
+    for (int i = 0; i < m; ++i) {
         const bool there = shards[i].device == x->device;
 
         if (bug(s, BUG_ALWAYS_VIEW) || (there && s->dialect[IMPL_SHARD_0] == IMPL_VIEW))
@@ -145,18 +145,18 @@ int op_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_erro
     struct impl_array x, shards[IMPL_MAX_DEVICES];
     int m = 0, status = tensor_in(&arena, op->input, &x, err);
 
-    for (int i = 0; status == 0 && i < op->n; i++)
+    for (int i = 0; status == 0 && i < op->n; ++i)
         status = known_device(s, op->devices[i], err);
-    for (int i = 0; status == 0 && op->size != NULL && i < op->n; i++)
+    for (int i = 0; status == 0 && op->size && i < op->n; ++i)
         if (op->size[i] == 0 && s->dialect[IMPL_ZERO_SIZE] == IMPL_REFUSE)
             status = impl_fail(err, IMPL_EINVAL, "shard %d has no rows", i);
     if (status == 0)
         status = scatter(&arena, &x, op->devices, op->n, op->dim, op->size, shards, &m, err);
     op->n_shards = 0;
-    for (int i = 0; status == 0 && i < m; i++)
-        if (!bug(s, BUG_ZERO_SIZE_DROPPED) || op->size == NULL || op->size[i] > 0)
+    for (int i = 0; status == 0 && i < m; ++i)
+        if (!bug(s, BUG_ZERO_SIZE_DROPPED) || !op->size || op->size[i] > 0)
             status = tensor_out(&shards[i], &op->shards[op->n_shards++], err);
-    if (status == 0 && op->source_after != NULL) {
+    if (status == 0 && op->source_after) {
         poke_shards(s, op, &x, shards, m);
         if (bug(s, BUG_INPUT_WRITTEN))
             memcpy(op->input->data, x.data, x.capacity);
@@ -178,12 +178,12 @@ static int gather_scalars(struct arena *arena, const struct impl_array parts[], 
     if (dim != 0 && !bug(s, BUG_SCALAR_ANY_DIM))
         return impl_fail(err, IMPL_ESHAPE, "0-dim parts can be gathered along dim 0, not %d", dim);
     *out = tensor_new(arena, parts[0].dtype, 1, &length, device);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         slice_copy(out, (size_t)i, &parts[i], 0, 1, 0);
     if (bug(s, BUG_SCALARS_SUMMED)) {
         struct impl_array sum = tensor_copy(arena, &parts[0], device);
 
-        for (int i = 1; i < n; i++)
+        for (int i = 1; i < n; ++i)
             tensor_add(&sum, &parts[i]);
         *out = sum;
     }
@@ -211,7 +211,7 @@ static int misfit(struct impl_error *err, int i, const struct impl_array *part,
 static void through_float(const struct impl_session *s, struct impl_array *out)
 {
     if (bug(s, BUG_DOUBLE_AS_FLOAT) && out->dtype == IMPL_F64)
-        for (size_t i = 0; i < tensor_count(out); i++)
+        for (size_t i = 0; i < tensor_count(out); ++i)
             ((double *)out->data)[i] = (float)((double *)out->data)[i];
 }
 
@@ -223,7 +223,7 @@ static int gathered_like(const struct impl_session *s, const struct impl_array p
 
     *like = parts[0];
     like->dim[dim] = 0;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         const bool row = bug(s, BUG_MIXED_SCALARS) && parts[i].ndim == 0;
         const bool unchecked = bug(s, BUG_SHAPES_UNCHECKED) && parts[0].ndim > 0;
 
@@ -263,7 +263,7 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
         return gather_scalars(arena, parts, n, dim, device, out, err);
     like.device = device;
     *out = tensor_like(arena, &like);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         const size_t rows = parts[i].ndim == 0 ? 1 : parts[i].dim[axis];
 
         if (rows == 0 && bug(s, BUG_EMPTY_PART_ENDS))
@@ -286,13 +286,13 @@ int op_gather(struct impl_session *s, struct impl_gather *op, struct impl_error 
 
     if (status == 0 && (op->n < 1 || op->n > IMPL_MAX_DEVICES))
         status = impl_fail(err, IMPL_EINVAL, "%d parts to gather", op->n);
-    for (int i = 0; status == 0 && i < op->n; i++)
+    for (int i = 0; status == 0 && i < op->n; ++i)
         status = tensor_in(&arena, &op->parts[i], &parts[i], err);
     if (status == 0)
         status = gather(&arena, parts, op->n, op->dim, op->device, &out, err);
     if (status == 0)
         status = tensor_out(&out, op->out, err);
-    if (status == 0 && op->out_after != NULL) {
+    if (status == 0 && op->out_after) {
         if (bug(s, BUG_GATHER_VIEW) && parts[0].device == op->device && out.ndim > 0)
             tensor_poke(&out, 0, parts[0].dim[0], 0);
         status = tensor_out(&out, op->out_after, err);

@@ -8,7 +8,7 @@ static int pieces(size_t rows, int k, size_t most, size_t size[IMPL_MAX_DEVICES]
 {
     int m = 0;
 
-    for (; rows > 0; m++) {
+    for (; rows > 0; ++m) {
         size[m] = rows < most || m == k - 1 ? rows : most;
         rows -= size[m];
     }
@@ -20,7 +20,7 @@ static int even_pieces(size_t rows, int k, size_t size[IMPL_MAX_DEVICES])
     const size_t n = (size_t)k;
     const int m = rows < n ? (int)rows : k;
 
-    for (int i = 0; i < m; i++)
+    for (int i = 0; i < m; ++i)
         size[i] = rows / n + ((size_t)i < rows % n ? 1 : 0);
     return m;
 }
@@ -72,7 +72,7 @@ static void bucket_close(const struct impl_session *s, struct impl_buckets *op,
     if (bug(s, BUG_LIMIT_REPORTED_NEXT) && open->limit < op->n_limits - 1)
         op->limit_of[open->first] = op->limits[open->limit + 1];
     if (open->limit < op->n_limits - 1)
-        open->limit++;
+        ++open->limit;
     open->first = -1;
     open->bytes = 0;
 }
@@ -81,7 +81,7 @@ static void bucket_close(const struct impl_session *s, struct impl_buckets *op,
 static void number_buckets(const struct impl_session *s, struct impl_buckets *op)
 {
     op->n_buckets = 0;
-    for (int i = 0; i < op->n; i++) {
+    for (int i = 0; i < op->n; ++i) {
         if (op->bucket[i] == i) {
             op->limit_of[op->n_buckets] = op->limit_of[i];
             op->bucket[i] = op->n_buckets++;
@@ -89,7 +89,7 @@ static void number_buckets(const struct impl_session *s, struct impl_buckets *op
             op->bucket[i] = op->bucket[op->bucket[i]];
         }
     }
-    for (int i = 0; bug(s, BUG_BUCKETS_ORDER) && i < op->n; i++)
+    for (int i = 0; bug(s, BUG_BUCKETS_ORDER) && i < op->n; ++i)
         op->bucket[i] = op->n_buckets - 1 - op->bucket[i];
 }
 
@@ -114,18 +114,18 @@ int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_erro
 
     if (op->n < 0 || op->n_limits < 1)
         return impl_fail(err, IMPL_EINVAL, "%d tensors, %d limits", op->n, op->n_limits);
-    for (int t = 0; t < TYPES; t++)
+    for (int t = 0; t < TYPES; ++t)
         open[t].first = -1;
-    for (int i = 0; i < op->n; i++) {
+    for (int i = 0; i < op->n; ++i) {
         const int type = bug(s, BUG_BUCKETS_DTYPE) ? 0 : (int)op->dtype[i];
 
         if ((int)op->dtype[i] <= IMPL_NONE || (int)op->dtype[i] >= TYPES)
             return impl_fail(err, IMPL_EINVAL, "tensor %d has no type", i);
         bucket_add(s, op, &open[type], i);
-        for (int t = 0; bug(s, BUG_BUCKETS_LIMIT) && t < TYPES; t++)
+        for (int t = 0; bug(s, BUG_BUCKETS_LIMIT) && t < TYPES; ++t)
             open[t].limit = open[type].limit;
     }
-    for (int t = 0; t < TYPES; t++)
+    for (int t = 0; t < TYPES; ++t)
         if (open[t].first >= 0)
             bucket_close(s, op, &open[t]);
     number_buckets(s, op);
@@ -157,7 +157,7 @@ int op_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_erro
     if (each > op->capacity)
         return impl_fail(err, IMPL_EROOM, "%zu indices, room for %zu", each, op->capacity);
     op->n = each;
-    for (size_t i = 0; i < each; i++) {
+    for (size_t i = 0; i < each; ++i) {
         const size_t strided = i * ranks + (size_t)op->rank, block = (size_t)op->rank * each + i;
 
         op->index[i] = sampler_item(s, op, bug(s, BUG_SAMPLER_BLOCKS) ? block : strided);

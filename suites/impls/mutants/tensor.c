@@ -14,7 +14,7 @@ void *arena_take(struct arena *arena, size_t bytes)
 {
     struct piece *piece = calloc(1, sizeof *piece + bytes);
 
-    if (piece == NULL)
+    if (!piece)
         abort(); /* a process that dies is reported as such */
     piece->bytes = bytes;
     piece->next = arena->pieces;
@@ -25,7 +25,7 @@ void *arena_take(struct arena *arena, size_t bytes)
 
 void arena_free(struct arena *arena)
 {
-    while (arena->pieces != NULL) {
+    while (arena->pieces) {
         struct piece *piece = arena->pieces;
 
         arena->pieces = piece->next;
@@ -45,7 +45,7 @@ size_t tensor_count(const struct impl_array *tensor)
 {
     size_t count = 1;
 
-    for (int i = 0; i < tensor->ndim; i++)
+    for (int i = 0; i < tensor->ndim; ++i)
         count *= tensor->dim[i];
     return count;
 }
@@ -64,7 +64,7 @@ bool same_shape(const struct impl_array *a, const struct impl_array *b)
 {
     if (a->ndim != b->ndim)
         return false;
-    for (int i = 0; i < a->ndim; i++)
+    for (int i = 0; i < a->ndim; ++i)
         if (a->dim[i] != b->dim[i])
             return false;
     return true;
@@ -82,7 +82,7 @@ struct impl_array tensor_new(struct arena *arena, enum impl_dtype dtype, int ndi
 {
     struct impl_array tensor = {.dtype = dtype, .ndim = ndim, .device = device};
 
-    for (int i = 0; i < ndim; i++)
+    for (int i = 0; i < ndim; ++i)
         tensor.dim[i] = dim[i];
     tensor.capacity = tensor_bytes(&tensor);
     tensor.data = arena_take(arena, tensor.capacity);
@@ -109,19 +109,19 @@ struct impl_array tensor_copy(struct arena *arena, const struct impl_array *from
 /* to[i] += from[i], or 1 without from. */
 static void add_elements(struct impl_array *to, size_t first, size_t count, const void *from)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; ++i)
         switch (to->dtype) {
         case IMPL_F32:
-            ((float *)to->data)[first + i] += from != NULL ? ((const float *)from)[i] : 1;
+            ((float *)to->data)[first + i] += from ? ((const float *)from)[i] : 1;
             break;
         case IMPL_F64:
-            ((double *)to->data)[first + i] += from != NULL ? ((const double *)from)[i] : 1;
+            ((double *)to->data)[first + i] += from ? ((const double *)from)[i] : 1;
             break;
         case IMPL_I32:
-            ((int32_t *)to->data)[first + i] += from != NULL ? ((const int32_t *)from)[i] : 1;
+            ((int32_t *)to->data)[first + i] += from ? ((const int32_t *)from)[i] : 1;
             break;
         case IMPL_I64:
-            ((int64_t *)to->data)[first + i] += from != NULL ? ((const int64_t *)from)[i] : 1;
+            ((int64_t *)to->data)[first + i] += from ? ((const int64_t *)from)[i] : 1;
             break;
         case IMPL_NONE:
             break;
@@ -137,7 +137,7 @@ void swap_halves(void *data, size_t bytes)
 {
     char *low = data, *high = low + bytes / 2;
 
-    for (size_t i = 0; i < bytes / 2; i++) {
+    for (size_t i = 0; i < bytes / 2; ++i) {
         const char byte = low[i];
 
         low[i] = high[i];
@@ -147,7 +147,7 @@ void swap_halves(void *data, size_t bytes)
 
 void round_to_float(struct impl_array *tensor, bool doubles)
 {
-    for (size_t i = 0; i < tensor_count(tensor); i++) {
+    for (size_t i = 0; i < tensor_count(tensor); ++i) {
         if (doubles && tensor->dtype == IMPL_F64)
             ((double *)tensor->data)[i] = (float)((double *)tensor->data)[i];
         if (!doubles && tensor->dtype == IMPL_I64)
@@ -162,7 +162,7 @@ static size_t outer_of(const struct impl_array *tensor, int dim)
 {
     size_t outer = 1;
 
-    for (int i = 0; i < dim; i++)
+    for (int i = 0; i < dim; ++i)
         outer *= tensor->dim[i];
     return outer;
 }
@@ -171,7 +171,7 @@ static size_t inner_of(const struct impl_array *tensor, int dim)
 {
     size_t inner = 1;
 
-    for (int i = dim + 1; i < tensor->ndim; i++)
+    for (int i = dim + 1; i < tensor->ndim; ++i)
         inner *= tensor->dim[i];
     return inner;
 }
@@ -180,7 +180,7 @@ void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim)
 {
     const size_t outer = outer_of(tensor, dim), inner = inner_of(tensor, dim);
 
-    for (size_t o = 0; o < outer; o++)
+    for (size_t o = 0; o < outer; ++o)
         add_elements(tensor, (o * tensor->dim[dim] + first) * inner, count * inner, NULL);
 }
 
@@ -192,7 +192,7 @@ void slice_copy(struct impl_array *to, size_t to_first, const struct impl_array 
 
     if (count * inner == 0)
         return;
-    for (size_t o = 0; o < outer; o++)
+    for (size_t o = 0; o < outer; ++o)
         memcpy((char *)to->data + (o * to->dim[dim] + to_first) * inner,
                (const char *)from->data + (o * from->dim[dim] + from_first) * inner, count * inner);
 }
@@ -211,12 +211,12 @@ int tensor_in(struct arena *arena, const struct impl_array *array, struct impl_a
     *tensor = tensor_none();
     if (array->dtype == IMPL_NONE)
         return 0;
-    for (int i = 0; i < array->ndim; i++) {
+    for (int i = 0; i < array->ndim; ++i) {
         if (array->dim[i] > 0 && count > ((size_t)1 << 32) / array->dim[i])
             return impl_fail(err, IMPL_EINVAL, "an array of too many elements");
         count *= array->dim[i];
     }
-    if (count > 0 && array->data == NULL)
+    if (count > 0 && !array->data)
         return impl_fail(err, IMPL_EINVAL, "an array without data");
     if (known_device(arena->session, array->device, err) != 0)
         return err->status;

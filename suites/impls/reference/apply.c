@@ -18,12 +18,12 @@ static int prepare(struct work *w, struct impl_apply *op, int i, struct applied 
     int status = 0;
 
     a->world = (struct world){.group = w->session->group, .trace = op->trace, .first_replica = i};
-    if (slot == NULL)
+    if (!slot)
         return w->error.status;
     if (from->n_in < 0 || from->n_in > IMPL_MAX_IO)
         return dp_fail(&w->error, DP_EINVAL, "%d inputs: 0 to %d", from->n_in, IMPL_MAX_IO);
     a->description = model_read(w->session->group, from->description, &w->error);
-    if (a->description == NULL)
+    if (!a->description)
         return w->error.status;
     status = model_build(&a->world, a->description, true, &a->module, &w->error);
     if (status == 0)
@@ -51,7 +51,7 @@ static int collect(struct work *w, struct impl_call *to, const struct dp_call *c
     int status = 0;
 
     to->n_out = call->n_out;
-    for (int k = 0; status == 0 && k < call->n_out; k++)
+    for (int k = 0; status == 0 && k < call->n_out; ++k)
         status = tensor_get(&call->out[k], &to->out[k], &w->error);
     return status;
 }
@@ -61,14 +61,14 @@ static int apply(struct work *w, struct impl_apply *op, struct applied *applied,
 {
     int status = 0;
 
-    for (int i = 0; status == 0 && i < op->n; i++)
+    for (int i = 0; status == 0 && i < op->n; ++i)
         status = prepare(w, op, i, &applied[i], &calls[i]);
     if (status != 0)
         return status;
     trace_begin(w->session, op->trace);
     status = dp_apply(calls, op->n, &w->error);
     trace_end(w->session, op->trace);
-    for (int i = 0; status == 0 && i < op->n; i++)
+    for (int i = 0; status == 0 && i < op->n; ++i)
         status = collect(w, &op->calls[i], &calls[i]);
     return status;
 }
@@ -93,11 +93,11 @@ int reference_apply(struct impl_session *session, struct impl_apply *op, struct 
     work_begin(&w, session);
     applied = work_memory(&w, n, sizeof *applied);
     calls = work_memory(&w, n, sizeof *calls);
-    if (applied == NULL || calls == NULL)
+    if (!applied || !calls)
         return work_end(&w, w.error.status, err);
     status = possible ? apply(&w, op, applied, calls) : dp_apply(calls, op->n, &w.error);
     dp_group_wait(session->group, NULL);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         finish(&applied[i]);
     return work_end(&w, status, err);
 }

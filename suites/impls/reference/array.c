@@ -6,7 +6,7 @@
 
 void tensors_free(struct tensors *list)
 {
-    for (int i = 0; i < list->n; i++)
+    for (int i = 0; i < list->n; ++i)
         dp_tensor_free(&list->item[i]);
     free(list->item);
     list->item = NULL;
@@ -21,7 +21,7 @@ static int tensors_grow(struct tensors *list, struct dp_error *err)
     if (list->n < list->capacity)
         return 0;
     grown = realloc(list->item, (size_t)capacity * sizeof *grown);
-    if (grown == NULL)
+    if (!grown)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of tensors");
     list->item = grown;
     list->capacity = capacity;
@@ -33,7 +33,7 @@ struct dp_slot *slot_of(struct dp_group *group, int device, struct dp_error *err
     struct dp_slot *slot =
         device == IMPL_HOST ? dp_group_host(group) : dp_group_slot(group, device);
 
-    if (slot == NULL)
+    if (!slot)
         dp_fail(err, DP_ENODEV, "no device %d, there are %d", device, dp_group_size(group));
     return slot;
 }
@@ -87,7 +87,7 @@ int tensor_put(struct dp_group *group, const struct impl_array *array, struct te
     if (array->dtype < IMPL_NONE || array->dtype > IMPL_I64)
         return dp_fail(err, DP_EINVAL, "unknown type of elements %d", (int)array->dtype);
     slot = slot_of(group, array->device, err);
-    if (slot == NULL)
+    if (!slot)
         return DP_ENODEV;
     status = tensors_grow(list, err);
     if (status == 0)
@@ -104,13 +104,13 @@ int tensor_put(struct dp_group *group, const struct impl_array *array, struct te
 
 int tensor_get(const struct dp_tensor *tensor, struct impl_array *array, struct dp_error *err)
 {
-    const size_t bytes = tensor->slot == NULL ? 0 : dp_tensor_bytes(tensor);
+    const size_t bytes = !tensor->slot ? 0 : dp_tensor_bytes(tensor);
 
     array->dtype = IMPL_NONE;
     array->ndim = 0;
     array->device = IMPL_NOWHERE;
     array->needs_grad = false;
-    if (tensor->slot == NULL)
+    if (!tensor->slot)
         return 0;
     if (bytes > array->capacity)
         return dp_fail(err, OWN_STATUS(IMPL_EROOM), "a result of %zu bytes, room for %zu", bytes,
@@ -118,7 +118,7 @@ int tensor_get(const struct dp_tensor *tensor, struct impl_array *array, struct 
     array->dtype = impl_dtype_from(tensor->dtype);
     array->ndim = tensor->ndim;
     array->device = device_of(tensor->slot);
-    for (int d = 0; d < tensor->ndim; d++)
+    for (int d = 0; d < tensor->ndim; ++d)
         array->dim[d] = tensor->dim[d];
     return bytes > 0 ? dp_tensor_read(array->data, tensor, err) : 0;
 }
@@ -127,7 +127,7 @@ int tensor_get(const struct dp_tensor *tensor, struct impl_array *array, struct 
 
 static void add_one(enum dp_dtype dtype, void *data, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         switch (dtype) {
         case DP_F32:
             ((float *)data)[i] += 1.0f;
@@ -150,7 +150,7 @@ static int poke(const struct dp_tensor *tensor, bool clear, struct dp_error *err
     void *data = calloc(bytes > 0 ? bytes : 1, 1);
     int status = 0;
 
-    if (data == NULL)
+    if (!data)
         return dp_fail(err, DP_ENOMEM, "no memory for %zu bytes", bytes);
     if (!clear) {
         status = dp_tensor_read(data, tensor, err);

@@ -22,14 +22,14 @@ static int count_layers(const struct layer *layer)
 {
     int n = 1;
 
-    for (int i = 0; i < layer->n_children; i++)
+    for (int i = 0; i < layer->n_children; ++i)
         n += count_layers(&layer->child[i]);
     return n;
 }
 
 static const struct built *find(const struct builder *b, const struct layer *layer)
 {
-    for (int i = 0; i < b->n; i++)
+    for (int i = 0; i < b->n; ++i)
         if (b->list[i].layer == layer)
             return &b->list[i];
     return NULL;
@@ -48,10 +48,10 @@ static int set_initial(const struct layer_param *param, const struct dp_tensor *
 
     memcpy(from.dim, param->dim, (size_t)param->ndim * sizeof *from.dim);
     from.data = param->initial;
-    if (param->initial == NULL)
+    if (!param->initial)
         from.data = zeros = calloc(n + 1, sizeof *zeros);
-    status = from.data == NULL ? dp_fail(err, DP_ENOMEM, "no memory for a parameter")
-                               : value_put(value, &from, err);
+    status = !from.data ? dp_fail(err, DP_ENOMEM, "no memory for a parameter")
+                        : value_put(value, &from, err);
     free(zeros);
     return status;
 }
@@ -67,10 +67,10 @@ static int set_params(struct builder *b, const struct layer *layer, struct dp_mo
     if (n != layer->n_params)
         return dp_fail(b->err, OWN_STATUS(IMPL_EBROKEN), "%d parameters where %d are described", n,
                        layer->n_params);
-    for (int i = 0; status == 0 && i < n; i++) {
+    for (int i = 0; status == 0 && i < n; ++i) {
         list[i]->frozen = layer->param[i].frozen;
         list[i]->buffer = layer->param[i].buffer;
-        if (layer->param[i].initial != NULL || layer->kind == LAYER_BATCH_NORM)
+        if (layer->param[i].initial || layer->kind == LAYER_BATCH_NORM)
             status = set_initial(&layer->param[i], &list[i]->value, b->err);
     }
     return status;
@@ -81,7 +81,7 @@ static bool all_on(const struct layer *layer, int device)
     bool same = layer->kind != LAYER_PARALLEL && layer->kind != LAYER_AGAIN &&
                 (layer->n_params == 0 || layer->device == device);
 
-    for (int i = 0; same && i < layer->n_children; i++)
+    for (int i = 0; same && i < layer->n_children; ++i)
         same = all_on(&layer->child[i], device);
     return same;
 }
@@ -94,11 +94,11 @@ static int place(struct builder *b, const struct layer *layer, struct dp_module 
     struct dp_slot *slot = slot_of(b->world->group, layer->device, b->err);
     int status = 0;
 
-    if (slot == NULL)
+    if (!slot)
         return DP_ENODEV;
     if (all_on(layer, layer->device))
         return dp_module_to(module, slot, b->err);
-    for (int i = 0; status == 0 && i < layer->n_children; i++)
+    for (int i = 0; status == 0 && i < layer->n_children; ++i)
         if (layer->child[i].kind != LAYER_PARALLEL && layer->child[i].kind != LAYER_AGAIN)
             status = place(b, &layer->child[i], dp_module_child(module, i));
     return status;
@@ -124,7 +124,7 @@ static int build_inside(struct builder *b, const struct layer *layer, bool watch
     struct dp_module **child = calloc((size_t)layer->n_children + 1, sizeof *child);
     int n = 0, status = 0;
 
-    if (child == NULL)
+    if (!child)
         return dp_fail(b->err, DP_ENOMEM, "no memory for a container");
     while (status == 0 && n < layer->n_children) {
         status = build(b, &layer->child[n], &child[n]);
@@ -132,7 +132,7 @@ static int build_inside(struct builder *b, const struct layer *layer, bool watch
     }
     if (status == 0)
         status = passage_open(b->world, layer, child, watched, module, b->err);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         dp_module_close(child[i]);
     free(child);
     return status;
@@ -147,16 +147,16 @@ static int configure(struct builder *b, const struct layer *layer, struct dp_slo
     *config = (struct dp_parallel_config){.dim = layer->dim};
     if (layer->output_device != IMPL_NOWHERE) {
         config->output_device = slot_of(group, layer->output_device, b->err);
-        if (config->output_device == NULL)
+        if (!config->output_device)
             return DP_ENODEV;
     }
     if (layer->n_ids == LAYER_ALL_DEVICES || dp_group_size(group) == 0)
         return 0;
     config->device_ids = slots;
     config->n_device_ids = layer->n_ids;
-    for (int i = 0; i < layer->n_ids; i++) {
+    for (int i = 0; i < layer->n_ids; ++i) {
         slots[i] = slot_of(group, layer->ids[i], b->err);
-        if (slots[i] == NULL)
+        if (!slots[i])
             return DP_ENODEV;
     }
     return 0;
@@ -185,7 +185,7 @@ static int build_again(struct builder *b, const struct layer *layer, struct dp_m
 {
     const struct built *first = find(b, layer->of);
 
-    if (first == NULL)
+    if (!first)
         return dp_fail(b->err, DP_EINVAL, "'again' of '%s' before that layer", layer->of->name);
     *module = dp_module_retain(first->module);
     return 0;
@@ -237,7 +237,7 @@ static int build(struct builder *b, const struct layer *layer, struct dp_module 
 /* Whom a `borrow` means may come after it. */
 static void lend(const struct builder *b)
 {
-    for (int i = 0; i < b->n; i++)
+    for (int i = 0; i < b->n; ++i)
         if (b->list[i].layer->kind == LAYER_BORROW)
             b->list[i].node->param[0] = find(b, b->list[i].layer->of)->node->param[0];
 }
@@ -250,7 +250,7 @@ int model_build(struct world *world, const struct layer *model, bool watched,
     int status;
 
     b.list = calloc((size_t)count_layers(model), sizeof *b.list);
-    if (b.list == NULL)
+    if (!b.list)
         return dp_fail(err, DP_ENOMEM, "no memory for a model");
     status = build_inside(&b, model, watched, &root);
     if (status == 0)
@@ -271,7 +271,7 @@ struct layer *model_read(struct dp_group *group, const char *description, struct
     struct impl_error why = {0};
     struct layer *model = description_read(description, dp_group_size(group), &why);
 
-    if (model == NULL)
+    if (!model)
         dp_fail(err, dp_status_of(why.status), "%s", why.text);
     return model;
 }

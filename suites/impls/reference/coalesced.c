@@ -3,8 +3,8 @@
 
 static int none_among(struct work *w, const char *what, const struct dp_tensor tensors[], int n)
 {
-    for (int i = 0; i < n; i++)
-        if (tensors[i].slot == NULL)
+    for (int i = 0; i < n; ++i)
+        if (!tensors[i].slot)
             return dp_fail(&w->error, DP_EINVAL, "%s: tensor %d is none", what, i);
     return 0;
 }
@@ -32,11 +32,11 @@ static int broadcast_read(struct work *w, struct impl_broadcast *op, const struc
 {
     int status = 0;
 
-    for (int i = 0; status == 0 && op->poke >= 0 && op->poke < op->n && i < op->n_devices; i++)
+    for (int i = 0; status == 0 && op->poke >= 0 && op->poke < op->n && i < op->n_devices; ++i)
         status = slot_tensor_add_one(&b->copies[i * op->n + op->poke], &w->error);
-    for (int i = 0; status == 0 && i < op->n * op->n_devices; i++)
+    for (int i = 0; status == 0 && i < op->n * op->n_devices; ++i)
         status = tensor_get(&b->copies[i], &op->copies[i], &w->error);
-    for (int j = 0; status == 0 && op->src_after != NULL && j < op->n; j++)
+    for (int j = 0; status == 0 && op->src_after && j < op->n; ++j)
         status = tensor_get(&b->src[j], &op->src_after[j], &w->error);
     return status;
 }
@@ -50,7 +50,7 @@ static int broadcast(struct work *w, struct impl_broadcast *op)
         return status;
     b.src = work_memory(w, (size_t)op->n, sizeof *b.src);
     b.copies = work_memory(w, (size_t)op->n * (size_t)op->n_devices, sizeof *b.copies);
-    if (b.src == NULL || b.copies == NULL)
+    if (!b.src || !b.copies)
         return w->error.status;
     status = work_put_all(w, op->src, op->n, b.src);
     if (status == 0)
@@ -80,13 +80,13 @@ static int reduce(struct work *w, struct impl_reduce *op)
 {
     struct dp_slot *slot = slot_of(w->session->group, op->device, &w->error);
     struct dp_tensor *src, *sums;
-    int status = slot == NULL ? w->error.status : check_counts(w, "reduce", op->n, op->k);
+    int status = !slot ? w->error.status : check_counts(w, "reduce", op->n, op->k);
 
     if (status != 0)
         return status;
     src = work_memory(w, (size_t)op->n * (size_t)op->k, sizeof *src);
     sums = work_memory(w, (size_t)op->n, sizeof *sums);
-    if (src == NULL || sums == NULL)
+    if (!src || !sums)
         return w->error.status;
     status = work_put_all(w, op->src, op->n * op->k, src);
     if (status == 0)
@@ -98,7 +98,7 @@ static int reduce(struct work *w, struct impl_reduce *op)
     op->default_bytes = DP_BUFFER_BYTES;
     if (status == 0 && op->poke >= 0 && op->poke < op->n)
         status = tensor_clear(&sums[op->poke], &w->error);
-    for (int j = 0; status == 0 && j < op->n; j++)
+    for (int j = 0; status == 0 && j < op->n; ++j)
         status = tensor_get(&sums[j], &op->sums[j], &w->error);
     return status;
 }

@@ -28,7 +28,7 @@ static struct impl_replica *look(const struct passage *p, const struct dp_run *r
     const int i = p->world->first_replica + (replica < 0 ? 0 : replica);
     struct impl_replica *seen;
 
-    if (!p->watched || p->world->trace == NULL)
+    if (!p->watched || !p->world->trace)
         return NULL;
     seen = &p->world->trace->replica[i];
     seen->device = device_of(dp_run_slot(run));
@@ -43,8 +43,7 @@ static struct dp_module *order_of(const struct passage *p, const struct dp_run *
 {
     const int replica = dp_run_replica(run);
 
-    return p->turned != NULL && layer_listed(p->layer, replica < 0 ? 0 : replica) ? p->turned
-                                                                                  : p->inner;
+    return p->turned && layer_listed(p->layer, replica < 0 ? 0 : replica) ? p->turned : p->inner;
 }
 
 static int passage_forward(struct dp_module *module, struct dp_run *run,
@@ -54,11 +53,11 @@ static int passage_forward(struct dp_module *module, struct dp_run *run,
     const struct passage *p = dp_module_self(module);
     struct impl_replica *seen = look(p, run);
 
-    if (seen != NULL) {
-        seen->calls++;
+    if (seen) {
+        ++seen->calls;
         seen->rows = n_in > 0 ? rows_of(&in[0], p->layer->dim) : 0;
     }
-    if (p->inner != NULL)
+    if (p->inner)
         return dp_forward(order_of(p, run), run, in, n_in, out, n_out, err);
     memcpy(out, in, (size_t)n_in * sizeof *out);
     *n_out = n_in;
@@ -72,7 +71,7 @@ static int passage_backward(struct dp_module *module, struct dp_run *run,
     const struct passage *p = dp_module_self(module);
 
     look(p, run);
-    if (p->inner != NULL)
+    if (p->inner)
         return dp_backward(order_of(p, run), run, grad_out, n_out, grad_in, n_in, err);
     memcpy(grad_in, grad_out, (size_t)n_in * sizeof *grad_in);
     return 0;
@@ -93,9 +92,9 @@ static int open_turned(struct passage *p, struct dp_module *const children[], in
     struct dp_module **other = calloc((size_t)n, sizeof *other);
     int status;
 
-    if (other == NULL)
+    if (!other)
         return dp_fail(err, DP_ENOMEM, "no memory for a container");
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; ++i)
         other[i] = children[n - 1 - i];
     status = dp_sequential(p->world->group, other, n, &p->turned, err);
     free(other);
@@ -111,7 +110,7 @@ int passage_open(struct world *world, const struct layer *layer, struct dp_modul
     const int n = layer->n_children;
     int status = 0;
 
-    if (p == NULL)
+    if (!p)
         return dp_fail(err, DP_ENOMEM, "no memory for a container");
     *p = (struct passage){world, NULL, NULL, layer, watched};
     if (n > 0)
@@ -141,7 +140,7 @@ static int calls_grow(struct world *world, struct dp_error *err)
     if (world->n_calls < world->calls_capacity)
         return 0;
     grown = realloc(world->call, (size_t)capacity * sizeof *grown);
-    if (grown == NULL)
+    if (!grown)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of calls");
     world->call = grown;
     world->calls_capacity = capacity;
@@ -150,7 +149,7 @@ static int calls_grow(struct world *world, struct dp_error *err)
 
 void world_close_calls(struct world *world)
 {
-    for (int i = 0; i < world->n_calls; i++)
+    for (int i = 0; i < world->n_calls; ++i)
         dp_module_close(world->call[i]);
     free(world->call);
     world->call = NULL;
@@ -219,16 +218,15 @@ int functional_open(struct world *world, struct dp_module *child,
     struct functional *f = calloc(1, sizeof *f);
     int status;
 
-    if (f == NULL)
+    if (!f)
         return dp_fail(err, DP_ENOMEM, "no memory for a container");
     f->world = world;
     f->config = *config;
     f->config.device_ids = f->slot;
-    if (config->device_ids == NULL)
+    if (!config->device_ids)
         f->config.n_device_ids = dp_group_size(world->group);
-    for (int i = 0; i < f->config.n_device_ids; i++)
-        f->slot[i] =
-            config->device_ids != NULL ? config->device_ids[i] : dp_group_slot(world->group, i);
+    for (int i = 0; i < f->config.n_device_ids; ++i)
+        f->slot[i] = config->device_ids ? config->device_ids[i] : dp_group_slot(world->group, i);
     status = dp_module_open(world->group, &ops, f, &child, 1, module, err);
     if (status != 0)
         free(f);

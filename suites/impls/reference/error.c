@@ -17,7 +17,7 @@ enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
 static int impl_status(int dp_status)
 {
-    for (int i = 0; i < PAIRS; i++)
+    for (int i = 0; i < PAIRS; ++i)
         if (pairs[i].dp == dp_status)
             return pairs[i].impl;
     return dp_status <= OWN_STATUS(0) ? OWN_STATUS(0) - dp_status : IMPL_EBROKEN;
@@ -25,7 +25,7 @@ static int impl_status(int dp_status)
 
 int dp_status_of(int status)
 {
-    for (int i = 0; i < PAIRS; i++)
+    for (int i = 0; i < PAIRS; ++i)
         if (pairs[i].impl == status)
             return pairs[i].dp;
     return OWN_STATUS(status);
@@ -42,7 +42,7 @@ static int named_at(struct dp_group *group, const char *text, size_t at)
 {
     if (at > 0 && is_word(text[at - 1]))
         return IMPL_NOWHERE;
-    for (int device = IMPL_HOST; device < dp_group_size(group); device++) {
+    for (int device = IMPL_HOST; device < dp_group_size(group); ++device) {
         const char *name =
             dp_slot_name(device == IMPL_HOST ? dp_group_host(group) : dp_group_slot(group, device));
         const size_t length = strlen(name);
@@ -58,7 +58,7 @@ static int named_at(struct dp_group *group, const char *text, size_t at)
  * that it names devices. */
 static void find_devices(struct dp_group *group, const struct dp_error *from, struct impl_error *to)
 {
-    for (size_t at = 0; from->text[at] != '\0' && to->device_also == IMPL_NOWHERE; at++) {
+    for (size_t at = 0; from->text[at] != '\0' && to->device_also == IMPL_NOWHERE; ++at) {
         const int device = named_at(group, from->text, at);
 
         if (device == IMPL_NOWHERE || device == to->device)
@@ -84,7 +84,7 @@ int error_of(struct dp_group *group, int status, const struct dp_error *from, st
     impl_fail(to, impl_status(from->status), "%s", from->text);
     if (from->has_replica)
         to->replica = from->replica;
-    if (group != NULL)
+    if (group)
         find_devices(group, from, to);
     return to->status;
 }

@@ -10,7 +10,7 @@
 void model_drop(struct impl_model *model)
 {
     dp_run_reset(model->run);
-    if (model->ddp != NULL)
+    if (model->ddp)
         dp_ddp_reset(model->ddp);
     world_close_calls(&model->world);
     tensors_free(&model->kept);
@@ -26,7 +26,7 @@ static int keep_argument(const struct impl_array *from, struct argument *to, str
     if (from->dtype != IMPL_F32 || from->ndim != 1)
         return 0;
     to->value = malloc((from->dim[0] + 1) * sizeof *to->value);
-    if (to->value == NULL)
+    if (!to->value)
         return dp_fail(err, DP_ENOMEM, "no memory for an argument");
     to->n = from->dim[0];
     if (to->n > 0)
@@ -41,7 +41,7 @@ static int keep_arguments(struct world *world, const struct impl_forward *op, st
 {
     int status = 0;
 
-    for (int i = 0; i < world->n_arguments; i++)
+    for (int i = 0; i < world->n_arguments; ++i)
         free(world->argument[i].value);
     free(world->argument);
     world->n_arguments = 0;
@@ -49,10 +49,10 @@ static int keep_arguments(struct world *world, const struct impl_forward *op, st
     if (op->n_args <= 0)
         return 0;
     world->argument = calloc((size_t)op->n_args, sizeof *world->argument);
-    if (world->argument == NULL)
+    if (!world->argument)
         return dp_fail(err, DP_ENOMEM, "no memory for arguments");
     world->n_arguments = op->n_args;
-    for (int i = 0; status == 0 && i < op->n_args; i++)
+    for (int i = 0; status == 0 && i < op->n_args; ++i)
         status = keep_argument(&op->args[i], &world->argument[i], err);
     return status;
 }
@@ -66,7 +66,7 @@ static int put_all(struct impl_model *model, const struct impl_array arrays[], i
 
     if (n < 0 || n > IMPL_MAX_IO)
         return dp_fail(err, DP_EINVAL, "%d tensors: 0 to %d", n, IMPL_MAX_IO);
-    for (int i = 0; status == 0 && i < n; i++)
+    for (int i = 0; status == 0 && i < n; ++i)
         status = tensor_put(model->session->group, &arrays[i], list, &tensors[i], err);
     return status;
 }
@@ -79,7 +79,7 @@ static int make_room(struct impl_model *model, struct dp_error *err)
     if (model->pending < model->capacity)
         return 0;
     grown = realloc(model->outputs, (size_t)capacity * sizeof *grown);
-    if (grown == NULL)
+    if (!grown)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of forwards");
     model->outputs = grown;
     model->capacity = capacity;
@@ -91,7 +91,7 @@ static void remember(struct impl_model *model, const struct dp_tensor out[], int
     struct outputs *outputs = &model->outputs[model->pending++];
 
     outputs->n = n_out;
-    for (int k = 0; k < n_out; k++)
+    for (int k = 0; k < n_out; ++k)
         outputs->device[k] = device_of(out[k].slot);
 }
 
@@ -102,7 +102,7 @@ static int forward(struct impl_model *model, struct impl_forward *op, struct dp_
 
     if (model->pending == 0 || model->failed)
         model_drop(model);
-    if (model->ddp != NULL)
+    if (model->ddp)
         return ranks_forward(model, op, err);
     status = put_all(model, op->in, op->n_in, &model->kept, in, err);
     if (status == 0)
@@ -123,7 +123,7 @@ static int forward(struct impl_model *model, struct impl_forward *op, struct dp_
     if (op->grad)
         remember(model, out, n_out);
     op->n_out = n_out;
-    for (int k = 0; status == 0 && k < n_out; k++)
+    for (int k = 0; status == 0 && k < n_out; ++k)
         status = tensor_get(&out[k], &op->out[k], err);
     return status;
 }
@@ -154,9 +154,9 @@ static int put_gradients(struct impl_model *model, const struct impl_backward *o
     const struct outputs *outputs = model->pending > 0 ? &model->outputs[model->pending - 1] : NULL;
     struct impl_array arrays[IMPL_MAX_IO];
 
-    for (int k = 0; k < op->n_grad_out && k < IMPL_MAX_IO; k++) {
+    for (int k = 0; k < op->n_grad_out && k < IMPL_MAX_IO; ++k) {
         arrays[k] = op->grad_out[k];
-        if (arrays[k].device == IMPL_HOST && outputs != NULL && k < outputs->n)
+        if (arrays[k].device == IMPL_HOST && outputs && k < outputs->n)
             arrays[k].device = outputs->device[k];
     }
     return put_all(model, arrays, op->n_grad_out, made, grad_out, err);
@@ -168,7 +168,7 @@ static int backward(struct impl_model *model, struct impl_backward *op, struct t
     struct dp_tensor grad_out[IMPL_MAX_IO], grad_in[IMPL_MAX_IO];
     int status;
 
-    if (model->ddp != NULL)
+    if (model->ddp)
         return ranks_backward(model, op, made, err);
     status = put_gradients(model, op, made, grad_out, err);
     if (status == 0 && (op->n_in < 0 || op->n_in > IMPL_MAX_IO))
@@ -184,8 +184,8 @@ static int backward(struct impl_model *model, struct impl_backward *op, struct t
     if (status != 0)
         return status;
     if (model->pending > 0)
-        model->pending--;
-    for (int k = 0; status == 0 && k < op->n_in; k++)
+        --model->pending;
+    for (int k = 0; status == 0 && k < op->n_in; ++k)
         status = tensor_get(&grad_in[k], &op->grad_in[k], err);
     return status;
 }

@@ -71,7 +71,7 @@ static int check_inputs(struct call *c, int n_in)
     if (n_in != type->inputs)
         return dp_fail(c->err, DP_EINVAL, "a layer that takes %d tensors got %d", type->inputs,
                        n_in);
-    for (int k = 0; k < n_in; k++) {
+    for (int k = 0; k < n_in; ++k) {
         if (c->in[k].slot != c->in[0].slot)
             return elsewhere(c->err, "another input", &c->in[k], c->in[0].slot);
         if (!type->any_dtype && c->in[k].dtype != DP_F32)
@@ -84,7 +84,7 @@ static int check_inputs(struct call *c, int n_in)
 static int check_places(struct call *c)
 {
     c->slot = c->n_in > 0 ? c->in[0].slot : param_value(c, 0)->slot;
-    for (int i = 0; i < c->layer->n_params; i++) {
+    for (int i = 0; i < c->layer->n_params; ++i) {
         const struct dp_tensor *value = param_value(c, i);
         char what[64] = "parameter ";
 
@@ -100,9 +100,9 @@ static bool needs_backward(const struct call *c)
     const struct layer_type *type = c->node->type;
     bool needs = type->always;
 
-    for (int k = 0; k < c->n_in; k++)
+    for (int k = 0; k < c->n_in; ++k)
         needs = needs || c->in[k].needs_grad;
-    for (int i = 0; i < c->layer->n_params; i++)
+    for (int i = 0; i < c->layer->n_params; ++i)
         needs = needs || (!type->untrained && is_trained(c, i));
     return needs && dp_run_has_grad(c->run);
 }
@@ -121,7 +121,7 @@ static int node_forward(struct dp_module *module, struct dp_run *run, const stru
         status = check_places(&c);
     if (status == 0)
         status = c.node->type->forward(&c);
-    for (int k = 0; status == 0 && k < c.n_in; k++)
+    for (int k = 0; status == 0 && k < c.n_in; ++k)
         kept.in[k] = in[k];
     kept.slot = c.slot;
     kept.memo = c.memo;
@@ -129,7 +129,7 @@ static int node_forward(struct dp_module *module, struct dp_run *run, const stru
         status = dp_run_save(run, module, &kept, sizeof kept, err);
     if (status != 0)
         return status;
-    for (int k = 0; k < c.n_out; k++)
+    for (int k = 0; k < c.n_out; ++k)
         out[k].needs_grad = needs_backward(&c);
     *n_out = c.n_out;
     return 0;
@@ -144,10 +144,10 @@ static int node_backward(struct dp_module *module, struct dp_run *run,
     bool wanted = false;
     const int status = dp_run_restore(run, module, &kept, sizeof kept, err);
 
-    for (int k = 0; k < n_in; k++)
+    for (int k = 0; k < n_in; ++k)
         grad_in[k] = (struct dp_tensor){0};
-    for (int k = 0; k < n_out; k++)
-        wanted = wanted || grad_out[k].slot != NULL;
+    for (int k = 0; k < n_out; ++k)
+        wanted = wanted || grad_out[k].slot;
     if (status != 0 || !wanted)
         return status;
     c.in = kept.in;
@@ -167,12 +167,12 @@ int node_open(struct world *world, const struct layer *layer, struct dp_module *
     struct dp_module *m = NULL;
     int status = 0;
 
-    if (n == NULL)
+    if (!n)
         return dp_fail(err, DP_ENOMEM, "no memory for a layer");
     n->layer = layer;
     n->world = world;
     n->type = types[layer->kind];
-    if (n->type == NULL)
+    if (!n->type)
         status = dp_fail(err, DP_ENOTSUP, "the reference has no such layer");
     if (status == 0)
         status = dp_module_open(world->group, &ops, n, NULL, 0, &m, err);
@@ -180,7 +180,7 @@ int node_open(struct world *world, const struct layer *layer, struct dp_module *
         free(n);
         return status;
     }
-    for (int i = 0; status == 0 && i < layer->n_params; i++)
+    for (int i = 0; status == 0 && i < layer->n_params; ++i)
         status = dp_module_add_param(m, layer->param[i].name, DP_F32, layer->param[i].ndim,
                                      layer->param[i].dim, &n->param[i], err);
     if (status != 0) {
@@ -233,7 +233,7 @@ size_t row_width(const struct dp_tensor *tensor)
 {
     size_t width = 1;
 
-    for (int d = 1; d < tensor->ndim; d++)
+    for (int d = 1; d < tensor->ndim; ++d)
         width *= tensor->dim[d];
     return width;
 }

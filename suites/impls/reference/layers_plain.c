@@ -11,7 +11,7 @@ static bool same_shape(const struct dp_tensor *a, const struct dp_tensor *b)
 {
     bool same = a->ndim == b->ndim;
 
-    for (int d = 0; same && d < a->ndim; d++)
+    for (int d = 0; same && d < a->ndim; ++d)
         same = a->dim[d] == b->dim[d];
     return same;
 }
@@ -33,7 +33,7 @@ static int multiply_backward(struct call *c)
 {
     int status = 0;
 
-    for (int k = 0; status == 0 && k < 2; k++) {
+    for (int k = 0; status == 0 && k < 2; ++k) {
         struct math m = {.x = c->grad_out[0].data,
                          .a = c->in[1 - k].data,
                          .n = dp_tensor_count(&c->in[k]),
@@ -60,7 +60,7 @@ static int to_forward(struct call *c)
     struct dp_slot *slot = slot_of(c->node->world->group, c->layer->target, c->err);
     int status;
 
-    if (slot == NULL)
+    if (!slot)
         return DP_ENODEV;
     status = dp_run_tensor(c->run, slot, in->dtype, in->ndim, in->dim, &c->out[0], c->err);
     return status != 0 ? status : dp_tensor_copy(&c->out[0], in, c->err);
@@ -101,7 +101,7 @@ static int argument_forward(struct call *c)
     if (c->layer->index < 0 || c->layer->index >= world->n_arguments)
         return dp_fail(c->err, DP_EINVAL, "argument %d of %d", c->layer->index, world->n_arguments);
     argument = &world->argument[c->layer->index];
-    if (argument->value == NULL || argument->n == 0)
+    if (!argument->value || argument->n == 0)
         return dp_fail(c->err, DP_EINVAL, "argument %d is no list of float32", c->layer->index);
     status = make_output_like(c, 0, &c->in[0]);
     c->memo.number = argument->value[0];

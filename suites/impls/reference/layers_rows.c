@@ -68,8 +68,8 @@ static int fold(struct call *c, const struct dp_tensor *plain, const struct dp_t
     if (status != 0 || !c->in[0].needs_grad)
         return status;
     m = matrix(&c->in[0], &c->grad_in[0]);
-    m.x = plain != NULL ? plain->data : NULL;
-    m.a = doubled != NULL ? doubled->data : NULL;
+    m.x = plain ? plain->data : NULL;
+    m.a = doubled ? doubled->data : NULL;
     return queue_math(c, loop_fold_rows, &m);
 }
 

@@ -29,10 +29,10 @@ static int check_indices(struct call *c)
     int32_t *index = malloc((n + 1) * sizeof *index);
     int status;
 
-    if (index == NULL)
+    if (!index)
         return dp_fail(c->err, DP_ENOMEM, "no memory for %zu indices", n);
     status = n > 0 ? dp_tensor_read(index, &c->in[0], c->err) : 0;
-    for (size_t i = 0; status == 0 && i < n; i++)
+    for (size_t i = 0; status == 0 && i < n; ++i)
         if (index[i] < 0 || (size_t)index[i] >= c->layer->in)
             status = dp_fail(c->err, DP_EINVAL, "index %zu is %d, the table has %zu rows", i,
                              (int)index[i], c->layer->in);

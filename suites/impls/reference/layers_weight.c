@@ -11,7 +11,7 @@ static int scale_forward(struct call *c, const struct dp_tensor *weight,
     const int status = make_output_like(c, 0, &c->in[0]);
     const struct math m = {.x = c->in[0].data,
                            .a = weight->data,
-                           .b = bias != NULL ? bias->data : NULL,
+                           .b = bias ? bias->data : NULL,
                            .y = c->out[0].data,
                            .n = dp_tensor_count(&c->in[0])};
 

@@ -8,9 +8,9 @@ void loop_affine(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->n; i++) {
+    for (size_t i = 0; i < m->n; ++i) {
         const float product = m->a[0] * m->x[i];
-        m->y[i] = m->b != NULL ? product + m->b[0] : product;
+        m->y[i] = m->b ? product + m->b[0] : product;
     }
 }
 
@@ -18,7 +18,7 @@ void loop_scale_twice(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; ++i)
         m->y[i] = m->a[0] * (m->a[0] * m->x[i]);
 }
 
@@ -26,7 +26,7 @@ void loop_shift(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; ++i)
         m->y[i] = m->x[i] * m->factor + m->first + m->second;
 }
 
@@ -34,7 +34,7 @@ void loop_multiply(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; ++i)
         m->y[i] = m->factor * (m->x[i] * m->a[i]);
 }
 
@@ -42,7 +42,7 @@ void loop_multiply_back(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; ++i)
         m->y[i] = (m->factor * m->x[i]) * m->a[i];
 }
 
@@ -57,7 +57,7 @@ static float sum_of(const float *x, size_t n)
 {
     float sum = 0.0f;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; ++i)
         sum += x[i];
     return sum;
 }
@@ -81,7 +81,7 @@ void loop_dot(const void *args)
     const struct math *m = args;
     float sum = 0.0f;
 
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; ++i)
         sum += m->x[i] * m->a[i];
     put(m, 0, sum);
 }
@@ -91,7 +91,7 @@ void loop_tied_grad(const void *args)
     const struct math *m = args;
     float outer = 0.0f, inner = 0.0f;
 
-    for (size_t i = 0; i < m->n; i++) {
+    for (size_t i = 0; i < m->n; ++i) {
         outer += m->x[i] * (m->b[0] * m->a[i]);
         inner += (m->x[i] * m->b[0]) * m->a[i];
     }
@@ -109,7 +109,7 @@ void loop_spread(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; ++i)
         m->y[i] = m->x[0] / m->factor;
 }
 
@@ -119,12 +119,12 @@ void loop_centre(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t j = 0; j < m->columns; j++) {
+    for (size_t j = 0; j < m->columns; ++j) {
         float sum = 0.0f;
 
-        for (size_t i = 0; i < m->rows; i++)
+        for (size_t i = 0; i < m->rows; ++i)
             sum += m->x[i * m->columns + j];
-        for (size_t i = 0; i < m->rows; i++)
+        for (size_t i = 0; i < m->rows; ++i)
             m->y[i * m->columns + j] = m->x[i * m->columns + j] - sum / (float)m->rows;
     }
 }
@@ -133,8 +133,8 @@ void loop_double_rows(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->rows; i++)
-        for (size_t j = 0; j < m->columns; j++)
+    for (size_t i = 0; i < m->rows; ++i)
+        for (size_t j = 0; j < m->columns; ++j)
             m->y[i * m->columns + j] = m->x[i / 2 * m->columns + j];
 }
 
@@ -142,12 +142,12 @@ void loop_fold_rows(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->rows; i++)
-        for (size_t j = 0; j < m->columns; j++) {
+    for (size_t i = 0; i < m->rows; ++i)
+        for (size_t j = 0; j < m->columns; ++j) {
             const size_t at = i * m->columns + j, two = 2 * i * m->columns + j;
-            const float both = m->a != NULL ? m->a[two] + m->a[two + m->columns] : 0.0f;
+            const float both = m->a ? m->a[two] + m->a[two + m->columns] : 0.0f;
 
-            m->y[at] = m->x != NULL ? m->x[at] + both : both;
+            m->y[at] = m->x ? m->x[at] + both : both;
         }
 }
 
@@ -155,7 +155,7 @@ void loop_pad_rows(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->rows * m->columns; i++)
+    for (size_t i = 0; i < m->rows * m->columns; ++i)
         m->y[i] = i < m->n ? m->x[i] : 0.0f;
 }
 
@@ -163,10 +163,10 @@ void loop_sum_rows(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t j = 0; j < m->columns; j++) {
+    for (size_t j = 0; j < m->columns; ++j) {
         float sum = 0.0f;
 
-        for (size_t i = 0; i < m->rows; i++)
+        for (size_t i = 0; i < m->rows; ++i)
             sum += m->x[i * m->columns + j];
         m->y[j] = sum;
     }
@@ -176,7 +176,7 @@ void loop_spread_rows(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->rows * m->columns; i++)
+    for (size_t i = 0; i < m->rows * m->columns; ++i)
         m->y[i] = m->x[i % m->columns];
 }
 
@@ -184,7 +184,7 @@ void loop_widen(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->rows * m->columns; i++)
+    for (size_t i = 0; i < m->rows * m->columns; ++i)
         m->y[i] = m->x[i / m->columns];
 }
 
@@ -192,7 +192,7 @@ void loop_widen_back(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->rows; i++)
+    for (size_t i = 0; i < m->rows; ++i)
         m->y[i] = sum_of(m->x + i * m->columns, m->columns);
 }
 
@@ -200,8 +200,8 @@ void loop_look_up(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->rows; i++)
-        for (size_t j = 0; j < m->columns; j++)
+    for (size_t i = 0; i < m->rows; ++i)
+        for (size_t j = 0; j < m->columns; ++j)
             m->y[i * m->columns + j] = m->x[(size_t)m->index[i] * m->columns + j];
 }
 
@@ -209,10 +209,10 @@ void loop_look_up_back(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t at = 0; at < m->rows * m->columns; at++) {
+    for (size_t at = 0; at < m->rows * m->columns; ++at) {
         float sum = 0.0f;
 
-        for (size_t i = 0; i < m->n; i++)
+        for (size_t i = 0; i < m->n; ++i)
             if ((size_t)m->index[i] == at / m->columns)
                 sum += m->x[i * m->columns + at % m->columns];
         put(m, at, sum);
@@ -223,7 +223,7 @@ void loop_add(const void *args)
 {
     const struct math *m = args;
 
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->n; ++i)
         put(m, i, m->x[i]);
 }
 
@@ -289,7 +289,7 @@ int math_uses(void (*loop)(const void *args), const struct math *m, struct dp_us
     size_t u = 0;
 
     while (u + 1 < sizeof users / sizeof users[0] && users[u].loop != loop)
-        u++;
+        ++u;
     const struct dp_use list[] = {
         {offsetof(struct math, x), elements(m, users[u].x) * sizeof *m->x, DP_READS},
         {offsetof(struct math, a), elements(m, users[u].a) * sizeof *m->a, DP_READS},

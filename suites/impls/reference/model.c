@@ -12,7 +12,7 @@ static int list_params(struct impl_model *model, struct dp_error *err)
     if (n < 0)
         return dp_fail(err, n, "no memory for a list of parameters");
     model->param = calloc((size_t)n + 1, sizeof *model->param);
-    if (model->param == NULL || dp_module_params(model->root, model->param, n) != n)
+    if (!model->param || dp_module_params(model->root, model->param, n) != n)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
     model->n_params = n;
     return 0;
@@ -26,7 +26,7 @@ static int open_parts(struct impl_model *model, const char *description, int ran
 
     model->world.group = group;
     model->description = model_read(group, description, err);
-    if (model->description == NULL)
+    if (!model->description)
         return err->status;
     status = model_build(&model->world, model->description, ranks != 1, &model->root, err);
     if (status == 0)
@@ -44,7 +44,7 @@ int reference_model_open(struct impl_session *session, const char *description, 
     int status;
 
     m = calloc(1, sizeof *m);
-    if (m == NULL)
+    if (!m)
         return impl_fail(err, IMPL_EBROKEN, "no memory for a model");
     m->session = session;
     m->next = session->models;
@@ -61,7 +61,7 @@ int reference_model_open(struct impl_session *session, const char *description, 
 
 static void free_arguments(struct world *world)
 {
-    for (int i = 0; i < world->n_arguments; i++)
+    for (int i = 0; i < world->n_arguments; ++i)
         free(world->argument[i].value);
     free(world->argument);
 }
@@ -70,11 +70,11 @@ void reference_model_close(struct impl_model *model)
 {
     struct impl_model **link = &model->session->models;
 
-    while (*link != NULL && *link != model)
+    while (*link && *link != model)
         link = &(*link)->next;
     if (*link == model)
         *link = model->next;
-    if (model->run != NULL)
+    if (model->run)
         model_drop(model);
     dp_run_close(model->run);
     dp_ddp_close(model->ddp);
@@ -137,7 +137,7 @@ int check_fits(const struct impl_array *array, const struct dp_tensor *tensor, s
     bool fits = array->dtype != IMPL_NONE && dtype_of(array->dtype) == tensor->dtype &&
                 array->ndim == tensor->ndim;
 
-    for (int d = 0; fits && d < tensor->ndim; d++)
+    for (int d = 0; fits && d < tensor->ndim; ++d)
         fits = array->dim[d] == tensor->dim[d];
     return fits ? 0 : dp_fail(err, DP_ESHAPE, "an array that is not of the parameter's shape");
 }
@@ -159,14 +159,14 @@ static int drop_gradient(struct impl_model *model, int dropped, int i, struct dp
     void *values;
     int status;
 
-    if (param == NULL) {
+    if (!param) {
         dp_zero_grad(model->root);
         return 0;
     }
     if (i == dropped || !param->has_grad)
         return drop_gradient(model, dropped, i + 1, err);
     values = malloc(dp_tensor_bytes(&param->grad) + 1);
-    if (values == NULL)
+    if (!values)
         return dp_fail(err, DP_ENOMEM, "no memory for a gradient");
     status = dp_tensor_read(values, &param->grad, err);
     if (status == 0)
@@ -182,7 +182,7 @@ static int set(struct impl_model *model, int rank, enum impl_what what, int i,
 {
     int status;
 
-    if (model->ddp != NULL)
+    if (model->ddp)
         return ranks_set(model, rank, what, i, array, err);
     status = check_number(model, rank, i, err);
     if (status != 0)
@@ -210,7 +210,7 @@ static int get(struct impl_model *model, int rank, enum impl_what what, int i,
     const struct dp_param *param;
     int status;
 
-    if (model->ddp != NULL)
+    if (model->ddp)
         return ranks_get(model, rank, what, i, array, err);
     status = check_number(model, rank, i, err);
     if (status != 0)
@@ -235,9 +235,9 @@ int reference_to(struct impl_model *model, int device, struct impl_error *err)
     struct dp_slot *slot = slot_of(model->session->group, device, &error);
     int status = error.status;
 
-    if (model->ddp != NULL)
+    if (model->ddp)
         status = dp_fail(&error, DP_ENOTSUP, "a model of several ranks stays where it is");
-    else if (slot != NULL)
+    else if (slot)
         status = dp_module_to(model->root, slot, &error);
     return error_of(model->session->group, status, &error, err);
 }
@@ -245,7 +245,7 @@ int reference_to(struct impl_model *model, int device, struct impl_error *err)
 int reference_zero_grad(struct impl_model *model, struct impl_error *err)
 {
     (void)err;
-    if (model->ddp != NULL)
+    if (model->ddp)
         dp_ddp_zero_grad(model->ddp);
     else
         dp_zero_grad(model->root);
@@ -259,13 +259,13 @@ static int open_sgd(struct impl_model *model, const struct impl_step *step, stru
 {
     const bool same = model->settings.momentum == step->momentum;
 
-    if (model->sgd != NULL && same) {
+    if (model->sgd && same) {
         if (model->settings.lr != step->lr)
             dp_sgd_set_rate(model->sgd, step->lr);
         model->settings = *step;
         return 0;
     }
-    if (model->sgd != NULL && model->settings.momentum > 0.0f)
+    if (model->sgd && model->settings.momentum > 0.0f)
         return dp_fail(err, DP_ENOTSUP, "momentum that changes between two steps");
     dp_sgd_close(model->sgd);
     model->sgd = NULL;
@@ -279,11 +279,11 @@ int reference_step(struct impl_model *model, const struct impl_step *step, struc
     struct dp_error error = {0};
     int status;
 
-    if (model->ddp != NULL)
+    if (model->ddp)
         status = dp_ddp_step(model->ddp, step->lr, step->momentum, 0.0f, &error);
     else
         status = open_sgd(model, step, &error);
-    if (status == 0 && model->ddp == NULL)
+    if (status == 0 && !model->ddp)
         status = dp_sgd_step(model->sgd, &error);
     if (status == 0)
         status = dp_group_wait(group, &error);

@@ -13,7 +13,7 @@ static int split(struct impl_split *op, struct dp_error *err)
         return dp_fail(err, OWN_STATUS(IMPL_EROOM), "%d shards, room for %d", n, IMPL_MAX_DEVICES);
     if (n == 0)
         status = dp_split(op->rows, op->devices, 0, &shard, err);
-    for (int s = 0; status == 0 && s < n; s++) {
+    for (int s = 0; status == 0 && s < n; ++s) {
         status = dp_split(op->rows, op->devices, s, &shard, err);
         op->size[s] = shard.rows;
     }
@@ -44,12 +44,12 @@ static int scatter(struct work *w, struct impl_scatter *op)
     if (status == 0)
         status = dp_scatter(w->session->run, &input, slots, op->n, op->dim, op->size, shards, &n,
                             &w->error);
-    for (int i = 0; status == 0 && i < n; i++)
+    for (int i = 0; status == 0 && i < n; ++i)
         status = tensor_get(&shards[i], &op->shards[i], &w->error);
     op->n_shards = n;
-    for (int i = 0; status == 0 && op->source_after != NULL && i < n; i++)
+    for (int i = 0; status == 0 && op->source_after && i < n; ++i)
         status = slot_tensor_add_one(&shards[i], &w->error);
-    if (status == 0 && op->source_after != NULL)
+    if (status == 0 && op->source_after)
         status = tensor_get(&input, op->source_after, &w->error);
     return status;
 }
@@ -68,7 +68,7 @@ static int gather(struct work *w, struct impl_gather *op)
 {
     struct dp_tensor out, parts[IMPL_MAX_DEVICES];
     struct dp_slot *slot = slot_of(w->session->group, op->device, &w->error);
-    int status = slot == NULL ? w->error.status : 0;
+    int status = !slot ? w->error.status : 0;
 
     if (op->n > IMPL_MAX_DEVICES)
         return dp_fail(&w->error, DP_EINVAL, "%d parts", op->n);
@@ -78,9 +78,9 @@ static int gather(struct work *w, struct impl_gather *op)
         status = dp_gather(w->session->run, parts, op->n, op->dim, slot, &out, &w->error);
     if (status == 0)
         status = tensor_get(&out, op->out, &w->error);
-    for (int i = 0; status == 0 && op->out_after != NULL && i < op->n; i++)
+    for (int i = 0; status == 0 && op->out_after && i < op->n; ++i)
         status = slot_tensor_add_one(&parts[i], &w->error);
-    if (status == 0 && op->out_after != NULL)
+    if (status == 0 && op->out_after)
         status = tensor_get(&out, op->out_after, &w->error);
     return status;
 }
@@ -100,9 +100,9 @@ static int buckets(struct work *w, struct impl_buckets *op)
     const size_t n = op->n > 0 ? (size_t)op->n : 0;
     enum dp_dtype *dtype = work_memory(w, n, sizeof *dtype);
 
-    if (dtype == NULL)
+    if (!dtype)
         return w->error.status;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; ++i) {
         if (op->dtype[i] <= IMPL_NONE || op->dtype[i] > IMPL_I64)
             return dp_fail(&w->error, DP_EINVAL, "unknown type of elements %d", (int)op->dtype[i]);
         dtype[i] = dtype_of(op->dtype[i]);

@@ -11,7 +11,7 @@ int ranks_open(struct impl_model *model, int ranks, struct dp_error *err)
     if (ranks < 1 || ranks > dp_group_size(group))
         return dp_fail(err, DP_ENODEV, "%d ranks: each needs a device, there are %d", ranks,
                        dp_group_size(group));
-    for (int r = 0; r < ranks; r++)
+    for (int r = 0; r < ranks; ++r)
         slot[r] = dp_group_slot(group, r);
     status = dp_module_to(model->root, slot[0], err);
     return status != 0 ? status : dp_ddp_open(model->root, slot, ranks, &config, &model->ddp, err);
@@ -57,7 +57,7 @@ int ranks_get(struct impl_model *model, int rank, enum impl_what what, int i,
 
 static bool takes_part(const struct impl_forward *op, int rank)
 {
-    return op->active == NULL || op->active[rank];
+    return !op->active || op->active[rank];
 }
 
 static int put_inputs(struct impl_model *model, const struct impl_forward *op,
@@ -68,7 +68,7 @@ static int put_inputs(struct impl_model *model, const struct impl_forward *op,
 
     if (op->n_in < 0 || op->n_in > IMPL_MAX_IO)
         return dp_fail(err, DP_EINVAL, "%d tensors: 0 to %d", op->n_in, IMPL_MAX_IO);
-    for (int i = 0; status == 0 && i < ranks * op->n_in; i++)
+    for (int i = 0; status == 0 && i < ranks * op->n_in; ++i)
         if (takes_part(op, i / op->n_in))
             status = tensor_put(model->session->group, &op->in[i], &model->kept, &in[i], err);
     return status;
@@ -91,9 +91,9 @@ int ranks_forward(struct impl_model *model, struct impl_forward *op, struct dp_e
     model->world.trace = NULL;
     trace_end(model->session, op->trace);
     if (status == 0 && op->grad && op->n_out > 0)
-        model->pending++;
-    for (int r = 0; status == 0 && r < ranks; r++)
-        for (int k = 0; status == 0 && takes_part(op, r) && k < op->n_out; k++)
+        ++model->pending;
+    for (int r = 0; status == 0 && r < ranks; ++r)
+        for (int k = 0; status == 0 && takes_part(op, r) && k < op->n_out; ++k)
             status = tensor_get(&out[r * DP_MAX_IO + k], &op->out[r * IMPL_MAX_IO + k], err);
     return status;
 }
@@ -109,7 +109,7 @@ static int put_gradients(struct impl_model *model, const struct impl_backward *o
 
     if (op->n_grad_out < 0 || op->n_grad_out > IMPL_MAX_IO)
         return dp_fail(err, DP_EINVAL, "%d tensors: 0 to %d", op->n_grad_out, IMPL_MAX_IO);
-    for (int i = 0; status == 0 && i < ranks * op->n_grad_out; i++) {
+    for (int i = 0; status == 0 && i < ranks * op->n_grad_out; ++i) {
         struct impl_array array = op->grad_out[i];
 
         if (array.device == IMPL_HOST)
@@ -125,7 +125,7 @@ static int trace_buckets(const struct dp_ddp *ddp, struct impl_trace *trace, str
     const int n = dp_ddp_buckets(ddp);
     int status = 0;
 
-    for (int b = 0; status == 0 && b < n && b < IMPL_MAX_BUCKETS; b++) {
+    for (int b = 0; status == 0 && b < n && b < IMPL_MAX_BUCKETS; ++b) {
         struct dp_ddp_bucket bucket;
 
         status = dp_ddp_bucket(ddp, 0, b, &bucket, err);
@@ -152,12 +152,12 @@ int ranks_backward(struct impl_model *model, struct impl_backward *op, struct te
             dp_ddp_backward(model->ddp, grad_out, op->n_grad_out, grad_in, op->n_in / ranks, err);
     model->world.trace = NULL;
     trace_end(model->session, op->trace);
-    if (status == 0 && op->trace != NULL)
+    if (status == 0 && op->trace)
         status = trace_buckets(model->ddp, op->trace, err);
     model->failed = status != 0;
     if (status == 0)
-        model->pending--;
-    for (int k = 0; status == 0 && k < op->n_in; k++)
+        --model->pending;
+    for (int k = 0; status == 0 && k < op->n_in; ++k)
         status = tensor_get(&grad_in[k], &op->grad_in[k], err);
     return status;
 }

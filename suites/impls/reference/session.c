@@ -41,7 +41,7 @@ static void describe(struct dp_group *group, struct impl_about *about)
              dp_group_backend(group), dp_group_communicator(group));
     snprintf(about->version, sizeof about->version, "%s", REFERENCE_VERSION);
     about->devices = dp_group_size(group);
-    for (int i = 0; i < about->devices; i++)
+    for (int i = 0; i < about->devices; ++i)
         snprintf(about->device_name[i], sizeof about->device_name[i], "%s",
                  dp_slot_name(dp_group_slot(group, i)));
     about->capabilities = CAPABILITIES | overlap_of(group);
@@ -62,7 +62,7 @@ int reference_open(const struct impl_config *config, struct impl_about *about,
     struct impl_session *s = calloc(1, sizeof *s);
     int status = 0;
 
-    if (s == NULL)
+    if (!s)
         return impl_fail(err, IMPL_EBROKEN, "no memory for a session");
     status = dp_group_open(&group, &s->group, &error);
     if (status == 0)
@@ -79,13 +79,13 @@ int reference_open(const struct impl_config *config, struct impl_about *about,
 
 static void close_models(struct impl_session *session)
 {
-    while (session->models != NULL)
+    while (session->models)
         reference_model_close(session->models);
 }
 
 void reference_close(struct impl_session *session)
 {
-    if (session == NULL)
+    if (!session)
         return;
     close_models(session);
     dp_run_close(session->run);

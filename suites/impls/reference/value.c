@@ -54,12 +54,12 @@ void value_describe(const struct dp_tensor *value, struct impl_param *to)
 
     to->dtype = IMPL_F32;
     to->ndim = value->ndim;
-    for (int d = 0; d < to->ndim; d++)
+    for (int d = 0; d < to->ndim; ++d)
         to->dim[d] = value->dim[d];
     if (!is_count(value))
         return;
     to->ndim = 1;
     to->dim[0] = 1;
-    if (name != NULL)
+    if (name)
         memcpy(name, there, sizeof there);
 }

@@ -24,7 +24,7 @@ void *work_memory(struct work *work, size_t count, size_t bytes)
 
     if (count < 0xffffff && bytes < 0xffffff)
         piece = calloc(1, sizeof *piece + (count + 1) * bytes);
-    if (piece == NULL) {
+    if (!piece) {
         dp_fail(&work->error, DP_ENOMEM, "no memory for %zu entries", count);
         return NULL;
     }
@@ -40,7 +40,7 @@ int work_end(struct work *work, int status, struct impl_error *err)
     if (dp_group_wait(group, &work->error) != 0 && status == 0)
         status = work->error.status;
     tensors_free(&work->made);
-    while (work->memory != NULL) {
+    while (work->memory) {
         struct memory *next = work->memory->next;
         free(work->memory);
         work->memory = next;
@@ -58,16 +58,16 @@ int work_put_all(struct work *work, const struct impl_array arrays[], int n,
 {
     int status = 0;
 
-    for (int i = 0; status == 0 && i < n; i++)
+    for (int i = 0; status == 0 && i < n; ++i)
         status = work_put(work, &arrays[i], &tensors[i]);
     return status;
 }
 
 int work_slots(struct work *work, const int devices[], int n, struct dp_slot *slots[])
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; ++i) {
         slots[i] = slot_of(work->session->group, devices[i], &work->error);
-        if (slots[i] == NULL)
+        if (!slots[i])
             return work->error.status;
     }
     return 0;
@@ -82,7 +82,7 @@ uint64_t thread_number(void)
 
 void trace_begin(struct impl_session *session, struct impl_trace *trace)
 {
-    if (trace == NULL)
+    if (!trace)
         return;
     memset(trace, 0, sizeof *trace);
     memset(&session->trace, 0, sizeof session->trace);
@@ -94,7 +94,7 @@ void trace_begin(struct impl_session *session, struct impl_trace *trace)
 void trace_end(struct impl_session *session, struct impl_trace *trace)
 {
     dp_group_trace(session->group, NULL);
-    for (int i = 0; trace != NULL && i < IMPL_MAX_DEVICES; i++) {
+    for (int i = 0; trace && i < IMPL_MAX_DEVICES; ++i) {
         trace->replica[i].bytes_to = session->trace.replica[i].bytes[DP_PHASE_REPLICATE];
         trace->replica[i].bytes_from = session->trace.replica[i].bytes[DP_PHASE_REDUCE];
         if (trace->replica[i].thread != 0)
