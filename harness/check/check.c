@@ -8,6 +8,7 @@
 #include "check/pool.h"
 #include "check/runner.h"
 #include "command/command.h"
+#include "files/child.h"
 #include "files/stop.h"
 #include "record/memory.h"
 
@@ -162,14 +163,14 @@ static int gpus_there(const char *command, const struct runner_options *options)
 
     if (strcmp(options->impl, "reference") != 0 || strncmp(options->devices, "cuda:", 5) != 0)
         return 0;
-    const pid_t child = fork();
+    const pid_t child = child_fork(CHILD_SAME_GROUP);
 
     if (child == 0) {
         ended = command_open_group(command, &config, options->require_devices, &group);
         dp_group_close(group);
         _exit(ended);
     }
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+    if (child < 0 || child_wait(child, &status) || !WIFEXITED(status))
         command_complain(command, "whether there are GPUs cannot be found out");
     else
         ended = WEXITSTATUS(status);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,6 +15,7 @@
 
 #include "build_info.h"
 #include "check/pool.h"
+#include "files/child.h"
 
 enum {
     RESULT_FD = 200, /* where the implementation does not come across it, and above all others */
@@ -94,14 +94,8 @@ static void become_expendable(void)
     close(score);
 }
 
-static _Noreturn void become_child(const struct runner_process *process, int results, int noise,
-                                   pid_t parent)
+static _Noreturn void become_child(const struct runner_process *process, int results, int noise)
 {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(EXIT_FAILURE); /* it died before the line above */
-
     const int output = fcntl(results, F_DUPFD_CLOEXEC, RESULT_FD);
 
     if (output < 0)
@@ -125,28 +119,20 @@ static uint64_t new_token(void)
 
 static int fork_child(struct runner_process *process, const int results[2], const int noise[2])
 {
-    const pid_t parent = getpid();
-
-    fflush(NULL); /* the child must not write what is in our buffers */
-    process->pid = fork();
+    process->pid = child_fork(CHILD_OWN_GROUP);
     if (process->pid == 0)
-        become_child(process, results[1], noise[1], parent);
+        become_child(process, results[1], noise[1]);
     close(results[1]);
     close(noise[1]);
     process->results = results[0];
     process->noise = noise[0];
-    if (process->pid < 0)
-        return -1;
-    setpgid(process->pid, process->pid); /* it may not have come to it yet */
-    return 0;
+    return process->pid < 0 ? -1 : 0;
 }
 
 static int open_pipe(int ends[2])
 {
-    if (pipe(ends))
+    if (child_pipe(ends))
         return -1;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     return 0;
 }
@@ -216,8 +202,7 @@ int runner_process_start(struct runner_process *process, struct runner_job *job)
 void runner_process_stop(struct runner_process *process)
 {
     kill(-process->pid, SIGKILL);
-    while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(process->pid, NULL);
     free_process(process);
 }
 
@@ -375,8 +360,7 @@ bool runner_process_ended(struct runner_process *process)
     /* As long as it was not waited for, its number is nobody else's. */
     kill(-process->pid, SIGKILL);
     kill(process->pid, SIGKILL);
-    while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(process->pid, &status);
     drain(process);
     runner_judge(process, status);
     free_process(process);

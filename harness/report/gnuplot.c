@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "files/child.h"
 #include "files/stop.h"
 #include "files/temporary.h"
 
@@ -71,9 +72,8 @@ int report_gnuplot(const char *directory, const char *variables, const char *scr
     int status = 0;
     pid_t child = -1;
 
-    fflush(NULL);
     if (complaints)
-        child = fork();
+        child = child_fork(CHILD_SAME_GROUP);
     if (child == 0)
         exec_gnuplot(directory, arguments, seconds, fileno(complaints));
     while (child > 0 && waitpid(child, &status, 0) < 0) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
+#include "files/child.h"
 #include "record/provenance.h"
 #include "sweep/sweep.h"
 
@@ -73,8 +74,7 @@ int sweep_devices(const char *command, const struct sweep_options *options, stru
 {
     int ends[2], status = 0;
 
-    fflush(NULL); /* or the child would write it again */
-    const pid_t child = pipe(ends) == 0 ? fork() : -1;
+    const pid_t child = child_pipe(ends) == 0 ? child_fork(CHILD_SAME_GROUP) : -1;
 
     if (child == 0) {
         close(ends[0]);
@@ -88,9 +88,7 @@ int sweep_devices(const char *command, const struct sweep_options *options, stru
     const bool heard = hear(ends[0], run);
 
     close(ends[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (WIFEXITED(status) && (WEXITSTATUS(status) != 0 || heard))
+    if (child_wait(child, &status) == 0 && WIFEXITED(status) && (WEXITSTATUS(status) != 0 || heard))
         return WEXITSTATUS(status);
     command_complain(command, "devices '%s': the process that looked for them broke down",
                      options->plan.devices);

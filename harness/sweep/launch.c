@@ -3,11 +3,11 @@
  * The worker gets a process group of its own, so Ctrl-C reaches only the parent; it is killed
  * with its parent, on a signal, and when its time is over. */
 #include "sweep/launch.h"
+#include "files/child.h"
 #include "files/stop.h"
 #include "measure/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,12 +78,8 @@ static void write_command(const struct cell_config *config, struct command_line 
     line->argument[n] = NULL;
 }
 
-static void become_worker(struct command_line *line, int output, pid_t parent)
+static void become_worker(struct command_line *line, int output)
 {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(EXIT_FAILURE); /* it died before the line above */
     if (dup2(output, STDOUT_FILENO) < 0)
         _exit(EXIT_FAILURE);
     execv("/proc/self/exe", line->argument);
@@ -95,22 +90,19 @@ static void become_worker(struct command_line *line, int output, pid_t parent)
 static pid_t start(const struct cell_config *config, int *input)
 {
     struct command_line line;
-    const pid_t parent = getpid();
     int ends[2];
 
     write_command(config, &line);
     /* One thread is what it is held to in any case; the pool that OpenBLAS would start before that
      * spins for some hundredths of a second on the cores that are to be measured. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    if (pipe(ends))
+    if (child_pipe(ends))
         return -1;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 
-    const pid_t pid = fork();
+    const pid_t pid = child_fork(CHILD_OWN_GROUP);
 
     if (pid == 0)
-        become_worker(&line, ends[1], parent);
+        become_worker(&line, ends[1]);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
@@ -167,8 +159,7 @@ static void reap(pid_t pid, const struct watch *watch, double end, struct outcom
     outcome->timed_out = outcome->timed_out || (end > 0 && !ended);
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
-    while (waitpid(pid, &outcome->status, 0) < 0 && errno == EINTR)
-        ;
+    child_wait(pid, &outcome->status);
 }
 
 /* The time is a timer's: a clock that stands still ends nothing. */

@@ -1,0 +1,22 @@
+/* files/child.h: processes that this one starts. None outlives it. */
+#ifndef HARNESS_CHILD_H
+#define HARNESS_CHILD_H
+
+#include <sys/types.h>
+
+enum child_group {
+    CHILD_SAME_GROUP, /* a signal of the terminal reaches it, too */
+    CHILD_OWN_GROUP   /* it can be killed with all that it starts: kill(-pid, ..) */
+};
+
+/* As fork. What is buffered is written first, or the child would write it again; and the child is
+ * killed when its parent ends. */
+pid_t child_fork(enum child_group group);
+
+/* As pipe, closed in what is executed. 0, or -1 and errno. */
+int child_pipe(int ends[2]);
+
+/* Waits for its end, whatever signals come meanwhile. 0 and its status as of waitpid, or -1. */
+int child_wait(pid_t pid, int *status);
+
+#endif
