@@ -126,7 +126,7 @@ static int verify_values(struct measure *m, int k, size_t step)
     if (status < 0)
         return cell_fail(m->cell, RECORD_BROKEN, why.text);
     if (status > 0) {
-        snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, why.text);
+        snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k, why.text);
         return bad_step(m, step, reason);
     }
     m->left[k] = (struct session_verified){session_digest(s), session_gradients(s)};

@@ -43,7 +43,7 @@ static int compare(const struct verify *verify, const struct session *session,
     cell->probe_ratio = found.ratio;
     if (status == 0)
         return 0;
-    snprintf(reason, sizeof reason, "probe: %s", why.text);
+    snprintf(reason, sizeof reason, "probe: %.200s", why.text);
     return cell_fail(cell, status > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
 }
 
