@@ -66,16 +66,15 @@ install(DIRECTORY ${manual}/bash/
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(DIRECTORY ${manual}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
-install(FILES
-    ${PROJECT_SOURCE_DIR}/README.md
-    ${PROJECT_SOURCE_DIR}/LICENSE
-    ${PROJECT_SOURCE_DIR}/suites/LAYERS.md
-    ${PROJECT_SOURCE_DIR}/suites/RULES.md
-    ${PROJECT_SOURCE_DIR}/suites/ADAPTERS.md
-    ${PROJECT_SOURCE_DIR}/suites/impls/exec/PROTOCOL.md
-    DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/results/training.md ${PROJECT_SOURCE_DIR}/results/weights.md
-    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The documents link to each other, so they lie as in the source tree.
+foreach(page
+        README.md LICENSE docs/check.md docs/extend.md docs/gpus.md docs/library.md docs/plug-in.md docs/report.md
+        docs/sweep.md docs/train.md docs/trust.md docs/gpus.example.yml results/README.md results/training.md
+        results/weights.md suites/ADAPTERS.md suites/LAYERS.md suites/RULES.md suites/impls/exec/PROTOCOL.md
+        results/reference/README.md results/reference/modes.png)
+    get_filename_component(folder ${page} DIRECTORY)
+    install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
 # The digits are in the program; this is for those who want to see them, and for their licence.
 install(FILES
     ${PROJECT_SOURCE_DIR}/suites/workloads/data/digits.csv
