@@ -81,7 +81,7 @@ install(FILES
     ${PROJECT_SOURCE_DIR}/suites/workloads/data/README.md
     DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/data)
 install(FILES
-    ${PROJECT_SOURCE_DIR}/suites/install/example.c
+    ${PROJECT_SOURCE_DIR}/suites/test/install/example.c
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 include(${CMAKE_CURRENT_LIST_DIR}/Package.cmake)

@@ -9,7 +9,7 @@ struct gap {
 
 #define END(type, field) (offsetof(struct type, field) + sizeof((struct type *)0)->field)
 
-/* At most one in each; suites/fakecuda/test/padding.c asks the compiler whether these are all. */
+/* At most one in each; fakecuda/test/padding.c asks the compiler whether these are all. */
 static const struct gap gaps[DP_KERNELS] = {
     [DP_KERNEL_GEMM] = {END(dp_gemm, accumulate), offsetof(struct dp_gemm, m)},
     [DP_KERNEL_SUM_ROWS] = {END(dp_sum_rows, accumulate), sizeof(struct dp_sum_rows)},

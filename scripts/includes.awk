@@ -24,11 +24,11 @@ BEGIN {
 
     # A third-party header and the only files that may include it, both as patterns.
     rule("^hwloc(/|\\.h)", "^core/topology\\.c$", "hwloc belongs in core/topology.c")
-    rule("^(cuda|cublas|cudnn|nccl|nvml)", "^(core/cuda|suites/fakecuda)/",
-         "CUDA headers belong in core/cuda/ and suites/fakecuda/")
+    rule("^(cuda|cublas|cudnn|nccl|nvml)", "^(core/cuda|suites/test/fakecuda)/",
+         "CUDA headers belong in core/cuda/ and suites/test/fakecuda/")
     rule("^mpi\\.h$", "^core/mpi/", "mpi.h belongs in core/mpi/")
-    rule("^jansson", "^(harness/(record|check)/[a-z_]*|harness/train/record|suites/fuzz/record|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/torture/calls_files)\\.[ch]$",
-         "jansson belongs where JSON is read or written: harness/record/, check/, train/record, suites/impls, suites/torture/calls_files")
+    rule("^jansson", "^(harness/(record|check)/[a-z_]*|harness/train/record|suites/test/fuzz/record|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
+         "jansson belongs where JSON is read or written: harness/record/, check/, train/record, suites/impls, suites/test/torture/calls_files")
     rule("^openssl/", "^harness/files/digest\\.c$", "libcrypto belongs in harness/files/digest.c")
     rule("^(cblas|openblas|f77blas|lapack)", "^core/cpu/[a-z0-9_]*blas[a-z0-9_]*\\.c$",
          "BLAS headers belong in core/cpu/*blas*.c")
@@ -66,7 +66,7 @@ function normal(path)
 # of the parts, its own first. "" when it is none of ours.
 function resolve(name, directory, part, places, number, i, path)
 {
-    number = split(directory " . " part " core harness suites", places, " ")
+    number = split(directory " . " part " core harness suites suites/test", places, " ")
     for (i = 1; i <= number; i++) {
         path = normal(places[i] "/" name)
         if (path in is_header)
@@ -95,12 +95,14 @@ function check_include(name, part, directory, target, target_part, i)
     if (part == "core" && target != "" && target_part != "core")
         complain("core includes " target ": core knows nothing of " target_part)
     if (part != "core" && target_part == "core" && target != "core/dp.h" && target != "core/ddp.h" &&
-        !(target ~ /^core\/cuda\/(launch|cuda)\.h$/ && FILENAME ~ /^suites\/fakecuda\//) &&
-        !(target == "core/backend.h" && FILENAME == "suites/fuzz/devices.c"))
+        !(target ~ /^core\/cuda\/(launch|cuda)\.h$/ && FILENAME ~ /^suites\/test\/fakecuda\//) &&
+        !(target == "core/backend.h" && FILENAME == "suites/test/fuzz/devices.c"))
         complain(part " includes " target ": only dp.h and ddp.h of core are public")
-    if (FILENAME ~ /^suites\/(cases|hostile|impls)\// && FILENAME !~ /^suites\/impls\/reference\// &&
+    if (FILENAME ~ /^suites\/(cases|test\/hostile|impls)\// && FILENAME !~ /^suites\/impls\/reference\// &&
         target_part == "core")
         complain("includes " target ": an implementation is seen through impl.h, not core")
+    if (target ~ /^suites\/test\// && FILENAME !~ /^suites\/test\//)
+        complain("includes " target ": the product knows nothing of its tests")
     if (part == "harness")
         check_room(target)
     if (target != "")

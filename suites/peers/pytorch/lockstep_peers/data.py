@@ -2,7 +2,7 @@
 
 Integers, so that sums are exact in float and every program must leave the same bits; in some rows
 wide ones, so that a rounded result is another one. That they are the same numbers is tested:
-suites/peers/data_test.py compares the bytes.
+suites/test/peers/data_test.py compares the bytes.
 """
 from __future__ import annotations
 

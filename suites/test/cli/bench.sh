@@ -1,0 +1,141 @@
+# bench: the form of its output, that the numbers in a line belong together, misuse. Never a speed.
+. "$(dirname "$0")/common.sh"
+
+# check_lines DEVICES BYTES ROUNDS: every field of out, from the definitions in its head
+check_lines()
+{
+    awk -F '\t' -v devices="$1" -v bytes="$2" -v rounds="$3" '
+        function bad(what) { print "line " NR ": " what ": " $0; wrong = 1 }
+        function positive(x) { return x ~ /^[0-9.]+$/ && x + 0 > 0 }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
+        NF != fields { bad("number of fields") }
+        $at["devices"] != "virt:" devices { bad("devices") }
+        $at["model_bytes"] != bytes || $at["rounds"] != rounds { bad("what was asked for") }
+        { name[NR] = $at["name"]; copied = 2 * bytes * (devices - 1) }
+        $at["peer_work_bytes"] != copied { bad("bytes of the peer") }
+        $at["name"] == "replicate" && $at["work_bytes"] != copied { bad("bytes") }
+        $at["name"] == "reduce" && $at["work_bytes"] != bytes * (devices + 1) { bad("bytes") }
+        # Three rounds of warm-up are compared, too: both replicas and copies twice, and the sums.
+        $at["compared"] != bytes / 4 * (rounds + 3) * (4 * devices - 1) { bad("compared") }
+        !positive($at["median_ns"]) || !positive($at["peer_median_ns"]) { bad("times") }
+        !($at["min_ns"] <= $at["median_ns"] + 0) { bad("fastest and median") }
+        !positive($at["ratio"]) { bad("ratio") }
+        !($at["ratio_lo"] + 0 <= $at["ratio"] + 0 && $at["ratio"] + 0 <= $at["ratio_hi"] + 0) {
+            bad("bounds")
+        }
+        $at["bounds"] != (rounds < 6 ? "range" : "interval") { bad("name of the bounds") }
+        rounds >= 6 && !($at["coverage"] >= 0.95 && $at["coverage"] <= 1) { bad("coverage") }
+        END {
+            if (NR != 3 || name[2] != "replicate" || name[3] != "reduce")
+                bad("not replicate and reduce")
+            exit wrong
+        }' out >problems || fail "$(cat problems)"
+}
+
+for devices in 2 3; do
+    expect_status 0 "$lockstep" bench copies --devices "virt:$devices" --bytes 100004 --rounds 5 \
+        --format tsv
+    check_lines "$devices" 100004 5
+    [ ! -s err ] || fail "something on stderr: $(cat err)"
+done
+# More than one parameter, and more than a thread carries alone.
+expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 9Mi --rounds 6 --format tsv
+check_lines 2 9437184 6
+expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 4 --rounds 1 --backend cpu-ref \
+    --format tsv
+check_lines 2 4 1
+
+# For people: 80 columns, and an interval is only called so when it is one.
+expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 64Ki --rounds 6
+expect_count 0 '.\{81\}' out
+expect_count 1 '^replicate ' out
+expect_count 1 '^reduce ' out
+expect_count 1 '95 % interval$' out
+expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 64Ki --rounds 5
+expect_count 0 'interval' out
+expect_count 1 ' range$' out
+expect_status 0 "$lockstep" bench --help
+expect_count 1 'Exit status' out
+
+# overlap: the numbers of a line belong together; what is hidden is between nothing and all.
+expect_status 0 "$lockstep" bench overlap --devices virt:2+50us --bytes 64Ki --rounds 6 \
+    --format tsv
+awk -F '\t' '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
+    NF != fields || $at["name"] != "overlap" || $at["devices"] != "virt:2+50us" { exit 1 }
+    # 15 layers of 32 x 32 and a bias each, on two ranks, both ways, with four rounds of warm-up.
+    !($at["rows"] >= 256 && $at["rows"] <= 16384) { exit 1 }
+    $at["bucket_bytes"] != 4 * 32 * 33 || $at["model_bytes"] != 15 * 4 * 32 * 33 { exit 1 }
+    $at["compared"] != 2 * 2 * 15 * 32 * 33 * 10 { exit 1 }
+    !($at["compute_ns"] > 0 && $at["comm_ns"] >= 15 * 2 * 50000 && $at["whole_ns"] > 0) { exit 1 }
+    !($at["ratio_lo"] >= 0 && $at["ratio_lo"] <= $at["ratio"] + 0) { exit 1 }
+    !($at["ratio"] + 0 <= $at["ratio_hi"] + 0 && $at["ratio_hi"] <= 1) { exit 1 }
+    $at["bounds"] != "interval" { exit 1 }
+    END { exit NR != 2 }' out || fail "overlap: $(cat out)"
+expect_status 0 "$lockstep" bench overlap --devices virt:2+20us --bytes 16Ki --rounds 5
+expect_count 0 '.\{81\}' out
+expect_count 1 '^hidden .* %  [0-9.]* .. [0-9.]*$' out
+expect_count 1 ' range$' out
+refuse "staged.*behind backward" "$lockstep" bench overlap --devices virt:2 --bytes 16Ki \
+    --backend cpu-ref
+refuse '4096 are too few for 15 layers, at least 4320' "$lockstep" bench overlap --bytes 4Ki
+refuse "'virt:2+lag'.*late" "$lockstep" bench overlap --devices virt:2+lag
+refuse "'virt:2+9us'.*slow transfers" "$lockstep" bench copies --devices virt:2+9us
+
+refuse 'which benchmark' "$lockstep" bench
+refuse '"copy".*copies' "$lockstep" bench copy
+refuse "'again'" "$lockstep" bench copies again
+refuse "'virt:1'.*2 devices" "$lockstep" bench copies --devices virt:1
+refuse "'host'.*2 devices" "$lockstep" bench copies --devices host
+refuse "'virt:2+lag'.*late" "$lockstep" bench copies --devices virt:2+lag
+refuse '"-1"' "$lockstep" bench copies --devices virt:2 --bytes=-1
+refuse '10 is no multiple of 4' "$lockstep" bench copies --devices virt:2 --bytes 10
+refuse '"0"' "$lockstep" bench copies --devices virt:2 --rounds 0
+refuse 'twice' "$lockstep" bench copies --rounds 2 --rounds 3
+refuse '"json".*text' "$lockstep" bench copies --format json
+refuse 'gpu.*cpu' "$lockstep" bench copies --devices virt:2 --backend gpu
+
+# scripts/bench with a program that gives known numbers: met, missed, no number.
+bench=$(cd "$OLDPWD" && cd "$(dirname "$0")/../../.." && pwd)/scripts/bench
+cat >fake <<'FAKE'
+#!/bin/sh
+[ "$1" = bench ] && printf 'name\tratio\nreplicate\t%s\nreduce\t%s\noverlap\t%s\n' \
+    "$REPLICATE" "$REDUCE" "$OVERLAP"
+counts=1,2 modes=plain,dp
+while [ $# -gt 1 ] && [ "$1" != --out ]; do
+    [ "$1" != --counts ] || counts=$2
+    [ "$1" != --mode ] || modes=$2
+    shift
+done
+# A sweep has a cell of every count, and the model alone where its mode is wanted.
+case $modes in *plain*) counts=1,$counts ;; esac
+[ $# -lt 2 ] || for n in $(echo "$counts" | tr , ' '); do
+    eval "step=\$STEP$n outside=\$OUTSIDE$n"
+    printf '{"schema":"lockstep/cell/1.1","cell":{"n_devices":%s,"x":0},"status":"ok",' "$n"
+    printf '"median_ns":%s,"outside_frac":%s,"phase_median_ns":{}}\n' "$step" "$outside"
+done >"$2"
+FAKE
+chmod +x fake
+export REPLICATE=0.71 REDUCE=0.69 OVERLAP=0.79 STEP1=180 STEP2=100 OUTSIDE1=0.05 OUTSIDE2=0.101
+expect_status 1 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling overlap
+expect_count 1 'replicate.* 71 % (71 .. 71) at least 70 %: met$' out
+expect_count 1 'reduce.* 69 % .*: missed$' out
+expect_count 1 'hidden.* 79 % .*at least 80 %: missed$' out
+expect_count 1 'medians of 6 launches (95 % interval)' out
+expect_count 1 '1 device .* 5 % .*at most 5 %: met$' out
+expect_count 1 '2 devices .* 10.1 % .*at most 10 %: missed$' out
+expect_count 1 'two devices.* 1.8x .*: met$' out
+expect_count 0 '.\{81\}' out
+export REDUCE=0.7 OVERLAP=0.8 OUTSIDE2=0.1
+expect_status 0 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling copies overlap
+expect_count 8 ': met$' out
+expect_count 1 'medians of 5 launches (range)' out
+export REPLICATE=nan OUTSIDE1=null STEP2=0
+expect_status 1 "$bench" --program "$PWD/fake" --launches 2 copies outside scaling
+expect_count 3 ' 0 of 2 numbers: missed$' out
+expect_status 1 "$bench" --program /bin/false --launches 1 outside
+expect_count 2 ' 0 of 1 numbers: missed$' out
+expect_status 2 "$bench"
+expect_status 2 "$bench" speed
+expect_status 2 "$bench" --launches 0 copies
+expect_status 2 "$bench" --program "$PWD/none" copies

@@ -1,0 +1,33 @@
+# The demo makes a page of what was measured, whatever became of the sweep. Nothing is installed or
+# built here: around the script is a tree whose program is a stand-in for sweep only.
+scripts=$(cd "$(dirname "$0")/../../../scripts" && pwd)
+. "$(dirname "$0")/common.sh"
+
+mkdir -p tree/scripts tree/build/release/harness
+cp "$scripts/demo" tree/scripts
+for script in bootstrap build; do
+    printf '#!/bin/sh\n' >tree/scripts/$script
+    chmod +x tree/scripts/$script
+done
+cat >tree/build/release/harness/lockstep <<EOF
+#!/bin/sh
+if [ "\$1" = sweep ]; then
+    [ -z "\$NOTHING" ] || exit "\$STATUS"
+    "$lockstep" "\$@" || exit
+    exit "\$STATUS"
+fi
+exec "$lockstep" "\$@"
+EOF
+chmod +x tree/build/release/harness/lockstep
+grid='--bind none --devices virt:1 --batch 10,20 --workload mlp:4,4 --seconds 0.01 --steps 2:4'
+
+for status in 1 2 130; do
+    rm -rf tree/results
+    expect_status "$status" env NOTHING= STATUS="$status" tree/scripts/demo $grid
+    expect_count 1 '^page:    .*/index.html$' out
+    [ -s tree/results/local/report/index.html ] || fail "no page after status $status"
+done
+rm -rf tree/results
+expect_status 2 env NOTHING=1 STATUS=2 tree/scripts/demo $grid
+expect_count 1 'measured nothing' err
+[ ! -e tree/results/local/report/index.html ] || fail "a page of nothing"

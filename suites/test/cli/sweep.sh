@@ -1,0 +1,199 @@
+# A small sweep on every kind of device and backend: every planned cell is there and verified.
+fields=$(cd "$(dirname "$0")/../../../results" && pwd)/README.md
+. "$(dirname "$0")/common.sh"
+
+sweep()
+{
+    file=$1
+    shift
+    expect_status 0 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 \
+        --out "$file" "$@"
+    [ "$(cat out)" = "$file" ] || fail "the file's name is not on standard output"
+}
+
+# check FILE CELLS
+check()
+{
+    expect_count 1 '"schema":"lockstep/run/1.1"' "$1"
+    expect_count "$2" '"schema":"lockstep/cell/1.1"' "$1"
+    expect_count "$2" '"status":"ok"' "$1"
+    expect_count "$2" '"validated":true' "$1"
+    expect_count 1 '"schema":"lockstep/end/1.1"' "$1"
+    [ "$(cell_ids "$1" | uniq | wc -l)" -eq "$2" ] || fail "cells are doubled in $1"
+}
+
+sweep cpu.jsonl --devices virt:8 --counts 1,2,3,8 --batch 10,30,257 \
+    --workload tutorial --workload mlp:24,40,16,8
+check cpu.jsonl 30
+for devices in 1 2 3 8; do
+    expect_count 6 "\"mode\":\"dp\",\"devices\":\"virt:$devices\"" cpu.jsonl
+done
+expect_count 6 '"mode":"plain","devices":"virt:1"' cpu.jsonl
+expect_count 6 '"raw":.*"scatter":null,"replicate":null,"forward":\[\[.*"gather":null.*"reduce":null' \
+    cpu.jsonl
+expect_count 2 '"shard_rows":\[2,2,2,2,2\]' cpu.jsonl
+
+# Rounded operands are another setting, and every record says so.
+sweep bf16.jsonl --devices virt:3 --math bf16 --batch 10,33 --workload mlp:7,5,3
+check bf16.jsonl 8
+expect_count 8 '"dtype":"bf16"' bf16.jsonl
+expect_count 30 '"dtype":"f32"' cpu.jsonl
+expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 --resume \
+    --out bf16.jsonl --devices virt:3 --batch 10,33 --workload mlp:7,5,3
+grep -q 'the file has "--math bf16", here there is no such option' err || fail "resumed: $(cat err)"
+
+sweep ref.jsonl --devices virt:3 --backend cpu-ref --batch 10,33 --workload mlp:7,5,3
+check ref.jsonl 8
+sweep lag.jsonl --devices virt:3+lag --counts 3 --batch 10 --workload mlp:7,5,3
+check lag.jsonl 2
+expect_count 1 '"mode":"plain","devices":"virt:1+lag"' lag.jsonl
+expect_count 1 '"mode":"dp","devices":"virt:3+lag"' lag.jsonl
+
+# Models of all kinds; the middle of a model in the wrapper, and a table on the host before it.
+sweep models.jsonl --devices virt:3 --counts 3 --batch 10 --workload blocks --workload mixed \
+    --workload cnn --workload rnn --workload lstm --workload capsnet
+check models.jsonl 12
+sweep ranks.jsonl --devices virt:2 --counts 2 --batch 11 --mode ddp --workload blocks \
+    --workload rnn --workload capsnet
+check ranks.jsonl 3
+
+# Ranks: a cell per bucket, with what of the reduction is hidden; slow transfers are another device.
+sweep ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --bucket 0,64,1Mi --batch 8 \
+    --workload mlp:7,5,4
+check ddp.jsonl 4
+for bytes in 64 1048576; do
+    expect_count 1 "\"mode\":\"ddp\",\"devices\":\"virt:2+20us\",.*\"bucket_bytes\":$bytes," ddp.jsonl
+done
+expect_count 2 '"bucket_bytes":0,' ddp.jsonl
+number='[0-9.e+]*'
+expect_count 3 "\"compute_alone_ns\":$number,\"comm_alone_ns\":$number,\"whole_ns\":$number,\"hidden_frac\":[0-9n]" ddp.jsonl
+expect_count 1 '"compute_alone_ns":null,"comm_alone_ns":null,"whole_ns":null,"hidden_frac":null' ddp.jsonl
+expect_count 4 '"bytes_per_step":[1-9].*"peak_bytes":\[[1-9][0-9]*,[1-9][0-9]*\]' ddp.jsonl
+expect_count 1 ' 2 ddp 1Mi batch ' err
+expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 --resume \
+    --out ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --batch 8 --workload mlp:7,5,4
+grep -q 'the file has "--bucket 0,64,1048576", here there is no such option' err ||
+    fail "resumed: $(cat err)"
+
+# The same seed makes the same order, another seed another one.
+order()
+{
+    grep -o '"cell_id":"[0-9a-f]*"' "$1"
+}
+sweep again.jsonl --devices virt:8 --counts 1,2,3,8 --batch 10,30,257 \
+    --workload tutorial --workload mlp:24,40,16,8
+order cpu.jsonl >first
+order again.jsonl >second
+cmp first second || fail "one seed, two orders"
+sort first | cmp -s - first && fail "the order is not random"
+
+# One mode alone.
+sweep plain.jsonl --devices virt:3 --mode plain --batch 10,33 --workload mlp:7,5,3
+check plain.jsonl 2
+expect_count 2 '"mode":"plain","devices":"virt:1"' plain.jsonl
+sweep dp.jsonl --devices virt:3 --mode dp --counts 2 --batch 10,33 --workload mlp:7,5,3
+check dp.jsonl 2
+expect_count 2 '"mode":"dp","devices":"virt:2"' dp.jsonl
+
+# Weak scaling: the batches are rows per device.
+sweep weak.jsonl --devices virt:3 --counts 1,3 --scaling weak --batch 10,40 --workload mlp:7,5,3
+check weak.jsonl 6
+expect_count 1 '"scaling":"weak"' weak.jsonl
+expect_count 2 '"n_devices":1,"global_batch":10,' weak.jsonl
+expect_count 2 '"n_devices":1,"global_batch":40,' weak.jsonl
+expect_count 1 '"n_devices":3,"global_batch":30,.*"shard_rows":\[10,10,10\]' weak.jsonl
+expect_count 1 '"n_devices":3,"global_batch":120,.*"shard_rows":\[40,40,40\]' weak.jsonl
+expect_count 1 ' 3 dev x   40 rows ' err
+expect_count 2 ' plain  x   10 rows \| 1 dev x   10 rows ' err
+
+# Launches: every cell by as many processes, block after block, each in an order of its own.
+sweep launches.jsonl --devices virt:2 --launches 3 --batch 10,20,30 --workload mlp:7,5,3
+check launches.jsonl 27
+expect_count 1 '"planned":27,.*"launches":3,' launches.jsonl
+expect_count 27 '^\[[ 12][0-9]/27\] launch [123]/3 ' err
+for block in 0 1 2; do
+    sed -n "$((2 + 9 * block)),$((10 + 9 * block))p" launches.jsonl >block
+    expect_count 9 "\"launch\":$block}" block
+    grep -o '"cell":{.*"launch"' block >"order.$block"
+    sort "order.$block" >"cells.$block"
+    cmp cells.0 "cells.$block" || fail "block $block has other cells than block 0"
+done
+for pair in '0 1' '1 2' '0 2'; do
+    ! cmp -s "order.${pair% *}" "order.${pair#* }" || fail "blocks $pair have one order"
+done
+
+# A cell that takes too long is a record, not a measurement, and the sweep goes on.
+expect_status 1 "$lockstep" sweep --bind none --devices virt:1 --mode dp --batch 10,20 --seconds 0.1 \
+    --steps 100000:100000 --workload mlp:2048,2048,2048 --timeout 0.2 --out late.jsonl
+expect_count 2 '"status":"timeout"' late.jsonl
+expect_count 1 'measured  *0$' err
+expect_count 1 'timeout  *2$' err
+
+# At most 80 columns; a name that does not fit says so.
+expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.01 --steps 1:2 \
+    --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --workload tutorial --batch 10,1000 \
+    --out wide.jsonl
+expect_count 12 '^\[[ 1][0-9]/12\] ' err
+expect_count 6 '^\[[ 1][0-9]/12\] mlp:8,8[8,]*\.\.\. ' err
+expect_count 0 '.\{81\}' err
+expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.001 --steps 1:2 \
+    --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --batch 1024 --launches 34 --out long.jsonl
+expect_count 102 '^\[[ 0-9]*/102\] launch [ 0-9]*/34 mlp:8[8,]*\.\.\. .* rows/s$' err
+expect_count 0 '.\{81\}' err
+
+# What was closed by the caller never becomes the file of records.
+status=0
+"$lockstep" sweep --bind none --devices virt:1 --seconds 0.01 --steps 1:2 --batch 10 \
+    --mode dp --workload mlp:4,4 --out closed.jsonl >out 2>&- || status=$?
+[ "$status" -eq 0 ] || fail "status $status with standard error closed"
+expect_count 3 '^{"schema":"lockstep/.*}$' closed.jsonl
+[ "$(wc -l <closed.jsonl)" -eq 3 ] || fail "something else is among the records"
+for name in in out all; do
+    status=0
+    case $name in
+    in) "$lockstep" devices <&- >out 2>err || status=$? ;;
+    out) "$lockstep" devices >&- 2>err || status=$? ;;
+    all) "$lockstep" devices <&- >&- 2>&- || status=$? ;;
+    esac
+    [ "$status" -eq "$([ "$name" = in ] && echo 0 || echo 2)" ] || fail "status $status: $name closed"
+done
+
+# Output that nobody gets is no success.
+for command in sweep devices tutorial report; do
+    status=0
+    "$lockstep" "$command" --help >/dev/full 2>err || status=$?
+    [ "$status" -eq 2 ] || fail "status $status of $command --help on a full device"
+    expect_count 1 'standard output: No space' err
+done
+
+# Without --out each sweep has a file of its own, also in the same second.
+for i in 1 2 3; do
+    "$lockstep" sweep --bind none --devices virt:1 --seconds 0.01 --steps 1:2 --batch 10 \
+        --mode dp --workload mlp:4,4 >name.$i 2>err.$i &
+    eval "sweep$i=$!"
+done
+for i in 1 2 3; do
+    eval "wait \"\$sweep$i\"" || fail "a sweep without --out: $(cat err.$i)"
+    expect_count 1 '"status":"ok"' "$(cat name.$i)"
+done
+[ "$(cat name.? | sort -u | wc -l)" -eq 3 ] || fail "two sweeps share a file"
+
+# A worker that dies is a record too.
+"$lockstep" sweep --bind none --devices virt:1 --mode dp --batch 10,20,30 --seconds 0.5 --steps 1:100000 \
+    --workload mlp:64,64 --out crash.jsonl >out 2>err &
+sweep=$!
+wait_for_cells 1 crash.jsonl "$sweep"
+find_workers "$sweep"
+kill -KILL $workers
+status=0
+wait "$sweep" || status=$?
+[ "$status" -eq 1 ] || fail "status $status after a worker died"
+expect_count 1 '"status":"crashed"' crash.jsonl
+expect_count 2 '"status":"ok"' crash.jsonl
+
+# Every field is explained.
+grep -oh '"[a-z0-9_]*":' cpu.jsonl crash.jsonl | tr -d '":' | sort -u >names
+[ "$(wc -l <names)" -gt 90 ] || fail "only $(wc -l <names) fields"
+while read -r name; do
+    grep -q "\`$name\`" "$fields" || fail "results/README.md does not explain $name"
+done <names

@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+"""Writes layers.txt: what PyTorch's own layers give, for suites/test/core/torch_cases.c.
+
+usage: /usr/bin/python3 suites/test/core/torch/make.py > suites/test/core/torch/layers.txt
+       (python3-torch of the distribution; written with 1.13)
+
+Data are small integers or sixteenths, so that inputs are exact in float32. Where all of a layer is
+exact, float32 and float64 runs of PyTorch must agree bit for bit and the values are the whole truth.
+Elsewhere the values are those of PyTorch in float64, and beside each stands a bound on the distance
+of a float32 computation, derived by near.py over the same formulas; the values of that derivation
+must agree with PyTorch's within 1e-12.
+
+Format: "layer NAME NUMBER..." then "tensor NAME exact|near DIM..." and its values on one line, in
+near ones each followed by its bound; numbers are decimal integers or C's hexadecimal floats.
+"""
+
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from near import Near, concatenate, near, negative, stack
+
+torch.manual_seed(0)
+random = np.random.default_rng(20261121)
+
+
+def integers(shape, most=3):
+    x = random.integers(1, most + 1, shape) * random.choice([-1, 1], shape)
+    return x.astype(np.float64)
+
+
+def sixteenths(shape, most=16):
+    return random.integers(-most, most + 1, shape) / 16.0
+
+
+def number(x):
+    """Without the zeros that end a hexadecimal float."""
+    if x == int(x) and abs(x) < 2**24:
+        return str(int(x))
+    mantissa, exponent = float(x).hex().split("p")
+    return mantissa.rstrip("0").rstrip(".") + "p" + exponent
+
+
+def up(bound):
+    """Four bits of it, rounded up."""
+    if bound == 0:
+        return "0"
+    mantissa, exponent = np.frexp(bound)
+    return number(np.ldexp(np.ceil(mantissa * 16) / 16, exponent))
+
+
+def layer(name, *numbers):
+    print("layer", name, *numbers)
+
+
+def exact(name, x):
+    x = np.asarray(x, dtype=np.float64)
+    assert (x == x.astype(np.float32)).all(), name
+    print("tensor", name, "exact", *x.shape)
+    print(*[number(v) for v in x.ravel()])
+
+
+def bounded(name, truth, derived):
+    truth = truth.detach().numpy()
+    assert truth.shape == derived.v.shape, (name, truth.shape, derived.v.shape)
+    assert (np.abs(truth - derived.v) <= 1e-12 * (1 + np.abs(truth))).all(), name
+    print("tensor", name, "near", *truth.shape)
+    print(*[number(v) + " " + up(e + 1e-11 * abs(v)) for v, e in zip(truth.ravel(), derived.e.ravel())])
+
+
+def wide(x):
+    return torch.tensor(np.asarray(x), dtype=torch.float64, requires_grad=True)
+
+
+def both(run):
+    """run(dtype) -> list of arrays, the same in both widths."""
+    narrow, broad = run(torch.float32), run(torch.float64)
+    for a, b in zip(narrow, broad):
+        assert (a.astype(np.float64) == b).all()
+    return broad
+
+
+def exact_layer(module_of, inputs, upstream, names):
+    def run(dtype):
+        module = module_of().to(dtype)
+        x = torch.tensor(inputs, dtype=dtype, requires_grad=True)
+        y = module(x)
+        y.backward(torch.tensor(upstream(tuple(y.shape)), dtype=dtype))
+        grads = [p.grad.numpy() for p in module.parameters()]
+        return [y.detach().numpy(), x.grad.numpy()] + grads
+
+    results = both(run)
+    for name, value in zip(names, results):
+        exact(name, value)
+
+
+def conv2d():
+    for n, c, o, h, w, k, s, p, bias in (
+        (2, 3, 4, 5, 6, (3, 3), (1, 1), (1, 1), True),
+        (3, 2, 3, 7, 5, (3, 2), (2, 1), (0, 1), True),
+        (1, 1, 1, 1, 1, (1, 1), (1, 1), (0, 0), True),
+        (2, 4, 5, 4, 4, (1, 1), (1, 1), (0, 0), False),
+        (2, 2, 2, 6, 6, (5, 3), (3, 2), (2, 2), True),
+        (9, 1, 2, 8, 8, (3, 3), (1, 1), (1, 1), True),
+        (2, 1, 2, 2, 3, (3, 3), (2, 2), (2, 1), False),
+    ):
+        x, weight, b = integers((n, c, h, w)), integers((o, c, *k)), integers((o,))
+        layer("conv2d", c, o, *k, *s, *p, int(bias))
+        exact("x", x), exact("weight", weight)
+        if bias:
+            exact("bias", b)
+        upstream = {}
+
+        def module():
+            m = nn.Conv2d(c, o, k, s, p, bias=bias)
+            m.weight.data = torch.tensor(weight)
+            if bias:
+                m.bias.data = torch.tensor(b)
+            return m
+
+        def up_of(shape):
+            if shape not in upstream:
+                upstream[shape] = integers(shape)
+                exact("dy", upstream[shape])
+            return upstream[shape]
+
+        exact_layer(module, x, up_of, ["y", "dx", "dweight", "dbias"])
+
+
+def max_pool2d():
+    for n, c, h, w, k, s, p in (
+        (2, 3, 4, 4, (2, 2), (2, 2), (0, 0)),
+        (2, 2, 5, 7, (3, 2), (2, 1), (1, 1)),
+        (1, 1, 6, 6, (3, 3), (1, 1), (1, 1)),
+        (1, 2, 9, 8, (2, 2), (2, 2), (0, 0)),
+        (2, 1, 5, 5, (2, 3), (3, 2), (1, 0)),
+    ):
+        x = integers((n, c, h, w), 4)  # ties: the first of equals
+        layer("max_pool2d", *k, *s, *p)
+        exact("x", x)
+        upstream = {}
+
+        def up_of(shape):
+            if shape not in upstream:
+                upstream[shape] = integers(shape)
+                exact("dy", upstream[shape])
+            return upstream[shape]
+
+        exact_layer(lambda: nn.MaxPool2d(k, s, p), x, up_of, ["y", "dx"])
+
+
+def embedding():
+    for rows, width, shape in ((7, 3, (5,)), (4, 2, (3, 6)), (1000, 1, (2, 3, 2))):
+        table, index = integers((rows, width)), random.integers(0, rows, shape)
+        if rows == 4:
+            index[:, 0] = 2  # one row often, one (3) never
+            index[index == 3] = 1
+        layer("embedding", rows, width)
+        module = nn.Embedding(rows, width)
+        module.weight.data = torch.tensor(table)
+        y = module(torch.tensor(index))
+        dy = integers(tuple(y.shape))
+        y.backward(torch.tensor(dy))
+        exact("x", index), exact("weight", table), exact("dy", dy)
+        exact("y", y.detach().numpy()), exact("dweight", module.weight.grad.numpy())
+
+
+def near_lstm(x, w_ih, w_hh, b_ih, b_hh, dys):
+    """dys: the gradient of h at each time. The formulas of core's kernels."""
+    n, t, f = x.shape
+    hidden = w_hh.shape[1]
+    w_ih, w_hh, b_ih, b_hh = map(near, (w_ih, w_hh, b_ih, b_hh))
+    gates, cs, hs = [], [], []
+    h = c = None
+    for s in range(t):
+        sums = near(x[:, s]) @ w_ih.T
+        if h is not None:
+            sums = sums + h @ w_hh.T
+        sums = sums + b_ih + b_hh
+        i, o = sums[:, :hidden].sigmoid(), sums[:, 3 * hidden :].sigmoid()
+        ff, g = sums[:, hidden : 2 * hidden].sigmoid(), sums[:, 2 * hidden : 3 * hidden].tanh()
+        c = i * g if c is None else ff * c + i * g
+        h = o * c.tanh()
+        gates.append((i, ff, g, o)), cs.append(c), hs.append(h)
+    da, dc, dh = [None] * t, None, None
+    for s in reversed(range(t)):
+        i, ff, g, o = gates[s]
+        total = near(dys[s]) if dh is None else near(dys[s]) + dh
+        tc = cs[s].tanh()
+        d = total * o * (Near(1.0) - tc * tc)
+        dc = d if dc is None else dc + d
+        one = Near(1.0)
+        parts = [dc * g * i * (one - i), None, dc * i * (one - g * g), total * tc * o * (one - o)]
+        parts[1] = dc * cs[s - 1] * ff * (one - ff) if s > 0 else dc * Near(0.0)
+        da[s] = concatenate(parts, 1)
+        dc = dc * ff
+        dh = da[s] @ w_hh
+    every = concatenate(da, 0)
+    inputs = np.concatenate([x[:, s] for s in range(t)], 0)
+    result = {
+        "dweight_ih": every.T @ near(inputs),
+        "dweight_hh": concatenate(da[1:], 0).T @ concatenate(hs[:-1], 0) if t > 1 else near(0 * w_hh.v),
+        "dbias_ih": every.sum(0),
+        "dbias_hh": every.sum(0),
+        "dx": stack([d @ w_ih for d in da], 1),
+        "h": stack(hs, 1),
+    }
+    return result
+
+
+def near_rnn(x, w_ih, w_hh, b_ih, b_hh, dys):
+    n, t, f = x.shape
+    w_ih, w_hh, b_ih, b_hh = map(near, (w_ih, w_hh, b_ih, b_hh))
+    hs, h = [], None
+    for s in range(t):
+        sums = near(x[:, s]) @ w_ih.T
+        if h is not None:
+            sums = sums + h @ w_hh.T
+        h = (sums + b_ih + b_hh).tanh()
+        hs.append(h)
+    da, dh = [None] * t, None
+    for s in reversed(range(t)):
+        total = near(dys[s]) if dh is None else near(dys[s]) + dh
+        da[s] = total * (Near(1.0) - hs[s] * hs[s])
+        dh = da[s] @ w_hh
+    every = concatenate(da, 0)
+    inputs = np.concatenate([x[:, s] for s in range(t)], 0)
+    return {
+        "dweight_ih": every.T @ near(inputs),
+        "dweight_hh": concatenate(da[1:], 0).T @ concatenate(hs[:-1], 0) if t > 1 else near(0 * w_hh.v),
+        "dbias_ih": every.sum(0),
+        "dbias_hh": every.sum(0),
+        "dx": stack([d @ w_ih for d in da], 1),
+        "h": stack(hs, 1),
+    }
+
+
+def recurrent(name, kind, derive, gates):
+    for n, t, f, hidden, last in ((3, 4, 5, 6, 0), (2, 5, 3, 4, 1), (4, 1, 2, 3, 0), (1, 3, 1, 1, 1)):
+        x = sixteenths((n, t, f))
+        w_ih, w_hh = sixteenths((gates * hidden, f)), sixteenths((gates * hidden, hidden))
+        b_ih, b_hh = sixteenths((gates * hidden,)), sixteenths((gates * hidden,))
+        module = kind(f, hidden, batch_first=True).double()
+        weights = {"weight_ih": w_ih, "weight_hh": w_hh, "bias_ih": b_ih, "bias_hh": b_hh}
+        for p, value in weights.items():
+            getattr(module, p + "_l0").data = torch.tensor(value)
+        tx = wide(x)
+        y = module(tx)[0]
+        y = y[:, -1] if last else y
+        dy = sixteenths(tuple(y.shape))
+        y.backward(torch.tensor(dy))
+        zero = np.zeros((n, hidden))
+        dys = [dy if s == t - 1 else zero for s in range(t)] if last else [dy[:, s] for s in range(t)]
+        derived = derive(x, w_ih, w_hh, b_ih, b_hh, dys)
+        layer(name, f, hidden, last)
+        exact("x", x)
+        for p, value in weights.items():
+            exact(p, value)
+        exact("dy", dy)
+        bounded("y", y, derived["h"][:, -1] if last else derived["h"])
+        bounded("dx", tx.grad, derived["dx"])
+        for p in weights:
+            bounded("d" + p, getattr(module, p + "_l0").grad, derived["d" + p])
+
+
+def rounded_once(truth, slack=0.0):
+    """The value of a computation in double that is rounded once."""
+    v = truth.detach().numpy()
+    return Near(v, np.abs(v) * 2.0**-24 * 1.001 + slack + 1e-30)
+
+
+def batch_norm():
+    for shape, momentum in (((4, 3), 0.1), ((5, 2, 3, 2), 0.5), ((2, 1), 0.1), ((3, 4, 1, 5), 0.25)):
+        c = shape[1]
+        x, weight, bias = sixteenths(shape, 64), sixteenths(c), sixteenths(c)
+        mean, var = sixteenths(c), 1 + np.abs(sixteenths(c))
+        for training in (1, 0):
+            kind = nn.BatchNorm1d if len(shape) == 2 else nn.BatchNorm2d
+            module = kind(c, eps=2.0**-10, momentum=momentum).double().train(bool(training))
+            module.weight.data, module.bias.data = torch.tensor(weight), torch.tensor(bias)
+            module.running_mean.data, module.running_var.data = torch.tensor(mean), torch.tensor(var)
+            tx = wide(x)
+            y = module(tx)
+            dy = sixteenths(shape)
+            y.backward(torch.tensor(dy))
+            layer("batch_norm", c, training, number(momentum), number(2.0**-10))
+            for name, value in (("x", x), ("weight", weight), ("bias", bias), ("dy", dy)):
+                exact(name, value)
+            exact("mean", mean), exact("var", var)
+            # mean and invstd are saved as floats: relative errors u of both enter the gradient.
+            axes = tuple(a for a in range(len(shape)) if a != 1)
+            spread = (1, c) + (1,) * (len(shape) - 2)
+            m = x.mean(axes) if training else mean
+            v = x.var(axes) if training else var
+            inv = 1 / np.sqrt(v + 2.0**-10)
+            u = 2.0**-24
+            d = np.abs(x - m.reshape(spread)) * inv.reshape(spread)
+            e = u * np.abs(m).reshape(spread) * inv.reshape(spread) + 1.01 * u * d
+            scale = np.abs(weight).reshape(spread) * inv.reshape(spread)
+            count = x.size // c
+            sums = lambda z: z.sum(axes).reshape(spread)
+            slope, e_slope = sums(np.abs(dy) * d) / count, sums(np.abs(dy) * e) / count
+            inner = np.abs(dy) + sums(np.abs(dy)) / count + d * slope if training else np.abs(dy)
+            e_dx = scale * (1.01 * u * inner + (1.02 * (e * slope + d * e_slope) if training else 0))
+            bounded("y", y, rounded_once(y))
+            bounded("dx", tx.grad, Near(tx.grad.numpy(), e_dx + u * np.abs(tx.grad.numpy()) + 1e-30))
+            e_weight = sums(np.abs(dy) * e).reshape(c)
+            truth = module.weight.grad.numpy()
+            bounded("dweight", module.weight.grad, Near(truth, 1.01 * e_weight + 1.01 * u * np.abs(truth)))
+            bounded("dbias", module.bias.grad, rounded_once(module.bias.grad))
+            bounded("running_mean", module.running_mean, rounded_once(module.running_mean))
+            bounded("running_var", module.running_var, rounded_once(module.running_var))
+            exact("count", module.num_batches_tracked.numpy().reshape(1))
+
+
+def squash(s):
+    q = (s * s).sum(-1, keepdim=True)
+    return s * q / (1 + q) / torch.sqrt(q + 1e-8)
+
+
+def capsule():
+    """PyTorch has no layer for it: its functions, and autograd with the shares as constants."""
+    for n, i, j, d_in, d_out, rounds in ((2, 5, 3, 4, 2, 3), (3, 4, 2, 2, 3, 1), (1, 3, 4, 3, 3, 2)):
+        x, weight = sixteenths((n, i, d_in)), sixteenths((i, j, d_out, d_in))
+        tx, tw = wide(x), wide(weight)
+        votes = torch.einsum("ijok,nik->nijo", tw, tx)
+        b = torch.zeros(n, i, j, dtype=torch.float64)
+        for r in range(rounds):
+            c = F.softmax(b, dim=2).detach()
+            v = squash((c.unsqueeze(-1) * votes).sum(1))
+            b = b + (votes * v.unsqueeze(1)).sum(-1).detach()
+        dv = sixteenths(tuple(v.shape))
+        v.backward(torch.tensor(dv))
+        derived = near_capsule(near(x), near(weight), near(dv), rounds)
+        layer("capsule", i, j, d_in, d_out, rounds)
+        exact("x", x), exact("weight", weight), exact("dy", dv)
+        bounded("y", v, derived["v"])
+        bounded("dx", tx.grad, derived["dx"])
+        bounded("dweight", tw.grad, derived["dweight"])
+
+
+def near_capsule(x, w, dv, rounds):
+    n, i, d_in = x.v.shape
+    j, d_out = w.v.shape[1:3]
+    flat = [x[:, a] @ w[a].reshape(j * d_out, d_in).T for a in range(i)]
+    votes = stack(flat, 1).reshape(n, i, j, d_out)
+    tiny, one = Near(1e-8), Near(1.0)
+    b = Near(np.zeros((n, i, j)))
+    for r in range(rounds):
+        most = Near(b.v.max(2, keepdims=True), b.e.max(2, keepdims=True))
+        ex = (b + negative(most)).exp()
+        c = ex / ex.sum(2, keepdims=True)
+        s = (Near(c.v[..., None], c.e[..., None]) * votes).sum(1)
+        q = (s * s).sum(2, keepdims=True)
+        v = q / (one + q) / (q + tiny).sqrt() * s
+        if r + 1 < rounds:
+            b = b + (votes * Near(v.v[:, None], v.e[:, None])).sum(3)
+    root = (q + tiny).sqrt()
+    factor = q / (one + q) / root
+    p = one + q
+    slope = one / (p * p * root) - Near(0.5) * q / (p * (q + tiny) * root)
+    along = Near(2.0) * slope * (s * dv).sum(2, keepdims=True)
+    ds = factor * dv + along * s
+    dvotes = Near(c.v[..., None], c.e[..., None]) * Near(ds.v[:, None], ds.e[:, None])
+    rows = dvotes.reshape(n, i, j * d_out)
+    dw = stack([rows[:, a].T @ x[:, a] for a in range(i)], 0).reshape(i, j, d_out, d_in)
+    dx = stack([rows[:, a] @ w[a].reshape(j * d_out, d_in) for a in range(i)], 1)
+    return {"v": v, "dx": dx, "dweight": dw}
+
+
+print("# Written by make.py with PyTorch", torch.__version__)
+conv2d()
+max_pool2d()
+embedding()
+recurrent("lstm", nn.LSTM, near_lstm, 4)
+recurrent("rnn", nn.RNN, near_rnn, 1)
+batch_norm()
+capsule()
+print("end")
+print("make.py: done", file=sys.stderr)

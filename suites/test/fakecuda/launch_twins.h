@@ -1,0 +1,19 @@
+/* launch_twins.h: what the launches on the host share. Each names the memory that its kernel reads
+ * and writes, row for row as the kernel does; where that depends on values, all that it may. */
+#ifndef LOCKSTEP_LAUNCH_TWINS_H
+#define LOCKSTEP_LAUNCH_TWINS_H
+
+#include "../../../core/cuda/launch.h"
+
+#include "fake.h"
+#include "launch_inexact.h"
+
+/* n words of 4 bytes at the device's pointer: the host's for the same memory; NULL stays. */
+void *twin_uses(struct fake_work *work, const void *pointer, size_t n, unsigned use);
+/* The same of floats, with the host's pointer in place of the device's. */
+void twin_reads(struct fake_work *work, const float **pointer, size_t n);
+void twin_writes(struct fake_work *work, float **pointer, size_t n, bool read_too);
+/* Launches what twin_inexact has, or the portable kernel. */
+int twin_end(struct fake_launch *launch, enum dp_kernel kernel, const void *args, size_t bytes);
+
+#endif

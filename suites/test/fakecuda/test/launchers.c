@@ -1,0 +1,67 @@
+/* launchers.c: every kernel of the seam is launched on GPUs, and what is none of them is refused.
+ */
+#include "../../../../core/cuda/cuda.h"
+#include "../fakecuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arguments that say: no elements. A loss has one result, batch norm counts its steps, a store is
+ * of one number, and an update reads its rate. */
+static int issue(struct dp_slot *slot, int kernel, float *result, struct dp_error *err)
+{
+    union {
+        struct dp_loss_args loss;
+        struct dp_batch_norm_args norm;
+        struct dp_store store;
+        struct dp_sgd_args sgd;
+        unsigned char bytes[1024];
+    } none;
+    memset(&none, 0, sizeof none);
+    if (kernel == DP_KERNEL_LOSS)
+        none.loss = (struct dp_loss_args){.kind = DP_LOSS_SUM, .out = result};
+    if (kernel == DP_KERNEL_BATCH_NORM)
+        none.norm.count = (int64_t *)(void *)result;
+    if (kernel == DP_KERNEL_STORE)
+        none.store.dst = (uint64_t *)(void *)result;
+    if (kernel == DP_KERNEL_SGD)
+        none.sgd.lr = result;
+    return dp_cuda_issue(&slot->compute, (enum dp_kernel)kernel, &none, err);
+}
+
+int main(void)
+{
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    struct dp_tensor result = {0};
+    int bad = 0,
+        status = dp_group_open(&(struct dp_group_config){.devices = "cuda:0"}, &group, &err);
+    struct dp_slot *slot = status == 0 ? dp_group_slot(group, 0) : NULL;
+    if (status == 0)
+        status = dp_tensor_alloc(slot, DP_I64, 0, NULL, &result, &err);
+    if (status == 0)
+        status = dp_tensor_write(&result, &(int64_t){0}, &err);
+    if (status == 0)
+        status = dp_cuda_enter(slot, &err);
+    for (int kernel = 0; status == 0 && kernel < DP_KERNELS; ++kernel) {
+        struct dp_error why = {0};
+        if (issue(slot, kernel, result.data, &why) == 0)
+            continue;
+        printf("kernel %d: %s\n", kernel, why.text);
+        ++bad;
+    }
+    for (int kernel = DP_KERNELS; status == 0 && kernel < DP_KERNELS + 2; ++kernel) {
+        struct dp_error why = {0};
+        if (issue(slot, kernel, result.data, &why) == DP_ENOTSUP &&
+            strstr(why.text, "does not run on GPUs"))
+            continue;
+        printf("kernel %d is not refused: '%s'\n", kernel, why.text);
+        ++bad;
+    }
+    dp_tensor_free(&result);
+    dp_group_close(group);
+    if (status)
+        printf("%s\n", err.text);
+    return status || bad || fakecuda_finish() ? EXIT_FAILURE : EXIT_SUCCESS;
+}

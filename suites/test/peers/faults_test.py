@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""faults_test.py: a PyTorch arm that computes something else is found and not reported.
+
+Each fault replaces one part of programs.py and is then launched as compare.py would. Without a
+fault a launch of 3 ranks is good, and one of each model; mlp is in compare_test.sh. 77: no PyTorch
+here.
+usage: faults_test.py FOLDER"""
+from __future__ import annotations
+
+import os
+import sys
+
+PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
+sys.path.insert(0, PEERS)
+
+# Put in front of worker.main: what is wrong, and the arm that must notice.
+FAULTS = {
+    "none, 3 ranks": ("ddp", ""),
+    "no average": ("ddp", "programs.wrap = lambda model, settings: model"),
+    "no average, 3 ranks": ("ddp", "programs.wrap = lambda model, settings: model"),
+    "a stale gradient": ("plain", "programs.torch.optim.SGD.zero_grad = lambda self, set_to_none: None"),
+    "no update": ("plain", "programs.torch.optim.SGD.step = lambda self: None"),
+    "another rate": ("plain", "programs.LEARNING_RATE = 2.0**-9"),
+    "no activation": ("plain", "programs.nn.ReLU = programs.nn.Identity"),
+    "half of the batch": ("plain", "programs.shards_of = lambda rows, devices: [rows // 2]"),
+    "a product left out": ("matmul", "was = programs.Products.step\ndef step(self, index):\n"
+                           "    calls, self.calls = self.calls, self.calls[1:]\n"
+                           "    was(self, index)\n    self.calls = calls\nprograms.Products.step = step"),
+    "a rank that dies": ("ddp", "import os\nwas = programs.Training.step\ndef step(self, index):\n"
+                         "    if self.steps == 3 and dist.get_rank() == 1: os._exit(3)\n"
+                         "    was(self, index)\n"
+                         "import torch.distributed as dist\nprograms.Training.step = step"),
+    "none, cnn": ("ddp", ""),
+    "cnn, padding of another kind": ("plain", "was = programs.nn.Conv2d\nprograms.nn.Conv2d = lambda *a, "
+                                     "**b: was(*a, padding_mode='replicate', **b)"),
+    "none, lstm, 3 ranks": ("ddp", ""),
+    "lstm, a gradient 1e-3 away": ("plain", "was = programs.Training.step\ndef step(self, index):\n"
+                                   "    was(self, index)\n    self.parameters[1].grad.mul_(1 + 1e-3)\n"
+                                   "programs.Training.step = step"),
+}
+WORKER = """import sys
+sys.path.insert(0, {folder!r})
+from lockstep_peers import programs, worker
+{fault}
+worker.main(sys.argv[1:])
+"""
+
+
+def main(folder: str) -> int:
+    try:
+        import numpy  # noqa: F401
+        import torch  # noqa: F401
+    except ImportError:
+        print("faults_test.py: no PyTorch")
+        return 77
+    from lockstep_peers import compare, launch, reference
+    from lockstep_peers.workloads import MODELS
+
+    failed = 0
+    os.makedirs(folder, exist_ok=True)
+    cores = sorted(os.sched_getaffinity(0))
+    for name, (mode, fault) in FAULTS.items():
+        model = next((model for model in MODELS if model in name), "mlp:12,8,4")
+        cell, devices = launch.Cell(model, 11), 3 if "3 ranks" in name else 2
+        worker, expected = os.path.join(folder, "worker.py"), os.path.join(
+            folder, f"{devices}.npz")
+        with open(worker, "w", encoding="utf-8") as file:
+            file.write(WORKER.format(folder=PEERS, fault=fault))
+        launch.WORKER = [worker]
+        reference.write(expected, cell.workload, cell.batch, 7, devices)
+        plan = launch.Plan("", sys.executable, devices, 0.01, (2, 6), 7, 120.0,
+                           {1: [cores], devices: [cores] * devices}, compare.SETTINGS,
+                           compare.ENVIRONMENT)
+        found = launch.launch(plan, cell, launch.Arm("pytorch", mode, devices), expected)
+        want = "ok" if name.startswith("none") else "broken" if "dies" in name else "wrong"
+        print(f"{name:28} {mode:7} {found['status']:7} {found.get('reason', '')}", flush=True)
+        failed += found["status"] != want
+    print(f"{failed} of {len(FAULTS)} are not as they must be")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""unit_test.py: what the comparison with PyTorch computes, without PyTorch: statistics, limits, the
+split, the rule of the warm-up, the barrier. usage: unit_test.py EXAMPLE"""
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+import sys
+import tempfile
+import unittest
+
+PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
+sys.path.insert(0, PEERS)
+
+from lockstep_peers import figures, limits, printed
+from lockstep_peers.launch import arms_of, blame
+from lockstep_peers.meeting import Meeting
+from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, is_steady
+from lockstep_peers.workloads import shards_of, sizes_of
+
+
+def example() -> dict:
+    with open(sys.argv[1], encoding="utf-8") as file:
+        return json.load(file)["cells"][0]
+
+
+class Figures(unittest.TestCase):
+    def test_interval_ranks(self) -> None:
+        # Exact binomial: P(the median is between the k-th smallest and largest).
+        for n, k in {1: 0, 5: 0, 6: 1, 7: 1, 8: 1, 9: 2, 12: 3, 20: 6}.items():
+            self.assertEqual(figures.interval_rank(n)[0], k, n)
+        self.assertEqual(figures.interval_rank(6)[1], 1 - 2 / 64)
+        self.assertGreaterEqual(figures.interval_rank(500)[1], 0.95)
+
+    def test_a_range_is_no_interval(self) -> None:
+        few = figures.figure_of([3.0, 1.0, 2.0, 5.0, 4.0])
+        self.assertEqual(few, (3.0, 1.0, 5.0, 5, 0.0))
+        self.assertEqual(printed.spread_name([few]), "range, n 5")
+        self.assertEqual(printed.spread_name([figures.figure_of([1.0] * 6)]), "interval, 96.9 %, n 6")
+
+    def test_what_is_not_finite_is_nothing(self) -> None:
+        for values in ([], [math.nan], [1.0, math.inf]):
+            self.assertEqual(figures.figure_of(values).n, 0)
+            self.assertTrue(math.isnan(figures.figure_of(values).value))
+
+    def test_ratios_are_paired_by_round(self) -> None:
+        cell = example()
+        ours, ddp = (figures.arm_of(cell, *key) for key in (limits.DP2, limits.DDP2))
+        self.assertAlmostEqual(figures.ratio_figure(ours, ddp).value, 0.3125)
+        ddp["launches"].reverse()
+        self.assertAlmostEqual(figures.ratio_figure(ours, ddp).value, 0.3125)
+        ddp["launches"] = ddp["launches"][:2]
+        self.assertEqual(figures.ratio_figure(ours, ddp).n, 2)
+
+    def test_the_faster_is_one_program(self) -> None:
+        """By its median over all launches; where one of the two has no number there is none."""
+        cell = example()
+        ours, plain = (figures.arm_of(cell, *key) for key in (limits.DP2, limits.PLAIN))
+        ddp = figures.arm_of(cell, *limits.DDP2)
+        self.assertLess(figures.time_figure(ddp).value, figures.time_figure(plain).value)
+        self.assertIs(figures.arm_of(cell, *limits.FASTER), ddp)
+        for launch in ddp["launches"]:
+            launch["step_ns"] = [10 * ns for ns in launch["step_ns"]]
+        self.assertIs(figures.arm_of(cell, *limits.FASTER), plain)
+        value = printed.ratio_text(figures.ratio_figure(ours, plain).value)
+        self.assertRegex("\n".join(printed.ratio_lines(cell, 2)), f"lockstep 2 / PyTorch's faster +{value} ")
+        ddp["launches"][0] = {"round": 0, "status": "wrong", "reason": "x"}
+        self.assertIsNone(figures.arm_of(cell, *limits.FASTER))
+        self.assertEqual(figures.ratio_figure(ours, figures.arm_of(cell, *limits.FASTER)).n, 0)
+
+    def test_an_arm_that_was_wrong_has_no_number(self) -> None:
+        cell = example()
+        figures.arm_of(cell, *limits.DDP2)["launches"][4] = {"round": 4, "status": "wrong", "reason": "x"}
+        ours, ddp = (figures.arm_of(cell, *key) for key in (limits.DP2, limits.DDP2))
+        self.assertEqual(figures.time_figure(ddp).n, 0)
+        self.assertEqual(figures.ratio_figure(ours, ddp).n, 0)
+        self.assertIn("WRONG NUMBERS", "\n".join(printed.arm_lines(cell)))
+
+    def test_lines_fit(self) -> None:
+        cell = example()
+        cell["workload"] = "mlp:" + "65536," * 15 + "65536"
+        for line in printed.cell_lines(cell, 2):
+            self.assertLessEqual(len(line), 80, line)
+
+
+class Limits(unittest.TestCase):
+    def cell(self, **steps: float) -> dict:
+        """Of the tutorial: medians by arm."""
+        keys = {"dp2": limits.DP2, "ddp2": limits.DDP2, "plain": limits.PLAIN}
+        return {"workload": "tutorial", "batch": 30, "arms": [
+            {"program": keys[name][0], "mode": keys[name][1], "devices": keys[name][2],
+             "launches": [{"round": 0, "status": "ok", "step_ns": [value]}]}
+            for name, value in steps.items()]}
+
+    def test_met_and_missed(self) -> None:
+        lines, good = limits.judge([self.cell(dp2=5.0, ddp2=100.0, plain=10.0)])
+        self.assertTrue(good)
+        self.assertEqual([line.split()[0] for line in lines], ["met", "met"])
+        lines, good = limits.judge([self.cell(dp2=5.1, ddp2=100.0, plain=10.3)])
+        self.assertFalse(good)
+        self.assertEqual([line.split()[0] for line in lines], ["MISSED", "met"])
+
+    def test_a_missing_number_never_meets(self) -> None:
+        for cell in (self.cell(dp2=5.0, plain=100.0), self.cell(ddp2=100.0, plain=100.0),
+                     self.cell(dp2=math.nan, ddp2=100.0, plain=100.0),
+                     {"workload": limits.MLP, "batch": 2048, "arms": []}):
+            lines, good = limits.judge([cell])
+            self.assertFalse(good)
+            self.assertIn("MISSED", "\n".join(lines))
+        for value in (math.nan, math.inf, -math.inf, -1.0):
+            for limit in limits.LIMITS:
+                self.assertFalse(limits.is_met(limit, value))
+        self.assertEqual(limits.judge([]), ([], False))
+
+    def test_speed_up_is_the_other_way_round(self) -> None:
+        limit = next(limit for limit in limits.LIMITS if limit.least is not None)
+        self.assertTrue(limits.is_met(limit, 1.8))
+        self.assertFalse(limits.is_met(limit, 1.79))
+
+    def test_outside_matrix_products(self) -> None:
+        cell = {**example(), "workload": limits.MLP, "batch": 2048}
+        lines, _ = limits.judge([cell])
+        self.assertIn("met       0.013 <= 0.05  mlp 4 x 1024, 2048: outside matrix products, 1 device",
+                      lines)
+        bad = copy.deepcopy(cell)
+        for launch in figures.arm_of(bad, *limits.DP1)["launches"]:
+            del launch["outside_frac"]
+        self.assertEqual(sum("nothing" in line for line in limits.judge([bad])[0]), 1)
+
+    def test_lines_fit(self) -> None:
+        for limit in limits.LIMITS:
+            lines, _ = limits.judge([{"workload": limit.workload, "batch": limit.batch, "arms": []}])
+            for line in lines:
+                self.assertLessEqual(len(line), 80, line)
+
+
+class Rules(unittest.TestCase):
+    def test_shards(self) -> None:
+        self.assertEqual(shards_of(10, 3), [4, 4, 2])
+        self.assertEqual(shards_of(10, 8), [2, 2, 2, 2, 2, 0, 0, 0])
+        for rows in range(1, 40):
+            for devices in range(1, 12):
+                self.assertEqual(sum(shards_of(rows, devices)), rows)
+
+    def test_sizes(self) -> None:
+        self.assertEqual(sizes_of("mlp:8,4"), [8, 4])
+        self.assertEqual(sizes_of("cnn"), sizes_of("lstm"))
+        for text in ("", "rnn", "cnn:3", "mlp:8", "mlp:8,,4", "mlp:0,4", "mlp:8,65537", "mlp:-1,2", "mlp:\u0661,2", "x"):
+            with self.assertRaises(ValueError, msg=text):
+                sizes_of(text)
+
+    def test_arms_of_models(self) -> None:
+        """Bare products and lockstep's DDP are for chains of linear layers."""
+        for name in ("cnn", "lstm"):
+            self.assertEqual({arm.mode for arm in arms_of(2, "cpu", name)}, {"dp", "ddp", "plain"})
+            self.assertNotIn(limits.RANKS2, arms_of(2, "cpu", name))
+        self.assertIn(limits.RANKS2, arms_of(2, "cpu", limits.MLP))
+        for devices, kind in ((1, "cpu"), (3, "cpu"), (2, "cuda")):
+            modes = [arm.mode for arm in arms_of(devices, kind, limits.MLP) if arm.program == "lockstep"]
+            self.assertNotIn("ddp", modes)
+
+    def test_every_arm_once(self) -> None:
+        for devices in (1, 2, 5):
+            arms = arms_of(devices)
+            self.assertEqual(len(set(arms)), len(arms))
+            self.assertEqual(len(arms), 5 if devices == 1 else 7)
+
+    def test_steady(self) -> None:
+        self.assertTrue(is_steady([1000] * 10))
+        self.assertFalse(is_steady([1000] * 9))
+        self.assertFalse(is_steady([1000] * 9 + [1100]))
+        self.assertFalse(is_steady([1000 + 10 * i for i in range(10)]))
+        self.assertFalse(is_steady([0] * 10))
+
+    def test_pace(self) -> None:
+        pace = Pace(0.0, (3, 5))
+        seen = []
+        while (state := pace.next()) != END and len(seen) < 100:
+            seen.append(state)
+            pace.times.append(1000)
+        self.assertEqual(seen, [WARMUP] * 10 + [MEASURE] * 3)
+
+    def test_blame(self) -> None:
+        ended = [(0, '{"starts": []}', ""), (-9, "", ""), (1, '{"error": "x"}', ""), (-11, "", "")]
+        self.assertEqual([one[0] for one in sorted(ended, key=blame)], [1, -11, -9, 0])
+
+
+class Together(unittest.TestCase):
+    def test_nobody_goes_early(self) -> None:
+        """Each of three processes appends its number in every round; rounds must not mix."""
+        ranks, rounds = 3, 40
+        with tempfile.TemporaryDirectory() as folder:
+            path, log = os.path.join(folder, "meeting"), os.path.join(folder, "log")
+            children = []
+            for rank in range(ranks):
+                child = os.fork()
+                if child == 0:
+                    meeting = Meeting(path, rank, ranks, spin=False)
+                    for number in range(rounds):
+                        word = meeting.meet(number % 3 if rank == 0 else 0)
+                        with open(log, "a", encoding="utf-8") as file:
+                            file.write(f"{number} {word}\n")
+                    os._exit(0)
+                children.append(child)
+            for child in children:
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+            with open(log, encoding="utf-8") as file:
+                lines = file.read().split("\n")[:-1]
+        # All have written round n before anybody leaves the meeting of round n + 1.
+        self.assertEqual(lines, [f"{i // ranks} {i // ranks % 3}" for i in range(ranks * rounds)])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,309 @@
+#!/usr/bin/env bash
+# scripts/gpu-check from outside: on fake GPUs it runs everything and is never a pass of a GPU; each
+# way in which a step can go wrong is a failure; no GPU is a reason and 77.
+# usage: gpu_check_test.sh CASE GPU_CHECK BUILD FOLDER
+set -eu
+export LC_ALL=C
+
+name=$1 check=$2 build=$3 folder=$4
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat out err gpu/summary.md >&2 2>/dev/null || true
+    exit 1
+}
+
+expect() {
+    local wanted=$1 status=0
+    shift
+    rm -rf gpu
+    "$@" >out 2>err || status=$?
+    [ "$status" -eq "$wanted" ] || fail "status $status, wanted $wanted: $*"
+}
+
+has() {
+    grep -qE -e "$2" "$1" || fail "$1 lacks '$2'"
+}
+
+# The judge of the speeds, on the folder that is there.
+expect_limits() {
+    local status=0
+    "$(dirname "$check")/gpu-limits" gpu >limits 2>&1 || status=$?
+    [ "$status" -eq "$1" ] || fail "status $status of gpu-limits, wanted $1: $(cat limits)"
+}
+
+# Every line that says something of a simulation says that it is one.
+all_marked() {
+    if grep -vE '^$|^\|---|^\| step |SIMULATED' gpu/summary.md; then fail "lines without SIMULATED"; fi
+    if grep -v SIMULATED err; then fail "lines without SIMULATED on stderr"; fi
+}
+
+test_simulated() {
+    export LOCKSTEP_FAKE_GPUS=2
+    expect 3 "$check" --simulate "$build" --quick --out gpu
+    all_marked
+    has gpu/summary.md '^# GPU check: SIMULATED no GPU was tested$'
+    for step in cases-1 cases-2 cases-staged check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
+        sweep-ranks-slots copies report; do
+        has gpu/summary.md "^\| $step \| SIMULATED PASS \|"
+    done
+    for step in sanitizer-memcheck pytorch gemm; do has gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
+    has gpu/summary.md '^SIMULATED 12 passed, 0 failed, 0 dropped'
+    # What is simulated is never judged, and a judge that is asked finds nothing that was measured.
+    has gpu/summary.md '^SIMULATED no speed was judged$'
+    has gpu/records/copies.tsv 'cuda:0,1.*simulated$'
+    expect_limits 3
+    [ "$(grep -c '^not measured' limits)" -eq 8 ] || fail "$(cat limits)"
+    has gpu/records/small.jsonl '"source":"simulated"'
+    [ -s gpu/report/index.html ] || fail "no page"
+    [ "$(tail -n 1 out)" = "$folder/gpu/summary.md" ] || fail "the last line is not the summary's name"
+}
+
+# A build folder of programs that do what their file says. The good ones are few and quick.
+stub() {
+    mkdir -p stub/suites/test/fakegpu
+    cat >stub/suites/test/fakegpu/lockstep-core-cases-fakegpu <<'SH'
+#!/bin/sh
+case ${BAD-} in
+cases-fail) echo "7 passed, 1 failed, 0 skipped, 9 comparisons"; exit 1 ;;
+cases-empty) echo "0 passed, 0 failed, 9 skipped, 0 comparisons"; exit 0 ;;
+cases-silent) exit 0 ;;
+cases-skip) echo "no GPU"; exit 77 ;;
+cases-crash) kill -SEGV $$ ;;
+cases-slow) sleep 300 ;;
+esac
+echo "7 passed, 0 failed, 1 skipped, 9 comparisons"
+SH
+    cat >stub/suites/test/fakegpu/lockstep-fakegpu <<'SH'
+#!/bin/sh
+case $1 in
+devices) [ "${BAD-}" != no-gpu ] || { echo "cuda:all: no driver" >&2; exit 77; }
+    [ "${BAD-}" != broken ] || { echo "cuda:all: the driver | broke <b>" >&2; exit 1; }
+    [ "${BAD-}" != silent ] || exit 0
+    echo "  cuda:0       Fake|<b>GPU, 1 MiB, PCI 0, x" ;;
+check) [ "${BAD-}" != check-empty ] || { echo "PASS reference: 0 of 9 cases passed"; exit 0; }
+    echo "PASS reference (x) with 1 device: 9 of 9 cases passed" ;;
+sweep) while [ "$1" != --out ]; do shift; done
+    source=simulated planned=1 valid=true
+    [ "${BAD-}" != sweep-source ] || source=measured
+    [ "${BAD-}" != sweep-short ] || planned=2
+    [ "${BAD-}" != sweep-wrong ] || valid=false
+    echo "{\"schema\":\"lockstep/run/1.1\",\"source\":\"$source\",\"planned\":$planned}" >"$2"
+    echo "{\"schema\":\"lockstep/cell/1.1\",\"status\":\"ok\",\"validated\":$valid}" >>"$2"
+    echo "$2" ;;
+bench) source=simulated ratio=0.9
+    [ "${BAD-}" != copies-source ] || source=measured
+    [ "${BAD-}" != copies-nothing ] || ratio=nan
+    printf 'name\tdevices\tcompared\tratio\tsource\n'
+    for name in replicate reduce; do printf "$name\t$4\t9\t$ratio\t$source\n"; done ;;
+report) while [ "$1" != --out ]; do shift; done
+    mkdir -p "$2"
+    [ "${BAD-}" = report-empty ] || echo page >"$2/index.html" ;;
+esac
+SH
+    chmod +x stub/suites/test/fakegpu/*
+}
+
+test_faults() {
+    local bad words
+    stub
+    expect 3 "$check" --simulate stub --quick --out gpu
+    all_marked
+    has gpu/summary.md 'Fake\\\|&lt;b>GPU'
+    expect 3 "$check" --simulate stub --out gpu
+    for name in small slots models ranks ranks-slots large largest largest-slots; do
+        has gpu/summary.md "^\| sweep-$name \| SIMULATED PASS"
+    done
+    while read -r bad words; do
+        BAD=$bad expect 1 "$check" --simulate stub --quick --out gpu
+        has gpu/summary.md "$words"
+        [ "$bad" = no-gpu ] || all_marked
+        # The others ran all the same.
+        has gpu/summary.md '^\| report \|'
+    done <<'BAD'
+cases-fail cases-1 \| SIMULATED FAIL .* exit status 1: 7 passed, 1 failed
+cases-empty cases-1 \| SIMULATED FAIL .* exit status 0, but
+cases-silent cases-1 \| SIMULATED FAIL
+cases-skip cases-1 \| SIMULATED FAIL .* exit status 77: no GPU
+cases-crash cases-1 \| SIMULATED FAIL .* exit status 139
+check-empty check-0 \| SIMULATED FAIL
+sweep-source sweep-small \| SIMULATED FAIL .* not of source simulated
+sweep-short sweep-small \| SIMULATED FAIL .* 1 of 2 cells are verified
+sweep-wrong sweep-small \| SIMULATED FAIL .* 0 of 1 cells are verified
+copies-source copies \| SIMULATED FAIL
+copies-nothing copies \| SIMULATED FAIL
+report-empty report \| SIMULATED FAIL
+BAD
+    BAD=no-gpu expect 77 "$check" --simulate stub --quick --out gpu
+    has err 'no GPU: cuda:all: no driver'
+    has gpu/summary.md '^# GPU check: SIMULATED NOT RUN'
+    BAD=no-gpu expect 1 "$check" --simulate stub --quick --require --out gpu
+    BAD=broken expect 1 "$check" --simulate stub --quick --out gpu
+    has gpu/summary.md 'broke &lt;b>'
+    BAD=silent expect 1 "$check" --simulate stub --quick --out gpu
+    # A real run does not take the programs of the fake.
+    mkdir -p stub/harness stub/suites/test/core
+    sed 's/Fake|<b>GPU/Fake GPU/' stub/suites/test/fakegpu/lockstep-fakegpu >stub/harness/lockstep
+    cp stub/suites/test/fakegpu/lockstep-core-cases-fakegpu stub/suites/test/core/lockstep-core-cases
+    chmod +x stub/harness/lockstep
+    expect 1 "$check" --programs stub --quick --out gpu
+    has gpu/summary.md '^# GPU check: NOT RUN: these programs are linked with fake GPUs'
+    # And its records must be measured.
+    sed -i 's/Fake GPU/Real GPU/' stub/harness/lockstep
+    expect 1 "$check" --programs stub --quick --out gpu
+    has gpu/summary.md '^\| sweep-small \| FAIL .* not of source measured'
+}
+
+# What does not fit into the time is dropped or cut, and that is no pass.
+test_time() {
+    local pid status=0
+    stub
+    BAD=cases-slow expect 1 "$check" --simulate stub --quick --minutes 0.6 --out gpu
+    has gpu/summary.md '^# GPU check: SIMULATED INCOMPLETE: '
+    has gpu/summary.md '^\| cases-1 \| SIMULATED DROPPED .* cut by --minutes 0.6'
+    has gpu/summary.md '^\| sweep-small \| SIMULATED DROPPED \| 0 \|'
+    BAD=cases-slow "$check" --simulate stub --quick --out interrupted >out 2>err &
+    pid=$!
+    for _ in $(seq 100); do
+        if [ -s interrupted/logs/cases-1.log ]; then break; fi
+        sleep 0.1
+    done
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    [ "$status" -eq 130 ] || fail "status $status, not 130"
+    has interrupted/summary.md '^# GPU check: SIMULATED INTERRUPTED'
+}
+
+# cells FILE SOURCE LINES: a record; each line is "DEVICES MODE N LAUNCH NS [STATUS]".
+cells() {
+    local devices mode n launch ns status
+    {
+        echo "{\"schema\":\"lockstep/run/1.1\",\"source\":\"$2\"}"
+        while read -r devices mode n launch ns status; do
+            printf '{"schema":"lockstep/cell/1.1","cell":{"workload":"mlp:4096,4096,4096,4096",'
+            printf '"mode":"%s","devices":"%s","n_devices":%s,"global_batch":4096,"dtype":"f32",' "$mode" "$devices" "$n"
+            printf '"launch":%s},"status":"%s","validated":true,"median_ns":%s}\n' "$launch" "${status:-ok}" "$ns"
+        done <<<"$3"
+    } >"gpu/records/$1.jsonl"
+}
+
+# copies RATIO...: a launch each
+copies() {
+    local ratio name
+    for ratio in "$@"; do
+        printf 'name\tdevices\tcompared\tratio\tsource\n'
+        for name in replicate reduce; do printf '%s\tcuda:0,0\t9\t%s\tmeasured\n' "$name" "$ratio"; done
+    done >gpu/records/copies.tsv
+}
+
+# A peer's record of two rounds, in which lockstep takes $1 ns and PyTorch 100.
+peer() {
+    local arm
+    printf '{"device":"cuda","cells":[{"workload":"tutorial","batch":30,"arms":['
+    for arm in "lockstep $1" "pytorch 100"; do
+        [ "${arm% *}" = lockstep ] || printf ','
+        printf '{"program":"%s","mode":"%s","devices":1,"launches":[' "${arm% *}" \
+            "$([ "${arm% *}" = lockstep ] && echo dp || echo plain)"
+        printf '{"round":0,"status":"ok","step_ns":[%s]},{"round":1,"status":"ok","step_ns":[%s]}]}' "${arm#* }" "${arm#* }"
+    done
+    printf ']}]}\n'
+}
+
+# What the judge makes of records: medians of what is paired, at the limit and just beyond it.
+test_limits() {
+    local python=true wanted=0
+    mkdir -p gpu/records
+    expect_limits 3
+    [ "$(grep -c '^not measured' limits)" -eq 6 ] || fail "$(cat limits)"
+    cells largest measured 'cuda:0 dp 1 0 102
+cuda:0 plain 1 0 100
+cuda:0 plain 1 1 200
+cuda:0 dp 1 1 204'
+    cells largest-slots measured 'cuda:0,0,0 dp 3 0 110
+cuda:0 dp 1 0 100'
+    printf 'source\tdevice\tsize\tlockstep_ns\tpytorch_ns\n' >gpu/records/gemm.tsv
+    for _ in 1 2 3 4 5 6; do printf 'measured\tcuda\t4096\t100\t95\n'; done >>gpu/records/gemm.tsv
+    copies 0.8 0.9 0.7
+    peer 30 >gpu/records/peer.json
+    command -v python3 >/dev/null || python=false wanted=3
+    expect_limits "$wanted"
+    if $python; then
+        [ "$(grep -c '^met ' limits)" -eq 6 ] || fail "$(cat limits)"
+        peer 31 >gpu/records/peer.json
+        expect_limits 1
+        has limits '^MISSED +0.310 .*Linear'
+        peer 30 >gpu/records/peer.json
+    fi
+    has limits '^met +1.020 \(1.020 .. 1.020\) at most 1.02  wrapper'
+    has limits '^met +1.100 \(one launch\) at most 1.1  three'
+    has gpu/limits.md '^\| reduce on cuda:0,0, rate over copies \| 0.800 \| 0.700 .. 0.900 \| at least 0.8 \| met \|$'
+    # A launch more that only one side has, or that failed, is in no pair; another that is slow counts.
+    cells largest measured 'cuda:0 dp 1 0 103
+cuda:0 plain 1 0 100
+cuda:0 dp 1 1 100
+cuda:0 plain 1 1 100 failed
+cuda:0 plain 1 2 100'
+    expect_limits 1
+    has limits '^MISSED +1.030 \(one launch\)'
+    cells largest simulated 'cuda:0 dp 1 0 100
+cuda:0 plain 1 0 100'
+    copies 0.79 nan 0.9
+    sed -i 's/95$/94/' gpu/records/gemm.tsv
+    expect_limits 1
+    has limits '^not measured .*wrapper'
+    has limits '^MISSED +0.940 \(0.940 .. 0.940\) at least 0.95  matrix'
+    [ "$(grep -c '^not measured .*over copies' limits)" -eq 2 ] || fail "a NaN is a number: $(cat limits)"
+    copies 0.79
+    expect_limits 1
+    [ "$(grep -c '^MISSED .*over copies' limits)" -eq 2 ] || fail "$(cat limits)"
+}
+
+# The product beside PyTorch's, on the host; a program that fails or says nothing is no measurement.
+test_gemm() {
+    local compare status=0
+    compare=$(dirname "$check")/compare-pytorch
+    "$compare" gemm --device cpu --size 64 --rounds 3 --launches 2 --out gemm.tsv \
+        --program "$build/suites/test/gpu/lockstep-gemm-rate" >out 2>err || status=$?
+    if [ "$status" -eq 77 ]; then cat err && exit 77; fi
+    [ "$status" -eq 0 ] || fail "status $status"
+    [ "$(grep -cE $'^measured\tcpu\t64\t[0-9.]+\t[0-9.]+$' gemm.tsv)" -eq 2 ] || fail "$(cat gemm.tsv)"
+    for program in /bin/false /bin/true; do
+        expect 1 "$compare" gemm --device cpu --size 64 --rounds 3 --launches 1 --out none.tsv --program "$program"
+        has err '^compare-pytorch gemm: lockstep: '
+        rm none.tsv
+    done
+    expect 2 "$compare" gemm --device cpu --out gemm.tsv --program /bin/false
+}
+
+test_misuse() {
+    expect 0 "$check" --help
+    has out '^usage: scripts/gpu-check'
+    while read -r words; do
+        # shellcheck disable=SC2086 # words
+        expect 2 "$check" $words
+        [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $words"
+    done <<'WORDS'
+--fast
+cuda:0
+--minutes 0 --out gpu
+--minutes x --out gpu
+--minutes
+--out
+--simulate /nothing --out gpu
+--programs /nothing --out gpu
+--programs . --simulate . --out gpu
+--out .
+WORDS
+    [ ! -e gpu ] || fail "a folder was made"
+    expect 0 "$(dirname "$check")/gpu-limits" --help
+    for words in '' --fast /nothing 'a b'; do
+        # shellcheck disable=SC2086 # words
+        expect 2 "$(dirname "$check")/gpu-limits" $words
+        [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $words"
+    done
+}
+
+"test_$name"
