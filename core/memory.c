@@ -78,14 +78,13 @@ static int chunk_open(struct dp_stack *stack, size_t bytes, struct dp_chunk **ch
     c->bytes = bytes > least ? bytes : least;
     int status = dp_slot_take(stack->slot, c->bytes, &c->memory, NULL);
     if (status && c->bytes > bytes) {
-        /* What an earlier step needed is not to be had any more: take what this one needs. */
+        /* The size of an earlier step cannot be allocated any more: take what this one needs. */
         stack->wanted = 0;
         c->bytes = bytes;
         status = dp_slot_take(stack->slot, c->bytes, &c->memory, NULL);
     }
     if (status) {
-        dp_fail(err, status, "%s: %zu bytes of memory are not to be had", stack->slot->info.name,
-                c->bytes);
+        dp_fail(err, status, "%s: cannot allocate %zu bytes", stack->slot->info.name, c->bytes);
         free(c);
         return status;
     }
@@ -96,8 +95,8 @@ static int chunk_open(struct dp_stack *stack, size_t bytes, struct dp_chunk **ch
 int dp_stack_take(struct dp_stack *stack, size_t bytes, void **memory, struct dp_error *err)
 {
     if (bytes > SIZE_MAX - ALIGNMENT)
-        return dp_fail(err, DP_ENOMEM, "%s: %zu bytes of memory are not to be had",
-                       stack->slot->info.name, bytes);
+        return dp_fail(err, DP_ENOMEM, "%s: cannot allocate %zu bytes", stack->slot->info.name,
+                       bytes);
     const size_t need = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct dp_chunk **link = stack->current ? &stack->current : &stack->first;
     while (*link && (*link)->bytes - (*link)->used < need)

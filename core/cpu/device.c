@@ -31,8 +31,7 @@ static int cpu_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct d
     /* Others are as long as asked for, so that a sanitizer sees the byte behind them. */
     const size_t size = large ? (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE : bytes;
     if (posix_memalign(memory, large ? LARGE_PAGE : 64, size ? size : 1) != 0)
-        return dp_fail(err, DP_ENOMEM, "%s: %zu bytes of memory are not to be had", slot->info.name,
-                       bytes);
+        return dp_fail(err, DP_ENOMEM, "%s: cannot allocate %zu bytes", slot->info.name, bytes);
     if (large)
         madvise(*memory, size, MADV_HUGEPAGE);
     return 0;

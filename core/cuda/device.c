@@ -135,8 +135,7 @@ static int cuda_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct 
     const cudaError_t error = cudaMalloc(memory, bytes ? bytes : 1);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
-        return dp_fail(err, DP_ENOMEM, "%s: %zu bytes of memory are not to be had", slot->info.name,
-                       bytes);
+        return dp_fail(err, DP_ENOMEM, "%s: cannot allocate %zu bytes", slot->info.name, bytes);
     }
     return error ? dp_cuda_fail(slot, "cudaMalloc", error, err) : 0;
 }

@@ -96,7 +96,7 @@ static int touch_all(struct dp_replicas *r, struct dp_error *err)
     struct dp_tasks tasks = {
         .group = r->group, .n = r->n, .phase = DP_PHASE_NONE, .step = touch_values, .arg = r};
     if (r->group->in_team)
-        return 0; /* the workers are not to be had */
+        return 0; /* the workers are busy */
     memcpy(tasks.slot, r->slot, sizeof tasks.slot);
     return dp_tasks_run(&tasks, err);
 }

@@ -29,13 +29,19 @@ static const struct argp_option option_table[] = {
      .arg = "NAME",
      .doc = "kernels and communicator: cpu (default) or cpu-ref; on GPUs cuda (default) or "
             "cuda-staged"},
-    {.name = "bind", .key = 'n', .arg = "cores|none", .doc = "of the workers (default cores)"},
+    {.name = "bind",
+     .key = 'n',
+     .arg = "cores|none",
+     .doc = "bind each worker to cores (default) or not"},
     COMMAND_REQUIRE_OPTION,
     {.name = "ctest-resources",
      .key = KEY_RESOURCES,
      .doc = "print the GPUs as a resource specification for ctest --resource-spec-file, one slot "
             "for each; with --require-devices alone"},
-    {.name = "format", .key = 'f', .arg = "text|json", .doc = "of the output (default text)"},
+    {.name = "format",
+     .key = 'f',
+     .arg = "text|json",
+     .doc = "format of the output (default text)"},
     {0}};
 
 /* The resources are all GPUs, whatever a list names, in one format. */

@@ -78,7 +78,7 @@ enum { COMMAND_REQUIRE = 512 };
 #define COMMAND_REQUIRE_OPTION                                                                     \
     {                                                                                              \
         .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N",                             \
-        .doc = "fewer than N devices, or a skip for want of them, are a failure (default 0)"       \
+        .doc = "exit with 1 if there are fewer than N devices, never with a skip (default 0)"      \
     }
 error_t command_require(const struct argp_state *state, const char *arg, size_t *required);
 /* One line about an error of core, and the exit status for it. */

@@ -81,12 +81,13 @@ static void bars(struct text_out *out, const struct report *report, bool ratios)
     if (range.hi > 0) {
         report_add(text, " Bars of ");
         add_span(text, range);
-        report_add(text, " launches: smallest to largest launch, a range and no interval.");
+        report_add(text,
+                   " launches: smallest to largest launch; this is a range, not an interval.");
     }
     if (single.hi > 0) {
         report_add(text, " Bars of one launch: 5th to 95th percentile of its ");
         add_span(text, single);
-        report_add(text, " steps, which depend on each other: a spread and no interval.");
+        report_add(text, " steps; steps are correlated, so this is a spread, not an interval.");
     }
     text_print(out, "%s", text);
 }
@@ -129,8 +130,8 @@ static void phases(struct text_out *out)
                "Where a step goes, at the smallest and the largest batch that most numbers of "
                "devices have: of each phase the slowest replica, step by step, then the median "
                "over steps and over "
-               "launches. What the phases lack of the median step is other: waiting and "
-               "handing over between them. Phases of different replicas may overlap. All "
+               "launches. Other: time outside all phases, such as waiting and hand-offs between "
+               "them. Phases of different replicas may overlap. All "
                "batches are in the table of cells.");
 }
 
@@ -146,8 +147,8 @@ static void distribution(struct text_out *out, const struct report *report)
 
     add_span(text, steps(report));
     text_print(out,
-               "How many of the steps took at most so long, at the smallest and the largest "
-               "batch: all timed steps of all verified launches together (%s of each launch "
+               "Cumulative share of steps by time, at the smallest and the largest batch: all "
+               "timed steps of all verified launches together (%s of each launch "
                "after warm-up), outliers included. Steps of one launch depend on each other.",
                text);
 }
@@ -165,13 +166,13 @@ static void modes(struct text_out *out, const struct report *report)
 static void overlap(struct text_out *out)
 {
     text_print(out,
-               "A step of DistributedDataParallel without its reduction, the reduction alone, one "
-               "upon the other, and as a line the whole step: what of the upper part is above "
-               "the line is hidden behind backward; the number over a bar is that share. "
+               "DistributedDataParallel: a step without its reduction, and the reduction alone, "
+               "stacked. The line is the whole step. The part of the bar above the line overlaps "
+               "backward; the number over a bar is its share of the reduction. "
                "The three are measured in turns; medians over rounds, then over launches, whose "
                "range is in the table. On "
                "virtual devices the reduction is work of the same cores, and none of them is "
-               "idle: what is hidden there is reported, not judged.");
+               "idle: the overlap there is reported, not judged.");
 }
 
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure)

@@ -91,8 +91,8 @@ static void about_launches(struct text_out *out, const struct report *report,
                 FEWEST);
     else
         caution(out, before, after,
-                "%zu of %zu cells have fewer than %d verified launches, so a range and no interval "
-                "(sweep with --launches %d).",
+                "%zu of %zu cells have fewer than %d verified launches: they have a range, not an "
+                "interval (sweep with --launches %d).",
                 counts->no_interval, counts->points, FEWEST, FEWEST);
 }
 

@@ -147,7 +147,7 @@ static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_poin
     report_add(text, ", ");
     report_add_bound(text, point);
     if (is_open(point))
-        report_add(text, " (which of the two is faster is open)");
+        report_add(text, " (difference not significant)");
 }
 
 static void print_sentence(struct text_out *out, char text[REPORT_CELL_TEXT])

@@ -15,7 +15,7 @@ expect_count 3 '"status":"ok"' memory.jsonl
 expect_count 3 '"status":"oom"' memory.jsonl
 grep '"status":"oom"' memory.jsonl | grep -c '"global_batch":100000' >n
 [ "$(cat n)" -eq 3 ] || fail "not the large batch: $(cut -c1-300 memory.jsonl)"
-expect_count 3 '"reason":"[^"]*cuda:[01].*\(not to be had\|out of memory\)' memory.jsonl
+expect_count 3 '"reason":"[^"]*cuda:[01].*\(cannot allocate\|out of memory\)' memory.jsonl
 expect_count 0 '"validated":true.*"status":"oom"\|"status":"oom".*"validated":true' memory.jsonl
 expect_count 1 '^  oom  *3$' err
 expect_count 1 '^  verified  *3$' err

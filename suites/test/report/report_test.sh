@@ -198,7 +198,7 @@ test_repeated() {
     records launches
     report 0 launches.jsonl --out out
     has out/index.html 'All 240 planned launches of 80 cells'
-    has out/index.html 'Bars of 3 launches: smallest to largest launch, a range and no interval.'
+    has out/index.html 'Bars of 3 launches: smallest to largest launch; this is a range, not an interval.'
     has out/index.html '80 of 80 cells have fewer than 6 verified launches'
     has_not out/index.html '>95 % interval<'
     [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
