@@ -7,6 +7,7 @@ import copy
 import json
 import math
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -33,6 +34,14 @@ class Figures(unittest.TestCase):
             self.assertEqual(figures.interval_rank(n)[0], k, n)
         self.assertEqual(figures.interval_rank(6)[1], 1 - 2 / 64)
         self.assertGreaterEqual(figures.interval_rank(500)[1], 0.95)
+
+    def test_the_scripts_have_the_same_ranks(self) -> None:
+        scripts = os.path.join(PEERS, *[os.pardir] * 3, "scripts")
+        with open(os.path.join(scripts, "interval.awk"), encoding="utf-8") as file:
+            program = file.read() + "BEGIN { for (n = 1; n <= 300; n++) print interval_rank(n) }"
+        printed_ranks = subprocess.run(["awk", program], stdout=subprocess.PIPE, check=True, text=True).stdout
+        self.assertEqual([int(rank) for rank in printed_ranks.split()],
+                         [max(1, figures.interval_rank(n)[0]) for n in range(1, 301)])
 
     def test_a_range_is_no_interval(self) -> None:
         few = figures.figure_of([3.0, 1.0, 2.0, 5.0, 4.0])

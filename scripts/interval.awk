@@ -1,0 +1,17 @@
+# The median of n independent values, and its interval, for awk programs of scripts/. It is the sum
+# of harness/numbers/stats.c: order statistics between which the median lies in at least 95 % of all cases.
+
+# Of x[1] .. x[n], sorted ascending.
+function median(x, n)
+{
+    return n % 2 ? x[(n + 1) / 2] : (x[n / 2] + x[n / 2 + 1]) / 2
+}
+
+# The interval is x[rank] .. x[n + 1 - rank]. Below 6 values rank is 1: the range, and no interval.
+function interval_rank(n, tail, term, rank)
+{
+    tail = term = 2 ^ -n
+    for (rank = 1; 2 * (tail + term * (n - rank + 1) / rank) <= 0.05; rank++)
+        tail += term *= (n - rank + 1) / rank
+    return rank
+}
