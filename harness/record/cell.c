@@ -1,7 +1,8 @@
 /* record/cell.c: what the records of a cell say of it before it is run. */
 #include "record/cell.h"
 
-#include <math.h>
+#include "record/roles.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,12 +11,10 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     struct record_key *key = &cell->key;
 
     memset(cell, 0, sizeof *cell);
+    record_unknown(record_cell_fields, cell);
     cell->order_index = config->order_index;
     cell->status = RECORD_BROKEN;
     cell->first_bad_step = -1;
-    cell->bytes_per_step = cell->compute_alone_ns = cell->comm_alone_ns = NAN;
-    cell->whole_ns = cell->hidden_frac = NAN;
-    cell->probe_bound = cell->probe_ratio = NAN;
     cell->n_ranks = config->n_devices;
     cell->model_params = workload_params(&config->workload);
     cell->flops_per_step = workload_flops(&config->workload, config->rows);

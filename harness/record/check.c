@@ -151,30 +151,7 @@ static bool same(double a, double b)
 
 static bool same_summary(const struct record_cell *a, const struct record_cell *b)
 {
-    const double pairs[][2] = {
-        {a->median_ns, b->median_ns},
-        {a->mean_ns, b->mean_ns},
-        {a->min_ns, b->min_ns},
-        {a->max_ns, b->max_ns},
-        {a->p05_ns, b->p05_ns},
-        {a->p25_ns, b->p25_ns},
-        {a->p75_ns, b->p75_ns},
-        {a->p95_ns, b->p95_ns},
-        {a->ci_lo_ns, b->ci_lo_ns},
-        {a->ci_hi_ns, b->ci_hi_ns},
-        {a->ci_coverage, b->ci_coverage},
-        {a->has_ci, b->has_ci},
-        {a->cv, b->cv},
-        {a->rho1, b->rho1},
-        {a->n_eff, b->n_eff},
-        {a->throughput_samples_per_s, b->throughput_samples_per_s},
-        {a->outside_frac, b->outside_frac},
-        {(double)a->n_valid, (double)b->n_valid},
-    };
-    bool equal = true;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
-        equal = equal && same(pairs[i][0], pairs[i][1]);
-    }
+    bool equal = !record_differs(record_derived_fields, RECORD_ALL_ROLES, a, b);
     for (int p = 0; p < RECORD_PHASES; ++p) {
         equal = equal && same(a->phase_median_ns[p], b->phase_median_ns[p]);
     }

@@ -226,6 +226,7 @@ static int read_field(const json_t *value, const struct record_field *field, voi
     switch (field->kind) {
     case RECORD_TEXT:
     case RECORD_HASH:
+    case RECORD_OPTIONS:
         return read_text(value, field, member, err);
     case RECORD_BOOL:
         if (!json_is_boolean(value)) {
@@ -260,7 +261,8 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
 {
     for (; field->name; ++field) {
         const json_t *value = json_object_get(object, field->name);
-        if ((value || !field->later) && read_field(value, field, to, err) != 0) {
+        const bool here = field->kind != RECORD_NESTED && (value || !field->later);
+        if (here && read_field(value, field, to, err) != 0) {
             return -1;
         }
     }

@@ -1,6 +1,6 @@
-/* record/json.h: internal to this room: which struct member is which JSON field.
+/* record/json.h: internal to this room: records as JSON, read and written.
  *
- * One table per object drives both the writer and the reader, so that they cannot disagree. */
+ * One table per object (record/roles.h) drives both, so that they cannot disagree. */
 #ifndef HARNESS_RECORD_JSON_H
 #define HARNESS_RECORD_JSON_H
 
@@ -8,39 +8,7 @@
 #include <stddef.h>
 
 #include "record/record.h"
-
-/* A larger integer is not exact in every JSON reader: it is written as text or refused. */
-#define RECORD_EXACT_MAX ((json_int_t)1 << 53)
-
-enum record_kind {
-    RECORD_TEXT,  /* char[bytes] */
-    RECORD_HASH,  /* char[17]: 16 hex digits */
-    RECORD_BOOL,  /* bool */
-    RECORD_INT,   /* int */
-    RECORD_LONG,  /* long */
-    RECORD_COUNT, /* size_t, as a number */
-    RECORD_U64,   /* uint64_t, as a number: nanoseconds, bytes */
-    RECORD_BIG,   /* uint64_t, as text: seeds, times since 1970 */
-    RECORD_REAL   /* double; null: NaN */
-};
-
-struct record_field {
-    const char *name; /* NULL ends a table */
-    enum record_kind kind;
-    size_t offset, bytes;
-    json_int_t min, max; /* of integers */
-    bool later;          /* records of minor 0 do not have it: it stays as it is */
-};
-
-extern const struct record_field record_run_fields[], record_slot_fields[];
-extern const struct record_field record_key_fields[], record_cell_fields[];
-extern const struct record_field record_end_fields[];
-
-struct record_end {
-    char run_id[17];
-    size_t planned, ok, not_ok;
-    bool interrupted;
-};
+#include "record/roles.h"
 
 /* "run" of "lockstep/run/1.1". */
 enum record_type { RECORD_IS_RUN, RECORD_IS_CELL, RECORD_IS_END, RECORD_TYPES };

@@ -15,6 +15,7 @@
 #include "build_info.h"
 #include "numbers/equal.h"
 #include "record/machine.h"
+#include "record/roles.h"
 
 enum { CLOCK_CALLS = 10000 };
 
@@ -211,49 +212,6 @@ static int differs(const char *what, const char *here, const char *there, char *
     return -1;
 }
 
-static int compare_counts(const struct record_run *here, const struct record_run *there, char *why,
-                          size_t bytes)
-{
-    const struct {
-        const char *what;
-        int here, there;
-    } pairs[] = {{"number of cores", here->cores, there->cores},
-                 {"number of processing units", here->pus, there->pus},
-                 {"number of usable processing units", here->usable_pus, there->usable_pus},
-                 {"number of devices", here->n_slots, there->n_slots}};
-
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
-        char a[16], b[16];
-
-        snprintf(a, sizeof a, "%d", pairs[i].here);
-        snprintf(b, sizeof b, "%d", pairs[i].there);
-        if (differs(pairs[i].what, a, b, why, bytes))
-            return -1;
-    }
-    return 0;
-}
-
-static void describe_slot(const struct record_slot *slot, char *text, size_t bytes)
-{
-    snprintf(text, bytes, "%s on %s, %sbound", slot->name, slot->cores, slot->bound ? "" : "not ");
-}
-
-/* Both have the same number of them. */
-static int compare_slots(const struct record_run *here, const struct record_run *there, char *why,
-                         size_t bytes)
-{
-    for (int i = 0; i < here->n_slots; ++i) {
-        char what[32], a[200], b[200];
-
-        snprintf(what, sizeof what, "device %d", i);
-        describe_slot(&here->slot[i], a, sizeof a);
-        describe_slot(&there->slot[i], b, sizeof b);
-        if (differs(what, a, b, why, bytes))
-            return -1;
-    }
-    return 0;
-}
-
 bool provenance_same_source(const struct record_run *a, const struct record_run *b)
 {
     const bool known = a->git_sha[0] != '\0' && strcmp(a->git_sha, "unknown") != 0;
@@ -280,33 +238,39 @@ static int compare_source(const struct record_run *here, const struct record_run
     return -1;
 }
 
+/* Both have the same number of them. */
+static int compare_slots(const struct record_run *here, const struct record_run *there, char *why,
+                         size_t bytes)
+{
+    int slot = 0;
+    const struct record_field *field = record_slots_differ(here, there, here->n_slots, &slot);
+    char what[64], a[128], b[128];
+
+    if (!field)
+        return 0;
+    snprintf(what, sizeof what, "%s of device %d", field->words, slot);
+    record_show(field, &here->slot[slot], a, sizeof a);
+    record_show(field, &there->slot[slot], b, sizeof b);
+    return differs(what, a, b, why, bytes);
+}
+
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes)
 {
-    const struct {
-        const char *what, *here, *there;
-    } pairs[] = {{"version", here->program_version, there->program_version},
-                 {"compiler", here->compiler, there->compiler},
-                 {"set of compiler flags", here->cflags, there->cflags},
-                 {"build type", here->build_type, there->build_type},
-                 {"sanitizers", here->sanitizers, there->sanitizers},
-                 {"processor", here->cpu_model, there->cpu_model},
-                 {"machine", here->node_hash, there->node_hash},
-                 {"class of machine", here->machine_class, there->machine_class},
-                 {"start of the machine", here->machine_instance, there->machine_instance},
-                 {"environment", here->environment, there->environment},
-                 {"governor", here->governor, there->governor},
-                 {"clock", here->clock, there->clock},
-                 {"kernel", here->kernel, there->kernel},
-                 {"C library", here->libc, there->libc},
-                 {"BLAS", here->blas, there->blas},
-                 {"GPU software", here->gpu_software, there->gpu_software},
-                 {"communicator", here->communicator, there->communicator}};
+    const struct record_field *field =
+        record_differs(record_run_fields, RECORD_APART | RECORD_HOST, here, there);
+    char a[1024], b[1024];
 
     if (compare_source(here, there, why, bytes))
         return -1;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i)
-        if (differs(pairs[i].what, pairs[i].here, pairs[i].there, why, bytes))
-            return -1;
-    return compare_counts(here, there, why, bytes) ? -1 : compare_slots(here, there, why, bytes);
+    if (field) {
+        record_show(field, here, a, sizeof a);
+        record_show(field, there, b, sizeof b);
+        return differs(field->words, a, b, why, bytes);
+    }
+    snprintf(a, sizeof a, "%d", here->n_slots);
+    snprintf(b, sizeof b, "%d", there->n_slots);
+    if (differs("number of devices", a, b, why, bytes))
+        return -1;
+    return compare_slots(here, there, why, bytes);
 }

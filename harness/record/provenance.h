@@ -19,7 +19,8 @@ bool provenance_simulated(struct dp_group *group);
  * unknown commit is not the same as an unknown one: then only the digest shows it. */
 bool provenance_same_source(const struct record_run *a, const struct record_run *b);
 
-/* 0 when both records are of the same program on the same machine; else -1 and what differs. */
+/* 0 when both records are of the same program on the same machine, started once, as all fields of
+ * the roles identity, build, system, machine and host say; else -1 and what differs. */
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes);
 

@@ -268,9 +268,7 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
                           struct record_cell *cell, struct text_error *err)
 {
     memset(cell, 0, sizeof *cell);
-    cell->outside_frac = NAN;
-    cell->bytes_per_step = cell->compute_alone_ns = cell->comm_alone_ns = NAN;
-    cell->whole_ns = cell->hidden_frac = NAN;
+    record_unknown(record_cell_fields, cell);
     const json_t *key = find_object(root, "cell", err);
     const json_t *medians = !key ? NULL : find_object(root, "phase_median_ns", err);
     int status = !medians ? -1 : record_json_fields(key, record_key_fields, &cell->key, err);

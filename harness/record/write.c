@@ -54,6 +54,7 @@ static json_t *field_value(const struct record_field *field, const void *object)
     switch (field->kind) {
     case RECORD_TEXT:
     case RECORD_HASH:
+    case RECORD_OPTIONS:
         return text_value(member);
     case RECORD_BOOL:
         return json_boolean(*(const bool *)member);
@@ -69,6 +70,8 @@ static json_t *field_value(const struct record_field *field, const void *object)
         return big_value(*(const uint64_t *)member);
     case RECORD_REAL:
         return real_value(*(const double *)member);
+    case RECORD_NESTED:
+        break;
     }
     return NULL;
 }
@@ -78,7 +81,9 @@ static int put_fields(json_t *object, const struct record_field *field, const vo
 {
     int status = 0;
     for (; field->name; ++field) {
-        status |= json_object_set_new(object, field->name, field_value(field, from));
+        if (field->kind != RECORD_NESTED) {
+            status |= json_object_set_new(object, field->name, field_value(field, from));
+        }
     }
     return status;
 }

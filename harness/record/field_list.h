@@ -1,0 +1,189 @@
+/* record/field_list.h: every field of a record, a row each: what it is called, what it is measured
+ * in, what it is for, and what it means.
+ *
+ * The structs of record/record.h, the tables that read, write and compare records, and the lists of
+ * fields in results/README.md are made from these rows, so a field that is here is in all of them.
+ * The order is the order in the file.
+ *
+ *   T(name, bytes, since, role, unit, words, meaning)          text: char[bytes]
+ *   I(name, least, most, since, role, unit, words, meaning)    a small integer: int
+ *   F(kind, name, since, role, unit, words, meaning)           enum record_kind: see record/roles.h
+ *   N(name, type, role, unit, meaning)                         arrays, objects, enumerations: their
+ *                                                              members and code are written by hand
+ *
+ * since: FIRST, or LATER where records of minor 0 do not have it. role: enum record_role. words:
+ * what a message calls it, after "the". */
+#ifndef HARNESS_RECORD_FIELD_LIST_H
+#define HARNESS_RECORD_FIELD_LIST_H
+
+#define RECORD_MAX_RANKS 64
+#define RECORD_MAX_SLOTS 64
+
+/* clang-format off */
+
+/* The manifest: once per file. */
+#define RECORD_RUN_FIELDS(T, I, F, N) \
+F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "names this run; every other line of the file repeats it") \
+T(created_utc, 32, FIRST, CONDITION, "ISO 8601", "start", "when the sweep started") \
+T(source, 16, FIRST, SYSTEM, "", "source", "`measured`, or `simulated`") \
+F(BIG, seed, FIRST, CONDITION, "integer", "seed", "of the order of the cells and of the data") \
+F(COUNT, planned, FIRST, CONDITION, "cells", "number of cells", "of all launches") \
+T(scaling, 8, LATER, IDENTITY, "", "scaling", "`strong`: the batches are global; `weak`: they are rows per device (since 1.1)") \
+I(launches, 1, INT_MAX, LATER, CONDITION, "", "number of launches", "of every cell, each by a fresh process (since 1.1)") \
+F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that define the sweep, defaults included, in one order, as one line. Runs with other options that no other field has (`--graphs off`) are told apart") \
+T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
+T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels: `cpu` (CBLAS), `cpu-ref` (portable, the definition), `cuda`, or `cuda-staged` (all transfers through the host)") \
+T(communicator, 32, FIRST, IDENTITY, "", "communicator", "what carries data between slots: `threads`, `staged`, `peer`, or `peer-staged` (peer access was refused)") \
+T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS; empty without GPUs, missing in old records") \
+T(program_version, 32, FIRST, BUILD, "", "version", "of lockstep") \
+T(git_sha, 48, FIRST, BUILD, "", "commit", "commit it was built from, or `unknown`") \
+F(BOOL, git_dirty, FIRST, BUILD, "", "working tree", "the working tree had changes: do not publish") \
+T(source_digest, 65, LATER, BUILD, "SHA-256", "digest of the source", "of the files that the program was built from, which tells two changed trees apart; missing in old records") \
+T(machine_class, 65, LATER, MACHINE, "SHA-256", "class of machine", "of the kind of machine: processor with its flags, caches, packages, cores, processing units, kernel set of the BLAS, GPUs, memory to 1 GiB. The host name has no part in it. Missing in old records, empty where it cannot be read") \
+T(machine_instance, 65, LATER, HOST, "SHA-256", "start of the machine", "of the machine's id and the id of its start: another one after each boot; missing in old records") \
+T(environment, 1024, LATER, SYSTEM, "", "environment", "`NAME=VALUE` of each variable that changes a result: `OPENBLAS_*`, `OMP_*`, `GOMP_*`, `KMP_*`, `GOTO_*`, `BLIS_*`, `MKL_*`, `DNNL_*`, `CUDA_*`, `CUBLAS_*`, `NCCL_*`, `MALLOC_*`, `NVIDIA_TF32_OVERRIDE`, `GLIBC_TUNABLES`, `HWLOC_XMLFILE`, `HWLOC_THISSYSTEM`; missing in old records") \
+T(compiler, 96, FIRST, BUILD, "", "compiler", "name and version") \
+T(cflags, 256, FIRST, BUILD, "", "set of compiler flags", "what the compiler was told") \
+T(build_type, 32, FIRST, BUILD, "", "build type", "times of a debug build mean nothing") \
+T(sanitizers, 64, FIRST, BUILD, "", "sanitizers", "times of a build with any mean nothing") \
+T(kernel, 128, FIRST, SYSTEM, "", "kernel", "of the operating system") \
+T(libc, 64, FIRST, SYSTEM, "", "C library", "name and version") \
+T(hwloc_version, 32, FIRST, BUILD, "", "version of hwloc", "of the library that reads the topology") \
+T(blas, 160, FIRST, BUILD, "", "BLAS", "the library of matrix products, and its kernel set here") \
+T(node_hash, 17, FIRST, HOST, "", "machine", "stands for the host name, which is not stored") \
+T(cpu_model, 128, FIRST, MACHINE, "", "processor", "as it calls itself") \
+T(governor, 32, FIRST, SYSTEM, "", "governor", "of the CPU's frequency, `unknown` where it cannot be read") \
+I(packages, 0, INT_MAX, FIRST, MACHINE, "", "number of packages", "of the machine") \
+I(numa_nodes, 0, INT_MAX, FIRST, MACHINE, "", "number of NUMA nodes", "of the machine") \
+I(cores, 0, INT_MAX, FIRST, MACHINE, "", "number of cores", "of the machine") \
+I(pus, 0, INT_MAX, FIRST, MACHINE, "", "number of processing units", "hardware threads of the machine") \
+I(usable_pus, 0, INT_MAX, FIRST, MACHINE, "", "number of usable processing units", "those this process was allowed to use") \
+F(U64, mem_bytes, FIRST, CONDITION, "bytes", "main memory", "main memory that the kernel left, which differs from start to start; `machine_class` has it to 1 GiB") \
+F(U64, l1d_bytes, FIRST, MACHINE, "bytes", "size of the L1 cache", "of one L1 data cache, 0 if unknown") \
+F(U64, l2_bytes, FIRST, MACHINE, "bytes", "size of the L2 cache", "of one L2 cache, 0 if unknown") \
+F(U64, l3_bytes, FIRST, MACHINE, "bytes", "size of the L3 cache", "of one L3 cache, 0 if unknown") \
+F(REAL, timer_tick_ns, FIRST, CONDITION, "ns", "tick of the clock", "smallest step seen of the clock") \
+F(REAL, timer_overhead_ns, FIRST, CONDITION, "ns", "time of a reading", "median difference of two readings of the clock") \
+T(clock, 32, FIRST, IDENTITY, "", "clock", "the clock that all times are read from") \
+T(sync_method, 64, FIRST, IDENTITY, "", "start of a step", "how replicas are aligned before a step is timed") \
+T(rank_reduction, 32, FIRST, IDENTITY, "", "time of a step", "how one step time comes from those of the replicas") \
+N(chain, "text", CONDITION, "", "`sha256`: the file is sealed, see above; missing: it is not") \
+N(load_avg, "3 numbers", CONDITION, "processes", "load over 1, 5 and 15 minutes at the start") \
+N(slots, "objects", MACHINE, "", "the devices, at most 64, see below")
+
+/* A device of the list. */
+#define RECORD_SLOT_FIELDS(T, I, F, N) \
+T(name, 32, FIRST, IDENTITY, "", "name", "`virt:0`") \
+T(kind, 16, FIRST, IDENTITY, "", "kind", "`virt` or `cuda`") \
+T(cores, 128, FIRST, SYSTEM, "", "set of cores", "list of hardware threads such as `0-3,8`, empty if not bound") \
+I(numa_node, -1, INT_MAX, FIRST, SYSTEM, "", "NUMA node", "-1 unknown") \
+F(BOOL, bound, FIRST, SYSTEM, "", "binding", "its worker is bound to those cores") \
+T(model, 64, LATER, MACHINE, "", "model", "of a GPU, else empty") \
+T(bus, 16, LATER, MACHINE, "", "PCI address", "of a GPU, else empty") \
+F(BOOL, near, LATER, SYSTEM, "", "nearness", "of a GPU: cores and NUMA node are those beside it")
+
+/* What identifies a cell. */
+#define RECORD_KEY_FIELDS(T, I, F, N) \
+T(workload, 96, FIRST, IDENTITY, "", "workload", "`mlp:1024,1024`") \
+T(mode, 8, FIRST, IDENTITY, "", "mode", "`dp`, `ddp`, or `plain`: the model alone on one device, without the wrapper") \
+T(devices, 64, FIRST, IDENTITY, "", "device list", "`virt:2`") \
+I(n_devices, 0, RECORD_MAX_RANKS, FIRST, IDENTITY, "", "number of devices", "in the list") \
+F(COUNT, global_batch, FIRST, IDENTITY, "rows", "batch", "of all devices") \
+T(dtype, 8, FIRST, IDENTITY, "", "math", "how matrix products are computed: `f32`, true fp32; `tf32`, operands rounded by the GPU; `bf16`, operands rounded to bfloat16, sums in fp32; everything else is fp32 in all of them") \
+T(backend, 32, FIRST, IDENTITY, "", "backend", "as in the first line") \
+T(communicator, 32, FIRST, IDENTITY, "", "communicator", "as in the first line") \
+F(COUNT, bucket_bytes, LATER, IDENTITY, "bytes", "bucket", "of `ddp`: at which a bucket of gradients is full; 0: PyTorch's, 1 MiB for the first and 25 MiB for the others; 0 in other modes") \
+I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same point by a fresh process, from 0; the number of its block")
+
+/* A finished cell. */
+#define RECORD_CELL_FIELDS(T, I, F, N) \
+F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "as in the first line") \
+F(HASH, cell_id, FIRST, CONDITION, "16 hex digits", "cell", "a function of the fields in `cell` alone: the same cell of another run has the same id") \
+N(cell, "object", IDENTITY, "", "what identifies the cell, see below") \
+N(status, "text", RESULT, "", "`ok`, `failed`, `broken`, `crashed`, `timeout`, `oom` or `skipped`") \
+F(COUNT, order_index, FIRST, CONDITION, "index", "place", "position in the randomised order of the sweep, over all blocks") \
+T(reason, 320, FIRST, RESULT, "", "reason", "why it is not `ok`; empty when it is") \
+F(BOOL, validated, FIRST, RESULT, "", "verdict", "every check of the results passed; always true when `status` is `ok`") \
+F(COUNT, values_checked, FIRST, RESULT, "values", "number of values", "compared bit for bit with the independent reference") \
+F(COUNT, steps_checked, FIRST, RESULT, "steps", "number of steps", "whose results were compared by digest") \
+F(COUNT, probe_values, LATER, RESULT, "values", "probe", "of the probe, one step before the warm-up on numbers with all the bits of a float, compared with the reference within derived bounds") \
+F(REAL, probe_bound, LATER, RESULT, "", "bound of the probe", "the widest bound of an output of the probe, as a part of the output; `null` without a probe") \
+F(REAL, probe_ratio, LATER, RESULT, "", "difference of the probe", "the largest difference of a value of the probe as a part of its bound: above 1 the cell failed; `null` without a probe") \
+F(U64, probe_ns, LATER, RESULT, "ns", "time of the probe", "what the probe took, its reference included; a part of `setup_ns`") \
+I(exact_bits, 0, 24, LATER, RESULT, "bits", "number of bits", "the fewest significant bits that the exact data reach in the outputs or in the gradient of a weight: a result rounded to fewer changes those numbers (the probe finds the others); 0 where the workload rounds") \
+F(LONG, first_bad_step, FIRST, RESULT, "index", "first bad step", "first step with wrong results, -1: none") \
+F(BOOL, oversubscribed, FIRST, MACHINE, "", "sharing of cores or GPUs", "more devices than cores, or several slots on one GPU: evidence that it works, none of performance") \
+F(COUNT, model_params, FIRST, IDENTITY, "values", "number of parameters", "parameters of the model") \
+F(REAL, flops_per_step, FIRST, IDENTITY, "operations", "work of a step", "of the matrix products, forward and backward, whole batch") \
+T(warmup_rule, 128, FIRST, IDENTITY, "", "rule of the warm-up", "how the end of the warm-up was found") \
+F(BOOL, steady_state, FIRST, RESULT, "", "steady state", "the rule was met; false: the time limit ended the warm-up") \
+F(COUNT, warmup_steps, FIRST, RESULT, "steps", "warm-up", "samples `0 .. warmup_steps-1` are warm-up") \
+F(COUNT, n_samples, FIRST, RESULT, "steps", "number of samples", "all that were timed, warm-up included") \
+I(n_ranks, 0, RECORD_MAX_RANKS, FIRST, RESULT, "replicas", "number of replicas", "with phase times") \
+N(shard_rows, "integers", RESULT, "rows", "seen by each replica that ran; there may be fewer than devices")
+
+/* What follows from the samples alone: record_derive. */
+#define RECORD_DERIVED_FIELDS(T, I, F, N) \
+F(COUNT, n_valid, FIRST, RESULT, "steps", "number of steps", "that count") \
+F(REAL, median_ns, FIRST, RESULT, "ns", "median", "the typical step") \
+F(REAL, mean_ns, FIRST, RESULT, "ns", "mean", "of the steps that count") \
+F(REAL, min_ns, FIRST, RESULT, "ns", "minimum", "the shortest step") \
+F(REAL, max_ns, FIRST, RESULT, "ns", "maximum", "the longest step") \
+F(REAL, p05_ns, FIRST, RESULT, "ns", "5th percentile", "percentile, by linear interpolation") \
+F(REAL, p25_ns, FIRST, RESULT, "ns", "25th percentile", "percentile, by linear interpolation") \
+F(REAL, p75_ns, FIRST, RESULT, "ns", "75th percentile", "percentile, by linear interpolation") \
+F(REAL, p95_ns, FIRST, RESULT, "ns", "95th percentile", "percentile, by linear interpolation") \
+F(BOOL, has_ci, FIRST, RESULT, "", "interval", "there is an interval; it takes at least 6 steps") \
+F(REAL, ci_lo_ns, FIRST, RESULT, "ns", "lower end", "of the interval of the median from order statistics, at least 95 %") \
+F(REAL, ci_hi_ns, FIRST, RESULT, "ns", "upper end", "of that interval") \
+F(REAL, ci_coverage, FIRST, RESULT, "0..1", "coverage", "what the interval really covers if steps are independent") \
+F(REAL, cv, FIRST, RESULT, "ratio", "variation", "standard deviation / mean") \
+F(REAL, rho1, FIRST, RESULT, "-1..1", "correlation", "of neighbouring steps; if far from 0, the interval is too narrow") \
+F(REAL, n_eff, FIRST, RESULT, "steps", "effective number of steps", "what `n_valid` correlated steps are worth") \
+F(REAL, throughput_samples_per_s, FIRST, RESULT, "rows/s", "throughput", "all rows / all time, stalls included") \
+F(REAL, outside_frac, LATER, RESULT, "0..1", "part outside matrix products", "part of a step not spent in matrix products: one minus the mean over the replicas with rows of their `matmul_ns`, over the step time; then the median (since 1.1)") \
+N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each step, then the median; `null` if not measured")
+
+/* What is measured beside the steps. */
+#define RECORD_BESIDE_FIELDS(T, I, F, N) \
+F(REAL, bytes_per_step, LATER, RESULT, "bytes", "bytes moved", "that crossed devices in the last step, of all replicas; `null`: unknown") \
+F(REAL, compute_alone_ns, LATER, RESULT, "ns", "step without reduction", "of a `ddp` cell: the median of 5 to 11 steps without their reduction, which take turns with as many reductions and whole steps, after the measured steps") \
+F(REAL, comm_alone_ns, LATER, RESULT, "ns", "reduction alone", "the median of those reductions without a step") \
+F(REAL, whole_ns, LATER, RESULT, "ns", "whole step", "the median of those whole steps") \
+F(REAL, hidden_frac, LATER, RESULT, "0..1", "hidden part", "the part of the communication that is hidden: (compute + comm - whole) / comm of these three; what noise puts outside of 0 to 1 is 0 or 1. `null` on one device, and where `comm_alone_ns` is below 20 of the smallest steps of the clock") \
+F(BIG, start_epoch_ns, FIRST, CONDITION, "ns since 1970", "start", "when the cell started") \
+F(U64, setup_ns, FIRST, RESULT, "ns", "setup", "before the first step") \
+F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \
+N(peak_bytes, "integers", RESULT, "bytes", "per device, the most that its tensors held at one time: parameters, gradients, batches, and what a step keeps. Not what libraries take for themselves. Empty: unknown") \
+N(raw, "object", RESULT, "", "the samples, see below") \
+N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before")
+
+/* The end of a sitting. */
+#define RECORD_END_FIELDS(T, I, F, N) \
+F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "as in the first line") \
+F(COUNT, planned, FIRST, CONDITION, "cells", "number of cells", "of all launches") \
+F(COUNT, ok, FIRST, RESULT, "cells", "number of verified cells", "with status `ok`") \
+F(COUNT, not_ok, FIRST, RESULT, "cells", "number of other cells", "with another status") \
+F(BOOL, interrupted, FIRST, CONDITION, "", "interruption", "ended by a signal: `--resume` does the rest") \
+N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before") \
+N(seal, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of this line up to `seal`")
+
+/* clang-format on */
+
+/* Members of a struct from rows. */
+#define RECORD_MEMBER_T(name, bytes, ...) char name[bytes];
+#define RECORD_MEMBER_I(name, ...)        int name;
+#define RECORD_MEMBER_F(kind, name, ...)  RECORD_MEMBER_##kind(name)
+#define RECORD_MEMBER_N(...)              /* by hand */
+#define RECORD_MEMBER_HASH(name)          char name[17];
+#define RECORD_MEMBER_OPTIONS(name)       char name[512];
+#define RECORD_MEMBER_BOOL(name)          bool name;
+#define RECORD_MEMBER_LONG(name)          long name;
+#define RECORD_MEMBER_COUNT(name)         size_t name;
+#define RECORD_MEMBER_U64(name)           uint64_t name;
+#define RECORD_MEMBER_BIG(name)           uint64_t name;
+#define RECORD_MEMBER_REAL(name)          double name;
+#define RECORD_MEMBERS(fields)                                                                     \
+    fields(RECORD_MEMBER_T, RECORD_MEMBER_I, RECORD_MEMBER_F, RECORD_MEMBER_N)
+
+#endif

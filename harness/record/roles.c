@@ -1,0 +1,230 @@
+/* record/roles.c: walks over the tables of fields: what differs, in which order, in which words. */
+#include "record/roles.h"
+
+#include "text/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *record_role_name(enum record_role role)
+{
+    switch (role) {
+    case RECORD_IDENTITY:
+        return "identity";
+    case RECORD_BUILD:
+        return "build";
+    case RECORD_SYSTEM:
+        return "system";
+    case RECORD_MACHINE:
+        return "machine";
+    case RECORD_HOST:
+        return "host";
+    case RECORD_CONDITION:
+        return "condition";
+    case RECORD_RESULT:
+        return "result";
+    }
+    return "unknown";
+}
+
+/* Options of a sweep that other fields have, or that only say how many steps and launches there are
+ * and in which order. Two runs that differ in any other were not run alike. */
+static bool is_said_elsewhere(const char *option, size_t length)
+{
+    static const char *const names[] = {
+        "--devices",  "--backend", "--mode",    "--counts", "--scaling", "--batch",  "--workload",
+        "--launches", "--seed",    "--seconds", "--steps",  "--bind",    "--bucket", "--math"};
+    const size_t name = strcspn(option, " ") < length ? strcspn(option, " ") : length;
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; ++i)
+        found = strlen(names[i]) == name && memcmp(names[i], option, name) == 0;
+    return found;
+}
+
+/* The next option that tells runs apart, and its length with its value; 0 at the end. */
+static size_t next_option(const char **text)
+{
+    for (;;) {
+        const char *next = strstr(*text, " --");
+        const size_t length = next ? (size_t)(next - *text) : strlen(*text);
+
+        if (length == 0 || !is_said_elsewhere(*text, length))
+            return length;
+        *text += length + (next != NULL);
+    }
+}
+
+static int order_of_options(const char *a, const char *b)
+{
+    for (;;) {
+        const size_t n = next_option(&a), m = next_option(&b);
+        const int order = memcmp(a, b, n < m ? n : m);
+
+        if (n == 0 || n != m || order != 0)
+            return order != 0 ? order : (n > m) - (n < m);
+        a += n + (a[n] == ' ');
+        b += m + (b[m] == ' ');
+    }
+}
+
+static int order_of_reals(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return (isnan(a) != 0) - (isnan(b) != 0);
+    return (a > b) - (a < b);
+}
+
+static int order_of_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare(const struct record_field *field, const void *a, const void *b)
+{
+    const void *x = (const char *)a + field->offset, *y = (const char *)b + field->offset;
+
+    switch (field->kind) {
+    case RECORD_TEXT:
+    case RECORD_HASH:
+        return strcmp(x, y);
+    case RECORD_OPTIONS:
+        return order_of_options(x, y);
+    case RECORD_BOOL:
+        return *(const bool *)x - *(const bool *)y;
+    case RECORD_INT:
+        return (*(const int *)x > *(const int *)y) - (*(const int *)x < *(const int *)y);
+    case RECORD_LONG:
+        return (*(const long *)x > *(const long *)y) - (*(const long *)x < *(const long *)y);
+    case RECORD_COUNT:
+        return order_of_u64(*(const size_t *)x, *(const size_t *)y);
+    case RECORD_U64:
+    case RECORD_BIG:
+        return order_of_u64(*(const uint64_t *)x, *(const uint64_t *)y);
+    case RECORD_REAL:
+        return order_of_reals(*(const double *)x, *(const double *)y);
+    case RECORD_NESTED:
+        break;
+    }
+    return 0;
+}
+
+int record_field_order(const struct record_field *field, unsigned roles, const void *a,
+                       const void *b)
+{
+    return (field->role & roles) != 0 ? compare(field, a, b) : 0;
+}
+
+/* The first that differs, NULL: none; *order: how. */
+static const struct record_field *walk(const struct record_field *field, unsigned roles,
+                                       const void *a, const void *b, int *order)
+{
+    *order = 0;
+    for (; field->name; ++field) {
+        *order = record_field_order(field, roles, a, b);
+        if (*order != 0)
+            return field;
+    }
+    return NULL;
+}
+
+const struct record_field *record_differs(const struct record_field *fields, unsigned roles,
+                                          const void *a, const void *b)
+{
+    int order;
+
+    return walk(fields, roles, a, b, &order);
+}
+
+const struct record_field *record_slots_differ(const struct record_run *a,
+                                               const struct record_run *b, int n, int *slot)
+{
+    const struct record_field *field = NULL;
+
+    for (int i = 0; i < n && !field; ++i) {
+        *slot = i;
+        field = record_differs(record_slot_fields, RECORD_APART, &a->slot[i], &b->slot[i]);
+    }
+    return field;
+}
+
+int record_order(const struct record_field *fields, unsigned roles, const void *a, const void *b)
+{
+    int order;
+
+    walk(fields, roles, a, b, &order);
+    return order;
+}
+
+const struct record_field *record_find(const struct record_field *fields, const char *name)
+{
+    for (; fields->name; ++fields)
+        if (strcmp(fields->name, name) == 0)
+            return fields;
+    return NULL;
+}
+
+void record_show(const struct record_field *field, const void *object, char *text, size_t bytes)
+{
+    const void *member = (const char *)object + field->offset;
+
+    switch (field->kind) {
+    case RECORD_TEXT:
+    case RECORD_HASH:
+    case RECORD_OPTIONS:
+        snprintf(text, bytes, "%s", (const char *)member);
+        break;
+    case RECORD_BOOL:
+        snprintf(text, bytes, "%s", *(const bool *)member ? "true" : "false");
+        break;
+    case RECORD_INT:
+        snprintf(text, bytes, "%d", *(const int *)member);
+        break;
+    case RECORD_LONG:
+        snprintf(text, bytes, "%ld", *(const long *)member);
+        break;
+    case RECORD_COUNT:
+        snprintf(text, bytes, "%zu", *(const size_t *)member);
+        break;
+    case RECORD_U64:
+    case RECORD_BIG:
+        snprintf(text, bytes, "%" PRIu64, *(const uint64_t *)member);
+        break;
+    case RECORD_REAL:
+        snprintf(text, bytes, "%.17g", *(const double *)member);
+        break;
+    case RECORD_NESTED:
+        snprintf(text, bytes, "-");
+        break;
+    }
+}
+
+void record_unknown(const struct record_field *fields, void *object)
+{
+    for (; fields->name; ++fields)
+        if (fields->later && fields->kind == RECORD_REAL)
+            *(double *)((char *)object + fields->offset) = (double)NAN;
+}
+
+static void clean(const struct record_field *field, void *object)
+{
+    for (; field->name; ++field)
+        if (field->kind == RECORD_TEXT || field->kind == RECORD_HASH ||
+            field->kind == RECORD_OPTIONS)
+            text_clean((char *)object + field->offset, ' ');
+}
+
+void record_clean_run(struct record_run *run)
+{
+    clean(record_run_fields, run);
+    for (int i = 0; i < run->n_slots; ++i)
+        clean(record_slot_fields, &run->slot[i]);
+}
+
+void record_clean_cell(struct record_cell *cell)
+{
+    clean(record_cell_fields, cell);
+    clean(record_key_fields, &cell->key);
+}
