@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "record/input_kind.h"
+#include "record/roles.h"
 #include "report/peer_report.h"
 #include "report/report.h"
 
@@ -85,33 +86,6 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-static void clean_run(struct record_run *run)
-{
-    char *texts[] = {run->run_id,         run->created_utc,   run->program_version,
-                     run->git_sha,        run->compiler,      run->cflags,
-                     run->build_type,     run->sanitizers,    run->kernel,
-                     run->libc,           run->cpu_model,     run->governor,
-                     run->node_hash,      run->hwloc_version, run->blas,
-                     run->devices,        run->backend,       run->communicator,
-                     run->source,         run->clock,         run->sync_method,
-                     run->rank_reduction, run->command,       run->environment,
-                     run->source_digest,  run->machine_class, run->machine_instance,
-                     run->gpu_software,   run->scaling};
-
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
-        text_clean(texts[i], ' ');
-}
-
-static void clean_cell(struct record_cell *cell)
-{
-    struct record_key *key = &cell->key;
-    char *texts[] = {cell->reason, cell->cell_id, key->workload, key->mode,
-                     key->devices, key->dtype,    key->backend,  key->communicator};
-
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
-        text_clean(texts[i], ' ');
-}
-
 /* One line about a file that could not be read as what it was given for. */
 static int refuse_input(const char *path, enum input_kind wanted, const char *why)
 {
@@ -144,20 +118,20 @@ static int read_file(const char *path, struct record_file *file)
         record_file_free(file);
         return EXIT_MISUSE;
     }
-    clean_run(&file->run);
+    record_clean_run(&file->run);
     for (size_t c = 0; c < file->n_cells; ++c)
-        clean_cell(&file->cell[c]);
+        record_clean_cell(&file->cell[c]);
     return 0;
 }
 
-/* Records that were written before there were classes have none: those are told apart by name. */
+/* Records that were written before there were classes have none: those are of one machine only if
+ * they are of one host. */
 static bool same_machine(const struct record_run *a, const struct record_run *b)
 {
-    if (a->machine_class[0] != '\0' || b->machine_class[0] != '\0')
-        return strcmp(a->machine_class, b->machine_class) == 0 && a->usable_pus == b->usable_pus;
-    return strcmp(a->node_hash, b->node_hash) == 0 && strcmp(a->cpu_model, b->cpu_model) == 0 &&
-           a->packages == b->packages && a->cores == b->cores && a->pus == b->pus &&
-           a->usable_pus == b->usable_pus;
+    const unsigned roles =
+        RECORD_MACHINE | (a->machine_class[0] == '\0' ? RECORD_HOST : RECORD_MACHINE);
+
+    return !record_differs(record_run_fields, roles, a, b);
 }
 
 static const char *class_of(const char *machine_class)

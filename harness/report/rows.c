@@ -5,6 +5,7 @@
 #include "report/report.h"
 
 #include "record/provenance.h"
+#include "record/roles.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,48 +37,44 @@ static void device_kind(const char *devices, char kind[64])
              plus != NULL && plus > devices + length ? plus : "");
 }
 
-static bool same_binding(const struct record_run *a, const struct record_run *b)
+/* Fields of a run that are in the key of a cell, too (true), or are not (false): the key's sort
+ * rows into groups, and only a record that contradicts itself has others in its run. */
+static int compare_runs(bool in_key, const struct record_run *a, const struct record_run *b)
 {
-    const bool bound = a->n_slots > 0 && a->slot[0].bound;
+    int order = 0;
 
-    return bound == (b->n_slots > 0 && b->slot[0].bound);
+    for (const struct record_field *field = record_run_fields; field->name && order == 0; ++field)
+        if (in_key == (record_find(record_key_fields, field->name) != NULL))
+            order = record_field_order(field, RECORD_APART, a, b);
+    return order;
 }
 
-/* What a time depends on besides the build, and what is called the time of a step. */
-static bool same_conditions(const struct record_run *a, const struct record_run *b)
+/* Rows of runs that do not fit together do not share a line: what was run, the build, the system
+ * and the machine are the same, and so are the devices that both have. */
+static bool fits(const struct record_run *a, const struct record_run *b)
 {
-    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->libc, b->libc) == 0 &&
-           strcmp(a->governor, b->governor) == 0 && strcmp(a->clock, b->clock) == 0 &&
-           strcmp(a->sync_method, b->sync_method) == 0 &&
-           strcmp(a->rank_reduction, b->rank_reduction) == 0;
-}
+    const int n = a->n_slots < b->n_slots ? a->n_slots : b->n_slots;
+    int slot;
 
-/* Without CUDA graphs a small step takes longer. */
-static bool same_graphs(const struct record_run *a, const struct record_run *b)
-{
-    static const char off[] = " --graphs off";
-
-    return (strstr(a->command, off) == NULL) == (strstr(b->command, off) == NULL);
-}
-
-/* Rows of runs that differ in any of these do not share a line. */
-static bool same_variant(const struct record_run *a, const struct record_run *b)
-{
     return (provenance_same_source(a, b) || strcmp(a->run_id, b->run_id) == 0) &&
-           strcmp(a->environment, b->environment) == 0 &&
-           strcmp(a->program_version, b->program_version) == 0 &&
-           strcmp(a->compiler, b->compiler) == 0 && strcmp(a->cflags, b->cflags) == 0 &&
-           strcmp(a->build_type, b->build_type) == 0 && strcmp(a->sanitizers, b->sanitizers) == 0 &&
-           strcmp(a->blas, b->blas) == 0 && strcmp(a->source, b->source) == 0 &&
-           same_binding(a, b) && same_graphs(a, b) && same_conditions(a, b);
+           compare_runs(false, a, b) == 0 && !record_slots_differ(a, b, n, &slot);
 }
 
+/* The run with the longest list of devices that this one's is the beginning of. */
 static int variant_of(const struct report *report, size_t file)
 {
-    for (size_t i = 0; i < file; ++i)
-        if (same_variant(&report->file[i].run, &report->file[file].run))
-            return (int)i;
-    return (int)file;
+    const struct record_run *run = &report->file[file].run;
+    size_t best = file;
+
+    for (size_t i = 0; i < report->n_files; ++i) {
+        const struct record_run *other = &report->file[i].run;
+        const int longest = report->file[best].run.n_slots;
+
+        if (other->n_slots >= run->n_slots && fits(run, other) &&
+            (other->n_slots > longest || (other->n_slots == longest && i < best)))
+            best = i;
+    }
+    return (int)best;
 }
 
 /* plain, dp, then others. */
@@ -86,7 +83,19 @@ static int mode_rank(const char *mode)
     return strcmp(mode, "plain") == 0 ? 0 : strcmp(mode, "dp") == 0 ? 1 : 2;
 }
 
-/* Everything that a group has in common. */
+/* The axes of a group: what its points differ in. */
+static bool is_axis(const struct record_field *field)
+{
+    static const char *const axes[] = {"mode", "devices", "n_devices", "global_batch",
+                                       "bucket_bytes"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0] && !found; ++i)
+        found = strcmp(axes[i], field->name) == 0;
+    return found;
+}
+
+/* Everything that a group has in common: of a key all but the axes. */
 static int compare_setting(const struct report_row *a, const struct report_row *b)
 {
     const struct record_key *x = &a->cell->key, *y = &b->cell->key;
@@ -94,12 +103,8 @@ static int compare_setting(const struct report_row *a, const struct report_row *
 
     if (order == 0)
         order = strcmp(a->run->scaling, b->run->scaling);
-    if (order == 0)
-        order = strcmp(x->dtype, y->dtype);
-    if (order == 0)
-        order = strcmp(x->backend, y->backend);
-    if (order == 0)
-        order = strcmp(x->communicator, y->communicator);
+    for (const struct record_field *field = record_key_fields; field->name && order == 0; ++field)
+        order = is_axis(field) ? 0 : record_field_order(field, RECORD_APART, x, y);
     if (order == 0)
         order = strcmp(a->kind, b->kind);
     return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
@@ -118,7 +123,12 @@ static int compare_point(const struct report_row *a, const struct report_row *b)
         return x->n_devices < y->n_devices ? -1 : 1;
     if (x->bucket_bytes != y->bucket_bytes)
         return x->bucket_bytes < y->bucket_bytes ? -1 : 1;
-    return (x->global_batch > y->global_batch) - (x->global_batch < y->global_batch);
+    if (x->global_batch != y->global_batch)
+        return x->global_batch < y->global_batch ? -1 : 1;
+    order = record_order(record_key_fields, RECORD_APART, x, y);
+    if (order == 0)
+        order = compare_runs(true, a->run, b->run);
+    return order != 0 ? order : record_order(record_cell_fields, RECORD_APART, a->cell, b->cell);
 }
 
 int report_row_order(const void *left, const void *right)
@@ -150,7 +160,7 @@ bool report_same_point(const struct report_row *a, const struct report_row *b)
     return report_same_group(a, b) && compare_point(a, b) == 0;
 }
 
-/* By run and cell, then by file. */
+/* By run, cell and variant, then by file. */
 static int compare_identity(const void *left, const void *right)
 {
     const struct report_row *a = left, *b = right;
@@ -158,6 +168,8 @@ static int compare_identity(const void *left, const void *right)
 
     if (order == 0)
         order = strcmp(a->cell->cell_id, b->cell->cell_id);
+    if (order == 0)
+        order = (a->variant > b->variant) - (a->variant < b->variant);
     return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
 }
 
@@ -171,7 +183,7 @@ static void drop_replaced(struct report *report)
         const struct report_row *row = &report->row[i], *next = row + 1;
 
         if (i + 1 == report->n_rows || strcmp(row->run->run_id, next->run->run_id) != 0 ||
-            strcmp(row->cell->cell_id, next->cell->cell_id) != 0)
+            strcmp(row->cell->cell_id, next->cell->cell_id) != 0 || row->variant != next->variant)
             report->row[kept++] = *row;
     }
     report->n_rows = kept;
@@ -250,7 +262,7 @@ static void count(struct report *report)
     for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
 
-        report->many_variants = report->many_variants || row->variant > 0;
+        report->many_variants = report->many_variants || row->variant != report->row->variant;
         count_row(&report->run[run_of(report, row->file)].counts, row);
     }
     for (size_t r = 0; r < report->n_runs; ++r) {

@@ -310,7 +310,7 @@ void report_group_words(const struct report *report, const struct report_group *
     if (report_simulated(row))
         report_add(text, ", SIMULATED");
     if (report->many_variants)
-        report_add(text, ", built and run as run %.8s", row->run->run_id);
+        report_add(text, ", built and run as run %.8s on %s", row->run->run_id, row->run->devices);
     report_add(text, ")");
     text_clean(text, ' ');
 }

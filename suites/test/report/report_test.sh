@@ -1,6 +1,7 @@
 #!/bin/sh
 # Tests of `lockstep report` from outside.
 #   report_test.sh CASE LOCKSTEP MAKE_RECORDS WORK_DIRECTORY
+# Beside MAKE_RECORDS there is differ.
 # Exits 0 when the case passed, 1 when not, 77 when it needs what is not installed.
 set -eu
 case_name=$1 lockstep=$2 make_records=$3 work=$4
@@ -412,6 +413,7 @@ test_classes() {
     one_line 'one.jsonl has driver 13.0, two.jsonl has driver 13.1'
     not_written out
     # The host's name is no matter, another start is said, and once.
+    class c1 b1 '' '' good.jsonl one.jsonl
     class c1 b2 '' '' other-machine.jsonl two.jsonl
     page one.jsonl two.jsonl
     count_is out/index.html 'are not of one start of one machine' 1
@@ -429,6 +431,69 @@ test_classes() {
     sed '1s/"git_sha":"[^"]*"/"git_sha":"unknown"/' good-again.jsonl >two.jsonl
     page one.jsonl two.jsonl
     [ "$(points out)" -eq 160 ] || fail "$(points out) points of unknown commits, not 160"
+}
+
+# Two runs that differ in what was run, in the build or in what it ran on are refused or are points of
+# their own, whichever field it is: the fields are those of the tables. What else differs is pooled.
+test_different() {
+    records good
+    differ=$(dirname "$make_records")/differ
+    lockstep=$(command -v "$lockstep")
+    mkdir bin
+    # both FILE FILE: sets points, to 0 where the two were refused with one line.
+    both() {
+        rm -rf out
+        status=0
+        PATH=$work/bin "$lockstep" report "$@" --out out >out.txt 2>err.txt || status=$?
+        points=0
+        if [ "$status" -ge 2 ]; then
+            [ "$(wc -l <err.txt)" -eq 1 ] || fail "not one line: $(cat err.txt)"
+        else
+            points=$(grep -c '"text status"' out/index.html || true)
+        fi
+    }
+    "$differ" base good.jsonl base.jsonl
+    both base.jsonl
+    [ "$points" -eq 10 ] || fail "$points points, not 10: $(cat err.txt)"
+    fields=0 pooled=
+    for field in $("$differ" list identity build system machine); do
+        "$differ" "$field" base.jsonl other.jsonl
+        both base.jsonl other.jsonl
+        fields=$((fields + 1))
+        if [ "$points" -ne 0 ] && [ "$points" -ne 20 ]; then
+            pooled="$pooled $field"
+        fi
+    done
+    [ "$fields" -gt 40 ] || fail "only $fields fields"
+    [ -z "$pooled" ] || fail "pooled, though this differs:$pooled"
+    for field in $("$differ" list host condition); do
+        "$differ" "$field" base.jsonl other.jsonl
+        both base.jsonl other.jsonl
+        [ "$points" -eq 10 ] || fail "not pooled, though only $field differs: $(cat err.txt)"
+    done
+    # Two GPUs, one GPU twice, one of another model; each with the caution that it had.
+    "$differ" devices=cuda:0,1 base.jsonl two.jsonl
+    "$differ" devices=cuda:0,0 base.jsonl one.jsonl
+    "$differ" key.launch one.jsonl again.jsonl
+    for pair in 'one.jsonl two.jsonl' 'two.jsonl again.jsonl'; do
+        # shellcheck disable=SC2086 # two words are wanted
+        both $pair
+        has out/index.html 'cells had several slots on one GPU: evidence that it works'
+    done
+    [ "$points" -eq 20 ] || fail "cuda:0,1 and cuda:0,0 are $points points"
+    has out/summary.md '10 of 20 cells had several slots on one GPU'
+    has out/summary.md 'on cuda:0,0)'
+    has out/summary.md 'on cuda:0,1)'
+    "$differ" slot.model two.jsonl other.jsonl
+    both two.jsonl other.jsonl
+    [ "$points" -eq 20 ] || fail "two models of GPU are $points points"
+    # The beginning of a longer list is the same work on the same devices.
+    "$differ" base good.jsonl base.jsonl
+    "$differ" run.created_utc base.jsonl other.jsonl
+    sed '1s/,{"name":"virt:2".*}\]/]/; 1s/"devices":"virt:8"/"devices":"virt:2"/' other.jsonl >short.jsonl
+    ! cmp -s other.jsonl short.jsonl || fail 'the list is as long as before'
+    both short.jsonl base.jsonl
+    [ "$points" -eq 10 ] || fail "virt:2 of virt:8 and of virt:2 are $points points"
 }
 
 test_machines() {
@@ -546,7 +611,7 @@ test_help() {
 }
 
 case $case_name in
-figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | merged | bindings | controls | refused | machines | classes | \
+figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | merged | bindings | controls | refused | different | machines | classes | \
     unverified | no_gnuplot | unwritable | planted | interrupted | help)
     "test_$case_name"
     ;;
