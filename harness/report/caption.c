@@ -33,10 +33,10 @@ static struct span launches(const struct report *report, enum report_range range
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
 
-        if (point->step_ns.range == range)
-            widen(&span, point->step_ns.n);
-        if (ratios && point->speedup.range == range)
-            widen(&span, point->speedup.n);
+        if (point->value[REPORT_STEP].range == range)
+            widen(&span, point->value[REPORT_STEP].n);
+        if (ratios && point->value[REPORT_SPEEDUP].range == range)
+            widen(&span, point->value[REPORT_SPEEDUP].n);
     }
     return span;
 }
@@ -56,8 +56,8 @@ static double least_coverage(const struct report *report, bool ratios)
     double least = 1.0;
 
     for (size_t i = 0; i < report->n_points; ++i) {
-        least = fmin(least, report->point[i].step_ns.coverage);
-        least = ratios ? fmin(least, report->point[i].speedup.coverage) : least;
+        least = fmin(least, report->point[i].value[REPORT_STEP].coverage);
+        least = ratios ? fmin(least, report->point[i].value[REPORT_SPEEDUP].coverage) : least;
     }
     return least;
 }

@@ -56,7 +56,7 @@ static struct counts count(const struct report *report)
         counts.simulated += report_simulated(point->row);
         counts.without_plain += point->base && !point->plain;
         counts.without_base += point->base == NULL;
-        counts.unpaired += point->base && point->speedup.n == 0;
+        counts.unpaired += point->base && point->value[REPORT_SPEEDUP].n == 0;
     }
     return counts;
 }

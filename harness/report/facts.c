@@ -26,15 +26,15 @@ static void say_base(struct text_out *out, const struct report_fact_style *style
                      const struct report_point *point)
 {
     const struct report_point *bases[] = {point->plain, point->single};
-    char text[REPORT_CELL_TEXT] = "", time[32];
+    char text[REPORT_CELL_TEXT] = "";
     bool first = true;
 
     report_add_batch(text, point);
     for (size_t i = 0; i < 2; ++i) {
         if (!bases[i])
             continue;
-        report_time(bases[i]->step_ns.middle, time);
-        report_add(text, "%s%s %s", first ? ": " : ", ", report_base_name(bases[i]), time);
+        report_add(text, "%s%s ", first ? ": " : ", ", report_base_name(bases[i]));
+        report_add_metric(text, bases[i], REPORT_STEP);
         first = false;
     }
     report_add(text, " per step");
@@ -49,14 +49,14 @@ static void say_speedups(struct text_out *out, const struct report_fact_style *s
 {
     bool first = true;
 
-    begin_fact(out, style, "Speed-up");
+    begin_fact(out, style, report_metrics[REPORT_SPEEDUP].heading);
     text_print(out, "against %s: ", report_base_name(base));
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
         char text[REPORT_CELL_TEXT] = "";
 
         if (point->base != base || point->row->cell->key.n_devices == 1 ||
-            !isfinite(point->speedup.middle))
+            !isfinite(report_middle(point, REPORT_SPEEDUP)))
             continue;
         report_add(text, "%s", first ? "" : "; ");
         report_add_devices(text, point);
@@ -103,39 +103,45 @@ static void say_outside(struct text_out *out, const struct report_fact_style *st
 {
     char text[REPORT_CELL_TEXT] = "";
 
-    if (!isfinite(point->outside) || !isfinite(point->base->outside))
+    if (!isfinite(report_middle(point, REPORT_OUTSIDE)) ||
+        !isfinite(report_middle(point->base, REPORT_OUTSIDE)))
         return;
-    report_add_share(text, point->base->outside);
+    report_add_metric(text, point->base, REPORT_OUTSIDE);
     report_add(text, " of the base's step, ");
-    report_add_share(text, point->outside);
+    report_add_metric(text, point, REPORT_OUTSIDE);
     report_add(text, " on ");
     report_add_devices(text, point);
-    fact(out, style, "Outside matrix products", text);
+    fact(out, style, report_metrics[REPORT_OUTSIDE].heading, text);
 }
 
 static void say_best_rate(struct text_out *out, const struct report_fact_style *style,
                           const struct report *report, const struct report_group *group)
 {
     const struct report_point *best = NULL;
-    char text[REPORT_CELL_TEXT] = "no verified cell", rate[32];
+    const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
+    char text[REPORT_CELL_TEXT] = "no verified cell", name[64];
 
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
 
-        if (point->verified > 0 && (!best || point->throughput.middle > best->throughput.middle))
+        if (point->verified > 0 &&
+            (!best ||
+             report_metric_better(REPORT_THROUGHPUT, report_middle(point, REPORT_THROUGHPUT),
+                                  report_middle(best, REPORT_THROUGHPUT))))
             best = point;
     }
     if (best) {
-        report_rate(best->throughput.middle, rate);
         text[0] = '\0';
-        report_add(text, "%s samples/s, ", rate);
+        report_add_metric(text, best, REPORT_THROUGHPUT);
+        report_add(text, " %s, ", metric->unit);
         if (report_is_plain(best))
             report_add(text, "the plain program");
         else
             report_add_devices(text, best);
         report_add(text, " at %zu rows", best->row->cell->key.global_batch);
     }
-    fact(out, style, "Best throughput", text);
+    snprintf(name, sizeof name, "Best %s", metric->name);
+    fact(out, style, name, text);
 }
 
 void report_facts(struct text_out *out, const struct report_fact_style *style,
@@ -151,7 +157,7 @@ void report_facts(struct text_out *out, const struct report_fact_style *style,
         say_losses(out, style, point);
         say_outside(out, style, point);
     } else {
-        fact(out, style, "Speed-up", none);
+        fact(out, style, report_metrics[REPORT_SPEEDUP].heading, none);
     }
     say_best_rate(out, style, report, group);
 }

@@ -161,23 +161,6 @@ static void failures_table(struct text_out *out, const struct report *report)
     end_table(out, rows);
 }
 
-static const char *column_class(enum report_column column)
-{
-    switch (column) {
-    case REPORT_SHARDS:
-        return "text shards";
-    case REPORT_STATUS:
-        return "text status";
-    case REPORT_PHASES:
-        return "text phases";
-    case REPORT_STEP_RANGE:
-    case REPORT_SPEEDUP_RANGE:
-        return "number range";
-    default:
-        return "number";
-    }
-}
-
 static void point_row(struct text_out *out, const struct report *report,
                       const struct report_point *point, const bool used[REPORT_COLUMNS])
 {
@@ -187,8 +170,8 @@ static void point_row(struct text_out *out, const struct report *report,
     for (int c = 0; c < REPORT_COLUMNS; ++c) {
         if (!used[c])
             continue;
-        report_point_words(report, point, (enum report_column)c, text);
-        text_print(out, "<td class=\"%s\">%s</td>", column_class((enum report_column)c), text);
+        report_point_words(report, point, c, text);
+        text_print(out, "<td class=\"%s\">%s</td>", report_column_class(c), text);
     }
     fputs("</tr>\n", out->file);
 }
@@ -218,11 +201,10 @@ static void points_table(struct text_out *out, const struct report *report)
 
     begin_table(out, "cells", "Cells", report->n_points, "cells");
     for (int c = 0; c < REPORT_COLUMNS; ++c) {
-        used[c] = report_column_used(report, (enum report_column)c);
+        used[c] = report_column_used(report, c);
         columns += used[c];
         if (used[c])
-            heading(out, report_column_is_text((enum report_column)c),
-                    report_column_name(report, (enum report_column)c));
+            heading(out, report_column_is_text(c), report_column_name(report, c));
     }
     fputs("</tr></thead>\n", out->file);
     for (size_t g = 0; g < report->n_groups; ++g) {
@@ -264,12 +246,15 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
 {
     const struct report_ranks_table *table = &report_ranks_tables[which];
     const size_t rows = report_ranks_count(report, which);
+    char text[REPORT_CELL_TEXT];
 
     if (rows == 0)
         return;
     begin_table(out, table->id, table->title, rows, table->rows);
-    for (int c = 0; c < table->n; ++c)
-        heading(out, false, table->column[c]);
+    for (int c = 0; c < table->n; ++c) {
+        report_ranks_name(which, c, text);
+        heading(out, false, text);
+    }
     fputs("</tr></thead>\n", out->file);
     for (size_t g = 0; g < report->n_groups; ++g) {
         if (!any_ranks(report, &report->group[g], which))

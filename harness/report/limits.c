@@ -29,18 +29,21 @@ bool report_limit_of(const struct report_point *point, struct report_limit *limi
     const double share_of_base = weak ? 1.0 : 1.0 / (devices * point->bound);
     double explained = 0.0, measured = 0.0;
 
-    *limit = (struct report_limit){.of_bound = point->efficiency.middle / point->bound};
+    *limit =
+        (struct report_limit){.of_bound = report_middle(point, REPORT_EFFICIENCY) / point->bound};
     if (!isfinite(limit->of_bound) || !point->base)
         return false;
-    limit->missing = 1.0 - point->base->step_ns.middle * share_of_base / point->step_ns.middle;
+    limit->missing = 1.0 - report_middle(point->base, REPORT_STEP) * share_of_base /
+                               report_middle(point, REPORT_STEP);
     for (int p = 0; p < RECORD_PHASES; ++p) {
-        const double ns = known(point->phase_ns[p]);
-        const double more = ns - known(point->base->phase_ns[p]) * share_of_base;
+        const double ns = known(report_middle(point, REPORT_PHASE + p));
+        const double more =
+            ns - known(report_middle(point->base, REPORT_PHASE + p)) * share_of_base;
 
         measured += ns;
-        explained += more / point->step_ns.middle;
+        explained += more / report_middle(point, REPORT_STEP);
         limit->part[limit->n_parts++] =
-            (struct report_part){.phase = p, .share = more / point->step_ns.middle};
+            (struct report_part){.phase = p, .share = more / report_middle(point, REPORT_STEP)};
     }
     limit->part[limit->n_parts++] =
         (struct report_part){.phase = RECORD_PHASES, .share = limit->missing - explained};
@@ -99,7 +102,7 @@ const struct report_point *report_group_best(const struct report *report,
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
 
-        if (point->row->cell->key.n_devices > 1 && isfinite(point->speedup.middle) &&
+        if (point->row->cell->key.n_devices > 1 && isfinite(report_middle(point, REPORT_SPEEDUP)) &&
             (!best || is_better(point, best)))
             best = point;
     }

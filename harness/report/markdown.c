@@ -81,8 +81,10 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
     if (rows == 0)
         return;
     text_print(out, "\n## %s\n\n| Workload |", table->title);
-    for (int c = 0; c < table->n; ++c)
-        text_print(out, " %s |", table->column[c]);
+    for (int c = 0; c < table->n; ++c) {
+        report_ranks_name(which, c, text);
+        text_print(out, " %s |", text);
+    }
     bar(out, "\n| :--- |", (size_t)table->n);
     for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
@@ -143,9 +145,9 @@ static void point_row(struct text_out *out, const struct report *report,
 
     text_print(out, "| %s |", point->row->cell->key.workload);
     for (int c = 0; c < REPORT_COLUMNS; ++c) {
-        if (!report_column_used(report, (enum report_column)c))
+        if (!report_column_used(report, c))
             continue;
-        report_point_words(report, point, (enum report_column)c, text);
+        report_point_words(report, point, c, text);
         text_print(out, " %s |", text);
     }
     fputs("\n", out->file);
@@ -160,12 +162,12 @@ static int points_table(struct text_out *out, const struct report *report)
         return -1;
     fputs("\n## Cells\n\n| Workload |", out->file);
     for (int c = 0; c < REPORT_COLUMNS; ++c)
-        if (report_column_used(report, (enum report_column)c))
-            text_print(out, " %s |", report_column_name(report, (enum report_column)c));
+        if (report_column_used(report, c))
+            text_print(out, " %s |", report_column_name(report, c));
     fputs("\n| :--- |", out->file);
     for (int c = 0; c < REPORT_COLUMNS; ++c)
-        if (report_column_used(report, (enum report_column)c))
-            fputs(report_column_is_text((enum report_column)c) ? " :--- |" : " ---: |", out->file);
+        if (report_column_used(report, c))
+            fputs(report_column_is_text(c) ? " :--- |" : " ---: |", out->file);
     fputs("\n", out->file);
     n = choose(report, shown);
     for (size_t i = 0; i < report->n_points; ++i)

@@ -184,7 +184,7 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     lines->dodge = 0;
     lines->simulated = report_simulated(plot->report->point[group->first].row);
     for (size_t i = 0; i < n; ++i)
-        longest = points[i] ? fmax(longest, points[i]->step_ns.middle) : longest;
+        longest = points[i] ? fmax(longest, report_middle(points[i], REPORT_STEP)) : longest;
     unit = plot_unit(longest, &unit_name);
     for (size_t i = 0; i < n; ++i)
         if (points[i] &&

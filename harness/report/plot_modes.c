@@ -71,9 +71,12 @@ static bool modes_make(const struct plot *plot, const struct report_group *group
     return most > 0;
 }
 
+static const enum report_metric_id metrics[KINDS] = {
+    [STEP] = REPORT_STEP, [MOVED] = REPORT_MOVED, [PEAK] = REPORT_PEAK};
+
 static double value_of(const struct report_point *point, enum kind kind)
 {
-    return kind == STEP ? point->step_ns.middle : kind == MOVED ? point->moved : point->peak;
+    return report_middle(point, metrics[kind]);
 }
 
 static double largest(const struct plot *plot, const struct modes *modes, enum kind kind)
@@ -110,8 +113,8 @@ static void add_line(const struct plot *plot, const struct modes *modes, enum ki
         line->mark[line->n++] =
             (struct plot_mark){.x = (double)plot_devices(modes->count[c]),
                                .y = value_of(point, kind) / unit,
-                               .lo = kind == STEP ? point->step_ns.lo / unit : NAN,
-                               .hi = kind == STEP ? point->step_ns.hi / unit : NAN,
+                               .lo = kind == STEP ? point->value[REPORT_STEP].lo / unit : NAN,
+                               .hi = kind == STEP ? point->value[REPORT_STEP].hi / unit : NAN,
                                .bound = NAN,
                                .hollow = plot_hollow(point)};
     }
@@ -134,7 +137,6 @@ static void add_plain(const struct plot *plot, const struct modes *modes, enum k
 static void set_words(const struct plot *plot, const struct modes *modes, enum kind kind,
                       const char *unit, struct plot_frame *frame)
 {
-    static const char *const names[KINDS] = {"step time", "moved per step", "peak of a device"};
     const struct report_row *first = plot->report->point[modes->group->first].row;
     const bool plain = plot_find(plot, modes->group, 0, modes->batch) != NULL;
 
@@ -154,7 +156,8 @@ static void set_words(const struct plot *plot, const struct modes *modes, enum k
         snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, " ");
     }
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
-    snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s (%s)", names[kind], unit);
+    snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s (%s)", report_metrics[metrics[kind]].name,
+             unit);
 }
 
 static void set_axes(const struct modes *modes, struct plot_lines *lines)

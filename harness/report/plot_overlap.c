@@ -19,7 +19,8 @@ struct bars {
 
 static double top_of(const struct report_point *point)
 {
-    return fmax(point->compute_ns + point->comm_ns, point->whole_ns);
+    return fmax(report_middle(point, REPORT_COMPUTE) + report_middle(point, REPORT_COMM),
+                report_middle(point, REPORT_WHOLE));
 }
 
 static void bars_make(const struct plot *plot, const struct report_group *group, size_t batch,
@@ -46,8 +47,9 @@ static void write_part(FILE *file, const struct bars *bars, bool comm)
 {
     for (size_t i = 0; i < bars->n; ++i) {
         const struct report_point *point = bars->point[i];
-        const double x = (double)i + 1, from = comm ? point->compute_ns : 0.0;
-        const double to = point->compute_ns + (comm ? point->comm_ns : 0.0);
+        const double x = (double)i + 1, from = comm ? report_middle(point, REPORT_COMPUTE) : 0.0;
+        const double to =
+            report_middle(point, REPORT_COMPUTE) + (comm ? report_middle(point, REPORT_COMM) : 0.0);
 
         fprintf(file, "%g\t%g\t%g\t%.9g\t%.9g\n", x, x - HALF, x + HALF, from / bars->unit,
                 to / bars->unit);
@@ -61,14 +63,10 @@ static void write_marks(const struct plot *plot, FILE *file, const struct bars *
 
     for (size_t i = 0; i < bars->n; ++i)
         fprintf(file, "%g\t%.9g\t%g\n", (double)i + 1 - HALF - 0.06,
-                bars->point[i]->whole_ns / bars->unit, 2 * HALF + 0.12);
+                report_middle(bars->point[i], REPORT_WHOLE) / bars->unit, 2 * HALF + 0.12);
     fputs("\n\n", file);
     for (size_t i = 0; i < bars->n; ++i) {
-        const double hidden = bars->point[i]->hidden.middle;
-
-        snprintf(text, sizeof text, "-");
-        if (isfinite(hidden))
-            snprintf(text, sizeof text, "%.0f\u00a0%%", 100.0 * hidden);
+        report_metrics[REPORT_HIDDEN].number(report_middle(bars->point[i], REPORT_HIDDEN), text);
         fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / bars->unit, text);
     }
     fputs("\n\n", file);

@@ -27,21 +27,24 @@ static double sum_of(const struct report_point *point)
     double sum = 0.0;
 
     for (int p = 0; p < RECORD_PHASES; ++p)
-        sum += isfinite(point->phase_ns[p]) ? point->phase_ns[p] : 0.0;
+        sum += isfinite(report_middle(point, REPORT_PHASE + p))
+                   ? report_middle(point, REPORT_PHASE + p)
+                   : 0.0;
     return sum;
 }
 
 /* The range of single steps is wide and is shown elsewhere. */
 static bool has_range(const struct report_point *point)
 {
-    return point->step_ns.range == REPORT_LAUNCHES || point->step_ns.range == REPORT_INTERVAL;
+    return point->value[REPORT_STEP].range == REPORT_LAUNCHES ||
+           point->value[REPORT_STEP].range == REPORT_INTERVAL;
 }
 
 static double top_of(const struct report_point *point)
 {
-    const double top = fmax(sum_of(point), point->step_ns.middle);
+    const double top = fmax(sum_of(point), report_middle(point, REPORT_STEP));
 
-    return has_range(point) ? fmax(top, point->step_ns.hi) : top;
+    return has_range(point) ? fmax(top, point->value[REPORT_STEP].hi) : top;
 }
 
 static void bars_make(const struct plot *plot, const struct report_group *group, size_t batch,
@@ -60,7 +63,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
         sum = sum_of(point);
         bars->point[bars->n++] = point;
         bars->highest = fmax(bars->highest, top_of(point));
-        bars->excess = fmax(bars->excess, sum / point->step_ns.middle - 1.0);
+        bars->excess = fmax(bars->excess, sum / report_middle(point, REPORT_STEP) - 1.0);
         bars->ddp = bars->ddp || report_is_ddp(point);
         bars->buckets = bars->buckets || point->bucket > 0;
         bars->hollow = bars->hollow || report_oversubscribed(point->middle);
@@ -89,10 +92,13 @@ static void segment(const struct report_point *point, int fill, double ends[2])
 {
     ends[0] = 0.0;
     for (int p = 0; p < fill && p < RECORD_PHASES; ++p)
-        ends[0] += isfinite(point->phase_ns[p]) ? point->phase_ns[p] : 0.0;
-    ends[1] = fill == OTHER                     ? point->step_ns.middle
-              : isfinite(point->phase_ns[fill]) ? ends[0] + point->phase_ns[fill]
-                                                : ends[0];
+        ends[0] += isfinite(report_middle(point, REPORT_PHASE + p))
+                       ? report_middle(point, REPORT_PHASE + p)
+                       : 0.0;
+    ends[1] = fill == OTHER ? report_middle(point, REPORT_STEP)
+              : isfinite(report_middle(point, REPORT_PHASE + fill))
+                  ? ends[0] + report_middle(point, REPORT_PHASE + fill)
+                  : ends[0];
 }
 
 static void write_segments(FILE *file, const struct bars *bars)
@@ -139,22 +145,23 @@ static void write_marks(FILE *file, const struct bars *bars)
 
     for (size_t i = 0; i < bars->n; ++i)
         fprintf(file, "%g\t%.9g\t%g\n", (double)i + 1 - HALF - 0.06,
-                bars->point[i]->step_ns.middle / unit, 2 * HALF + 0.12);
+                report_middle(bars->point[i], REPORT_STEP) / unit, 2 * HALF + 0.12);
     fputs("\n\n", file);
     for (size_t i = 0; i < bars->n; ++i) {
-        const struct report_value *step = &bars->point[i]->step_ns;
+        const struct report_value *step = &bars->point[i]->value[REPORT_STEP];
 
         if (has_range(bars->point[i]))
             fprintf(file, "%zu\t%.9g\t%.9g\n", i + 1, step->lo / unit, step->hi / unit);
     }
     fputs("nan\tnan\tnan\n\n\n", file);
     for (size_t i = 0; i < bars->n; ++i)
-        if (isfinite(bars->point[i]->outside))
+        if (isfinite(report_middle(bars->point[i], REPORT_OUTSIDE)))
             fprintf(file, "%zu\t%.9g\n", i + 1,
-                    (1.0 - bars->point[i]->outside) * bars->point[i]->step_ns.middle / unit);
+                    (1.0 - report_middle(bars->point[i], REPORT_OUTSIDE)) *
+                        report_middle(bars->point[i], REPORT_STEP) / unit);
     fputs("nan\tnan\n\n\n", file);
     for (size_t i = 0; i < bars->n; ++i) {
-        report_rate(bars->point[i]->step_ns.middle / unit, text);
+        report_rate(report_middle(bars->point[i], REPORT_STEP) / unit, text);
         if (bars->n <= MAX_NAMES)
             fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / unit, text);
     }

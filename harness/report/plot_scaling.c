@@ -79,21 +79,22 @@ static bool row_make(const struct plot *plot, const struct report_group *group, 
 
         if (point->verified == 0 || (!report_is_plain(point) && plot_mode(point) != mode))
             continue;
-        longest = fmax(longest, point->step_ns.middle);
+        longest = fmax(longest, report_middle(point, REPORT_STEP));
         row->hollow = row->hollow || plot_hollow(point);
         row->plain = row->plain || report_is_plain(point);
-        row->ratios = row->ratios || isfinite(point->speedup.middle);
+        row->ratios = row->ratios || isfinite(report_middle(point, REPORT_SPEEDUP));
     }
     row->unit = plot_unit(longest, &row->unit_name);
     return row->n_counts > 1;
 }
 
+static const enum report_metric_id metrics[KINDS] = {
+    [STEP] = REPORT_STEP, [SPEEDUP] = REPORT_SPEEDUP, [EFFICIENCY] = REPORT_EFFICIENCY};
+
 static struct plot_mark mark_of(const struct row *row, const struct report_point *point,
                                 enum kind kind)
 {
-    const struct report_value *value = kind == STEP      ? &point->step_ns
-                                       : kind == SPEEDUP ? &point->speedup
-                                                         : &point->efficiency;
+    const struct report_value *value = &point->value[metrics[kind]];
     const double unit = kind == STEP ? row->unit : 1.0;
     const double devices = (double)point->row->cell->key.n_devices;
 
@@ -115,7 +116,7 @@ static void add_marks(const struct plot *plot, const struct row *row, enum kind 
     for (size_t c = 0; c < row->n_counts; ++c) {
         const struct report_point *point = plot_find(plot, row->group, row->count[c], batch);
 
-        if (!point || (kind != STEP && !isfinite(point->speedup.middle))) {
+        if (!point || (kind != STEP && !isfinite(report_middle(point, REPORT_SPEEDUP)))) {
             gap = true;
             continue;
         }
@@ -144,10 +145,10 @@ static void add_ideal_step(const struct plot *plot, const struct row *row, size_
         point = plot_find(plot, row->group, row->count[c], batch);
     if (plain) {
         line->plain[0] = 1.0;
-        line->plain[1] = plain->step_ns.middle / row->unit;
+        line->plain[1] = report_middle(plain, REPORT_STEP) / row->unit;
     }
     if (point && point->base) {
-        const double base = point->base->step_ns.middle / row->unit;
+        const double base = report_middle(point->base, REPORT_STEP) / row->unit;
 
         set_ideal(line, 1.0, base, last, plot_is_weak(row->group) ? base : base / last);
     }
@@ -186,7 +187,8 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
     const size_t missing = row->all_batches - row->n_batches;
     char *title = frame->words[PLOT_TITLE], *note = frame->words[PLOT_NOTE];
     char bucket[32];
-    static const char *const names[KINDS] = {"step time", "speed-up (\u00d7)", "efficiency"};
+    const struct report_metric *metric = &report_metrics[metrics[kind]];
+    const char *unit = kind == STEP ? row->unit_name : metric->unit;
 
     snprintf(title, REPORT_CELL_TEXT, " ");
     if (kind == STEP) {
@@ -202,10 +204,8 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
     } else if (kind == SPEEDUP)
         hollow_words(row, plot->report->point[row->group->first].row, note);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
-    if (kind == STEP)
-        snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "step time (%s)", row->unit_name);
-    else
-        snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s", names[kind]);
+    snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, unit[0] != '\0' ? "%s (%s)" : "%s",
+             metric->name, unit);
 }
 
 /* Efficiency is about 0 to 1; a bar that is much longer may leave the panel, a marker may not. */

@@ -23,11 +23,13 @@ static void add_line(const struct plot *plot, const struct report_group *group,
 
         if (!point)
             continue;
+        const struct report_value *value = &point->value[REPORT_THROUGHPUT];
+
         line->mark[line->n] = (struct plot_mark){
             .x = (double)batch,
-            .y = point->throughput.middle / share,
-            .lo = point->throughput.lo / share,
-            .hi = point->throughput.hi / share,
+            .y = value->middle / share,
+            .lo = value->lo / share,
+            .hi = value->hi / share,
             .bound = NAN,
             .hollow = plot_hollow(point),
             .gap = t > 0 && line->n > 0 &&
@@ -44,6 +46,7 @@ static void add_line(const struct plot *plot, const struct report_group *group,
 static void set_words(const struct plot *plot, const struct report_group *group,
                       struct plot_lines *lines)
 {
+    const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
     bool hollow = false;
     struct plot_frame *frame = &lines->frame;
 
@@ -59,8 +62,8 @@ static void set_words(const struct plot *plot, const struct report_group *group,
                                          : "");
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "%s",
              plot_is_weak(group) ? "batch per device (rows)" : "global batch (rows)");
-    snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s",
-             plot_is_weak(group) ? "throughput per device (samples/s)" : "throughput (samples/s)");
+    snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s%s (%s)", metric->name,
+             plot_is_weak(group) ? " per device" : "", metric->unit);
 }
 
 /* The panel of counts[0..n). */

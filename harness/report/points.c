@@ -46,12 +46,7 @@ struct report_value report_value_of(double values[], size_t n)
 
 static double step_of(const struct report_row *row)
 {
-    return row->cell->median_ns;
-}
-
-static double throughput_of(const struct report_row *row)
-{
-    return row->cell->throughput_samples_per_s;
+    return report_metrics[REPORT_STEP].of(row, 0);
 }
 
 static double rows_of(const struct report_row *row)
@@ -59,31 +54,37 @@ static double rows_of(const struct report_row *row)
     return (double)row->cell->key.global_batch;
 }
 
-typedef double number_fn(const struct report_row *row);
-
-static struct report_value over_launches(const struct report_point *point, number_fn *number,
+/* Over the launches that know the number, which are the first in *scratch then, in order. */
+static struct report_value over_launches(const struct report_point *point, int metric,
                                          double scratch[])
 {
+    const struct report_metric *row = report_metric_of(metric);
     size_t n = 0;
 
-    for (size_t i = 0; i < point->n; ++i)
-        if (point->row[i].verified)
-            scratch[n++] = number(&point->row[i]);
+    for (size_t i = 0; i < point->n; ++i) {
+        const double number =
+            point->row[i].verified ? row->of(&point->row[i], metric - REPORT_PHASE) : (double)NAN;
+
+        if (isfinite(number))
+            scratch[n++] = number;
+    }
     return report_value_of(scratch, n);
 }
 
 /* The steps of the only launch are all that there is to show a spread. */
 static void spread_of_steps(struct report_point *point)
 {
+    struct report_value *step = &point->value[REPORT_STEP];
+    struct report_value *throughput = &point->value[REPORT_THROUGHPUT];
     const struct record_cell *cell = point->middle->cell;
     const double rows = 1e9 * (double)cell->key.global_batch;
 
-    point->step_ns.range = point->throughput.range = REPORT_STEPS;
-    point->step_ns.n = point->throughput.n = cell->n_valid;
-    point->step_ns.lo = cell->p05_ns;
-    point->step_ns.hi = cell->p95_ns;
-    point->throughput.lo = rows / cell->p95_ns;
-    point->throughput.hi = rows / cell->p05_ns;
+    step->range = throughput->range = REPORT_STEPS;
+    step->n = throughput->n = cell->n_valid;
+    step->lo = cell->p05_ns;
+    step->hi = cell->p95_ns;
+    throughput->lo = rows / cell->p95_ns;
+    throughput->hi = rows / cell->p05_ns;
 }
 
 /* The first launch that is as slow as the lower median; *sorted are their steps. */
@@ -98,73 +99,6 @@ static const struct report_row *middle_launch(const struct report_point *point,
     return NULL;
 }
 
-/* Median over the launches that know the phase. */
-static double phase_over_launches(const struct report_point *point, int phase, double scratch[])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < point->n; ++i) {
-        const struct record_cell *cell = point->row[i].cell;
-
-        if (point->row[i].verified && cell->phase_ns[phase] &&
-            isfinite(cell->phase_median_ns[phase]))
-            scratch[n++] = cell->phase_median_ns[phase];
-    }
-    return report_value_of(scratch, n).middle;
-}
-
-static double outside_of(const struct report_row *row)
-{
-    return row->cell->outside_frac;
-}
-
-static double moved_of(const struct report_row *row)
-{
-    return row->cell->bytes_per_step;
-}
-
-/* Of the device that held most. */
-static double peak_of(const struct report_row *row)
-{
-    double most = NAN;
-
-    for (int i = 0; i < row->cell->n_peaks; ++i)
-        most = fmax(most, (double)row->cell->peak_bytes[i]);
-    return most;
-}
-
-static double compute_of(const struct report_row *row)
-{
-    return row->cell->compute_alone_ns;
-}
-
-static double comm_of(const struct report_row *row)
-{
-    return row->cell->comm_alone_ns;
-}
-
-static double whole_of(const struct report_row *row)
-{
-    return row->cell->whole_ns;
-}
-
-static double hidden_of(const struct report_row *row)
-{
-    return row->cell->hidden_frac;
-}
-
-/* Over the launches that know the number. */
-static struct report_value over_known(const struct report_point *point, number_fn *number,
-                                      double scratch[])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < point->n; ++i)
-        if (point->row[i].verified && isfinite(number(&point->row[i])))
-            scratch[n++] = number(&point->row[i]);
-    return report_value_of(scratch, n);
-}
-
 static double bound_of(size_t rows, int devices)
 {
     const size_t k = devices > 0 ? (size_t)devices : 1;
@@ -173,29 +107,20 @@ static double bound_of(size_t rows, int devices)
     return rows == 0 ? NAN : (double)rows / ((double)k * (double)shard);
 }
 
+/* The steps last: they are left in *scratch. */
 static void sum_up(struct report_point *point, double scratch[])
 {
     const struct record_key *key = &point->row->cell->key;
 
     point->bound = bound_of(key->global_batch, key->n_devices);
-    point->speedup = point->efficiency = UNKNOWN;
     for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
-    point->throughput = over_launches(point, throughput_of, scratch);
-    point->step_ns = over_launches(point, step_of, scratch);
+    for (int m = REPORT_METRICS - 1; m >= REPORT_STEP; --m)
+        point->value[m] = report_metric_of(m)->of ? over_launches(point, m, scratch) : UNKNOWN;
     if (point->verified > 0)
         point->middle = middle_launch(point, scratch);
     if (point->verified == 1)
         spread_of_steps(point);
-    for (int p = 0; p < RECORD_PHASES; ++p)
-        point->phase_ns[p] = phase_over_launches(point, p, scratch);
-    point->outside = over_known(point, outside_of, scratch).middle;
-    point->moved = over_known(point, moved_of, scratch).middle;
-    point->peak = over_known(point, peak_of, scratch).middle;
-    point->compute_ns = over_known(point, compute_of, scratch).middle;
-    point->comm_ns = over_known(point, comm_of, scratch).middle;
-    point->whole_ns = over_known(point, whole_of, scratch).middle;
-    point->hidden = over_known(point, hidden_of, scratch);
 }
 
 /* How many times as many rows in the same time as the base, by the median steps: so do the losses
@@ -207,7 +132,8 @@ static double ratio_of(const struct report_row *row, const struct report_row *ba
 
 static double ratio_of_medians(const struct report_point *point, const struct report_point *base)
 {
-    return base->step_ns.middle / point->step_ns.middle * rows_of(point->row) / rows_of(base->row);
+    return report_middle(base, REPORT_STEP) / report_middle(point, REPORT_STEP) *
+           rows_of(point->row) / rows_of(base->row);
 }
 
 /* Both are ordered by launch and run, so that equal ones meet. */
@@ -235,14 +161,15 @@ static struct report_value paired(const struct report_point *point, const struct
 static void compare_with_base(struct report_point *point, double scratch[])
 {
     const double devices = (double)point->row->cell->key.n_devices;
+    struct report_value *efficiency = &point->value[REPORT_EFFICIENCY];
 
     point->base = point->plain ? point->plain : point->single;
     if (!point->base || point->verified == 0)
         return;
-    point->speedup = point->efficiency = paired(point, point->base, scratch);
-    point->efficiency.middle /= devices;
-    point->efficiency.lo /= devices;
-    point->efficiency.hi /= devices;
+    point->value[REPORT_SPEEDUP] = *efficiency = paired(point, point->base, scratch);
+    efficiency->middle /= devices;
+    efficiency->lo /= devices;
+    efficiency->hi /= devices;
 }
 
 /* The points on one device in that mode come by batch. */

@@ -5,24 +5,27 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    BESIDE_STEP_DP = 3,
-    BESIDE_STEP,
-    BESIDE_RATIO,
-    BESIDE_MOVED_DP,
-    BESIDE_MOVED,
-    BESIDE_PEAK_DP,
-    BESIDE_PEAK,
-    BESIDE_COLUMNS
+/* Behind the columns of the point itself: whose number it is, and of what. */
+enum whose { OF_POINT, OF_PEER, RATIO, RANGE };
+struct report_ranks_column {
+    enum whose whose;
+    enum report_metric_id metric;
+    const char *after; /* the brief heading of the metric; NULL: the whole heading, alone */
 };
-enum {
-    OVERLAP_COMPUTE = 3,
-    OVERLAP_COMM,
-    OVERLAP_WHOLE,
-    OVERLAP_HIDDEN,
-    OVERLAP_RANGE,
-    OVERLAP_COLUMNS
-};
+
+static const char *const first_columns[] = {"Devices", "Batch, rows", "Bucket, bytes"};
+enum { FIRST_COLUMNS = sizeof first_columns / sizeof first_columns[0] };
+
+static const struct report_ranks_column beside[] = {
+    {OF_PEER, REPORT_STEP, ", DP"},    {OF_POINT, REPORT_STEP, ", DDP"},
+    {RATIO, REPORT_STEP, NULL},        {OF_PEER, REPORT_MOVED, ", DP"},
+    {OF_POINT, REPORT_MOVED, ", DDP"}, {OF_PEER, REPORT_PEAK, ", DP"},
+    {OF_POINT, REPORT_PEAK, ", DDP"}};
+static const struct report_ranks_column overlap[] = {{OF_POINT, REPORT_COMPUTE, NULL},
+                                                     {OF_POINT, REPORT_COMM, NULL},
+                                                     {OF_POINT, REPORT_WHOLE, NULL},
+                                                     {OF_POINT, REPORT_HIDDEN, NULL},
+                                                     {RANGE, REPORT_HIDDEN, NULL}};
 
 const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
     [REPORT_RANKS_BESIDE] =
@@ -33,11 +36,8 @@ const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
                  "same batch. Moved: bytes that crossed devices in a step. Peak: the most memory "
                  "that one device held at a time: parameters, gradients, batches and what a step "
                  "keeps, not what libraries take for themselves.",
-         .n = BESIDE_COLUMNS,
-         .column = {"Devices", "Batch, rows", "Bucket, bytes", [BESIDE_STEP_DP] = "Step, DP",
-                    [BESIDE_STEP] = "Step, DDP", [BESIDE_RATIO] = "DDP / DP",
-                    [BESIDE_MOVED_DP] = "Moved, DP", [BESIDE_MOVED] = "Moved, DDP",
-                    [BESIDE_PEAK_DP] = "Peak, DP", [BESIDE_PEAK] = "Peak, DDP"}},
+         .n = FIRST_COLUMNS + sizeof beside / sizeof beside[0],
+         .column = beside},
     [REPORT_RANKS_OVERLAP] =
         {.id = "overlap",
          .title = "Communication hidden behind backward",
@@ -48,12 +48,32 @@ const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
                  "100 %, and there is no number where the clock cannot tell the reduction from "
                  "nothing. On virtual devices the reduction is work of the same cores, and none of "
                  "them is idle: what is hidden there is reported, not judged.",
-         .n = OVERLAP_COLUMNS,
-         .column = {"Devices", "Batch, rows",
-                    "Bucket, bytes", [OVERLAP_COMPUTE] = "Step without reduction",
-                    [OVERLAP_COMM] = "Reduction alone", [OVERLAP_WHOLE] = "Whole step",
-                    [OVERLAP_HIDDEN] = "Hidden", [OVERLAP_RANGE] = "[interval] or range"}},
+         .n = FIRST_COLUMNS + sizeof overlap / sizeof overlap[0],
+         .column = overlap},
 };
+
+static void metric_name(const struct report_ranks_column *column, char text[REPORT_CELL_TEXT])
+{
+    const struct report_metric *metric = &report_metrics[column->metric];
+
+    if (column->whose == RATIO)
+        report_add(text, "DDP / DP");
+    else if (column->whose == RANGE)
+        report_add(text, "[interval] or range");
+    else if (column->after)
+        report_add(text, "%s%s", metric->brief, column->after);
+    else
+        report_add(text, "%s", metric->heading);
+}
+
+void report_ranks_name(enum report_ranks table, int column, char text[REPORT_CELL_TEXT])
+{
+    text[0] = '\0';
+    if (column < FIRST_COLUMNS)
+        report_add(text, "%s", first_columns[column]);
+    else
+        metric_name(&report_ranks_tables[table].column[column - FIRST_COLUMNS], text);
+}
 
 void report_bucket_name(size_t bytes, char text[32])
 {
@@ -93,7 +113,7 @@ bool report_ranks_has(const struct report *report, const struct report_group *gr
         return false;
     if (table == REPORT_RANKS_BESIDE)
         return report_ranks_peer(report, group, point) != NULL;
-    return point->row->cell->key.n_devices > 1 && isfinite(point->whole_ns);
+    return point->row->cell->key.n_devices > 1 && isfinite(report_middle(point, REPORT_WHOLE));
 }
 
 size_t report_ranks_count(const struct report *report, enum report_ranks table)
@@ -109,51 +129,18 @@ size_t report_ranks_count(const struct report *report, enum report_ranks table)
     return n;
 }
 
-static void share_number(double share, char text[32])
+static void metric_words(const struct report_ranks_column *column, const struct report_point *point,
+                         const struct report_point *peer, char text[REPORT_CELL_TEXT])
 {
-    if (isfinite(share))
-        snprintf(text, 32, "%.0f\u00a0%%", 100.0 * share);
+    const struct report_metric *metric = &report_metrics[column->metric];
+
+    if (column->whose == RANGE)
+        report_add_range(text, &point->value[column->metric], metric->number);
+    else if (column->whose == RATIO)
+        report_add_ratio(text, report_middle(point, column->metric) /
+                                   report_middle(peer, column->metric));
     else
-        snprintf(text, 32, "-");
-}
-
-static void overlap_words(const struct report_point *point, int column, char text[REPORT_CELL_TEXT])
-{
-    char number[32] = "";
-
-    if (column == OVERLAP_HIDDEN)
-        share_number(point->hidden.middle, number);
-    else if (column == OVERLAP_RANGE)
-        report_add_range(text, &point->hidden, share_number);
-    else
-        report_time(column == OVERLAP_COMPUTE ? point->compute_ns
-                    : column == OVERLAP_COMM  ? point->comm_ns
-                                              : point->whole_ns,
-                    number);
-    report_add(text, "%s", number);
-}
-
-static void beside_words(const struct report_point *point, const struct report_point *peer,
-                         int column, char text[REPORT_CELL_TEXT])
-{
-    char number[32] = "";
-
-    switch (column) {
-    case BESIDE_STEP_DP:
-    case BESIDE_STEP:
-        report_time(column == BESIDE_STEP ? point->step_ns.middle : peer->step_ns.middle, number);
-        break;
-    case BESIDE_RATIO:
-        report_ratio(point->step_ns.middle / peer->step_ns.middle, number);
-        break;
-    case BESIDE_MOVED_DP:
-    case BESIDE_MOVED:
-        report_bytes(column == BESIDE_MOVED ? point->moved : peer->moved, number);
-        break;
-    default:
-        report_bytes(column == BESIDE_PEAK ? point->peak : peer->peak, number);
-    }
-    report_add(text, "%s", number);
+        report_add_metric(text, column->whose == OF_PEER ? peer : point, (int)column->metric);
 }
 
 void report_ranks_words(const struct report *report, const struct report_group *group,
@@ -172,9 +159,8 @@ void report_ranks_words(const struct report *report, const struct report_group *
         report_add(text, "%zu", key->global_batch);
     else if (column == 2)
         report_add(text, "%s", bucket);
-    else if (table == REPORT_RANKS_OVERLAP)
-        overlap_words(point, column, text);
     else
-        beside_words(point, report_ranks_peer(report, group, point), column, text);
+        metric_words(&report_ranks_tables[table].column[column - FIRST_COLUMNS], point,
+                     report_ranks_peer(report, group, point), text);
     text_clean(text, ' ');
 }

@@ -47,6 +47,25 @@ struct report_value {
     double coverage; /* of the interval, NaN without one */
 };
 
+/* What is said of a point: rows of the catalogue (report/metrics.c), in the order of their columns.
+ */
+enum report_metric_id {
+    REPORT_STEP,       /* per launch the median step */
+    REPORT_THROUGHPUT, /* per launch all rows over all time */
+    REPORT_SPEEDUP,    /* against base */
+    REPORT_EFFICIENCY, /* the same per device */
+    REPORT_OUTSIDE,    /* of a step, outside matrix products */
+    REPORT_MOVED,      /* per step, between devices */
+    REPORT_PEAK,       /* of the device that held most */
+    /* Mode ddp: a step without its reduction, that alone, and whole, in turns; what is hidden. */
+    REPORT_COMPUTE,
+    REPORT_COMM,
+    REPORT_WHOLE,
+    REPORT_HIDDEN,
+    REPORT_PHASE, /* and the enum record_phase: the slowest replica of a step */
+    REPORT_METRICS = REPORT_PHASE + RECORD_PHASES
+};
+
 /* All launches of one cell. The ratios are made launch by launch, with the same launch of the same
  * run in the base; if no launch is in both, they are ratios of the medians and have no range. */
 struct report_point {
@@ -54,20 +73,14 @@ struct report_point {
     size_t verified;                 /* launches; only these are in the numbers */
     const struct report_row *row;    /* the first row: what all of them share */
     const struct report_row *middle; /* launch of the (lower) median step, NULL: none verified */
-    struct report_value step_ns;     /* per launch the median step */
-    struct report_value throughput;  /* per launch all rows over all time, in rows per second */
-    struct report_value speedup, efficiency; /* against base; efficiency is per device */
-    double phase_ns[RECORD_PHASES];          /* NaN: unknown */
-    double outside;                          /* share outside matrix products, NaN: unknown */
-    double moved, peak; /* bytes per step; bytes of the device that held most; NaN: unknown */
-    /* Mode ddp: a step without its reduction, that alone, and whole, in turns; what is hidden. */
-    double compute_ns, comm_ns, whole_ns;
-    struct report_value hidden;
+    struct report_value value[REPORT_METRICS];
     size_t bucket;                             /* mode ddp: index of its bucket in report->bucket */
     const struct report_point *plain, *single; /* verified base cases, NULL: none */
     const struct report_point *base;           /* plain, else single, else NULL */
     double bound; /* N / (K ceil(N/K)): what unequal shards leave of efficiency */
 };
+/* The median over the launches; NaN: unknown. */
+double report_middle(const struct report_point *point, int metric);
 
 /* Points first..first+n: one workload in one setting, ordered by mode (plain, dp, others), devices,
  * bucket and batch. */
@@ -217,30 +230,56 @@ enum report_plot_status report_plot(const char *directory, const struct report *
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-enum report_column {
-    REPORT_DEVICES,
-    REPORT_BUCKET,
-    REPORT_BATCH,
-    REPORT_SHARDS,
-    REPORT_LAUNCHES_DONE,
-    REPORT_STEP,
-    REPORT_STEP_RANGE,
-    REPORT_THROUGHPUT,
-    REPORT_SPEEDUP,
-    REPORT_SPEEDUP_RANGE,
-    REPORT_EFFICIENCY,
-    REPORT_OUTSIDE,
-    REPORT_MOVED,
-    REPORT_PEAK,
-    REPORT_PHASES,
-    REPORT_STATUS,
+enum report_direction { REPORT_NEITHER, REPORT_LOWER, REPORT_HIGHER };
+/* A column of the table of cells: not there, there where a point has something to say, there. */
+enum report_shown { REPORT_NEVER, REPORT_WHERE_KNOWN, REPORT_ALWAYS };
+typedef void report_number_fn(double value, char text[32]);
+
+/* A row of the catalogue. Columns, facts, limits and figures take all that they say of a metric
+ * from it: a new one is a name above and a row there. */
+struct report_metric {
+    const char *name;    /* "step time": in sentences and on axes */
+    const char *unit;    /* of the value: "ns"; "": none */
+    const char *heading; /* of a column: "Median step" */
+    const char *brief;   /* of columns of several programs: "Step" */
+    enum report_direction better;
+    enum report_shown column, range; /* range: a column beside it */
+    report_number_fn *number;
+    /* Of a launch; NaN: unknown. NULL: it is a ratio of a point and its base. */
+    double (*of)(const struct report_row *row, int phase);
+    /* NULL: the number. */
+    void (*words)(const struct report_point *point, char text[REPORT_CELL_TEXT]);
+};
+/* All phases are one row. */
+extern const struct report_metric report_metrics[REPORT_PHASE + 1];
+const struct report_metric *report_metric_of(int metric);
+/* Whether a is better than b, by the direction. */
+bool report_metric_better(int metric, double a, double b);
+/* The middle in words, and the range. */
+void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric);
+void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,
+                             int metric);
+
+/* Columns of the table of cells: what a point is, each metric and its range, and the rest. */
+enum {
+    REPORT_DEVICES_COLUMN,
+    REPORT_BUCKET_COLUMN,
+    REPORT_BATCH_COLUMN,
+    REPORT_SHARDS_COLUMN,
+    REPORT_LAUNCHES_COLUMN,
+    REPORT_METRIC_COLUMNS,
+    REPORT_PHASES_COLUMN = REPORT_METRIC_COLUMNS + 2 * REPORT_PHASE,
+    REPORT_STATUS_COLUMN,
     REPORT_COLUMNS
 };
+int report_metric_column(enum report_metric_id metric, bool range);
 /* Heading; what a range is depends on the launches. */
-const char *report_column_name(const struct report *report, enum report_column column);
-/* Whether any point has something to say there. */
-bool report_column_used(const struct report *report, enum report_column column);
-bool report_column_is_text(enum report_column column);
+const char *report_column_name(const struct report *report, int column);
+/* Whether it is shown: whether any point has something to say there. */
+bool report_column_used(const struct report *report, int column);
+/* "number range", for the page; a text is aligned to the left. */
+const char *report_column_class(int column);
+bool report_column_is_text(int column);
 
 enum report_base_column {
     REPORT_BASE_BATCH,
@@ -259,9 +298,10 @@ enum report_ranks { REPORT_RANKS_BESIDE, REPORT_RANKS_OVERLAP, REPORT_RANKS_TABL
 struct report_ranks_table {
     const char *id, *title, *rows, *note; /* rows: what they are */
     int n;                                /* columns */
-    const char *column[10];
+    const struct report_ranks_column *column;
 };
 extern const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES];
+void report_ranks_name(enum report_ranks table, int column, char text[REPORT_CELL_TEXT]);
 bool report_ranks_has(const struct report *report, const struct report_group *group,
                       enum report_ranks table, const struct report_point *point);
 size_t report_ranks_count(const struct report *report, enum report_ranks table);
@@ -284,12 +324,11 @@ void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio);
 /* Appends "93 %", "<1 %"; "-" when not finite. */
 void report_add_share(char text[REPORT_CELL_TEXT], double share);
 /* Appends "[1.21, 1.25] ms", an interval, or "1.21..1.25 ms", a range; "-" without either. */
-typedef void report_number_fn(double value, char text[32]);
 void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
                       report_number_fn *number);
 
-void report_point_words(const struct report *report, const struct report_point *point,
-                        enum report_column column, char text[REPORT_CELL_TEXT]);
+void report_point_words(const struct report *report, const struct report_point *point, int column,
+                        char text[REPORT_CELL_TEXT]);
 void report_base_words(const struct report_base *base, enum report_base_column column,
                        char text[REPORT_CELL_TEXT]);
 /* Whether a launch failed; a skipped one did not. */
@@ -361,6 +400,9 @@ void report_rate(double per_second, char text[32]);
 void report_bytes(double bytes, char text[32]);
 /* "1.86": two digits at least. */
 void report_ratio(double ratio, char text[32]);
+/* "93 %", "<1 %"; and "0 %" of what is known to be none. */
+void report_share(double share, char text[32]);
+void report_percent(double share, char text[32]);
 
 /* Embedded by plots/Embed.cmake; zero-terminated. */
 extern const unsigned char report_asset_css[], report_asset_reading[];

@@ -6,26 +6,38 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const names[REPORT_COLUMNS] = {
-    [REPORT_DEVICES] = "Devices",
-    [REPORT_BUCKET] = "Bucket",
-    [REPORT_BATCH] = "Batch, rows",
-    [REPORT_SHARDS] = "Shards, rows",
-    [REPORT_LAUNCHES_DONE] = "Launches",
-    [REPORT_STEP] = "Median step",
-    [REPORT_THROUGHPUT] = "Samples/s",
-    [REPORT_SPEEDUP] = "Speed-up",
-    [REPORT_EFFICIENCY] = "Efficiency, of bound",
-    [REPORT_OUTSIDE] = "Outside matrix products",
-    [REPORT_MOVED] = "Moved per step",
-    [REPORT_PEAK] = "Peak memory of a device",
-    [REPORT_PHASES] = "Slowest phases",
-    [REPORT_STATUS] = "Status",
+/* Columns that are no metric. */
+static const struct label {
+    const char *name, *class;
+} labels[REPORT_COLUMNS] = {
+    [REPORT_DEVICES_COLUMN] = {"Devices", "number"},
+    [REPORT_BUCKET_COLUMN] = {"Bucket", "number"},
+    [REPORT_BATCH_COLUMN] = {"Batch, rows", "number"},
+    [REPORT_SHARDS_COLUMN] = {"Shards, rows", "text shards"},
+    [REPORT_LAUNCHES_COLUMN] = {"Launches", "number"},
+    [REPORT_PHASES_COLUMN] = {"Slowest phases", "text phases"},
+    [REPORT_STATUS_COLUMN] = {"Status", "text status"},
 };
 
-/* What the ranges of a column are, when they all are the same. Those of speed-ups are of pairs of
+int report_metric_column(enum report_metric_id metric, bool range)
+{
+    return REPORT_METRIC_COLUMNS + 2 * (int)metric + range;
+}
+
+/* The metric of a column; -1: none. */
+static int metric_of(int column)
+{
+    return labels[column].name ? -1 : (column - REPORT_METRIC_COLUMNS) / 2;
+}
+
+static bool is_range(int column)
+{
+    return metric_of(column) >= 0 && (column - REPORT_METRIC_COLUMNS) % 2 == 1;
+}
+
+/* What the ranges of a column are, when they all are the same. Those of ratios are of pairs of
  * launches, of which there may be fewer than of launches. */
-static const char *range_name(const struct report *report, bool speedup)
+static const char *range_name(const struct report *report, int metric)
 {
     static const char *const kinds[] = {"Range", "p05..p95 of its steps", "Range of launches",
                                         "95\u00a0% interval"};
@@ -33,9 +45,9 @@ static const char *range_name(const struct report *report, bool speedup)
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
-        const int mine = (int)(speedup ? point->speedup.range : point->step_ns.range);
+        const int mine = (int)point->value[metric].range;
 
-        if (mine == REPORT_NONE || (speedup && point->base == point))
+        if (mine == REPORT_NONE || (!report_metrics[metric].of && point->base == point))
             continue;
         if (range >= 0 && range != mine)
             return "[interval] or range";
@@ -44,43 +56,48 @@ static const char *range_name(const struct report *report, bool speedup)
     return kinds[range < 0 ? 0 : range];
 }
 
-const char *report_column_name(const struct report *report, enum report_column column)
+const char *report_column_name(const struct report *report, int column)
 {
-    if (column == REPORT_STEP_RANGE || column == REPORT_SPEEDUP_RANGE)
-        return range_name(report, column == REPORT_SPEEDUP_RANGE);
-    return names[column];
+    const int metric = metric_of(column);
+
+    if (metric < 0)
+        return labels[column].name;
+    return is_range(column) ? range_name(report, metric) : report_metrics[metric].heading;
 }
 
-static bool says_something(const struct report_point *point, enum report_column column)
+static bool says_something(const struct report_point *point, int column)
 {
-    switch (column) {
-    case REPORT_SPEEDUP_RANGE:
-        return point->speedup.range != REPORT_NONE;
-    case REPORT_BUCKET:
-        return point->bucket > 0;
-    case REPORT_OUTSIDE:
-        return isfinite(point->outside);
-    case REPORT_MOVED:
-        return isfinite(point->moved);
-    case REPORT_PEAK:
-        return isfinite(point->peak);
-    default:
-        return true;
-    }
+    const int metric = metric_of(column);
+
+    if (metric < 0)
+        return column != REPORT_BUCKET_COLUMN || point->bucket > 0;
+    return is_range(column) ? point->value[metric].range != REPORT_NONE
+                            : isfinite(report_middle(point, metric)) != 0;
 }
 
-bool report_column_used(const struct report *report, enum report_column column)
+bool report_column_used(const struct report *report, int column)
 {
-    bool used = false;
+    const int metric = metric_of(column);
+    const enum report_shown shown = metric < 0         ? REPORT_WHERE_KNOWN
+                                    : is_range(column) ? report_metrics[metric].range
+                                                       : report_metrics[metric].column;
+    bool used = shown == REPORT_ALWAYS;
 
-    for (size_t i = 0; i < report->n_points && !used; ++i)
+    for (size_t i = 0; i < report->n_points && !used && shown != REPORT_NEVER; ++i)
         used = says_something(&report->point[i], column);
     return used;
 }
 
-bool report_column_is_text(enum report_column column)
+const char *report_column_class(int column)
 {
-    return column == REPORT_SHARDS || column == REPORT_PHASES || column == REPORT_STATUS;
+    return labels[column].class ? labels[column].class
+           : is_range(column)   ? "number range"
+                                : "number";
+}
+
+bool report_column_is_text(int column)
+{
+    return strncmp(report_column_class(column), "text", 4) == 0;
 }
 
 const char *report_base_column_name(const struct report *report, enum report_base_column column)
@@ -93,7 +110,7 @@ const char *report_base_column_name(const struct report *report, enum report_bas
     };
 
     return column == REPORT_BASE_PLAIN_RANGE || column == REPORT_BASE_SINGLE_RANGE
-               ? range_name(report, false)
+               ? range_name(report, REPORT_STEP)
                : base_names[column];
 }
 
@@ -193,14 +210,14 @@ static void phase_words(const struct report_point *point, char text[REPORT_CELL_
     int best[2] = {-1, -1};
 
     for (int p = 0; p < RECORD_PHASES; ++p) {
-        const double ns = point->phase_ns[p];
+        const double ns = report_middle(point, REPORT_PHASE + p);
 
         if (!(ns > 0.0))
             continue;
-        if (best[0] < 0 || ns > point->phase_ns[best[0]]) {
+        if (best[0] < 0 || ns > report_middle(point, REPORT_PHASE + best[0])) {
             best[1] = best[0];
             best[0] = p;
-        } else if (best[1] < 0 || ns > point->phase_ns[best[1]]) {
+        } else if (best[1] < 0 || ns > report_middle(point, REPORT_PHASE + best[1])) {
             best[1] = p;
         }
     }
@@ -208,93 +225,69 @@ static void phase_words(const struct report_point *point, char text[REPORT_CELL_
         report_add(text, "not measured");
     for (int i = 0; i < 2 && best[i] >= 0; ++i) {
         report_add(text, "%s%s ", i > 0 ? ", " : "", record_phase_names[best[i]]);
-        report_add_share(text, point->phase_ns[best[i]] / point->step_ns.middle);
+        report_add_share(text, report_middle(point, REPORT_PHASE + best[i]) /
+                                   report_middle(point, REPORT_STEP));
     }
 }
 
-static void ratio_words(const struct report_point *point, enum report_column column,
-                        char text[REPORT_CELL_TEXT])
+static void metric_words(const struct report_point *point, int column, char text[REPORT_CELL_TEXT])
 {
-    if (column == REPORT_SPEEDUP && point->base == point) {
-        report_add(text, "base");
-    } else if (column == REPORT_SPEEDUP) {
-        report_add_ratio(text, point->speedup.middle);
-    } else if (point->base == point || !isfinite(point->efficiency.middle)) {
-        report_add(text, "-");
-    } else if (column == REPORT_EFFICIENCY) {
-        report_add_ratio(text, point->efficiency.middle);
-        report_add(text, " of %.2f", point->bound);
-    } else {
-        report_add_range(text, &point->speedup, report_ratio);
-        if (point->speedup.n != point->verified)
-            report_add(text, " (%zu pair%s)", point->speedup.n, point->speedup.n == 1 ? "" : "s");
-    }
+    if (is_range(column))
+        report_add_metric_range(text, point, metric_of(column));
+    else
+        report_add_metric(text, point, metric_of(column));
 }
 
-static void number_words(const struct report_point *point, enum report_column column,
-                         char text[REPORT_CELL_TEXT])
-{
-    char number[32] = "";
-
-    switch (column) {
-    case REPORT_STEP:
-        report_time(point->step_ns.middle, number);
-        break;
-    case REPORT_THROUGHPUT:
-        report_rate(point->throughput.middle, number);
-        break;
-    case REPORT_STEP_RANGE:
-        report_add_range(text, &point->step_ns, report_time);
-        break;
-    case REPORT_OUTSIDE:
-        report_add_share(text, point->outside);
-        break;
-    case REPORT_MOVED:
-        report_bytes(point->moved, number);
-        break;
-    case REPORT_PEAK:
-        report_bytes(point->peak, number);
-        break;
-    case REPORT_PHASES:
-        phase_words(point, text);
-        break;
-    default:
-        ratio_words(point, column, text);
-    }
-    report_add(text, "%s", number);
-}
-
-void report_point_words(const struct report *report, const struct report_point *point,
-                        enum report_column column, char text[REPORT_CELL_TEXT])
+/* What a point is, whether it was verified or not; false: the column is of numbers. */
+static bool label_words(const struct report_point *point, int column, char text[REPORT_CELL_TEXT])
 {
     const struct record_cell *cell = point->row->cell;
     char bucket[32] = "-";
 
-    (void)report;
-    text[0] = '\0';
-    if (report_is_ddp(point))
-        report_bucket_name(cell->key.bucket_bytes, bucket);
-    if (column == REPORT_DEVICES)
+    switch (column) {
+    case REPORT_DEVICES_COLUMN:
         report_add(text,
                    report_is_plain(point) ? "plain"
                    : report_is_ddp(point) ? "%d ddp"
                                           : "%d",
                    cell->key.n_devices);
-    else if (column == REPORT_BUCKET)
+        return true;
+    case REPORT_BUCKET_COLUMN:
+        if (report_is_ddp(point))
+            report_bucket_name(cell->key.bucket_bytes, bucket);
         report_add(text, "%s", bucket);
-    else if (column == REPORT_BATCH)
+        return true;
+    case REPORT_BATCH_COLUMN:
         report_add(text, "%zu", cell->key.global_batch);
-    else if (column == REPORT_SHARDS)
+        return true;
+    case REPORT_SHARDS_COLUMN:
         shard_words(point->middle != NULL ? point->middle->cell : cell, text);
-    else if (column == REPORT_LAUNCHES_DONE)
+        return true;
+    case REPORT_LAUNCHES_COLUMN:
         report_add(text, point->verified == point->n ? "%zu" : "%zu of %zu", point->verified,
                    point->n);
-    else if (column == REPORT_STATUS)
+        return true;
+    case REPORT_STATUS_COLUMN:
         status_words(point, text);
-    else if (point->verified == 0)
-        report_add(text, "-");
-    else
-        number_words(point, column, text);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void report_point_words(const struct report *report, const struct report_point *point, int column,
+                        char text[REPORT_CELL_TEXT])
+{
+    (void)report;
+    text[0] = '\0';
+    if (!label_words(point, column, text)) {
+        if (point->verified == 0)
+            report_add(text, "-");
+        else if (column == REPORT_PHASES_COLUMN)
+            phase_words(point, text);
+        else
+            metric_words(point, column, text);
+    }
     text_clean(text, ' '); /* what was cut short may end inside a character */
 }
 
@@ -317,18 +310,12 @@ void report_group_words(const struct report *report, const struct report_group *
 
 static void base_step(const struct report_point *point, bool range, char text[REPORT_CELL_TEXT])
 {
-    char time[32];
-
-    if (!point) {
+    if (!point)
         report_add(text, range ? "-" : "not planned");
-    } else if (point->verified == 0) {
+    else if (point->verified == 0)
         report_add(text, range ? "-" : "not verified");
-    } else if (range) {
-        report_add_range(text, &point->step_ns, report_time);
-    } else {
-        report_time(point->step_ns.middle, time);
-        report_add(text, "%s", time);
-    }
+    else
+        metric_words(point, report_metric_column(REPORT_STEP, range), text);
 }
 
 void report_base_words(const struct report_base *base, enum report_base_column column,
@@ -342,7 +329,7 @@ void report_base_words(const struct report_base *base, enum report_base_column c
     } else if (column == REPORT_BASE_WRAPPER) {
         const bool both = base->single && base->single->plain;
 
-        report_add_ratio(text, both ? 1.0 / base->single->speedup.middle : NAN);
+        report_add_ratio(text, both ? 1.0 / report_middle(base->single, REPORT_SPEEDUP) : NAN);
         report_add(text, both ? "\u00d7" : "");
     } else {
         const bool plain = column == REPORT_BASE_PLAIN || column == REPORT_BASE_PLAIN_RANGE;

@@ -61,19 +61,22 @@ void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *
 /* "1.86x [1.84, 1.88]". */
 void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
-    report_add_ratio(text, point->speedup.middle);
-    report_add(text, "\u00d7");
-    if (point->speedup.range == REPORT_NONE || point->base == point)
+    const struct report_metric *metric = &report_metrics[REPORT_SPEEDUP];
+    const struct report_value *value = &point->value[REPORT_SPEEDUP];
+
+    report_add_ratio(text, value->middle);
+    report_add(text, "%s", metric->unit);
+    if (value->range == REPORT_NONE || point->base == point)
         return;
-    report_add(text, point->speedup.range == REPORT_INTERVAL ? " " : " (");
-    report_add_range(text, &point->speedup, report_ratio);
-    report_add(text, point->speedup.range == REPORT_INTERVAL ? "" : ")");
+    report_add(text, value->range == REPORT_INTERVAL ? " " : " (");
+    report_add_range(text, value, metric->number);
+    report_add(text, value->range == REPORT_INTERVAL ? "" : ")");
 }
 
 /* "93 % of the bound 2.00". */
 void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
-    report_add_share(text, point->efficiency.middle / point->bound);
+    report_add_share(text, report_middle(point, REPORT_EFFICIENCY) / point->bound);
     report_add(text, " of the bound %.2f", point->bound * (double)point->row->cell->key.n_devices);
 }
 
@@ -121,9 +124,9 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
         else
             report_add(text, "all of it to %s", losses[most]);
     }
-    if (point->outside >= 0.5) {
+    if (report_middle(point, REPORT_OUTSIDE) >= 0.5) {
         report_add(text, "; overhead: ");
-        report_add_share(text, point->outside);
+        report_add_metric(text, point, REPORT_OUTSIDE);
         report_add(text, " of the step is outside matrix products");
     }
 }
@@ -131,8 +134,9 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
 /* The interval or range of the ratio does not tell which is faster. */
 static bool is_open(const struct report_point *point)
 {
-    return point->speedup.range != REPORT_NONE && point->speedup.lo <= 1.0 &&
-           point->speedup.hi >= 1.0;
+    const struct report_value *value = &point->value[REPORT_SPEEDUP];
+
+    return value->range != REPORT_NONE && value->lo <= 1.0 && value->hi >= 1.0;
 }
 
 /* "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ...". */
@@ -182,6 +186,12 @@ static void lead_of_many(struct text_out *out, const struct report_point *worst,
     print_sentence(out, text);
 }
 
+static bool is_better(const struct report_point *a, const struct report_point *b)
+{
+    return report_metric_better(REPORT_EFFICIENCY, report_middle(a, REPORT_EFFICIENCY),
+                                report_middle(b, REPORT_EFFICIENCY));
+}
+
 void report_lead(struct text_out *out, const struct report *report)
 {
     const struct report_point *best = NULL, *worst = NULL;
@@ -193,15 +203,15 @@ void report_lead(struct text_out *out, const struct report *report)
         if (!point)
             continue;
         ++n;
-        if (!best || point->efficiency.middle > best->efficiency.middle)
+        if (!best || is_better(point, best))
             best = point;
-        if (!worst || point->efficiency.middle < worst->efficiency.middle)
+        if (!worst || is_better(worst, point))
             worst = point;
     }
     if (n == 0)
         text_print(out, "Nothing can be said about scaling: no verified cell on several devices "
                         "has a verified base case of its batch.");
-    else if (n == 1 || !(worst->efficiency.middle < best->efficiency.middle))
+    else if (n == 1 || !is_better(best, worst))
         lead_of_group(out, best);
     else
         lead_of_many(out, worst, best, n);

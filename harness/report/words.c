@@ -72,6 +72,22 @@ void report_ratio(double ratio, char text[32])
         snprintf(text, 32, "-");
 }
 
+void report_share(double share, char text[32])
+{
+    if (share >= 0.0 && share < 0.01)
+        snprintf(text, 32, "<1\u00a0%%");
+    else
+        report_percent(share, text);
+}
+
+void report_percent(double share, char text[32])
+{
+    if (isfinite(share))
+        snprintf(text, 32, "%.0f\u00a0%%", 100.0 * share);
+    else
+        snprintf(text, 32, "-");
+}
+
 void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
 {
     size_t length = strlen(text);
@@ -92,12 +108,10 @@ void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio)
 
 void report_add_share(char text[REPORT_CELL_TEXT], double share)
 {
-    if (!isfinite(share))
-        report_add(text, "-");
-    else if (share >= 0.0 && share < 0.01)
-        report_add(text, "<1\u00a0%%");
-    else
-        report_add(text, "%.0f\u00a0%%", 100.0 * share);
+    char words[32];
+
+    report_share(share, words);
+    report_add(text, "%s", words);
 }
 
 void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,

@@ -103,10 +103,12 @@ Test(points, six_launches_give_an_interval)
     make(bench);
     cr_assert(bench->report.n_points == 1 && bench->report.n_groups == 1);
     const struct report_point *point = &bench->point[0];
-    check_value(&point->step_ns, 35, 10, 60, REPORT_INTERVAL, 6);
-    cr_assert(near(point->step_ns.coverage, 0.96875), "%.17g", point->step_ns.coverage);
-    cr_assert(point->throughput.range == REPORT_INTERVAL);
-    cr_assert(near(point->throughput.lo, 30e9 / 62) && near(point->throughput.hi, 30e9 / 12));
+    check_value(&point->value[REPORT_STEP], 35, 10, 60, REPORT_INTERVAL, 6);
+    cr_assert(near(point->value[REPORT_STEP].coverage, 0.96875), "%.17g",
+              point->value[REPORT_STEP].coverage);
+    cr_assert(point->value[REPORT_THROUGHPUT].range == REPORT_INTERVAL);
+    cr_assert(near(point->value[REPORT_THROUGHPUT].lo, 30e9 / 62) &&
+              near(point->value[REPORT_THROUGHPUT].hi, 30e9 / 12));
     cr_assert(point->middle->cell->key.launch == 4, "launch %d", point->middle->cell->key.launch);
     close_bench(bench);
 }
@@ -118,8 +120,8 @@ Test(points, ten_launches_give_a_narrower_interval)
         add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
     }
     make(bench);
-    check_value(&bench->point[0].step_ns, 55, 20, 90, REPORT_INTERVAL, 10);
-    cr_assert(near(bench->point[0].step_ns.coverage, 1002.0 / 1024));
+    check_value(&bench->point[0].value[REPORT_STEP], 55, 20, 90, REPORT_INTERVAL, 10);
+    cr_assert(near(bench->point[0].value[REPORT_STEP].coverage, 1002.0 / 1024));
     close_bench(bench);
 }
 
@@ -130,8 +132,8 @@ Test(points, five_launches_give_a_range)
         add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
     }
     make(bench);
-    check_value(&bench->point[0].step_ns, 30, 10, 50, REPORT_LAUNCHES, 5);
-    check_value(&bench->point[0].speedup, 1, 1, 1, REPORT_LAUNCHES, 5);
+    check_value(&bench->point[0].value[REPORT_STEP], 30, 10, 50, REPORT_LAUNCHES, 5);
+    check_value(&bench->point[0].value[REPORT_SPEEDUP], 1, 1, 1, REPORT_LAUNCHES, 5);
     close_bench(bench);
 }
 
@@ -141,10 +143,11 @@ Test(points, one_launch_shows_its_steps)
     add(bench, "dp", 1, 30, 0, 100);
     add(bench, "dp", 2, 30, 0, 60);
     make(bench);
-    check_value(&bench->point[0].step_ns, 100, 99, 101, REPORT_STEPS, 40);
-    check_value(&bench->point[0].throughput, 30e9 / 102, 30e9 / 101, 30e9 / 99, REPORT_STEPS, 40);
-    check_value(&bench->point[1].speedup, 100.0 / 60, 0, 0, REPORT_NONE, 1);
-    check_value(&bench->point[1].efficiency, 50.0 / 60, 0, 0, REPORT_NONE, 1);
+    check_value(&bench->point[0].value[REPORT_STEP], 100, 99, 101, REPORT_STEPS, 40);
+    check_value(&bench->point[0].value[REPORT_THROUGHPUT], 30e9 / 102, 30e9 / 101, 30e9 / 99,
+                REPORT_STEPS, 40);
+    check_value(&bench->point[1].value[REPORT_SPEEDUP], 100.0 / 60, 0, 0, REPORT_NONE, 1);
+    check_value(&bench->point[1].value[REPORT_EFFICIENCY], 50.0 / 60, 0, 0, REPORT_NONE, 1);
     close_bench(bench);
 }
 
@@ -161,12 +164,13 @@ Test(points, failed_launches_are_left_out)
     make(bench);
     const struct report_point *point = &bench->point[0], *none = &bench->point[1];
     cr_assert(point->n == 6 && point->verified == 5);
-    check_value(&point->step_ns, 30, 10, 50, REPORT_LAUNCHES, 5);
+    check_value(&point->value[REPORT_STEP], 30, 10, 50, REPORT_LAUNCHES, 5);
     cr_assert(report_point_failed(point) && report_point_failed(none));
-    cr_assert(none->verified == 0 && !none->middle && isnan(none->step_ns.middle));
-    cr_assert(isnan(none->speedup.middle) && none->speedup.range == REPORT_NONE);
+    cr_assert(none->verified == 0 && !none->middle && isnan(none->value[REPORT_STEP].middle));
+    cr_assert(isnan(none->value[REPORT_SPEEDUP].middle) &&
+              none->value[REPORT_SPEEDUP].range == REPORT_NONE);
     char text[REPORT_CELL_TEXT] = "";
-    report_point_words(&bench->report, point, REPORT_STATUS, text);
+    report_point_words(&bench->report, point, REPORT_STATUS_COLUMN, text);
     cr_assert(strcmp(text, "verified, 1 of 6 launches FAILED") == 0, "%s", text);
     close_bench(bench);
 }
@@ -184,8 +188,9 @@ Test(points, a_launch_missing_in_the_base_drops_the_pair)
     const struct report_point *point = &bench->point[1];
     cr_assert(point->base == &bench->point[0] && report_is_plain(point->base));
     /* Launch 0: 100 / 50; launch 3: 130 / 80. The medians alone would say 115 / 65. */
-    check_value(&point->speedup, (2 + 1.625) / 2, 1.625, 2, REPORT_LAUNCHES, 2);
-    check_value(&point->efficiency, (2 + 1.625) / 4, 1.625 / 2, 1, REPORT_LAUNCHES, 2);
+    check_value(&point->value[REPORT_SPEEDUP], (2 + 1.625) / 2, 1.625, 2, REPORT_LAUNCHES, 2);
+    check_value(&point->value[REPORT_EFFICIENCY], (2 + 1.625) / 4, 1.625 / 2, 1, REPORT_LAUNCHES,
+                2);
     close_bench(bench);
 }
 
@@ -205,13 +210,14 @@ Test(points, few_pairs_of_many_launches_give_a_range)
     }
     make(bench);
     const struct report_point *point = &bench->point[1];
-    check_value(&point->step_ns, 53.5, 50, 56, REPORT_INTERVAL, 6);
-    check_value(&point->speedup, 100.0 / 54, 100.0 / 56, 100.0 / 52, REPORT_LAUNCHES, 5);
-    cr_assert(strcmp(report_column_name(&bench->report, REPORT_STEP_RANGE), "95\u00a0% interval") ==
-              0);
-    cr_assert(
-        strcmp(report_column_name(&bench->report, REPORT_SPEEDUP_RANGE), "Range of launches") == 0);
-    report_point_words(&bench->report, point, REPORT_SPEEDUP_RANGE, text);
+    check_value(&point->value[REPORT_STEP], 53.5, 50, 56, REPORT_INTERVAL, 6);
+    check_value(&point->value[REPORT_SPEEDUP], 100.0 / 54, 100.0 / 56, 100.0 / 52, REPORT_LAUNCHES,
+                5);
+    cr_assert(strcmp(report_column_name(&bench->report, report_metric_column(REPORT_STEP, true)),
+                     "95\u00a0% interval") == 0);
+    cr_assert(strcmp(report_column_name(&bench->report, report_metric_column(REPORT_SPEEDUP, true)),
+                     "Range of launches") == 0);
+    report_point_words(&bench->report, point, report_metric_column(REPORT_SPEEDUP, true), text);
     cr_assert(strcmp(text, "1.79..1.92 (5 pairs)") == 0, "%s", text);
     close_bench(bench);
 }
@@ -226,9 +232,9 @@ Test(points, runs_are_paired_with_themselves)
     add(bench, "dp", 3, 30, 7, 40);
     make(bench);
     cr_assert(bench->report.n_points == 3);
-    check_value(&bench->point[1].speedup, 2.5, 2, 3, REPORT_LAUNCHES, 2);
+    check_value(&bench->point[1].value[REPORT_SPEEDUP], 2.5, 2, 3, REPORT_LAUNCHES, 2);
     /* No launch in common: the ratio of the medians, without a range and as of no pair. */
-    check_value(&bench->point[2].speedup, 5, 0, 0, REPORT_NONE, 0);
+    check_value(&bench->point[2].value[REPORT_SPEEDUP], 5, 0, 0, REPORT_NONE, 0);
     close_bench(bench);
 }
 
@@ -242,8 +248,8 @@ Test(points, weak_scaling_compares_rows_per_device)
     const struct report_point *point = &bench->point[2];
     cr_assert(point->single == &bench->point[0] && point->base == point->single);
     cr_assert(!point->plain);
-    check_value(&point->speedup, 2 * 98.0 / 118, 0, 0, REPORT_NONE, 1);
-    check_value(&point->efficiency, 98.0 / 118, 0, 0, REPORT_NONE, 1);
+    check_value(&point->value[REPORT_SPEEDUP], 2 * 98.0 / 118, 0, 0, REPORT_NONE, 1);
+    check_value(&point->value[REPORT_EFFICIENCY], 98.0 / 118, 0, 0, REPORT_NONE, 1);
     cr_assert(near(point->bound, 1));
     /* What is lost is the same in all sentences. */
     struct report_limit limit;
@@ -266,11 +272,11 @@ Test(points, plain_comes_before_one_device)
     cr_assert(bench->report.n_groups == 1 && bench->group[0].n == 6);
     cr_assert(report_is_plain(&p[0]) && report_is_plain(&p[1]) && !report_is_plain(&p[2]));
     cr_assert(p[2].base == &p[0] && p[2].single == &p[2]);
-    check_value(&p[2].speedup, 0.8, 0, 0, REPORT_NONE, 1);
+    check_value(&p[2].value[REPORT_SPEEDUP], 0.8, 0, 0, REPORT_NONE, 1);
     cr_assert(!p[3].plain && p[3].base == &p[3], "a failed base case was used");
-    cr_assert(!p[4].base && isnan(p[4].speedup.middle), "no base at that batch");
+    cr_assert(!p[4].base && isnan(p[4].value[REPORT_SPEEDUP].middle), "no base at that batch");
     cr_assert(p[5].row->cell->key.n_devices == 8 && near(p[5].bound, 10.0 / 16));
-    check_value(&p[5].speedup, 2, 0, 0, REPORT_NONE, 1);
+    check_value(&p[5].value[REPORT_SPEEDUP], 2, 0, 0, REPORT_NONE, 1);
     close_bench(bench);
 }
 
@@ -302,10 +308,11 @@ Test(points, phases_are_medians_of_the_launches_that_know_them)
         }
     }
     make(bench);
-    cr_assert(near(bench->point[0].phase_ns[RECORD_REDUCE], 5));
-    cr_assert(isnan(bench->point[0].phase_ns[RECORD_LOSS]));
-    cr_assert(isnan(bench->point[0].phase_ns[RECORD_SCATTER]));
-    cr_assert(near(bench->point[0].outside, 0.2), "%g", bench->point[0].outside);
+    cr_assert(near(bench->point[0].value[REPORT_PHASE + RECORD_REDUCE].middle, 5));
+    cr_assert(isnan(bench->point[0].value[REPORT_PHASE + RECORD_LOSS].middle));
+    cr_assert(isnan(bench->point[0].value[REPORT_PHASE + RECORD_SCATTER].middle));
+    cr_assert(near(bench->point[0].value[REPORT_OUTSIDE].middle, 0.2), "%g",
+              bench->point[0].value[REPORT_OUTSIDE].middle);
     close_bench(bench);
 }
 
