@@ -71,7 +71,7 @@ static bool modes_make(const struct plot *plot, const struct report_group *group
     return most > 0;
 }
 
-static const enum report_metric_id metrics[KINDS] = {
+static const int metrics[KINDS] = {
     [STEP] = REPORT_STEP, [MOVED] = REPORT_MOVED, [PEAK] = REPORT_PEAK};
 
 static double value_of(const struct report_point *point, enum kind kind)

@@ -88,7 +88,7 @@ static bool row_make(const struct plot *plot, const struct report_group *group, 
     return row->n_counts > 1;
 }
 
-static const enum report_metric_id metrics[KINDS] = {
+static const int metrics[KINDS] = {
     [STEP] = REPORT_STEP, [SPEEDUP] = REPORT_SPEEDUP, [EFFICIENCY] = REPORT_EFFICIENCY};
 
 static struct plot_mark mark_of(const struct row *row, const struct report_point *point,

@@ -9,7 +9,7 @@
 enum whose { OF_POINT, OF_PEER, RATIO, RANGE };
 struct report_ranks_column {
     enum whose whose;
-    enum report_metric_id metric;
+    int metric;        /* enum report_metric_id */
     const char *after; /* the brief heading of the metric; NULL: the whole heading, alone */
 };
 
@@ -140,7 +140,7 @@ static void metric_words(const struct report_ranks_column *column, const struct 
         report_add_ratio(text, report_middle(point, column->metric) /
                                    report_middle(peer, column->metric));
     else
-        report_add_metric(text, column->whose == OF_PEER ? peer : point, (int)column->metric);
+        report_add_metric(text, column->whose == OF_PEER ? peer : point, column->metric);
 }
 
 void report_ranks_words(const struct report *report, const struct report_group *group,

@@ -291,6 +291,15 @@ void report_point_words(const struct report *report, const struct report_point *
     text_clean(text, ' '); /* what was cut short may end inside a character */
 }
 
+static bool many_lists(const struct report *report)
+{
+    bool many = false;
+
+    for (size_t r = 1; r < report->n_runs && !many; ++r)
+        many = strcmp(report->run[r].run->devices, report->run[0].run->devices) != 0;
+    return many;
+}
+
 void report_group_words(const struct report *report, const struct report_group *group,
                         char text[REPORT_CELL_TEXT])
 {
@@ -303,7 +312,9 @@ void report_group_words(const struct report *report, const struct report_group *
     if (report_simulated(row))
         report_add(text, ", SIMULATED");
     if (report->many_variants)
-        report_add(text, ", built and run as run %.8s on %s", row->run->run_id, row->run->devices);
+        report_add(text, ", built and run as run %.8s", row->run->run_id);
+    if (report->many_variants && many_lists(report))
+        report_add(text, " on %s", row->run->devices);
     report_add(text, ")");
     text_clean(text, ' ');
 }
