@@ -24,9 +24,9 @@ static bool any_unsteady(const struct report_point *point)
     return false;
 }
 
-static bool shares_gpu(const struct report_row *row)
+static bool shares_gpu(const struct report_point *point)
 {
-    return report_oversubscribed(row) && strcmp(row->kind, "cuda") == 0;
+    return report_oversubscribed(point) && strcmp(point->row->kind, "cuda") == 0;
 }
 
 /* "virt+500us" */
@@ -50,8 +50,8 @@ static struct counts count(const struct report *report)
         counts.no_interval += point->verified < FEWEST;
         counts.most = point->verified > counts.most ? point->verified : counts.most;
         counts.unsteady += any_unsteady(point);
-        counts.oversubscribed += report_oversubscribed(point->row) && !shares_gpu(point->row);
-        counts.shared += shares_gpu(point->row);
+        counts.oversubscribed += report_oversubscribed(point) && !shares_gpu(point);
+        counts.shared += shares_gpu(point);
         counts.slowed += is_slowed(point->row);
         counts.simulated += report_simulated(point->row);
         counts.without_plain += point->base && !point->plain;

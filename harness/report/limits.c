@@ -79,7 +79,7 @@ double report_loss_of(const struct report_limit *limit, enum report_loss loss)
 /* Of several device counts the largest that had cores of their own, at the largest batch. */
 static bool is_better(const struct report_point *a, const struct report_point *b)
 {
-    const bool over_a = report_oversubscribed(a->row), over_b = report_oversubscribed(b->row);
+    const bool over_a = report_oversubscribed(a), over_b = report_oversubscribed(b);
     const struct record_key *x = &a->row->cell->key, *y = &b->row->cell->key;
 
     if (over_a != over_b)

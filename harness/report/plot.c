@@ -116,7 +116,7 @@ size_t plot_batch(const struct report_group *group, const struct report_point *p
 
 bool plot_hollow(const struct report_point *point)
 {
-    return report_oversubscribed(point->middle) || report_simulated(point->middle);
+    return report_oversubscribed(point) || report_simulated(point->middle);
 }
 
 static size_t add_number(size_t list[], size_t n, size_t capacity, size_t number)

@@ -38,7 +38,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
             continue;
         bars->point[bars->n++] = point;
         bars->highest = fmax(bars->highest, top_of(point));
-        bars->hollow = bars->hollow || report_oversubscribed(point->middle);
+        bars->hollow = bars->hollow || report_oversubscribed(point);
         bars->buckets = bars->buckets || point->bucket > 0;
     }
 }
@@ -74,8 +74,8 @@ static void write_marks(const struct plot *plot, FILE *file, const struct bars *
         /* gnuplot reads the two characters of the line break as one. */
         plot_bucket(plot, plot_mode(bars->point[i]) * PLOT_DDP, bucket);
         fprintf(file, "%zu\t%d%s%s%s\n", i + 1, bars->point[i]->row->cell->key.n_devices,
-                report_oversubscribed(bars->point[i]->middle) ? "*" : "",
-                bucket[0] != '\0' ? "\\n" : "", bucket[0] != '\0' ? bucket + 1 : "");
+                report_oversubscribed(bars->point[i]) ? "*" : "", bucket[0] != '\0' ? "\\n" : "",
+                bucket[0] != '\0' ? bucket + 1 : "");
     }
 }
 

@@ -66,7 +66,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
         bars->excess = fmax(bars->excess, sum / report_middle(point, REPORT_STEP) - 1.0);
         bars->ddp = bars->ddp || report_is_ddp(point);
         bars->buckets = bars->buckets || point->bucket > 0;
-        bars->hollow = bars->hollow || report_oversubscribed(point->middle);
+        bars->hollow = bars->hollow || report_oversubscribed(point);
     }
 }
 
@@ -131,9 +131,8 @@ static void write_names(const struct plot *plot, FILE *file, const struct bars *
             fprintf(file, "%zu\tplain\n", i + 1);
         else if (i % stride == 0)
             fprintf(file, "%zu\t%d%s%s%s%s\n", i + 1, point->row->cell->key.n_devices,
-                    report_is_ddp(point) ? "D" : "",
-                    report_oversubscribed(point->middle) ? "*" : "", bucket[0] != '\0' ? "\\n" : "",
-                    bucket[0] != '\0' ? bucket + 1 : "");
+                    report_is_ddp(point) ? "D" : "", report_oversubscribed(point) ? "*" : "",
+                    bucket[0] != '\0' ? "\\n" : "", bucket[0] != '\0' ? bucket + 1 : "");
     }
 }
 

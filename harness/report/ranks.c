@@ -154,7 +154,7 @@ void report_ranks_words(const struct report *report, const struct report_group *
     report_bucket_name(key->bucket_bytes, bucket);
     if (column == 0)
         report_add(text, "%d%s", key->n_devices,
-                   report_oversubscribed(point->row) ? " (oversubscribed)" : "");
+                   report_oversubscribed(point) ? " (oversubscribed)" : "");
     else if (column == 1)
         report_add(text, "%zu", key->global_batch);
     else if (column == 2)

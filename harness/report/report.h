@@ -25,6 +25,7 @@ struct report_row {
     const struct record_cell *cell;
     size_t file;       /* index of the file it is from */
     int variant;       /* rows of different variants were not built or run alike */
+    int work;          /* verified rows of one key that say different things of their work differ */
     char kind[64];     /* kind of devices, "virt" of "virt:2" */
     bool verified;     /* only these are plotted and compared */
     const char *state; /* "verified", or how it failed */
@@ -146,7 +147,7 @@ bool report_is_plain(const struct report_point *point);
 bool report_is_ddp(const struct report_point *point); /* DistributedDataParallel */
 /* Whether cells have, or were to have, more than one launch: what is counted are launches then. */
 bool report_repeated(const struct report *report);
-bool report_oversubscribed(const struct report_row *row);
+bool report_oversubscribed(const struct report_point *point);
 bool report_simulated(const struct report_row *row);
 /* What being oversubscribed means there: "more devices than cores", "several slots on one GPU". */
 const char *report_crowding(const struct report_row *row);

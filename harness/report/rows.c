@@ -110,7 +110,7 @@ static int compare_setting(const struct report_row *a, const struct report_row *
     return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
 }
 
-static int compare_point(const struct report_row *a, const struct report_row *b)
+static int compare_key(const struct report_row *a, const struct report_row *b)
 {
     const struct record_key *x = &a->cell->key, *y = &b->cell->key;
     int order = mode_rank(x->mode) - mode_rank(y->mode);
@@ -126,9 +126,46 @@ static int compare_point(const struct report_row *a, const struct report_row *b)
     if (x->global_batch != y->global_batch)
         return x->global_batch < y->global_batch ? -1 : 1;
     order = record_order(record_key_fields, RECORD_APART, x, y);
+    return order != 0 ? order : compare_runs(true, a->run, b->run);
+}
+
+static int compare_point(const struct report_row *a, const struct report_row *b)
+{
+    const int order = compare_key(a, b);
+
+    return order != 0 ? order : (a->work > b->work) - (a->work < b->work);
+}
+
+static int compare_cells(const struct report_row *a, const struct report_row *b)
+{
+    return record_order(record_cell_fields, RECORD_APART, a->cell, b->cell);
+}
+
+/* Rows of one key side by side: the verified ones first, those of one work together. */
+static int compare_work(const void *left, const void *right)
+{
+    const struct report_row *a = left, *b = right;
+    int order = compare_setting(a, b);
+
     if (order == 0)
-        order = compare_runs(true, a->run, b->run);
-    return order != 0 ? order : record_order(record_cell_fields, RECORD_APART, a->cell, b->cell);
+        order = compare_key(a, b);
+    if (order == 0)
+        order = b->verified - a->verified;
+    return order != 0 || !a->verified ? order : compare_cells(a, b);
+}
+
+/* Numbers the work of rows of one key: what a cell says of it beside its key differs. A cell that
+ * was not verified may have ended before it said anything: it goes with the first. */
+static void find_work(struct report *report)
+{
+    qsort(report->row, report->n_rows, sizeof *report->row, compare_work);
+    for (size_t i = 1; i < report->n_rows; ++i) {
+        struct report_row *row = &report->row[i];
+        const struct report_row *last = row - 1;
+
+        if (row->verified && compare_setting(last, row) == 0 && compare_key(last, row) == 0)
+            row->work = last->work + (compare_cells(last, row) != 0);
+    }
 }
 
 int report_row_order(const void *left, const void *right)
@@ -289,6 +326,7 @@ int report_rows_make(struct report *report)
         return -1;
     collect(report);
     drop_replaced(report);
+    find_work(report);
     qsort(report->row, report->n_rows, sizeof *report->row, report_row_order);
     count(report);
     return report_points_make(report);
@@ -317,9 +355,10 @@ bool report_repeated(const struct report *report)
     return repeated;
 }
 
-bool report_oversubscribed(const struct report_row *row)
+/* A launch that is not verified may have ended before it knew. */
+bool report_oversubscribed(const struct report_point *point)
 {
-    return row->cell->oversubscribed;
+    return (point->middle ? point->middle : point->row)->cell->oversubscribed;
 }
 
 bool report_simulated(const struct report_row *row)

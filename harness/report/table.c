@@ -196,7 +196,7 @@ static void status_words(const struct report_point *point, char text[REPORT_CELL
         report_add(text, ", %s",
                    strcmp(point->row->run->source, "simulated") == 0 ? "SIMULATED"
                                                                      : "source unknown");
-    if (report_oversubscribed(point->row))
+    if (report_oversubscribed(point))
         report_add(text, ", oversubscribed");
     if (unsteady > 0 && point->n == 1)
         report_add(text, ", not steady");

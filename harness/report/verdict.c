@@ -55,7 +55,7 @@ void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *
     report_add(text, "%d device%s%s%s%s%s", devices, devices == 1 ? "" : "s",
                report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
                point->bucket > 0 ? bucket : "",
-               report_oversubscribed(point->row) ? " (oversubscribed)" : "");
+               report_oversubscribed(point) ? " (oversubscribed)" : "");
 }
 
 /* "1.86x [1.84, 1.88]". */

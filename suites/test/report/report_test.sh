@@ -487,6 +487,15 @@ test_different() {
     "$differ" slot.model two.jsonl other.jsonl
     both two.jsonl other.jsonl
     [ "$points" -eq 20 ] || fail "two models of GPU are $points points"
+    # A launch that ended before it said what its work was is one of its point.
+    records flaky
+    both flaky.jsonl
+    [ "$points" -eq 100 ] || fail "$points points, not 100: $(cat err.txt)"
+    sed '/"status":"broken"/s/"warmup_rule":"[^"]*"/"warmup_rule":""/
+        /"status":"broken"/s/"oversubscribed":[a-z]*/"oversubscribed":false/' flaky.jsonl >silent.jsonl
+    ! cmp -s flaky.jsonl silent.jsonl || fail 'no launch is broken'
+    both silent.jsonl
+    [ "$points" -eq 100 ] || fail "with silent launches $points points, not 100: $(cat err.txt)"
     # The beginning of a longer list is the same work on the same devices.
     "$differ" base good.jsonl base.jsonl
     "$differ" run.created_utc base.jsonl other.jsonl

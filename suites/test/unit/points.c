@@ -292,6 +292,19 @@ Test(points, settings_are_not_compared)
     close_bench(bench);
 }
 
+/* The first launch crashed before it knew that its cores were shared. */
+Test(points, sharing_is_what_verified_launches_say)
+{
+    struct bench *bench = open_bench("strong");
+    fail(add(bench, "dp", 8, 30, 0, 100));
+    add(bench, "dp", 8, 30, 1, 100);
+    bench->cell[1].oversubscribed = true;
+    make(bench);
+    cr_assert(bench->report.n_points == 1 && bench->point[0].verified == 1);
+    cr_assert(report_oversubscribed(&bench->point[0]));
+    close_bench(bench);
+}
+
 Test(points, phases_are_medians_of_the_launches_that_know_them)
 {
     uint64_t measured = 0;
