@@ -209,14 +209,16 @@ static int warm_up(struct overlap *o, struct session *session, bool *enough, str
 /* With so many rows per rank; *done: these were enough, and the rounds were run. */
 static int try_rows(struct overlap *o, struct dp_group *group, bool *done, struct dp_error *err)
 {
-    const struct session_config config = {.workload = &o->workload,
-                                          .seed = SEED,
-                                          .rows = o->rows * (size_t)dp_group_size(group),
-                                          .ddp = true,
-                                          .bucket_bytes = o->bucket_bytes};
+    const struct cell_config config = {.workload = o->workload,
+                                       .seed = SEED,
+                                       .rows = o->rows * (size_t)dp_group_size(group),
+                                       .mode = CELL_DDP,
+                                       .bucket_bytes = o->bucket_bytes};
     struct session session;
     int status = session_open(&session, group, &config, err);
 
+    if (status == 0)
+        status = session_open_sets(&session, &config, err);
     o->compared = 0;
     o->unverified.text[0] = '\0';
     if (status == 0 && !dp_ddp_overlaps(session.ddp))

@@ -45,10 +45,6 @@ static bool *flag_field(struct cell_config *config, int key)
     switch (key) {
     case 'c':
         return &config->bind;
-    case 'p':
-        return &config->plain;
-    case 'D':
-        return &config->ddp;
     case 'g':
         return &config->no_graphs;
     default:
@@ -74,6 +70,11 @@ static int parse_text(struct cell_config *config, int key, const char *arg)
     case 'x':
         for (config->math = 0; config->math < DP_MATHS; ++config->math)
             if (strcmp(arg, dp_math_name(config->math)) == 0)
+                return 0;
+        return -1;
+    case 'e':
+        for (config->mode = 0; config->mode < CELL_MODES; ++config->mode)
+            if (strcmp(arg, cell_mode_names[config->mode]) == 0)
                 return 0;
         return -1;
     case 'r':
@@ -106,7 +107,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         *flag_field(config, key) = true;
         return 0;
     }
-    if (!number && (key < 1 || key > 127 || !strchr("wdbCrklstx", key)))
+    if (!number && (key < 1 || key > 127 || !strchr("wdbCrklstxe", key)))
         return command_key(key, arg, state);
     status = number ? parse_number(arg, SIZE_MAX / 4, number) : parse_text(config, key, arg);
     return status == 0 ? 0 : command_bad_option(state, "cannot use '%.60s'", arg);
@@ -126,8 +127,7 @@ int cell_main(int argc, char **argv)
                                                {.name = "min-steps", .key = 'm', .arg = "N"},
                                                {.name = "max-steps", .key = 'M', .arg = "N"},
                                                {.name = "bind-cores", .key = 'c'},
-                                               {.name = "plain", .key = 'p'},
-                                               {.name = "ddp", .key = 'D'},
+                                               {.name = "mode", .key = 'e', .arg = "NAME"},
                                                {.name = "bucket", .key = 'B', .arg = "BYTES"},
                                                {.name = "no-graphs", .key = 'g'},
                                                {.name = "launch", .key = 'l', .arg = "L"},

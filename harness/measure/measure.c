@@ -231,12 +231,12 @@ static int measure_beside(struct measure *m)
     struct session_apart apart;
     struct dp_slot_info info;
 
-    cell->bytes_per_step = session_bytes(&m->session);
+    cell->bytes_per_step = m->session.kind->bytes(&m->session);
     for (int r = 0; r < cell->n_ranks; ++r) {
         dp_slot_describe(dp_group_slot(m->session.group, r), &info);
         cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
     }
-    if (!m->config->ddp)
+    if (!m->session.kind->apart)
         return 0;
     if (session_overlap(&m->session, m->config->limits.seconds, m->left, &apart, &cell->hidden_frac,
                         &err))
@@ -275,7 +275,7 @@ static int open_reference(struct measure *m, int devices, int k, struct text_err
     for (;;) {
         if (verify_open(&config->workload, set, config->rows, (size_t)devices, config->math,
                         &m->verify[k], why) == 0 &&
-            (!config->ddp || verify_ranks(m->verify[k], set, why) == 0))
+            m->session.kind->verify(m->verify[k], set, why) == 0)
             return 0;
         if (set->wide == 0)
             return -1;
@@ -316,19 +316,17 @@ static void drop(uint64_t **times)
 /* What nobody can tell, or what there is not, must not look like a time of 0: devices that run
  * their queues later do not know their matrix products, and the model alone has nothing to
  * scatter, replicate, gather or reduce; ranks have their rows and parameters already. */
-static void drop_unmeasured(const struct cell_config *config, struct record_cell *cell)
+static void drop_unmeasured(unsigned phases, struct record_cell *cell)
 {
-    static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
-                                                   RECORD_REDUCE};
     uint64_t all = 0;
 
     for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; ++i)
         all |= cell->matmul_ns[i];
     if (all == 0)
         drop(&cell->matmul_ns);
-    for (size_t i = 0; i < sizeof of_wrapper / sizeof of_wrapper[0]; ++i)
-        if (config->plain || (config->ddp && of_wrapper[i] != RECORD_REDUCE))
-            drop(&cell->phase_ns[of_wrapper[i]]);
+    for (int phase = 0; phase < RECORD_PHASES; ++phase)
+        if ((phases & 1u << phase) == 0)
+            drop(&cell->phase_ns[phase]);
 }
 
 /* Nothing failed; that something was done must show, too. */
@@ -359,14 +357,6 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
     const size_t most = WARMUP_STEPS_MAX + m->config->limits.max_steps;
-    const struct session_config session = {.workload = &m->config->workload,
-                                           .seed = m->config->seed,
-                                           .rows = m->config->rows,
-                                           .plain = m->config->plain,
-                                           .ddp = m->config->ddp,
-                                           .bucket_bytes = m->config->bucket_bytes,
-                                           .math = m->config->math,
-                                           .without_sets = true};
 
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, most, cell->n_ranks)) {
@@ -375,7 +365,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     }
     int status = 0;
 
-    if (session_open(&m->session, group, &session, &err))
+    if (session_open(&m->session, group, m->config, &err))
         status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     if (status == 0)
         status = measure_probe(m->config, &m->session, cell);
@@ -394,7 +384,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         cell->warmup_steps = m->steps;
     session_close(&m->session);
     trim_samples(cell, m->steps);
-    drop_unmeasured(m->config, cell);
+    drop_unmeasured(session_measurable(m->config->mode)->phases, cell);
     if (record_derive(cell) != 0 && status == 0)
         status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (status != 0)

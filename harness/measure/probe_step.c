@@ -12,7 +12,7 @@ static int reference(const struct cell_config *config, const struct workload_set
     if (verify_open(&config->workload, set, config->rows, (size_t)config->n_devices, config->math,
                     verify, why))
         return -1;
-    return config->ddp ? verify_ranks(*verify, set, why) : 0;
+    return session_measurable(config->mode)->verify(*verify, set, why);
 }
 
 static int step(struct session *session, const struct workload_set *set, struct dp_error *err)

@@ -9,6 +9,7 @@
 
 #include "ddp.h"
 #include "dp.h"
+#include "measure/measurable.h"
 #include "measure/probe.h"
 #include "verify/verify.h"
 #include "workload.h"
@@ -29,9 +30,9 @@ struct session_rank {
 
 /* Plain data; fill with session_open, empty with session_close. */
 struct session {
+    const struct measurable *kind; /* NULL: not opened */
     const struct workload *workload;
     size_t rows;
-    bool plain;
     struct dp_group *group;
     struct dp_module *model, *probed, *loss_module;
     struct dp_module *top; /* what is trained: the model, all of it or a part in the wrapper */
@@ -54,21 +55,17 @@ struct session {
 
 uint64_t session_clock_ns(void);
 
-struct session_config {
-    const struct workload *workload;
-    uint64_t seed;
-    size_t rows;         /* of a whole batch */
-    enum dp_math math;   /* the group's: how wide its numbers can be */
-    bool plain;          /* the model alone on the first device, without data_parallel */
-    bool ddp;            /* a rank on every device, DistributedDataParallel */
-    size_t bucket_bytes; /* of its buckets; 0: PyTorch's */
-    bool without_sets;   /* whoever opens it opens its sets */
-};
+/* The row of a mode. */
+const struct measurable *session_measurable(enum cell_mode mode);
 
-/* Opens everything on group; the caller closes the session in any case. */
-int session_open(struct session *session, struct dp_group *group,
-                 const struct session_config *config, struct dp_error *err);
+/* Opens what the config says on group, without any set; the caller closes the session in any case,
+ * and keeps the config until then. */
+int session_open(struct session *session, struct dp_group *group, const struct cell_config *config,
+                 struct dp_error *err);
 void session_close(struct session *session); /* not the group */
+/* The sets of the timed steps, made from the config's seed. */
+int session_open_sets(struct session *session, const struct cell_config *config,
+                      struct dp_error *err);
 /* Batch and parameters of a set, as number set->index. Closing waits for nothing and may be done
  * twice. */
 int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err);
@@ -86,15 +83,6 @@ int session_read(struct session *session, struct dp_error *err);
 /* What session_read found, as the verifier takes it; shard gets the rows of up to DP_MAX_SLOTS
  * replicas. It lasts as long as both. */
 struct verify_step session_result(const struct session *session, size_t shard[]);
-/* The parts of these for ranks: measure/session_ddp.c. */
-int session_ddp_open(struct session *session, size_t bucket_bytes, struct dp_error *err);
-int session_ddp_batch(struct session *session, int k, const float inputs[], const float upstream[],
-                      struct dp_error *err);
-void session_ddp_close_set(struct session *session, int k);
-void session_ddp_close(struct session *session);
-int session_ddp_prepare(struct session *session, int k, struct dp_error *err);
-int session_ddp_issue(struct session *session, int k, struct dp_error *err);
-int session_ddp_read(struct session *session, struct dp_error *err);
 /* A step of ranks apart: without its reduction, the reduction alone, and whole.
  * measure/session_overlap.c
  */
@@ -125,5 +113,9 @@ uint64_t session_gradients(const struct session *session);
 double session_bytes(const struct session *session);
 /* Digest of everything that session_read has read, and of the rows that each replica saw. */
 uint64_t session_digest(const struct session *session);
+/* Elements of a step's outputs. */
+size_t session_outputs(const struct session *session);
+/* Memory for so many; NULL: there is none. The caller frees it. */
+float *session_floats(size_t n);
 
 #endif

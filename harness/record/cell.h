@@ -5,6 +5,15 @@
 #include "record/record.h"
 #include "workload.h"
 
+/* What is measured; how each is done: measure/measurable.h. */
+enum cell_mode {
+    CELL_PLAIN, /* the model alone on the first device */
+    CELL_DP,    /* in the data-parallel wrapper */
+    CELL_DDP,   /* a rank on every device, DistributedDataParallel */
+    CELL_MODES
+};
+extern const char *const cell_mode_names[CELL_MODES];
+
 struct cell_limits {
     double seconds;              /* measured steps go on for so long ... */
     size_t min_steps, max_steps; /* ... but are at least and at most so many */
@@ -14,9 +23,8 @@ struct cell_config {
     struct workload workload;
     char devices[64]; /* "virt:2" */
     int n_devices;
-    bool plain;          /* the model alone, without data_parallel */
-    bool ddp;            /* DistributedDataParallel */
-    size_t bucket_bytes; /* of its buckets; 0: PyTorch's */
+    enum cell_mode mode;
+    size_t bucket_bytes; /* of ddp; 0: PyTorch's */
     int launch;          /* of the same cell: the number of its block */
     char backend[32], communicator[32];
     enum dp_math math;

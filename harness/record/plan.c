@@ -116,7 +116,7 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
 {
     const size_t most = options->count[options->n_counts - 1];
 
-    for (size_t i = 0; options->ddp && i < options->n_workloads; ++i) {
+    for (size_t i = 0; options->mode[CELL_DDP] && i < options->n_workloads; ++i) {
         if (verify_has_ranks(&options->workload[i]))
             continue;
         snprintf(why->text, sizeof why->text,
@@ -125,7 +125,7 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
                  options->workload[i].name);
         return -1;
     }
-    for (size_t i = 0; options->ddp && i < options->n_counts; ++i) {
+    for (size_t i = 0; options->mode[CELL_DDP] && i < options->n_counts; ++i) {
         const size_t count = options->count[i];
 
         if ((count & (count - 1)) == 0)
@@ -136,7 +136,7 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
                  count);
         return -1;
     }
-    if (!options->ddp || options->weak || options->batch[0] >= most)
+    if (!options->mode[CELL_DDP] || options->weak || options->batch[0] >= most)
         return 0;
     snprintf(why->text, sizeof why->text,
              "--batch has %zu, but --mode ddp needs a row for each of %zu devices",
@@ -147,13 +147,13 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
 /* Nothing that was asked for may be without effect. */
 static int check_buckets(const struct plan_options *options, struct text_error *why)
 {
-    if (options->n_buckets == 0 || options->ddp)
+    if (options->n_buckets == 0 || options->mode[CELL_DDP])
         return 0;
     snprintf(why->text, sizeof why->text,
              "--bucket is of --mode ddp, whose gradients travel in buckets; --mode %s has none",
-             !options->dp     ? "plain"
-             : options->plain ? "plain,dp"
-                              : "dp");
+             !options->mode[CELL_DP]     ? "plain"
+             : options->mode[CELL_PLAIN] ? "plain,dp"
+                                         : "dp");
     return -1;
 }
 
@@ -189,8 +189,8 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
                  "--devices %s has no devices to run on in parallel; use virt:N", options->devices);
         return -1;
     }
-    if (!options->plain && !options->dp && !options->ddp)
-        options->plain = options->dp = true;
+    if (!options->mode[CELL_PLAIN] && !options->mode[CELL_DP] && !options->mode[CELL_DDP])
+        options->mode[CELL_PLAIN] = options->mode[CELL_DP] = true;
     if (check_buckets(options, why) || check_math(options, why))
         return -1;
     if (options->launches == 0)
@@ -199,7 +199,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
         default_workloads(options);
     if (options->n_batches == 0)
         default_batches(options);
-    if (!options->dp && !options->ddp && plain_counts(options, why))
+    if (!options->mode[CELL_DP] && !options->mode[CELL_DDP] && plain_counts(options, why))
         return -1;
     if (options->n_counts == 0)
         default_counts(options, n_devices);
@@ -215,12 +215,25 @@ static size_t buckets(const struct plan_options *options)
     return options->n_buckets > 0 ? options->n_buckets : 1;
 }
 
-/* Of one workload and batch: the model alone, then data-parallel training on all numbers of
- * devices, and ranks with every bucket on all of them. */
+/* Of one workload and batch in one mode: the model alone once, data-parallel training on all
+ * numbers of devices, ranks with every bucket on all of them. */
+static size_t settings_of(const struct plan_options *options, enum cell_mode mode)
+{
+    if (!options->mode[mode])
+        return 0;
+    if (mode == CELL_PLAIN)
+        return 1;
+    return options->n_counts * (mode == CELL_DDP ? buckets(options) : 1);
+}
+
+/* In all modes. */
 static size_t settings(const struct plan_options *options)
 {
-    return options->plain + options->dp * options->n_counts +
-           options->ddp * buckets(options) * options->n_counts;
+    size_t n = 0;
+
+    for (int mode = 0; mode < CELL_MODES; ++mode)
+        n += settings_of(options, (enum cell_mode)mode);
+    return n;
 }
 
 size_t plan_block(const struct plan_options *options)
@@ -267,17 +280,18 @@ static void shuffle(struct cell_config *cells, size_t n, uint64_t seed)
 /* Cell i of a block, before it is shuffled. */
 static void make_cell(const struct plan_options *options, size_t i, struct cell_config *cell)
 {
-    const size_t setting = i / options->n_batches % settings(options);
-    const bool plain = options->plain && setting == 0;
-    const size_t place = setting - options->plain; /* among the parallel ones */
-    const size_t count = plain ? 1 : options->count[place % options->n_counts];
-    const size_t round = place / options->n_counts; /* dp, then a bucket after the other */
+    size_t place = i / options->n_batches % settings(options); /* then among those of its mode */
+    enum cell_mode mode = CELL_PLAIN;
+
+    for (; place >= settings_of(options, mode); ++mode)
+        place -= settings_of(options, mode);
+
+    const size_t count = mode == CELL_PLAIN ? 1 : options->count[place % options->n_counts];
 
     cell->workload = options->workload[i / options->n_batches / settings(options)];
     cell->rows = options->batch[i % options->n_batches] * (options->weak ? count : 1);
-    cell->plain = plain;
-    cell->ddp = !plain && options->ddp && round >= options->dp;
-    cell->bucket_bytes = cell->ddp ? options->bucket[round - options->dp] : 0;
+    cell->mode = mode;
+    cell->bucket_bytes = mode == CELL_DDP ? options->bucket[place / options->n_counts] : 0;
     cell->n_devices = (int)count;
     first_devices(options->devices, count, cell->devices, sizeof cell->devices);
     memcpy(cell->backend, options->backend, sizeof cell->backend);

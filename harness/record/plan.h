@@ -23,7 +23,7 @@ struct plan_options {
     size_t n_counts;
     size_t batch[PLAN_MAX_BATCHES]; /* rows */
     size_t n_batches;
-    bool plain, dp, ddp;             /* modes; none: plain and dp */
+    bool mode[CELL_MODES];           /* none: plain and dp */
     size_t bucket[PLAN_MAX_BUCKETS]; /* of ddp: bytes, 0: PyTorch's */
     size_t n_buckets;                /* 0: not asked for, which is {0} */
     bool weak;                       /* batches are rows per device */

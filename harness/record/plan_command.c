@@ -47,9 +47,9 @@ int plan_command(const struct plan_options *options, char *text, size_t bytes,
     add(&line, "--devices %s --backend %s", options->devices, options->backend);
     if (options->math != DP_MATH_F32)
         add(&line, " --math %s", dp_math_name(options->math));
-    add(&line, " --mode %s%s%s%s%s", options->plain ? "plain" : "",
-        options->plain && (options->dp || options->ddp) ? "," : "", options->dp ? "dp" : "",
-        options->dp && options->ddp ? "," : "", options->ddp ? "ddp" : "");
+    for (int mode = 0, n = 0; mode < CELL_MODES; ++mode)
+        if (options->mode[mode])
+            add(&line, "%s%s", n++ == 0 ? " --mode " : ",", cell_mode_names[mode]);
     add_list(&line, "--counts", options->count, options->n_counts);
     add_list(&line, "--bucket", options->bucket, options->n_buckets);
     add(&line, " --scaling %s", options->weak ? "weak" : "strong");

@@ -32,9 +32,10 @@ static int read_math(const char *value, struct plan_options *plan)
 
 static int read_mode(const char *value, struct plan_options *plan)
 {
-    plan->plain = strstr(value, "plain") != NULL;
-    plan->ddp = strstr(value, "ddp") != NULL;
-    plan->dp = strcmp(value, "dp") == 0 || strncmp(value, "dp,", 3) == 0 || strstr(value, ",dp");
+    plan->mode[CELL_PLAIN] = strstr(value, "plain") != NULL;
+    plan->mode[CELL_DDP] = strstr(value, "ddp") != NULL;
+    plan->mode[CELL_DP] =
+        strcmp(value, "dp") == 0 || strncmp(value, "dp,", 3) == 0 || strstr(value, ",dp");
     return 0;
 }
 

@@ -34,7 +34,7 @@ struct command_line {
     char *argument[ARGUMENTS];
     char count[NUMBER_BYTES], rows[NUMBER_BYTES], seed[NUMBER_BYTES], seconds[NUMBER_BYTES],
         order[NUMBER_BYTES], launch[NUMBER_BYTES], bucket[NUMBER_BYTES];
-    char min_steps[NUMBER_BYTES], max_steps[NUMBER_BYTES], math[NUMBER_BYTES];
+    char min_steps[NUMBER_BYTES], max_steps[NUMBER_BYTES], math[NUMBER_BYTES], mode[NUMBER_BYTES];
     struct cell_config config;
 };
 
@@ -46,6 +46,7 @@ static void write_command(const struct cell_config *config, struct command_line 
     *c = *config;
     snprintf(line->count, sizeof line->count, "%d", c->n_devices);
     snprintf(line->math, sizeof line->math, "%s", dp_math_name(c->math));
+    snprintf(line->mode, sizeof line->mode, "%s", cell_mode_names[c->mode]);
     snprintf(line->rows, sizeof line->rows, "%zu", c->rows);
     snprintf(line->seed, sizeof line->seed, "%" PRIu64, c->seed);
     snprintf(line->seconds, sizeof line->seconds, "%g", c->limits.seconds);
@@ -55,14 +56,14 @@ static void write_command(const struct cell_config *config, struct command_line 
     snprintf(line->min_steps, sizeof line->min_steps, "%zu", c->limits.min_steps);
     snprintf(line->max_steps, sizeof line->max_steps, "%zu", c->limits.max_steps);
 
-    char *const all[] = {"lockstep",       "cell",          "--workload",  c->workload.name,
-                         "--devices",      c->devices,      "--count",     line->count,
-                         "--communicator", c->communicator, "--backend",   c->backend,
-                         "--math",         line->math,      "--rows",      line->rows,
-                         "--seed",         line->seed,      "--seconds",   line->seconds,
-                         "--min-steps",    line->min_steps, "--max-steps", line->max_steps,
-                         "--order",        line->order,     "--launch",    line->launch,
-                         "--bucket",       line->bucket,    "--run-id",    c->run_id};
+    char *const all[] = {
+        "lockstep",    "cell",          "--workload",  c->workload.name, "--devices",
+        c->devices,    "--count",       line->count,   "--communicator", c->communicator,
+        "--backend",   c->backend,      "--math",      line->math,       "--rows",
+        line->rows,    "--seed",        line->seed,    "--seconds",      line->seconds,
+        "--min-steps", line->min_steps, "--max-steps", line->max_steps,  "--order",
+        line->order,   "--launch",      line->launch,  "--bucket",       line->bucket,
+        "--run-id",    c->run_id,       "--mode",      line->mode};
 
     _Static_assert(sizeof all / sizeof all[0] + 3 <= ARGUMENTS, "two flags and the end follow");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
@@ -71,10 +72,6 @@ static void write_command(const struct cell_config *config, struct command_line 
         line->argument[n++] = "--bind-cores";
     if (c->no_graphs)
         line->argument[n++] = "--no-graphs";
-    if (c->plain)
-        line->argument[n++] = "--plain";
-    if (c->ddp)
-        line->argument[n++] = "--ddp";
     line->argument[n] = NULL;
 }
 

@@ -90,7 +90,6 @@ static error_t add_workload(const struct argp_state *state, const char *arg,
 static error_t parse_modes(const struct argp_state *state, const char *arg,
                            struct plan_options *plan)
 {
-    static const char *const modes[] = {"plain", "dp", "ddp"};
     const char *p = arg;
 
     for (;;) {
@@ -101,9 +100,10 @@ static error_t parse_modes(const struct argp_state *state, const char *arg,
 
         snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
                  p);
-        if ((status = command_choice(state, "mode", "mode", name, modes, 3, &index)))
+        if ((status =
+                 command_choice(state, "mode", "mode", name, cell_mode_names, CELL_MODES, &index)))
             return status;
-        *(index == 0 ? &plan->plain : index == 1 ? &plan->dp : &plan->ddp) = true;
+        plan->mode[index] = true;
         p += length;
         if (*p++ == '\0')
             return 0;

@@ -4,54 +4,19 @@
 
 #include <string.h>
 
-/* In: a batch and its targets. Out: the loss, and what the model gave. */
-static int pair_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
-{
-    struct dp_tensor given[DP_MAX_IO], terms[2], loss[DP_MAX_IO];
-    int status, n = 0;
-
-    (void)n_in;
-    if ((status = dp_forward(dp_module_child(module, 0), run, in, 1, given, &n, err)))
-        return status;
-    terms[0] = given[0];
-    terms[0].needs_grad = true;
-    terms[1] = in[1];
-    if ((status = dp_forward(dp_module_child(module, 1), run, terms, 2, loss, &n, err)))
-        return status;
-    out[0] = loss[0];
-    out[1] = given[0];
-    *n_out = 2;
-    return 0;
-}
-
-static int pair_backward(struct dp_module *module, struct dp_run *run,
-                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
-                         int n_in, struct dp_error *err)
-{
-    struct dp_tensor terms[2] = {{0}};
-    const int status = dp_backward(dp_module_child(module, 1), run, grad_out, 1, terms, 2, err);
-
-    (void)n_out, (void)n_in;
-    grad_in[0] = grad_in[1] = (struct dp_tensor){0};
-    return status ? status
-                  : dp_backward(dp_module_child(module, 0), run, terms, 1, grad_in, 1, err);
-}
+#include "measure/pair.h"
 
 int train_ranks_open(struct train_ranks *ranks, struct dp_group *group, struct dp_module *model,
                      struct dp_module *loss, struct dp_error *err)
 {
-    static const struct dp_module_ops ops = {
-        .kind = "model_and_loss", .forward = pair_forward, .backward = pair_backward};
     const struct dp_ddp_config config = {0};
-    struct dp_module *children[2] = {model, loss};
     struct dp_slot *slots[DP_MAX_SLOTS];
     int status;
 
     ranks->n = dp_group_size(group);
     for (int r = 0; r < ranks->n; ++r)
         slots[r] = dp_group_slot(group, r);
-    if ((status = dp_module_open(group, &ops, NULL, children, 2, &ranks->pair, err)))
+    if ((status = pair_open(group, model, loss, &ranks->pair, err)))
         return status;
     return dp_ddp_open(ranks->pair, slots, ranks->n, &config, &ranks->ddp, err);
 }

@@ -89,15 +89,11 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
     free(near_b);
 }
 
-enum mode { PLAIN, DP, DDP, MODES };
-static const char *const mode_names[MODES] = {"plain", "dp", "ddp"};
-
-static struct record_cell measured(const char *workload, enum mode mode, size_t rows)
+static struct record_cell measured(const char *workload, enum cell_mode mode, size_t rows)
 {
     struct cell_config config = {.devices = "virt:2",
-                                 .n_devices = mode == PLAIN ? 1 : 2,
-                                 .plain = mode == PLAIN,
-                                 .ddp = mode == DDP,
+                                 .n_devices = mode == CELL_PLAIN ? 1 : 2,
+                                 .mode = mode,
                                  .backend = "cpu",
                                  .communicator = "threads",
                                  .rows = rows,
@@ -106,7 +102,7 @@ static struct record_cell measured(const char *workload, enum mode mode, size_t 
     struct record_cell cell;
     char why[200] = "";
 
-    if (mode == PLAIN)
+    if (mode == CELL_PLAIN)
         strcpy(config.devices, "virt:1");
     if (workload_parse(workload, &config.workload, why, sizeof why)) {
         fprintf(stderr, "%s\n", why);
@@ -119,7 +115,7 @@ static struct record_cell measured(const char *workload, enum mode mode, size_t 
 
 /* The data of the timed steps find rounded numbers by themselves, too: the probe's products, which
  * are as many as a step's, are right here. */
-static int try_timed(const char *workload, enum mode mode, size_t rows)
+static int try_timed(const char *workload, enum cell_mode mode, size_t rows)
 {
     enum { LEAST_BITS = 15 };
     struct record_cell cell;
@@ -152,7 +148,7 @@ static int try_timed(const char *workload, enum mode mode, size_t rows)
 }
 
 /* The number of cells whose verdict is not what it must be. */
-static int try_cell(const char *workload, enum mode mode, size_t rows)
+static int try_cell(const char *workload, enum cell_mode mode, size_t rows)
 {
     int wrong = 0, exact_bits;
     struct record_cell cell;
@@ -160,8 +156,8 @@ static int try_cell(const char *workload, enum mode mode, size_t rows)
     planted = &honest;
     cell = measured(workload, mode, rows);
     exact_bits = cell.exact_bits;
-    printf("%-16s %-5s %5zu rows: %2d bits, bound %.2g, ratio %.2g", workload, mode_names[mode],
-           rows, cell.exact_bits, cell.probe_bound, cell.probe_ratio);
+    printf("%-16s %-5s %5zu rows: %2d bits, bound %.2g, ratio %.2g", workload,
+           cell_mode_names[mode], rows, cell.exact_bits, cell.probe_bound, cell.probe_ratio);
     if (cell.status != RECORD_OK || !(cell.probe_ratio > 0 && cell.probe_ratio <= 1)) {
         printf("\nFAILED: %s: %s", record_status_names[cell.status], cell.reason);
         ++wrong;
@@ -184,7 +180,7 @@ static int try_cell(const char *workload, enum mode mode, size_t rows)
         ++wrong;
     }
     printf("\n");
-    if (mode == DP && exact_bits > 0)
+    if (mode == CELL_DP && exact_bits > 0)
         wrong += try_timed(workload, mode, rows);
     fflush(stdout);
     return wrong;
@@ -198,10 +194,10 @@ static int try_last(void)
 
     planted = &honest;
     atomic_store(&calls, 0);
-    cell = measured("tutorial", DDP, 64);
+    cell = measured("tutorial", CELL_DDP, 64);
     wrong_from = atomic_load(&calls) - 1;
     atomic_store(&calls, 0);
-    cell = measured("tutorial", DDP, 64);
+    cell = measured("tutorial", CELL_DDP, 64);
     wrong_from = SIZE_MAX;
     printf("the last product is wrong: %s: %s\n", record_status_names[cell.status], cell.reason);
     return cell.status != RECORD_FAILED || !strstr(cell.reason, "overlap, round");
@@ -224,8 +220,8 @@ int main(int argc, char **argv)
         if (argc > 1 && strcmp(argv[1], workloads[w]) != 0)
             continue;
         for (size_t b = 0; b < sizeof batches / sizeof batches[0]; ++b)
-            for (enum mode mode = PLAIN; mode < MODES; ++mode) {
-                if (mode == DDP && strcmp(workloads[w], "mixed") == 0)
+            for (enum cell_mode mode = CELL_PLAIN; mode < CELL_MODES; ++mode) {
+                if (mode == CELL_DDP && strcmp(workloads[w], "mixed") == 0)
                     continue; /* is in part on the host */
                 wrong += try_cell(workloads[w], mode, batches[b]);
                 ++cells;

@@ -11,7 +11,7 @@
 enum { ROWS = 10, DEVICES = 3 };
 
 struct fixture {
-    struct workload workload;
+    struct cell_config config;
     struct session session;
     struct verify *verify;
     struct verify_step step;
@@ -80,7 +80,7 @@ static int right_step(struct fixture *f, const struct workload_set *set, int k, 
     if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
         session_read(&f->session, &err))
         return fail("step", err.text);
-    if (verify_open(&f->workload, set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
+    if (verify_open(&f->config.workload, set, ROWS, DEVICES, DP_MATH_F32, &f->verify, &why))
         return fail("verify_open", why.text);
     f->step = session_result(&f->session, f->shard);
     f->digest = session_digest(&f->session);
@@ -90,13 +90,14 @@ static int right_step(struct fixture *f, const struct workload_set *set, int k, 
 /* Real step k, then all wrong ones. */
 static int try_set(struct fixture *f, int k, uint64_t seed)
 {
-    const struct workload_set set = workload_batch(&f->workload, ROWS, DP_MATH_F32, seed, k);
+    const struct workload_set set = workload_batch(&f->config.workload, ROWS, DP_MATH_F32, seed, k);
     size_t values = 0;
 
     if (right_step(f, &set, k, &values))
         return 1;
     f->values = 0;
-    spoil(f, f->session.outputs, ROWS * f->workload.size[f->workload.n_sizes - 1], "output");
+    spoil(f, f->session.outputs, ROWS * f->config.workload.size[f->config.workload.n_sizes - 1],
+          "output");
     spoil(f, &f->session.loss_value, 1, "loss");
     for (int p = 0; p < f->session.n_params; ++p) {
         const size_t n = dp_tensor_count(&f->session.param[p]->value);
@@ -182,7 +183,7 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
         values[i] = right;
         if (bad > 0)
             fprintf(stderr, "missed: %s, element %zu of %zu, %.9g of at most %.9g\n",
-                    f->workload.name, i, n, (double)right, (double)largest);
+                    f->config.workload.name, i, n, (double)right, (double)largest);
         missed += bad;
         f->wrong += 2;
     }
@@ -191,8 +192,8 @@ static size_t sample(struct fixture *f, float values[], size_t n, bool exact, fl
 
 static int sample_set(struct fixture *f, int k, bool exact)
 {
-    const struct workload_set set = workload_batch(&f->workload, ROWS, DP_MATH_F32, 5, k);
-    const size_t outputs = ROWS * f->workload.size[f->workload.n_sizes - 1];
+    const struct workload_set set = workload_batch(&f->config.workload, ROWS, DP_MATH_F32, 5, k);
+    const size_t outputs = ROWS * f->config.workload.size[f->config.workload.n_sizes - 1];
     size_t values = 0, missed;
     float terms = 0;
 
@@ -211,7 +212,7 @@ static int sample_set(struct fixture *f, int k, bool exact)
     }
     verify_close(f->verify);
     f->missed += missed;
-    return missed == 0 ? 0 : fail(f->workload.name, "wrong values were missed");
+    return missed == 0 ? 0 : fail(f->config.workload.name, "wrong values were missed");
 }
 
 static int try_model(const char *name, bool exact)
@@ -224,12 +225,11 @@ static int try_model(const char *name, bool exact)
     int status = 0;
 
     memset(&f, 0, sizeof f);
-    if (workload_parse(name, &f.workload, why, sizeof why))
+    f.config = (struct cell_config){.seed = 5, .rows = ROWS, .mode = CELL_DP};
+    if (workload_parse(name, &f.config.workload, why, sizeof why))
         return fail("workload", why);
-    if (dp_group_open(&config, &group, &err) ||
-        session_open(&f.session, group,
-                     &(struct session_config){.workload = &f.workload, .seed = 5, .rows = ROWS},
-                     &err))
+    if (dp_group_open(&config, &group, &err) || session_open(&f.session, group, &f.config, &err) ||
+        session_open_sets(&f.session, &f.config, &err))
         status = fail("session", err.text);
     for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
         status = sample_set(&f, k, exact);
@@ -248,12 +248,11 @@ int main(void)
     char why[200];
     int status = 0;
 
-    if (workload_parse("mlp:4,6,3", &f.workload, why, sizeof why))
+    f.config = (struct cell_config){.seed = 5, .rows = ROWS, .mode = CELL_DP};
+    if (workload_parse("mlp:4,6,3", &f.config.workload, why, sizeof why))
         return fail("workload", why);
-    if (dp_group_open(&config, &group, &err) ||
-        session_open(&f.session, group,
-                     &(struct session_config){.workload = &f.workload, .seed = 5, .rows = ROWS},
-                     &err))
+    if (dp_group_open(&config, &group, &err) || session_open(&f.session, group, &f.config, &err) ||
+        session_open_sets(&f.session, &f.config, &err))
         status = fail("session", err.text);
     for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
         status = try_set(&f, k, 5);

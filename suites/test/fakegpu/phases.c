@@ -12,7 +12,7 @@
 
 #define SLOW_NS 1000000000000u /* a quarter of an hour */
 
-enum { WRAPPED, PLAIN, RANKS };
+enum { WRAPPED = CELL_DP, PLAIN = CELL_PLAIN, RANKS = CELL_DDP };
 enum { GPUS = 2, ROWS = 10, STEPS = 5 };
 
 static bool all_well = true;
@@ -25,7 +25,7 @@ static void check(bool holds, const char *what, const char *detail)
 }
 
 struct fixture {
-    struct workload workload;
+    struct cell_config config;
     struct dp_group *group;
     struct session session;
 };
@@ -40,17 +40,16 @@ static int open_session(struct fixture *f, const char *devices, const char *back
     fakecuda_defaults(&fake);
     fake.devices = GPUS;
     fakecuda_start(&fake);
-    if (workload_parse("mlp:4,6,3", &f->workload, why, sizeof why))
+    if (workload_parse("mlp:4,6,3", &f->config.workload, why, sizeof why))
         return dp_fail(err, DP_EINVAL, "%s", why);
     const int status = dp_group_open(&config, &f->group, err);
     if (status)
         return status;
-    const struct session_config session = {.workload = &f->workload,
-                                           .seed = 5,
-                                           .rows = ROWS,
-                                           .plain = mode == PLAIN,
-                                           .ddp = mode == RANKS};
-    return session_open(&f->session, f->group, &session, err);
+    f->config.seed = 5;
+    f->config.rows = ROWS;
+    f->config.mode = (enum cell_mode)mode;
+    const int opened = session_open(&f->session, f->group, &f->config, err);
+    return opened ? opened : session_open_sets(&f->session, &f->config, err);
 }
 
 /* False: a rule of CUDA was broken. */

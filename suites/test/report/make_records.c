@@ -84,8 +84,7 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
     int status = 0;
 
     *plan = (struct plan_options){.backend = "cpu",
-                                  .dp = true,
-                                  .plain = kind->plain,
+                                  .mode = {[CELL_DP] = true, [CELL_PLAIN] = kind->plain},
                                   .weak = kind->weak,
                                   .launches = kind->launches > 0 ? (size_t)kind->launches : 1,
                                   .seed = 7,

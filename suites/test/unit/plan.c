@@ -140,16 +140,13 @@ Test(plan, any_cell_can_have_any_place)
 }
 
 /* How many cells of a block there are with so many devices; rows: of them all. */
-enum { DP, PLAIN, DDP };
-
-static size_t count_cells(const struct cell_config *cells, size_t n, int mode, int devices,
-                          size_t *rows)
+static size_t count_cells(const struct cell_config *cells, size_t n, enum cell_mode mode,
+                          int devices, size_t *rows)
 {
     size_t found = 0;
     *rows = 0;
     for (size_t i = 0; i < n; ++i) {
-        if (cells[i].plain == (mode == PLAIN) && cells[i].ddp == (mode == DDP) &&
-            cells[i].n_devices == devices) {
+        if (cells[i].mode == mode && cells[i].n_devices == devices) {
             *rows += cells[i].rows;
             ++found;
         }
@@ -165,15 +162,17 @@ static void check_settings(struct plan_options *options)
     size_t rows, expected = 0;
     for (size_t k = 0; k < 2 * options->n_counts; ++k) {
         const size_t count = options->count[k / 2], share = options->weak ? count : 1;
-        if (!(k % 2 == 0 ? options->dp : options->ddp)) {
+        const enum cell_mode mode = k % 2 == 0 ? CELL_DP : CELL_DDP;
+        if (!options->mode[mode]) {
             continue;
         }
-        cr_assert(count_cells(cells, block, k % 2 == 0 ? DP : DDP, (int)count, &rows) == 6);
+        cr_assert(count_cells(cells, block, mode, (int)count, &rows) == 6);
         cr_assert(rows == 2 * (10 + 30 + 64) * share, "%zu rows on %zu", rows, count);
         expected += 6;
     }
-    if (options->plain) {
-        cr_assert(count_cells(cells, block, PLAIN, 1, &rows) == 6 && rows == 2 * (10 + 30 + 64));
+    if (options->mode[CELL_PLAIN]) {
+        cr_assert(count_cells(cells, block, CELL_PLAIN, 1, &rows) == 6 &&
+                  rows == 2 * (10 + 30 + 64));
         expected += 6;
     }
     cr_assert(block == expected, "%zu cells, %zu expected", block, expected);
@@ -182,7 +181,7 @@ static void check_settings(struct plan_options *options)
         char devices[64];
         cell_identify(&cells[i], &record);
         snprintf(devices, sizeof devices, "virt:%d+lag", cells[i].n_devices);
-        cr_assert_str_eq(record.key.mode, cells[i].plain ? "plain" : cells[i].ddp ? "ddp" : "dp");
+        cr_assert_str_eq(record.key.mode, cell_mode_names[cells[i].mode]);
         cr_assert_str_eq(record.key.devices, devices);
         cr_assert(record.key.global_batch == cells[i].rows);
     }
@@ -194,9 +193,9 @@ Test(plan, modes_and_scaling)
     for (int modes = 0; modes < 8; ++modes) {
         for (int weak = 0; weak < 2; ++weak) {
             struct plan_options options = example();
-            options.plain = (modes & 1) != 0;
-            options.dp = (modes & 2) != 0;
-            options.ddp = (modes & 4) != 0;
+            options.mode[CELL_PLAIN] = (modes & 1) != 0;
+            options.mode[CELL_DP] = (modes & 2) != 0;
+            options.mode[CELL_DDP] = (modes & 4) != 0;
             options.weak = weak != 0;
             if (modes == 1) {
                 options.n_counts = 0;
@@ -213,7 +212,7 @@ Test(plan, plain_needs_no_count_of_one)
     options.count[0] = 4;
     options.n_counts = 1;
     check_settings(&options);
-    cr_assert(options.plain && options.dp && plan_block(&options) == 12);
+    cr_assert(options.mode[CELL_PLAIN] && options.mode[CELL_DP] && plan_block(&options) == 12);
 }
 
 /* Every bucket on every number of devices, of ddp only; each is a cell of its own. */
@@ -221,7 +220,7 @@ Test(plan, buckets_are_an_axis_of_ranks)
 {
     struct plan_options options = example();
     struct text_error why = {""};
-    options.plain = options.dp = options.ddp = true;
+    options.mode[CELL_PLAIN] = options.mode[CELL_DP] = options.mode[CELL_DDP] = true;
     options.bucket[1] = 4096;
     options.bucket[2] = 1048576;
     options.n_buckets = 3;
@@ -231,9 +230,10 @@ Test(plan, buckets_are_an_axis_of_ranks)
     uint64_t names[90];
     cr_assert(block == 6 * (1 + 3 + 3 * 3), "%zu cells", block);
     for (size_t i = 0; i < block; ++i) {
-        cr_assert(cells[i].ddp || cells[i].bucket_bytes == 0, "a bucket without ranks");
+        cr_assert(cells[i].mode == CELL_DDP || cells[i].bucket_bytes == 0,
+                  "a bucket without ranks");
         for (size_t b = 0; b < 3; ++b) {
-            found[b] += cells[i].ddp && cells[i].bucket_bytes == options.bucket[b];
+            found[b] += cells[i].mode == CELL_DDP && cells[i].bucket_bytes == options.bucket[b];
         }
     }
     cr_assert(found[0] == 18 && found[1] == 18 && found[2] == 18, "%zu, %zu, %zu", found[0],
@@ -243,7 +243,7 @@ Test(plan, buckets_are_an_axis_of_ranks)
         cr_assert(names[i] != names[i - 1], "a cell is there twice");
     }
     free(cells);
-    options.ddp = false;
+    options.mode[CELL_DDP] = false;
     cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "plain,dp has none"));
 }
 
@@ -261,13 +261,13 @@ Test(plan, what_cannot_be_is_refused)
     options.count[2] = 5;
     refuse(options, "--counts has 5");
     options = example();
-    options.plain = true;
+    options.mode[CELL_PLAIN] = true;
     refuse(options, "--counts has 4, but --mode plain");
     options.count[0] = 2;
     options.n_counts = 1;
     refuse(options, "--counts has 2, but --mode plain");
     options = example();
-    options.ddp = true;
+    options.mode[CELL_DDP] = true;
     cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
     options.batch[0] = 3;
     refuse(options, "--batch has 3, but --mode ddp needs a row for each of 4");

@@ -9,42 +9,38 @@
 enum { ROWS = 10 };
 
 struct fixture {
-    struct workload workload;
+    struct cell_config config;
     struct dp_group *group;
     struct session session;
     struct session_times times;
 };
 
 /* One right step of set 0 on two devices, or of the model alone. */
-enum { DP, PLAIN, DDP };
-
-static void open_workload(struct fixture *f, const char *name, size_t n_rows, int mode)
+static void open_workload(struct fixture *f, const char *name, size_t n_rows, enum cell_mode mode)
 {
     const struct dp_group_config config = {.devices = "virt:2", .backend = "cpu-ref"};
     struct dp_error err = {0};
     char why[200] = "";
-    cr_assert(workload_parse(name, &f->workload, why, sizeof why) == 0, "%s", why);
+    f->config = (struct cell_config){.seed = 5, .rows = n_rows, .mode = mode};
+    cr_assert(workload_parse(name, &f->config.workload, why, sizeof why) == 0, "%s", why);
     cr_assert(dp_group_open(&config, &f->group, &err) == 0, "%s", err.text);
-    const struct session_config session = {.workload = &f->workload,
-                                           .seed = 5,
-                                           .rows = n_rows,
-                                           .plain = mode == PLAIN,
-                                           .ddp = mode == DDP};
-    cr_assert(session_open(&f->session, f->group, &session, &err) == 0, "%s", err.text);
+    cr_assert(session_open(&f->session, f->group, &f->config, &err) == 0 &&
+                  session_open_sets(&f->session, &f->config, &err) == 0,
+              "%s", err.text);
     cr_assert(session_prepare(&f->session, 0, &err) == 0 &&
                   session_step(&f->session, 0, &f->times, &err) == 0 &&
                   session_read(&f->session, &err) == 0,
               "%s", err.text);
 }
 
-static void open_mode(struct fixture *f, int mode)
+static void open_mode(struct fixture *f, enum cell_mode mode)
 {
     open_workload(f, "mlp:4,6,3", ROWS, mode);
 }
 
 static void open_step(struct fixture *f)
 {
-    open_mode(f, DP);
+    open_mode(f, CELL_DP);
 }
 
 static void close_step(struct fixture *f)
@@ -122,8 +118,8 @@ Test(session, plain_is_the_model_alone)
 {
     struct fixture plain = {0}, dp = {0};
     size_t rows[DP_MAX_SLOTS];
-    open_mode(&plain, PLAIN);
-    open_mode(&dp, DP);
+    open_mode(&plain, CELL_PLAIN);
+    open_mode(&dp, CELL_DP);
     const struct session *a = &plain.session, *b = &dp.session;
     cr_assert(probe_rows(&a->probe, rows) == 1 && rows[0] == ROWS);
     cr_assert(a->top == a->probed && b->top != b->probed);
@@ -162,7 +158,7 @@ Test(session, ranks_have_phases_of_their_own)
                                              [DP_PHASE_REDUCE] = true,
                                              [DP_PHASE_LOSS] = true,
                                              [DP_PHASE_UPDATE] = true};
-    open_mode(&f, DDP);
+    open_mode(&f, CELL_DDP);
     for (int r = 0; r < 2; ++r) {
         uint64_t all = 0;
         for (int phase = 0; phase < DP_PHASES; ++phase) {
@@ -184,12 +180,12 @@ static void expect_means(const char *name, size_t n_rows, bool exact)
     struct verify *verify = NULL;
     struct text_error why = {""};
     size_t rows[DP_MAX_SLOTS], values = 0;
-    open_workload(&f, name, n_rows, DDP);
-    const struct workload_set set = workload_batch(&f.workload, n_rows, DP_MATH_F32, 5, 0);
+    open_workload(&f, name, n_rows, CELL_DDP);
+    const struct workload_set set = workload_batch(&f.config.workload, n_rows, DP_MATH_F32, 5, 0);
     struct session *s = &f.session;
     struct verify_step left = session_result(s, rows);
-    cr_assert(verify_open(&f.workload, &set, n_rows, 2, DP_MATH_F32, &verify, &why) == 0, "%s",
-              why.text);
+    cr_assert(verify_open(&f.config.workload, &set, n_rows, 2, DP_MATH_F32, &verify, &why) == 0,
+              "%s", why.text);
     cr_assert(verify_check(verify, &left, &values, &why) == 1, "means pass for sums");
     cr_assert(verify_ranks(verify, &set, &why) == 0, "%s", why.text);
     cr_assert(verify_check(verify, &left, &values, &why) == 0, "%s: %s", name, why.text);
@@ -237,7 +233,7 @@ Test(session, unequal_ranks_are_refused)
     struct dp_ddp_param param;
     struct dp_error err = {0};
     const float other[4 * 6] = {0};
-    open_mode(&f, DDP);
+    open_mode(&f, CELL_DDP);
     cr_assert(dp_ddp_param(f.session.ddp, 1, 0, &param, &err) == 0, "%s", err.text);
     cr_assert(dp_tensor_write(&param.value, other, &err) == 0, "%s", err.text);
     expect_refused(&f, "rank 1");

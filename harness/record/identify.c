@@ -1,10 +1,12 @@
-/* record/cell.c: what the records of a cell say of it before it is run. */
+/* record/identify.c: what the records of a cell say of it before it is run. */
 #include "record/cell.h"
 
 #include "record/roles.h"
 
 #include <stdio.h>
 #include <string.h>
+
+const char *const cell_mode_names[CELL_MODES] = {"plain", "dp", "ddp"};
 
 void cell_identify(const struct cell_config *config, struct record_cell *cell)
 {
@@ -23,11 +25,11 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     memcpy(key->devices, config->devices, sizeof key->devices);
     memcpy(key->backend, config->backend, sizeof key->backend);
     memcpy(key->communicator, config->communicator, sizeof key->communicator);
-    snprintf(key->mode, sizeof key->mode, config->plain ? "plain" : config->ddp ? "ddp" : "dp");
+    snprintf(key->mode, sizeof key->mode, "%s", cell_mode_names[config->mode]);
     snprintf(key->dtype, sizeof key->dtype, "%s", dp_math_name(config->math));
     key->n_devices = config->n_devices;
     key->launch = config->launch;
-    key->bucket_bytes = config->ddp ? config->bucket_bytes : 0;
+    key->bucket_bytes = config->mode == CELL_DDP ? config->bucket_bytes : 0;
     key->global_batch = config->rows;
     record_cell_id(key, cell->cell_id);
 }

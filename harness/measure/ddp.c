@@ -1,57 +1,11 @@
-/* measure/session_ddp.c: the steps of a workload in DistributedDataParallel: every rank has its own
- * rows and its own loss; the model that is wrapped ends in that loss. */
+/* measure/ddp.c: the row ddp: steps of a workload in DistributedDataParallel. Every rank has its
+ * own rows and its own loss; the model that is wrapped ends in that loss. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/pair.h"
 #include "measure/session.h"
-
-/* ---- model and loss as one module ---------------------------------------------------------- */
-
-/* Rank r has slot r of the group. */
-static struct dp_span loss_begin(const struct session *s, const struct dp_run *run,
-                                 enum dp_phase outer)
-{
-    return dp_phase_within(dp_group_slot(s->group, dp_run_replica(run)), DP_PHASE_LOSS, outer);
-}
-
-/* In: a batch and the factors of its outputs. Out: the loss, and the outputs. */
-static int rank_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
-{
-    const struct session *s = dp_module_self(module);
-    struct dp_tensor terms[2] = {{0}, in[1]};
-    int status, n = 0;
-
-    (void)n_in;
-    if ((status = dp_forward(dp_module_child(module, 0), run, in, 1, terms, &n, err)))
-        return status;
-
-    const struct dp_span span = loss_begin(s, run, DP_PHASE_FORWARD);
-
-    terms[1] = in[1];
-    out[1] = terms[0];
-    terms[0].needs_grad = true;
-    status = dp_forward(dp_module_child(module, 1), run, terms, 2, out, &n, err);
-    dp_phase_end(&span);
-    *n_out = 2;
-    return status;
-}
-
-static int rank_backward(struct dp_module *module, struct dp_run *run,
-                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
-                         int n_in, struct dp_error *err)
-{
-    const struct dp_span span = loss_begin(dp_module_self(module), run, DP_PHASE_BACKWARD);
-    struct dp_tensor terms[2] = {{0}};
-    int status = dp_backward(dp_module_child(module, 1), run, grad_out, 1, terms, 2, err);
-
-    (void)n_out, (void)n_in;
-    dp_phase_end(&span);
-    grad_in[0] = grad_in[1] = (struct dp_tensor){0};
-    return status ? status
-                  : dp_backward(dp_module_child(module, 0), run, terms, 1, grad_in, 1, err);
-}
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -61,31 +15,37 @@ static size_t rank_rows(const struct session *s, size_t rank)
     return s->rows / (size_t)s->n_ranks + (rank < s->rows % (size_t)s->n_ranks);
 }
 
-static int open_ranks(struct session *s, size_t bucket_bytes, struct dp_error *err)
+static int open_ranks(struct session *s, const struct cell_config *how, struct dp_error *err)
 {
-    static const struct dp_module_ops ops = {
-        .kind = "model_and_loss", .forward = rank_forward, .backward = rank_backward};
-    const struct dp_ddp_config config = {.first_bucket_bytes = bucket_bytes,
-                                         .bucket_bytes = bucket_bytes};
-    struct dp_module *children[2] = {s->probed, s->loss_module};
+    const struct dp_ddp_config config = {.first_bucket_bytes = how->bucket_bytes,
+                                         .bucket_bytes = how->bucket_bytes};
     struct dp_slot *slots[DP_MAX_SLOTS];
     int status;
 
     for (int r = 0; r < s->n_ranks; ++r)
         slots[r] = dp_group_slot(s->group, r);
-    if ((status = dp_module_open(s->group, &ops, s, children, 2, &s->top, err)))
+    if ((status = pair_open(s->group, s->probed, s->loss_module, &s->top, err)))
         return status;
     return dp_ddp_open(s->top, slots, s->n_ranks, &config, &s->ddp, err);
 }
 
-int session_ddp_open(struct session *session, size_t bucket_bytes, struct dp_error *err)
+/* Ranks have all of the model. */
+static int ddp_open(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
-    session->n_ranks = dp_group_size(session->group);
-    session->ranks = calloc((size_t)session->n_ranks, sizeof *session->ranks);
-    if (!session->ranks)
-        return dp_fail(err, DP_ENOMEM, "no memory for %d ranks", session->n_ranks);
-    return open_ranks(session, bucket_bytes, err);
+    int status;
+
+    if ((status = workload_open(s->workload, s->group, &s->model, err)) ||
+        (status = probe_open(s->group, s->model, &s->probe, &s->probed, err)) ||
+        (status = dp_module_to(s->probed, dp_group_slot(s->group, 0), err)))
+        return status;
+    s->n_ranks = dp_group_size(s->group);
+    s->ranks = calloc((size_t)s->n_ranks, sizeof *s->ranks);
+    if (!s->ranks)
+        return dp_fail(err, DP_ENOMEM, "no memory for %d ranks", s->n_ranks);
+    return open_ranks(s, config, err);
 }
+
+/* ---- batches --------------------------------------------------------------------------------- */
 
 static int open_part(struct session *s, int r, size_t first, size_t width, const float values[],
                      struct dp_tensor *tensor, struct dp_error *err)
@@ -96,24 +56,44 @@ static int open_part(struct session *s, int r, size_t first, size_t width, const
     return status ? status : dp_tensor_write(tensor, values + first * width, err);
 }
 
-int session_ddp_batch(struct session *session, int k, const float inputs[], const float upstream[],
-                      struct dp_error *err)
+static int deal(struct session *s, int k, const float inputs[], const float upstream[],
+                struct dp_error *err)
 {
-    const struct workload *w = session->workload;
+    const struct workload *w = s->workload;
     size_t first = 0;
     int status = 0;
 
-    for (int r = 0; status == 0 && r < session->n_ranks; ++r) {
-        struct dp_tensor *in = session->ranks[r].in[k];
+    for (int r = 0; status == 0 && r < s->n_ranks; ++r) {
+        struct dp_tensor *in = s->ranks[r].in[k];
 
-        if ((status = open_part(session, r, first, w->size[0], inputs, &in[0], err)) == 0)
-            status = open_part(session, r, first, w->size[w->n_sizes - 1], upstream, &in[1], err);
-        first += rank_rows(session, (size_t)r);
+        if ((status = open_part(s, r, first, w->size[0], inputs, &in[0], err)) == 0)
+            status = open_part(s, r, first, w->size[w->n_sizes - 1], upstream, &in[1], err);
+        first += rank_rows(s, (size_t)r);
     }
     return status;
 }
 
-void session_ddp_close_set(struct session *session, int k)
+/* The batch that a wrapper would get, every rank's rows on its device. */
+static int ddp_load(struct session *s, const struct workload_set *set, struct dp_error *err)
+{
+    const struct workload *w = s->workload;
+    float *inputs = session_floats(s->rows * w->size[0]);
+    float *upstream = session_floats(s->rows * w->size[w->n_sizes - 1]);
+    int status;
+
+    if (!inputs || !upstream) {
+        status = dp_fail(err, DP_ENOMEM, "no memory for %zu rows", s->rows);
+    } else {
+        workload_fill_inputs(w, set, s->rows, inputs);
+        workload_fill_upstream(w, set, s->rows, upstream);
+        status = deal(s, set->index, inputs, upstream, err);
+    }
+    free(inputs);
+    free(upstream);
+    return status;
+}
+
+static void ddp_unload(struct session *session, int k)
 {
     for (int r = 0; session->ranks && r < session->n_ranks; ++r)
         for (int i = 0; i < 2; ++i) {
@@ -125,18 +105,18 @@ void session_ddp_close_set(struct session *session, int k)
         }
 }
 
-void session_ddp_close(struct session *session)
+static void ddp_close(struct session *session)
 {
     dp_ddp_close(session->ddp);
     for (int k = 0; k < SESSION_SETS; ++k)
-        session_ddp_close_set(session, k);
+        ddp_unload(session, k);
     free(session->ranks);
     session->ranks = NULL;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-int session_ddp_prepare(struct session *session, int k, struct dp_error *err)
+static int ddp_prepare(struct session *session, int k, struct dp_error *err)
 {
     int status = 0;
 
@@ -153,7 +133,7 @@ int session_ddp_prepare(struct session *session, int k, struct dp_error *err)
     return status;
 }
 
-int session_ddp_issue(struct session *session, int k, struct dp_error *err)
+static int ddp_step(struct session *session, int k, struct dp_error *err)
 {
     struct dp_tensor in[DP_MAX_SLOTS * 2], out[DP_MAX_SLOTS * DP_MAX_IO];
     int n_out = 0, status;
@@ -201,7 +181,7 @@ static int read_outputs(struct session *s, struct dp_error *err)
 }
 
 /* Rank 0's, and that the others have the same. */
-int session_ddp_read(struct session *session, struct dp_error *err)
+static int ddp_read(struct session *session, struct dp_error *err)
 {
     int status = read_outputs(session, err);
 
@@ -220,3 +200,17 @@ int session_ddp_read(struct session *session, struct dp_error *err)
     }
     return status;
 }
+
+const struct measurable measure_ddp = {.phases = 1 << RECORD_FORWARD | 1 << RECORD_LOSS |
+                                                 1 << RECORD_BACKWARD | 1 << RECORD_REDUCE |
+                                                 1 << RECORD_UPDATE,
+                                       .apart = true,
+                                       .open = ddp_open,
+                                       .load = ddp_load,
+                                       .unload = ddp_unload,
+                                       .prepare = ddp_prepare,
+                                       .step = ddp_step,
+                                       .read = ddp_read,
+                                       .verify = verify_ranks,
+                                       .bytes = session_bytes,
+                                       .close = ddp_close};

@@ -1,0 +1,248 @@
+/* measure/data_parallel.c: the rows plain and dp: a batch on the first device, and the model alone
+ * there, or in the wrapper, which spreads it over all devices. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/session.h"
+
+enum {
+    OF_MODEL = 1 << RECORD_FORWARD | 1 << RECORD_LOSS | 1 << RECORD_BACKWARD | 1 << RECORD_UPDATE,
+    OF_WRAPPER =
+        1 << RECORD_SCATTER | 1 << RECORD_REPLICATE | 1 << RECORD_GATHER | 1 << RECORD_REDUCE
+};
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* What a user wraps of the model, with a probe inside. */
+static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
+                struct dp_error *err)
+{
+    const struct dp_parallel_config config = {0};
+    struct session *s = user;
+    const int status = probe_open(s->group, part, &s->probe, &s->probed, err);
+
+    return status ? status : dp_parallel(s->probed, &config, wrapped, err);
+}
+
+static int leave(void *user, struct dp_module *part, struct dp_module **wrapped,
+                 struct dp_error *err)
+{
+    struct session *s = user;
+    const int status = probe_open(s->group, part, &s->probe, &s->probed, err);
+
+    if (status == 0)
+        *wrapped = dp_module_retain(s->probed);
+    return status;
+}
+
+static int dp_open(struct session *s, const struct cell_config *config, struct dp_error *err)
+{
+    return workload_open_wrapped(&config->workload, s->group, dp_group_slot(s->group, 0), wrap, s,
+                                 &s->top, err);
+}
+
+static int plain_open(struct session *s, const struct cell_config *config, struct dp_error *err)
+{
+    return workload_open_wrapped(&config->workload, s->group, dp_group_slot(s->group, 0), leave, s,
+                                 &s->top, err);
+}
+
+static void nothing_more(struct session *s)
+{
+    (void)s;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+typedef void fill_fn(const struct workload *workload, const struct workload_set *set, size_t rows,
+                     float values[]);
+
+static int open_batch(struct session *s, const struct workload_set *set, size_t width,
+                      fill_fn *fill, struct dp_tensor *tensor, struct dp_error *err)
+{
+    float *values = session_floats(s->rows * width);
+    int status;
+
+    if (!values)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows of %zu", s->rows, width);
+    status = dp_tensor_alloc(dp_group_slot(s->group, 0), DP_F32, 2, (size_t[]){s->rows, width},
+                             tensor, err);
+    if (status == 0) {
+        fill(s->workload, set, s->rows, values);
+        status = dp_tensor_write(tensor, values, err);
+    }
+    free(values);
+    return status;
+}
+
+/* Numbers of rows of the table, where it is: on the host. */
+static int open_numbers(struct session *s, const struct workload_set *set, struct dp_tensor *tensor,
+                        struct dp_error *err)
+{
+    int32_t *values =
+        s->rows <= SIZE_MAX / sizeof *values ? malloc(s->rows * sizeof *values) : NULL;
+    int status;
+
+    if (!values)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rows", s->rows);
+    status = dp_tensor_alloc(dp_group_host(s->group), DP_I32, 1, &s->rows, tensor, err);
+    if (status == 0) {
+        workload_fill_numbers(set, s->rows, values);
+        status = dp_tensor_write(tensor, values, err);
+    }
+    free(values);
+    return status;
+}
+
+static int load(struct session *s, const struct workload_set *set, struct dp_error *err)
+{
+    const struct workload *w = s->workload;
+    const int k = set->index;
+    int status;
+
+    status = w->kind == WORKLOAD_MIXED
+                 ? open_numbers(s, set, &s->input[k], err)
+                 : open_batch(s, set, w->size[0], workload_fill_inputs, &s->input[k], err);
+    if (status)
+        return status;
+    return open_batch(s, set, w->size[w->n_sizes - 1], workload_fill_upstream, &s->upstream[k],
+                      err);
+}
+
+static void free_tensor(struct dp_tensor *tensor)
+{
+    if (tensor->slot)
+        dp_tensor_free(tensor);
+    *tensor = (struct dp_tensor){0};
+}
+
+static void unload(struct session *s, int k)
+{
+    free_tensor(&s->input[k]);
+    free_tensor(&s->upstream[k]);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static int prepare(struct session *s, int k, struct dp_error *err)
+{
+    int status = 0;
+
+    for (int p = 0; status == 0 && p < s->n_params; ++p)
+        status = dp_tensor_write(&s->param[p]->value, s->value[k][p], err);
+    return status;
+}
+
+/* The wrapper has phases of its own; the model alone has none. */
+static struct dp_span begin(const struct session *s, bool alone, enum dp_phase phase)
+{
+    return alone ? dp_phase_begin(dp_group_slot(s->group, 0), phase) : (struct dp_span){0};
+}
+
+static int step_loss(struct session *s, int k, struct dp_tensor grad[], struct dp_error *err)
+{
+    struct dp_tensor terms[2] = {s->output, s->upstream[k]}, loss[DP_MAX_IO];
+    const struct dp_span span = dp_phase_begin(dp_group_slot(s->group, 0), DP_PHASE_LOSS);
+    int n_loss = 0, status;
+
+    terms[0].needs_grad = true;
+    if ((status = dp_forward(s->loss_module, s->run, terms, 2, loss, &n_loss, err)) ||
+        (status = dp_backward(s->loss_module, s->run, NULL, 0, grad, 2, err)))
+        return status;
+    s->loss = loss[0];
+    dp_phase_end(&span);
+    return 0;
+}
+
+static int step(struct session *s, int k, bool alone, struct dp_error *err)
+{
+    struct dp_tensor out[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
+    struct dp_span span = begin(s, alone, DP_PHASE_FORWARD);
+    int n_out = 0, status;
+
+    if ((status = dp_forward(s->top, s->run, &s->input[k], 1, out, &n_out, err)))
+        return status;
+    dp_phase_end(&span);
+    s->output = out[0];
+    if ((status = step_loss(s, k, grad, err)))
+        return status;
+    span = begin(s, alone, DP_PHASE_BACKWARD);
+    if ((status = dp_backward(s->top, s->run, grad, 1, NULL, 0, err)))
+        return status;
+    dp_phase_end(&span);
+    span = dp_phase_begin(dp_group_slot(s->group, 0), DP_PHASE_UPDATE);
+    if ((status = dp_sgd_step(s->sgd, err)))
+        return status;
+    dp_phase_end(&span);
+    return 0;
+}
+
+static int dp_step(struct session *s, int k, struct dp_error *err)
+{
+    return step(s, k, false, err);
+}
+
+static int plain_step(struct session *s, int k, struct dp_error *err)
+{
+    return step(s, k, true, err);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static int read_step(struct session *s, struct dp_error *err)
+{
+    const size_t count = session_outputs(s);
+    int status;
+
+    if (dp_tensor_count(&s->output) != count || dp_tensor_count(&s->loss) != 1)
+        return dp_fail(err, DP_ESHAPE, "%zu outputs and %zu losses, must be %zu and 1",
+                       dp_tensor_count(&s->output), dp_tensor_count(&s->loss), count);
+    if ((status = dp_tensor_read(s->outputs, &s->output, err)) ||
+        (status = dp_tensor_read(&s->loss_value, &s->loss, err)))
+        return status;
+    for (int p = 0; p < s->n_params; ++p) {
+        const struct dp_param *param = s->param[p];
+        const size_t n = dp_tensor_count(&param->value);
+
+        if (dp_tensor_count(&param->grad) != n)
+            return dp_fail(err, DP_ESHAPE, "gradient %d has %zu elements, its parameter %zu", p,
+                           dp_tensor_count(&param->grad), n);
+        if ((status = dp_tensor_read(s->updated[p], &param->value, err)))
+            return status;
+        for (size_t i = 0; i < n && !param->has_grad; ++i)
+            s->gradient[p][i] = NAN;
+        if (param->has_grad && (status = dp_tensor_read(s->gradient[p], &param->grad, err)))
+            return status;
+    }
+    return 0;
+}
+
+/* The gradients of the base module are those of the whole batch, as the reference has them. */
+static int whole_batch(struct verify *verify, const struct workload_set *set,
+                       struct text_error *why)
+{
+    (void)verify, (void)set, (void)why;
+    return 0;
+}
+
+const struct measurable measure_plain = {.phases = OF_MODEL,
+                                         .open = plain_open,
+                                         .load = load,
+                                         .unload = unload,
+                                         .prepare = prepare,
+                                         .step = plain_step,
+                                         .read = read_step,
+                                         .verify = whole_batch,
+                                         .bytes = session_bytes,
+                                         .close = nothing_more};
+
+const struct measurable measure_dp = {.phases = OF_MODEL | OF_WRAPPER,
+                                      .open = dp_open,
+                                      .load = load,
+                                      .unload = unload,
+                                      .prepare = prepare,
+                                      .step = dp_step,
+                                      .read = read_step,
+                                      .verify = whole_batch,
+                                      .bytes = session_bytes,
+                                      .close = nothing_more};
