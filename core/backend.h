@@ -1,10 +1,11 @@
 /* backend.h: the seam between the parallel layer and what it runs on. Internal to core/.
  *
  * A backend is a row of three small tables: device operations (memory, queues, events), kernels,
- * and a communicator. The parallel layer never calls a slot of a table directly, but the
- * wrappers below. Two queues per slot: compute (layers, losses, updates) and comm (all
- * transfers); events order them. Host memory (slot "host") is always settled: a call that
- * reads or writes it has finished with it when it returns. */
+ * and a communicator. A fourth, the bootstrap, says who the processes of a group are. The parallel
+ * layer never calls a slot of a table directly, but the wrappers below. Two queues per slot:
+ * compute (layers, losses, updates) and comm (all transfers); events order them. Host memory (slot
+ * "host") is always settled: a call that reads or writes it has finished with it when it returns.
+ */
 #ifndef DP_BACKEND_H
 #define DP_BACKEND_H
 
@@ -116,21 +117,111 @@ struct dp_sum {
     const void *const *src; /* one per replica of the team */
 };
 
-/* Each call is issued by the calling thread for all replicas at once. It starts after the work
- * already in the compute queues of every slot it touches, and later work there starts after it. */
+/* Who the processes of a group are, for a few bytes at a time. All of them make the same calls in
+ * the same order; a call waits for the others. */
+struct dp_bootstrap {
+    const char *name;
+    int (*size)(void *self); /* processes */
+    int (*rank)(void *self); /* of this one */
+    /* Everyone's bytes to all, in the order of their ranks: size * bytes of all. */
+    int (*exchange)(void *self, const void *mine, size_t bytes, void *all, struct dp_error *err);
+    int (*barrier)(void *self, struct dp_error *err);
+    void (*abort)(void *self); /* the others' calls fail, those under way too */
+};
+extern const struct dp_bootstrap dp_bootstrap_self; /* world.c: one process */
+
+/* Of dp_group_config: the processes that open a group together, and what carries their bytes. */
+struct dp_world {
+    const struct dp_bootstrap *bootstrap;
+    void *self;                     /* of the bootstrap */
+    const struct dp_comm_ops *comm; /* NULL: the backend's */
+};
+
+/* What one local rank brings to a collective: memory of its own slot, in pieces. */
+struct dp_part {
+    struct dp_slot *slot;
+    int rank;              /* in the world */
+    int replica;           /* among the local ones */
+    void *const *piece;    /* as many as the collective says */
+    struct dp_move *room;  /* of a broadcast: one per piece, the communicator's during the call */
+    struct dp_event ready; /* behind the work that made them, in the slot's compute queue */
+    struct dp_event done;  /* set by poll: the result is there, nobody uses the memory */
+    _Atomic uint64_t *done_ns; /* of an allreduce: when that was issued; if timed, when it was so */
+    struct dp_event added;     /* the communicator's own */
+};
+
+/* The same operation on all ranks that take part. Alike on each: the members, the number of pieces
+ * and their bytes. No rank's memory is named to another process. */
+struct dp_collective {
+    const int *member; /* ranks of the world that take part, ascending */
+    int n_members;
+    struct dp_part *part; /* the local ones among them, in the same order */
+    int n_parts;
+    const size_t *bytes; /* of each piece; of an allreduce whole floats */
+    int n_pieces;
+    float scale; /* of an allreduce: every rank's numbers are multiplied by it first */
+    bool timed;
+    bool last;                  /* the calling thread is about to poll */
+    struct dp_collective *next; /* from here on the communicator's own, until poll or abort */
+    int number, summed;
+};
+
+/* What a communicator can do. */
+enum {
+    DP_COMM_PARALLEL = 1, /* move and reduce, between any slots: DataParallel */
+    DP_COMM_RANKS = 2,    /* the collectives: DistributedDataParallel */
+    DP_COMM_OVERLAP = 4,  /* an allreduce runs beside what the slots' workers do */
+    DP_COMM_WORLD = 8     /* the collectives reach ranks of other processes */
+};
+
+/* move and reduce are issued by the calling thread for all replicas at once. They start after the
+ * work already in the compute queues of every slot they touch, and later work there starts after
+ * them.
+ * Collectives are issued by one thread at a time, for all local ranks at once, in the same order in
+ * every process. */
 struct dp_comm_ops {
     const char *name;
-    /* Connects the slots, which are open; may replace group->communicator. NULL: nothing to do. */
+    unsigned can;
+    /* Connects the slots, which are open; may replace group->comm. NULL: nothing to do. */
     int (*open)(struct dp_group *group, struct dp_error *err);
-    /* Work in any slot's queues may use the memory of all slots. NULL: it may not. */
-    bool (*shared)(const struct dp_group *group);
+    /* Before the first collective, and maybe again. NULL: nothing to do. */
+    int (*start)(struct dp_group *group, struct dp_error *err);
+    void (*close)(struct dp_group *group); /* of what open and start have made. NULL: nothing */
     int (*move)(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
                 struct dp_error *err);
     int (*reduce)(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
                   int n, enum dp_phase phase, struct dp_error *err);
+    /* The pieces of member root to all others. By the calling thread; ordered as a move. */
+    int (*broadcast)(struct dp_group *group, const struct dp_collective *c, int root,
+                     enum dp_phase phase, struct dp_error *err);
+    /* Every rank's pieces become the sum over the members, in rank order. c stays the
+     * communicator's until poll or abort; in between all have the same members. Without
+     * DP_COMM_OVERLAP by the calling thread, while the workers are idle. */
+    int (*allreduce)(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
+    /* By the calling thread while the workers are idle, which help: all allreduces are issued to
+     * the queues, and their events done are set. The failure of any. NULL: they are already. */
+    int (*poll)(struct dp_group *group, struct dp_error *err);
+    /* Gives up what no queue has yet. Other processes' collectives fail. NULL: nothing to do. */
+    void (*abort)(struct dp_group *group);
+    /* The greatest of all processes' numbers, each by itself. By the calling thread. NULL without
+     * DP_COMM_WORLD. */
+    int (*agree)(struct dp_group *group, int64_t values[], int n, struct dp_error *err);
 };
 extern const struct dp_comm_ops dp_comm_staged;  /* cpu/comm_staged.c: the definition */
 extern const struct dp_comm_ops dp_comm_threads; /* cpu/comm_threads.c */
+
+/* second.c: an allreduce by a second worker per slot, where work in any slot's queues may use the
+ * memory of all slots. */
+int dp_second_start(struct dp_group *group, struct dp_error *err);
+void dp_second_close(struct dp_group *group);
+int dp_second_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
+int dp_second_poll(struct dp_group *group, struct dp_error *err);
+void dp_second_abort(struct dp_group *group);
+
+/* collective.c: of one process, by move and reduce of the group's communicator. */
+int dp_moved_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
+                       enum dp_phase phase, struct dp_error *err);
+int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
 
 struct dp_backend {
     const char *name, *kind;      /* kind of device that it is for */
@@ -149,6 +240,7 @@ int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error 
 void dp_cuda_software(char *text, size_t bytes);
 
 struct dp_worker; /* worker.c */
+struct dp_second; /* second.c */
 
 struct dp_slot {
     struct dp_group *group;
@@ -168,16 +260,21 @@ struct dp_slot {
 
 struct dp_group {
     const struct dp_backend *backend;
+    const struct dp_comm_ops *comm;
     enum dp_math math;
     struct dp_slot host;
     struct dp_slot *slot[DP_MAX_SLOTS];
-    int size;
-    char communicator[32], software[96];
+    int size;                      /* slots, which are the local ranks */
+    int world, first;              /* ranks of all processes; the rank of slot 0 */
+    const struct dp_world *others; /* NULL: one process */
+    bool broken;                   /* a collective between processes has failed: no others */
+    char software[96];
     bool oversubscribed, bound_caller;
     bool in_team; /* workers are busy: no nested parallel call */
     bool graphs;  /* launches that are held back may become CUDA graphs */
     struct dp_topology *topology;
     struct dp_workers *workers;
+    struct dp_second *second; /* NULL: not started */
     struct dp_trace *trace;
     struct dp_lag_clock *lag; /* shared by all late queues */
     size_t next_param;
@@ -193,6 +290,22 @@ int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum
                  struct dp_error *err);
 int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
                    int n, enum dp_phase phase, struct dp_error *err);
+/* DP_ENOTSUP where the communicator has no collectives. */
+int dp_comm_start(struct dp_group *group, struct dp_error *err);
+/* The communicator's operations of the same names. All but allreduce drain on failure; when that
+ * fails, the caller aborts. agree: nothing to do in one process. */
+int dp_comm_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
+                      enum dp_phase phase, struct dp_error *err);
+int dp_comm_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
+int dp_comm_poll(struct dp_group *group, struct dp_error *err);
+int dp_comm_agree(struct dp_group *group, int64_t values[], int n, struct dp_error *err);
+/* Drains, and breaks a group of several processes. */
+void dp_comm_abort(struct dp_group *group);
+
+/* world.c: counts the ranks of all processes, once the slots are open; and says that this group is
+ * open, once all of it is. */
+int dp_world_count(struct dp_group *group, struct dp_error *err);
+int dp_world_ready(struct dp_group *group, struct dp_error *err);
 
 /* Wrappers of the device operations. */
 int dp_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,

@@ -1,6 +1,8 @@
 /* comm.c: the way to every communicator: what all of them would have to check. */
 #include "backend.h"
 
+#include <time.h>
+
 static int check_group(const struct dp_group *group, const struct dp_slot *slot,
                        struct dp_error *err)
 {
@@ -40,7 +42,7 @@ int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum
     }
     if (status)
         return status;
-    return drained(team->group, team->group->backend->comm->move(team, moves, phase, err));
+    return drained(team->group, team->group->comm->move(team, moves, phase, err));
 }
 
 int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
@@ -51,6 +53,81 @@ int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const s
         status = check_group(team->group, dst_slot, err);
     if (status)
         return status;
-    return drained(team->group,
-                   team->group->backend->comm->reduce(team, dst_slot, sums, n, phase, err));
+    return drained(team->group, team->group->comm->reduce(team, dst_slot, sums, n, phase, err));
+}
+
+/* ---- collectives ------------------------------------------------------------------------- */
+
+int dp_comm_start(struct dp_group *group, struct dp_error *err)
+{
+    const struct dp_comm_ops *ops = group->comm;
+    if ((ops->can & DP_COMM_RANKS) == 0)
+        return dp_fail(err, DP_ENOTSUP, "communicator %s has no collectives for ranks", ops->name);
+    return ops->start ? ops->start(group, err) : 0;
+}
+
+static int check_whole(const struct dp_group *group, struct dp_error *err)
+{
+    return group->broken
+               ? dp_fail(err, DP_EFAULT, "a collective of this group's processes has failed before")
+               : 0;
+}
+
+void dp_comm_abort(struct dp_group *group)
+{
+    group->broken = group->world > group->size;
+    if (group->comm->abort)
+        group->comm->abort(group);
+    if (group->broken)
+        group->others->bootstrap->abort(group->others->self);
+    dp_group_wait(group, NULL);
+}
+
+static int aborted(struct dp_group *group, int status)
+{
+    if (status)
+        dp_comm_abort(group);
+    return status;
+}
+
+int dp_comm_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
+                      enum dp_phase phase, struct dp_error *err)
+{
+    const int status = check_whole(group, err);
+    return status ? status : aborted(group, group->comm->broadcast(group, c, root, phase, err));
+}
+
+/* A sum of one: the numbers are there, and stay. */
+static int keep(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
+{
+    const int status = c->timed ? dp_group_wait(group, err) : 0;
+    for (int i = 0; i < c->n_parts; ++i) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+        c->part[i].done = c->part[i].ready;
+        atomic_store(c->part[i].done_ns, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+    }
+    return status;
+}
+
+int dp_comm_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
+{
+    const int status = check_whole(group, err);
+    if (status)
+        return status;
+    return c->n_members == 1 && c->scale == 1.0f ? keep(group, c, err)
+                                                 : group->comm->allreduce(group, c, err);
+}
+
+int dp_comm_poll(struct dp_group *group, struct dp_error *err)
+{
+    return group->comm->poll ? aborted(group, group->comm->poll(group, err)) : 0;
+}
+
+int dp_comm_agree(struct dp_group *group, int64_t values[], int n, struct dp_error *err)
+{
+    if (group->world == group->size)
+        return 0;
+    const int status = check_whole(group, err);
+    return status ? status : aborted(group, group->comm->agree(group, values, n, err));
 }

@@ -1,12 +1,18 @@
-/* ddp.h: DistributedDataParallel in one process. Every slot is a rank: it has a replica that stays,
- * its own batches, gradients and optimizer state. Conventions are those of dp.h.
+/* ddp.h: DistributedDataParallel. Every slot is a rank: it has a replica that stays, its own
+ * batches, gradients and optimizer state. Conventions are those of dp.h.
+ *
+ * The slots of a group of several processes (dp_group_config.world) are ranks of one world. A call
+ * takes and gives what belongs to the R ranks of its process, its local ranks: local rank r is rank
+ * dp_group_first + r. All processes make the same calls in the same order. One that fails in one
+ * process fails in the others, too, and no further call of that group succeeds.
  *
  * After a backward all ranks hold the mean of their gradients, the same bits on each; equal
  * parameters stay equal, and are never sent again. Gradients are reduced bucket by bucket, each as
- * soon as it and those before it are complete on all ranks, on a second worker per device, while
- * backward goes on. Source: torch.nn.parallel.DistributedDataParallel.
+ * soon as it and those before it are complete on all ranks, while backward goes on if the
+ * communicator can do that. Source: torch.nn.parallel.DistributedDataParallel.
  *
- * Letters    R ranks, r a rank, P parameters and buffers of the module as in dp_module_params. */
+ * Letters    R local ranks, r one of them, P parameters and buffers of the module as in
+ * dp_module_params. */
 #ifndef DP_DDP_H
 #define DP_DDP_H
 
@@ -33,15 +39,16 @@ struct dp_ddp_config {
     bool timed;
 };
 
-/* Ranks on n different slots. Rank 0 has the module's own parameters; all parameters and buffers
- * are copied to the others once, here. [DDP-07]
- * Errors DP_EINVAL no slots, a slot twice or of another group, no parameter to train [DDP-29], one
- *        of another type than DP_F32; DP_EDEVICE the module is not on slots[0].
- * Ownership: *ddp by dp_ddp_close, before the module's last reference and the group. */
+/* Ranks on n different slots; where there are other processes on all of the group's, in order.
+ * Local rank 0 has the module's own parameters; all parameters and buffers of rank 0 of the world
+ * are copied to all others once, here. [DDP-07] Errors DP_EINVAL other processes have other
+ * parameters; no slots, a slot twice or of another group, no parameter to train [DDP-29], one of
+ * another type than DP_F32; DP_EDEVICE the module is not on slots[0]. Ownership: *ddp by
+ * dp_ddp_close, before the module's last reference and the group. */
 int dp_ddp_open(struct dp_module *module, struct dp_slot *const slots[], int n,
                 const struct dp_ddp_config *config, struct dp_ddp **ddp, struct dp_error *err);
-void dp_ddp_close(struct dp_ddp *ddp); /* NULL allowed */
-int dp_ddp_ranks(const struct dp_ddp *ddp);
+void dp_ddp_close(struct dp_ddp *ddp);      /* NULL allowed */
+int dp_ddp_ranks(const struct dp_ddp *ddp); /* R */
 
 /* Starts a step: as dp_run_reset, on all ranks. */
 void dp_ddp_reset(struct dp_ddp *ddp);
@@ -55,26 +62,24 @@ void dp_ddp_no_sync(struct dp_ddp *ddp, bool on);
  * outputs out[r * DP_MAX_IO + k], on its own; room for R * DP_MAX_IO. Nothing is scattered,
  * gathered or averaged. [DDP-27 DDP-28] Rank 0's buffers are copied to the others first, unless the
  * forward before was without gradients or in no_sync. [DDP-08]
- *   active   NULL, or R flags: a rank that is false has no batch any more, and stays so: it takes
- *            no part, its inputs are ignored, dp_ddp_step leaves it alone; to the others it counts
- *            as zeros. Meanwhile buffers are those of the highest active rank. The first forward
- *            with NULL, or with no rank active (which runs nothing), ends the join: all get the
- *            parameters and buffers of the last rank to join, of several the highest.
- *            [DDP-19 DDP-20]
- * Errors DP_EINVAL a rank comes back; DP_EDEVICE the module was moved; the module's. */
+ *   active   NULL (in all processes), or R flags: a rank that is false has no batch any more, and
+ * stays so: it takes no part, its inputs are ignored, dp_ddp_step leaves it alone; to the others it
+ * counts as zeros. Meanwhile buffers are those of the highest active rank. The first forward with
+ * NULL, or with no rank active (which runs nothing), ends the join: all get the parameters and
+ * buffers of the last rank to join, of several the highest. [DDP-19 DDP-20] Errors DP_EINVAL a rank
+ * comes back; DP_EDEVICE the module was moved; the module's. */
 int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
                    struct dp_tensor out[], int *n_out, struct dp_error *err);
 
 /* Backward of the last forward that had none: grad_out[r * n_grad_out + k] on the outputs' slots,
  * n_grad_out 0: ones; grad_in[r * n_in + k] on the inputs' slots, NULL: not wanted. Each rank adds
- * to its own gradients, multiplies by (float)(1 / R), and the ranks' are added in rank order:
- * exact on exact data when R is a power of two. [DDP-01 DDP-05] When it returns, later work of the
- * compute queues comes after the reduction. [DDP-15]
- * A parameter without a gradient in this backward: with find_unused a rank adds what it had before,
- * or zeros; if no rank has one, nothing changes. Without: DP_EINVAL, which lists index and name
- * (PyTorch's next forward says so). [DDP-21 DDP-22 DDP-23]
- * Errors DP_EINVAL no forward; a rank's failure as in dp_apply. Gradients are undefined then; go on
- * with dp_ddp_reset and dp_ddp_zero_grad. */
+ * to its own gradients, multiplies by (float)(1 / W) for W ranks of the world, and the
+ * ranks' are added in rank order: exact on exact data when W is a power of two. [DDP-01 DDP-05]
+ * When it returns, later work of the compute queues comes after the reduction. [DDP-15] A parameter
+ * without a gradient in this backward: with find_unused a rank adds what it had before, or zeros;
+ * if no rank has one, nothing changes. Without: DP_EINVAL, which lists index and name (PyTorch's
+ * next forward says so). [DDP-21 DDP-22 DDP-23] Errors DP_EINVAL no forward; a rank's failure as in
+ * dp_apply. Gradients are undefined then; go on with dp_ddp_reset and dp_ddp_zero_grad. */
 int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n_grad_out,
                     struct dp_tensor grad_in[], int n_in, struct dp_error *err);
 
@@ -94,8 +99,8 @@ struct dp_ddp_param {
 };
 int dp_ddp_param(struct dp_ddp *ddp, int r, int i, struct dp_ddp_param *param,
                  struct dp_error *err);
-/* For debugging: all ranks' parameters and buffers, and gradients that are there, have the bits of
- * rank 0's. DP_EFAULT names rank, parameter and element. */
+/* For debugging: all local ranks' parameters and buffers, and gradients that are there, have the
+ * bits of local rank 0's. DP_EFAULT names rank, parameter and element. */
 int dp_ddp_compare(struct dp_ddp *ddp, struct dp_error *err);
 
 /* The buckets of the last backward that reduced, in the order of their launch: one until the first

@@ -85,6 +85,7 @@ int dp_split(size_t rows, int devices, int s, struct dp_shard *shard, struct dp_
 
 /* ---- 3. Groups and slots --------------------------------------------------------------- */
 
+struct dp_world; /* the processes of a group */
 struct dp_group; /* the slots of one device list, their workers, one communicator */
 struct dp_slot;  /* a device list's entry: memory, two in-order queues, one worker */
 
@@ -120,6 +121,9 @@ struct dp_group_config {
      * an update are launched together as a CUDA graph from the third time on that they are the
      * same, down to every pointer, size and number. */
     bool no_graphs;
+    /* NULL: this process alone. Else the processes that open a group together, each with its own
+     * slots: core/backend.h. Used until the group is closed. */
+    const struct dp_world *world;
 };
 
 /* Opens every slot of the list and starts one worker per slot but the first; the calling
@@ -130,7 +134,11 @@ int dp_group_open(const struct dp_group_config *config, struct dp_group **group,
                   struct dp_error *err);
 void dp_group_close(struct dp_group *group); /* NULL allowed; joins the workers */
 
-int dp_group_size(const struct dp_group *group);              /* K; 0 for "host" */
+int dp_group_size(const struct dp_group *group); /* K; 0 for "host" */
+/* Slots of all processes, and how many of them are before this process's: K and 0 where it is the
+ * only one. Slot i is rank dp_group_first + i. DataParallel is of the K slots here. */
+int dp_group_world(const struct dp_group *group);
+int dp_group_first(const struct dp_group *group);
 struct dp_slot *dp_group_slot(struct dp_group *group, int i); /* NULL outside 0..K-1 */
 struct dp_slot *dp_group_host(struct dp_group *group);        /* plain CPU memory */
 const char *dp_group_backend(const struct dp_group *group);   /* "cpu", ... */

@@ -98,9 +98,9 @@ static int slots_open(struct dp_group *group, const struct dp_device_list *list,
     place_slots(group);
     if (cuda)
         dp_cuda_software(group->software, sizeof group->software);
-    const struct dp_comm_ops *comm = group->backend->comm;
-    snprintf(group->communicator, sizeof group->communicator, "%s", comm->name);
-    return comm->open ? comm->open(group, err) : 0;
+    group->comm = group->others && group->others->comm ? group->others->comm : group->backend->comm;
+    status = dp_world_count(group, err);
+    return status || !group->comm->open ? status : group->comm->open(group, err);
 }
 
 const char *dp_math_name(enum dp_math math)
@@ -136,6 +136,7 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     if (status)
         return status;
     group->math = config->math;
+    group->others = config->world;
     host_setup(group);
     group->graphs = !config->no_graphs;
     group->stage = malloc(DP_STAGE_BYTES);
@@ -148,7 +149,9 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     group->oversubscribed = strcmp(list.kind, "cuda") == 0 ? has_duplicates(&list) : crowded;
     dp_blas_one_thread();
     status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
-    return status ? status : dp_workers_open(group, config->bind, crowded, err);
+    if (status == 0)
+        status = dp_workers_open(group, config->bind, crowded, err);
+    return status ? status : dp_world_ready(group, err);
 }
 
 int dp_group_open(const struct dp_group_config *config, struct dp_group **group,
@@ -159,6 +162,8 @@ int dp_group_open(const struct dp_group_config *config, struct dp_group **group,
         return dp_fail(err, DP_ENOMEM, "no memory for a group");
     const int status = group_setup(g, config, err);
     if (status) {
+        if (g->others)
+            g->others->bootstrap->abort(g->others->self);
         dp_group_close(g);
         return status;
     }
@@ -170,6 +175,8 @@ void dp_group_close(struct dp_group *group)
 {
     if (!group)
         return;
+    if (group->comm && group->comm->close)
+        group->comm->close(group);
     dp_workers_close(group);
     for (int i = 0; i < group->size; ++i)
         slot_close(group->slot[i]);
@@ -183,6 +190,16 @@ void dp_group_close(struct dp_group *group)
 int dp_group_size(const struct dp_group *group)
 {
     return group->size;
+}
+
+int dp_group_world(const struct dp_group *group)
+{
+    return group->world;
+}
+
+int dp_group_first(const struct dp_group *group)
+{
+    return group->first;
 }
 
 struct dp_slot *dp_group_slot(struct dp_group *group, int i)
@@ -207,7 +224,7 @@ enum dp_math dp_group_math(const struct dp_group *group)
 
 const char *dp_group_communicator(const struct dp_group *group)
 {
-    return group->communicator;
+    return group->comm->name;
 }
 
 const char *dp_group_software(const struct dp_group *group)

@@ -88,5 +88,9 @@ static int staged_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return status;
 }
 
-const struct dp_comm_ops dp_comm_staged = {
-    .name = "staged", .move = staged_move, .reduce = staged_reduce};
+const struct dp_comm_ops dp_comm_staged = {.name = "staged",
+                                           .can = DP_COMM_PARALLEL | DP_COMM_RANKS,
+                                           .move = staged_move,
+                                           .reduce = staged_reduce,
+                                           .broadcast = dp_moved_broadcast,
+                                           .allreduce = dp_moved_allreduce};

@@ -234,11 +234,14 @@ static int threads_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return status;
 }
 
-static bool threads_shared(const struct dp_group *group)
-{
-    (void)group;
-    return true;
-}
-
-const struct dp_comm_ops dp_comm_threads = {
-    .name = "threads", .shared = threads_shared, .move = threads_move, .reduce = threads_reduce};
+const struct dp_comm_ops dp_comm_threads = {.name = "threads",
+                                            .can =
+                                                DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP,
+                                            .start = dp_second_start,
+                                            .close = dp_second_close,
+                                            .move = threads_move,
+                                            .reduce = threads_reduce,
+                                            .broadcast = dp_moved_broadcast,
+                                            .allreduce = dp_second_allreduce,
+                                            .poll = dp_second_poll,
+                                            .abort = dp_second_abort};

@@ -6,8 +6,6 @@
  * which adds them in the same order: the same bits. Order on the devices as in comm_threads.c. */
 #include "cuda.h"
 
-#include <stdio.h>
-
 /* On a GPU that adds what it cannot read, for all that is on its way to it: an eighth of it is
  * 2 MiB, enough for the full rate of a bus. */
 #define STAGE_BYTES ((size_t)16 << 20)
@@ -55,21 +53,6 @@ static int connect_pair(struct dp_slot *from, const struct dp_slot *to, struct d
         cudaGetLastError();
     native(from)->reach |= refused ? 0 : bit;
     return 0;
-}
-
-static int peer_open(struct dp_group *group, struct dp_error *err)
-{
-    int status = 0;
-    bool all = true;
-    for (int i = 0; status == 0 && i < group->size; ++i) {
-        for (int k = 0; status == 0 && k < group->size; ++k) {
-            status = connect_pair(group->slot[i], group->slot[k], err);
-            all = all && reaches(group->slot[i], group->slot[k]);
-        }
-    }
-    if (status == 0 && !all)
-        snprintf(group->communicator, sizeof group->communicator, "peer-staged");
-    return status;
 }
 
 /* ---- order ------------------------------------------------------------------------------- */
@@ -371,19 +354,37 @@ static int peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     return status || direct ? status : done_wait(team->group, &touched, dst_slot, err);
 }
 
-static bool peer_shared(const struct dp_group *group)
+/* Where some GPU cannot use another's memory. */
+static const struct dp_comm_ops peer_staged = {.name = "peer-staged",
+                                               .can = DP_COMM_PARALLEL | DP_COMM_RANKS,
+                                               .move = peer_move,
+                                               .reduce = peer_reduce,
+                                               .broadcast = dp_moved_broadcast,
+                                               .allreduce = dp_moved_allreduce};
+
+static int peer_open(struct dp_group *group, struct dp_error *err)
 {
-    for (int i = 0; i < group->size; ++i) {
-        for (int k = 0; k < group->size; ++k) {
-            if (!reaches(group->slot[i], group->slot[k]))
-                return false;
+    int status = 0;
+    bool all = true;
+    for (int i = 0; status == 0 && i < group->size; ++i) {
+        for (int k = 0; status == 0 && k < group->size; ++k) {
+            status = connect_pair(group->slot[i], group->slot[k], err);
+            all = all && reaches(group->slot[i], group->slot[k]);
         }
     }
-    return true;
+    if (status == 0 && !all)
+        group->comm = &peer_staged;
+    return status;
 }
 
 const struct dp_comm_ops dp_comm_peer = {.name = "peer",
+                                         .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP,
                                          .open = peer_open,
-                                         .shared = peer_shared,
+                                         .start = dp_second_start,
+                                         .close = dp_second_close,
                                          .move = peer_move,
-                                         .reduce = peer_reduce};
+                                         .reduce = peer_reduce,
+                                         .broadcast = dp_moved_broadcast,
+                                         .allreduce = dp_second_allreduce,
+                                         .poll = dp_second_poll,
+                                         .abort = dp_second_abort};

@@ -23,6 +23,13 @@ struct dp_slot *ddp_slot(const struct dp_ddp *ddp, int rank)
     return ddp->replicas->slot[rank];
 }
 
+int ddp_done(struct dp_ddp *ddp, int status)
+{
+    if (status && ddp->group->world > ddp->group->size)
+        dp_comm_abort(ddp->group);
+    return status;
+}
+
 int ddp_tasks(struct dp_ddp *ddp, enum dp_phase phase,
               int (*step)(int r, void *arg, struct dp_error *err), void *arg, struct dp_error *err)
 {
@@ -108,26 +115,89 @@ static int open_rank(struct dp_ddp *d, int r, struct dp_error *err)
     return 0;
 }
 
+/* In one process any slots are ranks; with others all of them, in their order. */
+static int number_ranks(struct dp_ddp *d, struct dp_slot *const slots[], int n,
+                        struct dp_error *err)
+{
+    const struct dp_group *group = d->group;
+    const bool alone = group->world == group->size;
+    d->world = alone ? n : group->world;
+    d->first = alone ? 0 : group->first;
+    if (!alone && n != group->size)
+        return dp_fail(err, DP_EINVAL, "%d ranks: with other processes all %d slots are ranks", n,
+                       group->size);
+    for (int r = 0; !alone && r < n; ++r) {
+        if (slots[r] != group->slot[r])
+            return dp_fail(err, DP_EINVAL, "rank %d is on %s: with other processes it is on %s",
+                           d->first + r, slots[r]->info.name, group->slot[r]->info.name);
+    }
+    return 0;
+}
+
+static int open_ranks(struct dp_ddp *d, int n, struct dp_error *err)
+{
+    const int most = d->world > d->n_train ? d->world : d->n_train;
+    int status = 0;
+    d->rank = calloc((size_t)n, sizeof *d->rank);
+    d->everyone = zeroed(d->world, sizeof *d->everyone);
+    d->member = zeroed(d->world, sizeof *d->member);
+    d->used_elsewhere = zeroed(d->n_train, sizeof *d->used_elsewhere);
+    d->votes = zeroed(most, sizeof *d->votes);
+    d->value = zeroed(n * d->replicas->params.n, sizeof *d->value);
+    d->value_bytes = zeroed(d->replicas->params.n, sizeof *d->value_bytes);
+    if (!d->rank || !d->everyone || !d->member || !d->used_elsewhere || !d->votes || !d->value ||
+        !d->value_bytes)
+        return dp_fail(err, DP_ENOMEM, "no memory for %d ranks", n);
+    d->n = n;
+    for (int w = 0; w < d->world; ++w)
+        d->everyone[w] = true;
+    for (int r = 0; status == 0 && r < n; ++r)
+        status = open_rank(d, r, err);
+    return status;
+}
+
+/* All processes have the same parameters: a digest of their places, types and shapes. */
+static int check_world(struct dp_ddp *d, struct dp_error *err)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (int j = 0; j < d->replicas->params.n; ++j) {
+        const struct dp_tensor *value = &d->replicas->params.item[j]->value;
+        const uint64_t word[] = {(uint64_t)d->train_of[j], (uint64_t)value->dtype,
+                                 (uint64_t)value->ndim, dp_tensor_count(value)};
+        for (size_t k = 0; k < sizeof word / sizeof *word; ++k)
+            hash = (hash ^ word[k]) * 1099511628211u;
+    }
+    const int64_t mine = (int64_t)(hash >> 1);
+    int64_t both[] = {mine, -mine};
+    const int status = dp_comm_agree(d->group, both, 2, err);
+    if (status)
+        return status;
+    return both[0] == mine && both[1] == -mine
+               ? 0
+               : dp_fail(err, DP_EINVAL, "another process has a module of other parameters");
+}
+
 static int open_all(struct dp_ddp *d, struct dp_slot *const slots[], int n, struct dp_error *err)
 {
     int status = check_slots(d->group, slots, n, err);
+    if (status == 0)
+        status = number_ranks(d, slots, n, err);
     if (status == 0)
         status = dp_replicas_open(d->module, slots, n, &d->replicas, err);
     if (status == 0)
         status = dp_replicate(d->replicas, n, err);
     if (status == 0)
         status = list_trained(d, err);
-    if (status)
-        return status;
-    d->rank = calloc((size_t)n, sizeof *d->rank);
-    if (!d->rank)
-        return dp_fail(err, DP_ENOMEM, "no memory for %d ranks", n);
-    d->n = n;
-    for (int r = 0; status == 0 && r < n; ++r)
-        status = open_rank(d, r, err);
+    if (status == 0)
+        status = open_ranks(d, n, err);
     if (status == 0)
         status = ddp_buckets_open(d, err);
-    return status ? status : ddp_comm_open(d, err);
+    if (status == 0)
+        status = ddp_reduction_open(d, err);
+    if (status || d->world == n)
+        return status;
+    status = check_world(d, err);
+    return status ? status : ddp_send_values(d, 0, false, err);
 }
 
 int dp_ddp_open(struct dp_module *module, struct dp_slot *const slots[], int n,
@@ -140,7 +210,7 @@ int dp_ddp_open(struct dp_module *module, struct dp_slot *const slots[], int n,
     d->module = module;
     d->config = *config;
     d->send_buffers = true;
-    const int status = open_all(d, slots, n, err);
+    const int status = ddp_done(d, open_all(d, slots, n, err));
     if (status) {
         dp_ddp_close(d);
         return status;
@@ -153,7 +223,6 @@ void dp_ddp_close(struct dp_ddp *ddp)
 {
     if (!ddp)
         return;
-    ddp_comm_close(ddp->comm);
     dp_group_wait(ddp->group, NULL);
     for (int r = 0; r < ddp->n; ++r) {
         struct ddp_rank *rank = &ddp->rank[r];
@@ -168,6 +237,13 @@ void dp_ddp_close(struct dp_ddp *ddp)
         dp_block_release(rank->rate);
     }
     ddp_buckets_close(ddp);
+    ddp_reduction_close(ddp->reduction);
+    free(ddp->everyone);
+    free(ddp->member);
+    free(ddp->used_elsewhere);
+    free(ddp->votes);
+    free(ddp->value);
+    free(ddp->value_bytes);
     free(ddp->rank);
     free(ddp->train);
     free(ddp->train_of);

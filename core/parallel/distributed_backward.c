@@ -41,8 +41,7 @@ static void mark_ready(struct ddp_rank *rank, int t)
     if (--rank->left[b] > 0)
         return;
     rank->times[b].ready = ddp_now();
-    if (d->comm)
-        ddp_comm_ready(d->comm, rank->number, b);
+    ddp_reduce_ready(d, rank->number, b);
 }
 
 void ddp_watch_backward(struct dp_watch *watch, const struct dp_module *module)
@@ -162,7 +161,7 @@ static int rewind_runs(struct dp_ddp *d, const struct ddp_call *call, struct dp_
         if (!call->active[r])
             continue;
         if (run->tape_used < call->rank[r].tape)
-            return dp_fail(err, DP_EINVAL, "backward of rank %d without its forward", r);
+            return dp_fail(err, DP_EINVAL, "backward of rank %d without its forward", d->first + r);
         run->tape_used = call->rank[r].tape;
     }
     return 0;
@@ -201,14 +200,19 @@ static int move_back(struct dp_ddp *d, const struct backward *b, struct dp_tenso
 }
 
 /* Who reduces, and by what they divide. */
-static void choose_team(struct dp_ddp *d, const bool active[])
+static void choose_team(struct dp_ddp *d, const bool everyone[])
 {
-    d->n_team = 0;
-    for (int r = 0; r < d->n; ++r) {
-        if (active[r])
+    d->n_team = d->n_members = 0;
+    for (int w = 0; w < d->world; ++w) {
+        const int r = w - d->first;
+        if (!everyone[w])
+            continue;
+        d->member[d->n_members++] = w;
+        if (r >= 0 && r < d->n)
             d->team[d->n_team++] = r;
     }
-    d->scale = (float)(1.0 / (double)(d->config.divide_by_active ? d->n_team : d->n));
+    d->leads = d->n_team > 0 && d->member[0] == d->first + d->team[0];
+    d->scale = (float)(1.0 / (double)(d->config.divide_by_active ? d->n_members : d->world));
 }
 
 /* The team holds the mean of what somebody used. */
@@ -249,12 +253,8 @@ static void end_times(const struct dp_ddp *d, const struct dp_span span[])
 static int reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
 {
     struct dp_span span[DP_MAX_SLOTS];
-    int status = 0;
     begin_times(d, span);
-    if (d->comm)
-        status = ddp_comm_end(d->comm, failed, err);
-    else if (!failed)
-        status = ddp_reduce_all(d, err);
+    const int status = ddp_reduce_end(d, failed, err);
     end_times(d, span);
     end_reduction(d);
     return status;
@@ -266,15 +266,15 @@ static int backward_all(struct dp_ddp *d, const struct ddp_call *call, struct ba
     int status = call->sync ? ddp_buckets_form(d, err) : 0;
     if (status)
         return status;
-    choose_team(d, call->active);
+    choose_team(d, call->everyone);
     d->n_arrived = d->rebuilt ? d->n_arrived : 0;
     for (int i = 0; i < d->n_team; ++i)
         begin_rank(d, d->team[i], call);
     status = rewind_runs(d, call, err);
     if (status)
         return status;
-    if (call->sync && d->comm)
-        ddp_comm_begin(d->comm);
+    if (call->sync)
+        ddp_reduce_begin(d, !d->config.find_unused);
     status = ddp_tasks(d, DP_PHASE_BACKWARD, backward_rank, b, err);
     const int reduced = call->sync ? reduce(d, status != 0, err) : 0;
     return status ? status : reduced;
@@ -291,35 +291,43 @@ int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n
                        call->n_in);
     struct backward b = {.ddp = ddp, .call = call, .grad_out = grad_out, .n_grad_out = n_grad_out};
     ddp->call = call->before;
-    const int status = backward_all(ddp, call, &b, err);
-    return status || !grad_in ? status : move_back(ddp, &b, grad_in, err);
+    int status = backward_all(ddp, call, &b, err);
+    if (status == 0 && grad_in)
+        status = move_back(ddp, &b, grad_in, err);
+    return ddp_done(ddp, status);
+}
+
+/* What each rank has is all that it brings; what it does not have counts as zeros. */
+static int open_reduction(struct dp_ddp *d, struct dp_error *err)
+{
+    int status = 0;
+    for (int r = 0; r < d->n; ++r) {
+        struct ddp_rank *rank = &d->rank[r];
+        for (int t = 0; t < d->n_train; ++t) {
+            rank->used[t] = d->replicas->replica[r].state.has_grad[d->train[t].place];
+            status = status ? status : zero_missing(d, r, t, err);
+        }
+        rank->end = ddp_now();
+    }
+    if (status)
+        dp_group_wait(d->group, NULL);
+    return status;
 }
 
 int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err)
 {
-    bool active[DP_MAX_SLOTS];
-    int status = 0;
-    for (int r = 0; r < ddp->n; ++r) {
-        struct ddp_rank *rank = &ddp->rank[r];
-        active[r] = rank->active;
-        for (int t = 0; t < ddp->n_train; ++t) {
-            rank->used[t] = ddp->replicas->replica[r].state.has_grad[ddp->train[t].place];
-            status = status ? status : zero_missing(ddp, r, t, err);
-        }
-        rank->end = ddp_now();
-    }
-    if (status) {
-        dp_group_wait(ddp->group, NULL);
-        return status;
-    }
-    choose_team(ddp, active);
-    if (ddp->comm)
-        ddp_comm_begin(ddp->comm);
-    for (int i = 0; ddp->comm && i < ddp->n_team; ++i) {
-        for (int b = 0; b < ddp->n_buckets; ++b) {
+    const int status = open_reduction(ddp, err);
+    if (status)
+        return ddp_done(ddp, status);
+    choose_team(ddp, ddp->everyone);
+    ddp_reduce_begin(ddp, false);
+    for (int i = 0; i < ddp->n_team; ++i) {
+        for (int b = 0; b < ddp->n_buckets; ++b)
             ddp->rank[ddp->team[i]].left[b] = 0;
-            ddp_comm_ready(ddp->comm, ddp->team[i], b);
-        }
     }
-    return reduce(ddp, false, err);
+    for (int i = 0; i < ddp->n_team; ++i) {
+        for (int b = 0; b < ddp->n_buckets; ++b)
+            ddp_reduce_ready(ddp, ddp->team[i], b);
+    }
+    return ddp_done(ddp, reduce(ddp, false, err));
 }

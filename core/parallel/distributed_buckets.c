@@ -60,14 +60,12 @@ int ddp_buckets_open(struct dp_ddp *ddp, struct dp_error *err)
     ddp->order = calloc(n, sizeof *ddp->order);
     ddp->arrived = calloc(n, sizeof *ddp->arrived);
     ddp->bucket = calloc(n, sizeof *ddp->bucket);
-    ddp->sums = calloc(n, sizeof *ddp->sums);
-    ddp->pointers = calloc(n * (size_t)ddp->n, sizeof *ddp->pointers);
     struct ddp_span *span = calloc(n, sizeof *span);
     if (ddp->bucket)
         ddp->bucket[0].span = span;
     else
         free(span);
-    if (!ddp->order || !ddp->arrived || !ddp->bucket || !span || !ddp->sums || !ddp->pointers)
+    if (!ddp->order || !ddp->arrived || !ddp->bucket || !span)
         return dp_fail(err, DP_ENOMEM, "no memory for buckets");
     for (int t = 0; t < ddp->n_train; ++t)
         ddp->arrived[t] = t;
@@ -86,8 +84,21 @@ void ddp_buckets_close(struct dp_ddp *ddp)
     free(ddp->order);
     free(ddp->arrived);
     free(ddp->bucket);
-    free(ddp->sums);
-    free(ddp->pointers);
+}
+
+/* Every process takes the order of the lowest rank of all, if that rank's are known. */
+static int agree_order(struct dp_ddp *d, struct dp_error *err)
+{
+    const bool known = d->leads && d->n_arrived == d->n_train;
+    for (int k = 0; k < d->n_train; ++k)
+        d->votes[k] = known ? d->arrived[k] : -1;
+    const int status = dp_comm_agree(d->group, d->votes, d->n_train, err);
+    if (status || d->votes[0] < 0)
+        return status;
+    for (int k = 0; k < d->n_train; ++k)
+        d->arrived[k] = (int)d->votes[k];
+    d->n_arrived = d->n_train;
+    return 0;
 }
 
 int ddp_buckets_form(struct dp_ddp *ddp, struct dp_error *err)
@@ -95,9 +106,12 @@ int ddp_buckets_form(struct dp_ddp *ddp, struct dp_error *err)
     const size_t limits[] = {ddp->config.first_bucket_bytes ? ddp->config.first_bucket_bytes
                                                             : first_bytes,
                              ddp->config.bucket_bytes ? ddp->config.bucket_bytes : other_bytes};
-    if (ddp->rebuilt || ddp->n_arrived < ddp->n_train)
+    if (ddp->rebuilt)
         return 0;
-    const int status = assign(ddp, ddp->arrived, limits, 2, false, err);
+    int status = agree_order(ddp, err);
+    if (status || ddp->n_arrived < ddp->n_train)
+        return status;
+    status = assign(ddp, ddp->arrived, limits, 2, false, err);
     if (status)
         return status;
     sort_buckets(ddp);
@@ -111,7 +125,7 @@ bool ddp_anyone_used(const struct dp_ddp *ddp, int t)
         if (ddp->rank[ddp->team[i]].used[t])
             return true;
     }
-    return false;
+    return ddp->used_elsewhere[t];
 }
 
 void ddp_bucket_spans(struct dp_ddp *ddp, int b)

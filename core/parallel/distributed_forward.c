@@ -6,43 +6,34 @@
 
 /* ---- copies between ranks ---------------------------------------------------------------- */
 
-/* Neighbours on both sides travel as one. */
-static int add_move(struct dp_move move[], int n, const struct dp_tensor *from,
-                    const struct dp_tensor *to)
+int ddp_send_values(struct dp_ddp *ddp, int root, bool buffers_only, struct dp_error *err)
 {
-    const size_t bytes = dp_tensor_bytes(from);
-    struct dp_copy *last = n > 0 ? &move[n - 1].copy : NULL;
-    if (last && (const char *)last->src + last->width == from->data &&
-        (char *)last->dst + last->width == to->data) {
-        last->width += bytes;
-        last->src_pitch = last->dst_pitch = last->width;
-        return n;
+    const struct dp_replicas *r = ddp->replicas;
+    struct dp_part part[DP_MAX_SLOTS];
+    int member[DP_MAX_SLOTS], n = 0;
+    for (int w = 0; w < ddp->world; ++w)
+        member[w] = w;
+    for (int j = 0; j < r->params.n; ++j) {
+        const size_t bytes = dp_tensor_bytes(&r->params.item[j]->value);
+        if ((buffers_only && !r->params.item[j]->buffer) || bytes == 0)
+            continue;
+        for (int i = 0; i < ddp->n; ++i)
+            ddp->value[i * r->params.n + n] = r->replica[i].state.value[j].data;
+        ddp->value_bytes[n++] = bytes;
     }
-    move[n] =
-        (struct dp_move){to->slot, from->slot, {to->data, from->data, bytes, 1, bytes, bytes}};
-    return n + 1;
-}
-
-/* The tensors of src's rank to all others; buffers only, or parameters too. */
-static int send_values(struct dp_ddp *ddp, int src, bool buffers_only, struct dp_error *err)
-{
-    struct dp_replicas *r = ddp->replicas;
-    struct dp_moves moves[DP_MAX_SLOTS];
-    for (int i = 0; i < ddp->n; ++i) {
-        struct dp_move *move = r->replica[i].moves;
-        int n = 0;
-        for (int j = 0; i != src && j < r->params.n; ++j) {
-            const struct dp_tensor *from = &r->replica[src].state.value[j];
-            const struct dp_tensor *to = &r->replica[i].state.value[j];
-            const size_t bytes = dp_tensor_bytes(from);
-            if ((buffers_only && !r->params.item[j]->buffer) || bytes == 0)
-                continue;
-            n = add_move(move, n, from, to);
-        }
-        moves[i] = (struct dp_moves){move, n};
-    }
-    const struct dp_team team = {ddp->group, r->slot, ddp->n};
-    return dp_comm_move(&team, moves, DP_PHASE_REPLICATE, err);
+    for (int i = 0; i < ddp->n; ++i)
+        part[i] = (struct dp_part){.slot = r->slot[i],
+                                   .rank = ddp->first + i,
+                                   .replica = i,
+                                   .piece = ddp->value + i * r->params.n,
+                                   .room = r->replica[i].moves};
+    const struct dp_collective all = {.member = member,
+                                      .n_members = ddp->world,
+                                      .part = part,
+                                      .n_parts = ddp->n,
+                                      .bytes = ddp->value_bytes,
+                                      .n_pieces = n};
+    return dp_comm_broadcast(ddp->group, &all, root, DP_PHASE_REPLICATE, err);
 }
 
 static bool has_buffers(const struct dp_ddp *d)
@@ -87,46 +78,69 @@ static int move_inputs(struct dp_ddp *d, struct ddp_call *call, struct dp_error 
 
 /* ---- join -------------------------------------------------------------------------------- */
 
+static void set_active(struct dp_ddp *d, const bool everyone[])
+{
+    for (int w = 0; w < d->world; ++w)
+        d->everyone[w] = !everyone || everyone[w];
+    for (int r = 0; r < d->n; ++r)
+        d->rank[r].active = d->everyone[d->first + r];
+}
+
 /* Parameters and buffers of the last rank to join. */
 static int end_join(struct dp_ddp *d, struct dp_error *err)
 {
-    const int status = send_values(d, d->last, false, err);
+    const int status = ddp_send_values(d, d->last, false, err);
     if (status)
         return status;
     d->joining = false;
-    for (int r = 0; r < d->n; ++r)
-        d->rank[r].active = true;
+    set_active(d, NULL);
     return 0;
+}
+
+/* Which ranks of the world have a batch: every process knows its own. */
+static int ask_everyone(struct dp_ddp *d, const bool active[], bool everyone[],
+                        struct dp_error *err)
+{
+    for (int r = 0; r < d->n; ++r) {
+        if (active[r] && d->joining && !d->rank[r].active)
+            return dp_fail(err, DP_EINVAL, "rank %d has a batch again: the join has not ended",
+                           d->first + r);
+    }
+    for (int w = 0; w < d->world; ++w)
+        d->votes[w] = w >= d->first && w - d->first < d->n && active[w - d->first];
+    const int status = dp_comm_agree(d->group, d->votes, d->world, err);
+    for (int w = 0; w < d->world; ++w)
+        everyone[w] = d->votes[w] != 0;
+    return status;
 }
 
 /* Sets who takes part. *none: nobody has a batch, which is the end. */
 static int enter_join(struct dp_ddp *d, const bool active[], bool *none, struct dp_error *err)
 {
-    int n = 0, highest = -1;
+    bool everyone[DP_MAX_SLOTS];
+    int highest = -1;
     *none = false;
     if (!active)
         return d->joining ? end_join(d, err) : 0;
-    for (int r = 0; r < d->n; ++r) {
-        if (active[r] && d->joining && !d->rank[r].active)
-            return dp_fail(err, DP_EINVAL, "rank %d has a batch again: the join has not ended", r);
-        n += active[r];
-        highest = active[r] ? r : highest;
-    }
-    *none = n == 0;
-    if (n == 0) {
-        d->last = d->joining ? d->last : d->n - 1;
+    const int status = ask_everyone(d, active, everyone, err);
+    if (status)
+        return status;
+    for (int w = 0; w < d->world; ++w)
+        highest = everyone[w] ? w : highest;
+    *none = highest < 0;
+    if (*none) {
+        d->last = d->joining ? d->last : d->world - 1;
         return end_join(d, err);
     }
     d->joining = true;
     d->last = highest;
-    for (int r = 0; r < d->n; ++r)
-        d->rank[r].active = active[r];
+    set_active(d, everyone);
     return 0;
 }
 
 /* ---- forward ----------------------------------------------------------------------------- */
 
-struct forward {
+struct pass {
     struct dp_ddp *ddp;
     struct ddp_call *call;
     struct dp_tensor *out;
@@ -134,7 +148,7 @@ struct forward {
 
 static int forward_rank(int r, void *arg, struct dp_error *err)
 {
-    const struct forward *f = arg;
+    const struct pass *f = arg;
     struct dp_ddp *d = f->ddp;
     struct dp_run *run = d->replicas->replica[r].run;
     if (!f->call->active[r])
@@ -156,6 +170,13 @@ static int open_call(struct dp_ddp *d, const struct dp_tensor in[], int n_in,
                      ? dp_fail(err, DP_EINVAL, "%d inputs: 0 to %d", n_in, DP_MAX_IO)
                      : dp_run_scratch(d->replicas->replica[0].run, sizeof **call, &memory, err);
     struct ddp_call *c = memory;
+    if (status == 0)
+        status = dp_run_scratch(d->replicas->replica[0].run, (size_t)d->world * sizeof *c->everyone,
+                                &memory, err);
+    if (status)
+        return status;
+    c->everyone = memory;
+    memcpy(c->everyone, d->everyone, (size_t)d->world * sizeof *c->everyone);
     for (int r = 0; status == 0 && r < d->n; ++r) {
         status = dp_run_scratch(d->replicas->replica[r].run, bytes, &memory, err);
         if (status)
@@ -167,11 +188,9 @@ static int open_call(struct dp_ddp *d, const struct dp_tensor in[], int n_in,
         for (int k = 0; c->active[r] && k < n_in; ++k) {
             c->rank[r].in[k] = in[r * n_in + k];
             if (!c->rank[r].in[k].slot)
-                return dp_fail(err, DP_EINVAL, "input %d of rank %d is no tensor", k, r);
+                return dp_fail(err, DP_EINVAL, "input %d of rank %d is no tensor", k, d->first + r);
         }
     }
-    if (status)
-        return status;
     c->n_in = n_in;
     c->sync = !d->no_sync;
     *call = c;
@@ -186,11 +205,11 @@ static int check_outputs(const struct dp_ddp *d, const struct ddp_call *call, in
         if (!call->active[r])
             continue;
         if (first >= 0 && call->rank[r].n_out != call->rank[first].n_out)
-            return dp_fail(err, DP_ESHAPE, "rank %d has %d outputs, rank %d has %d", r,
-                           call->rank[r].n_out, first, call->rank[first].n_out);
+            return dp_fail(err, DP_ESHAPE, "rank %d has %d outputs, rank %d has %d", d->first + r,
+                           call->rank[r].n_out, d->first + first, call->rank[first].n_out);
         first = first < 0 ? r : first;
     }
-    *n_out = call->rank[first].n_out;
+    *n_out = first < 0 ? 0 : call->rank[first].n_out;
     return 0;
 }
 
@@ -206,11 +225,11 @@ static int check_base(struct dp_ddp *d, struct dp_error *err)
 static int forward_all(struct dp_ddp *d, struct ddp_call *call, struct dp_tensor out[], int *n_out,
                        struct dp_error *err)
 {
-    struct forward f = {d, call, out};
+    struct pass f = {d, call, out};
     const bool grad = d->replicas->replica[0].run->grad;
     const bool send = d->send_buffers && !d->config.keep_buffers && has_buffers(d);
     size_t mark[DP_MAX_SLOTS];
-    int status = send ? send_values(d, d->joining ? d->last : 0, true, err) : 0;
+    int status = send ? ddp_send_values(d, d->joining ? d->last : 0, true, err) : 0;
     if (status == 0)
         status = move_inputs(d, call, err);
     if (status)
@@ -230,7 +249,7 @@ static int forward_all(struct dp_ddp *d, struct ddp_call *call, struct dp_tensor
     return status;
 }
 
-int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
+static int forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
                    struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
     struct ddp_call *call = NULL;
@@ -246,4 +265,10 @@ int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, co
     }
     status = open_call(ddp, in, n_in, &call, err);
     return status ? status : forward_all(ddp, call, out, n_out, err);
+}
+
+int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
+                   struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    return ddp_done(ddp, forward(ddp, in, n_in, active, out, n_out, err));
 }

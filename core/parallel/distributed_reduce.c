@@ -1,100 +1,194 @@
-/* distributed_reduce.c: means over the ranks, bucket by bucket, by the group's communicator on the
- * calling thread. Each rank multiplies its own gradient first, then they are added in rank order.
- */
+/* distributed_reduce.c: means over the ranks: one allreduce a bucket, by the group's communicator.
+ *
+ * Buckets go in order. A rank launches a bucket when it and those before it are complete there;
+ * when all local ranks have, whoever comes last issues the allreduce for them all. A communicator
+ * that cannot run beside backward gets all of them behind it, in the same order. */
 #include "distributed.h"
 
-static int scale_span(const struct dp_ddp *d, int rank, const struct ddp_span *span,
-                      struct dp_error *err)
-{
-    float *grads = ddp_grads(d, rank) + span->first;
-    const struct dp_mean_args mean = {1, d->scale, span->n, grads, {grads}};
-    return dp_launch(&ddp_slot(d, rank)->compute, DP_KERNEL_MEAN, &mean, sizeof mean, err);
-}
+#include <pthread.h>
+#include <stdlib.h>
 
-static int scale_bucket(const struct dp_ddp *d, const struct ddp_bucket *bucket,
-                        struct dp_error *err)
-{
-    int status = 0;
-    for (int i = 0; i < d->n_team; ++i) {
-        for (int k = 0; status == 0 && k < bucket->n_spans; ++k)
-            status = scale_span(d, d->team[i], &bucket->span[k], err);
-    }
-    return status;
-}
+struct ddp_reduction {
+    pthread_mutex_t lock;
+    bool asks;   /* other processes say which parameters they have used, when backward has ended */
+    bool beside; /* this reduction is issued while backward goes on */
+    /* Behind the lock. */
+    int launched[DP_MAX_SLOTS]; /* buckets, by local rank */
+    int next;                   /* buckets that all have launched */
+    struct dp_error error;      /* of one that could not be issued */
+    /* Room, so that a step allocates nothing. By bucket, and by trained parameter. */
+    struct dp_collective *collective;
+    struct dp_part *part;   /* [bucket * n + place in the team] */
+    struct dp_event *ready; /* [rank * n_train + bucket] */
+    void **piece;           /* [rank * n_train + first parameter of the bucket + piece] */
+    size_t *bytes;          /* [first parameter of the bucket + piece] */
+};
 
-static int sum_bucket(const struct dp_ddp *d, const struct ddp_bucket *bucket,
-                      const struct dp_team *team, struct dp_error *err)
-{
-    for (int k = 0; k < bucket->n_spans; ++k) {
-        const struct ddp_span *span = &bucket->span[k];
-        const void **src = d->pointers + (size_t)k * (size_t)d->n;
-        for (int i = 0; i < team->n; ++i)
-            src[i] = ddp_grads(d, d->team[i]) + span->first;
-        d->sums[k] =
-            (struct dp_sum){DP_F32, false, span->n, ddp_grads(d, d->team[0]) + span->first, src};
-    }
-    return dp_comm_reduce(team, team->slot[0], d->sums, bucket->n_spans, DP_PHASE_NONE, err);
-}
+/* ---- one bucket -------------------------------------------------------------------------- */
 
-static int send_bucket(const struct dp_ddp *d, const struct ddp_bucket *bucket,
-                       const struct dp_team *team, struct dp_error *err)
+static struct dp_part part_of(const struct dp_ddp *d, int r, int b)
 {
-    struct dp_moves moves[DP_MAX_SLOTS] = {{NULL, 0}};
-    for (int i = 1; i < team->n; ++i) {
-        struct dp_move *move = d->replicas->replica[d->team[i]].moves;
-        for (int k = 0; k < bucket->n_spans; ++k) {
-            const struct ddp_span *span = &bucket->span[k];
-            const size_t bytes = span->n * sizeof(float);
-            move[k] =
-                (struct dp_move){team->slot[i],
-                                 team->slot[0],
-                                 {ddp_grads(d, d->team[i]) + span->first,
-                                  ddp_grads(d, d->team[0]) + span->first, bytes, 1, bytes, bytes}};
-        }
-        moves[i] = (struct dp_moves){move, bucket->n_spans};
-    }
-    return dp_comm_move(team, moves, DP_PHASE_NONE, err);
-}
-
-/* What a rank sends and gets when it adds a share of all and hands it on. */
-static void count_bytes(const struct dp_ddp *d, const struct ddp_bucket *bucket)
-{
-    size_t bytes = 0;
-    for (int k = 0; k < bucket->n_spans; ++k)
-        bytes += bucket->span[k].n * sizeof(float);
-    for (int i = 0; d->group->trace && i < d->n_team; ++i)
-        d->group->trace->replica[d->team[i]].bytes[DP_PHASE_REDUCE] += i == 0 ? 0 : 2 * bytes;
-}
-
-static int reduce_bucket(struct dp_ddp *d, int b, const struct dp_team *team, struct dp_error *err)
-{
+    struct ddp_reduction *red = d->reduction;
     const struct ddp_bucket *bucket = &d->bucket[b];
+    void **piece = red->piece + r * d->n_train + bucket->first;
+    for (int k = 0; k < bucket->n_spans; ++k)
+        piece[k] = ddp_grads(d, r) + bucket->span[k].first;
+    return (struct dp_part){.slot = ddp_slot(d, r),
+                            .rank = d->first + r,
+                            .replica = r,
+                            .piece = piece,
+                            .ready = red->ready[r * d->n_train + b],
+                            .done_ns = &d->rank[r].times[b].done};
+}
+
+static int issue(struct dp_ddp *d, int b, struct dp_error *err)
+{
+    struct ddp_reduction *red = d->reduction;
+    const struct ddp_bucket *bucket = &d->bucket[b];
+    struct dp_collective *c = &red->collective[b];
     ddp_bucket_spans(d, b);
+    *c = (struct dp_collective){.member = d->member,
+                                .n_members = d->n_members,
+                                .part = red->part + b * d->n,
+                                .n_parts = d->n_team,
+                                .bytes = red->bytes + bucket->first,
+                                .n_pieces = bucket->n_spans,
+                                .scale = d->scale,
+                                .timed = d->config.timed,
+                                .last = b == d->n_buckets - 1};
+    for (int k = 0; k < bucket->n_spans; ++k)
+        red->bytes[bucket->first + k] = bucket->span[k].n * sizeof(float);
     for (int i = 0; i < d->n_team; ++i)
-        d->rank[d->team[i]].times[b].launch = ddp_now();
-    int status = d->scale != 1.0f ? scale_bucket(d, bucket, err) : 0;
-    if (status == 0 && d->n_team > 1)
-        status = sum_bucket(d, bucket, team, err);
-    if (status == 0 && d->n_team > 1)
-        status = send_bucket(d, bucket, team, err);
-    if (status == 0 && d->config.timed)
-        status = dp_group_wait(d->group, err);
-    for (int i = 0; i < d->n_team; ++i)
-        atomic_store(&d->rank[d->team[i]].times[b].done, ddp_now());
-    count_bytes(d, bucket);
+        c->part[i] = part_of(d, d->team[i], b);
+    return dp_comm_allreduce(d->group, c, err);
+}
+
+/* ---- a reduction ------------------------------------------------------------------------- */
+
+void ddp_reduce_begin(struct dp_ddp *d, bool all_used)
+{
+    struct ddp_reduction *red = d->reduction;
+    red->asks = !all_used && d->world > d->n;
+    red->beside = d->overlaps && !red->asks;
+    red->next = 0;
+    red->error.status = 0;
+    for (int r = 0; r < d->n; ++r)
+        red->launched[r] = 0;
+    for (int t = 0; t < d->n_train; ++t)
+        d->used_elsewhere[t] = false;
+}
+
+static bool all_launched(const struct dp_ddp *d, int b)
+{
+    for (int i = 0; i < d->n_team; ++i) {
+        if (d->reduction->launched[d->team[i]] <= b)
+            return false;
+    }
+    return true;
+}
+
+void ddp_reduce_ready(struct dp_ddp *d, int r, int b)
+{
+    struct ddp_reduction *red = d->reduction;
+    struct dp_slot *slot = ddp_slot(d, r);
+    slot->ops->record(&slot->compute, &red->ready[r * d->n_train + b]);
+    if (!red->beside)
+        return;
+    pthread_mutex_lock(&red->lock);
+    for (int *next = &red->launched[r]; *next < d->n_buckets; ++*next) {
+        if (d->rank[r].left[*next] > 0)
+            break;
+        d->rank[r].times[*next].launch = ddp_now();
+    }
+    for (; red->next < d->n_buckets && all_launched(d, red->next); ++red->next) {
+        if (red->error.status == 0)
+            issue(d, red->next, &red->error);
+    }
+    pthread_mutex_unlock(&red->lock);
+}
+
+static int issue_all(struct dp_ddp *d, struct dp_error *err)
+{
+    int status = 0;
+    for (int b = 0; status == 0 && b < d->n_buckets; ++b) {
+        for (int i = 0; i < d->n_team; ++i)
+            d->rank[d->team[i]].times[b].launch = ddp_now();
+        status = issue(d, b, err);
+    }
     return status;
 }
 
-int ddp_reduce_all(struct dp_ddp *ddp, struct dp_error *err)
+/* Later work of the team's compute queues comes after the reduction. */
+static int order_queues(const struct dp_ddp *d, struct dp_error *err)
 {
-    struct dp_slot *slot[DP_MAX_SLOTS];
+    const struct dp_collective *last = &d->reduction->collective[d->n_buckets - 1];
     int status = 0;
-    for (int i = 0; i < ddp->n_team; ++i)
-        slot[i] = ddp_slot(ddp, ddp->team[i]);
-    const struct dp_team team = {ddp->group, slot, ddp->n_team};
-    for (int b = 0; status == 0 && b < ddp->n_buckets; ++b)
-        status = reduce_bucket(ddp, b, &team, err);
-    if (status)
-        dp_group_wait(ddp->group, NULL);
+    for (int i = 0; status == 0 && i < last->n_parts; ++i)
+        status = dp_event_wait(&last->part[i].slot->compute, &last->part[i].done, err);
     return status;
+}
+
+/* Parameters that ranks of other processes have used: all say so, those without a part too. */
+static int agree_used(struct dp_ddp *d, struct dp_error *err)
+{
+    for (int t = 0; t < d->n_train; ++t)
+        d->votes[t] = ddp_anyone_used(d, t);
+    const int status = dp_comm_agree(d->group, d->votes, d->n_train, err);
+    for (int t = 0; status == 0 && t < d->n_train; ++t)
+        d->used_elsewhere[t] = d->votes[t] != 0;
+    return status;
+}
+
+static int finish(struct dp_ddp *d, struct dp_error *err)
+{
+    struct ddp_reduction *red = d->reduction;
+    int status = red->error.status ? dp_fail(err, red->error.status, "%s", red->error.text) : 0;
+    if (status == 0 && red->asks)
+        status = agree_used(d, err);
+    if (status == 0 && !red->beside && d->n_team > 0)
+        status = issue_all(d, err);
+    if (status == 0 && d->n_team > 0)
+        status = dp_comm_poll(d->group, err);
+    return status || d->n_team == 0 ? status : order_queues(d, err);
+}
+
+int ddp_reduce_end(struct dp_ddp *d, bool failed, struct dp_error *err)
+{
+    const int status = failed ? 0 : finish(d, err);
+    if (status || failed)
+        dp_comm_abort(d->group);
+    return status;
+}
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+int ddp_reduction_open(struct dp_ddp *d, struct dp_error *err)
+{
+    const size_t n = (size_t)d->n_train, all = n * (size_t)d->n;
+    d->overlaps = d->world > 1 && (d->group->comm->can & DP_COMM_OVERLAP) != 0;
+    struct ddp_reduction *red = d->reduction = calloc(1, sizeof *red);
+    if (!red)
+        return dp_fail(err, DP_ENOMEM, "no memory for reductions");
+    pthread_mutex_init(&red->lock, NULL);
+    red->collective = calloc(n, sizeof *red->collective);
+    red->part = calloc(all, sizeof *red->part);
+    red->ready = calloc(all, sizeof *red->ready);
+    red->piece = calloc(all, sizeof *red->piece);
+    red->bytes = calloc(n, sizeof *red->bytes);
+    if (!red->collective || !red->part || !red->ready || !red->piece || !red->bytes)
+        return dp_fail(err, DP_ENOMEM, "no memory for reductions");
+    return d->world > 1 ? dp_comm_start(d->group, err) : 0;
+}
+
+void ddp_reduction_close(struct ddp_reduction *reduction)
+{
+    if (!reduction)
+        return;
+    pthread_mutex_destroy(&reduction->lock);
+    free(reduction->collective);
+    free(reduction->part);
+    free(reduction->ready);
+    free(reduction->piece);
+    free(reduction->bytes);
+    free(reduction);
 }

@@ -212,5 +212,5 @@ void dp_ddp_times(const struct dp_ddp *ddp, int r, uint64_t *begin_ns, uint64_t 
 
 bool dp_ddp_overlaps(const struct dp_ddp *ddp)
 {
-    return ddp->comm != NULL;
+    return ddp->overlaps;
 }
