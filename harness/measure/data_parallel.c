@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "descriptor.h"
 #include "measure/session.h"
 
 enum {
@@ -100,9 +101,8 @@ static int load(struct session *s, const struct workload_set *set, struct dp_err
     const int k = set->index;
     int status;
 
-    status = w->kind == WORKLOAD_MIXED
-                 ? open_numbers(s, set, &s->input[k], err)
-                 : open_batch(s, set, w->size[0], workload_fill_inputs, &s->input[k], err);
+    status = w->is->table ? open_numbers(s, set, &s->input[k], err)
+                          : open_batch(s, set, w->size[0], workload_fill_inputs, &s->input[k], err);
     if (status)
         return status;
     return open_batch(s, set, w->size[w->n_sizes - 1], workload_fill_upstream, &s->upstream[k],

@@ -7,6 +7,7 @@
 #include "command/command.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
+#include "workload_list.h"
 
 enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, TIMEOUT_MAX = 86400 };
 
@@ -268,9 +269,8 @@ static const struct argp_option option_table[] = {
     {.name = "workload",
      .key = 'w',
      .arg = "NAME",
-     .doc =
-         "tutorial, mlp:SIZES, blocks, mixed, cnn, rnn, lstm or capsnet, can be repeated (default: "
-         "tutorial and mlp:1024,1024,1024,1024)"},
+     .doc = WORKLOADS_OR ", can be repeated (default: "
+                         "tutorial and mlp:1024,1024,1024,1024)"},
     {.name = "out",
      .key = 'o',
      .arg = "FILE",

@@ -3,46 +3,45 @@
  * "mlp" alone takes its widths from the data, with one hidden layer between them. */
 #include "train/train.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { HIDDEN = 128 };
+#include "descriptor.h"
 
-/* What a workload's name does not say. positions: in how many places of a row a weight is used at
- * most, of those that are exact on whole numbers (see train/exact.c); 0: they have functions that
- * round. lr: found on the digits, see results/training.md. */
-static const struct {
-    const char *begin; /* of the name */
-    size_t positions;
-    double lr;
-} facts[] = {
-    {"tutorial", 1, 0.1}, {"mlp:", 1, 0.1}, {"blocks", 1, 0.1}, {"mixed", 1, 0.1},
-    {"cnn", 64, 0.1},     {"rnn", 0, 0.02}, {"lstm", 0, 0.2},   {"capsnet", 0, 0.2},
-};
+enum { HIDDEN = 128 };
 
 static bool is_free(const char *name)
 {
     return strcmp(name, "mlp") == 0;
 }
 
+int train_model_of(const struct workload *workload, struct train_model *model, char *why,
+                   size_t bytes)
+{
+    const struct workload_descriptor *is = workload->is;
+
+    *model = (struct train_model){.workload = *workload,
+                                  .ndim = 1,
+                                  .dim = {workload->size[0]},
+                                  .classes = (int)workload->size[workload->n_sizes - 1],
+                                  .table = is->table ? WORKLOAD_TABLE : 0,
+                                  .exact = is->positions > 0,
+                                  .positions = is->positions,
+                                  .lr = is->lr};
+    snprintf(model->name, sizeof model->name, "%s", workload->name);
+    if (is->lr > 0)
+        return 0;
+    snprintf(why, bytes, "%s: its descriptor lists no learning rate above 0", workload->name);
+    return -1;
+}
+
 static int parse(const char *name, struct train_model *model, char *why, size_t bytes)
 {
-    struct workload *workload = &model->workload;
+    struct workload workload;
 
-    *model = (struct train_model){.ndim = 1};
-    if (workload_parse(name, workload, why, bytes))
+    if (workload_parse(name, &workload, why, bytes))
         return -1;
-    snprintf(model->name, sizeof model->name, "%s", workload->name);
-    model->dim[0] = workload->size[0];
-    model->classes = (int)workload->size[workload->n_sizes - 1];
-    model->table = workload->kind == WORKLOAD_MIXED ? WORKLOAD_TABLE : 0;
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; ++i) {
-        if (strncmp(model->name, facts[i].begin, strlen(facts[i].begin)) == 0) {
-            model->exact = facts[i].positions > 0;
-            model->positions = facts[i].positions;
-            model->lr = facts[i].lr;
-        }
-    }
-    return 0;
+    return train_model_of(&workload, model, why, bytes);
 }
 
 size_t train_model_width(const struct train_model *model)

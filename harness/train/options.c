@@ -6,6 +6,7 @@
 #include "command/command.h"
 #include "text/options.h"
 #include "train/train.h"
+#include "workload_list.h"
 
 enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000, KEY_HEADER = 256 };
 
@@ -144,8 +145,7 @@ static const struct argp_option option_table[] = {
     {.name = "model",
      .key = 'm',
      .arg = "NAME",
-     .doc = "mlp (default: with a hidden layer of 128), mlp:SIZES, tutorial, blocks, mixed, cnn, "
-            "rnn, lstm or capsnet"},
+     .doc = "mlp (default: with a hidden layer of 128), " WORKLOADS_OR},
     {.name = "data",
      .key = 'D',
      .arg = "FILE",

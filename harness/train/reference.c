@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "descriptor.h"
 #include "verify/dense.h"
 
 enum { MOST = WORKLOAD_MAX_SIZES };
@@ -95,7 +96,7 @@ static void backward(struct chain *c, size_t l, bool cut, double *weight, double
 static void run(struct chain *c, double *result)
 {
     const size_t layers = workload_layers(c->workload), *size = c->workload->size;
-    const bool straight = c->workload->kind == WORKLOAD_BLOCKS;
+    const bool straight = c->workload->is->straight;
     const size_t rows = c->numbers->rows, outputs = rows * size[layers];
     const size_t n = workload_params(c->workload);
     double *gradient = result + outputs + 1, *end = gradient + n;

@@ -51,6 +51,9 @@ int train_model_want(const char *name, struct dataset_want *want, char *why, siz
 /* The model for data that are as wanted. 0, or -1 and why. */
 int train_model_make(const char *name, const struct dataset *data, struct train_model *model,
                      char *why, size_t bytes);
+/* The model of a workload. 0; -1 and why: it lists no learning rate. */
+int train_model_of(const struct workload *workload, struct train_model *model, char *why,
+                   size_t bytes);
 /* Whether memory is enough, where devices are the CPU's. Linux promises more than it has, and kills
  * who takes it. Errors DP_EINVAL it is not. */
 int train_model_fits(const struct train_model *model, struct dp_group *group, double momentum,

@@ -159,7 +159,7 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     weights_back(sums, 0, &first, m->x, m->da);
 }
 
-int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct capsnet *m = calloc(1, sizeof *m);
     int status;
@@ -179,3 +179,5 @@ int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct
     free(m);
     return status;
 }
+
+const struct verify_reference verify_reference_capsnet = {"capsnet", fill, fill};

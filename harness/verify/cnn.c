@@ -1,5 +1,5 @@
-/* verify/cnn.c: a float64 step of the model cnn, pattern by pattern, by plain loops over what is
- * not 0. All numbers are integers; beside every sum stands the sum of its |terms|. */
+/* verify/cnn.c: a float64 step of the model cnn, pattern by pattern, by plain loops over
+ * what is not 0. All numbers are integers; beside every sum stands the sum of its |terms|. */
 #include "verify/dense.h"
 
 #include <math.h>
@@ -175,11 +175,12 @@ static void note_operands(struct cnn *m)
         m->operand = fmax(m->operand, fmax(m->b[i], 3 * fabs(m->db[i])));
 }
 
-int verify_cnn_fill(struct verify *v, struct text_error *why)
+static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct cnn *m = calloc(1, sizeof *m);
     struct verify_dense *d = v->dense;
 
+    (void)set;
     if (!m) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
@@ -201,3 +202,5 @@ int verify_cnn_fill(struct verify *v, struct text_error *why)
     free(m);
     return 0;
 }
+
+const struct verify_reference verify_reference_cnn = {"cnn", fill, verify_cnn_probe};

@@ -5,9 +5,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "descriptor.h"
 #include "numbers/equal.h"
 #include "verify/near.h"
+#include "verify_list.h"
 
 static const double FLOAT_LIMIT = 0x1p24;
 
@@ -51,8 +54,8 @@ static void put_set(struct verify *v, const struct workload *workload,
             d->param[p].value[i] = workload_value(workload, set, p, i);
     for (size_t r = 0; r < v->patterns; ++r) {
         for (size_t i = 0; i < in; ++i)
-            d->input[r * in + i] = workload->kind == WORKLOAD_MIXED ? workload_number(set, r)
-                                                                    : workload_input(set, r, i);
+            d->input[r * in + i] =
+                workload->is->table ? workload_number(set, r) : workload_input(set, r, i);
         for (size_t i = 0; i < width; ++i)
             d->upstream[r * width + i] = workload_upstream(set, r, i);
     }
@@ -171,37 +174,20 @@ static int check_finite(const struct verify *v, const struct workload *workload,
     return -1;
 }
 
+#define DECLARE(name) extern const struct verify_reference verify_reference_##name;
+VERIFY_REFERENCES(DECLARE)
+
+#define ROW(name) &verify_reference_##name,
+static const struct verify_reference *const references[] = {VERIFY_REFERENCES(ROW)};
+
 static int fill(struct verify *v, const struct workload *workload, const struct workload_set *set,
                 struct text_error *why)
 {
-    switch (workload->kind) {
-    case WORKLOAD_CNN:
-        return verify_cnn_fill(v, why);
-    case WORKLOAD_MIXED:
-        return verify_mixed_fill(v, why);
-    case WORKLOAD_RNN:
-        return verify_rnn_fill(v, set, why);
-    case WORKLOAD_LSTM:
-        return verify_lstm_fill(v, set, why);
-    case WORKLOAD_CAPSNET:
-        return verify_capsnet_fill(v, set, why);
-    default:
-        snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);
-        return -1;
-    }
-}
-
-static int fill_probe(struct verify *v, const struct workload *workload,
-                      const struct workload_set *set, struct text_error *why)
-{
-    switch (workload->kind) {
-    case WORKLOAD_CNN:
-        return verify_cnn_probe(v, set, why);
-    case WORKLOAD_MIXED:
-        return verify_mixed_probe(v, set, why);
-    default:
-        return fill(v, workload, set, why);
-    }
+    for (size_t i = 0; i < sizeof references / sizeof references[0]; ++i)
+        if (strcmp(references[i]->workload, workload->is->name) == 0)
+            return (v->probe ? references[i]->probe : references[i]->fill)(v, set, why);
+    snprintf(why->text, sizeof why->text, "%s has no reference", workload->name);
+    return -1;
 }
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
@@ -219,7 +205,7 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
         return -1;
     }
-    status = v->probe ? fill_probe(v, workload, set, why) : fill(v, workload, set, why);
+    status = fill(v, workload, set, why);
     if (status == 0)
         status = v->probe          ? check_finite(v, workload, why)
                  : v->dense->exact ? check_limits(v, why)

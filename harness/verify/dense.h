@@ -5,7 +5,7 @@
 
 #include "verify/model.h"
 
-#define DENSE_PARAMS 7
+#define DENSE_PARAMS WORKLOAD_PARAMS
 
 /* Values and how far a float computation of them may be away; or, of exact models, the sums of
  * |terms|, which must be below 2^24. */
@@ -23,14 +23,15 @@ struct verify_dense {
     double operand; /* of exact models: no operand of a matrix product is larger, but parameters */
 };
 
-/* verify/NAME.c: fill outputs, loss and gradients from the parameters. 0, or -1 and why. */
-int verify_cnn_fill(struct verify *v, struct text_error *why);
-int verify_mixed_fill(struct verify *v, struct text_error *why);
-int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct text_error *why);
-int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct text_error *why);
-int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
-int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
-int verify_capsnet_fill(struct verify *v, const struct workload_set *set, struct text_error *why);
+/* NAME.c: the reference of a workload that is no chain of linear layers: fills outputs, loss
+ * and gradients from the parameters; probe: of the probe's set. 0, or -1 and why. */
+typedef int verify_fill_fn(struct verify *v, const struct workload_set *set,
+                           struct text_error *why);
+struct verify_reference {
+    const char *workload;
+    verify_fill_fn *fill, *probe;
+};
+verify_fill_fn verify_cnn_probe; /* cnn_probe.c */
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct text_error *why);

@@ -52,9 +52,11 @@ static void all_back(const struct verify_dense *d, struct recurrent *m, struct n
     }
 }
 
-int verify_lstm_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     static const struct recurrent_cell cell = {GATES, step_forward, all_back};
 
     return recurrent_fill(v, set, &cell, why);
 }
+
+const struct verify_reference verify_reference_lstm = {"lstm", fill, fill};

@@ -1,5 +1,5 @@
-/* verify/mixed.c: a float64 step of the model mixed: y = W t[n] + b for row n of a table t. All
- * numbers are integers; beside every sum stands the sum of its |terms|. */
+/* verify/mixed.c: a float64 step of the model mixed: y = W t[n] + b for row n of a table t.
+ * All numbers are integers; beside every sum stands the sum of its |terms|. */
 #include <math.h>
 
 #include "verify/sums.h"
@@ -44,11 +44,11 @@ static void backward(struct verify *v, size_t number, const double *row, const d
     }
 }
 
-int verify_mixed_fill(struct verify *v, struct text_error *why)
+static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct verify_dense *d = v->dense;
 
-    (void)why;
+    (void)set, (void)why;
     for (size_t r = 0; r < v->patterns; ++r) {
         const size_t number = (size_t)d->input[r];
         const double *row = d->param[0].value + number * WIDTH, *g = d->upstream + r * WIDTH;
@@ -78,7 +78,9 @@ static void probe_pattern(void *model, struct verify_sums *sums, const struct wo
         verify_sums_add(sums, 0, number * WIDTH + j, dx[j], (struct near){1, 0});
 }
 
-int verify_mixed_probe(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int probe(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     return verify_sums_fill(v, set, probe_pattern, NULL, why);
 }
+
+const struct verify_reference verify_reference_mixed = {"mixed", fill, probe};

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "descriptor.h"
+
 static const double FLOAT_LIMIT = 0x1p24;  /* integers below are exact in float */
 static const double DOUBLE_LIMIT = 0x1p53; /* ... in double */
 
@@ -269,7 +271,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         status = verify_dense_open(v, workload, set, why);
     } else if (status == 0) {
         v->layers = workload_layers(workload);
-        v->straight = workload->kind == WORKLOAD_BLOCKS;
+        v->straight = workload->is->straight;
         status = open_layers(v, workload, set, why);
     } else {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");

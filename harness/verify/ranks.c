@@ -3,13 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "descriptor.h"
 #include "verify/dense.h"
 
 static const double FLOAT_LIMIT = 0x1p24;
 
 bool verify_has_ranks(const struct workload *workload)
 {
-    return workload->kind != WORKLOAD_MIXED;
+    return !workload->is->table;
 }
 
 /* The largest sum of |terms| of an update, in units of its smallest bit: the learning rate / ranks.

@@ -19,9 +19,11 @@ static void all_back(const struct verify_dense *d, struct recurrent *m, struct n
     }
 }
 
-int verify_rnn_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     static const struct recurrent_cell cell = {HIDDEN, step_forward, all_back};
 
     return recurrent_fill(v, set, &cell, why);
 }
+
+const struct verify_reference verify_reference_rnn = {"rnn", fill, fill};

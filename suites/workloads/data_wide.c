@@ -4,7 +4,7 @@
  * in one row, whose gradients are their products. */
 #include <math.h>
 
-#include "workload.h"
+#include "descriptor.h"
 
 /* A row's numbers have at least so many bits, however many wide rows came before it. */
 enum { LEAST_BITS = 2 };
@@ -20,18 +20,12 @@ double workload_operand_limit(enum dp_math math)
     return (unsigned)math < DP_MATHS ? limits[math] : 0;
 }
 
-/* Of sums of |terms|, how they grow with the model. */
-struct growth {
-    double results; /* a product of activation and gradient is so much larger than its factors */
-    double terms;   /* a sum backward is so much smaller than that of its |terms| */
-};
-
 /* Forward a layer adds up two entries, backward as many as a column has: of many most cancel out.
  * After some layers of two entries ReLUs cut off about what is added. This is no proof: a reference
  * that finds a sum too large asks for less, see workload_narrow. */
-static struct growth growth_of(const struct workload *workload)
+static struct workload_growth growth_of(const struct workload *workload)
 {
-    struct growth growth = {1, 1};
+    struct workload_growth growth = {1, 1};
     int twos = 0;
 
     for (size_t l = 1; l < workload_layers(workload); ++l) {
@@ -51,7 +45,7 @@ static struct growth growth_of(const struct workload *workload)
  * widest input, and 5 times twice the widest upstream, which is a quarter; or that once, of all
  * terms; 256: their biases and the rows that have the fewest bits. Others: 2 times 2, times the
  * inputs and biases, about 4. */
-static double most_of(int bits, size_t rows, struct growth growth)
+static double most_of(int bits, size_t rows, struct workload_growth growth)
 {
     const double wide = fmax(7, growth.terms) * (double)(1 << bits);
 
@@ -61,13 +55,9 @@ static double most_of(int bits, size_t rows, struct growth growth)
 /* As many bits as fit; 0: fewer than the other rows have. */
 static int widest(const struct workload *workload, size_t rows, enum dp_math math)
 {
-    /* mixed and cnn add up many terms; that theirs stay below the limit is tested. */
-    static const int most_bits[] = {
-        [WORKLOAD_MLP] = 19, [WORKLOAD_BLOCKS] = 19, [WORKLOAD_MIXED] = 17, [WORKLOAD_CNN] = 14};
-    static const struct growth spread[] = {[WORKLOAD_MIXED] = {4, 1}, [WORKLOAD_CNN] = {40, 1}};
-    const bool chain = workload_is_chain(workload);
-    const struct growth growth = chain ? growth_of(workload) : spread[workload->kind];
-    int bits = most_bits[workload->kind];
+    const struct workload_growth growth =
+        workload_is_chain(workload) ? growth_of(workload) : workload->is->growth;
+    int bits = workload->is->wide_bits;
 
     while (bits > 0 &&
            !(most_of(bits, rows, growth) < FLOAT_LIMIT &&

@@ -1,12 +1,14 @@
 /* model.c: names of workloads, and their sizes.
  *
- * Adding a workload: give it a name here and its widths; open.c makes its modules, data.c its
- * numbers. */
-#include "workload.h"
+ * Adding a workload: a line in list.cmake, a descriptor (descriptor.h says what it has), and a
+ * reference in harness/verify. */
+#include "descriptor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "workload_list.h"
 
 static int parse_sizes(const char *text, struct workload *workload, char *why, size_t bytes)
 {
@@ -33,35 +35,19 @@ static int parse_sizes(const char *text, struct workload *workload, char *why, s
     return -1;
 }
 
-static const struct workload named[] = {
-    {.name = "tutorial", .kind = WORKLOAD_MLP, .n_sizes = 2, .size = {5, 2}},
-    {.name = "blocks", .kind = WORKLOAD_BLOCKS, .n_sizes = 4, .size = {10, 20, 20, 20}},
-    {.name = "mixed", .kind = WORKLOAD_MIXED, .n_sizes = 2, .size = {1, 10}},
-    {.name = "cnn", .kind = WORKLOAD_CNN, .n_sizes = 2, .size = {64, 10}},
-    {.name = "rnn", .kind = WORKLOAD_RNN, .n_sizes = 2, .size = {64, 10}},
-    {.name = "lstm", .kind = WORKLOAD_LSTM, .n_sizes = 2, .size = {64, 10}},
-    {.name = "capsnet", .kind = WORKLOAD_CAPSNET, .n_sizes = 2, .size = {64, 10}},
-};
-
-int workload_parse(const char *text, struct workload *workload, char *why, size_t bytes)
+void workload_named(const struct workload_descriptor *is, struct workload *workload)
 {
-    struct workload parsed = {.n_sizes = 0};
+    *workload = (struct workload){.is = is, .n_sizes = is->n_sizes};
+    snprintf(workload->name, sizeof workload->name, "%s", is->name);
+    memcpy(workload->size, is->size, sizeof workload->size);
+}
+
+static int parse_sized(const struct workload_descriptor *is, const char *text,
+                       struct workload *workload, char *why, size_t bytes)
+{
+    struct workload parsed = {.is = is};
     size_t used = 0;
 
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; ++i) {
-        if (strcmp(text, named[i].name) == 0) {
-            *workload = named[i];
-            return 0;
-        }
-    }
-    if (strncmp(text, "mlp:", 4) != 0) {
-        snprintf(
-            why, bytes,
-            "unknown workload '%.60s'; known are tutorial, mlp:SIZES, blocks, mixed, cnn, rnn, "
-            "lstm and capsnet",
-            text);
-        return -1;
-    }
     if (parse_sizes(text + 4, &parsed, why, bytes))
         return -1;
     /* The name is written anew, so that mlp:08,4 and mlp:8,4 are one workload. */
@@ -80,6 +66,31 @@ int workload_parse(const char *text, struct workload *workload, char *why, size_
     return 0;
 }
 
+#define DECLARE(name) extern const struct workload_descriptor workload_##name;
+WORKLOADS(DECLARE)
+
+#define ROW(name) &workload_##name,
+static const struct workload_descriptor *const list[] = {WORKLOADS(ROW)};
+
+int workload_parse(const char *text, struct workload *workload, char *why, size_t bytes)
+{
+    const size_t length = strcspn(text, ":");
+
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+        const bool sized = list[i]->n_sizes == 0;
+
+        if (strncmp(text, list[i]->name, length) != 0 || list[i]->name[length] != '\0' ||
+            sized != (text[length] == ':'))
+            continue;
+        if (sized)
+            return parse_sized(list[i], text, workload, why, bytes);
+        workload_named(list[i], workload);
+        return 0;
+    }
+    snprintf(why, bytes, "unknown workload '%.60s'; known are " WORKLOADS_AND, text);
+    return -1;
+}
+
 size_t workload_layers(const struct workload *workload)
 {
     return workload->n_sizes - 1;
@@ -87,55 +98,19 @@ size_t workload_layers(const struct workload *workload)
 
 size_t workload_params(const struct workload *workload)
 {
-    static const size_t count[] = {
-        [WORKLOAD_BLOCKS] = 10 * 20 + 20 + 2 * (20 * 20 + 20),
-        [WORKLOAD_MIXED] = 1000 * 10 + 10 * 10 + 10,
-        [WORKLOAD_CNN] = 32 * 9 + 32 + 64 * 288 + 64 + 1024 * 10 + 10,
-        [WORKLOAD_RNN] = 128 * (8 + 128 + 2) + 1290,
-        [WORKLOAD_LSTM] = 512 * (8 + 128 + 2) + 1290,
-        [WORKLOAD_CAPSNET] = 32 * 9 + 32 + 64 * 288 + 64 + 32 * 10 * 16 * 8 + 160 * 10 + 10,
-    };
     size_t sum = 0;
 
-    if (workload->kind != WORKLOAD_MLP)
-        return count[workload->kind];
-    for (size_t l = 0; l < workload_layers(workload); ++l)
-        sum += (workload->size[l] + 1) * workload->size[l + 1];
+    for (size_t p = 0; p < workload_n_params(workload); ++p)
+        sum += workload_param_count(workload, p);
     return sum;
-}
-
-/* Multiplications of a row in the products of a step: forward, weight gradient, and, but for what
- * reads the input alone, input gradient. */
-static double row_products(enum workload_kind kind)
-{
-    static const double conv1 = 64 * 9 * 32, conv2 = 64 * 288 * 64, out = 1024 * 10;
-    static const double step = 128 * 128, first = 8 * 128, last = 128 * 10;
-    static const double caps1 = 36 * 9 * 32, caps2 = 4 * 288 * 64, votes = 32 * 10 * 16 * 8;
-
-    switch (kind) {
-    case WORKLOAD_BLOCKS:
-        return 2 * 200 + 3 * 800;
-    case WORKLOAD_MIXED:
-        return 3 * 100;
-    case WORKLOAD_CNN:
-        return 2 * conv1 + 3 * (conv2 + out);
-    case WORKLOAD_RNN:
-        return 2 * 8 * first + 3 * (7 * step + last);
-    case WORKLOAD_LSTM:
-        return 4 * (2 * 8 * first + 3 * 7 * step) + 3 * last;
-    case WORKLOAD_CAPSNET:
-        return 2 * caps1 + 3 * (caps2 + votes + 1600);
-    default:
-        return 0;
-    }
 }
 
 double workload_flops(const struct workload *workload, size_t rows)
 {
     double flops = 0;
 
-    if (workload->kind != WORKLOAD_MLP)
-        return 2 * (double)rows * row_products(workload->kind);
+    if (!workload_is_chain(workload))
+        return 2 * (double)rows * workload->is->products;
     for (size_t l = 0; l < workload_layers(workload); ++l) {
         const double product =
             2.0 * (double)rows * (double)workload->size[l] * (double)workload->size[l + 1];

@@ -32,33 +32,18 @@
 #define WORKLOAD_SETS      2    /* of steps that are timed */
 #define WORKLOAD_PROBE     2    /* the index of the set that is not */
 #define WORKLOAD_TABLE     1000 /* rows of the table of mixed */
+#define WORKLOAD_PARAMS    16   /* at most, of what is no chain of linear layers */
 #define WORKLOAD_WIDE      8    /* at most so many rows with wide inputs; with wide upstream */
 
-/* Every model takes rows of size[0] floats, but for mixed (one 32-bit integer a row, [N]), and
- * gives rows of the last size. */
-enum workload_kind {
-    /* Linear layers with bias, ReLU between them; "tutorial" is one of 5, 2. */
-    WORKLOAD_MLP,
-    /* Linear 10-20, 20-20, 20-20, nothing between; the middle one is what is wrapped. */
-    WORKLOAD_BLOCKS,
-    /* Embedding(1000, 10) on the host, moved, linear 10-10 on the devices, which is wrapped. */
-    WORKLOAD_MIXED,
-    /* 8 x 8 images: conv 1-32 3x3 padding 1, relu, conv 32-64 the same, relu, max-pool 2, linear
-     * 1024-10. */
-    WORKLOAD_CNN,
-    /* 8 steps of 8 features, 128 hidden units, the last step's to linear 128-10. */
-    WORKLOAD_RNN,
-    WORKLOAD_LSTM,
-    /* 8 x 8 images: conv 1-32 3x3, relu, conv 32-64 3x3 stride 2, as 32 capsules of 8; 10 capsules
-     * of 16 in 3 rounds, linear 160-10. */
-    WORKLOAD_CAPSNET
-};
+struct workload_descriptor;
 
+/* Every model takes rows of size[0] floats, but for those of a table (one 32-bit integer a row,
+ * [N]), and gives rows of the last size. */
 struct workload {
-    char name[96]; /* "tutorial", "mlp:1024,1024", "cnn" */
-    enum workload_kind kind;
-    size_t n_sizes;                  /* MLP, BLOCKS: layers + 1; else 2 */
-    size_t size[WORKLOAD_MAX_SIZES]; /* widths, the input's first */
+    char name[96];                        /* "tutorial", "mlp:1024,1024", "cnn" */
+    const struct workload_descriptor *is; /* descriptor.h */
+    size_t n_sizes;                       /* of a chain: layers + 1; else 2 */
+    size_t size[WORKLOAD_MAX_SIZES];      /* widths, the input's first */
 };
 
 struct workload_set {
@@ -77,6 +62,8 @@ struct workload_entry {
 
 /* 0, or -1 and one line in why. */
 int workload_parse(const char *text, struct workload *workload, char *why, size_t bytes);
+/* Of one that lists its widths, listed or not. */
+void workload_named(const struct workload_descriptor *is, struct workload *workload);
 size_t workload_layers(const struct workload *workload);
 size_t workload_params(const struct workload *workload);
 /* Of the matrix products of one training step; the input needs no gradient. */
@@ -149,7 +136,7 @@ void workload_fill_upstream(const struct workload *workload, const struct worklo
 
 /* Its results on this data are, bit for bit: no function of it rounds. */
 bool workload_is_exact(const struct workload *workload);
-bool workload_is_chain(const struct workload *workload); /* of linear layers: MLP, BLOCKS */
+bool workload_is_chain(const struct workload *workload); /* of linear layers */
 size_t workload_n_params(const struct workload *workload);
 size_t workload_param_count(const struct workload *workload, size_t p);
 /* Number i of parameter p, exact in float; not of chains, whose weights are workload_weight. */

@@ -2,7 +2,7 @@
  * all of them run wrapped as they run alone. */
 #include "list.h"
 
-#include "workload.h"
+#include "descriptor.h"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ static struct dp_tensor make_input(struct context *c, const struct workload *w,
     for (int r = 0; r < ROWS; ++r) {
         index[r] = r * 7 % 5 * 111; /* some rows of the table twice */
     }
-    if (w->kind == WORKLOAD_MIXED) {
+    if (w->is->table) {
         return make_tensor(c, slot, DP_I32, 1, (size_t[]){ROWS}, index);
     }
     return make_matrix(c, slot, ROWS, w->size[0], integers(c, ROWS * w->size[0], 1));
@@ -78,10 +78,10 @@ static struct result run_model(struct context *c, const struct setting *s)
     struct dp_param *list[32];
     struct result r = {.n = dp_module_params(model, list, 32)};
     fill_params(c, model, s->exact);
-    const bool mixed = w.kind == WORKLOAD_MIXED;
+    const bool mixed = w.is->table;
     struct dp_slot *first = s->wrapped && s->k > 0 ? dp_group_slot(group, 0) : host;
     /* Only a wrapper takes inputs from anywhere: blocks begins with a plain layer. */
-    const bool plain_first = w.kind == WORKLOAD_BLOCKS;
+    const bool plain_first = w.is->straight;
     const struct dp_tensor x = make_input(c, &w, mixed ? host : plain_first ? first : last);
     const struct dp_tensor y = forward(c, model, run, &x);
     const size_t width = w.size[w.n_sizes - 1];

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     fuzz_must(workload.n_sizes >= 2 && workload.n_sizes <= WORKLOAD_MAX_SIZES, "no such sizes");
     fuzz_must(workload_parse(workload.name, &again, why, sizeof why) == 0 &&
-                  strcmp(workload.name, again.name) == 0 && workload.kind == again.kind &&
+                  strcmp(workload.name, again.name) == 0 && workload.is == again.is &&
                   workload.n_sizes == again.n_sizes &&
                   memcmp(workload.size, again.size, workload.n_sizes * sizeof again.size[0]) == 0,
               "a workload by its own name is another");

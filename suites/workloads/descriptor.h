@@ -1,0 +1,66 @@
+/* descriptor.h: what a workload is, as a row. Each is in models/NAME.c, and in list.cmake.
+ *
+ * All that sweep, train and the verifier do with a workload by its name follows from here; its
+ * float64 reference is in harness/verify. */
+#ifndef WORKLOAD_DESCRIPTOR_H
+#define WORKLOAD_DESCRIPTOR_H
+
+#include "workload.h"
+
+/* How a parameter's numbers are drawn: 1 of `every` is not 0. It is +-1..most times unit; of the
+ * probe a fraction of all bits times unit. */
+struct workload_law {
+    size_t count; /* not of the probe */
+    unsigned every, most;
+    double unit;
+};
+
+/* Of sums of |terms|, how they grow with the model. */
+struct workload_growth {
+    double results; /* a product of activation and gradient is so much larger than its factors */
+    double terms;   /* a sum backward is so much smaller than that of its |terms| */
+};
+
+struct workload_parts;
+
+struct workload_descriptor {
+    const char *name;
+    size_t n_sizes, size[WORKLOAD_MAX_SIZES]; /* none: they follow the name */
+    void (*add)(struct workload_parts *parts, const struct workload *workload); /* its modules */
+
+    bool chain;    /* of linear layers; parameters and products follow from the widths */
+    bool straight; /* nothing between the layers of the chain */
+    bool table;    /* rows are numbers, of a table that stays on the host */
+    bool inside;   /* a part of it is wrapped, which `add` says: workload_wrap_last */
+
+    /* Not of chains. Multiplications of a row in the products of a step: forward, weight gradient,
+     * and, but for what reads the input alone, input gradient. */
+    struct workload_law law[WORKLOAD_PARAMS], probe[WORKLOAD_PARAMS];
+    double products;
+
+    bool exact;                    /* no function of it rounds; of a chain always */
+    int wide_bits;                 /* of an exact one: at most so many bits of inputs */
+    struct workload_growth growth; /* not of chains; that sums stay below the limit is tested */
+
+    /* Training: found on the digits, see results/training.md; never 0. positions: in how many
+     * places of a row a weight is used at most, of those that are exact on whole numbers (see
+     * harness/train/exact.c); 0: they have functions that round. */
+    double lr;
+    size_t positions;
+};
+
+/* open.c: children of a sequence as they are opened. The first failure stops: what is added after
+ * it does nothing. */
+void workload_add_linear(struct workload_parts *parts, size_t in, size_t out);
+void workload_add_relu(struct workload_parts *parts);
+void workload_add_conv(struct workload_parts *parts, size_t in, size_t out, size_t stride,
+                       size_t padding);               /* 3 x 3, with bias */
+void workload_add_pool(struct workload_parts *parts); /* 2 x 2 */
+void workload_add_view(struct workload_parts *parts, int ndim, const size_t dim[]); /* 0: flat */
+void workload_add_recurrent(struct workload_parts *parts, bool lstm); /* 8 x 8 to 128, to 10 */
+void workload_add_capsule(struct workload_parts *parts, const struct dp_capsule_config *config);
+void workload_add_table(struct workload_parts *parts, size_t rows, size_t width); /* and a move */
+/* What a user wraps is the part that was added last. */
+void workload_wrap_last(struct workload_parts *parts);
+
+#endif

@@ -1,0 +1,31 @@
+/* lstm.c: 8 steps of 8 features, 128 hidden units, the last step's to linear 128-10. Dyadic
+ * fractions, the recurrent ones small, so that a bound on the rounding of eight steps stays small.
+ */
+#include "descriptor.h"
+
+static void add(struct workload_parts *parts, const struct workload *workload)
+{
+    (void)workload;
+    workload_add_recurrent(parts, true);
+}
+
+const struct workload_descriptor workload_lstm = {
+    .name = "lstm",
+    .n_sizes = 2,
+    .size = {64, 10},
+    .add = add,
+    .law = {{512 * 8, 1, 4, 0x1p-4},
+            {512 * 128, 1, 8, 0x1p-9},
+            {512, 1, 4, 0x1p-3},
+            {512, 1, 4, 0x1p-3},
+            {10 * 128, 1, 4, 0x1p-3},
+            {10, 1, 2, 1}},
+    .probe = {{.every = 2, .unit = 0x1p-1},
+              {.every = 64, .unit = 0x1p-2},
+              {.every = 1, .unit = 0x1p-4},
+              {.every = 1, .unit = 0x1p-4},
+              {.every = 16, .unit = 1},
+              {.every = 1, .unit = 0x1p-4}},
+    .products = 4 * (2 * 8 * 8 * 128 + 3 * 7 * 128 * 128) + 3 * 128 * 10,
+    .lr = 0.2,
+};
