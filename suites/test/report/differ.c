@@ -104,9 +104,14 @@ static void make_base(struct record_file *file)
     size_t kept = 0;
 
     snprintf(file->run.machine_class, sizeof file->run.machine_class, "0c");
-    for (size_t c = 0; c < file->n_cells; ++c)
-        if (file->cell[c].key.n_devices == 2 && strcmp(file->cell[c].key.workload, "tutorial") == 0)
-            file->cell[kept++] = file->cell[c];
+    for (size_t c = 0; c < file->n_cells; ++c) {
+        struct record_cell *cell = &file->cell[c];
+
+        if (cell->key.n_devices == 2 && strcmp(cell->key.workload, "tutorial") == 0)
+            file->cell[kept++] = *cell;
+        else
+            record_cell_free(cell);
+    }
     file->n_cells = kept;
     file->run.planned = kept;
 }
@@ -195,5 +200,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "differ: there is no field %s\n", argv[1]);
         status = 2;
     }
-    return status == 0 ? write_file(argv[3], &file) : status;
+    if (status == 0)
+        status = write_file(argv[3], &file);
+    record_file_free(&file);
+    return status;
 }
