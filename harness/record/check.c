@@ -6,6 +6,7 @@
 
 #include "command/device_list.h"
 #include "numbers/stats.h"
+#include "record/plan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -158,6 +159,31 @@ static bool same_summary(const struct record_cell *a, const struct record_cell *
     return equal && memcmp(a->flags, b->flags, a->n_samples * sizeof a->flags[0]) == 0;
 }
 
+/* A mode that is none has no axes. */
+static bool has_axis(const struct plan_axis *axis, const char *mode)
+{
+    for (int i = 0; i < CELL_MODES; ++i) {
+        if (axis->modes & 1u << i && strcmp(mode, cell_mode_names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int check_axes(const struct record_cell *cell, struct text_error *err)
+{
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_axis *axis = &plan_option_table[i].axis;
+        const size_t value = axis->modes != 0 ? plan_axis_get(&cell->key, axis->in_key) : 0;
+
+        if (value > 0 && !has_axis(axis, cell->key.mode)) {
+            return record_fail(err, "mode %s has no %s, but \"%s\" is %zu", cell->key.mode,
+                               axis->things, axis->field, value);
+        }
+    }
+    return 0;
+}
+
 /* What is hidden follows from three times; that it is unknown may have other reasons. */
 static int check_beside(const struct record_cell *cell, struct text_error *err)
 {
@@ -167,9 +193,8 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
         return record_fail(err, "\"hidden_frac\" is %.17g, but its three times give %.17g",
                            cell->hidden_frac, hidden);
     }
-    if (cell->key.bucket_bytes > 0 && strcmp(cell->key.mode, "ddp") != 0) {
-        return record_fail(err, "mode %s has no buckets, but \"bucket_bytes\" is %zu",
-                           cell->key.mode, cell->key.bucket_bytes);
+    if (check_axes(cell, err) != 0) {
+        return -1;
     }
     if (cell->n_peaks != 0 && cell->n_peaks != cell->key.n_devices) {
         return record_fail(err, "\"peak_bytes\" is of %d devices, not of %d", cell->n_peaks,

@@ -1,12 +1,62 @@
-/* record/identify.c: what the records of a cell say of it before it is run. */
-#include "record/cell.h"
+/* record/identify.c: what the records of a cell say of it before it is run, and its id. */
+#include "record/plan.h"
 
 #include "record/roles.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 const char *const cell_mode_names[CELL_MODES] = {"plain", "dp", "ddp"};
+
+/* FNV-1a, the closing zero byte included so that neighbouring fields cannot run together. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    const char *p = text;
+    do {
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    } while (*p++ != '\0');
+    return hash;
+}
+
+static uint64_t hash_number(uint64_t hash, uintmax_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIuMAX, number);
+    return hash_text(hash, text);
+}
+
+/* Ids from before an axis was there stay what they were. */
+static uint64_t hash_axes(uint64_t hash, const struct record_key *key)
+{
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_axis *axis = &plan_option_table[i].axis;
+        const size_t value = axis->modes != 0 ? plan_axis_get(key, axis->in_key) : 0;
+
+        if (value == 0)
+            continue;
+        if (!axis->nameless)
+            hash = hash_text(hash, plan_option_table[i].name);
+        hash = hash_number(hash, value);
+    }
+    return hash;
+}
+
+void record_cell_id(const struct record_key *key, char id[17])
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash = hash_text(hash, key->workload);
+    hash = hash_text(hash, key->mode);
+    hash = hash_text(hash, key->devices);
+    hash = hash_number(hash, (uintmax_t)key->n_devices);
+    hash = hash_number(hash, key->global_batch);
+    hash = hash_text(hash, key->dtype);
+    hash = hash_text(hash, key->backend);
+    hash = hash_text(hash, key->communicator);
+    hash = hash_number(hash, (uintmax_t)key->launch);
+    hash = hash_axes(hash, key);
+    snprintf(id, 17, "%016" PRIx64, hash);
+}
 
 void cell_identify(const struct cell_config *config, struct record_cell *cell)
 {
@@ -29,7 +79,12 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     snprintf(key->dtype, sizeof key->dtype, "%s", dp_math_name(config->math));
     key->n_devices = config->n_devices;
     key->launch = config->launch;
-    key->bucket_bytes = config->mode == CELL_DDP ? config->bucket_bytes : 0;
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_axis *axis = &plan_option_table[i].axis;
+
+        if (axis->modes & 1u << config->mode)
+            plan_axis_set(key, axis->in_key, plan_axis_get(config, axis->in_cell));
+    }
     key->global_batch = config->rows;
     record_cell_id(key, cell->cell_id);
 }

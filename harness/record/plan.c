@@ -144,17 +144,39 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
     return -1;
 }
 
-/* Nothing that was asked for may be without effect. */
-static int check_buckets(const struct plan_options *options, struct text_error *why)
+/* "plain,dp"; modes is a mask. */
+static void mode_names(unsigned modes, char text[64])
 {
-    if (options->n_buckets == 0 || options->mode[CELL_DDP])
-        return 0;
-    snprintf(why->text, sizeof why->text,
-             "--bucket is of --mode ddp, whose gradients travel in buckets; --mode %s has none",
-             !options->mode[CELL_DP]     ? "plain"
-             : options->mode[CELL_PLAIN] ? "plain,dp"
-                                         : "dp");
-    return -1;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int mode = 0; mode < CELL_MODES; ++mode)
+        if (modes & 1u << mode)
+            used += (size_t)snprintf(text + used, 64 - used, "%s%s", used > 0 ? "," : "",
+                                     cell_mode_names[mode]);
+}
+
+/* Nothing that was asked for may be without effect. */
+static int check_axes(const struct plan_options *options, struct text_error *why)
+{
+    unsigned given = 0;
+    char has[64], wanted[64];
+
+    for (int mode = 0; mode < CELL_MODES; ++mode)
+        given |= (unsigned)options->mode[mode] << mode;
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_option *option = &plan_option_table[i];
+
+        if (option->axis.modes == 0 || option->axis.modes & given ||
+            !plan_option_has_values(option, options))
+            continue;
+        mode_names(option->axis.modes, wanted);
+        mode_names(given, has);
+        snprintf(why->text, sizeof why->text, "--%s is of --mode %s, %s; --mode %s has none",
+                 option->name, wanted, option->axis.because, has);
+        return -1;
+    }
+    return 0;
 }
 
 /* Both lists are ascending. */
@@ -191,7 +213,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
     }
     if (!options->mode[CELL_PLAIN] && !options->mode[CELL_DP] && !options->mode[CELL_DDP])
         options->mode[CELL_PLAIN] = options->mode[CELL_DP] = true;
-    if (check_buckets(options, why) || check_math(options, why))
+    if (check_axes(options, why) || check_math(options, why))
         return -1;
     if (options->launches == 0)
         options->launches = 1;
@@ -210,20 +232,15 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
                : 0;
 }
 
-static size_t buckets(const struct plan_options *options)
-{
-    return options->n_buckets > 0 ? options->n_buckets : 1;
-}
-
-/* Of one workload and batch in one mode: the model alone once, data-parallel training on all
- * numbers of devices, ranks with every bucket on all of them. */
+/* Of one workload and batch in one mode: the model alone on one device, the others on all numbers
+ * of devices, and each with all values of the axes that it has. */
 static size_t settings_of(const struct plan_options *options, enum cell_mode mode)
 {
-    if (!options->mode[mode])
-        return 0;
-    if (mode == CELL_PLAIN)
-        return 1;
-    return options->n_counts * (mode == CELL_DDP ? buckets(options) : 1);
+    size_t n = mode == CELL_PLAIN ? 1 : options->n_counts;
+
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
+        n *= plan_axis_count(&plan_option_table[i], options, mode);
+    return options->mode[mode] ? n : 0;
 }
 
 /* In all modes. */
@@ -277,6 +294,21 @@ static void shuffle(struct cell_config *cells, size_t n, uint64_t seed)
     }
 }
 
+/* Setting number place of the axes of a mode: the first one in the table changes fastest. */
+static void set_axes(const struct plan_options *options, enum cell_mode mode, size_t place,
+                     struct cell_config *cell)
+{
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_option *option = &plan_option_table[i];
+        const size_t n = plan_axis_count(option, options, mode);
+
+        if (option->axis.modes != 0)
+            plan_axis_set(cell, option->axis.in_cell,
+                          plan_axis_value(option, options, mode, place % n));
+        place /= n;
+    }
+}
+
 /* Cell i of a block, before it is shuffled. */
 static void make_cell(const struct plan_options *options, size_t i, struct cell_config *cell)
 {
@@ -286,12 +318,14 @@ static void make_cell(const struct plan_options *options, size_t i, struct cell_
     for (; place >= settings_of(options, mode); ++mode)
         place -= settings_of(options, mode);
 
-    const size_t count = mode == CELL_PLAIN ? 1 : options->count[place % options->n_counts];
+    const size_t counts = mode == CELL_PLAIN ? 1 : options->n_counts;
+    const size_t count = mode == CELL_PLAIN ? 1 : options->count[place % counts];
+
+    set_axes(options, mode, place / counts, cell);
 
     cell->workload = options->workload[i / options->n_batches / settings(options)];
     cell->rows = options->batch[i % options->n_batches] * (options->weak ? count : 1);
     cell->mode = mode;
-    cell->bucket_bytes = mode == CELL_DDP ? options->bucket[place / options->n_counts] : 0;
     cell->n_devices = (int)count;
     first_devices(options->devices, count, cell->devices, sizeof cell->devices);
     memcpy(cell->backend, options->backend, sizeof cell->backend);

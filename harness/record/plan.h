@@ -1,4 +1,5 @@
-/* record/plan.h: the grid of a sweep: its options, its cells in random order, its one-line text. */
+/* record/plan.h: the grid of a sweep: the table of its options, its cells in random order, its
+ * one-line text. */
 #ifndef HARNESS_PLAN_H
 #define HARNESS_PLAN_H
 
@@ -9,7 +10,6 @@
 #define PLAN_MAX_BATCHES   64
 #define PLAN_MAX_COUNTS    RECORD_MAX_SLOTS
 #define PLAN_MAX_BUCKETS   8
-#define PLAN_MAX_BUCKET    ((size_t)1 << 30)
 #define PLAN_MAX_ROWS      1048576
 #define PLAN_MAX_LAUNCHES  1000
 #define PLAN_MAX_CELLS     100000 /* of all launches */
@@ -39,8 +39,8 @@ struct plan_options {
  * their records be read again. 0, or -1 and why. */
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why);
 
-/* Of one launch: every workload with every batch, on every number of devices, in ddp mode with
- * every bucket, and in plain mode once without the wrapper. */
+/* Of one launch: every workload with every batch, on every number of devices, in plain mode once
+ * without the wrapper, and with every value of each axis that its mode has. */
 size_t plan_block(const struct plan_options *options);
 /* Of all launches. */
 size_t plan_cells(const struct plan_options *options);
@@ -59,5 +59,59 @@ int plan_read(const char *command, int n_devices, struct plan_options *options,
               struct text_error *why);
 /* 0 when two such texts are equal; else -1 and the first option that differs in why. */
 int plan_compare(const char *here, const char *there, struct text_error *why);
+
+/* The options of `lockstep sweep` that say what it measures, a row each: the option with its help,
+ * its place in the command that a record file names, and how it is read back from there. An axis
+ * that a cell only carries is an option of the worker process and a part of a cell's key, too: a
+ * new one is a row, and a member of plan_options, of cell_config and of record_key. */
+
+struct plan_line; /* plan_kinds.h: a command that is being written */
+
+/* An axis of numbers that a cell carries to what it measures. 0 is its default, and stands in no
+ * id: ids from before the axis was there stay what they were. */
+struct plan_axis {
+    size_t in_cell, in_key; /* offsets of size_t in struct cell_config and struct record_key */
+    unsigned modes;         /* 1 << enum cell_mode for each that has it */
+    const char *field;      /* of the key, in a record */
+    const char *things;     /* "buckets": what other modes have none of */
+    const char *because;    /* "whose gradients ...", of the modes that have it */
+    bool nameless;          /* its value stands alone in ids and progress lines */
+};
+
+struct plan_option {
+    const char *name, *arg, *doc;
+    int key; /* of the parser: its letter */
+    bool repeats;
+    /* Whether a user may ask for the value; records can have others, which are read. 0, or -1 and
+     * why. NULL: whatever can be read. */
+    int (*ask)(const char *value, struct text_error *why);
+    int (*read)(const struct plan_option *option, const char *value, struct plan_options *plan,
+                struct text_error *why);
+    /* Adds it to a command, or nothing where a command says nothing of it. */
+    void (*write)(const struct plan_option *option, const struct plan_options *plan,
+                  struct plan_line *line);
+    size_t text, text_bytes; /* of a text: where it is in struct plan_options */
+    /* Of a list of numbers: where its values and their number are in struct plan_options. */
+    size_t values, n_values, room, min, max;
+    /* Of a choice of two: the names, what they are names of, and where the bool is that says the
+     * second one. */
+    const char *choices[2], *what;
+    size_t flag;
+    struct plan_axis axis; /* modes 0: it is none */
+};
+
+enum { PLAN_OPTIONS = 15 };
+extern const struct plan_option plan_option_table[PLAN_OPTIONS];
+
+/* Whether the plan names values of that list. */
+bool plan_option_has_values(const struct plan_option *option, const struct plan_options *plan);
+/* How many values an axis has in cells of a mode, at least 1, and number i of them. */
+size_t plan_axis_count(const struct plan_option *option, const struct plan_options *plan,
+                       enum cell_mode mode);
+size_t plan_axis_value(const struct plan_option *option, const struct plan_options *plan,
+                       enum cell_mode mode, size_t i);
+/* The value of an axis in a cell or a key, at the offset that is its place there. */
+size_t plan_axis_get(const void *object, size_t place);
+void plan_axis_set(void *object, size_t place, size_t value);
 
 #endif

@@ -1,66 +1,17 @@
 /* record/plan_command.c: the options that define a sweep as one line, and what differs in two of
  * them. */
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "record/plan.h"
-
-/* A text that grows in a fixed buffer; full: something did not fit. */
-struct line {
-    char *text;
-    size_t bytes, used;
-    bool full;
-};
-
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct line *line, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    const int n = vsnprintf(line->text + line->used, line->bytes - line->used, format, args);
-    va_end(args);
-    if (n < 0 || (size_t)n >= line->bytes - line->used)
-        line->full = true;
-    else
-        line->used += (size_t)n;
-}
-
-static void add_list(struct line *line, const char *name, const size_t list[], size_t n)
-{
-    for (size_t i = 0; i < n; ++i) {
-        if (i == 0)
-            add(line, " %s %zu", name, list[i]);
-        else
-            add(line, ",%zu", list[i]);
-    }
-}
+#include "record/plan_kinds.h"
 
 int plan_command(const struct plan_options *options, char *text, size_t bytes,
                  struct text_error *why)
 {
-    struct line line = {.text = text, .bytes = bytes};
+    struct plan_line line = {.text = text, .bytes = bytes};
 
-    add(&line, "--devices %s --backend %s", options->devices, options->backend);
-    if (options->math != DP_MATH_F32)
-        add(&line, " --math %s", dp_math_name(options->math));
-    for (int mode = 0, n = 0; mode < CELL_MODES; ++mode)
-        if (options->mode[mode])
-            add(&line, "%s%s", n++ == 0 ? " --mode " : ",", cell_mode_names[mode]);
-    add_list(&line, "--counts", options->count, options->n_counts);
-    add_list(&line, "--bucket", options->bucket, options->n_buckets);
-    add(&line, " --scaling %s", options->weak ? "weak" : "strong");
-    add_list(&line, "--batch", options->batch, options->n_batches);
-    for (size_t i = 0; i < options->n_workloads; ++i)
-        add(&line, " --workload %s", options->workload[i].name);
-    add(&line, " --launches %zu --seed %" PRIu64 " --seconds %g --steps %zu:%zu --bind %s",
-        options->launches, options->seed, options->limits.seconds, options->limits.min_steps,
-        options->limits.max_steps, options->bind ? "cores" : "none");
-    if (options->no_graphs)
-        add(&line, " --graphs off");
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
+        plan_option_table[i].write(&plan_option_table[i], options, &line);
     if (!line.full)
         return 0;
     snprintf(why->text, sizeof why->text,

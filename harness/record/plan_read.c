@@ -1,148 +1,27 @@
 /* record/plan_read.c: the one-line text of a sweep's options, back to options.
  *
- * What is read is written again and must be the same text, so nothing here has to be strict: an
- * option that is unknown, missing, doubled, or in another place or form shows there. */
+ * What is read is written again and must be the same text: an option that is missing, doubled, or
+ * in another place or form shows there. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
 #include "record/plan.h"
-#include "text/options.h"
-
-static int read_devices(const char *value, struct plan_options *plan)
-{
-    return command_copy(plan->devices, sizeof plan->devices, value);
-}
-
-static int read_backend(const char *value, struct plan_options *plan)
-{
-    return command_copy(plan->backend, sizeof plan->backend, value);
-}
-
-static int read_math(const char *value, struct plan_options *plan)
-{
-    int math = 0;
-
-    while (math < DP_MATHS && strcmp(value, dp_math_name((enum dp_math)math)) != 0)
-        ++math;
-    plan->math = (enum dp_math)math;
-    return math < DP_MATHS ? 0 : -1;
-}
-
-static int read_mode(const char *value, struct plan_options *plan)
-{
-    plan->mode[CELL_PLAIN] = strstr(value, "plain") != NULL;
-    plan->mode[CELL_DDP] = strstr(value, "ddp") != NULL;
-    plan->mode[CELL_DP] =
-        strcmp(value, "dp") == 0 || strncmp(value, "dp,", 3) == 0 || strstr(value, ",dp");
-    return 0;
-}
-
-static int read_counts(const char *value, struct plan_options *plan)
-{
-    struct text_error why;
-
-    return option_sizes(value, 1, PLAN_MAX_COUNTS, plan->count, PLAN_MAX_COUNTS, &plan->n_counts,
-                        &why);
-}
-
-static int read_buckets(const char *value, struct plan_options *plan)
-{
-    struct text_error why;
-
-    return option_sizes(value, 0, PLAN_MAX_BUCKET, plan->bucket, PLAN_MAX_BUCKETS, &plan->n_buckets,
-                        &why);
-}
-
-static int read_scaling(const char *value, struct plan_options *plan)
-{
-    plan->weak = strcmp(value, "weak") == 0;
-    return 0;
-}
-
-static int read_batches(const char *value, struct plan_options *plan)
-{
-    struct text_error why;
-
-    return option_sizes(value, 1, PLAN_MAX_ROWS, plan->batch, PLAN_MAX_BATCHES, &plan->n_batches,
-                        &why);
-}
-
-static int read_workload(const char *value, struct plan_options *plan)
-{
-    char why[200];
-
-    return plan->n_workloads == PLAN_MAX_WORKLOADS
-               ? -1
-               : workload_parse(value, &plan->workload[plan->n_workloads++], why, sizeof why);
-}
-
-static int read_launches(const char *value, struct plan_options *plan)
-{
-    struct text_error why;
-
-    return option_size(value, 1, PLAN_MAX_LAUNCHES, &plan->launches, &why);
-}
-
-static int read_seed(const char *value, struct plan_options *plan)
-{
-    plan->seed = strtoull(value, NULL, 10);
-    plan->has_seed = true;
-    return 0;
-}
-
-static int read_seconds(const char *value, struct plan_options *plan)
-{
-    plan->limits.seconds = strtod(value, NULL);
-    return 0;
-}
-
-static int read_steps(const char *value, struct plan_options *plan)
-{
-    const char *colon = strchr(value, ':');
-
-    plan->limits.min_steps = strtoull(value, NULL, 10);
-    plan->limits.max_steps = colon ? strtoull(colon + 1, NULL, 10) : 0;
-    return 0;
-}
-
-static int read_bind(const char *value, struct plan_options *plan)
-{
-    plan->bind = strcmp(value, "cores") == 0;
-    return 0;
-}
-
-static int read_graphs(const char *value, struct plan_options *plan)
-{
-    plan->no_graphs = strcmp(value, "off") == 0;
-    return 0;
-}
-
-static const struct {
-    const char *name;
-    int (*read)(const char *value, struct plan_options *plan);
-} options[] = {
-    {"--devices", read_devices},   {"--backend", read_backend}, {"--math", read_math},
-    {"--mode", read_mode},         {"--counts", read_counts},   {"--bucket", read_buckets},
-    {"--scaling", read_scaling},   {"--batch", read_batches},   {"--workload", read_workload},
-    {"--launches", read_launches}, {"--seed", read_seed},       {"--seconds", read_seconds},
-    {"--steps", read_steps},       {"--bind", read_bind},       {"--graphs", read_graphs},
-};
 
 static int read_option(const char *name, const char *value, struct plan_options *plan,
                        struct text_error *why)
 {
-    const size_t n = sizeof options / sizeof options[0];
-    size_t i = 0;
+    const struct plan_option *option = plan_option_table;
+    struct text_error reason = {""};
 
-    while (i < n && strcmp(name, options[i].name) != 0)
-        ++i;
-    if (i == n) {
+    while (option < plan_option_table + PLAN_OPTIONS &&
+           (strncmp(name, "--", 2) != 0 || strcmp(name + 2, option->name) != 0))
+        ++option;
+    if (option == plan_option_table + PLAN_OPTIONS) {
         snprintf(why->text, sizeof why->text, "this version does not know its \"%.40s\"", name);
         return -1;
     }
-    if (value && options[i].read(value, plan) == 0)
+    if (value && option->read(option, value, plan, &reason) == 0)
         return 0;
     snprintf(why->text, sizeof why->text, "its \"%s %.60s\" cannot be used", name,
              value != NULL ? value : "");

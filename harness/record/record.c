@@ -1,10 +1,9 @@
-/* record/record.c: identity, memory and derived fields of a cell; appending a line to a file.
+/* record/record.c: memory and derived fields of a cell; appending a line to a file.
  *
  * No JSON here. What record_derive fills is a function of the raw samples alone, so that
  * everybody can compute it again. */
 #include "record/record.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,41 +18,6 @@ const char *const record_phase_names[RECORD_PHASES] = {
 const char *const record_status_names[RECORD_STATUSES] = {
     "ok", "failed", "broken", "crashed", "timeout", "oom", "skipped",
 };
-
-/* FNV-1a, the closing zero byte included so that neighbouring fields cannot run together. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    const char *p = text;
-    do {
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-    } while (*p++ != '\0');
-    return hash;
-}
-
-static uint64_t hash_number(uint64_t hash, uintmax_t number)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIuMAX, number);
-    return hash_text(hash, text);
-}
-
-void record_cell_id(const struct record_key *key, char id[17])
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    hash = hash_text(hash, key->workload);
-    hash = hash_text(hash, key->mode);
-    hash = hash_text(hash, key->devices);
-    hash = hash_number(hash, (uintmax_t)key->n_devices);
-    hash = hash_number(hash, key->global_batch);
-    hash = hash_text(hash, key->dtype);
-    hash = hash_text(hash, key->backend);
-    hash = hash_text(hash, key->communicator);
-    hash = hash_number(hash, (uintmax_t)key->launch);
-    if (key->bucket_bytes > 0) { /* ids from before there were any stay what they were */
-        hash = hash_number(hash, (uintmax_t)key->bucket_bytes);
-    }
-    snprintf(id, 17, "%016" PRIx64, hash);
-}
 
 int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
 {

@@ -6,6 +6,7 @@
 #include "files/child.h"
 #include "files/stop.h"
 #include "measure/watch.h"
+#include "record/cell_options.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARGUMENTS = 40, NUMBER_BYTES = 32, SIGNAL_CHECK_MS = 50 };
+enum { ARGUMENTS = 2 * CELL_OPTIONS + 3, NAME_BYTES = 32, SIGNAL_CHECK_MS = 50 };
 
 /* What came out of a worker. */
 struct outcome {
@@ -29,49 +30,27 @@ struct outcome {
     int status; /* of waitpid */
 };
 
-/* The command line of a worker; numbers live in the same object. */
+/* The command line of a worker: its values live in the same object. */
 struct command_line {
     char *argument[ARGUMENTS];
-    char count[NUMBER_BYTES], rows[NUMBER_BYTES], seed[NUMBER_BYTES], seconds[NUMBER_BYTES],
-        order[NUMBER_BYTES], launch[NUMBER_BYTES], bucket[NUMBER_BYTES];
-    char min_steps[NUMBER_BYTES], max_steps[NUMBER_BYTES], math[NUMBER_BYTES], mode[NUMBER_BYTES];
-    struct cell_config config;
+    char program[sizeof "lockstep"], command[sizeof "cell"];
+    char name[CELL_OPTIONS][NAME_BYTES], value[CELL_OPTIONS][CELL_VALUE_BYTES];
 };
 
 static void write_command(const struct cell_config *config, struct command_line *line)
 {
-    struct cell_config *c = &line->config;
     int n = 0;
 
-    *c = *config;
-    snprintf(line->count, sizeof line->count, "%d", c->n_devices);
-    snprintf(line->math, sizeof line->math, "%s", dp_math_name(c->math));
-    snprintf(line->mode, sizeof line->mode, "%s", cell_mode_names[c->mode]);
-    snprintf(line->rows, sizeof line->rows, "%zu", c->rows);
-    snprintf(line->seed, sizeof line->seed, "%" PRIu64, c->seed);
-    snprintf(line->seconds, sizeof line->seconds, "%g", c->limits.seconds);
-    snprintf(line->order, sizeof line->order, "%zu", c->order_index);
-    snprintf(line->launch, sizeof line->launch, "%d", c->launch);
-    snprintf(line->bucket, sizeof line->bucket, "%zu", c->bucket_bytes);
-    snprintf(line->min_steps, sizeof line->min_steps, "%zu", c->limits.min_steps);
-    snprintf(line->max_steps, sizeof line->max_steps, "%zu", c->limits.max_steps);
-
-    char *const all[] = {
-        "lockstep",    "cell",          "--workload",  c->workload.name, "--devices",
-        c->devices,    "--count",       line->count,   "--communicator", c->communicator,
-        "--backend",   c->backend,      "--math",      line->math,       "--rows",
-        line->rows,    "--seed",        line->seed,    "--seconds",      line->seconds,
-        "--min-steps", line->min_steps, "--max-steps", line->max_steps,  "--order",
-        line->order,   "--launch",      line->launch,  "--bucket",       line->bucket,
-        "--run-id",    c->run_id,       "--mode",      line->mode};
-
-    _Static_assert(sizeof all / sizeof all[0] + 3 <= ARGUMENTS, "two flags and the end follow");
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
-        line->argument[n++] = all[i];
-    if (c->bind)
-        line->argument[n++] = "--bind-cores";
-    if (c->no_graphs)
-        line->argument[n++] = "--no-graphs";
+    line->argument[n++] = line->program;
+    line->argument[n++] = line->command;
+    for (size_t i = 0; i < CELL_OPTIONS; ++i) {
+        if (!cell_option_write(i, config, line->value[i]))
+            continue;
+        snprintf(line->name[i], sizeof line->name[i], "--%s", cell_option_name(i));
+        line->argument[n++] = line->name[i];
+        if (cell_option_value(i))
+            line->argument[n++] = line->value[i];
+    }
     line->argument[n] = NULL;
 }
 
@@ -86,7 +65,7 @@ static void become_worker(struct command_line *line, int output)
 /* The worker's pid and the end of its pipe; -1 with errno. */
 static pid_t start(const struct cell_config *config, int *input)
 {
-    struct command_line line;
+    struct command_line line = {.program = "lockstep", .command = "cell"};
     int ends[2];
 
     write_command(config, &line);

@@ -88,17 +88,26 @@ static void head_text(const struct progress *p, size_t number, const struct reco
                  key->launch + 1, p->launches);
 }
 
-/* " 256Ki" of a bucket, "" of PyTorch's. */
-static void bucket_text(size_t bytes, char *text, size_t room)
+/* " 256Ki" of a bucket; "" of PyTorch's, and of any axis at its default. */
+static void axes_text(const struct record_key *key, char *text, size_t room)
 {
     static const char *const units[] = {"", "Ki", "Mi", "Gi"};
-    size_t unit = 0;
+    size_t used = 0;
 
-    for (; unit < 3 && bytes > 0 && bytes % 1024 == 0; ++unit)
-        bytes /= 1024;
     text[0] = '\0';
-    if (bytes > 0)
-        snprintf(text, room, " %zu%s", bytes, units[unit]);
+    for (size_t i = 0; i < PLAN_OPTIONS && used < room; ++i) {
+        const struct plan_option *option = &plan_option_table[i];
+        size_t value = option->axis.modes != 0 ? plan_axis_get(key, option->axis.in_key) : 0;
+        size_t unit = 0;
+
+        if (value == 0)
+            continue;
+        for (; unit < 3 && value % 1024 == 0; ++unit)
+            value /= 1024;
+        used += (size_t)snprintf(text + used, room - used, "%s%s %zu%s",
+                                 option->axis.nameless ? "" : " ",
+                                 option->axis.nameless ? "" : option->name, value, units[unit]);
+    }
 }
 
 /* "plain batch   30", " 2 dev batch   30", " 2 ddp 256Ki batch   30", or weak " 2 dev x   15
@@ -107,14 +116,14 @@ static void setting_text(const struct progress *p, const struct record_key *key,
                          size_t bytes)
 {
     const size_t share = key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices : 0;
-    char mode[48], bucket[32];
+    char mode[64], axes[48];
 
-    bucket_text(key->bucket_bytes, bucket, sizeof bucket);
+    axes_text(key, axes, sizeof axes);
     if (strcmp(key->mode, "plain") == 0)
-        snprintf(mode, sizeof mode, "plain ");
+        snprintf(mode, sizeof mode, "plain%s ", axes);
     else
         snprintf(mode, sizeof mode, "%2d %s%s", key->n_devices,
-                 strcmp(key->mode, "ddp") == 0 ? "ddp" : "dev", bucket);
+                 strcmp(key->mode, "ddp") == 0 ? "ddp" : "dev", axes);
     if (p->weak)
         snprintf(text, bytes, "%s x %4zu rows", mode, share);
     else

@@ -1,5 +1,5 @@
 /* plan.c: the grid of a sweep is complete, in blocks of random order, and says what it is. */
-#include "record/plan.h"
+#include "record/cell_options.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -245,6 +245,64 @@ Test(plan, buckets_are_an_axis_of_ranks)
     free(cells);
     options.mode[CELL_DDP] = false;
     cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "plain,dp has none"));
+}
+
+/* What a worker makes of its command line. */
+static struct cell_config sent(const struct cell_config *cell)
+{
+    struct cell_config back = {.backend = ""};
+    for (size_t i = 0; i < CELL_OPTIONS; ++i) {
+        char value[CELL_VALUE_BYTES];
+        if (cell_option_write(i, cell, value)) {
+            cr_assert(cell_option_name(i)[0] != '\0', "option %zu has no name", i);
+            cr_assert(cell_option_read(i, value, &back) == 0, "--%s %s", cell_option_name(i),
+                      value);
+        }
+    }
+    return back;
+}
+
+Test(plan, a_worker_gets_the_cell_that_was_planned)
+{
+    struct plan_options options = example();
+    options.mode[CELL_PLAIN] = options.mode[CELL_DP] = options.mode[CELL_DDP] = true;
+    options.bucket[0] = 4096;
+    options.n_buckets = 1;
+    options.bind = options.no_graphs = true;
+    options.math = DP_MATH_BF16;
+    struct cell_config *cells = make(&options);
+    size_t buckets = 0;
+    for (size_t i = 0; i < plan_block(&options); ++i) {
+        const struct cell_config back = sent(&cells[i]);
+        struct record_cell planned, got;
+        cell_identify(&cells[i], &planned);
+        cell_identify(&back, &got);
+        cr_assert_str_eq(got.cell_id, planned.cell_id);
+        cr_assert_str_eq(got.run_id, planned.run_id);
+        cr_assert(got.order_index == i && back.seed == 11 && back.bind && back.no_graphs);
+        cr_assert(back.limits.min_steps == 3 && back.limits.max_steps == 9 &&
+                  back.limits.seconds > 0.49 && back.limits.seconds < 0.51);
+        cr_assert(got.key.bucket_bytes == (cells[i].mode == CELL_DDP ? 4096 : 0));
+        buckets += got.key.bucket_bytes == 4096;
+    }
+    cr_assert(buckets == 18, "%zu cells have the bucket", buckets);
+    free(cells);
+}
+
+/* The parser finds a row by its letter, a command by its name. */
+Test(plan, options_are_told_apart)
+{
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_option *a = &plan_option_table[i];
+        cr_assert(a->name && a->doc && a->read && a->write, "row %zu is not complete", i);
+        cr_assert(a->axis.modes == 0 || (a->values && a->axis.field && a->axis.because), "--%s",
+                  a->name);
+        for (size_t k = 0; k < i; ++k) {
+            const struct plan_option *b = &plan_option_table[k];
+            cr_assert(strcmp(a->name, b->name) != 0 && a->key != b->key, "--%s and --%s", a->name,
+                      b->name);
+        }
+    }
 }
 
 static void refuse(struct plan_options options, const char *words)

@@ -1,0 +1,336 @@
+/* record/plan_options.c: the table of a sweep's options, and what its rows are made of.
+ *
+ * The order is that of --help, of the manual page, and of the command in a record. */
+#include "record/plan_kinds.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "text/options.h"
+#include "workload_list.h"
+
+enum { STEPS_MAX = 100000, SECONDS_MAX = 3600 };
+
+/* ---- one by one ------------------------------------------------------------------------------ */
+
+static int ask_backend(const char *value, struct text_error *why)
+{
+    size_t index;
+
+    return option_name("backend", value, command_backends, COMMAND_BACKENDS, &index, why);
+}
+
+static int read_math(const struct plan_option *option, const char *value, struct plan_options *plan,
+                     struct text_error *why)
+{
+    const char *names[DP_MATHS];
+    size_t index = 0;
+    int status;
+
+    for (int math = 0; math < DP_MATHS; ++math)
+        names[math] = dp_math_name((enum dp_math)math);
+    status = option_name(option->name, value, names, DP_MATHS, &index, why);
+    plan->math = (enum dp_math)index;
+    return status;
+}
+
+static void write_math(const struct plan_option *option, const struct plan_options *plan,
+                       struct plan_line *line)
+{
+    if (plan->math != DP_MATH_F32)
+        plan_add(line, option->name, "%s", dp_math_name(plan->math));
+}
+
+/* "plain", "dp", "ddp" or several of them, in any order. */
+static int read_modes(const struct plan_option *option, const char *value,
+                      struct plan_options *plan, struct text_error *why)
+{
+    for (const char *p = value;;) {
+        const size_t length = strcspn(p, ",");
+        size_t index = 0;
+        char name[64];
+
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
+                 p);
+        if (option_name(option->name, name, cell_mode_names, CELL_MODES, &index, why))
+            return -1;
+        plan->mode[index] = true;
+        p += length;
+        if (*p++ == '\0')
+            return 0;
+    }
+}
+
+static void write_modes(const struct plan_option *option, const struct plan_options *plan,
+                        struct plan_line *line)
+{
+    char text[64] = "";
+
+    for (int mode = 0; mode < CELL_MODES; ++mode) {
+        const size_t used = strlen(text);
+
+        if (plan->mode[mode])
+            snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? "," : "",
+                     cell_mode_names[mode]);
+    }
+    plan_add(line, option->name, "%s", text);
+}
+
+static int read_workload(const struct plan_option *option, const char *value,
+                         struct plan_options *plan, struct text_error *why)
+{
+    struct workload *workload = &plan->workload[plan->n_workloads];
+
+    (void)option;
+    if (plan->n_workloads == PLAN_MAX_WORKLOADS) {
+        snprintf(why->text, sizeof why->text, "at most %d are allowed", PLAN_MAX_WORKLOADS);
+        return -1;
+    }
+    if (workload_parse(value, workload, why->text, sizeof why->text))
+        return -1;
+    for (size_t i = 0; i < plan->n_workloads; ++i)
+        if (strcmp(plan->workload[i].name, workload->name) == 0) {
+            snprintf(why->text, sizeof why->text, "%s is there twice", workload->name);
+            return -1;
+        }
+    ++plan->n_workloads;
+    return 0;
+}
+
+static void write_workloads(const struct plan_option *option, const struct plan_options *plan,
+                            struct plan_line *line)
+{
+    for (size_t i = 0; i < plan->n_workloads; ++i)
+        plan_add(line, option->name, "%s", plan->workload[i].name);
+}
+
+static int read_launches(const struct plan_option *option, const char *value,
+                         struct plan_options *plan, struct text_error *why)
+{
+    (void)option;
+    return option_size(value, 1, PLAN_MAX_LAUNCHES, &plan->launches, why);
+}
+
+static void write_launches(const struct plan_option *option, const struct plan_options *plan,
+                           struct plan_line *line)
+{
+    plan_add(line, option->name, "%zu", plan->launches);
+}
+
+static int ask_seed(const char *value, struct text_error *why)
+{
+    size_t seed;
+
+    return option_size(value, 0, SIZE_MAX - 1, &seed, why);
+}
+
+/* A sweep that chose its seed may have chosen any. */
+static int read_seed(const struct plan_option *option, const char *value, struct plan_options *plan,
+                     struct text_error *why)
+{
+    size_t seed;
+
+    (void)option;
+    plan->seed =
+        option_size(value, 0, SIZE_MAX - 1, &seed, why) == 0 ? seed : strtoull(value, NULL, 10);
+    plan->has_seed = true;
+    return 0;
+}
+
+static void write_seed(const struct plan_option *option, const struct plan_options *plan,
+                       struct plan_line *line)
+{
+    plan_add(line, option->name, "%" PRIu64, plan->seed);
+}
+
+static int read_seconds(const struct plan_option *option, const char *value,
+                        struct plan_options *plan, struct text_error *why)
+{
+    (void)option;
+    if (option_real(value, 0.001, SECONDS_MAX, &plan->limits.seconds, why) == 0)
+        return 0;
+
+    const size_t used = strlen(why->text);
+
+    snprintf(why->text + used, sizeof why->text - used, " seconds");
+    return -1;
+}
+
+static void plan_write_seconds(const struct plan_option *option, const struct plan_options *plan,
+                               struct plan_line *line)
+{
+    plan_add(line, option->name, "%g", plan->limits.seconds);
+}
+
+static int read_steps(const struct plan_option *option, const char *value,
+                      struct plan_options *plan, struct text_error *why)
+{
+    struct cell_limits *limits = &plan->limits;
+    const char *colon = strchr(value, ':');
+    char min[80];
+
+    (void)option;
+    if (!colon || (size_t)(colon - value) >= sizeof min) {
+        snprintf(why->text, sizeof why->text, "'%.40s' is not MIN:MAX", value);
+        return -1;
+    }
+    memcpy(min, value, (size_t)(colon - value));
+    min[colon - value] = '\0';
+    if (option_size(min, 1, STEPS_MAX, &limits->min_steps, why) ||
+        option_size(colon + 1, 1, STEPS_MAX, &limits->max_steps, why))
+        return -1;
+    if (limits->min_steps <= limits->max_steps)
+        return 0;
+    snprintf(why->text, sizeof why->text, "%zu is more than %zu", limits->min_steps,
+             limits->max_steps);
+    return -1;
+}
+
+static void write_steps(const struct plan_option *option, const struct plan_options *plan,
+                        struct plan_line *line)
+{
+    plan_add(line, option->name, "%zu:%zu", plan->limits.min_steps, plan->limits.max_steps);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PLACE(member) offsetof(struct plan_options, member)
+
+const struct plan_option plan_option_table[PLAN_OPTIONS] = {
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N, virt:N+lag, virt:N+500us, cuda:0-3,5 or cuda:all (default: one virtual device "
+            "per core)",
+     .read = plan_read_text,
+     .write = plan_write_text,
+     .text = PLACE(devices),
+     .text_bytes = sizeof((struct plan_options *)0)->devices},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "NAME",
+     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged",
+     .ask = ask_backend,
+     .read = plan_read_text,
+     .write = plan_write_text,
+     .text = PLACE(backend),
+     .text_bytes = sizeof((struct plan_options *)0)->backend},
+    {.name = "math",
+     .key = 'x',
+     .arg = "NAME",
+     .doc = "what operands of matrix products are rounded to: f32 (default, not at all), bf16, or "
+            "on GPUs tf32",
+     .read = read_math,
+     .write = write_math},
+    {.name = "mode",
+     .key = 'M',
+     .arg = "LIST",
+     .doc = "dp: the data-parallel wrapper; ddp: a rank on every device, DistributedDataParallel; "
+            "plain: the model alone on the first device, the base case (default: plain,dp)",
+     .read = read_modes,
+     .write = write_modes},
+    {.name = "counts",
+     .key = 'c',
+     .arg = "LIST",
+     .doc = "numbers of devices (default: powers of two up to all, and all)",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(count),
+     .n_values = PLACE(n_counts),
+     .room = PLAN_MAX_COUNTS,
+     .min = 1,
+     .max = PLAN_MAX_COUNTS},
+    {.name = "bucket",
+     .key = 'k',
+     .arg = "LIST",
+     .doc = "of --mode ddp: bytes at which a bucket of gradients is full, like 256Ki,1Mi,25Mi; 0 "
+            "(default): PyTorch's, 1Mi for the first and 25Mi for the others",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(bucket),
+     .n_values = PLACE(n_buckets),
+     .room = PLAN_MAX_BUCKETS,
+     .min = 0,
+     .max = (size_t)1 << 30,
+     .axis = {.in_cell = offsetof(struct cell_config, bucket_bytes),
+              .in_key = offsetof(struct record_key, bucket_bytes),
+              .modes = 1u << CELL_DDP,
+              .field = "bucket_bytes",
+              .things = "buckets",
+              .because = "whose gradients travel in buckets",
+              .nameless = true}},
+    {.name = "scaling",
+     .key = 'S',
+     .arg = "KIND",
+     .doc = "strong (default): --batch is the global batch; weak: rows per device",
+     .read = plan_read_choice,
+     .write = plan_write_choice,
+     .choices = {"strong", "weak"},
+     .what = "scaling",
+     .flag = PLACE(weak)},
+    {.name = "batch",
+     .key = 'n',
+     .arg = "LIST",
+     .doc = "batches in rows, like 10,30,32:4096:x2 (the default)",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(batch),
+     .n_values = PLACE(n_batches),
+     .room = PLAN_MAX_BATCHES,
+     .min = 1,
+     .max = PLAN_MAX_ROWS},
+    {.name = "workload",
+     .key = 'w',
+     .arg = "NAME",
+     .doc = WORKLOADS_OR ", can be repeated (default: tutorial and mlp:1024,1024,1024,1024)",
+     .repeats = true,
+     .read = read_workload,
+     .write = write_workloads},
+    {.name = "launches",
+     .key = 'l',
+     .arg = "L",
+     .doc = "runs every cell L times, each time in a new process: L rounds over all cells, each in "
+            "an order of its own (default 1; intervals need 6)",
+     .read = read_launches,
+     .write = write_launches},
+    {.name = "seed",
+     .key = 's',
+     .arg = "S",
+     .doc = "of the order of cells and of the data",
+     .ask = ask_seed,
+     .read = read_seed,
+     .write = write_seed},
+    {.name = "seconds",
+     .key = 't',
+     .arg = "T",
+     .doc = "measured seconds per cell (default 1)",
+     .read = read_seconds,
+     .write = plan_write_seconds},
+    {.name = "steps",
+     .key = 'm',
+     .arg = "MIN:MAX",
+     .doc = "measured steps per cell (default 10:2000)",
+     .read = read_steps,
+     .write = write_steps},
+    {.name = "bind",
+     .key = 'B',
+     .arg = "HOW",
+     .doc = "cores (default) or none",
+     .read = plan_read_choice,
+     .write = plan_write_choice,
+     .choices = {"none", "cores"},
+     .what = "binding",
+     .flag = PLACE(bind)},
+    {.name = "graphs",
+     .key = 'G',
+     .arg = "HOW",
+     .doc = "on (default) or off: steps that repeat are launched as CUDA graphs; for GPUs only",
+     .read = plan_read_choice,
+     .write = plan_write_second,
+     .choices = {"on", "off"},
+     .what = "choice",
+     .flag = PLACE(no_graphs)},
+};
