@@ -71,6 +71,10 @@ void dp_ddp_no_sync(struct dp_ddp *ddp, bool on);
 int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
                    struct dp_tensor out[], int *n_out, struct dp_error *err);
 
+/* Some rank of the world has no batch any more, and some rank has one: after a forward. A process
+ * none of whose ranks is active gets no outputs then, and still makes all calls. */
+bool dp_ddp_joining(const struct dp_ddp *ddp);
+
 /* Backward of the last forward that had none: grad_out[r * n_grad_out + k] on the outputs' slots,
  * n_grad_out 0: ones; grad_in[r * n_in + k] on the inputs' slots, NULL: not wanted. Each rank adds
  * to its own gradients, multiplies by (float)(1 / W) for W ranks of the world, and the

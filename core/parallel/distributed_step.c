@@ -210,6 +210,11 @@ void dp_ddp_times(const struct dp_ddp *ddp, int r, uint64_t *begin_ns, uint64_t 
     *end_ns = known ? ddp->rank[r].end : 0;
 }
 
+bool dp_ddp_joining(const struct dp_ddp *ddp)
+{
+    return ddp->joining;
+}
+
 bool dp_ddp_overlaps(const struct dp_ddp *ddp)
 {
     return ddp->overlaps;

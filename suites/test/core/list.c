@@ -32,6 +32,7 @@ static const struct case_table *const tables[] = {
     &graphs_training_cases,
     &distributed_order_cases,
     &distributed_sync_cases,
+    &world_cases,
     &torch_cases,
     &image_cases,
     &state_cases,

@@ -43,6 +43,7 @@ extern const struct case_table several_cases;
 extern const struct case_table sgd_cases;
 extern const struct case_table state_cases;
 extern const struct case_table torch_cases;
+extern const struct case_table world_cases;
 
 size_t case_count(void);
 const struct test_case *case_at(size_t i); /* NULL past the end */
