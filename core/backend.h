@@ -239,6 +239,32 @@ int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error 
 /* The versions of driver, runtime and cuBLAS. */
 void dp_cuda_software(char *text, size_t bytes);
 
+/* faulty.c: for tests. One operation of an open group's devices or communicator fails, once: call
+ * number `at` of it from dp_faults_arm on, over all slots; 0: none. finish and sync fail when they
+ * are done, the others do nothing. */
+enum dp_fault {
+    DP_FAULT_ALLOC,
+    DP_FAULT_LAUNCH,
+    DP_FAULT_CALL,
+    DP_FAULT_WAIT,
+    DP_FAULT_FINISH,
+    DP_FAULT_SYNC,
+    DP_FAULT_MOVE,
+    DP_FAULT_REDUCE,
+    DP_FAULT_BROADCAST,
+    DP_FAULT_ALLREDUCE,
+    DP_FAULT_POLL,
+    DP_FAULTS
+};
+struct dp_faults;
+const char *dp_fault_name(enum dp_fault fault);
+int dp_faults_open(struct dp_group *group, enum dp_fault fault, struct dp_error *err);
+void dp_faults_arm(struct dp_group *group, uint64_t at);
+bool dp_faults_hit(const struct dp_group *group);
+
+/* lag.c: operations that were issued to a group's late queues and have not run. */
+uint64_t dp_lag_pending(const struct dp_group *group);
+
 struct dp_worker; /* worker.c */
 struct dp_second; /* second.c */
 
@@ -276,6 +302,7 @@ struct dp_group {
     struct dp_workers *workers;
     struct dp_second *second; /* NULL: not started */
     struct dp_trace *trace;
+    struct dp_faults *faults; /* NULL: nothing fails on purpose */
     struct dp_lag_clock *lag; /* shared by all late queues */
     size_t next_param;
     uint64_t next_run;

@@ -184,6 +184,7 @@ void dp_group_close(struct dp_group *group)
         dp_topology_unbind(group->topology);
     dp_topology_close(group->topology);
     free(group->stage);
+    free(group->faults);
     free(group);
 }
 

@@ -226,6 +226,18 @@ static int lag_sync(struct dp_queue *queue, struct dp_error *err)
     return 0;
 }
 
+uint64_t dp_lag_pending(const struct dp_group *group)
+{
+    uint64_t pending = 0;
+    if (!group->lag)
+        return 0;
+    pthread_mutex_lock(&group->lag->lock);
+    for (const struct dp_lag_queue *q = group->lag->queues; q; q = q->next)
+        pending += q->issued - q->done;
+    pthread_mutex_unlock(&group->lag->lock);
+    return pending;
+}
+
 const struct dp_device_ops dp_device_lag = {
     .open = lag_open,
     .close = lag_close,

@@ -33,6 +33,7 @@ static const struct case_table *const tables[] = {
     &distributed_order_cases,
     &distributed_sync_cases,
     &world_cases,
+    &faults_cases,
     &torch_cases,
     &image_cases,
     &state_cases,

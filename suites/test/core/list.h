@@ -20,6 +20,7 @@ extern const struct case_table distributed_cases;
 extern const struct case_table distributed_order_cases;
 extern const struct case_table distributed_sync_cases;
 extern const struct case_table error_cases;
+extern const struct case_table faults_cases;
 extern const struct case_table gather_cases;
 extern const struct case_table golden_cases;
 extern const struct case_table gradient_cases;
