@@ -63,12 +63,19 @@ int dp_lstm(struct dp_group *group, size_t features, size_t hidden, bool last,
 /* y = (x - mean) / sqrt(var + eps) * weight + bias per channel: in and out [N, channels, ...]. In
  * training mean and (biased) variance are those of the rows at hand, a replica's shard, and the
  * buffers move: running_mean and running_var by momentum to them (variance unbiased),
- * num_batches_tracked (DP_I64) by 1. In eval they are the buffers. Under data_parallel the buffers
+ * num_batches_tracked (DP_I64) by 1. In eval they are the buffers. All sums over a channel are
+ * taken in double, and each result is rounded once. Under data_parallel the buffers
  * follow replica 0 alone. dp_module_init leaves weight 1 and bias 0.
  * Errors at forward: DP_EINVAL fewer than 2 values per channel in training.
  * Sources: torch.nn.BatchNorm1d, BatchNorm2d.    [BUF-01 .. BUF-05, BUF-08, BUF-09] */
 int dp_batch_norm(struct dp_group *group, size_t channels, double eps, double momentum,
                   struct dp_module **module, struct dp_error *err);
+
+/* y = x + child(x), the skip of a residual block: in any shape, out the same, both floats on one
+ * device. Errors at forward: DP_ESHAPE the child makes another shape, DP_EINVAL not one output.
+ * Source: He, Zhang, Ren and Sun, Deep Residual Learning; PyTorch's `x + f(x)`. */
+int dp_residual(struct dp_group *group, struct dp_module *child, struct dp_module **module,
+                struct dp_error *err);
 
 /* In training y = 0 with probability p, else x / (1 - p), any shape; in eval y is x itself. The
  * draws are a function of seed, the device's place in the list, and the number of draws before in

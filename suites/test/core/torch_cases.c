@@ -265,6 +265,85 @@ static void capsule(struct context *c)
     torch_each(c, "capsule", one_capsule);
 }
 
+static void one_residual(struct context *c, const struct torch_layer *layer)
+{
+    const struct dp_window window = {.kernel = {3, 3}, .padding = {1, 1}};
+    const size_t channels = (size_t)layer->number[0];
+    struct dp_module *conv = NULL;
+    struct dp_error err = {0};
+    struct one o;
+    open_one(c, &o);
+    expect_ok(c, dp_conv2d(o.group, channels, channels, &window, false, &conv, &err), &err,
+              "dp_conv2d");
+    (void)own_module(c, conv);
+    expect_ok(c, dp_residual(o.group, conv, &o.module, &err), &err, "dp_residual");
+    (void)own_module(c, o.module);
+    set_params(c, &o, layer, weight_bias, 1);
+    run_both_ways(c, &o, layer, weight_bias, 1, true);
+    run_both_ways(c, &o, layer, weight_bias, 1, false);
+}
+
+static void residual(struct context *c)
+{
+    torch_each(c, "residual", one_residual);
+}
+
+/* Only floats of one shape can be added; and where the child has no gradient for its input, the
+ * skip has one. */
+static int blind_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                         int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    (void)module, (void)run, (void)err;
+    out[0] = in[0];
+    *n_out = n_in;
+    return 0;
+}
+
+static int blind_backward(struct dp_module *module, struct dp_run *run,
+                          const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
+                          int n_in, struct dp_error *err)
+{
+    (void)module, (void)run, (void)grad_out, (void)n_out, (void)n_in, (void)err;
+    grad_in[0] = (struct dp_tensor){0};
+    return 0;
+}
+
+static const struct dp_module_ops blind_ops = {"blind", blind_forward, blind_backward, NULL};
+
+static void residual_of(struct context *c, const struct one *o, int status,
+                        struct dp_module **child, struct dp_module **module)
+{
+    struct dp_error err = {0};
+    expect(c, status == 0, "the child does not open");
+    (void)own_module(c, *child);
+    expect_ok(c, dp_residual(o->group, *child, module, &err), &err, "dp_residual");
+    (void)own_module(c, *module);
+}
+
+static void residual_edges(struct context *c)
+{
+    struct dp_module *child = NULL, *module = NULL;
+    struct dp_error err = {0};
+    struct dp_tensor y;
+    struct one o;
+    int n = 0;
+    open_one(c, &o);
+    struct dp_tensor x = make_matrix(c, o.slot, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
+    const struct dp_tensor dy = make_matrix(c, o.slot, 2, 3, (double[]){6, 5, 4, 3, 2, 1});
+    residual_of(c, &o, dp_linear(o.group, 3, 2, false, &child, &err), &child, &module);
+    move_module(c, module, o.slot);
+    expect_error(c, dp_forward(module, o.run, &x, 1, &y, &n, &err), DP_ESHAPE, &err, "shape (2, 2)",
+                 "input of shape (2, 3)");
+    residual_of(c, &o, dp_module_open(o.group, &blind_ops, NULL, NULL, 0, &child, &err), &child,
+                &module);
+    x.needs_grad = true;
+    dp_run_reset(o.run);
+    y = forward(c, module, o.run, &x);
+    expect_values(c, "y", &y, (double[]){2, 4, 6, 8, 10, 12});
+    y = backward(c, module, o.run, &dy);
+    expect_values(c, "dx", &y, (double[]){6, 5, 4, 3, 2, 1});
+}
+
 static const struct test_case cases[] = {
     {"torch/conv2d", "", conv2d},
     {"torch/max-pool2d", "", max_pool2d},
@@ -273,5 +352,7 @@ static const struct test_case cases[] = {
     {"torch/rnn", "", rnn},
     {"torch/batch-norm", "BUF-05", batch_norm},
     {"torch/capsule", "", capsule},
+    {"torch/residual", "", residual},
+    {"torch/residual-edges", "", residual_edges},
 };
 const struct case_table torch_cases = {cases, sizeof cases / sizeof *cases};

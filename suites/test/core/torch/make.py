@@ -316,6 +316,25 @@ def batch_norm():
             exact("count", module.num_batches_tracked.numpy().reshape(1))
 
 
+def residual():
+    """x + conv(x), on whole numbers: all of it is exact."""
+    for n, c, h, w in ((2, 1, 3, 4), (3, 2, 4, 4)):
+        x, weight, dy = integers((n, c, h, w)), integers((c, c, 3, 3)), integers((n, c, h, w))
+
+        def run(dtype):
+            tx = torch.tensor(x, dtype=dtype, requires_grad=True)
+            tw = torch.tensor(weight, dtype=dtype, requires_grad=True)
+            y = tx + F.conv2d(tx, tw, padding=1)
+            y.backward(torch.tensor(dy, dtype=dtype))
+            return [y.detach().numpy(), tx.grad.numpy(), tw.grad.numpy()]
+
+        y, dx, dweight = both(run)
+        layer("residual", c)
+        for name, value in (("x", x), ("weight", weight), ("dy", dy), ("y", y), ("dx", dx),
+                            ("dweight", dweight)):
+            exact(name, value)
+
+
 def squash(s):
     q = (s * s).sum(-1, keepdim=True)
     return s * q / (1 + q) / torch.sqrt(q + 1e-8)
@@ -379,5 +398,6 @@ recurrent("lstm", nn.LSTM, near_lstm, 4)
 recurrent("rnn", nn.RNN, near_rnn, 1)
 batch_norm()
 capsule()
+residual()
 print("end")
 print("make.py: done", file=sys.stderr)
