@@ -278,7 +278,7 @@ static void same_bits(struct context *c)
             expect_ok(c, whole->status, &whole->err, "one group");
             expect(c, whole->world_seen == RANKS && whole->first_seen == 0,
                    "one group: a world of %d, from %d on", whole->world_seen, whole->first_seen);
-            run_joined(c, &plans[k], way, process);
+            run_joined(c, &plans[k], (enum joined_way)way, process);
             for (int p = 0; p < PROCESSES; ++p) {
                 expect_ok(c, process[p]->status, &process[p]->err, "a group of two");
                 expect(c, process[p]->world_seen == RANKS && process[p]->first_seen == p * LOCAL,
@@ -306,7 +306,7 @@ static void failures(struct context *c)
             struct process *process[PROCESSES];
             case_release(c);
             case_note(c, "%s, way %d", bad[k].name, way);
-            run_joined(c, &bad[k], way, process);
+            run_joined(c, &bad[k], (enum joined_way)way, process);
             for (int p = 0; p < PROCESSES; ++p) {
                 const bool own = bad[k].fails >= 0 && bad[k].fails / LOCAL == p;
                 const char *needle = own          ? "broken on purpose"
