@@ -71,7 +71,7 @@ int dp_gpus(char *text, size_t bytes)
 static int bad_list(const char *text, const char *at, struct dp_error *err)
 {
     return dp_fail(err, DP_EINVAL,
-                   "devices '%.64s': '%.64s' is no list of GPUs, like cuda:0-3, cuda:0,0 or "
+                   "devices '%.64s': '%.64s' is not a list of GPUs, like cuda:0-3, cuda:0,0 or "
                    "cuda:all",
                    text, at);
 }

@@ -26,8 +26,8 @@ static const struct argp_option option_table[] = {
     {.name = "bytes",
      .key = 's',
      .arg = "SIZE",
-     .doc = "of the model (default 12Mi, of overlap 1Mi)"},
-    {.name = "rounds", .key = 'r', .arg = "N", .doc = "timed rounds (default 40, of overlap 20)"},
+     .doc = "size of the model (default 12Mi, for overlap 1Mi)"},
+    {.name = "rounds", .key = 'r', .arg = "N", .doc = "timed rounds (default 40, for overlap 20)"},
     {.name = "format", .key = 'f', .arg = "FORMAT", .doc = "text (default) or tsv"},
     {0}};
 
@@ -67,7 +67,7 @@ static error_t parse_bytes(struct bench_options *o, const char *arg, const struc
     const error_t status = parse_number(state, "bytes", arg, 4, (size_t)1 << 30, &o->bytes);
 
     if (status == 0 && o->bytes % sizeof(float) != 0)
-        return command_bad_option(state, "--bytes: %zu is no multiple of 4, a float's bytes",
+        return command_bad_option(state, "--bytes: %zu is not a multiple of 4, the size of a float",
                                   o->bytes);
     return status;
 }
@@ -208,11 +208,11 @@ int bench_main(int argc, char **argv)
         .parser = parse_option,
         .args_doc = "copies|overlap",
         .doc =
-            "Times a part of a step beside a peer, in turns, and compares every result."
+            "Times a part of a step against a peer, in turns, and checks every result."
             "\vcopies: replicate and reduce of a model against memcpy by the same threads, or on "
             "GPUs against copies from device to device between the same slots.\n"
             "overlap: a step of DistributedDataParallel without its reduction, the reduction "
-            "alone, and the whole step: what of the communication is hidden behind backward.\n\n"
+            "alone, and the whole step: how much communication backward hides.\n\n"
             "Exit status: 0 all results right, 1 one was wrong, 2 misuse. Speed never "
             "changes it."};
     struct arguments arguments = {0};

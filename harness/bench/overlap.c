@@ -165,11 +165,11 @@ static void print_text(const struct overlap *o)
     bounds(&s[HIDDEN], &lo, &hi);
     printf("%-24s %7.1f %%  %.1f .. %.1f\n", "hidden", 100 * s[HIDDEN].median, 100 * lo, 100 * hi);
     printf("Medians of rounds. Hidden, round by round: (step without + reduction - whole)\n"
-           "/ reduction; %.1f %% when only the last bucket is not. %zu gradients\n"
+           "/ reduction; %.1f %% if all but the last bucket are hidden. %zu gradients\n"
            "compared, all equal.\n",
            100.0 * (LAYERS - 1) / LAYERS, o->compared);
     if (o->unverified.text[0] != '\0')
-        printf("With each other only, not with the reference: %s\n", o->unverified.text);
+        printf("Compared with each other only, not with the reference: %s\n", o->unverified.text);
 }
 
 static int print(struct overlap *o, const char *command)
@@ -177,7 +177,7 @@ static int print(struct overlap *o, const char *command)
     for (int i = 0; i < KINDS; ++i)
         o->summary[i] = stats_summarise(o->sample[i], o->options->rounds, o->scratch);
     if (!isfinite(o->summary[HIDDEN].min) || !isfinite(o->summary[HIDDEN].max)) {
-        command_complain(command, "a round without a time of its own: no number");
+        command_complain(command, "a round took no measurable time: there is no result");
         return EXIT_FAILED;
     }
     if (o->options->format == BENCH_TSV)
@@ -222,11 +222,10 @@ static int try_rows(struct overlap *o, struct dp_group *group, bool *done, struc
     o->compared = 0;
     o->unverified.text[0] = '\0';
     if (status == 0 && !dp_ddp_overlaps(session.ddp))
-        status =
-            dp_fail(err, DP_EINVAL,
-                    "communicator '%s' of backend '%s' reduces behind backward, not beside it; "
-                    "use the backend cpu",
-                    dp_group_communicator(group), dp_group_backend(group));
+        status = dp_fail(err, DP_EINVAL,
+                         "communicator '%s' of backend '%s' reduces after backward, not during it; "
+                         "use the backend cpu",
+                         dp_group_communicator(group), dp_group_backend(group));
     for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
         status = first_step(o, &session, k, err);
     if (status == 0)

@@ -171,7 +171,7 @@ static int gpus_there(const char *command, const struct runner_options *options)
         _exit(ended);
     }
     if (child < 0 || child_wait(child, &status) || !WIFEXITED(status))
-        command_complain(command, "whether there are GPUs cannot be found out");
+        command_complain(command, "cannot find out whether there are GPUs");
     else
         ended = WEXITSTATUS(status);
     return ended;

@@ -87,12 +87,12 @@ static const char *changed(const struct impl_about *now, const struct impl_about
     if (!expected)
         return NULL;
     if (now->devices != expected->devices)
-        return "open says another number of devices than at first";
+        return "open reports a different number of devices than the first time";
     if (now->capabilities != expected->capabilities)
-        return "open says other capabilities than at first";
+        return "open reports different capabilities than the first time";
     for (int i = 0; i < IMPL_DIALECTS; ++i)
         if (now->dialect[i] != expected->dialect[i])
-            return "open declares another dialect than at first";
+            return "open declares a different dialect than the first time";
     return NULL;
 }
 

@@ -142,14 +142,14 @@ void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
     fputc('\n', stream);
     survivors(stream, matrix);
     if (others > 0)
-        fprintf(stream, "!         %zu caught by cases of other rules than their own only\n",
+        fprintf(stream, "!         %zu caught only by cases of rules other than their own\n",
                 others);
-    fprintf(stream, "cases     %zu, of which ", matrix->n_tests);
+    fprintf(stream, "cases     %zu: ", matrix->n_tests);
     if (matrix->options->until_caught)
-        fputs("a mutant ran those up to the first that caught it", stream);
+        fputs("each mutant ran until the first case that caught it", stream);
     else
         fprintf(stream, "%zu catch no mutant", count_idle(matrix));
-    fprintf(stream, "; %zu more need what the mutants lack\n", matrix->left_out);
+    fprintf(stream, "; %zu more need capabilities that the mutants lack\n", matrix->left_out);
     snprintf(text, sizeof text, "%zu of %zu mutants caught (%.1f s)", matrix->n - alive, matrix->n,
              matrix->seconds);
     fprintf(stream, "%-9s %s\n", alive > 0 ? "FAIL" : "PASS", text);

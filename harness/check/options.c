@@ -29,7 +29,10 @@ static const struct argp_option option_table[] = {
      .key = 'O',
      .arg = "TEXT",
      .doc = "a text that the implementation reads"},
-    {.name = "backend", .key = 'b', .arg = "cpu|cpu-ref", .doc = "of the reference (default cpu)"},
+    {.name = "backend",
+     .key = 'b',
+     .arg = "cpu|cpu-ref",
+     .doc = "backend of the reference (default cpu)"},
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
@@ -130,7 +133,7 @@ static error_t parse_profiles(const struct argp_state *state, const char *arg,
             options->profiles |= runner_profiles[index].bit;
     }
     if (status == 0 && options->profiles == 0)
-        return command_bad_option(state, "--profile: '%.40s' names none", arg);
+        return command_bad_option(state, "--profile: '%.40s' names no profile", arg);
     return status;
 }
 
@@ -272,7 +275,7 @@ static int check_options(const char *command, const struct runner_options *optio
         return refuse(command, "--list and --rules print text and run nothing: not with --format, "
                                "--out or --mutants");
     if (options->rules && (options->only[0] != '\0' || options->profile[0] != '\0'))
-        return refuse(command, "--rules can be cut down with --area only");
+        return refuse(command, "--rules can be narrowed with --area only");
     if (options->has_backend && options->impl[0] != '\0' && !reference)
         return refuse(command, "--backend is the reference's: use --impl-options with --impl");
     return options->mutants || options->until_caught ? check_mutant_options(command, options) : 0;
@@ -297,12 +300,13 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     const struct argp argp = {
         .options = option_table,
         .parser = parse_option,
-        .doc = "Tests an implementation of data parallelism, rule by rule, each case in a process "
-               "of its own.\vA missing capability that a profile requires is a failure, so exit "
-               "status 0 means that all of it was tested, as far as there are devices for it "
-               "(--require-devices). Exit status: 0 all passed (some may be "
-               "skipped), 1 a case failed, 2 misuse, nothing selected, or a case is broken: no "
-               "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
+        .doc =
+            "Tests an implementation of data parallelism, rule by rule, each case in a process "
+            "of its own.\vA missing capability that a profile requires is a failure, so exit "
+            "status 0 means that the whole profile was tested, except cases that need more devices "
+            "(--require-devices). Exit status: 0 all passed (some may be "
+            "skipped), 1 a case failed, 2 misuse, nothing selected, or a case is broken: no "
+            "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
 
     *options = (struct runner_options){.jobs = 1};
     read_program(options->program, sizeof options->program);

@@ -245,7 +245,7 @@ static void take_verdict(struct runner_process *process)
 
     if (!process->opened || message->index != job->next || job->next >= job->n ||
         message->verdict > CHECK_BROKEN) {
-        damage(process, "the process sent a verdict that nobody asked for");
+        damage(process, "the process sent an unexpected verdict");
         return;
     }
     result = job->result[job->next];
@@ -278,7 +278,7 @@ void runner_process_take(struct runner_process *process)
 
     message->reason[sizeof message->reason - 1] = '\0';
     if (message->token != process->token) {
-        damage(process, "something else than the suite wrote into the pipe of the results");
+        damage(process, "something other than the suite wrote into the pipe for results");
         return;
     }
     switch (message->kind) {

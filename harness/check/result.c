@@ -257,7 +257,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     }
     few = for_want_of_devices(run);
     if (few > 0)
-        snprintf(sentence + used, RUNNER_TEXT - used, " (%zu for want of devices)", few);
+        snprintf(sentence + used, RUNNER_TEXT - used, " (%zu because of too few devices)", few);
     switch (runner_exit(run)) {
     case EXIT_PASSED:
         return "PASS";

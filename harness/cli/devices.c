@@ -188,9 +188,9 @@ static void print_gpus(const struct record_devices *d)
     if (d->n_slots == 0 || strcmp(d->slot[0].kind, "cuda") != 0)
         return;
     if (strcmp(d->communicator, "peer-staged") == 0)
-        puts("  no peer access between some of them: what one needs of another is staged");
+        puts("  no peer access between some of them: their transfers go through the host");
     if (d->oversubscribed)
-        puts("  several slots on one GPU: evidence that it works, none of performance");
+        puts("  several slots on one GPU: evidence of correctness, not of performance");
 }
 
 static void print_versions(const struct dp_machine *m)

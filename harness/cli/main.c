@@ -23,13 +23,13 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"devices", devices_main, "what is here: devices, core sets, caches, memory, versions"},
-    {"tutorial", tutorial_main, "the sizes log of the PyTorch data-parallel tutorial"},
+    {"devices", devices_main, "list devices, core sets, caches, memory and versions"},
+    {"tutorial", tutorial_main, "print the sizes that PyTorch's data-parallel tutorial prints"},
     {"sweep", sweep_main, "measure and verify workloads x device counts x batches"},
     {"report", report_main, "turn records into a page, figures and a table"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
-    {"train", train_main, "train a model on real data, on some devices or against others"},
-    {"bench", bench_main, "parts of a step: copies beside memcpy, reductions beside backward"},
+    {"train", train_main, "train a model on real data, and compare device lists"},
+    {"bench", bench_main, "time copies against memcpy, and all-reduce against backward"},
     {"cell", cell_main, NULL},
 };
 

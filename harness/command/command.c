@@ -157,7 +157,7 @@ error_t command_once(const struct argp_state *state, const struct argp_option ta
         if (table[i].key != key)
             continue;
         if (*seen & bit)
-            return command_bad_option(state, "--%s is there twice", table[i].name);
+            return command_bad_option(state, "--%s is given twice", table[i].name);
         *seen |= bit;
     }
     return 0;

@@ -120,7 +120,7 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
         if (verify_has_ranks(&options->workload[i]))
             continue;
         snprintf(why->text, sizeof why->text,
-                 "--workload %s is in part on the host: with --mode ddp a rank has all of its "
+                 "--workload %s is partly on the host, but with --mode ddp a rank has its whole "
                  "model on one device",
                  options->workload[i].name);
         return -1;
@@ -132,7 +132,7 @@ static int check_ranks(const struct plan_options *options, struct text_error *wh
             continue;
         snprintf(why->text, sizeof why->text,
                  "--counts has %zu, but --mode ddp is verified on 1, 2, 4, 8, ... devices only: "
-                 "other means are not exact; name the counts, like --counts 1,2",
+                 "the means of other counts are not exact; name the counts, like --counts 1,2",
                  count);
         return -1;
     }

@@ -93,7 +93,7 @@ static int read_workload(const struct plan_option *option, const char *value,
         return -1;
     for (size_t i = 0; i < plan->n_workloads; ++i)
         if (strcmp(plan->workload[i].name, workload->name) == 0) {
-            snprintf(why->text, sizeof why->text, "%s is there twice", workload->name);
+            snprintf(why->text, sizeof why->text, "%s is given twice", workload->name);
             return -1;
         }
     ++plan->n_workloads;
@@ -292,14 +292,14 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "launches",
      .key = 'l',
      .arg = "L",
-     .doc = "runs every cell L times, each time in a new process: L rounds over all cells, each in "
+     .doc = "run every cell L times, each time in a new process: L rounds over all cells, each in "
             "an order of its own (default 1; intervals need 6)",
      .read = read_launches,
      .write = write_launches},
     {.name = "seed",
      .key = 's',
      .arg = "S",
-     .doc = "of the order of cells and of the data",
+     .doc = "seed of the order of cells and of the data",
      .ask = ask_seed,
      .read = read_seed,
      .write = write_seed},

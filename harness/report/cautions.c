@@ -104,7 +104,7 @@ static void about_starts(struct text_out *out, const struct report *report, cons
 
     if (report->peer && strcmp(report->peer->machine_instance, first->machine_instance) != 0)
         caution(out, before, after,
-                "The comparison with PyTorch and run %.8s are not of one start of one machine.",
+                "The comparison with PyTorch and run %.8s are not from one boot of one machine.",
                 first->run_id);
     for (size_t r = 1; r < report->n_runs; ++r) {
         const struct record_run *run = report->run[r].run;
@@ -112,8 +112,8 @@ static void about_starts(struct text_out *out, const struct report *report, cons
         if (strcmp(run->machine_instance, first->machine_instance) == 0)
             continue;
         caution(out, before, after,
-                "Runs %.8s and %.8s are not of one start of one machine: it was started again in "
-                "between, or they are two machines of one class. Their times need not be alike.",
+                "Runs %.8s and %.8s are not from one boot of one machine: it was rebooted in "
+                "between, or these are two machines of one class. Their times may differ.",
                 first->run_id, run->run_id);
         return;
     }
@@ -131,7 +131,7 @@ static void about_files(struct text_out *out, const struct report *report, const
             caution(out, before, after, "Run %.8s is incomplete: %zu of %zu %s are there%s.", id,
                     run->counts.planned - run->counts.missing, run->counts.planned,
                     run->run->launches > 1 ? "launches" : "cells",
-                    run->ended ? "" : ", and it has not come to its end");
+                    run->ended ? "" : ", and it has not ended");
         else if (!run->ended)
             caution(out, before, after, "Run %.8s has no end line: its file was cut short.", id);
         if (!run->sealed)
@@ -161,7 +161,7 @@ static void about_runs(struct text_out *out, const struct report *report, const 
         if (run->load_avg[0] > 0.5 * run->usable_pus)
             caution(out, before, after,
                     "When run %.8s began, the load was %.1f on %d usable processing units: if that "
-                    "was other work, it is in the times.",
+                    "was other work, it affected the times.",
                     run->run_id, run->load_avg[0], run->usable_pus);
     }
 }
@@ -197,13 +197,13 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 counts.oversubscribed, counts.points);
     if (counts.shared > 0)
         caution(out, before, after,
-                "%zu of %zu cells had several slots on one GPU: evidence that it works, never of "
+                "%zu of %zu cells had several slots on one GPU: evidence of correctness, not of "
                 "performance.",
                 counts.shared, counts.points);
     if (counts.slowed > 0)
         caution(out, before, after,
                 "%zu of %zu cells ran with transfers that were made slower on purpose: their times "
-                "are those of no machine.",
+                "do not describe any machine.",
                 counts.slowed, counts.points);
     if (counts.unsteady > 0)
         caution(out, before, after,

@@ -103,7 +103,7 @@ static const char *const titles[REPORT_FIGURES] = {
     [REPORT_FIGURE_SHARDS] = "Shards",
     [REPORT_FIGURE_DISTRIBUTION] = "Step times",
     [REPORT_FIGURE_PEER] = "Side by side",
-    [REPORT_FIGURE_MODES] = "DataParallel beside DistributedDataParallel",
+    [REPORT_FIGURE_MODES] = "DataParallel and DistributedDataParallel",
     [REPORT_FIGURE_OVERLAP] = "Communication and what is hidden of it",
 };
 

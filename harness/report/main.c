@@ -26,7 +26,7 @@ struct arguments {
 };
 
 static const struct argp_option option_table[] = {
-    {"out", 'o', "DIR", 0, "Write the report into DIR, which is made if need be (required)", 0},
+    {"out", 'o', "DIR", 0, "Write the report into DIR, which is created if missing (required)", 0},
     {"check", 'c', "FILE", 0,
      "A result of `lockstep check --format json`: adds a page about conformance", 0},
     {"peer", 'p', "FILE", 0,
@@ -40,7 +40,7 @@ static const char documentation[] =
     "shards, distribution; of DistributedDataParallel modes and overlap; with --peer peer. "
     "Prints the path of the page. With --check also DIR/conformance.html; without record files "
     "only that, and with --peer a page about the comparison only.\n\n"
-    "Of cells with equal id and run, the one in the later file counts.\n\n"
+    "If two cells have the same id and run, the one in the later file counts.\n\n"
     "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
     "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
     "result of --check is not a pass; 2 misuse, "

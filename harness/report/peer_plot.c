@@ -126,7 +126,7 @@ static int write_panel(struct plot *plot, const struct peer_record *record,
     snprintf(frame.words[PLOT_TITLE], REPORT_CELL_TEXT, "%s, batch %zu", cell->workload,
              cell->batch);
     plot_fit(frame.words[PLOT_TITLE], WIDTH - 40, 17);
-    snprintf(frame.words[PLOT_NOTE], REPORT_CELL_TEXT, "%d devices or processes%s; less is better",
+    snprintf(frame.words[PLOT_NOTE], REPORT_CELL_TEXT, "%d devices or processes%s; lower is better",
              record->devices, record->oversubscribed ? ", more than cores: no evidence" : "");
     frame.title = plot->height + 24;
     frame.note = plot->height + 46;

@@ -89,7 +89,7 @@ void report_peer_tables(struct text_out *out, const struct peer_record *record)
 
     fputs("<h3>Step times</h3>\n", out->file);
     step_table(out, record);
-    fputs("<h3>Ratios: below 1 lockstep is faster; of a speed-up, more is better</h3>\n",
+    fputs("<h3>Ratios: below 1, lockstep is faster; for a speed-up, higher is better</h3>\n",
           out->file);
     ratio_table(out, record);
     fputs("<h3>How it was measured</h3>\n<dl>\n", out->file);

@@ -29,7 +29,8 @@ static int look(const char *command, const struct sweep_options *options, struct
     if ((status = command_open_group(command, &config, options->required, &group)))
         return status;
     if (provenance_read(group, &machine, run)) {
-        command_complain(command, "cannot read what machine this is: memory or files are short");
+        command_complain(
+            command, "cannot identify this machine: too little memory or too few file descriptors");
         status = EXIT_FAILED;
     }
     dp_group_close(group);
@@ -47,7 +48,7 @@ static _Noreturn void look_and_tell(const char *command, const struct sweep_opti
         const ssize_t n = write(output, at, (size_t)(end - at));
 
         if (n < 0 && errno != EINTR) {
-            command_complain(command, "cannot tell what devices there are: %s", strerror(errno));
+            command_complain(command, "cannot list the devices: %s", strerror(errno));
             exit(EXIT_FAILED);
         }
         at += n > 0 ? n : 0;

@@ -247,11 +247,11 @@ static void print_summary(const struct sweep *sweep, int status)
     }
     fprintf(stderr, "  records   %s\n", sweep->output.path);
     if (strcmp(sweep->run.source, "measured") != 0)
-        fprintf(stderr, "  note      %s: no result of a GPU\n", sweep->run.source);
+        fprintf(stderr, "  note      %s: not a result from a GPU\n", sweep->run.source);
     if (strcmp(BUILD_NOTE, "") != 0)
         fprintf(stderr, "  note      %s\n", BUILD_NOTE);
     if (status == EXIT_INTERRUPTED)
-        fprintf(stderr, "  interrupted; the same command%s%s%s goes on\n",
+        fprintf(stderr, "  interrupted; to continue, run the same command%s%s%s\n",
                 sweep->options.resume ? "" : " with --resume", named ? "" : " --out ",
                 named ? "" : sweep->output.path);
     printf("%s\n", sweep->output.path);

@@ -254,16 +254,17 @@ int train_parse(int argc, char **argv, struct train_options *options)
     const struct argp argp = {
         .options = option_table,
         .parser = parse_option,
-        .doc = "Trains a model on real data, data-parallel, and tests it on a fifth that it was "
-               "not trained on."
-               "\vPrints the test accuracy of each seed, and their median, on standard output. "
-               "With --against also whether both trainings did the same: bit for bit in "
-               "steps on whole numbers, and on the data not further apart than rounding alone "
-               "drives trainings of the other side.\n\n"
-               "Exit status: 0 all done and held; 1 --require was missed, --against does not "
-               "hold, a loss is not finite, a named device is missing, or the figure could not "
-               "be drawn; 2 misuse, unreadable input or unwritable output; 77 cuda:all where there "
-               "are no GPUs; 130 interrupted (--save has the weights of the last step)."};
+        .doc =
+            "Trains a model on real data, data-parallel, and tests it on a fifth that it was "
+            "not trained on."
+            "\vPrints the test accuracy of each seed, and their median, on standard output. "
+            "With --against also whether both trainings did the same: bit for bit in "
+            "steps on whole numbers, and on the data no further apart than trainings of the other "
+            "side that differ in rounding only.\n\n"
+            "Exit status: 0 all done and held; 1 --require was missed, --against does not "
+            "hold, a loss is not finite, a named device is missing, or the figure could not "
+            "be drawn; 2 misuse, unreadable input or unwritable output; 77 cuda:all where there "
+            "are no GPUs; 130 interrupted (--save has the weights of the last step)."};
 
     *options = (struct train_options){.model = "mlp",
                                       .data = "digits",

@@ -89,7 +89,7 @@ static void show_exact(FILE *stream, const struct train_against *against)
         fprintf(stream, "exact steps: %zu on whole numbers, all bits equal\n",
                 against->exact_steps);
     if (against->reference_steps > 0 && !against->inexact.here)
-        fprintf(stream, "             %zu of them are those of a float64 model\n",
+        fprintf(stream, "             %zu of them equal those of a float64 model\n",
                 against->reference_steps);
     if (against->exact_why[0] != '\0')
         fprintf(stream, "exact steps: %s: %s\n", against->exact_steps > 0 ? "no more" : "none",

@@ -92,7 +92,7 @@ static int open_data(struct session *s)
     }
     if (s->model.table > 0 && o->ddp) {
         command_complain(s->command,
-                         "--mode ddp: %s has a table on the host, and a rank all of its "
+                         "--mode ddp: %s has a table on the host, but a rank has its whole "
                          "model on one device",
                          s->model.name);
         return EXIT_MISUSE;
@@ -130,7 +130,7 @@ static void tell_batch(const struct session *s)
     const size_t ranks = (size_t)dp_group_size(s->group);
 
     if (o->ddp && o->batch != s->asked)
-        fprintf(stderr, "batch: %zu rows, %zu for each of %zu ranks (%zu are no multiple)\n",
+        fprintf(stderr, "batch: %zu rows, %zu for each of %zu ranks (%zu is not a multiple)\n",
                 o->batch, o->batch / ranks, ranks, s->asked);
 }
 
@@ -193,8 +193,7 @@ static int open_record(struct session *s)
     if (s->options.out[0] == '\0')
         return 0;
     if (stat(s->options.out, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0) {
-        command_complain(s->command, "--out: %.200s holds something already: name a new file",
-                         s->options.out);
+        command_complain(s->command, "--out: %.200s is not empty: name a new file", s->options.out);
         return EXIT_MISUSE;
     }
     if (output_open(&s->output, s->options.out, false, &why) == 0 &&

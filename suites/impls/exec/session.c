@@ -108,7 +108,7 @@ static int judge(struct answer *a, const struct process *p)
     error = json_object_get(a->root, "error");
     if (!json_is_integer(id) || json_integer_value(id) != a->session->last_id)
         return session_break(a->session, a->err,
-                             "%s: the answer has not the id %lld of the request: '%s'", a->op,
+                             "%s: the answer does not have the id %lld of the request: '%s'", a->op,
                              (long long)a->session->last_id, excerpt);
     if ((a->ok == NULL) == (error == NULL))
         return session_break(a->session, a->err,

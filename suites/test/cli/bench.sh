@@ -89,7 +89,7 @@ refuse "'virt:1'.*2 devices" "$lockstep" bench copies --devices virt:1
 refuse "'host'.*2 devices" "$lockstep" bench copies --devices host
 refuse "'virt:2+lag'.*late" "$lockstep" bench copies --devices virt:2+lag
 refuse '"-1"' "$lockstep" bench copies --devices virt:2 --bytes=-1
-refuse '10 is no multiple of 4' "$lockstep" bench copies --devices virt:2 --bytes 10
+refuse '10 is not a multiple of 4' "$lockstep" bench copies --devices virt:2 --bytes 10
 refuse '"0"' "$lockstep" bench copies --devices virt:2 --rounds 0
 refuse 'twice' "$lockstep" bench copies --rounds 2 --rounds 3
 refuse '"json".*text' "$lockstep" bench copies --format json

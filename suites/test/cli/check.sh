@@ -51,7 +51,7 @@ fake 2 abort 'died of signal 6 .*, in split'
 fake 2 hang 'no answer after 0.3 s, in split; killed' --limit 0.3 --jobs 2
 fake 2 exit0 'ended with status 0 and without an answer, in split'
 fake 2 exit3 'ended with status 3 and without an answer, in split'
-fake 2 forge 'something else than the suite wrote'
+fake 2 forge 'something other than the suite wrote'
 fake 2 close 'ended with status 3'
 fake 2 close-crash 'died of signal 11 .*, in close'
 fake 0 noise '2 of 2 cases passed'
@@ -223,7 +223,7 @@ few()
     tr -s ' \n' '  ' <out >flat
     grep -q -- "$3" flat || { cat out >&2; fail "on $1 devices: no '$3'"; }
 }
-few 1 77 '0 of 3 cases passed, 3 skipped (3 for want of devices)'
+few 1 77 '0 of 3 cases passed, 3 skipped (3 because of too few devices)'
 few 2 0 'with 2 devices: 3 of 3 cases passed ([0-9]'
 few 3 0 'with 3 devices: 3 of 3 cases passed ([0-9]'
 few 4 0 'with 4 devices: 3 of 3 cases passed ([0-9]'

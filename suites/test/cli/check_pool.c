@@ -52,7 +52,7 @@ static const struct scene scenes[] = {
     {"refuses to open", "open-error", RUNNER_SHARED, 0, "BBNNNN", "no ?[31mdriver"},
     {"dies when closed", "close-crash", RUNNER_SHARED, 0, "PPPPPB", "signal 11"},
     {"dies when closed, a session each", "close-crash", RUNNER_EACH, 0, "BBBBBB", ", in close"},
-    {"forges", "forge@3", RUNNER_SHARED, 0, "PPBPPB", "something else than the suite"},
+    {"forges", "forge@3", RUNNER_SHARED, 0, "PPBPPB", "something other than the suite"},
     {"closes everything", "close@3", RUNNER_SHARED, 0, "PPBPPB", "status 3"},
     {"is wrong", "wrong", RUNNER_SHARED, 0, "PPPPPP", ""},
     {"talks and dies", "noise-crash@4", RUNNER_SHARED, 0, "PPPBPP", "said: ?[31mlast words"},

@@ -73,10 +73,10 @@ refuse 'is missing' "$lockstep" sweep --devices virt:+lag
 for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--out a.jsonl' \
     '--resume' '--seed 1' '--seconds 1' '--steps 1:2' '--bind none' '--timeout 99' \
     '--mode dp' '--bucket 1' '--scaling weak' '--launches 2' '--graphs on'; do
-    refuse "${option%% *} is there twice" "$lockstep" sweep $option $option
+    refuse "${option%% *} is given twice" "$lockstep" sweep $option $option
 done
-refuse '--backend is there twice' "$lockstep" devices --backend cpu --backend cpu-ref
-refuse '--devices is there twice' "$lockstep" tutorial --devices host --devices virt:1
+refuse '--backend is given twice' "$lockstep" devices --backend cpu --backend cpu-ref
+refuse '--devices is given twice' "$lockstep" tutorial --devices host --devices virt:1
 [ ! -e a.jsonl ] || fail "a refused sweep made a file"
 
 # A grid that the header cannot hold, and steps that a record cannot hold, leave no file.
@@ -123,7 +123,7 @@ refuse "^lockstep: unknown command 'swep'" "$lockstep" help swep
 expect_status 0 "$lockstep" help sweep
 grep -q '^Usage: lockstep sweep' out || fail "$(cat out)"
 for option in '--out a' '--check a' '--peer a'; do
-    refuse "^lockstep report: ${option% a} is there twice" "$lockstep" report a.jsonl $option $option
+    refuse "^lockstep report: ${option% a} is given twice" "$lockstep" report a.jsonl $option $option
 done
 [ ! -e a ] || fail "a refused report made a folder"
 other="unknown backend 'cuda'" # in a build without CUDA

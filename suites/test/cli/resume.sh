@@ -166,7 +166,7 @@ kill -HUP "$sweep"
 status=0
 wait "$sweep" || status=$?
 [ "$status" -eq 130 ] || fail "status $status after a hang-up"
-expect_count 1 'interrupted; the same command goes on' err
+expect_count 1 'interrupted; to continue, run the same command' err
 expect_count 1 '"interrupted":true' held.jsonl
 
 # Ctrl-C: status 130, an end record that says so, and nothing lost.

@@ -53,7 +53,7 @@ grep -q '^virt:2 against virt:1: holds$' out || fail "ddp: $(cat out)"
 expect_count 0 '^batch:' err
 expect_status 0 "$lockstep" train --mode ddp --devices virt:3 --against virt:1 --epochs 2 \
     --save ranks.weights --out ranks.jsonl
-grep -q '^batch: 33 rows, 11 for each of 3 ranks (32 are no multiple)$' err || fail "$(cat err)"
+grep -q '^batch: 33 rows, 11 for each of 3 ranks (32 is not a multiple)$' err || fail "$(cat err)"
 grep -q '^exact steps: none: the mean over 3 ranks rounds' out || fail "$(cat out)"
 grep -q '^virt:3 against virt:1: holds$' out || fail "ddp: $(cat out)"
 expect_count 1 '"batch":33' ranks.jsonl
@@ -68,7 +68,7 @@ for model in blocks mixed; do
     expect_status 0 "$lockstep" train --model $model --data random --devices virt:3 \
         --against host --epochs 2 --save $model.weights
     grep -q '^exact steps: 8 on whole numbers, all bits equal$' out || fail "$model: $(cat out)"
-    expect_count 1 '^             8 of them are those of a float64 model$' out
+    expect_count 1 '^             8 of them equal those of a float64 model$' out
     grep '^seed 1' out | sed 's/ after.*//' >wanted
     expect_status 0 "$lockstep" train --model $model --data random --devices host --epochs 0 \
         --load $model.weights

@@ -141,12 +141,12 @@ refuse 'virt:0' "$lockstep" train --against virt:0
 refuse 'needs --against' "$lockstep" train --against-backend cpu
 refuse 'leave out --seeds' "$lockstep" train --against virt:1 --seeds 2
 refuse 'leave out --seeds' "$lockstep" train --save a --seeds 2
-refuse '--epochs is there twice' "$lockstep" train --epochs 1 --epochs 1
+refuse '--epochs is given twice' "$lockstep" train --epochs 1 --epochs 1
 
 # One file for two things: one of them would be lost.
 cp few.csv many.csv
 refuse 'few.csv is the file of --data' "$lockstep" train --data few.csv --save ./../train_input/few.csv
 refuse '--save both is the file of --out' "$lockstep" train --save both --out both
 cmp few.csv many.csv || fail "weights are in the place of the data"
-refuse 'holds something already' "$lockstep" train --epochs 1 --out curve.jsonl
+refuse 'is not empty' "$lockstep" train --epochs 1 --out curve.jsonl
 refuse 'cannot make the directory' "$lockstep" train --epochs 1 --figure curve.jsonl/figure

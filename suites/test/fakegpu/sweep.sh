@@ -12,7 +12,7 @@ has()
 sh "$(dirname "$0")/../gpu/sweep.sh" "$lockstep" "$folder/all" simulated
 expect_status 0 "$lockstep" sweep --devices cuda:0-2 --batch 10,64 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out gpus.jsonl
-has 'note  *simulated: no result of a GPU' err
+has 'note  *simulated: not a result from a GPU' err
 expect_count 1 '"schema":"lockstep/run/' gpus.jsonl
 expect_count 1 '"source":"simulated"' gpus.jsonl
 has '"model":"Fake GPU","bus":"0000:12:00.0"' gpus.jsonl

@@ -105,7 +105,7 @@ close-crashes|the process died of signal 11 (Segmentation fault), in close
 no-such-habit|open failed (status 1): no habit 'no-such-habit'
 END
     rm -f opened
-    habit BROKEN open-shrinks SPLIT-02.idle "open says another number of devices than at first"
+    habit BROKEN open-shrinks SPLIT-02.idle "open reports a different number of devices than the first time"
     habit FAIL open-host-devices CPU-01.values "a session with host_only has devices"
     # What is no fault must not become one.
     check 0 "1 of 1 cases passed" --only SPLIT-01.order --impl "$objects/habit.so"
@@ -123,7 +123,7 @@ BROKEN|scatter-aborts|the process died of signal 6 (Aborted), in scatter
 BROKEN|scatter-exits|the process ended with status 0 and without an answer, in scatter
 BROKEN|scatter-recurses|the process died of signal 
 BROKEN|scatter-closes|and without an answer
-BROKEN|scatter-forges|something else than the suite wrote into the pipe of the results
+BROKEN|scatter-forges|something other than the suite wrote into the pipe for results
 BROKEN|scatter-broken|scatter: the adapter lost its licence server
 BROKEN|reset-fails|reset failed (status 4): somebody still holds device 2
 FAIL|scatter-behind|scatter wrote outside an output's room of
@@ -175,7 +175,7 @@ BROKEN|rubbish|split: the answer is not a JSON object: 'Loading weights?[31m... 
 BROKEN|half|split: only half a line within 0.5 s: '{"id":3,"ok":
 BROKEN|half-and-die|split: the process ended in the middle of a line
 BROKEN|gigabyte|split: wrote more than the 1048576 bytes that an answer can have
-BROKEN|wrong-id|split: the answer has not the id 3 of the request: '{"id":4,
+BROKEN|wrong-id|split: the answer does not have the id 3 of the request: '{"id":4,
 BROKEN|no-ok|split: the answer must have one of 'ok' and 'error'
 BROKEN|twice|split: wrote more than one line
 BROKEN|nan|split: the answer is not a JSON object

@@ -256,7 +256,7 @@ test_unpaired() {
     report 1 first.jsonl --out out
     one_line '100 of 600 planned launches are verified'
     has out/index.html 'Of 600 planned launches, 100 were measured and 100 verified; 500 not run.'
-    has out/index.html 'Run feedface is incomplete: 100 of 600 launches are there, and it has not come to its end.'
+    has out/index.html 'Run feedface is incomplete: 100 of 600 launches are there, and it has not ended.'
     has out/summary.md 'Run feedface is incomplete: 100 of 600 launches are there'
     has out/index.html 'Launches of each run'
     has_not out/index.html 'no launch in common'
@@ -416,11 +416,11 @@ test_classes() {
     class c1 b1 '' '' good.jsonl one.jsonl
     class c1 b2 '' '' other-machine.jsonl two.jsonl
     page one.jsonl two.jsonl
-    count_is out/index.html 'are not of one start of one machine' 1
+    count_is out/index.html 'are not from one boot of one machine' 1
     has out/index.html 'All 160 planned'
     class c1 b1 '' '' other-machine.jsonl two.jsonl
     page one.jsonl two.jsonl
-    has_not out/index.html 'are not of one start of one machine'
+    has_not out/index.html 'are not from one boot of one machine'
     [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
     # Another environment, or a commit that nobody knows, is another variant.
     class c1 b1 '' 'OMP_NUM_THREADS=2 <b>' other-machine.jsonl two.jsonl
@@ -478,7 +478,7 @@ test_different() {
     for pair in 'one.jsonl two.jsonl' 'two.jsonl again.jsonl'; do
         # shellcheck disable=SC2086 # two words are wanted
         both $pair
-        has out/index.html 'cells had several slots on one GPU: evidence that it works'
+        has out/index.html 'cells had several slots on one GPU: evidence of correctness'
     done
     [ "$points" -eq 20 ] || fail "cuda:0,1 and cuda:0,0 are $points points"
     has out/summary.md '10 of 20 cells had several slots on one GPU'
