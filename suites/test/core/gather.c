@@ -133,6 +133,38 @@ static void nothing(struct context *c)
     refuse(c, &part, 1, -3, slot, DP_EINVAL, "-3", NULL);
 }
 
+/* A part on the host is refused wherever it stands. */
+static void host_parts(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot **slots = first_slots(c, group, 2);
+    for (int on_host = 0; on_host < 3; ++on_host) {
+        case_note(c, "part %d", on_host);
+        struct dp_tensor parts[3];
+        for (int i = 0; i < 3; ++i) {
+            struct dp_slot *slot = i == on_host ? dp_group_host(group) : slots[i % 2];
+            parts[i] = make_matrix(c, slot, 2, 2, sequence(c, 4, 1.0, 1.0));
+        }
+        refuse(c, parts, 3, 0, slots[0], DP_EDEVICE, "host", NULL);
+        refuse(c, &parts[on_host], 1, 0, slots[0], DP_EDEVICE, "host", NULL);
+    }
+}
+
+/* The result wants a gradient when any part does. */
+static void needs_grad(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    struct dp_slot **slots = first_slots(c, group, 2);
+    for (int wanted = 0; wanted < 4; ++wanted) {
+        case_note(c, "parts %#x", (unsigned)wanted);
+        struct dp_tensor *parts = parts_of(c, slots, (size_t[]){2, 1}, 2, 3);
+        parts[0].needs_grad = (wanted & 1) != 0;
+        parts[1].needs_grad = (wanted & 2) != 0;
+        const struct dp_tensor out = gather(c, parts, 2, 0, slots[1]);
+        expect(c, out.needs_grad == (wanted != 0), "needs_grad is %d", (int)out.needs_grad);
+    }
+}
+
 static void is_a_copy(struct context *c)
 {
     for (int n = 1; n <= 2; ++n) {
@@ -227,6 +259,8 @@ static const struct test_case cases[] = {
     {"gather/scalars", "GATH-05 GATH-07 DIM-06", scalars},
     {"gather/mismatch", "GATH-03 GATH-07 ERR-03", mismatch},
     {"gather/nothing", "GATH-09", nothing},
+    {"gather/host-parts", "GATH-09 ERR-01", host_parts},
+    {"gather/needs-grad", "GRAD-09", needs_grad},
     {"gather/is-a-copy", "GATH-13", is_a_copy},
     {"gather/dtypes", "GATH-12", dtypes},
     {"gather/recorded-sizes", "GATH-02 GATH-04", recorded_sizes},
