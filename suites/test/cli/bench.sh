@@ -76,7 +76,7 @@ expect_status 0 "$lockstep" bench overlap --devices virt:2+20us --bytes 16Ki --r
 expect_count 0 '.\{81\}' out
 expect_count 1 '^hidden .* %  [0-9.]* .. [0-9.]*$' out
 expect_count 1 ' range$' out
-refuse "staged.*behind backward" "$lockstep" bench overlap --devices virt:2 --bytes 16Ki \
+refuse "staged.*after backward" "$lockstep" bench overlap --devices virt:2 --bytes 16Ki \
     --backend cpu-ref
 refuse '4096 are too few for 15 layers, at least 4320' "$lockstep" bench overlap --bytes 4Ki
 refuse "'virt:2+lag'.*late" "$lockstep" bench overlap --devices virt:2+lag

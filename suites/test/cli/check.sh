@@ -189,7 +189,7 @@ misuse 'twice' --jobs 1 --jobs 2
 misuse 'stray' stray
 misuse 'regular file' --out /dev/null
 misuse 'no/such/folder' --out no/such/folder/a.json
-misuse 'none' --profile ,
+misuse 'names no profile' --profile ,
 misuse 'names nothing' --only ,
 [ -c /dev/null ] || fail "/dev/null was replaced"
 
