@@ -26,7 +26,7 @@ static uint64_t mix(uint64_t z)
 static uint64_t next_key(const struct dropout *l, struct dp_run *run, const struct dp_slot *slot)
 {
     const int rank = dp_is_host(slot) ? -1 : slot->group->first + slot->info.index;
-    const uint64_t device = (uint64_t)(rank + 1); /* the host is 0 */
+    const uint64_t device = (uint64_t)rank + 1u; /* the host is 0 */
     return mix(mix(mix(l->seed) ^ device) ^ run->draws++);
 }
 
