@@ -309,6 +309,27 @@ static void other_group(struct context *c)
     }
 }
 
+/* A module that got a parameter since it was wrapped has one that no replica knows. */
+static void added_later(struct context *c)
+{
+    for (int k = 1; k <= 3; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct golden g;
+        golden_open(c, &g, k);
+        struct dp_param *later = NULL;
+        struct dp_error err = {0};
+        expect_ok(c, dp_module_add_param(g.linear, "later", DP_F32, 1, (size_t[]){2}, &later, &err),
+                  &err, "dp_module_add_param");
+        move_module(c, g.linear, g.ids[0]);
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+        struct dp_tensor out[DP_MAX_IO];
+        int n_out = 0;
+        expect_error(c, dp_forward(g.wrapper, g.run, &x, 1, out, &n_out, &err), DP_EINVAL, &err,
+                     "after it was wrapped", NULL);
+    }
+}
+
 static const struct test_case cases[] = {
     {"error/in-forward", "APPLY-08 APPLY-09 APPLY-10 APPLY-12 ERR-02 ERR-08", in_forward},
     {"error/in-backward", "APPLY-12 ERR-02 ERR-08", in_backward},
@@ -318,5 +339,6 @@ static const struct test_case cases[] = {
     {"error/failed-second-forward", "APPLY-12 ERR-08 COMP-10", failed_second_forward},
     {"error/parallel-work-in-replica", "NEST-06", parallel_work_in_replica},
     {"error/other-group", "ERR-01", other_group},
+    {"error/added-later", "ERR-01", added_later},
 };
 const struct case_table error_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -198,6 +198,25 @@ static void peak(struct context *c)
     expect(c, peak_of(group, 0) == 0, "the other device: peak %zu", (size_t)peak_of(group, 0));
 }
 
+/* A reset forgets a forward that had no backward: its tensors are gone. */
+static void reset_forgets(struct context *c)
+{
+    for (int wrapped = 0; wrapped < 2; ++wrapped) {
+        case_release(c);
+        case_note(c, "wrapped %d", wrapped);
+        struct golden g;
+        golden_open(c, &g, 3);
+        struct dp_module *module = wrapped ? g.wrapper : g.linear;
+        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+        struct dp_error err = {0};
+        (void)forward(c, module, g.run, &x);
+        dp_run_reset(g.run);
+        expect_error(c, dp_backward(module, g.run, NULL, 0, NULL, 0, &err), DP_EINVAL, &err,
+                     "without a forward", NULL);
+        expect_no_grad(c, "after the refusal", g.weight);
+    }
+}
+
 /* Slow transfers carry the same bytes; a sleep is never too short. */
 static void delayed(struct context *c)
 {
@@ -246,5 +265,6 @@ static const struct test_case cases[] = {
     {"memory/outputs-live", "GATH-13", outputs_live},
     {"memory/changing-batches", "COMP-12 REPL-01", changing_batches},
     {"memory/references", "COMP-12", references},
+    {"memory/reset-forgets", "COMP-10 COMP-12", reset_forgets},
 };
 const struct case_table memory_cases = {cases, sizeof cases / sizeof cases[0]};
