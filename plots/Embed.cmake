@@ -41,16 +41,16 @@ function(embed_report target)
     embed_text(${target}
         report_asset_css=${plots}/report.css
         report_asset_reading=${plots}/reading.html
-        report_asset_draw=${plots}/draw.gp
-        report_asset_frame=${plots}/frame.gp
-        report_asset_lines=${plots}/lines.gp
-        report_asset_throughput=${plots}/throughput.gp
-        report_asset_scaling=${plots}/scaling.gp
-        report_asset_phases=${plots}/phases.gp
-        report_asset_shards=${plots}/shards.gp
-        report_asset_distribution=${plots}/distribution.gp
-        report_asset_modes=${plots}/modes.gp
-        report_asset_overlap=${plots}/overlap.gp
-        report_asset_peer=${plots}/peer.gp
-        report_asset_train=${plots}/train.gp)
+        plot_asset_draw=${plots}/draw.gp
+        plot_asset_frame=${plots}/frame.gp
+        plot_asset_lines=${plots}/lines.gp
+        figure_asset_throughput=${plots}/throughput.gp
+        figure_asset_scaling=${plots}/scaling.gp
+        figure_asset_phases=${plots}/phases.gp
+        figure_asset_shards=${plots}/shards.gp
+        figure_asset_distribution=${plots}/distribution.gp
+        figure_asset_modes=${plots}/modes.gp
+        figure_asset_overlap=${plots}/overlap.gp
+        figure_asset_peer=${plots}/peer.gp
+        train_asset_figure=${plots}/train.gp)
 endfunction()

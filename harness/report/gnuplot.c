@@ -3,7 +3,7 @@
  * No shell. gnuplot's output goes to a temporary name and counts only if gnuplot exits 0 and the
  * file begins and ends as its format does (it may leave an empty file, or a part of one, or write
  * pictures to stdout). */
-#include "report/report.h"
+#include "report/plot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,8 +63,8 @@ static void describe(int status, unsigned seconds, FILE *complaints, struct text
                  WEXITSTATUS(status), line);
 }
 
-int report_gnuplot(const char *directory, const char *variables, const char *script,
-                   unsigned seconds, struct text_error *err)
+int plot_gnuplot(const char *directory, const char *variables, const char *script, unsigned seconds,
+                 struct text_error *err)
 {
     char name[] = "gnuplot", defaults[] = "-d", expression[] = "-e";
     char *arguments[] = {name, defaults, expression, (char *)variables, (char *)script, NULL};
@@ -214,7 +214,7 @@ static int make_pictures(const char *directory, const char *name,
     return -1;
 }
 
-int report_draw(const char *directory, const char *name, struct text_error *err)
+int plot_draw(const char *directory, const char *name, struct text_error *err)
 {
     static const char *const kinds[] = {"svg", "png"};
     struct temporary_ending ending = {""};
@@ -225,7 +225,7 @@ int report_draw(const char *directory, const char *name, struct text_error *err)
         snprintf(err->text, sizeof err->text, "no random name: %s", strerror(errno));
     else if ((result = make_pictures(directory, name, &ending, err)) == 0) {
         snprintf(variables, sizeof variables, "figure='%s';ending='%s'", name, ending.text);
-        result = report_gnuplot(directory, variables, "draw.gp", TIME_LIMIT_SECONDS, err);
+        result = plot_gnuplot(directory, variables, "draw.gp", TIME_LIMIT_SECONDS, err);
     }
     if (result == 0)
         result = accept_pictures(directory, name, &ending, err);

@@ -114,7 +114,7 @@ int report_figure(struct text_out *out, const char *directory, const struct repo
     const char *name = report_figure_names[which];
     char file[32];
 
-    if (figures->status[which] != REPORT_PLOT_OK) {
+    if (figures->status[which] != PLOT_OK) {
         if (figures->why[which][0] != '\0')
             text_print(out, "<p class=\"note\">No figure of %s: %s.</p>\n", name,
                        figures->why[which]);
@@ -223,7 +223,7 @@ static void contents(struct text_out *out, const struct report *report,
 {
     fputs("<nav aria-label=\"Contents\">\n", out->file);
     for (int f = 0; f < REPORT_FIGURES; ++f)
-        if (figures->status[f] == REPORT_PLOT_OK)
+        if (figures->status[f] == PLOT_OK)
             text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f], titles[f]);
     fputs("<a href=\"#counts\">Counts</a>\n<a href=\"#bases\">Base cases</a>\n", out->file);
     for (int t = 0; t < REPORT_RANKS_TABLES; ++t)

@@ -254,14 +254,14 @@ static int write_report(const char *directory, const struct report *report)
 {
     struct report_figures figures;
     struct text_error err = {{0}};
-    enum report_plot_status status;
+    enum plot_status status;
 
     if (text_folder(directory) != 0) {
         command_complain(NAME, "cannot make the directory '%s': %s", directory, strerror(errno));
         return EXIT_MISUSE;
     }
     status = report_plot(directory, report, &figures, &err);
-    if (status == REPORT_PLOT_WRITE) {
+    if (status == PLOT_WRITE) {
         command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
     }
@@ -270,16 +270,16 @@ static int write_report(const char *directory, const struct report *report)
     if (write_pages(directory, report, &figures) != 0)
         return EXIT_MISUSE;
     printf("%s/index.html\n", directory);
-    if (status != REPORT_PLOT_OK)
+    if (status != PLOT_OK)
         command_complain(NAME, "no figure: %s", err.text);
-    if (status == REPORT_PLOT_NONE)
+    if (status == PLOT_NONE)
         return EXIT_INVALID;
     if (report->counts.verified < report->counts.planned)
         command_complain(NAME, "%zu of %zu planned %s are verified", report->counts.verified,
                          report->counts.planned, report_repeated(report) ? "launches" : "cells");
     const int conformance = judge_conformance(report->conformance), peer = judge_peer(report->peer);
 
-    return status == REPORT_PLOT_OK && report->counts.verified == report->counts.planned &&
+    return status == PLOT_OK && report->counts.verified == report->counts.planned &&
                    conformance == 0
                ? peer
                : EXIT_PARTLY;

@@ -246,7 +246,7 @@ int report_markdown(const char *directory, const struct report *report,
     if (text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
         return -1;
     sentences(&out, report);
-    if (figures->status[REPORT_FIGURE_THROUGHPUT] == REPORT_PLOT_OK) {
+    if (figures->status[REPORT_FIGURE_THROUGHPUT] == PLOT_OK) {
         fputs("\n![Throughput against batch](throughput.png)\n\n", out.file);
         report_caption(&out, report, REPORT_FIGURE_THROUGHPUT);
         fputs("\n", out.file);

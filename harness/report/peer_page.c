@@ -44,7 +44,7 @@ int report_peer_page(const char *directory, const struct report *report,
         return -1;
     fputs("# Lockstep report\n", out.file);
     report_peer_markdown(&out, report->peer);
-    if (figures->status[REPORT_FIGURE_PEER] == REPORT_PLOT_OK)
+    if (figures->status[REPORT_FIGURE_PEER] == PLOT_OK)
         fputs("\n![Step times beside PyTorch](peer.png)\n", out.file);
     return text_close(&out, err);
 }

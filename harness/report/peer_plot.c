@@ -1,7 +1,7 @@
 /* report/peer_plot.c: the figure of a comparison with PyTorch: a panel per workload and batch, in
  * it a row per program: the median step, its interval or range, and the ratio to DDP's step. */
+#include "report/figure.h"
 #include "report/peer_report.h"
-#include "report/plot.h"
 
 #include <math.h>
 
@@ -141,9 +141,9 @@ static int write_panel(struct plot *plot, const struct peer_record *record,
     return text_close(&out, plot->err);
 }
 
-int report_plot_peer(struct plot *plot)
+int figure_peer(struct plot *plot)
 {
-    const struct peer_record *record = plot->report->peer;
+    const struct peer_record *record = figure_report(plot)->peer;
 
     plot->width = WIDTH;
     if (!record)

@@ -1,4 +1,4 @@
-/* report/plot.h: what the writers of figures share; for the plot*.c files only.
+/* report/plot.h: figures, and nothing of what they show.
  *
  * A figure is a picture of panels. Its writer fills a panel with numbers and words and hands it
  * over; ranges, ticks and places of labels are computed here, in pixels of the SVG (the PNG has
@@ -6,7 +6,11 @@
 #ifndef HARNESS_REPORT_PLOT_H
 #define HARNESS_REPORT_PLOT_H
 
-#include "report/report.h"
+#include "files/text_out.h"
+#include "text/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum {
     PLOT_MAX_TICKS = 64,
@@ -16,7 +20,7 @@ enum {
     PLOT_MAX_LINES = PLOT_MAX_STYLES + 1,
     PLOT_MAX_PANELS = 64,
     PLOT_MAX_ROWS = 16, /* of panels, one below the other */
-    PLOT_DDP = 1 << 20  /* added to a device count: ranks, once more for each further bucket */
+    PLOT_TEXT = 640     /* bytes of any words */
 };
 
 /* ---- axes: report/axis.c ------------------------------------------------------------------ */
@@ -50,18 +54,17 @@ void plot_spread(double place[], int n, double step, double lo, double hi);
 
 /* ---- figures: report/plot.c --------------------------------------------------------------- */
 
-/* A figure while its files are written. */
+/* A figure while its files are written. The writer fills in width, height, why and footer. */
 struct plot {
-    const struct report *report;
-    const void *subject; /* of a figure that belongs to no report */
+    const void *subject; /* the writer's */
     const char *directory, *name;
     struct text_error *err;
     struct text_out layout, text;
     int panels, texts;
-    double width, height;          /* pixels */
-    size_t left_out;               /* groups for which there was no room */
-    char why[192];                 /* if there is nothing to draw */
-    char footer[REPORT_CELL_TEXT]; /* instead of the words about the first run */
+    double width, height;   /* pixels */
+    size_t left_out;        /* panels for which there was no room */
+    char why[192];          /* if there is nothing to draw */
+    char footer[PLOT_TEXT]; /* cut to fit */
 };
 
 /* Words over and beside a panel. */
@@ -72,21 +75,31 @@ struct plot_frame {
     double left, right, top, bottom;
     double at, title, note; /* words above it: x of both, y of each */
     double below;           /* from the bottom to the words of the x axis; 0: as always */
-    char words[PLOT_WORDS][REPORT_CELL_TEXT];
+    char words[PLOT_WORDS][PLOT_TEXT];
     struct plot_axis x, y;
 };
 
 /* Writes the inputs of a figure: 1 when there is something to draw, 0 when not (plot->why), or -1.
  */
 typedef int plot_writer_fn(struct plot *plot);
-plot_writer_fn report_plot_throughput, report_plot_scaling, report_plot_phases, report_plot_shards,
-    report_plot_distribution, report_plot_modes, report_plot_overlap, report_plot_peer;
 
-/* A figure of its own, without a report: DIR, which is made if need be, gets NAME.svg, NAME.png and
- * what they are made from. The writer fills in plot->footer. */
-enum report_plot_status plot_alone(const char *directory, const char *name,
-                                   const unsigned char *script, plot_writer_fn *write,
-                                   const void *subject, struct text_error *err);
+enum plot_status {
+    PLOT_OK,
+    PLOT_NONE,   /* the data have nothing for it */
+    PLOT_FAILED, /* gnuplot is missing or failed */
+    PLOT_WRITE   /* a file could not be written */
+};
+
+/* What all figures of a directory use. 0, or -1. */
+int plot_scripts(const char *directory, struct text_error *err);
+/* Removes the files of a figure, which may be an earlier one's with more panels. */
+void plot_remove(const char *directory, const char *name);
+/* NAME.svg, NAME.png and what they are made from, with plot_scripts there; the caller has filled in
+ * subject, directory, name and err. NONE: plot->why says why; FAILED, WRITE: err does. */
+enum plot_status plot_make(struct plot *plot, const unsigned char *script, plot_writer_fn *write);
+/* All of this for a figure on its own; the directory is made if need be. */
+enum plot_status plot_alone(const char *directory, const char *name, const unsigned char *script,
+                            plot_writer_fn *write, const void *subject, struct text_error *err);
 
 /* The next panel, plot->panels: its place, words and axes. */
 void plot_frame_write(struct plot *plot, const struct plot_frame *frame);
@@ -95,32 +108,9 @@ void plot_number(struct plot *plot, const char *name, double value);
 /* NAME-P.tsv of this panel. */
 int plot_data_open(struct plot *plot, struct text_out *out);
 /* Cuts text to so many pixels at a size of font, with an ellipsis. */
-void plot_fit(char text[REPORT_CELL_TEXT], double pixels, double font);
+void plot_fit(char text[PLOT_TEXT], double pixels, double font);
 /* Text for a data file: gnuplot knows two special characters in data, which are replaced. */
 void plot_plain_text(char *text);
-/* The title of a group's panels, cut to fit. */
-void plot_title(const struct plot *plot, const struct report_group *group, double pixels,
-                char text[REPORT_CELL_TEXT]);
-
-/* Rows of a step as the axes have them: global, or per device for weak scaling. */
-size_t plot_batch(const struct report_group *group, const struct report_point *point);
-bool plot_is_weak(const struct report_group *group);
-bool plot_hollow(const struct report_point *point);
-/* The different batches of verified points, and the device counts of those that are not plain,
- * ascending, with PLOT_DDP in mode ddp; at most capacity. Their number. */
-size_t plot_batches(const struct plot *plot, const struct report_group *group, size_t list[],
-                    size_t capacity);
-size_t plot_counts(const struct plot *plot, const struct report_group *group, size_t list[],
-                   size_t capacity);
-size_t plot_devices(size_t count); /* without PLOT_DDP */
-/* How often PLOT_DDP is in the count of a point: 0 DataParallel, 1.. ranks with bucket 0.. */
-size_t plot_mode(const struct report_point *point);
-/* " 256Ki" of a count with a bucket that somebody asked for, else "". */
-void plot_bucket(const struct plot *plot, size_t count, char text[32]);
-/* The verified point of that count, 0: the plain program, at that batch; or NULL. */
-const struct report_point *plot_find(const struct plot *plot, const struct report_group *group,
-                                     size_t count, size_t batch);
-
 /* A time unit in which numbers up to max_ns are handy: its size in ns, and its name. */
 double plot_unit(double max_ns, const char **name);
 
@@ -152,7 +142,7 @@ struct plot_mark {
 
 struct plot_line {
     int style; /* 1.. */
-    char label[REPORT_CELL_TEXT];
+    char label[PLOT_TEXT];
     size_t n;
     struct plot_mark mark[PLOT_MAX_MARKS];
     double ideal[2][2]; /* x, y of both ends, NaN: none */
@@ -169,17 +159,23 @@ struct plot_lines {
     struct plot_line line[PLOT_MAX_LINES];
 };
 
-/* Calls write for each group, with room for the lines of a panel; the height grows by the footer.
- * 1 when there is a panel, 0 when not, or -1. */
-typedef int plot_group_fn(struct plot *plot, const struct report_group *group,
-                          struct plot_lines *lines);
-int plot_each_group(struct plot *plot, plot_group_fn *write);
-
 /* Another line, empty. */
 struct plot_line *plot_lines_add(struct plot_lines *lines, int style);
 /* Ranges from the marks; the caller sets ticks and limits of its own after that. */
 void plot_lines_measure(struct plot_lines *lines);
 /* Writes the panel and its data. */
 int plot_lines_write(struct plot *plot, struct plot_lines *lines);
+
+/* ---- gnuplot: report/gnuplot.c ------------------------------------------------------------ */
+
+/* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
+ * most. 0, or -1. */
+int plot_gnuplot(const char *directory, const char *variables, const char *script, unsigned seconds,
+                 struct text_error *err);
+/* Both pictures of a figure, from the scripts and the data in directory. 0, or -1 and neither. */
+int plot_draw(const char *directory, const char *name, struct text_error *err);
+
+/* Embedded by plots/Embed.cmake; zero-terminated. */
+extern const unsigned char plot_asset_draw[], plot_asset_frame[], plot_asset_lines[];
 
 #endif

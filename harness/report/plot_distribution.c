@@ -3,7 +3,7 @@
  *
  * All counted steps of all verified launches. Long lines are thinned to even shares; the steps that
  * are kept stand where they were. */
-#include "report/plot.h"
+#include "report/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,9 +82,9 @@ static int add_line(const struct plot *plot, struct plot_lines *lines,
     if (!steps)
         return -1;
     if (n > 0)
-        add_steps(line, steps, n, unit, plot_hollow(point));
+        add_steps(line, steps, n, unit, figure_hollow(point));
     free(steps);
-    plot_bucket(plot, plot_mode(point) * PLOT_DDP, bucket);
+    figure_bucket(plot, figure_mode(point) * FIGURE_DDP, bucket);
     if (report_is_plain(point))
         snprintf(line->label, sizeof line->label, "plain, n = %zu", n);
     else
@@ -100,18 +100,18 @@ static size_t choose_points(const struct plot *plot, const struct report_group *
                             const struct report_point *points[PLOT_MAX_LINES], bool *more)
 {
     size_t counts[PLOT_MAX_TICKS], all = 0, kept, most;
-    const size_t n = plot_counts(plot, group, counts, PLOT_MAX_TICKS);
+    const size_t n = figure_counts(plot, group, counts, PLOT_MAX_TICKS);
 
     for (size_t c = 0; c < n; ++c)
-        if (plot_find(plot, group, counts[c], batch))
+        if (figure_find(plot, group, counts[c], batch))
             counts[all++] = counts[c];
-    points[0] = plot_find(plot, group, 0, batch);
+    points[0] = figure_find(plot, group, 0, batch);
     most = points[0] ? PLOT_MAX_STYLES - 1 : PLOT_MAX_STYLES;
     kept = all < most ? all : most;
     *more = all > kept;
     for (size_t i = 0; i < kept; ++i)
         points[1 + i] =
-            plot_find(plot, group, counts[kept > 1 ? i * (all - 1) / (kept - 1) : 0], batch);
+            figure_find(plot, group, counts[kept > 1 ? i * (all - 1) / (kept - 1) : 0], batch);
     return 1 + kept;
 }
 
@@ -124,7 +124,7 @@ static void set_words(const struct report_group *group, size_t batch, const char
     for (int s = 0; s < lines->n; ++s)
         hollow = hollow || (lines->line[s].n > 0 && lines->line[s].mark[0].hollow);
     snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s %zu; p50, p95 marked%s%s",
-             plot_is_weak(group) ? "batch per device" : "global batch", batch,
+             figure_is_weak(group) ? "batch per device" : "global batch", batch,
              more ? "; not all drawn" : "",
              lines->simulated ? "; SIMULATED (hollow)"
              : hollow         ? "; hollow: more than cores"
@@ -154,7 +154,7 @@ static void set_axes(struct plot_lines *lines)
 static double label_pixels(const struct plot *plot, const struct report_point *const points[],
                            size_t n)
 {
-    if (plot->report->n_buckets > 1)
+    if (figure_report(plot)->n_buckets > 1)
         return 255;
     for (size_t i = 0; i < n; ++i)
         if (points[i] && report_is_ddp(points[i]))
@@ -182,7 +182,7 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     lines->n = 0;
     lines->label_pixels = label_pixels(plot, points, n);
     lines->dodge = 0;
-    lines->simulated = report_simulated(plot->report->point[group->first].row);
+    lines->simulated = report_simulated(figure_report(plot)->point[group->first].row);
     for (size_t i = 0; i < n; ++i)
         longest = points[i] ? fmax(longest, report_middle(points[i], REPORT_STEP)) : longest;
     unit = plot_unit(longest, &unit_name);
@@ -195,7 +195,7 @@ static int write_panel(struct plot *plot, const struct report_group *group, size
     set_axes(lines);
     set_words(group, batch, unit_name, more, lines);
     if (first)
-        plot_title(plot, group, WIDTH - 40, frame->words[PLOT_TITLE]);
+        figure_title(plot, group, WIDTH - 40, frame->words[PLOT_TITLE]);
     return plot_lines_write(plot, lines);
 }
 
@@ -203,7 +203,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
                        struct plot_lines *lines)
 {
     size_t batches[PLOT_MAX_TICKS];
-    const size_t n = plot_batches(plot, group, batches, PLOT_MAX_TICKS);
+    const size_t n = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
     int result;
 
     if (n == 0)
@@ -219,9 +219,9 @@ static int write_group(struct plot *plot, const struct report_group *group,
     return result;
 }
 
-int report_plot_distribution(struct plot *plot)
+int figure_distribution(struct plot *plot)
 {
     plot->width = WIDTH;
     snprintf(plot->why, sizeof plot->why, "no cell is verified, so there are no steps");
-    return plot_each_group(plot, write_group);
+    return figure_each_group(plot, write_group);
 }

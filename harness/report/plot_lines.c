@@ -4,7 +4,6 @@
 #include "report/plot.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const double LABEL_HEIGHT = 18.0; /* pixels from one label to the next */
 
@@ -67,7 +66,7 @@ static void write_label(struct text_out *out, const struct plot_line *line, doub
                         double label_y)
 {
     const struct plot_mark *end = &line->mark[line->n - 1];
-    char text[REPORT_CELL_TEXT];
+    char text[PLOT_TEXT];
 
     snprintf(text, sizeof text, "%s", line->label);
     plot_plain_text(text);
@@ -187,20 +186,4 @@ int plot_lines_write(struct plot *plot, struct plot_lines *lines)
     write_labels(&out, lines, label_x);
     write_references(out.file, lines);
     return text_close(&out, plot->err);
-}
-
-int plot_each_group(struct plot *plot, plot_group_fn *write)
-{
-    struct plot_lines *lines = calloc(1, sizeof *lines);
-    int result = 0;
-
-    if (!lines) {
-        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
-        return -1;
-    }
-    for (size_t g = 0; g < plot->report->n_groups && result == 0; ++g)
-        result = write(plot, &plot->report->group[g], lines);
-    free(lines);
-    plot->height += 40;
-    return result != 0 ? -1 : plot->panels > 0;
 }

@@ -1,6 +1,6 @@
 /* report/plot_modes.c: DataParallel beside DistributedDataParallel on the same axes: step time,
  * bytes moved per step and memory against the number of devices, at the largest batch of both. */
-#include "report/plot.h"
+#include "report/figure.h"
 
 #include <math.h>
 
@@ -23,10 +23,10 @@ static size_t pairs_at(const struct plot *plot, const struct report_group *group
     size_t n = 0;
 
     for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &plot->report->point[i];
+        const struct report_point *point = &figure_report(plot)->point[i];
 
-        n += plot_mode(point) > 0 && point->verified > 0 && plot_batch(group, point) == batch &&
-             report_ranks_peer(plot->report, group, point);
+        n += figure_mode(point) > 0 && point->verified > 0 && figure_batch(group, point) == batch &&
+             report_ranks_peer(figure_report(plot), group, point);
     }
     return n;
 }
@@ -47,8 +47,8 @@ static bool modes_make(const struct plot *plot, const struct report_group *group
                        struct modes *modes)
 {
     size_t batches[PLOT_MAX_TICKS], all[PLOT_MAX_TICKS], most = 0;
-    const size_t n_batches = plot_batches(plot, group, batches, PLOT_MAX_TICKS);
-    const size_t n = plot_counts(plot, group, all, PLOT_MAX_TICKS);
+    const size_t n_batches = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
+    const size_t n = figure_counts(plot, group, all, PLOT_MAX_TICKS);
 
     *modes = (struct modes){.group = group};
     for (size_t b = 0; b < n_batches; ++b) {
@@ -60,13 +60,13 @@ static bool modes_make(const struct plot *plot, const struct report_group *group
         }
     }
     for (size_t c = 0; c < n && most > 0; ++c) {
-        const struct report_point *point = plot_find(plot, group, all[c], modes->batch);
+        const struct report_point *point = figure_find(plot, group, all[c], modes->batch);
 
         if (!point)
             continue;
         modes->count[modes->n_counts++] = all[c];
-        modes->hollow = modes->hollow || plot_hollow(point);
-        add_mode(modes, all[c] / PLOT_DDP);
+        modes->hollow = modes->hollow || figure_hollow(point);
+        add_mode(modes, all[c] / FIGURE_DDP);
     }
     return most > 0;
 }
@@ -85,7 +85,7 @@ static double largest(const struct plot *plot, const struct modes *modes, enum k
 
     for (size_t c = 0; c < modes->n_counts; ++c)
         most = fmax(most,
-                    value_of(plot_find(plot, modes->group, modes->count[c], modes->batch), kind));
+                    value_of(figure_find(plot, modes->group, modes->count[c], modes->batch), kind));
     return most;
 }
 
@@ -106,19 +106,19 @@ static void add_line(const struct plot *plot, const struct modes *modes, enum ki
 
     for (size_t c = 0; c < modes->n_counts; ++c) {
         const struct report_point *point =
-            plot_find(plot, modes->group, modes->count[c], modes->batch);
+            figure_find(plot, modes->group, modes->count[c], modes->batch);
 
-        if (modes->count[c] / PLOT_DDP != mode || !isfinite(value_of(point, kind)))
+        if (modes->count[c] / FIGURE_DDP != mode || !isfinite(value_of(point, kind)))
             continue;
         line->mark[line->n++] =
-            (struct plot_mark){.x = (double)plot_devices(modes->count[c]),
+            (struct plot_mark){.x = (double)figure_devices(modes->count[c]),
                                .y = value_of(point, kind) / unit,
                                .lo = kind == STEP ? point->value[REPORT_STEP].lo / unit : NAN,
                                .hi = kind == STEP ? point->value[REPORT_STEP].hi / unit : NAN,
                                .bound = NAN,
-                               .hollow = plot_hollow(point)};
+                               .hollow = figure_hollow(point)};
     }
-    plot_bucket(plot, mode * PLOT_DDP, bucket);
+    figure_bucket(plot, mode * FIGURE_DDP, bucket);
     snprintf(line->label, sizeof line->label, "%s%s", mode == 0 ? "DataParallel" : "DDP", bucket);
 }
 
@@ -126,7 +126,7 @@ static void add_line(const struct plot *plot, const struct modes *modes, enum ki
 static void add_plain(const struct plot *plot, const struct modes *modes, enum kind kind,
                       double unit, struct plot_lines *lines)
 {
-    const struct report_point *plain = plot_find(plot, modes->group, 0, modes->batch);
+    const struct report_point *plain = figure_find(plot, modes->group, 0, modes->batch);
 
     if (!plain || !isfinite(value_of(plain, kind)))
         return;
@@ -137,14 +137,14 @@ static void add_plain(const struct plot *plot, const struct modes *modes, enum k
 static void set_words(const struct plot *plot, const struct modes *modes, enum kind kind,
                       const char *unit, struct plot_frame *frame)
 {
-    const struct report_row *first = plot->report->point[modes->group->first].row;
-    const bool plain = plot_find(plot, modes->group, 0, modes->batch) != NULL;
+    const struct report_row *first = figure_report(plot)->point[modes->group->first].row;
+    const bool plain = figure_find(plot, modes->group, 0, modes->batch) != NULL;
 
     snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, " ");
     if (kind == STEP) {
-        plot_title(plot, modes->group, WIDTH - 40, frame->words[PLOT_TITLE]);
+        figure_title(plot, modes->group, WIDTH - 40, frame->words[PLOT_TITLE]);
         snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s %zu rows%s%s",
-                 plot_is_weak(modes->group) ? "batch per device" : "global batch", modes->batch,
+                 figure_is_weak(modes->group) ? "batch per device" : "global batch", modes->batch,
                  plain ? "; \u00d7: plain program" : "",
                  modes->more ? "; not all buckets drawn" : "");
     } else if (kind == MOVED && modes->hollow) {
@@ -167,7 +167,7 @@ static void set_axes(const struct modes *modes, struct plot_lines *lines)
     *x = plot_axis_make(2.0);
     *y = plot_axis_make(0.0);
     for (size_t c = 0; c < modes->n_counts; ++c)
-        plot_axis_tick(x, (double)plot_devices(modes->count[c]));
+        plot_axis_tick(x, (double)figure_devices(modes->count[c]));
     plot_axis_tick(x, 1.0);
     plot_axis_add(x, 1.0);
     plot_lines_measure(lines);
@@ -192,9 +192,9 @@ static int write_panel(struct plot *plot, const struct modes *modes, enum kind k
     frame->top = plot->height + 66;
     frame->bottom = plot->height + ROW - 66;
     lines->n = 0;
-    lines->label_pixels = plot->report->n_buckets > 1 ? 124 : 112;
+    lines->label_pixels = figure_report(plot)->n_buckets > 1 ? 124 : 112;
     lines->dodge = 2.5;
-    lines->simulated = report_simulated(plot->report->point[modes->group->first].row);
+    lines->simulated = report_simulated(figure_report(plot)->point[modes->group->first].row);
     for (size_t m = 0; m < modes->n_modes; ++m)
         add_line(plot, modes, kind, m, unit, lines);
     add_plain(plot, modes, kind, unit, lines);
@@ -223,8 +223,8 @@ static int write_group(struct plot *plot, const struct report_group *group,
     return result;
 }
 
-int report_plot_modes(struct plot *plot)
+int figure_modes(struct plot *plot)
 {
     plot->width = WIDTH;
-    return plot_each_group(plot, write_group);
+    return figure_each_group(plot, write_group);
 }

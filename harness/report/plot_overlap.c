@@ -1,7 +1,7 @@
 /* report/plot_overlap.c: what of the communication of ranks is hidden: a bar per number of devices
  * and bucket, for the smallest and the largest batch of a group: the step without its reduction,
  * upon it the reduction alone, and a line where the whole step ends. */
-#include "report/plot.h"
+#include "report/figure.h"
 
 #include <math.h>
 
@@ -28,10 +28,10 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
 {
     *bars = (struct bars){.group = group, .batch = batch};
     for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &plot->report->point[i];
+        const struct report_point *point = &figure_report(plot)->point[i];
 
-        if (!report_ranks_has(plot->report, group, REPORT_RANKS_OVERLAP, point) ||
-            plot_batch(group, point) != batch)
+        if (!report_ranks_has(figure_report(plot), group, REPORT_RANKS_OVERLAP, point) ||
+            figure_batch(group, point) != batch)
             continue;
         bars->more = bars->more || bars->n == MAX_BARS;
         if (bars->n == MAX_BARS)
@@ -72,7 +72,7 @@ static void write_marks(const struct plot *plot, FILE *file, const struct bars *
     fputs("\n\n", file);
     for (size_t i = 0; i < bars->n; ++i) {
         /* gnuplot reads the two characters of the line break as one. */
-        plot_bucket(plot, plot_mode(bars->point[i]) * PLOT_DDP, bucket);
+        figure_bucket(plot, figure_mode(bars->point[i]) * FIGURE_DDP, bucket);
         fprintf(file, "%zu\t%d%s%s%s\n", i + 1, bars->point[i]->row->cell->key.n_devices,
                 report_oversubscribed(bars->point[i]) ? "*" : "", bucket[0] != '\0' ? "\\n" : "",
                 bucket[0] != '\0' ? bucket + 1 : "");
@@ -86,10 +86,10 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
 
     snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, " ");
     if (first)
-        plot_title(plot, bars->group, WIDTH - 40, frame->words[PLOT_TITLE]);
+        figure_title(plot, bars->group, WIDTH - 40, frame->words[PLOT_TITLE]);
     snprintf(note, REPORT_CELL_TEXT, "%s%s %zu%s",
              report_simulated(bars->point[0]->row) ? "SIMULATED; " : "",
-             plot_is_weak(bars->group) ? "batch per device" : "global batch", bars->batch,
+             figure_is_weak(bars->group) ? "batch per device" : "global batch", bars->batch,
              bars->more ? "; not all drawn" : "");
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, bars->buckets ? "devices, bucket" : "devices");
     if (bars->hollow)
@@ -129,7 +129,7 @@ static bool find_batch(const struct plot *plot, const struct report_group *group
                        struct bars *bars)
 {
     size_t batches[PLOT_MAX_TICKS];
-    const size_t n = plot_batches(plot, group, batches, PLOT_MAX_TICKS);
+    const size_t n = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
 
     bars->n = 0;
     for (size_t b = 0; b < n && bars->n == 0; ++b)
@@ -159,8 +159,8 @@ static int write_group(struct plot *plot, const struct report_group *group,
     return result;
 }
 
-int report_plot_overlap(struct plot *plot)
+int figure_overlap(struct plot *plot)
 {
     plot->width = WIDTH;
-    return plot_each_group(plot, write_group);
+    return figure_each_group(plot, write_group);
 }

@@ -4,7 +4,7 @@
  * A phase is the median of its slowest rank, step by step. What the sum lacks of the step is
  * "other"; where phases of ranks overlap it is more than the step, which the note says: there is no
  * bar below zero. */
-#include "report/plot.h"
+#include "report/figure.h"
 
 #include <math.h>
 
@@ -51,11 +51,11 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
                       struct bars *bars)
 {
     size_t counts[PLOT_MAX_TICKS + 1] = {0};
-    const size_t n = 1 + plot_counts(plot, group, counts + 1, PLOT_MAX_TICKS);
+    const size_t n = 1 + figure_counts(plot, group, counts + 1, PLOT_MAX_TICKS);
 
     *bars = (struct bars){.group = group, .batch = batch};
     for (size_t c = 0; c < n; ++c) {
-        const struct report_point *point = plot_find(plot, group, counts[c], batch);
+        const struct report_point *point = figure_find(plot, group, counts[c], batch);
         double sum;
 
         if (!point || !(sum_of(point) > 0.0))
@@ -74,7 +74,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
 static size_t best_batch(const struct plot *plot, const struct report_group *group, bool largest)
 {
     size_t batches[PLOT_MAX_TICKS], best = 0, most = 0;
-    const size_t n = plot_batches(plot, group, batches, PLOT_MAX_TICKS);
+    const size_t n = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
     struct bars bars;
 
     for (size_t b = 0; b < n; ++b) {
@@ -126,7 +126,7 @@ static void write_names(const struct plot *plot, FILE *file, const struct bars *
     for (size_t i = 0; i < bars->n; ++i) {
         const struct report_point *point = bars->point[i];
 
-        plot_bucket(plot, plot_mode(point) * PLOT_DDP, bucket);
+        figure_bucket(plot, figure_mode(point) * FIGURE_DDP, bucket);
         if (report_is_plain(point))
             fprintf(file, "%zu\tplain\n", i + 1);
         else if (i % stride == 0)
@@ -174,10 +174,10 @@ static void set_words(const struct plot *plot, const struct bars *bars, bool fir
 
     snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, " ");
     if (first)
-        plot_title(plot, bars->group, WIDTH - 40, frame->words[PLOT_TITLE]);
+        figure_title(plot, bars->group, WIDTH - 40, frame->words[PLOT_TITLE]);
     snprintf(note, REPORT_CELL_TEXT, "%s%s %zu",
              report_simulated(bars->point[0]->row) ? "SIMULATED; " : "",
-             plot_is_weak(bars->group) ? "batch per device" : "global batch", bars->batch);
+             figure_is_weak(bars->group) ? "batch per device" : "global batch", bars->batch);
     if (bars->excess >= 0.005)
         report_add(note, "; phases overlap: up to %.0f %% over step", 100.0 * bars->excess);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
@@ -240,9 +240,9 @@ static int write_group(struct plot *plot, const struct report_group *group,
     return result;
 }
 
-int report_plot_phases(struct plot *plot)
+int figure_phases(struct plot *plot)
 {
     plot->width = WIDTH;
     snprintf(plot->why, sizeof plot->why, "no record has the phases of a verified step");
-    return plot_each_group(plot, write_group);
+    return figure_each_group(plot, write_group);
 }

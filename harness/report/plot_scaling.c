@@ -3,7 +3,7 @@
  *
  * With each line its ideal, and the bound that unequal shards set: N rows on K devices take as long
  * as ceil(N/K) rows, which is a speed-up of N / ceil(N/K). */
-#include "report/plot.h"
+#include "report/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static double least_bound(const struct plot *plot, const struct row *row, size_t
     double least = INFINITY;
 
     for (size_t c = 0; c < row->n_counts; ++c) {
-        const struct report_point *point = plot_find(plot, row->group, row->count[c], batch);
+        const struct report_point *point = figure_find(plot, row->group, row->count[c], batch);
 
         least = point ? fmin(least, point->bound) : least;
     }
@@ -42,7 +42,7 @@ static double least_bound(const struct plot *plot, const struct row *row, size_t
 static void choose_batches(const struct plot *plot, struct row *row)
 {
     size_t all[PLOT_MAX_TICKS], n = 0;
-    const size_t known = plot_batches(plot, row->group, all, PLOT_MAX_TICKS);
+    const size_t known = figure_batches(plot, row->group, all, PLOT_MAX_TICKS);
 
     for (size_t i = 0; i < known; ++i)
         if (least_bound(plot, row, all[i]) <= 1.0)
@@ -58,10 +58,10 @@ static void choose_batches(const struct plot *plot, struct row *row)
 static void choose_counts(const struct plot *plot, struct row *row)
 {
     size_t all[2 * PLOT_MAX_TICKS];
-    const size_t n = plot_counts(plot, row->group, all, 2 * PLOT_MAX_TICKS);
+    const size_t n = figure_counts(plot, row->group, all, 2 * PLOT_MAX_TICKS);
 
     for (size_t i = 0; i < n && row->n_counts < PLOT_MAX_TICKS; ++i)
-        if (all[i] / PLOT_DDP == row->mode)
+        if (all[i] / FIGURE_DDP == row->mode)
             row->count[row->n_counts++] = all[i];
 }
 
@@ -75,12 +75,12 @@ static bool row_make(const struct plot *plot, const struct report_group *group, 
     choose_counts(plot, row);
     choose_batches(plot, row);
     for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &plot->report->point[i];
+        const struct report_point *point = &figure_report(plot)->point[i];
 
-        if (point->verified == 0 || (!report_is_plain(point) && plot_mode(point) != mode))
+        if (point->verified == 0 || (!report_is_plain(point) && figure_mode(point) != mode))
             continue;
         longest = fmax(longest, report_middle(point, REPORT_STEP));
-        row->hollow = row->hollow || plot_hollow(point);
+        row->hollow = row->hollow || figure_hollow(point);
         row->plain = row->plain || report_is_plain(point);
         row->ratios = row->ratios || isfinite(report_middle(point, REPORT_SPEEDUP));
     }
@@ -105,7 +105,7 @@ static struct plot_mark mark_of(const struct row *row, const struct report_point
                               .bound = kind == STEP      ? NAN
                                        : kind == SPEEDUP ? point->bound * devices
                                                          : point->bound,
-                              .hollow = plot_hollow(point)};
+                              .hollow = figure_hollow(point)};
 }
 
 static void add_marks(const struct plot *plot, const struct row *row, enum kind kind, size_t batch,
@@ -114,7 +114,7 @@ static void add_marks(const struct plot *plot, const struct row *row, enum kind 
     bool gap = false;
 
     for (size_t c = 0; c < row->n_counts; ++c) {
-        const struct report_point *point = plot_find(plot, row->group, row->count[c], batch);
+        const struct report_point *point = figure_find(plot, row->group, row->count[c], batch);
 
         if (!point || (kind != STEP && !isfinite(report_middle(point, REPORT_SPEEDUP)))) {
             gap = true;
@@ -138,11 +138,11 @@ static void set_ideal(struct plot_line *line, double x1, double y1, double x2, d
 static void add_ideal_step(const struct plot *plot, const struct row *row, size_t batch,
                            struct plot_line *line)
 {
-    const double last = (double)plot_devices(row->count[row->n_counts - 1]);
-    const struct report_point *point = NULL, *plain = plot_find(plot, row->group, 0, batch);
+    const double last = (double)figure_devices(row->count[row->n_counts - 1]);
+    const struct report_point *point = NULL, *plain = figure_find(plot, row->group, 0, batch);
 
     for (size_t c = 0; c < row->n_counts && !point; ++c)
-        point = plot_find(plot, row->group, row->count[c], batch);
+        point = figure_find(plot, row->group, row->count[c], batch);
     if (plain) {
         line->plain[0] = 1.0;
         line->plain[1] = report_middle(plain, REPORT_STEP) / row->unit;
@@ -150,14 +150,14 @@ static void add_ideal_step(const struct plot *plot, const struct row *row, size_
     if (point && point->base) {
         const double base = report_middle(point->base, REPORT_STEP) / row->unit;
 
-        set_ideal(line, 1.0, base, last, plot_is_weak(row->group) ? base : base / last);
+        set_ideal(line, 1.0, base, last, figure_is_weak(row->group) ? base : base / last);
     }
 }
 
 static void add_line(const struct plot *plot, const struct row *row, enum kind kind, size_t batch,
                      struct plot_lines *lines)
 {
-    const double last = (double)plot_devices(row->count[row->n_counts - 1]);
+    const double last = (double)figure_devices(row->count[row->n_counts - 1]);
     struct plot_line *line = plot_lines_add(lines, lines->n + 1);
 
     add_marks(plot, row, kind, batch, line);
@@ -192,17 +192,17 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
 
     snprintf(title, REPORT_CELL_TEXT, " ");
     if (kind == STEP) {
-        plot_title(plot, row->group, row->mode > 0 ? WIDTH - 300 : WIDTH - 40, title);
-        plot_bucket(plot, row->mode * PLOT_DDP, bucket);
+        figure_title(plot, row->group, row->mode > 0 ? WIDTH - 300 : WIDTH - 40, title);
+        figure_bucket(plot, row->mode * FIGURE_DDP, bucket);
         report_add(title, "%s%s%s", row->mode > 0 ? " \u00b7 DistributedDataParallel" : "",
                    bucket[0] != '\0' ? ", buckets of" : "", bucket);
         snprintf(note, REPORT_CELL_TEXT, "a line per %s (rows)%s; dotted: ideal%s%s",
-                 plot_is_weak(row->group) ? "batch per device" : "global batch",
+                 figure_is_weak(row->group) ? "batch per device" : "global batch",
                  missing > 0 ? ", not all drawn" : "",
                  row->bounded ? "; thin dashes: bound that unequal shards set" : "",
                  row->plain ? "; \u00d7: plain program" : "");
     } else if (kind == SPEEDUP)
-        hollow_words(row, plot->report->point[row->group->first].row, note);
+        hollow_words(row, figure_report(plot)->point[row->group->first].row, note);
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "devices");
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, unit[0] != '\0' ? "%s (%s)" : "%s",
              metric->name, unit);
@@ -226,8 +226,8 @@ static void set_axes(const struct row *row, enum kind kind, struct plot_lines *l
     *x = plot_axis_make(2.0);
     *y = plot_axis_make(kind == STEP ? 10.0 : kind == SPEEDUP ? 2.0 : 0.0);
     for (size_t c = 0; c < row->n_counts; ++c) {
-        plot_axis_tick(x, (double)plot_devices(row->count[c]));
-        plot_axis_add(x, (double)plot_devices(row->count[c]));
+        plot_axis_tick(x, (double)figure_devices(row->count[c]));
+        plot_axis_add(x, (double)figure_devices(row->count[c]));
     }
     if (row->plain)
         plot_axis_tick(x, 1.0);
@@ -262,7 +262,7 @@ static int write_panel(struct plot *plot, const struct row *row, enum kind kind,
     lines->n = 0;
     lines->label_pixels = 66;
     lines->dodge = 2.5;
-    lines->simulated = report_simulated(plot->report->point[row->group->first].row);
+    lines->simulated = report_simulated(figure_report(plot)->point[row->group->first].row);
     for (size_t b = 0; b < row->n_batches; ++b)
         add_line(plot, row, kind, row->batch[b], lines);
     set_axes(row, kind, lines);
@@ -294,14 +294,14 @@ static int write_group(struct plot *plot, const struct report_group *group,
 {
     int result = 0;
 
-    for (size_t mode = 0; mode <= plot->report->n_buckets && result == 0; ++mode)
+    for (size_t mode = 0; mode <= figure_report(plot)->n_buckets && result == 0; ++mode)
         result = write_row(plot, group, mode, lines);
     return result;
 }
 
-int report_plot_scaling(struct plot *plot)
+int figure_scaling(struct plot *plot)
 {
     plot->width = WIDTH;
     snprintf(plot->why, sizeof plot->why, "no workload is verified on two numbers of devices");
-    return plot_each_group(plot, write_group);
+    return figure_each_group(plot, write_group);
 }

@@ -3,7 +3,7 @@
  *
  * What is drawn is what the replicas of a verified step saw, as the record has it; nothing is
  * computed from the numbers of rows and devices. One unit is one pixel. */
-#include "report/plot.h"
+#include "report/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,7 +214,7 @@ static void write_names(FILE *file, const struct map *map)
                 strcmp(map->strip[s].cell->key.mode, "ddp") == 0 ? " (DDP)" : "");
 }
 
-int report_plot_shards(struct plot *plot)
+int figure_shards(struct plot *plot)
 {
     struct plot_frame frame = {.right = WIDTH, .at = 20, .title = 24, .note = 48};
     struct map map = {.n = 0};
@@ -222,7 +222,7 @@ int report_plot_shards(struct plot *plot)
 
     plot->width = WIDTH;
     snprintf(plot->why, sizeof plot->why, "no cell of several devices is verified");
-    collect(plot->report, &map);
+    collect(figure_report(plot), &map);
     if (map.n == 0)
         return 0;
     plot->height = frame.bottom = top_of(map.n) + 40.0;

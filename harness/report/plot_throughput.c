@@ -1,7 +1,7 @@
 /* report/plot_throughput.c: throughput against batch, a line per device count (of DataParallel,
  * then of DistributedDataParallel) and one of the plain program. For weak scaling both are per
  * device. */
-#include "report/plot.h"
+#include "report/figure.h"
 
 #include <math.h>
 
@@ -12,14 +12,14 @@ static void add_line(const struct plot *plot, const struct report_group *group,
                      struct plot_lines *lines, size_t count, int style)
 {
     struct plot_line *line = plot_lines_add(lines, style);
-    const size_t devices = plot_devices(count);
+    const size_t devices = figure_devices(count);
     char bucket[32];
-    const double share = plot_is_weak(group) && devices > 0 ? (double)devices : 1.0;
+    const double share = figure_is_weak(group) && devices > 0 ? (double)devices : 1.0;
 
-    plot_bucket(plot, count, bucket);
+    figure_bucket(plot, count, bucket);
     for (int t = 0; t < lines->frame.x.n && line->n < PLOT_MAX_MARKS; ++t) {
         const size_t batch = (size_t)lines->frame.x.tick[t];
-        const struct report_point *point = plot_find(plot, group, count, batch);
+        const struct report_point *point = figure_find(plot, group, count, batch);
 
         if (!point)
             continue;
@@ -31,16 +31,16 @@ static void add_line(const struct plot *plot, const struct report_group *group,
             .lo = value->lo / share,
             .hi = value->hi / share,
             .bound = NAN,
-            .hollow = plot_hollow(point),
+            .hollow = figure_hollow(point),
             .gap = t > 0 && line->n > 0 &&
-                   !plot_find(plot, group, count, (size_t)lines->frame.x.tick[t - 1])};
+                   !figure_find(plot, group, count, (size_t)lines->frame.x.tick[t - 1])};
         ++line->n;
     }
     if (devices == 0)
         snprintf(line->label, sizeof line->label, "plain program");
     else
         snprintf(line->label, sizeof line->label, "%zu device%s%s%s", devices,
-                 devices == 1 ? "" : "s", count > PLOT_DDP ? ", DDP" : "", bucket);
+                 devices == 1 ? "" : "s", count > FIGURE_DDP ? ", DDP" : "", bucket);
 }
 
 static void set_words(const struct plot *plot, const struct report_group *group,
@@ -53,17 +53,18 @@ static void set_words(const struct plot *plot, const struct report_group *group,
     for (int s = 0; s < lines->n; ++s)
         for (size_t i = 0; i < lines->line[s].n; ++i)
             hollow = hollow || lines->line[s].mark[i].hollow;
-    plot_title(plot, group, WIDTH - 40, frame->words[PLOT_TITLE]);
+    figure_title(plot, group, WIDTH - 40, frame->words[PLOT_TITLE]);
     snprintf(frame->words[PLOT_NOTE], REPORT_CELL_TEXT, "%s%s",
              lines->simulated ? "SIMULATED, not measured (hollow markers)"
              : hollow         ? "hollow markers: "
                               : "",
-             hollow && !lines->simulated ? report_crowding(plot->report->point[group->first].row)
-                                         : "");
+             hollow && !lines->simulated
+                 ? report_crowding(figure_report(plot)->point[group->first].row)
+                 : "");
     snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "%s",
-             plot_is_weak(group) ? "batch per device (rows)" : "global batch (rows)");
+             figure_is_weak(group) ? "batch per device (rows)" : "global batch (rows)");
     snprintf(frame->words[PLOT_Y], REPORT_CELL_TEXT, "%s%s (%s)", metric->name,
-             plot_is_weak(group) ? " per device" : "", metric->unit);
+             figure_is_weak(group) ? " per device" : "", metric->unit);
 }
 
 /* The panel of counts[0..n). */
@@ -71,16 +72,16 @@ static int write_panel(struct plot *plot, const struct report_group *group,
                        struct plot_lines *lines, const size_t counts[], size_t n, bool plain)
 {
     size_t batches[PLOT_MAX_TICKS];
-    const size_t n_batches = plot_batches(plot, group, batches, PLOT_MAX_TICKS);
+    const size_t n_batches = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
     struct plot_frame *frame = &lines->frame;
 
     *frame = (struct plot_frame){.left = 84, .right = WIDTH - 20, .at = 20};
     frame->x = plot_axis_make(2.0);
     frame->y = plot_axis_make(10.0);
     lines->n = 0;
-    lines->label_pixels = plot->report->n_buckets > 1 ? 200 : 160;
+    lines->label_pixels = figure_report(plot)->n_buckets > 1 ? 200 : 160;
     lines->dodge = 4;
-    lines->simulated = report_simulated(plot->report->point[group->first].row);
+    lines->simulated = report_simulated(figure_report(plot)->point[group->first].row);
     for (size_t b = 0; b < n_batches; ++b) {
         plot_axis_tick(&frame->x, (double)batches[b]);
         plot_axis_add(&frame->x, (double)batches[b]);
@@ -105,7 +106,8 @@ static int write_panel(struct plot *plot, const struct report_group *group,
 static bool has_plain(const struct plot *plot, const struct report_group *group)
 {
     for (size_t i = group->first; i < group->first + group->n; ++i)
-        if (report_is_plain(&plot->report->point[i]) && plot->report->point[i].verified > 0)
+        if (report_is_plain(&figure_report(plot)->point[i]) &&
+            figure_report(plot)->point[i].verified > 0)
             return true;
     return false;
 }
@@ -115,7 +117,7 @@ static int write_group(struct plot *plot, const struct report_group *group,
                        struct plot_lines *lines)
 {
     size_t counts[PLOT_MAX_TICKS];
-    const size_t n = plot_counts(plot, group, counts, PLOT_MAX_TICKS);
+    const size_t n = figure_counts(plot, group, counts, PLOT_MAX_TICKS);
     const bool plain = has_plain(plot, group);
     const size_t most = plain ? PLOT_MAX_STYLES - 1 : PLOT_MAX_STYLES;
     const size_t panels = n == 0 && plain ? 1 : (n + most - 1) / most;
@@ -132,9 +134,9 @@ static int write_group(struct plot *plot, const struct report_group *group,
     return 0;
 }
 
-int report_plot_throughput(struct plot *plot)
+int figure_throughput(struct plot *plot)
 {
     plot->width = WIDTH;
     snprintf(plot->why, sizeof plot->why, "no cell is verified, so nothing can be plotted");
-    return plot_each_group(plot, write_group);
+    return figure_each_group(plot, write_group);
 }

@@ -9,6 +9,7 @@
 
 #include "files/text_out.h"
 #include "record/record.h"
+#include "report/plot.h"
 
 #include <stdio.h>
 
@@ -210,24 +211,17 @@ enum report_figure {
 /* "throughput": NAME.svg, NAME.png, NAME.gp and its data. */
 extern const char *const report_figure_names[REPORT_FIGURES];
 
-enum report_plot_status {
-    REPORT_PLOT_OK,
-    REPORT_PLOT_NONE,   /* the data have nothing for it */
-    REPORT_PLOT_FAILED, /* gnuplot is missing or failed */
-    REPORT_PLOT_WRITE   /* a file could not be written */
-};
-
 /* Each is OK, NONE or FAILED, and but for OK says why. */
 struct report_figures {
-    enum report_plot_status status[REPORT_FIGURES];
+    enum plot_status status[REPORT_FIGURES];
     char why[REPORT_FIGURES][192];
 };
 
 /* Draws all figures. WRITE: err says what; FAILED: one figure at least has failed, and err is the
  * first reason; NONE: no verified point; OK: all that the data have. Removes what an earlier report
  * left of figures that are not made. */
-enum report_plot_status report_plot(const char *directory, const struct report *report,
-                                    struct report_figures *made, struct text_error *err);
+enum plot_status report_plot(const char *directory, const struct report *report,
+                             struct report_figures *made, struct text_error *err);
 
 /* ---- words -------------------------------------------------------------------------------- */
 
@@ -382,15 +376,6 @@ int report_figure(struct text_out *out, const char *directory, const struct repo
 int report_conformance(const char *directory, const struct check_record *record, bool index,
                        struct text_error *err);
 
-/* ---- gnuplot ------------------------------------------------------------------------------ */
-
-/* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
- * most. 0, or -1. */
-int report_gnuplot(const char *directory, const char *variables, const char *script,
-                   unsigned seconds, struct text_error *err);
-/* Both pictures of a figure, from the scripts and the data in directory. 0, or -1 and neither. */
-int report_draw(const char *directory, const char *name, struct text_error *err);
-
 /* ---- text --------------------------------------------------------------------------------- */
 
 /* "12.3 ms", "845 us": three digits. "-" when not finite. */
@@ -407,9 +392,5 @@ void report_percent(double share, char text[32]);
 
 /* Embedded by plots/Embed.cmake; zero-terminated. */
 extern const unsigned char report_asset_css[], report_asset_reading[];
-extern const unsigned char report_asset_draw[], report_asset_frame[], report_asset_lines[],
-    report_asset_throughput[], report_asset_scaling[], report_asset_phases[], report_asset_shards[],
-    report_asset_distribution[], report_asset_modes[], report_asset_overlap[], report_asset_peer[],
-    report_asset_train[];
 
 #endif

@@ -128,13 +128,13 @@ static int write_panel(struct plot *plot, struct plot_lines *lines, bool accurac
     tick_epochs(&frame->x, o->epochs);
     plot_axis_round(&frame->y);
     /* Words beside the axis would be upon numbers like 0.0001. */
-    snprintf(frame->words[PLOT_TITLE], REPORT_CELL_TEXT, "%s",
+    snprintf(frame->words[PLOT_TITLE], PLOT_TEXT, "%s",
              accuracy       ? "Test accuracy (%)"
              : o->seeds > 1 ? "Test loss: cross-entropy (logarithmic)"
                             : "Loss: cross-entropy (logarithmic)");
-    write_note(subject, accuracy, frame->words[PLOT_NOTE], REPORT_CELL_TEXT);
+    write_note(subject, accuracy, frame->words[PLOT_NOTE], PLOT_TEXT);
     plot_fit(frame->words[PLOT_NOTE], WIDTH - 40, 13);
-    snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "epoch");
+    snprintf(frame->words[PLOT_X], PLOT_TEXT, "epoch");
     frame->title = plot->height + 24;
     frame->note = plot->height + 46;
     frame->top = plot->height + 66;
@@ -179,11 +179,9 @@ int train_plot(const char *directory, const struct train_options *options,
 {
     const struct subject subject = {options, model, epoch, n, median};
     struct text_error err = {""};
-    const enum report_plot_status status =
-        plot_alone(directory, "train", report_asset_train, write_panels, &subject, &err);
+    const enum plot_status status =
+        plot_alone(directory, "train", train_asset_figure, write_panels, &subject, &err);
 
     snprintf(why, bytes, "%s", err.text);
-    return status == REPORT_PLOT_OK      ? EXIT_PASSED
-           : status == REPORT_PLOT_WRITE ? EXIT_MISUSE
-                                         : EXIT_FAILED;
+    return status == PLOT_OK ? EXIT_PASSED : status == PLOT_WRITE ? EXIT_MISUSE : EXIT_FAILED;
 }

@@ -247,4 +247,7 @@ int train_plot(const char *directory, const struct train_options *options,
                const struct train_model *model, const struct train_epoch epoch[], size_t n,
                double median, char *why, size_t bytes);
 
+/* Embedded by plots/Embed.cmake; zero-terminated. */
+extern const unsigned char train_asset_figure[];
+
 #endif

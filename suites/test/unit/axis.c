@@ -113,7 +113,7 @@ Test(axis, labels_are_spread)
 
 Test(axis, text_is_cut_between_characters)
 {
-    char text[REPORT_CELL_TEXT] = "short", wide[REPORT_CELL_TEXT] = "";
+    char text[PLOT_TEXT] = "short", wide[PLOT_TEXT] = "";
     plot_fit(text, 100.0, 17.0);
     cr_assert_str_eq(text, "short");
     for (int i = 0; i < 100; ++i)

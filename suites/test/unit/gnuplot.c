@@ -1,5 +1,5 @@
 /* gnuplot.c: a program in gnuplot's place that fails, or never ends, is reported and outlived. */
-#include "report/report.h"
+#include "report/plot.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What report_gnuplot says when `gnuplot` is this shell script, with a limit of 1 s. */
+/* What plot_gnuplot says when `gnuplot` is this shell script, with a limit of 1 s. */
 static struct text_error run_script(const char *script)
 {
     char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", path[80], search[80];
@@ -23,7 +23,7 @@ static struct text_error run_script(const char *script)
     cr_assert(fclose(file) == 0 && chmod(path, 0700) == 0);
     snprintf(search, sizeof search, "%s:/usr/bin:/bin", directory);
     cr_assert(setenv("PATH", search, 1) == 0);
-    const int status = report_gnuplot(directory, "x=1", "throughput.gp", 1, &err);
+    const int status = plot_gnuplot(directory, "x=1", "throughput.gp", 1, &err);
     cr_assert(status == (strcmp(script, "exit 0") == 0 ? 0 : -1), "%d: %s", status, err.text);
     unlink(path);
     rmdir(directory);
@@ -92,19 +92,19 @@ Test(gnuplot, a_figure_is_both_pictures)
                   "printf '\\211PNG\\r\\n\\032\\nrest\\0\\0\\0\\0IEND\\256B`\\202' >x.png$e\n"
                   "echo \"<?xml?><a id='b' id=\\\"c\\\" href='#b' f='url(#d)'> "
                   "id='e' url(#f)</a></svg>\" >x.svg$e");
-    cr_assert(report_draw(directory, "x", &err) == 0, "%s", err.text);
+    cr_assert(plot_draw(directory, "x", &err) == 0, "%s", err.text);
     cr_assert(line_of(directory, "x.svg", line));
     cr_assert_str_eq(line, "<?xml?><a id='x_b' id=\"x_c\" href='#x_b' f='url(#x_d)'> "
                            "id='e' url(#f)</a></svg>\n");
     write_gnuplot(directory, "echo '<?xml?><a></a></svg>' >x.svg$e; echo no >x.png$e");
-    cr_assert(report_draw(directory, "x", &err) == -1);
+    cr_assert(plot_draw(directory, "x", &err) == -1);
     cr_assert_str_eq(err.text, "gnuplot made no usable 'x.png'");
     write_gnuplot(directory, "echo '<?xml?><a></a></svg>' >x.svg$e\n"
                              "printf '\\211PNG\\r\\n\\032\\nrest of a picture' >x.png$e");
-    cr_assert(report_draw(directory, "x", &err) == -1);
+    cr_assert(plot_draw(directory, "x", &err) == -1);
     cr_assert_str_eq(err.text, "gnuplot made no usable 'x.png'");
     write_gnuplot(directory, "echo '<?xml?><a></a></svg' >x.svg$e");
-    cr_assert(report_draw(directory, "x", &err) == -1);
+    cr_assert(plot_draw(directory, "x", &err) == -1);
     cr_assert_str_eq(err.text, "gnuplot made no usable 'x.svg'");
     text_remove(directory, "gnuplot");
     cr_assert(rmdir(directory) == 0, "a file is left");

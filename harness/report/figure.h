@@ -1,0 +1,53 @@
+/* report/figure.h: what the writers of the report's figures share; for the figure*.c files only. */
+#ifndef HARNESS_REPORT_FIGURE_H
+#define HARNESS_REPORT_FIGURE_H
+
+#include "report/plot.h"
+#include "report/report.h"
+
+/* The report's words go into the frames of panels. */
+_Static_assert((int)PLOT_TEXT == (int)REPORT_CELL_TEXT, "words of one length");
+
+enum {
+    FIGURE_DDP = 1 << 20 /* added to a device count: ranks, once more for each further bucket */
+};
+
+plot_writer_fn figure_throughput, figure_scaling, figure_phases, figure_shards, figure_distribution,
+    figure_modes, figure_overlap, figure_peer;
+
+const struct report *figure_report(const struct plot *plot);
+/* Calls write for each group, with room for the lines of a panel; the height grows by the footer.
+ * 1 when there is a panel, 0 when not, or -1. */
+typedef int figure_group_fn(struct plot *plot, const struct report_group *group,
+                            struct plot_lines *lines);
+int figure_each_group(struct plot *plot, figure_group_fn *write);
+
+/* The title of a group's panels, cut to fit. */
+void figure_title(const struct plot *plot, const struct report_group *group, double pixels,
+                  char text[REPORT_CELL_TEXT]);
+
+/* Rows of a step as the axes have them: global, or per device for weak scaling. */
+size_t figure_batch(const struct report_group *group, const struct report_point *point);
+bool figure_is_weak(const struct report_group *group);
+bool figure_hollow(const struct report_point *point);
+/* The different batches of verified points, and the device counts of those that are not plain,
+ * ascending, with FIGURE_DDP in mode ddp; at most capacity. Their number. */
+size_t figure_batches(const struct plot *plot, const struct report_group *group, size_t list[],
+                      size_t capacity);
+size_t figure_counts(const struct plot *plot, const struct report_group *group, size_t list[],
+                     size_t capacity);
+size_t figure_devices(size_t count); /* without FIGURE_DDP */
+/* How often FIGURE_DDP is in the count of a point: 0 DataParallel, 1.. ranks with bucket 0.. */
+size_t figure_mode(const struct report_point *point);
+/* " 256Ki" of a count with a bucket that somebody asked for, else "". */
+void figure_bucket(const struct plot *plot, size_t count, char text[32]);
+/* The verified point of that count, 0: the plain program, at that batch; or NULL. */
+const struct report_point *figure_find(const struct plot *plot, const struct report_group *group,
+                                       size_t count, size_t batch);
+
+/* Embedded by plots/Embed.cmake; zero-terminated. */
+extern const unsigned char figure_asset_throughput[], figure_asset_scaling[], figure_asset_phases[],
+    figure_asset_shards[], figure_asset_distribution[], figure_asset_modes[],
+    figure_asset_overlap[], figure_asset_peer[];
+
+#endif

@@ -1,0 +1,230 @@
+/* report/figures.c: all figures of a report, one after the other, and what their writers share. */
+#include "report/figure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const report_figure_names[REPORT_FIGURES] = {
+    "throughput", "scaling", "phases", "shards", "distribution", "modes", "overlap", "peer"};
+
+/* A figure's subject. */
+struct figure {
+    const struct report *report;
+    plot_writer_fn *write;
+};
+
+const struct report *figure_report(const struct plot *plot)
+{
+    return ((const struct figure *)plot->subject)->report;
+}
+
+/* ---- what writers share ------------------------------------------------------------------- */
+
+void figure_title(const struct plot *plot, const struct report_group *group, double pixels,
+                  char text[REPORT_CELL_TEXT])
+{
+    report_group_words(figure_report(plot), group, text);
+    plot_fit(text, pixels, 17);
+}
+
+bool figure_is_weak(const struct report_group *group)
+{
+    return strcmp(group->scaling, "weak") == 0;
+}
+
+size_t figure_batch(const struct report_group *group, const struct report_point *point)
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    return figure_is_weak(group) && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
+                                                       : key->global_batch;
+}
+
+bool figure_hollow(const struct report_point *point)
+{
+    return report_oversubscribed(point) || report_simulated(point->middle);
+}
+
+static size_t add_number(size_t list[], size_t n, size_t capacity, size_t number)
+{
+    size_t i = n;
+
+    for (size_t j = 0; j < n; ++j)
+        if (list[j] == number)
+            return n;
+    if (n == capacity)
+        return n;
+    for (; i > 0 && list[i - 1] > number; --i)
+        list[i] = list[i - 1];
+    list[i] = number;
+    return n + 1;
+}
+
+size_t figure_batches(const struct plot *plot, const struct report_group *group, size_t list[],
+                      size_t capacity)
+{
+    size_t n = 0;
+
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *point = &figure_report(plot)->point[i];
+
+        if (point->verified > 0)
+            n = add_number(list, n, capacity, figure_batch(group, point));
+    }
+    return n;
+}
+
+static size_t count_of(const struct report_point *point)
+{
+    return (size_t)point->row->cell->key.n_devices + figure_mode(point) * FIGURE_DDP;
+}
+
+size_t figure_mode(const struct report_point *point)
+{
+    return report_is_ddp(point) ? 1 + point->bucket : 0;
+}
+
+void figure_bucket(const struct plot *plot, size_t count, char text[32])
+{
+    const size_t mode = count / FIGURE_DDP;
+    char name[32];
+
+    text[0] = '\0';
+    if (mode < 2 || mode > figure_report(plot)->n_buckets)
+        return;
+    report_bucket_name(figure_report(plot)->bucket[mode - 1], name);
+    snprintf(text, 32, " %.24s", name);
+}
+
+size_t figure_devices(size_t count)
+{
+    return count % FIGURE_DDP;
+}
+
+size_t figure_counts(const struct plot *plot, const struct report_group *group, size_t list[],
+                     size_t capacity)
+{
+    size_t n = 0;
+
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *point = &figure_report(plot)->point[i];
+
+        if (point->verified > 0 && !report_is_plain(point))
+            n = add_number(list, n, capacity, count_of(point));
+    }
+    return n;
+}
+
+const struct report_point *figure_find(const struct plot *plot, const struct report_group *group,
+                                       size_t count, size_t batch)
+{
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *point = &figure_report(plot)->point[i];
+        const bool plain = report_is_plain(point);
+
+        if (point->verified > 0 && figure_batch(group, point) == batch &&
+            (count == 0 ? plain : !plain && count_of(point) == count))
+            return point;
+    }
+    return NULL;
+}
+
+int figure_each_group(struct plot *plot, figure_group_fn *write)
+{
+    struct plot_lines *lines = calloc(1, sizeof *lines);
+    int result = 0;
+
+    if (!lines) {
+        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
+        return -1;
+    }
+    for (size_t g = 0; g < figure_report(plot)->n_groups && result == 0; ++g)
+        result = write(plot, &figure_report(plot)->group[g], lines);
+    free(lines);
+    plot->height += 40;
+    return result != 0 ? -1 : plot->panels > 0;
+}
+
+/* ---- all figures -------------------------------------------------------------------------- */
+
+/* The words at the foot, unless the writer has said others. */
+static void write_footer(struct plot *plot)
+{
+    const struct report *report = figure_report(plot);
+    char more[64] = "";
+
+    if (report->n_files == 0 || plot->footer[0] != '\0')
+        return;
+    const struct record_run *run = &report->file[0].run;
+
+    if (plot->left_out > 0)
+        snprintf(more, sizeof more, "%zu more workload%s or setting%s not drawn; ", plot->left_out,
+                 plot->left_out == 1 ? "" : "s", plot->left_out == 1 ? "" : "s");
+    snprintf(
+        plot->footer, sizeof plot->footer,
+        "%s%srun %.8s%s, %.48s, %.10s, commit %.12s%s; base: plain program, else DataParallel, "
+        "on one device",
+        strcmp(run->source, "measured") != 0 ? "SIMULATED: " : "", more, run->run_id,
+        report->many_runs ? " and others" : "", run->cpu_model, run->created_utc,
+        run->git_sha[0] != '\0' ? run->git_sha : "unknown", run->git_dirty ? " (modified)" : "");
+}
+
+static int write_figure(struct plot *plot)
+{
+    const struct figure *figure = plot->subject;
+    const int result = figure->write(plot);
+
+    write_footer(plot);
+    return result;
+}
+
+static const struct {
+    const unsigned char *script;
+    plot_writer_fn *write;
+} figures[REPORT_FIGURES] = {
+    [REPORT_FIGURE_THROUGHPUT] = {figure_asset_throughput, figure_throughput},
+    [REPORT_FIGURE_SCALING] = {figure_asset_scaling, figure_scaling},
+    [REPORT_FIGURE_PHASES] = {figure_asset_phases, figure_phases},
+    [REPORT_FIGURE_SHARDS] = {figure_asset_shards, figure_shards},
+    [REPORT_FIGURE_DISTRIBUTION] = {figure_asset_distribution, figure_distribution},
+    [REPORT_FIGURE_MODES] = {figure_asset_modes, figure_modes},
+    [REPORT_FIGURE_OVERLAP] = {figure_asset_overlap, figure_overlap},
+    [REPORT_FIGURE_PEER] = {figure_asset_peer, figure_peer},
+};
+
+/* The worst of what happened so far and now; the first reason of a failure stays. */
+static enum plot_status worse(enum plot_status sofar, enum plot_status now,
+                              const struct text_error *why, struct text_error *err)
+{
+    if (now != PLOT_WRITE && (now != PLOT_FAILED || sofar == PLOT_FAILED))
+        return sofar;
+    *err = *why;
+    return now;
+}
+
+enum plot_status report_plot(const char *directory, const struct report *report,
+                             struct report_figures *made, struct text_error *err)
+{
+    enum plot_status status = PLOT_OK;
+
+    if (plot_scripts(directory, err) != 0)
+        return PLOT_WRITE;
+    for (int f = 0; f < REPORT_FIGURES && status != PLOT_WRITE; ++f) {
+        struct text_error why = {{0}};
+        const struct figure figure = {report, figures[f].write};
+        struct plot plot = {.subject = &figure,
+                            .directory = directory,
+                            .name = report_figure_names[f],
+                            .err = &why};
+
+        plot_remove(directory, plot.name);
+        made->status[f] = plot_make(&plot, figures[f].script, write_figure);
+        snprintf(made->why[f], sizeof made->why[f], "%.191s",
+                 made->status[f] == PLOT_NONE ? plot.why : why.text);
+        status = worse(status, made->status[f], &why, err);
+    }
+    if (status != PLOT_OK || made->status[REPORT_FIGURE_THROUGHPUT] != PLOT_NONE)
+        return status;
+    snprintf(err->text, sizeof err->text, "%s", made->why[REPORT_FIGURE_THROUGHPUT]);
+    return PLOT_NONE;
+}
