@@ -17,7 +17,7 @@ BEGIN {
     }
 
     # The rooms of harness/: each sees those before it.
-    n_rooms = split("text numbers files command verify record measure sweep check report train bench cli",
+    n_rooms = split("text numbers files plot command verify record measure sweep check report train bench cli",
                     rooms, " ")
     for (i = 1; i <= n_rooms; i++)
         room_place[rooms[i]] = i

@@ -2,7 +2,7 @@
 #ifndef HARNESS_REPORT_FIGURE_H
 #define HARNESS_REPORT_FIGURE_H
 
-#include "report/plot.h"
+#include "plot/plot.h"
 #include "report/report.h"
 
 /* The report's words go into the frames of panels. */

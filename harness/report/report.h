@@ -2,14 +2,14 @@
  *
  * The main program needs report_main only; the rest is shared by the files of this room. The way of
  * the data: report/main.c reads the files, report/rows.c sorts cells into rows, report/points.c
- * sums them up, report/table.c words them, report/html.c and report/plot.c write them. Text from
+ * sums them up, report/table.c words them, report/html.c and plot/plot.c write them. Text from
  * records is cleaned when it is read (text_clean) and escaped when it is written (text_print). */
 #ifndef HARNESS_REPORT_H
 #define HARNESS_REPORT_H
 
 #include "files/text_out.h"
+#include "plot/plot.h"
 #include "record/record.h"
-#include "report/plot.h"
 
 #include <stdio.h>
 

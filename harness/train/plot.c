@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "report/plot.h"
+#include "plot/plot.h"
 
 enum { WIDTH = 1000, PANEL = 420, LABELS = 150, SEEDS = PLOT_MAX_STYLES };
 

@@ -1,5 +1,5 @@
 /* axis.c: ranges, ticks and labels of the figures' axes. */
-#include "report/plot.h"
+#include "plot/plot.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

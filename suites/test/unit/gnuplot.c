@@ -1,5 +1,5 @@
 /* gnuplot.c: a program in gnuplot's place that fails, or never ends, is reported and outlived. */
-#include "report/plot.h"
+#include "plot/plot.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
-/* report/gnuplot.c: running gnuplot so that a failure is seen.
+/* plot/gnuplot.c: running gnuplot so that a failure is seen.
  *
  * No shell. gnuplot's output goes to a temporary name and counts only if gnuplot exits 0 and the
  * file begins and ends as its format does (it may leave an empty file, or a part of one, or write
  * pictures to stdout). */
-#include "report/plot.h"
+#include "plot/plot.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* report/plot_distribution.c: how long how many of the steps took, for the smallest and the largest
- * batch of a group, a line per device count.
+/* report/figure_distribution.c: how long how many of the steps took, for the smallest and the
+ * largest batch of a group, a line per device count.
  *
  * All counted steps of all verified launches. Long lines are thinned to even shares; the steps that
  * are kept stand where they were. */

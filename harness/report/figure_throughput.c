@@ -1,4 +1,4 @@
-/* report/plot_throughput.c: throughput against batch, a line per device count (of DataParallel,
+/* report/figure_throughput.c: throughput against batch, a line per device count (of DataParallel,
  * then of DistributedDataParallel) and one of the plain program. For weak scaling both are per
  * device. */
 #include "report/figure.h"

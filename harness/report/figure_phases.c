@@ -1,5 +1,5 @@
-/* report/plot_phases.c: the phases of a step, stacked: a bar per device count, for the smallest and
- * the largest batch of a group.
+/* report/figure_phases.c: the phases of a step, stacked: a bar per device count, for the smallest
+ * and the largest batch of a group.
  *
  * A phase is the median of its slowest rank, step by step. What the sum lacks of the step is
  * "other"; where phases of ranks overlap it is more than the step, which the note says: there is no

@@ -1,5 +1,5 @@
-/* report/plot_scaling.c: step time, speed-up and efficiency against the number of devices: a row of
- * three panels per group, mode and bucket, a line per batch.
+/* report/figure_scaling.c: step time, speed-up and efficiency against the number of devices: a row
+ * of three panels per group, mode and bucket, a line per batch.
  *
  * With each line its ideal, and the bound that unequal shards set: N rows on K devices take as long
  * as ceil(N/K) rows, which is a speed-up of N / ceil(N/K). */

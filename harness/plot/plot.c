@@ -1,8 +1,8 @@
-/* report/plot.c: the files of a figure: layout, words, data, script and pictures.
+/* plot/plot.c: the files of a figure: layout, words, data, script and pictures.
  *
  * gnuplot gets static scripts, numbers made here, and data files. Text from records is only ever
  * data, in the last column of a file. */
-#include "report/plot.h"
+#include "plot/plot.h"
 
 #include <errno.h>
 #include <string.h>

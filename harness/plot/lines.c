@@ -1,7 +1,7 @@
-/* report/plot_lines.c: a panel of lines, as plots/lines.gp draws it.
+/* plot/lines.c: a panel of lines, as plots/lines.gp draws it.
  *
  * Labels stand at the ends of the lines, moved apart where they would overlap. */
-#include "report/plot.h"
+#include "plot/plot.h"
 
 #include <math.h>
 

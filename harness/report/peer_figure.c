@@ -1,4 +1,4 @@
-/* report/peer_plot.c: the figure of a comparison with PyTorch: a panel per workload and batch, in
+/* report/peer_figure.c: the figure of a comparison with PyTorch: a panel per workload and batch, in
  * it a row per program: the median step, its interval or range, and the ratio to DDP's step. */
 #include "report/figure.h"
 #include "report/peer_report.h"

@@ -1,5 +1,5 @@
-/* report/plot_bars.c: places a panel of bars: one of two in a row, with a key at the right. */
-#include "report/plot.h"
+/* plot/bars.c: places a panel of bars: one of two in a row, with a key at the right. */
+#include "plot/plot.h"
 
 #include <math.h>
 

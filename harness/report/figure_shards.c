@@ -1,4 +1,4 @@
-/* report/plot_shards.c: which rows went to which device: a strip for a number of rows on a number
+/* report/figure_shards.c: which rows went to which device: a strip for a number of rows on a number
  * of devices.
  *
  * What is drawn is what the replicas of a verified step saw, as the record has it; nothing is

@@ -1,10 +1,10 @@
-/* report/plot.h: figures, and nothing of what they show.
+/* plot/plot.h: figures, and nothing of what they show.
  *
  * A figure is a picture of panels. Its writer fills a panel with numbers and words and hands it
  * over; ranges, ticks and places of labels are computed here, in pixels of the SVG (the PNG has
  * twice as many). plots/draw.gp and the figure's own script only draw what they are told. */
-#ifndef HARNESS_REPORT_PLOT_H
-#define HARNESS_REPORT_PLOT_H
+#ifndef HARNESS_PLOT_H
+#define HARNESS_PLOT_H
 
 #include "files/text_out.h"
 #include "text/text.h"
@@ -23,7 +23,7 @@ enum {
     PLOT_TEXT = 640     /* bytes of any words */
 };
 
-/* ---- axes: report/axis.c ------------------------------------------------------------------ */
+/* ---- axes: plot/axis.c ------------------------------------------------------------------ */
 
 struct plot_axis {
     double base;   /* of the logarithm; 0: linear */
@@ -52,7 +52,7 @@ void plot_axis_thin(struct plot_axis *axis, double pixels);
 /* Moves places apart, to at least step from one to the next, around where they were, in lo..hi. */
 void plot_spread(double place[], int n, double step, double lo, double hi);
 
-/* ---- figures: report/plot.c --------------------------------------------------------------- */
+/* ---- figures: plot/plot.c --------------------------------------------------------------- */
 
 /* A figure while its files are written. The writer fills in width, height, why and footer. */
 struct plot {
@@ -114,7 +114,7 @@ void plot_plain_text(char *text);
 /* A time unit in which numbers up to max_ns are handy: its size in ns, and its name. */
 double plot_unit(double max_ns, const char **name);
 
-/* ---- bars: report/plot_bars.c ------------------------------------------------------------- */
+/* ---- bars: plot/bars.c ------------------------------------------------------------- */
 
 /* A panel of bars at x = 1, 2, .., n. */
 struct plot_bars {
@@ -131,7 +131,7 @@ void plot_bars_write(struct plot *plot, const struct plot_bars *bars, struct plo
 /* The height of a row, with room for the second lines. */
 double plot_bars_height(double row, bool two_lines);
 
-/* ---- lines: report/plot_lines.c ----------------------------------------------------------- */
+/* ---- lines: plot/lines.c ----------------------------------------------------------- */
 
 struct plot_mark {
     double x, y, lo, hi; /* lo, hi NaN: no range */
@@ -166,7 +166,7 @@ void plot_lines_measure(struct plot_lines *lines);
 /* Writes the panel and its data. */
 int plot_lines_write(struct plot *plot, struct plot_lines *lines);
 
-/* ---- gnuplot: report/gnuplot.c ------------------------------------------------------------ */
+/* ---- gnuplot: plot/gnuplot.c ------------------------------------------------------------ */
 
 /* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
  * most. 0, or -1. */

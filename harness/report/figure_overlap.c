@@ -1,6 +1,6 @@
-/* report/plot_overlap.c: what of the communication of ranks is hidden: a bar per number of devices
- * and bucket, for the smallest and the largest batch of a group: the step without its reduction,
- * upon it the reduction alone, and a line where the whole step ends. */
+/* report/figure_overlap.c: what of the communication of ranks is hidden: a bar per number of
+ * devices and bucket, for the smallest and the largest batch of a group: the step without its
+ * reduction, upon it the reduction alone, and a line where the whole step ends. */
 #include "report/figure.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* report/axis.c: ranges, ticks and labels of axes, linear or logarithmic. */
-#include "report/plot.h"
+/* plot/axis.c: ranges, ticks and labels of axes, linear or logarithmic. */
+#include "plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* report/plot_modes.c: DataParallel beside DistributedDataParallel on the same axes: step time,
+/* report/figure_modes.c: DataParallel beside DistributedDataParallel on the same axes: step time,
  * bytes moved per step and memory against the number of devices, at the largest batch of both. */
 #include "report/figure.h"
 
