@@ -34,15 +34,16 @@ else()
         set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
         find_package(CUDAToolkit QUIET)
         set(CMAKE_MINIMUM_REQUIRED_VERSION ${minimum})
-        if(TARGET CUDA::cudart AND TARGET CUDA::cublas)
+        if(TARGET CUDA::cudart_static AND TARGET CUDA::cublas)
             set(DP_HAVE_CUDA ON)
-            # cuBLAS is loaded by core/cuda/blas_load.c when it is needed.
+            # CUDA's runtime is inside, as nvcc links it by default: what is built here starts
+            # where there is no toolkit. cuBLAS is loaded by core/cuda/blas_load.c when it is needed.
             # By file: the targets are not known in the folders of a project around this one.
-            set(DP_CUDA_LIBRARIES ${CUDA_cudart_LIBRARY} stdc++ ${CMAKE_DL_LIBS})
+            set(DP_CUDA_LIBRARIES ${CUDA_cudart_static_LIBRARY} stdc++ rt ${CMAKE_DL_LIBS})
             list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
             set(DP_CUDA_NOTE "toolkit ${CUDAToolkit_VERSION}, cuBLAS; for ${architectures}")
         else()
-            set(DP_CUDA_NOTE "absent: ${CMAKE_CUDA_COMPILER} is there, libcudart or libcublas is not")
+            set(DP_CUDA_NOTE "absent: ${CMAKE_CUDA_COMPILER} is there, libcudart_static or libcublas is not")
         endif()
     endif()
 endif()

@@ -17,7 +17,3 @@ file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
 # The licence's text is a file of every Debian system.
 configure_file(${CMAKE_CURRENT_LIST_DIR}/debian-copyright ${share}/doc/lockstep/copyright COPYONLY)
 file(REMOVE ${share}/doc/lockstep/LICENSE)
-
-# CUDA's libraries are often in no package, so they cannot be depended on: they are recommended.
-file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/debian/shlibs.local
-    "libcudart ${CPACK_LOCKSTEP_CUDA}\n")

@@ -3,12 +3,16 @@
 #include "cuda.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TEXT(word)  #word
 #define VALUE(word) TEXT(word) /* after the header's macros: cublasCreate is cublasCreate_v2 */
 
 static const char LIBRARY[] = "libcublas.so." VALUE(CUBLAS_VER_MAJOR);
+
+/* Where the toolkit was, which is seldom where the system looks. */
+static const char BUILT_WITH[] = DP_CUDA_FOLDER "/libcublas.so." VALUE(CUBLAS_VER_MAJOR);
 
 static int find(void *library, const char *name, void *function, struct dp_error *err)
 {
@@ -22,10 +26,15 @@ static int find(void *library, const char *name, void *function, struct dp_error
 /* It stays loaded: what it keeps on GPUs must not outlive its code. */
 int dp_cuda_blas_load(struct dp_cuda_blas *blas, struct dp_error *err)
 {
-    void *const library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    const int how = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+    void *library = dlopen(LIBRARY, how);
     if (!library) {
-        const char *why = dlerror();
-        return dp_fail(err, DP_EFAULT, "cuBLAS cannot be loaded: %s", why ? why : LIBRARY);
+        char why[200];
+        const char *text = dlerror();
+        snprintf(why, sizeof why, "%.190s", text ? text : LIBRARY);
+        library = dlopen(BUILT_WITH, how);
+        if (!library)
+            return dp_fail(err, DP_EFAULT, "cuBLAS cannot be loaded: %s", why);
     }
     const struct {
         const char *name;
