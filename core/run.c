@@ -208,7 +208,7 @@ int dp_check_inputs(const char *kind, const struct dp_tensor in[], int n_in, int
         return dp_fail(err, DP_EINVAL, "%s takes %d to %d inputs, got %d", kind, least, most, n_in);
     for (int i = 0; i < n_in; ++i) {
         if (!in[i].slot)
-            return dp_fail(err, DP_EINVAL, "input %d of %s is no tensor", i, kind);
+            return dp_fail(err, DP_EINVAL, "input %d of %s is not a tensor", i, kind);
     }
     return 0;
 }

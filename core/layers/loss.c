@@ -37,7 +37,7 @@ static int prepare(const struct loss *l, const struct dp_tensor in[], int n_in, 
         return status;
     const bool rows = l->kind == DP_LOSS_XENT;
     if (in[0].dtype != DP_F32 || (rows && (in[0].ndim != 2 || in[0].dim[1] == 0)))
-        return dp_fail(err, DP_ESHAPE, "loss of an output that is no float tensor of rows");
+        return dp_fail(err, DP_ESHAPE, "loss of an output that is not a float tensor of rows");
     if (n_in == 2)
         status = check_target(l, &in[0], &in[1], err);
     if (status)

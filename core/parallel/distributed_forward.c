@@ -188,7 +188,8 @@ static int open_call(struct dp_ddp *d, const struct dp_tensor in[], int n_in,
         for (int k = 0; c->active[r] && k < n_in; ++k) {
             c->rank[r].in[k] = in[r * n_in + k];
             if (!c->rank[r].in[k].slot)
-                return dp_fail(err, DP_EINVAL, "input %d of rank %d is no tensor", k, d->first + r);
+                return dp_fail(err, DP_EINVAL, "input %d of rank %d is not a tensor", k,
+                               d->first + r);
         }
     }
     c->n_in = n_in;

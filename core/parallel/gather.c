@@ -58,7 +58,7 @@ int dp_gather_phase(struct dp_run *run, const struct dp_tensor parts[], int n, i
     if (n < 1 || n > DP_MAX_SLOTS)
         return dp_fail(err, DP_EINVAL, "gather of %d parts: 1 to %d", n, DP_MAX_SLOTS);
     if (!parts[0].slot)
-        return dp_fail(err, DP_ESHAPE, "gather: part 0 is no tensor");
+        return dp_fail(err, DP_ESHAPE, "gather: part 0 is not a tensor");
     int status = wrap_dim(&parts[0], dim, &dim, err);
     if (status == 0)
         status = result_shape(parts, n, dim, &shape, err);

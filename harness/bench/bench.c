@@ -213,8 +213,8 @@ int bench_main(int argc, char **argv)
             "GPUs against copies from device to device between the same slots.\n"
             "overlap: a step of DistributedDataParallel without its reduction, the reduction "
             "alone, and the whole step: how much communication backward hides.\n\n"
-            "Exit status: 0 all results right, 1 one was wrong, 2 misuse. Speed never "
-            "changes it."};
+            "Exit status: 0 all results right, 1 one was wrong or a device is missing, 2 misuse, "
+            "77 skipped: cuda:all where there are no GPUs. Speed never changes it."};
     struct arguments arguments = {0};
     struct bench_options *options = &arguments.options;
     struct dp_group *group = NULL;

@@ -116,7 +116,7 @@ static int check_case_row(const struct check_area *area, const struct check_case
     if (!test->id || !test->rule || !test->run)
         return fault(why, "area %s: a case without an id, a rule or a function", area->name);
     if (!is_rule_of(area, test->rule))
-        return fault(why, "%.80s: '%.40s' is no rule of the area %s", test->id, test->rule,
+        return fault(why, "%.80s: '%.40s' is not a rule of the area %s", test->id, test->rule,
                      area->name);
 
     const size_t length = strlen(test->rule);
@@ -140,7 +140,7 @@ static int check_excuses(const struct check_area *area, char why[RUNNER_TEXT])
         const struct check_excuse *excuse = &area->excuses[i];
 
         if (!is_rule_of(area, excuse->rule))
-            return fault(why, "an excuse for '%.40s', which is no rule of the area %s",
+            return fault(why, "an excuse for '%.40s', which is not a rule of the area %s",
                          excuse->rule, area->name);
         if (runner_excuse(area, excuse->rule) != excuse)
             return fault(why, "%s has two excuses", excuse->rule);

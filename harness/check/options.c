@@ -305,7 +305,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
             "of its own.\vA missing capability that a profile requires is a failure, so exit "
             "status 0 means that the whole profile was tested, except cases that need more devices "
             "(--require-devices). Exit status: 0 all passed (some may be "
-            "skipped), 1 a case failed, 2 misuse, nothing selected, or a case is broken: no "
+            "skipped), 1 a case failed or there are fewer devices than required, 2 misuse, nothing "
+            "selected, or a case is broken: no "
             "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
 
     *options = (struct runner_options){.jobs = 1};

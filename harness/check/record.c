@@ -72,7 +72,7 @@ static enum check_record_verdict read_verdict(const json_t *object, struct text_
     for (int i = 0; i < CHECK_RECORD_VERDICTS; ++i)
         if (strcmp(word, check_record_words[i]) == 0)
             return (enum check_record_verdict)i;
-    fault(err, "'%.20s' is no verdict", word);
+    fault(err, "'%.20s' is not a verdict", word);
     return CHECK_RECORD_BROKEN;
 }
 
@@ -89,7 +89,7 @@ static void read_words(const json_t *array, const char *what, char *text, size_t
         const char *word = json_string_value(json_array_get(array, i));
 
         if (!word || used + strlen(word) + 3 > bytes) {
-            fault(err, "'%s' has something that is no text, or too much of it", what);
+            fault(err, "'%s' has something that is not a text, or too much of it", what);
             return;
         }
         used += (size_t)snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : "", word);
@@ -111,7 +111,7 @@ static void read_dialects(json_t *object, char *text, size_t bytes, struct text_
         const char *word = json_string_value(value);
 
         if (!word || used + strlen(key) + strlen(word) + 4 > bytes) {
-            fault(err, "'dialects' has something that is no text, or too much of it");
+            fault(err, "'dialects' has something that is not a text, or too much of it");
             return;
         }
         used +=

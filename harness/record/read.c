@@ -138,7 +138,7 @@ static int read_ranks(const json_t *value, const char *name, const struct source
     for (size_t rank = 0; rank < n_ranks; ++rank) {
         if (!find_series(json_array_get(value, rank), source->raw, &series[rank]) ||
             series[rank].n != source->n) {
-            return record_fail(err, "\"%s\" of rank %zu is no array of %zu times", name, rank,
+            return record_fail(err, "\"%s\" of rank %zu is not an array of %zu times", name, rank,
                                source->n);
         }
     }
@@ -214,7 +214,7 @@ static int read_peaks(const json_t *root, struct record_cell *cell, struct text_
         return 0;
     }
     if (!json_is_array(peaks) || json_array_size(peaks) > RECORD_MAX_RANKS) {
-        return record_fail(err, "\"peak_bytes\" is no array of at most %d", RECORD_MAX_RANKS);
+        return record_fail(err, "\"peak_bytes\" is not an array of at most %d", RECORD_MAX_RANKS);
     }
     cell->n_peaks = (int)json_array_size(peaks);
     for (size_t i = 0; i < json_array_size(peaks); ++i) {

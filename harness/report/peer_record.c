@@ -125,7 +125,7 @@ static double read_steps(const json_t *object, struct text_error *err)
         steps[i] = (double)json_integer_value(step);
         if (!json_is_integer(step) || json_integer_value(step) < 1 ||
             json_integer_value(step) > STEP_NS_MAX)
-            fault(err, "'step_ns' has something that is no time of a step in ns");
+            fault(err, "'step_ns' has something that is not the time of a step in ns");
     }
     if (read_count(object, "steps_checked", 0, STEPS_MAX, err) < n)
         fault(err, "a launch is ok and did not check all of its %zu steps", n);
@@ -186,7 +186,7 @@ static enum peer_kind read_kind(const json_t *object, struct text_error *err)
     for (int kind = 0; kind < PEER_KINDS; ++kind)
         if (strcmp(program, kinds[kind].program) == 0 && strcmp(mode, kinds[kind].mode) == 0)
             return (enum peer_kind)kind;
-    fault(err, "'%s' in mode '%s' is no known arm", program, mode);
+    fault(err, "'%s' in mode '%s' is not a known arm", program, mode);
     return PEER_KINDS;
 }
 

@@ -42,7 +42,7 @@ void dataset_measure(struct dataset *data)
 static int alloc(struct dataset *data, struct dp_error *err)
 {
     if (data->features == 0 || data->rows > SIZE_MAX / sizeof(float) / data->features)
-        return dp_fail(err, DP_EINVAL, "%zu rows of %zu features are no data set", data->rows,
+        return dp_fail(err, DP_EINVAL, "%zu rows of %zu features are not a data set", data->rows,
                        data->features);
     data->feature = malloc(data->rows * data->features * sizeof *data->feature);
     data->label = malloc(data->rows * sizeof *data->label);
@@ -100,7 +100,7 @@ int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
                              .classes = want->classes,
                              .table = want->table};
     if (rows == 0 || want->classes < 1)
-        return dp_fail(err, DP_EINVAL, "%zu rows of %d classes are no data set", rows,
+        return dp_fail(err, DP_EINVAL, "%zu rows of %d classes are not a data set", rows,
                        want->classes);
     if ((status = alloc(data, err)))
         return status;

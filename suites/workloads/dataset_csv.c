@@ -125,7 +125,7 @@ static int read_number(const struct reader *r, size_t column, struct cell cell,
     if (cell.length == 0)
         return complain(r, column, "the cell is empty");
     if (memchr(cell.text, '\0', cell.length))
-        return complain(r, column, "a byte is 0: the file is no text");
+        return complain(r, column, "a byte is 0: the file is not text");
     if (is_word(&cell, infinite, sizeof infinite / sizeof infinite[0]))
         return complain(r, column, "'%.*s' is not a finite number", shown, cell.text);
     if (cell.length >= sizeof copy)
@@ -153,8 +153,8 @@ static int read_feature(const struct reader *r, size_t column, struct cell cell,
         return status;
     if (number.more >= 0 && number.more < (double)r->table && number.more == floor(number.more))
         return 0;
-    return complain(r, column, "'%.*s' is no row of the model's table, 0 to %zu", shown, cell.text,
-                    r->table - 1);
+    return complain(r, column, "'%.*s' is not a row of the model's table, 0 to %zu", shown,
+                    cell.text, r->table - 1);
 }
 
 static int read_class(const struct reader *r, size_t column, struct cell cell, int32_t *label)

@@ -35,7 +35,7 @@ static void read_capabilities(struct answer *a, struct impl_about *about)
         const uint64_t capability = !word ? 0 : impl_capability_of(word);
 
         if (capability == 0)
-            answer_fault(a, "capabilities[%zu] '%.40s' is no capability", i,
+            answer_fault(a, "capabilities[%zu] '%.40s' is not a capability", i,
                          word == NULL ? "" : word);
         about->capabilities |= capability;
     }
@@ -69,7 +69,7 @@ static void read_dialects(struct answer *a, struct impl_about *about)
         const int dialect = impl_dialect_of(name);
 
         if (dialect < 0)
-            answer_fault(a, "dialects: '%.40s' is no dialect", name);
+            answer_fault(a, "dialects: '%.40s' is not a dialect", name);
         else if (!impl_dialect_allows((enum impl_dialect)dialect, impl_choice_of(word)))
             refuse_choice(a, dialect, word);
         else

@@ -171,6 +171,6 @@ enum impl_dtype answer_dtype(struct answer *a, const json_t *object, const char 
     answer_text(a, object, where, "dtype", word, sizeof word);
     dtype = impl_dtype_of(word);
     if (dtype == IMPL_NONE)
-        answer_fault(a, "%s%sdtype '%s' is no type", where, dot(where), word);
+        answer_fault(a, "%s%sdtype '%s' is not a type", where, dot(where), word);
     return dtype;
 }

@@ -162,7 +162,7 @@ static void read_data(struct answer *a, const json_t *value, const char *where,
         a->room = true;
     else if (!read_hexadecimal(json_string_value(data), bytes, impl_dtype_bytes(array->dtype),
                                array->data))
-        answer_fault(a, "%s.data has a character that is no hexadecimal digit", where);
+        answer_fault(a, "%s.data has a character that is not a hexadecimal digit", where);
 }
 
 void answer_array(struct answer *a, const json_t *value, const char *where,

@@ -57,7 +57,7 @@ static int read_error(struct answer *a, const json_t *error)
         optional_number(a, error, "device_also", IMPL_NOWHERE, IMPL_MAX_DEVICES - 1, IMPL_NOWHERE);
     status = impl_status_of(word);
     if (status <= IMPL_OK)
-        answer_fault(a, "error.status '%s' is no status", word);
+        answer_fault(a, "error.status '%s' is not a status", word);
     else if (read.text[0] == '\0')
         answer_fault(a, "error.text is empty");
     read.status = status;

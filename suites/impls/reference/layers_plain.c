@@ -102,7 +102,7 @@ static int argument_forward(struct call *c)
         return dp_fail(c->err, DP_EINVAL, "argument %d of %d", c->layer->index, world->n_arguments);
     argument = &world->argument[c->layer->index];
     if (!argument->value || argument->n == 0)
-        return dp_fail(c->err, DP_EINVAL, "argument %d is no list of float32", c->layer->index);
+        return dp_fail(c->err, DP_EINVAL, "argument %d is not a list of float32", c->layer->index);
     status = make_output_like(c, 0, &c->in[0]);
     c->memo.number = argument->value[0];
     return status != 0 ? status

@@ -112,7 +112,7 @@ refuse "data 'nowhere'" "$lockstep" train --data nowhere
 refuse 'cannot read' "$lockstep" train --data .
 [ ! -e refused.jsonl ] || fail "refused data left a record"
 printf '1,0\n1000,0\n' >table.csv
-refuse "table.csv:2:1: '1000' is no row of the model's table, 0 to 999" "$lockstep" train \
+refuse "table.csv:2:1: '1000' is not a row of the model's table, 0 to 999" "$lockstep" train \
     --model mixed --data table.csv
 refuse 'digits has 64 numbers a row, the model takes 1' "$lockstep" train --model mixed
 

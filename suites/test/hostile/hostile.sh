@@ -186,7 +186,7 @@ BROKEN|close|split: the process closed its output without an answer
 BROKEN|leave|split: the process ended with status 0
 BROKEN|crash|its last words: RuntimeError: device 3 fell off the bus
 BROKEN|orphan|split: the process ended with status 5
-BROKEN|no-status|split: error.status 'sorry' is no status
+BROKEN|no-status|split: error.status 'sorry' is not a status
 FAIL|many|split: the answer has more than there is room for
 END
     while IFS='|' read -r verdict mode cause; do

@@ -33,8 +33,8 @@ static const struct bad bads[] = {
     {"negative", "split: size is not an integer of 0 or more", false, 0},
     {"fraction", "split: size is not an integer of 0 or more", false, 0},
     {"many", "more than there is room for", false, IMPL_EROOM},
-    {"no-status", "split: error.status 'sorry' is no status", false, 0},
-    {"ok-status", "split: error.status 'ok' is no status", false, 0},
+    {"no-status", "split: error.status 'sorry' is not a status", false, 0},
+    {"ok-status", "split: error.status 'ok' is not a status", false, 0},
     {"no-text", "split: error.text is empty", false, 0},
     {"silent", "split: no answer within 0.3 s", false, 0},
     {"close", "split: the process closed its output without an answer", false, 0},
@@ -47,8 +47,8 @@ static const struct bad bads[] = {
      true, 0},
     {"overflowing-sizes", "scatter: shards[0].data has 16 digits, the dims", true, 0},
     {"many-dims", "scatter: shards[0].dims has 6 entries, it may have 5", true, 0},
-    {"no-hex", "scatter: shards[0].data has a character that is no hexadecimal digit", true, 0},
-    {"no-dtype", "scatter: shards[0].dtype 'bf16' is no type", true, 0},
+    {"no-hex", "scatter: shards[0].data has a character that is not a hexadecimal digit", true, 0},
+    {"no-dtype", "scatter: shards[0].dtype 'bf16' is not a type", true, 0},
     {"no-device", "scatter: shards[0].device is 4294967296, it must be -1..63", true, 0},
     {"large", "more than there is room for", true, IMPL_EROOM},
 };
@@ -163,7 +163,7 @@ static void at_start(struct proxy_tally *tally)
         {"read x; echo '{\"id\":1,\"ok\":{\"name\":7}}'; cat", "open: name is not a text"},
         {"read x; echo '{\"id\":1,\"ok\":{\"name\":\"n\",\"version\":\"1\",\"devices\":[],"
          "\"capabilities\":[\"spilt\"],\"dialects\":{}}}'; cat",
-         "open: capabilities[0] 'spilt' is no capability"},
+         "open: capabilities[0] 'spilt' is not a capability"},
         {"read x; echo '{\"id\":1,\"ok\":{\"name\":\"n\",\"version\":\"1\",\"devices\":2,"
          "\"capabilities\":[],\"dialects\":{}}}'; cat",
          "open: devices is not a list of at most 64 names"},

@@ -193,7 +193,7 @@ test_refused() {
     refused 'round 1 is there twice' -e '0,/"round": 0/s//"round": 1/'
     refused "'round' is missing or no whole number of 0 to 5" -e '0,/"round": 0/s//"round": 6/'
     refused "'launches' is missing or no list" -e 's/"launches": 6/"launches": 7/'
-    refused 'is no known arm' -e 's/"mode": "ddp"/"mode": "fsdp"/'
+    refused 'is not a known arm' -e 's/"mode": "ddp"/"mode": "fsdp"/'
     refused 'is there twice' -e 's/"mode": "dp", "devices": 1/"mode": "dp", "devices": 2/'
     refused "'devices' is missing" -e 's/"mode": "ddp", "devices": 2/"mode": "ddp", "devices": 0/'
     refused "'git_dirty' is missing" -e 's/"git_dirty": false/"git_dirty": 0/'

@@ -57,13 +57,13 @@ Test(dataset, lines_that_are_refused)
         {"1,0\n\n2,0\n", "a.csv:2:1: the line is empty", {0}},
         {"7\n", "a.csv:1:1: a line needs at least 2 columns, numbers and a class", {0}},
         {"1.5,0\n",
-         "a.csv:1:1: '1.5' is no row of the model's table, 0 to 9",
+         "a.csv:1:1: '1.5' is not a row of the model's table, 0 to 9",
          {.features = 1, .table = 10}},
         {"1,0\n10,0\n",
-         "a.csv:2:1: '10' is no row of the model's table, 0 to 9",
+         "a.csv:2:1: '10' is not a row of the model's table, 0 to 9",
          {.features = 1, .table = 10}},
         {"-1,0\n",
-         "a.csv:1:1: '-1' is no row of the model's table, 0 to 9",
+         "a.csv:1:1: '-1' is not a row of the model's table, 0 to 9",
          {.features = 1, .table = 10}},
         {"1,2,0\n1,2\n", "a.csv:2:3: the column is missing: the line has 2 of 3", {0}},
         {"1,2,0\n1,2,0,0\n", "a.csv:2:4: the line has more than 3 columns", {0}},
@@ -105,7 +105,7 @@ Test(dataset, lines_that_are_refused)
          "a.csv:1:3: class '0.99999999999' is not a whole number from 0 to 65535",
          {0}},
         {"0.99999999999,0\n",
-         "a.csv:1:1: '0.99999999999' is no row of the model's table, 0 to 9",
+         "a.csv:1:1: '0.99999999999' is not a row of the model's table, 0 to 9",
          {.features = 1, .table = 10}},
         {"1,1e-50,0\n", "a.csv:1:2: '1e-50' is too small for single precision", {0}},
         {"\xef\xbb\xbf"
@@ -154,7 +154,8 @@ Test(dataset, a_zero_byte_is_no_end)
 
     cr_assert(read_text(text, sizeof text - 1, &(struct dataset_want){0}, &data, &err) ==
               DP_EINVAL);
-    cr_assert(strcmp(err.text, "a.csv:2:1: a byte is 0: the file is no text") == 0, "%s", err.text);
+    cr_assert(strcmp(err.text, "a.csv:2:1: a byte is 0: the file is not text") == 0, "%s",
+              err.text);
     dataset_free(&data);
 }
 
