@@ -163,6 +163,36 @@ static void after_no_grad(struct context *c)
     }
 }
 
+/* A backward that is refused, of another layer or with a gradient of another shape, leaves the
+ * forward to the right one. */
+static void refused_first(struct context *c)
+{
+    struct dp_group *group = open_group(c, 1);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *layer = make_linear(c, group, 1, 1, false);
+    struct dp_module *other = make_linear(c, group, 1, 1, false);
+    struct dp_run *run = open_run(c, group);
+    struct dp_error err = {0};
+    for (int i = 0; i < 2; ++i) {
+        struct dp_module *module = i == 0 ? layer : other;
+        move_module(c, module, slot);
+        write_values(c, &param_at(c, module, 0)->value, (double[]){2.0});
+    }
+    const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
+    const struct dp_tensor long_one = golden_rows(c, slot, 11, 1.0);
+    const struct dp_tensor y = forward(c, layer, run, &x);
+    expect_matrix(c, "output", &y, slot, 10, 1, sequence(c, 10, 2.0, 2.0));
+    expect_error(c, dp_backward(other, run, NULL, 0, NULL, 0, &err), DP_EINVAL, &err,
+                 "the last forward was one of", NULL);
+    err = (struct dp_error){0};
+    expect_error(c, dp_backward(layer, run, &long_one, 1, NULL, 0, &err), DP_ESHAPE, &err,
+                 "gradient 0", NULL);
+    expect_no_grad(c, "the other layer", param_at(c, other, 0));
+    const struct dp_tensor dx = backward(c, layer, run, NULL);
+    expect_grad(c, "weight", param_at(c, layer, 0), (double[]){55.0});
+    expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 2.0, 0.0));
+}
+
 /* Backward without an upstream gradient stands for ones. */
 static void ones(struct context *c)
 {
@@ -232,6 +262,7 @@ static const struct test_case cases[] = {
     {"gradient/unwanted", "GRAD-09", unwanted},
     {"gradient/branches", "GRAD-12", branches},
     {"gradient/after-no-grad", "REPL-14 APPLY-05", after_no_grad},
+    {"gradient/refused-first", "ERR-08 GRAD-01", refused_first},
     {"gradient/ones", "GRAD-01", ones},
     {"gradient/deep-model", "GRAD-02 GRAD-03 DET-05", deep_model},
 };

@@ -34,6 +34,7 @@ static const struct case_table *const tables[] = {
     &distributed_sync_cases,
     &world_cases,
     &faults_cases,
+    &grouping_cases,
     &torch_cases,
     &image_cases,
     &state_cases,

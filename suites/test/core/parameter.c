@@ -3,6 +3,8 @@
 #include "list.h"
 #include "probes.h"
 
+#include <string.h>
+
 struct model {
     struct dp_group *group;
     struct dp_slot *slot;
@@ -190,6 +192,34 @@ static void moved(struct context *c)
     golden_expect_grads(c, &g, 110.0, 10.0);
 }
 
+/* Layers of one shape begin with different weights; the same seed gives the same ones. */
+static void drawn_apart(struct context *c)
+{
+    enum { COUNT = 4, ELEMENTS = 35 };
+    struct dp_group *group = open_group(c, 1);
+    struct dp_module *layers[COUNT];
+    for (int i = 0; i < COUNT; ++i)
+        layers[i] = make_linear(c, group, 5, 7, false);
+    struct dp_module *model = make_sequential(c, group, layers, COUNT);
+    struct dp_error err = {0};
+    expect_ok(c, dp_module_init(model, 3, &err), &err, "dp_module_init");
+    const float *drawn[COUNT];
+    for (int i = 0; i < COUNT; ++i)
+        drawn[i] = read_floats(c, &param_at(c, model, i)->value);
+    for (int i = 0; i < COUNT; ++i) {
+        for (int k = 0; k < i; ++k) {
+            int equal = 0;
+            for (int e = 0; e < ELEMENTS; ++e)
+                equal += memcmp(&drawn[i][e], &drawn[k][e], sizeof drawn[i][e]) == 0;
+            expect(c, equal == 0, "%d of %d weights of layers %d and %d are the same", equal,
+                   ELEMENTS, k, i);
+        }
+    }
+    expect_ok(c, dp_module_init(model, 3, &err), &err, "dp_module_init again");
+    for (int i = 0; i < COUNT; ++i)
+        expect_bits(c, "the same seed", &param_at(c, model, i)->value, drawn[i]);
+}
+
 static const struct test_case cases[] = {
     {"parameter/tied", "REPL-09", tied},
     {"parameter/frozen", "REPL-13", frozen},
@@ -197,5 +227,6 @@ static const struct test_case cases[] = {
     {"parameter/unused-decays", "GRAD-11 GRAD-17", unused_decays},
     {"parameter/zeroed", "GRAD-05", zeroed},
     {"parameter/moved", "DEV-02 GRAD-06", moved},
+    {"parameter/drawn-apart", "DET-05", drawn_apart},
 };
 const struct case_table parameter_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,0 +1,133 @@
+/* grouping.c: how many transfers lists of tensors become, which no value shows.
+ *
+ * The group's communicator is replaced by one that counts and hands on. Tensors that are to be one
+ * transfer are neighbours in one array, on every slot. */
+#include "backend.h"
+#include "list.h"
+
+enum { SLOTS = 3, MOST = 8 };
+
+struct counting {
+    struct dp_comm_ops ops; /* first: the group's pointer is to it */
+    const struct dp_comm_ops *inner;
+    int transfers;
+};
+
+static int move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                struct dp_error *err)
+{
+    struct counting *counting = (struct counting *)team->group->comm;
+    counting->transfers += moves[1].n;
+    return counting->inner->move(team, moves, phase, err);
+}
+
+static int reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
+                  int n, enum dp_phase phase, struct dp_error *err)
+{
+    struct counting *counting = (struct counting *)team->group->comm;
+    counting->transfers += n;
+    return counting->inner->reduce(team, dst_slot, sums, n, phase, err);
+}
+
+/* The group is closed by the communicator that it was opened with. */
+static void count(struct counting *counting, struct dp_group *group)
+{
+    *counting = (struct counting){.ops = *group->comm, .inner = group->comm};
+    counting->ops.move = move;
+    counting->ops.reduce = reduce;
+    group->comm = &counting->ops;
+}
+
+/* n vectors side by side on a slot, the first with values from `first` on. */
+static void neighbours(struct context *c, struct dp_slot *slot, int n, const size_t sizes[],
+                       double first, struct dp_tensor list[])
+{
+    struct dp_error err = {0};
+    size_t total = 0, row = 0;
+    for (int i = 0; i < n; ++i)
+        total += sizes[i];
+    const struct dp_tensor whole =
+        make_tensor(c, slot, DP_F32, 1, &total, sequence(c, total, first, 1.0));
+    for (int i = 0; i < n; row += sizes[i], ++i)
+        expect_ok(c, dp_tensor_rows(&whole, row, sizes[i], &list[i], &err), &err, "dp_tensor_rows");
+}
+
+/* The rule's own examples at 100 floats for 1 MiB, and sizes at and beside the limit. */
+static void limits(struct context *c)
+{
+    static const struct {
+        int n;
+        size_t sizes[MOST];
+        size_t bytes;
+        int broadcast, reduce;
+    } rows[] = {
+        {5, {100, 100, 100, 100, 100}, 4000, 1, 1},
+        {5, {100, 100, 100, 100, 100}, 1000, 2, 3},
+        {4, {225, 50, 225, 50}, 1000, 2, 4},
+        {8, {25, 25, 25, 25, 25, 25, 25, 25}, 199, 4, 8},
+        {8, {25, 25, 25, 25, 25, 25, 25, 25}, 200, 4, 4},
+        {8, {25, 25, 25, 25, 25, 25, 25, 25}, 201, 3, 4},
+        {3, {10, 10, 10}, 40, 3, 3},
+        {3, {10, 10, 10}, 41, 2, 3},
+        {3, {1, 30, 1}, 40, 2, 3},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
+        case_release(c);
+        case_note(c, "row %zu, limit %zu: ", r, rows[r].bytes);
+        const int n = rows[r].n;
+        struct counting counting;
+        struct dp_tensor src[SLOTS * MOST], copies[SLOTS * MOST], sums[MOST];
+        struct dp_error err = {0};
+        struct dp_group *group = open_group(c, SLOTS);
+        struct dp_slot **slots = first_slots(c, group, SLOTS);
+        struct dp_run *run = open_run(c, group);
+        for (int i = 0; i < SLOTS; ++i)
+            neighbours(c, slots[i], n, rows[r].sizes, 1.0 + i, &src[i * n]);
+        count(&counting, group);
+        const int moved =
+            dp_broadcast_coalesced(run, src, n, slots, SLOTS, rows[r].bytes, copies, &err);
+        const int moves = counting.transfers;
+        counting.transfers = 0;
+        const int added =
+            dp_reduce_add_coalesced(run, src, n, SLOTS, slots[0], rows[r].bytes, sums, &err);
+        group->comm = counting.inner;
+        expect(c, moved == 0 && added == 0, "%s", err.text);
+        expect(c, moves == rows[r].broadcast, "broadcast in %d transfers, not %d", moves,
+               rows[r].broadcast);
+        expect(c, counting.transfers == rows[r].reduce, "reduced in %d sums, not %d",
+               counting.transfers, rows[r].reduce);
+        expect_values(c, "first sum", &sums[0], sequence(c, rows[r].sizes[0], 6.0, 3.0));
+    }
+}
+
+/* Neighbours in the first list and not in the others: they are two sums. */
+static void apart_elsewhere(struct context *c)
+{
+    static const size_t sizes[] = {6, 6};
+    for (int turned = 0; turned < SLOTS; ++turned) {
+        case_release(c);
+        case_note(c, "list %d turned round: ", turned);
+        struct dp_tensor src[SLOTS * 2], sums[2];
+        struct dp_error err = {0};
+        struct dp_group *group = open_group(c, SLOTS);
+        struct dp_slot **slots = first_slots(c, group, SLOTS);
+        for (int i = 0; i < SLOTS; ++i)
+            neighbours(c, slots[i], 2, sizes, 10.0, &src[i * 2]);
+        const struct dp_tensor first = src[turned * 2];
+        src[turned * 2] = src[turned * 2 + 1];
+        src[turned * 2 + 1] = first;
+        expect_ok(c,
+                  dp_reduce_add_coalesced(open_run(c, group), src, 2, SLOTS, slots[0],
+                                          DP_BUFFER_BYTES, sums, &err),
+                  &err, "dp_reduce_add_coalesced");
+        /* 10.., 10.. and 16..; then 16.., 16.. and 10.. */
+        expect_values(c, "sum 0", &sums[0], sequence(c, 6, 36.0, 3.0));
+        expect_values(c, "sum 1", &sums[1], sequence(c, 6, 42.0, 3.0));
+    }
+}
+
+static const struct test_case cases[] = {
+    {"grouping/limits", "COAL-04", limits},
+    {"grouping/apart-elsewhere", "COAL-02 COAL-10", apart_elsewhere},
+};
+const struct case_table grouping_cases = {cases, sizeof cases / sizeof cases[0]};
