@@ -137,8 +137,9 @@ int dp_run_restore(struct dp_run *run, const struct dp_module *module, void *rec
                        module->ops->kind);
     memcpy(&mark, run->tape + run->tape_used - sizeof mark, sizeof mark);
     if (mark.module != module || mark.bytes != bytes)
-        return dp_fail(err, DP_EINVAL, "backward of %s, but the last forward was one of %s",
-                       module->ops->kind, mark.kind);
+        return dp_fail(err, DP_EINVAL, "backward of %s, but the last forward was one of %s%s",
+                       module->ops->kind,
+                       strcmp(mark.kind, module->ops->kind) == 0 ? "another " : "", mark.kind);
     run->tape_used -= sizeof mark + bytes;
     memcpy(record, run->tape + run->tape_used, bytes);
     return 0;

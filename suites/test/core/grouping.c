@@ -73,7 +73,7 @@ static void limits(struct context *c)
     };
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
         case_release(c);
-        case_note(c, "row %zu, limit %zu: ", r, rows[r].bytes);
+        case_note(c, "row %zu, limit %zu", r, rows[r].bytes);
         const int n = rows[r].n;
         struct counting counting;
         struct dp_tensor src[SLOTS * MOST], copies[SLOTS * MOST], sums[MOST];
@@ -106,7 +106,7 @@ static void apart_elsewhere(struct context *c)
     static const size_t sizes[] = {6, 6};
     for (int turned = 0; turned < SLOTS; ++turned) {
         case_release(c);
-        case_note(c, "list %d turned round: ", turned);
+        case_note(c, "list %d turned round", turned);
         struct dp_tensor src[SLOTS * 2], sums[2];
         struct dp_error err = {0};
         struct dp_group *group = open_group(c, SLOTS);
