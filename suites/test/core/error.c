@@ -283,7 +283,13 @@ static void other_group(struct context *c)
         int status = dp_gather(run, &theirs, 1, 0, dp_group_slot(group, 0), &out, &err);
         expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
         err = (struct dp_error){0};
+        status = dp_gather(run, &mine, 1, 0, dp_group_slot(foreign, i), &out, &err);
+        expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
+        err = (struct dp_error){0};
         status = dp_tensor_copy(&mine, &theirs, &err);
+        expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
+        err = (struct dp_error){0};
+        status = dp_tensor_copy(&theirs, &mine, &err);
         expect_error(c, status, DP_EINVAL, &err, "of another group", NULL);
         err = (struct dp_error){0};
         status =

@@ -1,7 +1,8 @@
-/* grouping.c: how many transfers lists of tensors become, which no value shows.
+/* grouping.c: what reaches a communicator: how many transfers lists of tensors become, which no
+ * value shows, and nothing of another group.
  *
- * The group's communicator is replaced by one that counts and hands on. Tensors that are to be one
- * transfer are neighbours in one array, on every slot. */
+ * To count, the group's communicator is replaced by one that counts and hands on. Tensors that are
+ * to be one transfer are neighbours in one array, on every slot. */
 #include "backend.h"
 #include "list.h"
 
@@ -126,8 +127,38 @@ static void apart_elsewhere(struct context *c)
     }
 }
 
+/* What reaches a communicator is of its group, whoever asks. */
+static void foreign(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2), *other = open_group(c, 2);
+    struct dp_slot *slots[] = {dp_group_slot(group, 0), dp_group_slot(group, 1)};
+    const struct dp_tensor here = make_matrix(c, slots[0], 2, 2, NULL);
+    const struct dp_tensor there = make_matrix(c, slots[1], 2, 2, NULL);
+    const struct dp_tensor theirs = make_matrix(c, dp_group_slot(other, 1), 2, 2, NULL);
+    const struct dp_team team = {group, slots, 2};
+    const struct {
+        const struct dp_tensor *dst, *src;
+        int status;
+    } rows[] = {{&there, &here, DP_OK}, {&theirs, &here, DP_EINVAL}, {&there, &theirs, DP_EINVAL}};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
+        struct dp_error err = {0};
+        struct dp_move move = {rows[r].dst->slot,
+                               rows[r].src->slot,
+                               {rows[r].dst->data, rows[r].src->data, 16, 1, 16, 16}};
+        const struct dp_moves moves[] = {{NULL, 0}, {&move, 1}};
+        const int status = dp_comm_move(&team, moves, DP_PHASE_NONE, &err);
+        expect(c, status == rows[r].status, "row %zu: status %d (%s)", r, status, err.text);
+    }
+    struct dp_error err = {0};
+    const void *terms[] = {here.data, there.data};
+    const struct dp_sum sum = {DP_F32, false, 4, theirs.data, terms};
+    expect_error(c, dp_comm_reduce(&team, theirs.slot, &sum, 1, DP_PHASE_NONE, &err), DP_EINVAL,
+                 &err, "of another group", NULL);
+}
+
 static const struct test_case cases[] = {
     {"grouping/limits", "COAL-04", limits},
+    {"grouping/foreign", "ERR-01", foreign},
     {"grouping/apart-elsewhere", "COAL-02 COAL-10", apart_elsewhere},
 };
 const struct case_table grouping_cases = {cases, sizeof cases / sizeof cases[0]};
