@@ -1,7 +1,8 @@
 /* backend.h: the seam between the parallel layer and what it runs on. Internal to core/.
  *
- * A backend is a row of three small tables: device operations (memory, queues, events), kernels,
- * and a communicator. A fourth, the bootstrap, says who the processes of a group are. The parallel
+ * Three small tables: device operations (memory, queues, events), kernels, and a communicator. A
+ * backend is kernels for a kind of device, and the communicator that it has unless another one is
+ * asked for. A fourth table, the bootstrap, says who the processes of a group are. The parallel
  * layer never calls a slot of a table directly, but the wrappers below. Two queues per slot:
  * compute (layers, losses, updates) and comm (all transfers); events order them. Host memory (slot
  * "host") is always settled: a call that reads or writes it has finished with it when it returns.
@@ -74,11 +75,13 @@ struct dp_device_ops {
 };
 extern const struct dp_device_ops dp_device_cpu; /* cpu/device.c: at once */
 extern const struct dp_device_ops dp_device_lag; /* cpu/lag.c: late */
+/* cuda/device.c; in a build without CUDA cuda/absent.c, without operations */
+extern const struct dp_device_ops dp_device_cuda;
 
 /* What a device list says: slot i is device[i] of that kind. host: n is 0. */
 struct dp_device_list {
-    const struct dp_device_ops *ops;
-    const char *kind; /* "virt", "cuda" */
+    const struct dp_device_ops *ops; /* of the kind, or what wraps them */
+    const struct dp_kind *kind;
     int n, device[DP_MAX_SLOTS];
     uint64_t delay_ns; /* of every operation of a comm queue */
 };
@@ -134,7 +137,7 @@ extern const struct dp_bootstrap dp_bootstrap_self; /* world.c: one process */
 struct dp_world {
     const struct dp_bootstrap *bootstrap;
     void *self;                     /* of the bootstrap */
-    const struct dp_comm_ops *comm; /* NULL: the backend's */
+    const struct dp_comm_ops *comm; /* NULL: that of the configuration */
 };
 
 /* What one local rank brings to a collective: memory of its own slot, in pieces. */
@@ -166,14 +169,6 @@ struct dp_collective {
     int number, summed;
 };
 
-/* What a communicator can do. */
-enum {
-    DP_COMM_PARALLEL = 1, /* move and reduce, between any slots: DataParallel */
-    DP_COMM_RANKS = 2,    /* the collectives: DistributedDataParallel */
-    DP_COMM_OVERLAP = 4,  /* an allreduce runs beside what the slots' workers do */
-    DP_COMM_WORLD = 8     /* the collectives reach ranks of other processes */
-};
-
 /* move and reduce are issued by the calling thread for all replicas at once. They start after the
  * work already in the compute queues of every slot they touch, and later work there starts after
  * them.
@@ -181,7 +176,8 @@ enum {
  * every process. */
 struct dp_comm_ops {
     const char *name;
-    unsigned can;
+    const char *instead; /* name of what open may replace it by; NULL: nothing */
+    unsigned can, needs; /* DP_COMM_; flags that a kind of device has that it serves */
     /* Connects the slots, which are open; may replace group->comm. NULL: nothing to do. */
     int (*open)(struct dp_group *group, struct dp_error *err);
     /* Before the first collective, and maybe again. NULL: nothing to do. */
@@ -209,6 +205,7 @@ struct dp_comm_ops {
 };
 extern const struct dp_comm_ops dp_comm_staged;  /* cpu/comm_staged.c: the definition */
 extern const struct dp_comm_ops dp_comm_threads; /* cpu/comm_threads.c */
+extern const struct dp_comm_ops dp_comm_peer; /* cuda/comm_peer.c; else absent.c: no operations */
 
 /* second.c: an allreduce by a second worker per slot, where work in any slot's queues may use the
  * memory of all slots. */
@@ -223,18 +220,35 @@ int dp_moved_broadcast(struct dp_group *group, const struct dp_collective *c, in
                        enum dp_phase phase, struct dp_error *err);
 int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
 
-struct dp_backend {
-    const char *name, *kind;      /* kind of device that it is for */
-    dp_kernel_fn *const *kernels; /* of devices whose kernels are C functions, and of the host */
-    const struct dp_comm_ops *comm;
+/* A kind of devices, whether this build can open them or not. */
+struct dp_kind {
+    const char *name, *words;        /* "virt", "virtual devices" */
+    unsigned flags;                  /* DP_KIND_ */
+    const struct dp_device_ops *ops; /* without open: not in this build */
+    /* Reads "NAME:...": which devices, and what else the list says of them. */
+    int (*list)(const char *text, struct dp_device_list *list, struct dp_error *err);
+    void (*software)(char *text, size_t bytes); /* its versions. NULL: nothing to say */
 };
-/* registry.c: the one list of what this build has. name NULL: the first of that kind. */
-const struct dp_backend *dp_backend_find(const char *name, const char *kind, struct dp_error *err);
+
+struct dp_backend {
+    const char *name;
+    const struct dp_kind *kind;     /* of device that it is for */
+    dp_kernel_fn *const *kernels;   /* of devices whose kernels are C functions, and of the host */
+    const struct dp_comm_ops *comm; /* unless another one is asked for */
+};
+
+/* registry.c: the one list of kinds, backends and communicators. The line of an error lists those
+ * that could be asked for. name NULL: the first backend of that kind. */
+const struct dp_backend *dp_backend_find(const char *name, const struct dp_kind *kind,
+                                         struct dp_error *err);
+const struct dp_comm_ops *dp_comm_find(const char *name, const struct dp_kind *kind,
+                                       struct dp_error *err);
+/* DP_ENOTSUP unless a communicator, which need not be in the list, can do all that. */
+int dp_comm_check(const struct dp_comm_ops *comm, const struct dp_kind *kind, unsigned can,
+                  struct dp_error *err);
 int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_error *err);
 
-/* cuda/devices.c; in a build without CUDA cuda/absent.c, which has no backend. */
-extern const struct dp_backend *const dp_cuda_backends;
-extern const int dp_cuda_backend_count;
+/* cuda/devices.c; in a build without CUDA cuda/absent.c. */
 int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error *err);
 /* The versions of driver, runtime and cuBLAS. */
 void dp_cuda_software(char *text, size_t bytes);
@@ -285,6 +299,7 @@ struct dp_slot {
 #define DP_STAGE_BYTES 65536
 
 struct dp_group {
+    const struct dp_kind *kind;
     const struct dp_backend *backend;
     const struct dp_comm_ops *comm;
     enum dp_math math;
@@ -317,7 +332,7 @@ int dp_comm_move(const struct dp_team *team, const struct dp_moves moves[], enum
                  struct dp_error *err);
 int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
                    int n, enum dp_phase phase, struct dp_error *err);
-/* DP_ENOTSUP where the communicator has no collectives. */
+/* DP_ENOTSUP where the communicator has no collectives for ranks. */
 int dp_comm_start(struct dp_group *group, struct dp_error *err);
 /* The communicator's operations of the same names. All but allreduce drain on failure; when that
  * fails, the caller aborts. agree: nothing to do in one process. */

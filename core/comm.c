@@ -61,9 +61,8 @@ int dp_comm_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const s
 int dp_comm_start(struct dp_group *group, struct dp_error *err)
 {
     const struct dp_comm_ops *ops = group->comm;
-    if ((ops->can & DP_COMM_RANKS) == 0)
-        return dp_fail(err, DP_ENOTSUP, "communicator %s has no collectives for ranks", ops->name);
-    return ops->start ? ops->start(group, err) : 0;
+    const int status = dp_comm_check(ops, group->kind, DP_COMM_RANKS, err);
+    return status || !ops->start ? status : ops->start(group, err);
 }
 
 static int check_whole(const struct dp_group *group, struct dp_error *err)

@@ -110,6 +110,9 @@ struct dp_group_config {
      * communicator staged; the definition of every result. On GPUs "cuda" (NULL), communicator
      * peer, and "cuda-staged", everything through the host. */
     const char *backend;
+    /* What carries data between slots, instead of the backend's own (NULL): a name of
+     * dp_communicators that serves these devices. The results are the same. */
+    const char *communicator;
     enum dp_math math;
     /* +lag only. 0: an operation runs only when something that is waited for needs it. Other
      * seeds: some operations also run by themselves after a random number of others. */
@@ -128,7 +131,8 @@ struct dp_group_config {
 
 /* Opens every slot of the list and starts one worker per slot but the first; the calling
  * thread is the first slot's worker.
- * Errors DP_EINVAL unknown kind, backend, math or count, with what is allowed; DP_ENODEV;
+ * Errors DP_EINVAL unknown kind, backend, communicator, math or count, one that is not for these
+ *        devices, with what is allowed; DP_ENODEV;
  *        DP_ENOMEM. Ownership: *group by dp_group_close, after everything opened on it. */
 int dp_group_open(const struct dp_group_config *config, struct dp_group **group,
                   struct dp_error *err);
@@ -156,6 +160,7 @@ void dp_group_barrier(struct dp_group *group);
 struct dp_slot_info {
     char name[32];       /* "virt:2", "host", "cuda:0"; another slot on that GPU "cuda:0#1" */
     char kind[16];       /* "virt", "host", "cuda" */
+    unsigned flags;      /* of that kind: dp_kinds; 0 of the host */
     int index;           /* position in the device list, -1 for the host */
     char cores[128];     /* its core set as a list of processing units, "0-3,8"; "" unbound */
     int numa_node;       /* nearest NUMA node, -1 unknown */

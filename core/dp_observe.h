@@ -25,6 +25,54 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
  * does not work. text says so in one line, in the runtime's words, with versions. */
 int dp_gpus(char *text, size_t bytes);
 
+/* ---- what there can be ------------------------------------------------------------------ */
+
+/* What is true of all devices of a kind. */
+enum {
+    DP_KIND_CORES = 1,  /* they work on the host's cores and in its memory */
+    DP_KIND_GPU = 2,    /* they have a model, a PCI address and memory of their own */
+    DP_KIND_TF32 = 4,   /* their matrix products can round operands: DP_MATH_TF32 */
+    DP_KIND_LISTED = 8, /* a list has a number of each, "cuda:0-3,5"; else how many, "virt:4" */
+    DP_KIND_PEERS = 16  /* they copy to each other by CUDA */
+};
+/* What a communicator can do. */
+enum {
+    DP_COMM_PARALLEL = 1, /* moves and sums between any slots: DataParallel */
+    DP_COMM_RANKS = 2,    /* collectives: DistributedDataParallel */
+    DP_COMM_OVERLAP = 4,  /* an allreduce runs beside what the slots' workers do */
+    DP_COMM_WORLD = 8     /* the collectives reach ranks of other processes */
+};
+
+/* Of all that this version knows, whether this build has it or not. */
+struct dp_kind_row {
+    const char *name, *words; /* "virt", "virtual devices" */
+    unsigned flags;
+    bool built;
+};
+struct dp_backend_row {
+    const char *name, *kind, *communicator; /* that it has unless another one is asked for */
+    bool built;
+};
+struct dp_communicator_row {
+    const char *name;
+    const char *instead; /* what it calls itself where it can do less; NULL: it never does */
+    unsigned can, needs; /* DP_COMM_; flags of the kinds of devices that it serves */
+    bool built;
+};
+/* Row i; false: there is none. The first backend of a kind is the one that it has by default. */
+bool dp_kinds(int i, struct dp_kind_row *row);
+bool dp_backends(int i, struct dp_backend_row *row);
+bool dp_communicators(int i, struct dp_communicator_row *row);
+/* Of a device list, a slot's name or a kind: "virt:4+lag", "cuda:0#1", "virt". host is of the first
+ * kind. False: of none that is known. */
+bool dp_kind_of(const char *text, struct dp_kind_row *row);
+/* Before devices are opened: whether that communicator (NULL: the backend's) serves them, and can
+ * do all of `can`. A list of unknown devices is not judged, nor one of devices that this build does
+ * not have.
+ * Errors DP_EINVAL, and those that can. */
+int dp_communicator_check(const char *communicator, const char *backend, const char *devices,
+                          unsigned can, struct dp_error *err);
+
 /* ---- what happened ---------------------------------------------------------------------- */
 
 /* How the operations of all compute queues got to the GPUs since the group was opened; zeros on

@@ -38,10 +38,12 @@ static void name_slot(struct dp_slot *slot, const struct dp_device_list *list, i
     for (int k = 0; k < i; ++k)
         before += list->device[k] == slot->device;
     struct dp_slot_info *info = &slot->info;
-    const int used = snprintf(info->name, sizeof info->name, "%s:%d", list->kind, slot->device);
+    const int used =
+        snprintf(info->name, sizeof info->name, "%s:%d", list->kind->name, slot->device);
     if (before > 0)
         snprintf(info->name + used, sizeof info->name - (size_t)used, "#%d", before);
-    snprintf(info->kind, sizeof info->kind, "%s", list->kind);
+    snprintf(info->kind, sizeof info->kind, "%s", list->kind->name);
+    info->flags = list->kind->flags;
 }
 
 static bool has_duplicates(const struct dp_device_list *list)
@@ -87,19 +89,24 @@ static void place_slots(struct dp_group *group)
 static int slots_open(struct dp_group *group, const struct dp_device_list *list,
                       const struct dp_group_config *config, struct dp_error *err)
 {
-    const bool cuda = strcmp(list->kind, "cuda") == 0;
-    const enum dp_topology_parts parts =
-        cuda && config->bind ? DP_TOPOLOGY_DEVICES : DP_TOPOLOGY_CORES;
+    const bool placed = (list->kind->flags & DP_KIND_GPU) != 0 && config->bind;
+    const enum dp_topology_parts parts = placed ? DP_TOPOLOGY_DEVICES : DP_TOPOLOGY_CORES;
     int status = dp_topology_open(&group->topology, parts, err);
     for (int i = 0; status == 0 && i < list->n; ++i)
         status = slot_open(group, i, list, config->lag_seed, err);
     if (status)
         return status;
     place_slots(group);
-    if (cuda)
-        dp_cuda_software(group->software, sizeof group->software);
-    group->comm = group->others && group->others->comm ? group->others->comm : group->backend->comm;
-    status = dp_world_count(group, err);
+    if (list->kind->software)
+        list->kind->software(group->software, sizeof group->software);
+    return 0;
+}
+
+static int connect_slots(struct dp_group *group, const struct dp_comm_ops *comm,
+                         struct dp_error *err)
+{
+    group->comm = group->others && group->others->comm ? group->others->comm : comm;
+    const int status = dp_world_count(group, err);
     return status || !group->comm->open ? status : group->comm->open(group, err);
 }
 
@@ -111,31 +118,44 @@ const char *dp_math_name(enum dp_math math)
 }
 
 /* Nobody gets another precision than was asked for. */
-static int check_math(enum dp_math math, const char *kind, struct dp_error *err)
+static int check_math(enum dp_math math, const struct dp_kind *kind, struct dp_error *err)
 {
     if ((unsigned)math >= DP_MATHS)
         return dp_fail(err, DP_EINVAL, "unknown math %d: f32, tf32 or bf16", (int)math);
-    if (math == DP_MATH_TF32 && strcmp(kind, "cuda") != 0)
-        return dp_fail(err, DP_EINVAL, "math tf32 is for GPUs; %s devices have f32 and bf16", kind);
+    if (math == DP_MATH_TF32 && (kind->flags & DP_KIND_TF32) == 0)
+        return dp_fail(err, DP_EINVAL, "math tf32 is for GPUs; %s devices have f32 and bf16",
+                       kind->name);
     return 0;
+}
+
+/* What the group is made of: nothing is open yet. */
+static int choose(struct dp_group *group, const struct dp_group_config *config,
+                  const struct dp_kind *kind, const struct dp_comm_ops **comm, struct dp_error *err)
+{
+    group->kind = kind;
+    group->backend = dp_backend_find(config->backend, kind, err);
+    if (!group->backend)
+        return DP_EINVAL;
+    *comm =
+        config->communicator ? dp_comm_find(config->communicator, kind, err) : group->backend->comm;
+    if (!*comm)
+        return DP_EINVAL;
+    group->math = config->math;
+    return check_math(config->math, kind, err);
 }
 
 static int group_setup(struct dp_group *group, const struct dp_group_config *config,
                        struct dp_error *err)
 {
     struct dp_device_list list;
+    const struct dp_comm_ops *comm = NULL;
     if (!config->devices)
         return dp_fail(err, DP_EINVAL, "no device list");
     int status = dp_devices_parse(config->devices, &list, err);
+    if (status == 0)
+        status = choose(group, config, list.kind, &comm, err);
     if (status)
         return status;
-    group->backend = dp_backend_find(config->backend, list.kind, err);
-    if (!group->backend)
-        return DP_EINVAL;
-    status = check_math(config->math, list.kind, err);
-    if (status)
-        return status;
-    group->math = config->math;
     group->others = config->world;
     host_setup(group);
     group->graphs = !config->no_graphs;
@@ -143,10 +163,13 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     if (!group->stage)
         return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");
     status = slots_open(group, &list, config, err);
+    if (status == 0)
+        status = connect_slots(group, comm, err);
     if (status)
         return status;
     const bool crowded = list.n > dp_topology_usable_cores(group->topology);
-    group->oversubscribed = strcmp(list.kind, "cuda") == 0 ? has_duplicates(&list) : crowded;
+    group->oversubscribed =
+        (list.kind->flags & DP_KIND_CORES) != 0 ? crowded : has_duplicates(&list);
     dp_blas_one_thread();
     status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
     if (status == 0)

@@ -237,6 +237,7 @@ static int threads_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
 const struct dp_comm_ops dp_comm_threads = {.name = "threads",
                                             .can =
                                                 DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP,
+                                            .needs = DP_KIND_CORES,
                                             .start = dp_second_start,
                                             .close = dp_second_close,
                                             .move = threads_move,

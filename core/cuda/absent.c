@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 
-const struct dp_backend *const dp_cuda_backends = NULL;
-const int dp_cuda_backend_count = 0;
+const struct dp_device_ops dp_device_cuda = {.open = NULL};
+const struct dp_comm_ops dp_comm_peer = {.name = "peer",
+                                         .instead = "peer-staged",
+                                         .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP,
+                                         .needs = DP_KIND_PEERS};
 
 static const char absent[] = "this build has no CUDA part";
 

@@ -378,7 +378,9 @@ static int peer_open(struct dp_group *group, struct dp_error *err)
 }
 
 const struct dp_comm_ops dp_comm_peer = {.name = "peer",
+                                         .instead = "peer-staged",
                                          .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP,
+                                         .needs = DP_KIND_PEERS,
                                          .open = peer_open,
                                          .start = dp_second_start,
                                          .close = dp_second_close,

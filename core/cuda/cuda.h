@@ -55,9 +55,7 @@ struct dp_cuda_slot {
     struct dp_cuda_timer *timer; /* NULL: nothing was ever traced */
 };
 
-extern const struct dp_device_ops dp_device_cuda; /* device.c */
-extern const struct dp_comm_ops dp_comm_peer;     /* comm_peer.c */
-extern const struct dp_timer_ops dp_cuda_timing;  /* timer.c */
+extern const struct dp_timer_ops dp_cuda_timing; /* timer.c */
 
 /* Fails with "SLOT: CALL: the runtime's words (name)"; DP_ENOMEM when memory was short. */
 int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,

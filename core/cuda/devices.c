@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct dp_backend backends[] = {
-    {"cuda", "cuda", dp_kernels_blas, &dp_comm_peer},
-    {"cuda-staged", "cuda", dp_kernels_ref, &dp_comm_staged},
-};
-const struct dp_backend *const dp_cuda_backends = backends;
-const int dp_cuda_backend_count = sizeof backends / sizeof *backends;
-
 void dp_cuda_software(char *text, size_t bytes)
 {
     struct dp_cuda_blas call;
@@ -135,8 +128,6 @@ int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error 
     const int status = count_gpus(&there, why, sizeof why);
     if (status)
         return dp_fail(err, status, "devices '%.24s': %s", text, why);
-    list->ops = &dp_device_cuda;
-    list->kind = "cuda";
     return all ? add_range(text, 0, there - 1, there, list, err)
                : parse_ranges(text, there, list, err);
 }

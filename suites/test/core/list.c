@@ -25,6 +25,7 @@ static const struct case_table *const tables[] = {
     &order_cases,
     &memory_cases,
     &group_cases,
+    &communicator_cases,
     &kernel_cases,
     &ddp_primitives_cases,
     &distributed_cases,

@@ -28,6 +28,7 @@ extern const struct case_table graphs_cases;
 extern const struct case_table graphs_training_cases;
 extern const struct case_table group_cases;
 extern const struct case_table grouping_cases;
+extern const struct case_table communicator_cases;
 extern const struct case_table image_cases;
 extern const struct case_table kernel_cases;
 extern const struct case_table layer_cases;

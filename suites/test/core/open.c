@@ -41,6 +41,7 @@ static struct dp_group *open_devices(struct context *c, const char *devices, con
 {
     const struct dp_group_config config = {.devices = devices,
                                            .backend = backend,
+                                           .communicator = c->settings.communicator,
                                            .math = math,
                                            .lag_seed = c->settings.lag_seed,
                                            .bind = false,

@@ -1,0 +1,241 @@
+/* communicator.c: what there can be is in rows; a group takes the communicator that it is given,
+ * and the results are the same with each; one that cannot be taken is refused with those that can.
+ */
+#include "list.h"
+#include "ranks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SLOTS = 4, ROWS = 10, WIDE = 7, STEPS = 3, PARAMS = 4 };
+
+/* Every name is there once, default communicators exist, and each kind has a backend. */
+static void rows(struct context *c)
+{
+    struct dp_kind_row kind, same;
+    struct dp_backend_row backend;
+    struct dp_communicator_row comm, other;
+    for (int i = 0; dp_kinds(i, &kind); ++i) {
+        bool has = false;
+        for (int k = 0; dp_backends(k, &backend); ++k)
+            has = has || strcmp(backend.kind, kind.name) == 0;
+        expect(c, has, "kind %s has no backend", kind.name);
+        expect(c, dp_kind_of(kind.name, &same) && same.flags == kind.flags, "kind %s", kind.name);
+    }
+    for (int i = 0; dp_backends(i, &backend); ++i) {
+        bool has = false;
+        expect(c, dp_kind_of(backend.kind, &kind) && kind.built == backend.built,
+               "backend %s: kind", backend.name);
+        for (int k = 0; dp_communicators(k, &comm); ++k)
+            has = has || (strcmp(backend.communicator, comm.name) == 0 &&
+                          (comm.needs & ~kind.flags) == 0 && comm.built >= kind.built);
+        expect(c, has, "backend %s has no communicator %s", backend.name, backend.communicator);
+    }
+    for (int i = 0; dp_communicators(i, &comm); ++i) {
+        for (int k = 0; k < i && dp_communicators(k, &other); ++k)
+            expect(c, strcmp(comm.name, other.name) != 0, "two communicators %s", comm.name);
+    }
+    expect(c, !dp_kinds(-1, &kind) && !dp_backends(-1, &backend) && !dp_communicators(-1, &comm),
+           "a row before the first one");
+}
+
+static void kinds_of(struct context *c)
+{
+    static const struct {
+        const char *text, *name; /* NULL: of none */
+    } table[] = {
+        {"virt:4", "virt"},
+        {"virt:4+lag", "virt"},
+        {"virt+500us", "virt"},
+        {"virt", "virt"},
+        {"host", "virt"},
+        {"cuda:0,1", "cuda"},
+        {"cuda:all", "cuda"},
+        {"cuda", "cuda"},
+        {"cuda:0#1", "cuda"},
+        {"", NULL},
+        {":", NULL},
+        {"vir:4", NULL},
+        {"virtual:4", NULL},
+        {"host:2", NULL},
+        {"CUDA:0", NULL},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+        struct dp_kind_row kind;
+        const bool found = dp_kind_of(table[i].text, &kind);
+        expect(c, found == (table[i].name != NULL), "'%s' is of %s", table[i].text,
+               found ? kind.name : "no kind");
+        expect(c, !found || strcmp(kind.name, table[i].name) == 0, "'%s' is of kind %s",
+               table[i].text, found ? kind.name : "");
+    }
+}
+
+/* What cannot be is refused before a device is opened, with those that can. */
+static void refused(struct context *c)
+{
+    static const struct {
+        const char *communicator, *backend, *devices;
+        unsigned can;
+        const char *needle, *other; /* NULL: it is allowed */
+    } table[] = {
+        {"mpi-x", NULL, "virt:2", 0, "unknown communicator 'mpi-x'", "threads, staged"},
+        {"", NULL, "virt:2", 0, "unknown communicator ''", "threads, staged"},
+        {"peer-staged", NULL, "virt:2", 0, "unknown communicator 'peer-staged'", "staged"},
+        {"peer", NULL, "virt:2", 0,
+         "'peer' is not for the host and virtual devices: threads, staged", NULL},
+        {"peer", NULL, "host", 0, "'peer' is not for", "staged"},
+        {"staged", NULL, "virt:2", DP_COMM_RANKS | DP_COMM_OVERLAP,
+         "communicator 'staged' reduces after backward, not during it: threads", NULL},
+        {NULL, "cpu-ref", "virt:2", DP_COMM_OVERLAP, "communicator 'staged' reduces", ": threads"},
+        {"threads", NULL, "virt:2+lag", DP_COMM_WORLD, "does not reach other processes: none can",
+         NULL},
+        {"threads", "cuda", "virt:2", 0, "backend 'cuda' is not for", "cpu-ref"},
+        {"threads", "nobody's", "virt:2", 0, "unknown backend 'nobody's'", "cpu-ref"},
+        {"staged", "cpu", "virt:2", DP_COMM_PARALLEL | DP_COMM_RANKS, NULL, NULL},
+        {"threads", "cpu-ref", "host", DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP, NULL,
+         NULL},
+        {"nobody's", NULL, "far:2", 0, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+        struct dp_error err = {0};
+        case_note(c, "row %zu", i);
+        const int status = dp_communicator_check(table[i].communicator, table[i].backend,
+                                                 table[i].devices, table[i].can, &err);
+        if (table[i].needle)
+            expect_error(c, status, DP_EINVAL, &err, table[i].needle, table[i].other);
+        else
+            expect(c, status == 0, "%s", err.text);
+        expect(c,
+               dp_communicator_check(table[i].communicator, table[i].backend, table[i].devices,
+                                     table[i].can, NULL) == status,
+               "another status without an error record");
+    }
+}
+
+/* A group that cannot be: the same lines. */
+static void not_opened(struct context *c)
+{
+    static const char *const names[] = {"peer", "peer-staged", "", "nobody's"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const struct dp_group_config config = {.devices = "virt:2", .communicator = names[i]};
+        struct dp_group *group = NULL;
+        struct dp_error err = {0};
+        case_note(c, "'%s'", names[i]);
+        const int status = dp_group_open(&config, &group, &err);
+        expect(c, group == NULL, "a failing call set the group");
+        expect_error(c, status, DP_EINVAL, &err, names[i], "threads, staged");
+    }
+}
+
+/* ---- the same bits with each -------------------------------------------------------------- */
+
+/* What one communicator left; sums of many random floats, so that their order shows. */
+struct kept {
+    bool there;
+    float value[WIDE * WIDE];
+};
+struct result {
+    struct kept out, grad[PARAMS];
+    struct kept value[SLOTS][2], mean[SLOTS][2];
+};
+
+static void fill(struct context *c, const struct dp_tensor *tensor, uint64_t seed)
+{
+    write_floats(c, tensor, randoms(c, dp_tensor_count(tensor), seed));
+}
+
+static void keep(struct context *c, const char *what, const struct dp_tensor *tensor,
+                 struct kept *kept)
+{
+    expect(c, dp_tensor_bytes(tensor) <= sizeof kept->value, "%s: too large", what);
+    if (kept->there)
+        expect_bits(c, what, tensor, kept->value);
+    else
+        memcpy(kept->value, read_floats(c, tensor), dp_tensor_bytes(tensor));
+    kept->there = true;
+}
+
+static void parallel_step(struct context *c, struct result *result)
+{
+    struct dp_group *group = open_group(c, SLOTS);
+    struct dp_module *model = make_sequential(
+        c, group,
+        (struct dp_module *[]){make_linear(c, group, WIDE, WIDE, true), make_tanh(c, group),
+                               make_linear(c, group, WIDE, 1, true)},
+        3);
+    move_module(c, model, dp_group_slot(group, 0));
+    struct dp_module *wrapper = make_parallel(c, model, &(struct dp_parallel_config){0});
+    const struct dp_tensor x =
+        make_tensor(c, dp_group_slot(group, 0), DP_F32, 2, (size_t[]){ROWS, WIDE}, NULL);
+    struct dp_run *run = open_run(c, group);
+    fill(c, &x, 1);
+    for (int i = 0; i < PARAMS; ++i)
+        fill(c, &param_at(c, model, i)->value, 2 + (uint64_t)i);
+    const struct dp_tensor out = forward(c, wrapper, run, &x);
+    keep(c, "output", &out, &result->out);
+    (void)backward(c, wrapper, run, NULL);
+    for (int i = 0; i < PARAMS; ++i)
+        keep(c, "gradient", &param_at(c, model, i)->grad, &result->grad[i]);
+}
+
+static void ranks_steps(struct context *c, struct result *result)
+{
+    struct ranks_batch batch = {.rows = {3, 3, 2, 2}, .g = {0.7, -1.3, 2.9, 0.1}};
+    const struct dp_ddp_config config = {.first_bucket_bytes = 4, .bucket_bytes = 4};
+    struct ranks ranks;
+    for (int r = 0; r < SLOTS; ++r) {
+        const float *x = randoms(c, 8, 20 + (uint64_t)r);
+        for (int i = 0; i < 8; ++i)
+            batch.x[r][i] = (double)x[i];
+    }
+    ranks_line(c, &ranks, SLOTS, &config);
+    for (int step = 0; step < STEPS; ++step) {
+        ranks_pass(c, &ranks, &batch);
+        if (step + 1 < STEPS)
+            ranks_step(c, &ranks, 0.3f, 0.9f);
+    }
+    for (int r = 0; r < SLOTS; ++r) {
+        for (int i = 0; i < 2; ++i) {
+            struct dp_ddp_param param = {.has_grad = NULL};
+            struct dp_error err = {0};
+            expect_ok(c, dp_ddp_param(ranks.ddp, r, i, &param, &err), &err, "dp_ddp_param");
+            keep(c, "value", &param.value, &result->value[r][i]);
+            keep(c, "mean gradient", &param.grad, &result->mean[r][i]);
+        }
+    }
+}
+
+/* Every communicator of these devices gives the bits of the first. */
+static void same_bits(struct context *c)
+{
+    struct result result = {.out.there = false};
+    struct dp_communicator_row row;
+    struct dp_kind_row kind;
+    int n = 0;
+    expect(c, dp_kind_of(c->settings.gpus > 0 ? "cuda" : "virt", &kind), "no kind");
+    for (int i = 0; dp_communicators(i, &row); ++i) {
+        if (!row.built || (row.needs & ~kind.flags) != 0)
+            continue;
+        case_release(c);
+        c->settings.communicator = row.name;
+        case_note(c, "%s", row.name);
+        struct dp_group *group = open_group(c, SLOTS);
+        const char *name = dp_group_communicator(group);
+        expect(c, strcmp(name, row.name) == 0 || (row.instead && strcmp(name, row.instead) == 0),
+               "the group has %s", name);
+        expect(c, strcmp(dp_group_backend(group), c->settings.backend) == 0, "another backend");
+        parallel_step(c, &result);
+        ranks_steps(c, &result);
+        ++n;
+    }
+    expect(c, n >= 2, "%d communicators", n);
+}
+
+static const struct test_case cases[] = {
+    {"communicator/rows", "ERR-07", rows},
+    {"communicator/kinds", "ERR-07", kinds_of},
+    {"communicator/refused", "ERR-07", refused},
+    {"communicator/not-opened", "ERR-07", not_opened},
+    {"communicator/same-bits", "GRAD-01 DDP-01", same_bits},
+};
+const struct case_table communicator_cases = {cases, sizeof cases / sizeof cases[0]};
