@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/backend.h"
 #include "command/command.h"
 #include "record/provenance.h"
 #include "text/options.h"
@@ -18,10 +19,7 @@ static const struct argp_option option_table[] = {
      .doc = "virt:N or GPUs, like cuda:0,1, at least two; cuda:0,0 are two slots on one GPU "
             "(default: one virtual device per core; of overlap virt:2+500us, whose transfers take "
             "half a millisecond longer)"},
-    {.name = "backend",
-     .key = 'b',
-     .arg = "NAME",
-     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"},
+    COMMAND_BACKEND_OPTION('b'),
     COMMAND_REQUIRE_OPTION,
     {.name = "bytes",
      .key = 's',
@@ -182,7 +180,7 @@ static int check_devices(const char *command, struct dp_group *group, struct ben
                          devices);
         return EXIT_MISUSE;
     }
-    options->gpus = strcmp(info.kind, "cuda") == 0;
+    options->gpus = (info.flags & DP_KIND_GPU) != 0;
     options->simulated = provenance_simulated(group);
     snprintf(options->backend, sizeof options->backend, "%s", dp_group_backend(group));
     return EXIT_PASSED;
@@ -223,10 +221,8 @@ int bench_main(int argc, char **argv)
     if ((status = command_parse(&argp, argc, argv, &arguments)))
         return status;
     complete(options);
-    const struct dp_group_config config = {.devices = options->devices,
-                                           .backend = options->backend[0] != '\0' ? options->backend
-                                                                                  : NULL,
-                                           .bind = true};
+    const struct dp_group_config config = {
+        .devices = options->devices, .backend = command_given(options->backend), .bind = true};
 
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;

@@ -159,9 +159,11 @@ static int gpus_there(const char *command, const struct runner_options *options)
 {
     const struct dp_group_config config = {.devices = options->devices};
     struct dp_group *group = NULL;
+    struct dp_kind_row kind;
     int status = 0, ended = EXIT_FAILED;
 
-    if (strcmp(options->impl, "reference") != 0 || strncmp(options->devices, "cuda:", 5) != 0)
+    if (strcmp(options->impl, "reference") != 0 || !dp_kind_of(options->devices, &kind) ||
+        (kind.flags & DP_KIND_GPU) == 0)
         return 0;
     const pid_t child = child_fork(CHILD_SAME_GROUP);
 

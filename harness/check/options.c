@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check/runner.h"
+#include "command/backend.h"
 #include "command/command.h"
 #include "text/options.h"
 
@@ -152,15 +153,11 @@ static error_t parse_format(const struct argp_state *state, const char *arg,
 static error_t parse_backend(const struct argp_state *state, const char *arg,
                              struct runner_options *options)
 {
-    size_t index = 0;
-    const error_t status = command_choice(state, "backend", "backend", arg, command_backends,
-                                          COMMAND_BACKENDS, &index);
-
     options->has_backend = true;
-    if (status == 0 && options->impl_options[0] != '\0')
+    if (options->impl_options[0] != '\0')
         return command_bad_option(state, "--backend and --impl-options are the same thing here");
-    snprintf(options->impl_options, sizeof options->impl_options, "%s", command_backends[index]);
-    return status;
+    return command_backend(state, "backend", arg, options->impl_options,
+                           sizeof options->impl_options);
 }
 
 static error_t parse_text(int key, const char *arg, struct argp_state *state)

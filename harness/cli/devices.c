@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "build_info.h"
+#include "command/backend.h"
 #include "command/command.h"
 #include "record/devices.h"
 #include "text/text.h"
@@ -24,11 +25,7 @@ static const struct argp_option option_table[] = {
      .arg = "LIST",
      .doc = "virt:N, virt:N+lag, host, cuda:0-3,5 or cuda:all (default: one virtual device per "
             "core)"},
-    {.name = "backend",
-     .key = 'b',
-     .arg = "NAME",
-     .doc = "kernels and communicator: cpu (default) or cpu-ref; on GPUs cuda (default) or "
-            "cuda-staged"},
+    COMMAND_BACKEND_OPTION('b'),
     {.name = "bind",
      .key = 'n',
      .arg = "cores|none",
@@ -185,7 +182,7 @@ static void print_gpus(const struct record_devices *d)
         printf(", %s, PCI %s, %s\n", bytes_text(s->memory_bytes, memory, sizeof memory), s->bus,
                s->near ? "cores beside it" : "cores: a share of all");
     }
-    if (d->n_slots == 0 || strcmp(d->slot[0].kind, "cuda") != 0)
+    if (d->n_slots == 0 || (d->slot[0].flags & DP_KIND_GPU) == 0)
         return;
     if (strcmp(d->communicator, "peer-staged") == 0)
         puts("  no peer access between some of them: their transfers go through the host");
@@ -284,8 +281,7 @@ int devices_main(int argc, char **argv)
     if (options.resources)
         return show_resources(argv[0], &options);
     const struct dp_group_config config = {.devices = options.devices,
-                                           .backend =
-                                               options.backend[0] != '\0' ? options.backend : NULL,
+                                           .backend = command_given(options.backend),
                                            .bind = options.bind};
 
     /* Before the group binds this thread: what is usable is what it may use now. */

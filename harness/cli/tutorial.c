@@ -155,12 +155,13 @@ static void print_heading(const struct tutorial *t)
 {
     const int devices = dp_group_size(t->group);
     struct dp_slot_info info;
+    struct dp_kind_row kind;
 
     if (devices < 2)
         return;
     dp_slot_describe(t->slot, &info);
-    printf("Let's use %d %s!\n", devices,
-           strcmp(info.kind, "virt") == 0 ? "virtual devices" : "GPUs");
+    if (dp_kind_of(info.kind, &kind))
+        printf("Let's use %d %s!\n", devices, kind.words);
 }
 
 int tutorial_main(int argc, char **argv)

@@ -199,9 +199,11 @@ void command_visible(char text[96])
 static int check_environment(const char *command, const struct dp_group_config *config)
 {
     static const char *const names[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION"};
-    const bool gpus = config->devices && strncmp(config->devices, "cuda:", 5) == 0;
+    struct dp_kind_row kind;
+    const bool rounds =
+        config->devices && dp_kind_of(config->devices, &kind) && kind.flags & DP_KIND_TF32;
 
-    for (int i = 0; gpus && i < 2; ++i) {
+    for (int i = 0; rounds && i < 2; ++i) {
         const char *value = getenv(names[i]);
         const bool off = value && strcmp(value, "0") == 0;
 
@@ -259,13 +261,6 @@ error_t command_require(const struct argp_state *state, const char *arg, size_t 
     if (option_size(arg, 0, DP_MAX_SLOTS, required, &why))
         return command_bad_option(state, "--require-devices: %s", why.text);
     return 0;
-}
-
-const char *const command_backends[COMMAND_BACKENDS] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
-
-const char *command_default_backend(const char *devices)
-{
-    return strncmp(devices, "cuda:", 5) == 0 ? "cuda" : "cpu";
 }
 
 void command_default_devices(char *field, size_t bytes)

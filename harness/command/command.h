@@ -84,11 +84,6 @@ error_t command_require(const struct argp_state *state, const char *arg, size_t 
 /* One line about an error of core, and the exit status for it. */
 int command_core_error(const char *command, const struct dp_error *err);
 
-/* Kernels and communicator, for virtual devices and for GPUs. */
-enum { COMMAND_BACKENDS = 4 };
-extern const char *const command_backends[COMMAND_BACKENDS];
-const char *command_default_backend(const char *devices);
-
 /* "virt:N", one device per core this process may use; at most DP_MAX_SLOTS. */
 void command_default_devices(char *field, size_t bytes);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "command/backend.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/watch.h"
@@ -395,8 +396,10 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
 /* What is staged between some GPUs of a list need not be so between the first few of them. */
 static bool is_planned(const char *communicator, const char *planned)
 {
+    struct dp_communicator_row row;
+
     return strcmp(communicator, planned) == 0 ||
-           (strcmp(communicator, "peer") == 0 && strcmp(planned, "peer-staged") == 0);
+           (command_communicator_row(planned, &row) && strcmp(communicator, row.name) == 0);
 }
 
 void cell_measure(const struct cell_config *config, struct record_cell *cell)

@@ -36,18 +36,11 @@ static int check_steps(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
-/* Whether a list "virt:N", "virt:N+lag", "virt:N+500us" or "cuda:..." names n devices; lists of
- * another kind are not judged. */
+/* Whether a list names n devices; lists of an unknown kind are not judged. */
 static bool lists_devices(const char *devices, int n)
 {
-    char plain[32];
-    const int length = snprintf(plain, sizeof plain, "virt:%d", n);
-    if (strncmp(devices, "cuda:", 5) == 0) {
-        return device_list_count(devices) == n;
-    }
-    return strncmp(devices, "virt:", 5) != 0 ||
-           (strncmp(devices, plain, (size_t)length) == 0 &&
-            (devices[length] == '\0' || devices[length] == '+'));
+    struct dp_kind_row kind;
+    return !strchr(devices, ':') || !dp_kind_of(devices, &kind) || device_list_count(devices) == n;
 }
 
 /* Ceiling of rows / devices, and the last what is left; of ranks: as many, or one more. */

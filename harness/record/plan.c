@@ -263,17 +263,6 @@ size_t plan_cells(const struct plan_options *options)
     return options->launches * plan_block(options);
 }
 
-/* "virt:8+lag" and 3: "virt:3+lag", the first three of the list; of "cuda:0-7": "cuda:0-2". */
-static void first_devices(const char *list, size_t count, char *text, size_t bytes)
-{
-    if (device_list_first(list, count, text, bytes) == 0)
-        return;
-    const char *colon = strchr(list, ':'), *plus = strchr(list, '+');
-    const int kind = colon ? (int)(colon - list) : 0;
-
-    snprintf(text, bytes, "%.*s:%zu%s", kind, list, count, plus != NULL ? plus : "");
-}
-
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t x = *state += 0x9e3779b97f4a7c15U;
@@ -327,7 +316,7 @@ static void make_cell(const struct plan_options *options, size_t i, struct cell_
     cell->rows = options->batch[i % options->n_batches] * (options->weak ? count : 1);
     cell->mode = mode;
     cell->n_devices = (int)count;
-    first_devices(options->devices, count, cell->devices, sizeof cell->devices);
+    device_list_first(options->devices, count, cell->devices, sizeof cell->devices);
     memcpy(cell->backend, options->backend, sizeof cell->backend);
     cell->math = options->math;
     cell->seed = options->seed;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command.h"
+#include "command/backend.h"
 #include "text/options.h"
 #include "workload_list.h"
 
@@ -18,9 +18,7 @@ enum { STEPS_MAX = 100000, SECONDS_MAX = 3600 };
 
 static int ask_backend(const char *value, struct text_error *why)
 {
-    size_t index;
-
-    return option_name("backend", value, command_backends, COMMAND_BACKENDS, &index, why);
+    return command_backend_name("backend", value, why);
 }
 
 static int read_math(const struct plan_option *option, const char *value, struct plan_options *plan,

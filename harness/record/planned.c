@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/backend.h"
 #include "command/device_list.h"
 
 static int compare_places(const void *a, const void *b)
@@ -20,29 +21,32 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* What a list of that kind says; -1: only the machine can tell. */
-static int count_devices(const char *list)
+/* The backend's own, which may call itself otherwise; of an unknown backend whatever there is. */
+static const char *planned_communicator(const struct record_run *run,
+                                        const struct plan_options *plan)
 {
-    return strncmp(list, "virt:", 5) == 0 ? (int)strtol(list + 5, NULL, 10)
-                                          : device_list_count(list);
+    struct dp_backend_row backend;
+    struct dp_communicator_row row;
+
+    for (int i = 0; dp_backends(i, &backend); ++i)
+        if (strcmp(backend.name, plan->backend) == 0)
+            return command_communicator_row(run->communicator, &row) &&
+                           strcmp(row.name, backend.communicator) == 0
+                       ? run->communicator
+                       : backend.communicator;
+    return run->communicator;
 }
 
 static int check_texts(const struct record_run *run, const struct plan_options *plan,
                        struct text_error *err)
 {
-    const char *communicator = run->communicator;
-
-    if (strcmp(plan->backend, "cpu") == 0)
-        communicator = "threads";
-    if (strcmp(plan->backend, "cpu-ref") == 0)
-        communicator = "staged";
     const struct {
         const char *name, *here, *planned;
     } rows[] = {
         {"scaling", run->scaling, plan->weak ? "weak" : "strong"},
         {"devices", run->devices, plan->devices},
         {"backend", run->backend, plan->backend},
-        {"communicator", run->communicator, communicator},
+        {"communicator", run->communicator, planned_communicator(run, plan)},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
@@ -56,7 +60,7 @@ static int check_texts(const struct record_run *run, const struct plan_options *
 static int check_numbers(const struct record_run *run, const struct plan_options *plan,
                          struct text_error *err)
 {
-    const int devices = count_devices(plan->devices);
+    const int devices = device_list_count(plan->devices);
     const struct {
         const char *name;
         uint64_t here, planned;
@@ -96,9 +100,10 @@ static int check_slots(const struct record_run *run, const struct plan_options *
 static int list_cells(const struct record_run *run, struct record_plan *plan)
 {
     struct plan_options one = plan->options;
+    struct dp_kind_row kind;
     struct record_cell cell;
 
-    if (strncmp(run->devices, "virt:", 5) == 0)
+    if (dp_kind_of(run->devices, &kind) && kind.flags & DP_KIND_CORES)
         plan->cores = run->cores < run->usable_pus ? run->cores : run->usable_pus;
     one.launches = 1;
     plan->cells = plan_cells(&one);

@@ -2,6 +2,7 @@
  * that contradicts itself was not written by a sweep. */
 #include "record/json.h"
 
+#include "dp.h"
 #include "numbers/stats.h"
 
 #include <inttypes.h>
@@ -98,6 +99,8 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
 static int check_mode(const struct record_cell *cell, struct text_error *err)
 {
     const bool dp = is_mode(cell, "dp"), ddp = is_mode(cell, "ddp");
+    struct dp_kind_row kind;
+    const bool cores = dp_kind_of(cell->key.devices, &kind) && kind.flags & DP_KIND_CORES;
     const struct {
         const char *name;
         bool here, allowed;
@@ -110,8 +113,7 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"comm_alone_ns", !isnan(cell->comm_alone_ns), ddp},
         {"whole_ns", !isnan(cell->whole_ns), ddp},
         {"hidden_frac", !isnan(cell->hidden_frac), ddp && cell->key.n_devices > 1},
-        {"bytes_per_step", cell->bytes_per_step > 0,
-         cell->key.n_devices > 1 || strncmp(cell->key.devices, "virt:", 5) != 0},
+        {"bytes_per_step", cell->bytes_per_step > 0, cell->key.n_devices > 1 || !cores},
     };
     if (!dp && !ddp && !is_mode(cell, "plain")) {
         return record_fail(err, "\"mode\" is \"%s\", not plain, dp or ddp", cell->key.mode);

@@ -26,7 +26,7 @@ static bool any_unsteady(const struct report_point *point)
 
 static bool shares_gpu(const struct report_point *point)
 {
-    return report_oversubscribed(point) && strcmp(point->row->kind, "cuda") == 0;
+    return report_oversubscribed(point) && !report_works_on_cores(point->row);
 }
 
 /* "virt+500us" */

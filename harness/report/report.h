@@ -150,6 +150,8 @@ bool report_is_ddp(const struct report_point *point); /* DistributedDataParallel
 bool report_repeated(const struct report *report);
 bool report_oversubscribed(const struct report_point *point);
 bool report_simulated(const struct report_row *row);
+/* On the host's cores, as far as is known. */
+bool report_works_on_cores(const struct report_row *row);
 /* What being oversubscribed means there: "more devices than cores", "several slots on one GPU". */
 const char *report_crowding(const struct report_row *row);
 

@@ -4,6 +4,7 @@
  * is listed with its state and takes part in nothing. */
 #include "report/report.h"
 
+#include "dp.h"
 #include "record/provenance.h"
 #include "record/roles.h"
 
@@ -366,7 +367,14 @@ bool report_simulated(const struct report_row *row)
     return strcmp(row->run->source, "measured") != 0;
 }
 
+bool report_works_on_cores(const struct report_row *row)
+{
+    struct dp_kind_row kind;
+
+    return !dp_kind_of(row->kind, &kind) || kind.flags & DP_KIND_CORES;
+}
+
 const char *report_crowding(const struct report_row *row)
 {
-    return strcmp(row->kind, "cuda") == 0 ? "several slots on one GPU" : "more devices than cores";
+    return report_works_on_cores(row) ? "more devices than cores" : "several slots on one GPU";
 }

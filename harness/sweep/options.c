@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/backend.h"
 #include "command/command.h"
 #include "sweep/sweep.h"
 #include "text/options.h"

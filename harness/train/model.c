@@ -100,7 +100,7 @@ int train_model_fits(const struct train_model *model, struct dp_group *group, do
 
     if (devices > 0)
         dp_slot_describe(dp_group_slot(group, 0), &slot);
-    if (strcmp(slot.kind, "cuda") == 0)
+    if (slot.flags & DP_KIND_GPU)
         return 0;
     if ((status = dp_machine_read(&machine, err)) || machine.memory_bytes == 0 ||
         need <= (double)machine.memory_bytes)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/backend.h"
 #include "command/command.h"
 #include "text/options.h"
 #include "train/train.h"
@@ -38,16 +39,6 @@ static error_t parse_real(const struct argp_state *state, const char *name, cons
     if (option_real(arg, min, max, number, &why) == 0)
         return 0;
     return command_bad_option(state, "--%s: %s", name, why.text);
-}
-
-static error_t parse_backend(const struct argp_state *state, const char *name, const char *arg,
-                             char *field, size_t bytes)
-{
-    size_t index = 0;
-    const error_t status =
-        command_choice(state, name, name, arg, command_backends, COMMAND_BACKENDS, &index);
-
-    return status ? status : copy_text(state, name, field, bytes, command_backends[index]);
 }
 
 static error_t parse_mode(const struct argp_state *state, const char *arg,
@@ -107,10 +98,10 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
         return status;
     switch (key) {
     case 'b':
-        return parse_backend(state, "backend", arg, o->backend, sizeof o->backend);
+        return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
     case 'A':
-        return parse_backend(state, "against-backend", arg, o->against_backend,
-                             sizeof o->against_backend);
+        return command_backend(state, "against-backend", arg, o->against_backend,
+                               sizeof o->against_backend);
     case 'n':
         return parse_size(state, "batch", arg, 1, MAX_BATCH, &o->batch);
     case 'e':
@@ -163,10 +154,7 @@ static const struct argp_option option_table[] = {
      .key = 'w',
      .arg = "MODE",
      .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device"},
-    {.name = "backend",
-     .key = 'b',
-     .arg = "NAME",
-     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"},
+    COMMAND_BACKEND_OPTION('b'),
     {.name = "epochs",
      .key = 'e',
      .arg = "E",

@@ -1,0 +1,44 @@
+/* command/backend.h: what every subcommand that opens devices shares: which backends and
+ * communicators may be named, and what goes together. */
+#ifndef HARNESS_COMMAND_BACKEND_H
+#define HARNESS_COMMAND_BACKEND_H
+
+#include "command/command.h"
+#include "text/text.h"
+
+/* The options --backend and --communicator: their entries in a table, with the key of each. */
+#define COMMAND_BACKEND_OPTION(letter)                                                             \
+    {                                                                                              \
+        .name = "backend", .key = (letter), .arg = "NAME",                                         \
+        .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"                   \
+    }
+#define COMMAND_COMMUNICATOR_DOC                                                                   \
+    "what carries data between devices: threads, staged, or on GPUs peer or staged (default: the " \
+    "backend's own)"
+#define COMMAND_COMMUNICATOR_OPTION(letter)                                                        \
+    {                                                                                              \
+        .name = "communicator", .key = (letter), .arg = "NAME", .doc = COMMAND_COMMUNICATOR_DOC    \
+    }
+
+/* Whether there is a backend or communicator of that name; `what` the value is called in the
+ * message, which lists all. 0, or -1 and why. */
+int command_backend_name(const char *what, const char *value, struct text_error *why);
+int command_communicator_name(const char *what, const char *value, struct text_error *why);
+/* As values of an option of that name. */
+error_t command_backend(const struct argp_state *state, const char *option, const char *value,
+                        char *field, size_t bytes);
+error_t command_communicator(const struct argp_state *state, const char *option, const char *value,
+                             char *field, size_t bytes);
+
+/* NULL for "": of an option that was not given. */
+const char *command_given(const char *text);
+/* The backend that a device list has unless another one is named. */
+const char *command_default_backend(const char *devices);
+/* The row of a name that a record has; there "peer-staged" is peer. False: none has that name. */
+bool command_communicator_row(const char *name, struct dp_communicator_row *row);
+/* Before devices are opened: whether the communicator ("": the backend's own) serves them and can
+ * do all of `can`. 0, or EXIT_MISUSE after a line that lists those that can. */
+int command_check_communicator(const char *command, const char *communicator, const char *backend,
+                               const char *devices, unsigned can);
+
+#endif
