@@ -100,7 +100,7 @@ bool cell_option_write(size_t i, const struct cell_config *config, char value[CE
     if (i < CELL_FIELDS)
         return write_field(&fields[i], config, value);
     if (option)
-        snprintf(value, CELL_VALUE_BYTES, "%zu", plan_axis_get(config, option->axis.in_cell));
+        plan_axis_text(&option->axis, config, option->axis.in_cell, value, CELL_VALUE_BYTES);
     return option != NULL;
 }
 
@@ -155,13 +155,8 @@ static int read_field(const struct field *field, const char *value, struct cell_
 int cell_option_read(size_t i, const char *value, struct cell_config *config)
 {
     const struct plan_option *option = axis_of(i);
-    struct text_error why;
-    size_t number = 0;
 
     if (i < CELL_FIELDS)
         return read_field(&fields[i], value, config);
-    if (!option || option_size(value, 0, SIZE_MAX / 4, &number, &why))
-        return -1;
-    plan_axis_set(config, option->axis.in_cell, number);
-    return 0;
+    return option ? plan_axis_read(&option->axis, value, config) : -1;
 }

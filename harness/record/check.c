@@ -167,7 +167,8 @@ static int check_axes(const struct record_cell *cell, struct text_error *err)
 {
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_axis *axis = &plan_option_table[i].axis;
-        const size_t value = axis->modes != 0 ? plan_axis_get(&cell->key, axis->in_key) : 0;
+        const size_t value =
+            axis->modes != 0 ? plan_axis_number(axis, &cell->key, axis->in_key) : 0;
 
         if (value > 0 && !has_axis(axis, cell->key.mode)) {
             return record_fail(err, "mode %s has no %s, but \"%s\" is %zu", cell->key.mode,

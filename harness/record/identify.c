@@ -26,12 +26,12 @@ static uint64_t hash_number(uint64_t hash, uintmax_t number)
     return hash_text(hash, text);
 }
 
-/* Ids from before an axis was there stay what they were. */
+/* Ids from before an axis was there stay what they were. Names have their own places. */
 static uint64_t hash_axes(uint64_t hash, const struct record_key *key)
 {
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_axis *axis = &plan_option_table[i].axis;
-        const size_t value = axis->modes != 0 ? plan_axis_get(key, axis->in_key) : 0;
+        const size_t value = axis->modes != 0 ? plan_axis_number(axis, key, axis->in_key) : 0;
 
         if (value == 0)
             continue;
@@ -83,7 +83,7 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
         const struct plan_axis *axis = &plan_option_table[i].axis;
 
         if (axis->modes & 1u << config->mode)
-            plan_axis_set(key, axis->in_key, plan_axis_get(config, axis->in_cell));
+            plan_axis_copy(axis, config, key);
     }
     key->global_batch = config->rows;
     record_cell_id(key, cell->cell_id);

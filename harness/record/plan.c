@@ -292,8 +292,7 @@ static void set_axes(const struct plan_options *options, enum cell_mode mode, si
         const size_t n = plan_axis_count(option, options, mode);
 
         if (option->axis.modes != 0)
-            plan_axis_set(cell, option->axis.in_cell,
-                          plan_axis_value(option, options, mode, place % n));
+            plan_axis_choose(option, options, mode, place % n, cell);
         place /= n;
     }
 }

@@ -67,10 +67,12 @@ int plan_compare(const char *here, const char *there, struct text_error *why);
 
 struct plan_line; /* plan_kinds.h: a command that is being written */
 
-/* An axis of numbers that a cell carries to what it measures. 0 is its default, and stands in no
- * id: ids from before the axis was there stay what they were. */
+/* An axis that a cell carries to what it measures. Of numbers: 0 is its default, and stands in no
+ * id: ids from before the axis was there stay what they were. Of names: they stand in ids, at a
+ * place of their own. */
 struct plan_axis {
-    size_t in_cell, in_key; /* offsets of size_t in struct cell_config and struct record_key */
+    size_t in_cell, in_key; /* offsets in struct cell_config and struct record_key */
+    size_t bytes;           /* of a name, in both; 0: they are size_t */
     unsigned modes;         /* 1 << enum cell_mode for each that has it */
     const char *field;      /* of the key, in a record */
     const char *things;     /* "buckets": what other modes have none of */
@@ -91,7 +93,8 @@ struct plan_option {
     void (*write)(const struct plan_option *option, const struct plan_options *plan,
                   struct plan_line *line);
     size_t text, text_bytes; /* of a text: where it is in struct plan_options */
-    /* Of a list of numbers: where its values and their number are in struct plan_options. */
+    /* Of a list of numbers, or of names of axis.bytes: where its values and their number are in
+     * struct plan_options. */
     size_t values, n_values, room, min, max;
     /* Of a choice of two: the names, what they are names of, and where the bool is that says the
      * second one. */
@@ -105,13 +108,20 @@ extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */
 bool plan_option_has_values(const struct plan_option *option, const struct plan_options *plan);
-/* How many values an axis has in cells of a mode, at least 1, and number i of them. */
+/* How many values an axis has in cells of a mode, at least 1; number i of them to a cell, which
+ * keeps what it has where nobody asked for any. */
 size_t plan_axis_count(const struct plan_option *option, const struct plan_options *plan,
                        enum cell_mode mode);
-size_t plan_axis_value(const struct plan_option *option, const struct plan_options *plan,
-                       enum cell_mode mode, size_t i);
-/* The value of an axis in a cell or a key, at the offset that is its place there. */
-size_t plan_axis_get(const void *object, size_t place);
-void plan_axis_set(void *object, size_t place, size_t value);
+void plan_axis_choose(const struct plan_option *option, const struct plan_options *plan,
+                      enum cell_mode mode, size_t i, struct cell_config *cell);
+/* The value of an axis, with modes, in a cell or a key, at the offset that is its place there: as a
+ * number, 0 of names; as a text. */
+size_t plan_axis_number(const struct plan_axis *axis, const void *object, size_t place);
+void plan_axis_text(const struct plan_axis *axis, const void *object, size_t place, char *text,
+                    size_t bytes);
+/* 0, or -1 when it cannot be used. */
+int plan_axis_read(const struct plan_axis *axis, const char *value, struct cell_config *cell);
+void plan_axis_copy(const struct plan_axis *axis, const struct cell_config *cell,
+                    struct record_key *key);
 
 #endif

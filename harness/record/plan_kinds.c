@@ -1,5 +1,5 @@
-/* record/plan_kinds.c: how options of one kind are read and written: texts, lists of numbers,
- * choices of two; and the values of the axes among the lists. */
+/* record/plan_kinds.c: how options of one kind are read and written: texts, lists of numbers and of
+ * names, choices of two. */
 #include "record/plan_kinds.h"
 
 #include <stdarg.h>
@@ -51,11 +51,6 @@ static const size_t *values_of(const struct plan_option *option, const struct pl
     return (const size_t *)((const char *)plan + option->values);
 }
 
-static size_t n_values_of(const struct plan_option *option, const struct plan_options *plan)
-{
-    return *(const size_t *)((const char *)plan + option->n_values);
-}
-
 int plan_read_list(const struct plan_option *option, const char *value, struct plan_options *plan,
                    struct text_error *why)
 {
@@ -66,7 +61,8 @@ int plan_read_list(const struct plan_option *option, const char *value, struct p
 void plan_write_list(const struct plan_option *option, const struct plan_options *plan,
                      struct plan_line *line)
 {
-    const size_t *values = values_of(option, plan), n = n_values_of(option, plan);
+    const size_t *values = values_of(option, plan);
+    const size_t n = *(const size_t *)((const char *)plan + option->n_values);
     char text[sizeof((struct record_run *)0)->command] = "";
     size_t used = 0;
 
@@ -79,35 +75,62 @@ void plan_write_list(const struct plan_option *option, const struct plan_options
         plan_add(line, option->name, "%s", text);
 }
 
-bool plan_option_has_values(const struct plan_option *option, const struct plan_options *plan)
+/* ---- lists of names -------------------------------------------------------------------------- */
+
+static int take_name(const struct plan_option *option, const char *name, size_t length,
+                     struct plan_options *plan, struct text_error *why)
 {
-    return option->values != 0 && n_values_of(option, plan) > 0;
+    size_t *n = (size_t *)((char *)plan + option->n_values);
+    const size_t bytes = option->axis.bytes;
+    char *names = (char *)plan + option->values;
+
+    if (length == 0 || length >= bytes) {
+        snprintf(why->text, sizeof why->text, "'%.40s' is no list of names", name);
+        return -1;
+    }
+    if (*n == option->room) {
+        snprintf(why->text, sizeof why->text, "at most %zu are allowed", option->room);
+        return -1;
+    }
+    for (size_t i = 0; i < *n; ++i)
+        if (strlen(names + i * bytes) == length && memcmp(names + i * bytes, name, length) == 0) {
+            snprintf(why->text, sizeof why->text, "%.*s is given twice", (int)length, name);
+            return -1;
+        }
+    memcpy(names + *n * bytes, name, length);
+    names[*n * bytes + length] = '\0';
+    ++*n;
+    return 0;
 }
 
-size_t plan_axis_count(const struct plan_option *option, const struct plan_options *plan,
-                       enum cell_mode mode)
+int plan_read_names(const struct plan_option *option, const char *value, struct plan_options *plan,
+                    struct text_error *why)
 {
-    const size_t n = option->axis.modes & 1u << mode ? n_values_of(option, plan) : 0;
+    for (const char *p = value;; ++p) {
+        const size_t length = strcspn(p, ",");
 
-    return n > 0 ? n : 1;
+        if (take_name(option, p, length, plan, why))
+            return -1;
+        p += length;
+        if (*p == '\0')
+            return 0;
+    }
 }
 
-size_t plan_axis_value(const struct plan_option *option, const struct plan_options *plan,
-                       enum cell_mode mode, size_t i)
+void plan_write_names(const struct plan_option *option, const struct plan_options *plan,
+                      struct plan_line *line)
 {
-    const bool has = (option->axis.modes & 1u << mode) && n_values_of(option, plan) > 0;
+    const char *names = (const char *)plan + option->values;
+    char text[sizeof((struct record_run *)0)->command] = "";
+    size_t used = 0, n = *(const size_t *)((const char *)plan + option->n_values);
 
-    return has ? values_of(option, plan)[i] : 0;
-}
-
-size_t plan_axis_get(const void *object, size_t place)
-{
-    return *(const size_t *)((const char *)object + place);
-}
-
-void plan_axis_set(void *object, size_t place, size_t value)
-{
-    *(size_t *)((char *)object + place) = value;
+    for (size_t i = 0; i < n && used < sizeof text; ++i)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i == 0 ? "" : ",",
+                                 names + i * option->axis.bytes);
+    if (used >= sizeof text)
+        line->full = true;
+    else if (n > 0)
+        plan_add(line, option->name, "%s", text);
 }
 
 /* ---- choices --------------------------------------------------------------------------------- */

@@ -30,6 +30,7 @@ void progress_open(struct progress *progress, const struct plan_options *plan, s
     *progress =
         (struct progress){.terminal = isatty(STDERR_FILENO),
                           .name_width = width < NAME_MAX_SHOWN ? (int)width : NAME_MAX_SHOWN,
+                          .plan = plan,
                           .done = done,
                           .total = plan_cells(plan),
                           .launches = plan->launches,
@@ -88,25 +89,39 @@ static void head_text(const struct progress *p, size_t number, const struct reco
                  key->launch + 1, p->launches);
 }
 
-/* " 256Ki" of a bucket; "" of PyTorch's, and of any axis at its default. */
-static void axes_text(const struct record_key *key, char *text, size_t room)
+/* "256Ki" of a bucket; "" of PyTorch's, and of any axis at its default. A name where the sweep has
+ * several. */
+static void axis_text(const struct progress *p, const struct plan_option *option,
+                      const struct record_key *key, char *text, size_t bytes)
 {
     static const char *const units[] = {"", "Ki", "Mi", "Gi"};
+    size_t value = plan_axis_number(&option->axis, key, option->axis.in_key), unit = 0;
+
+    text[0] = '\0';
+    for (; value > 0 && unit < 3 && value % 1024 == 0; ++unit)
+        value /= 1024;
+    if (value > 0)
+        snprintf(text, bytes, "%zu%s", value, units[unit]);
+    else if (option->axis.bytes > 0 && plan_axis_count(option, p->plan, CELL_DP) > 1)
+        plan_axis_text(&option->axis, key, option->axis.in_key, text, bytes);
+}
+
+static void axes_text(const struct progress *p, const struct record_key *key, char *text,
+                      size_t room)
+{
     size_t used = 0;
+    char value[48] = "";
 
     text[0] = '\0';
     for (size_t i = 0; i < PLAN_OPTIONS && used < room; ++i) {
         const struct plan_option *option = &plan_option_table[i];
-        size_t value = option->axis.modes != 0 ? plan_axis_get(key, option->axis.in_key) : 0;
-        size_t unit = 0;
 
-        if (value == 0)
-            continue;
-        for (; unit < 3 && value % 1024 == 0; ++unit)
-            value /= 1024;
-        used += (size_t)snprintf(text + used, room - used, "%s%s %zu%s",
-                                 option->axis.nameless ? "" : " ",
-                                 option->axis.nameless ? "" : option->name, value, units[unit]);
+        if (option->axis.modes != 0)
+            axis_text(p, option, key, value, sizeof value);
+        if (option->axis.modes != 0 && value[0] != '\0')
+            used += (size_t)snprintf(text + used, room - used, "%s%s %s",
+                                     option->axis.nameless ? "" : " ",
+                                     option->axis.nameless ? "" : option->name, value);
     }
 }
 
@@ -118,7 +133,7 @@ static void setting_text(const struct progress *p, const struct record_key *key,
     const size_t share = key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices : 0;
     char mode[64], axes[48];
 
-    axes_text(key, axes, sizeof axes);
+    axes_text(p, key, axes, sizeof axes);
     if (strcmp(key->mode, "plain") == 0)
         snprintf(mode, sizeof mode, "plain%s ", axes);
     else
