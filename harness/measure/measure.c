@@ -393,19 +393,25 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     judge(m);
 }
 
-/* What is staged between some GPUs of a list need not be so between the first few of them. */
-static bool is_planned(const char *communicator, const char *planned)
+/* The name that a group takes: a plan has those that groups call themselves. */
+static const char *asked(const char *planned)
 {
     struct dp_communicator_row row;
 
-    return strcmp(communicator, planned) == 0 ||
-           (command_communicator_row(planned, &row) && strcmp(communicator, row.name) == 0);
+    return command_communicator_row(planned, &row) ? row.name : planned;
+}
+
+/* What is staged between some GPUs of a list need not be so between the first few of them. */
+static bool is_planned(const char *communicator, const char *planned)
+{
+    return strcmp(communicator, planned) == 0 || strcmp(communicator, asked(planned)) == 0;
 }
 
 void cell_measure(const struct cell_config *config, struct record_cell *cell)
 {
     const struct dp_group_config group_config = {.devices = config->devices,
                                                  .backend = config->backend,
+                                                 .communicator = asked(config->communicator),
                                                  .math = config->math,
                                                  .lag_seed = config->seed,
                                                  .bind = config->bind,

@@ -33,7 +33,7 @@ I(launches, 1, INT_MAX, LATER, CONDITION, "", "number of launches", "of every ce
 F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that define the sweep, defaults included, in one order, as one line. Runs with other options that no other field has (`--graphs off`) are told apart") \
 T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
 T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels: `cpu` (CBLAS), `cpu-ref` (portable, the definition), `cuda`, or `cuda-staged` (all transfers through the host)") \
-T(communicator, 32, FIRST, IDENTITY, "", "communicator", "what carries data between slots: `threads`, `staged`, `peer`, or `peer-staged` (peer access was refused)") \
+T(communicator, 64, FIRST, CONDITION, "", "communicator", "what carries data between slots: `threads`, `staged`, `peer`, or `peer-staged` (peer access was refused); of a sweep with several `threads,staged`. A cell has one of them, which is in its own `communicator`. `--resume` goes on with the same only") \
 T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS; empty without GPUs, missing in old records") \
 T(program_version, 32, FIRST, BUILD, "", "version", "of lockstep") \
 T(git_sha, 48, FIRST, BUILD, "", "commit", "commit it was built from, or `unknown`") \
@@ -91,7 +91,7 @@ I(n_devices, 0, RECORD_MAX_RANKS, FIRST, IDENTITY, "", "number of devices", "in 
 F(COUNT, global_batch, FIRST, IDENTITY, "rows", "batch", "of all devices") \
 T(dtype, 8, FIRST, IDENTITY, "", "math", "how matrix products are computed: `f32`, true fp32; `tf32`, operands rounded by the GPU; `bf16`, operands rounded to bfloat16, sums in fp32; everything else is fp32 in all of them") \
 T(backend, 32, FIRST, IDENTITY, "", "backend", "as in the first line") \
-T(communicator, 32, FIRST, IDENTITY, "", "communicator", "as in the first line") \
+T(communicator, 32, FIRST, IDENTITY, "", "communicator", "one of those in the first line") \
 F(COUNT, bucket_bytes, LATER, IDENTITY, "bytes", "bucket", "of `ddp`: at which a bucket of gradients is full; 0: PyTorch's, 1 MiB for the first and 25 MiB for the others; 0 in other modes") \
 I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same point by a fresh process, from 0; the number of its block")
 

@@ -324,7 +324,28 @@ static void make_cell(const struct plan_options *options, size_t i, struct cell_
     cell->limits = options->limits;
 }
 
-struct cell_config *plan_make(const struct plan_options *options, const char *communicator,
+void plan_communicator(const char *communicators, size_t i, char name[32])
+{
+    for (; i > 0 && *communicators != '\0'; --i) {
+        communicators += strcspn(communicators, ",");
+        communicators += *communicators == ',';
+    }
+    snprintf(name, 32, "%.*s", (int)strcspn(communicators, ","), communicators);
+}
+
+/* A cell that has been given the name that was asked for gets the one that is there. */
+static void name_communicator(const struct plan_options *options, const char *communicators,
+                              struct cell_config *cell)
+{
+    size_t i = 0;
+
+    while (i < options->n_communicators &&
+           strcmp(options->communicator[i], cell->communicator) != 0)
+        ++i;
+    plan_communicator(communicators, i < options->n_communicators ? i : 0, cell->communicator);
+}
+
+struct cell_config *plan_make(const struct plan_options *options, const char *communicators,
                               const char *run_id)
 {
     const size_t n = plan_cells(options), block = plan_block(options);
@@ -336,7 +357,7 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
     for (size_t i = 0; i < n; ++i) {
         make_cell(options, i % block, &cells[i]);
         cells[i].launch = (int)(i / block);
-        snprintf(cells[i].communicator, sizeof cells[i].communicator, "%s", communicator);
+        name_communicator(options, communicators, &cells[i]);
         snprintf(cells[i].run_id, sizeof cells[i].run_id, "%s", run_id);
     }
     for (size_t first = 0; first < n; first += block)

@@ -6,16 +6,19 @@
 #include "record/cell.h"
 #include "text/text.h"
 
-#define PLAN_MAX_WORKLOADS 16
-#define PLAN_MAX_BATCHES   64
-#define PLAN_MAX_COUNTS    RECORD_MAX_SLOTS
-#define PLAN_MAX_BUCKETS   8
-#define PLAN_MAX_ROWS      1048576
-#define PLAN_MAX_LAUNCHES  1000
-#define PLAN_MAX_CELLS     100000 /* of all launches */
+#define PLAN_MAX_WORKLOADS     16
+#define PLAN_MAX_BATCHES       64
+#define PLAN_MAX_COUNTS        RECORD_MAX_SLOTS
+#define PLAN_MAX_BUCKETS       8
+#define PLAN_MAX_COMMUNICATORS 4
+#define PLAN_MAX_ROWS          1048576
+#define PLAN_MAX_LAUNCHES      1000
+#define PLAN_MAX_CELLS         100000 /* of all launches */
 
 struct plan_options {
     char devices[64], backend[32];
+    char communicator[PLAN_MAX_COMMUNICATORS][32]; /* as asked for */
+    size_t n_communicators;                        /* 0: the backend's own */
     enum dp_math math;
     struct workload workload[PLAN_MAX_WORKLOADS];
     size_t n_workloads;
@@ -45,10 +48,13 @@ size_t plan_block(const struct plan_options *options);
 /* Of all launches. */
 size_t plan_cells(const struct plan_options *options);
 /* All cells, block after block; every block holds each cell once, in an order of its own that
- * follows from the seed and the block's number. launch and order_index are set. NULL: memory is
- * short. Caller frees. */
-struct cell_config *plan_make(const struct plan_options *options, const char *communicator,
+ * follows from the seed and the block's number. launch and order_index are set. communicators:
+ * "threads,staged", what those of the plan call themselves on these devices, in its order. NULL:
+ * memory is short. Caller frees. */
+struct cell_config *plan_make(const struct plan_options *options, const char *communicators,
                               const char *run_id);
+/* Name i of such a list; "": it has fewer. */
+void plan_communicator(const char *communicators, size_t i, char name[32]);
 
 /* The options that define the sweep, "--devices virt:2 --backend cpu ...", always in the same
  * order. 0, or -1 and why when it does not fit. */

@@ -21,32 +21,51 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* The backend's own, which may call itself otherwise; of an unknown backend whatever there is. */
-static const char *planned_communicator(const struct record_run *run,
-                                        const struct plan_options *plan)
+/* The backend's own; of an unknown backend what the run has. */
+static const char *own_communicator(const struct record_run *run, const char *name)
 {
     struct dp_backend_row backend;
-    struct dp_communicator_row row;
 
     for (int i = 0; dp_backends(i, &backend); ++i)
-        if (strcmp(backend.name, plan->backend) == 0)
-            return command_communicator_row(run->communicator, &row) &&
-                           strcmp(row.name, backend.communicator) == 0
-                       ? run->communicator
-                       : backend.communicator;
+        if (strcmp(backend.name, name) == 0)
+            return backend.communicator;
     return run->communicator;
+}
+
+/* Those that the command asks for; each may call itself otherwise. */
+static void planned_communicators(const struct record_run *run, const struct plan_options *plan,
+                                  char text[sizeof run->communicator])
+{
+    size_t used = 0, i = 0;
+
+    do {
+        const char *asked = plan->n_communicators > 0 ? plan->communicator[i]
+                                                      : own_communicator(run, plan->backend);
+        struct dp_communicator_row row;
+        char here[32];
+
+        plan_communicator(run->communicator, i, here);
+        if (command_communicator_row(here, &row) && strcmp(row.name, asked) == 0)
+            asked = here;
+        used += (size_t)snprintf(text + used, sizeof run->communicator - used, "%s%s",
+                                 i > 0 ? "," : "", asked);
+    } while (++i < plan->n_communicators && used < sizeof run->communicator);
 }
 
 static int check_texts(const struct record_run *run, const struct plan_options *plan,
                        struct text_error *err)
 {
+    char communicators[sizeof run->communicator];
+
+    planned_communicators(run, plan, communicators);
+
     const struct {
         const char *name, *here, *planned;
     } rows[] = {
         {"scaling", run->scaling, plan->weak ? "weak" : "strong"},
         {"devices", run->devices, plan->devices},
         {"backend", run->backend, plan->backend},
-        {"communicator", run->communicator, planned_communicator(run, plan)},
+        {"communicator", run->communicator, communicators},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)

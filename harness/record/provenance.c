@@ -261,7 +261,8 @@ int provenance_compare(const struct record_run *here, const struct record_run *t
         record_differs(record_run_fields, RECORD_APART | RECORD_HOST, here, there);
     char a[1024], b[1024];
 
-    if (compare_source(here, there, why, bytes))
+    if (compare_source(here, there, why, bytes) ||
+        differs("communicator", here->communicator, there->communicator, why, bytes))
         return -1;
     if (field) {
         record_show(field, here, a, sizeof a);
