@@ -22,7 +22,6 @@ static const struct field {
     {"workload", "NAME", WORKLOAD, PLACE(workload), 0},
     {"devices", "LIST", TEXT, PLACE(devices), BYTES(devices)},
     {"count", "K", INTEGER, PLACE(n_devices), DP_MAX_SLOTS},
-    {"communicator", "NAME", TEXT, PLACE(communicator), BYTES(communicator)},
     {"backend", "NAME", TEXT, PLACE(backend), BYTES(backend)},
     {"math", "NAME", MATH, PLACE(math), 0},
     {"mode", "NAME", MODE, PLACE(mode), 0},

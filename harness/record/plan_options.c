@@ -21,6 +21,22 @@ static int ask_backend(const char *value, struct text_error *why)
     return command_backend_name("backend", value, why);
 }
 
+static int ask_communicators(const char *value, struct text_error *why)
+{
+    for (const char *p = value;; ++p) {
+        const size_t length = strcspn(p, ",");
+        char name[64];
+
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
+                 p);
+        if (command_communicator_name("communicator", name, why))
+            return -1;
+        p += length;
+        if (*p == '\0')
+            return 0;
+    }
+}
+
 static int read_math(const struct plan_option *option, const char *value, struct plan_options *plan,
                      struct text_error *why)
 {
@@ -216,6 +232,22 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .write = plan_write_text,
      .text = PLACE(backend),
      .text_bytes = sizeof((struct plan_options *)0)->backend},
+    {.name = "communicator",
+     .key = 'C',
+     .arg = "LIST",
+     .doc = COMMAND_COMMUNICATOR_DOC "; with several, like threads,staged, each is measured",
+     .ask = ask_communicators,
+     .read = plan_read_names,
+     .write = plan_write_names,
+     .values = PLACE(communicator),
+     .n_values = PLACE(n_communicators),
+     .room = PLAN_MAX_COMMUNICATORS,
+     .axis = {.in_cell = offsetof(struct cell_config, communicator),
+              .in_key = offsetof(struct record_key, communicator),
+              .bytes = sizeof((struct cell_config *)0)->communicator,
+              .modes = (1u << CELL_MODES) - 1,
+              .field = "communicator",
+              .nameless = true}},
     {.name = "math",
      .key = 'x',
      .arg = "NAME",

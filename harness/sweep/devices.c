@@ -14,11 +14,37 @@
 #include "record/provenance.h"
 #include "sweep/sweep.h"
 
+/* What another communicator calls itself on these devices. */
+static int look_again(const char *command, const struct dp_group_config *first, const char *name,
+                      struct record_run *run)
+{
+    const size_t used = strlen(run->communicator), room = sizeof run->communicator - used;
+    struct dp_group_config config = *first;
+    struct dp_group *group = NULL;
+
+    config.communicator = name;
+
+    const int status = command_open_group(command, &config, 0, &group);
+    const int n =
+        status == 0 ? snprintf(run->communicator + used, room, ",%s", dp_group_communicator(group))
+                    : 0;
+
+    dp_group_close(group);
+    if (n >= 0 && (size_t)n < room)
+        return status;
+    command_complain(command, "--communicator: too many names for a record");
+    return EXIT_MISUSE;
+}
+
 static int look(const char *command, const struct sweep_options *options, struct record_run *run)
 {
     const struct plan_options *plan = &options->plan;
     const struct dp_group_config config = {
-        .devices = plan->devices, .backend = plan->backend, .math = plan->math, .bind = plan->bind};
+        .devices = plan->devices,
+        .backend = plan->backend,
+        .communicator = plan->n_communicators > 0 ? plan->communicator[0] : NULL,
+        .math = plan->math,
+        .bind = plan->bind};
     struct dp_group *group = NULL;
     struct dp_error err = {0};
     struct dp_machine machine;
@@ -34,6 +60,8 @@ static int look(const char *command, const struct sweep_options *options, struct
         status = EXIT_FAILED;
     }
     dp_group_close(group);
+    for (size_t i = 1; status == 0 && i < plan->n_communicators; ++i)
+        status = look_again(command, &config, plan->communicator[i], run);
     return status;
 }
 

@@ -125,6 +125,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                    : parse_own(key, arg, state, options);
 }
 
+/* Each communicator, or the backend's own, serves the devices and can do what the modes need. */
+static int check_communicators(const char *command, const struct plan_options *plan)
+{
+    const unsigned can = DP_COMM_PARALLEL | (plan->mode[CELL_DDP] ? DP_COMM_RANKS : 0);
+    size_t i = 0;
+    int status;
+
+    do
+        status = command_check_communicator(command,
+                                            plan->n_communicators > 0 ? plan->communicator[i] : "",
+                                            plan->backend, plan->devices, can);
+    while (status == 0 && ++i < plan->n_communicators);
+    return status;
+}
+
 /* What no option says alone. */
 static int check_options(const char *command, struct sweep_options *options)
 {
@@ -141,7 +156,7 @@ static int check_options(const char *command, struct sweep_options *options)
                          seconds);
         return command_misuse(command);
     }
-    return 0;
+    return check_communicators(command, &options->plan);
 }
 
 int sweep_parse(int argc, char **argv, struct sweep_options *options)
