@@ -1,6 +1,6 @@
 /* kernels.h: the operations a device must be able to run, as numbers and argument structs.
  *
- * Part of the seam. Every kernel has a portable reference in cpu/kernels_ref.c, which is its
+ * Part of the seam. Every kernel has a portable reference in cpu/kernels_ref*.c, which is its
  * definition; a backend overrides what it can do faster, GPUs some sums in another fixed order
  * (cuda/launch.h). All arrays are contiguous and on the slot of the queue unless a line says
  * otherwise. Arguments are copied at launch. */
@@ -9,43 +9,57 @@
 
 #include "dp.h"
 
-enum dp_kernel {
-    DP_KERNEL_GEMM,
-    DP_KERNEL_ADD_BIAS,
-    DP_KERNEL_SUM_ROWS,
-    DP_KERNEL_RELU,
-    DP_KERNEL_RELU_GRAD,
-    DP_KERNEL_TANH,
-    DP_KERNEL_TANH_GRAD,
-    DP_KERNEL_LOSS,
-    DP_KERNEL_LOSS_GRAD,
-    DP_KERNEL_SGD,
-    DP_KERNEL_ZERO,
-    DP_KERNEL_FILL,
-    DP_KERNEL_STORE,
-    DP_KERNEL_COPY,
-    DP_KERNEL_REDUCE,
-    DP_KERNEL_MEAN,
-    DP_KERNEL_ROUND_BF16,
-    DP_KERNEL_GEMM_BF16,
-    DP_KERNEL_IM2COL,
-    DP_KERNEL_COL2IM,
-    DP_KERNEL_SWAP,
-    DP_KERNEL_ADD_ROWS,
-    DP_KERNEL_MAX_POOL,
-    DP_KERNEL_MAX_POOL_GRAD,
-    DP_KERNEL_LOOKUP,
-    DP_KERNEL_LOOKUP_GRAD,
-    DP_KERNEL_LSTM,
-    DP_KERNEL_LSTM_GRAD,
-    DP_KERNEL_BATCH_NORM,
-    DP_KERNEL_BATCH_NORM_EVAL,
-    DP_KERNEL_BATCH_NORM_GRAD,
-    DP_KERNEL_DROPOUT,
-    DP_KERNEL_CAPSULE,
-    DP_KERNEL_CAPSULE_GRAD,
-    DP_KERNELS
-};
+/* The kernels, a row each. Their numbers, their tables on each kind of device, and what must exist
+ * follow from here.
+ *
+ *   X(number, name, cpu, gpu, words, arguments)
+ *
+ * name: the definition is dp_ref_name, in cpu/kernels_ref*.c. cpu, of backend cpu: REF that one,
+ * FAST dp_fast_name, BLAS dp_blas_name. gpu: STREAM dp_cuda_launch_name, which takes a stream
+ * (cuda/launch.h), QUEUE dp_cuda_name, which takes a queue (cuda/cuda.h), NONE: GPUs refuse it.
+ * words: in messages. arguments: their struct, with the bytes in it that belong to no field: WHOLE
+ * has none, TAIL behind its last field, GAP between these two. */
+/* clang-format off */
+#define DP_KERNEL_LIST(X) \
+    X(GEMM,            gemm,            BLAS, QUEUE,  "matrix product",             GAP(dp_gemm, accumulate, m)) \
+    X(ADD_BIAS,        add_bias,        FAST, STREAM, "bias",                       WHOLE(dp_add_bias)) \
+    X(SUM_ROWS,        sum_rows,        FAST, STREAM, "sum of rows",                TAIL(dp_sum_rows, accumulate)) \
+    X(RELU,            relu,            REF,  STREAM, "relu",                       WHOLE(dp_activation)) \
+    X(RELU_GRAD,       relu_grad,       FAST, STREAM, "relu's gradient",            WHOLE(dp_activation_grad)) \
+    X(TANH,            tanh,            REF,  STREAM, "tanh",                       WHOLE(dp_activation)) \
+    X(TANH_GRAD,       tanh_grad,       REF,  STREAM, "tanh's gradient",            WHOLE(dp_activation_grad)) \
+    X(LOSS,            loss,            FAST, QUEUE,  "loss",                       GAP(dp_loss_args, kind, scale)) \
+    X(LOSS_GRAD,       loss_grad,       REF,  STREAM, "loss's gradient",            GAP(dp_loss_args, kind, scale)) \
+    X(SGD,             sgd,             FAST, STREAM, "update",                     GAP(dp_sgd_args, first, n)) \
+    X(ZERO,            zero,            REF,  STREAM, "zero",                       WHOLE(dp_zero)) \
+    X(FILL,            fill,            REF,  STREAM, "fill",                       GAP(dp_fill, value, n)) \
+    X(STORE,           store,           REF,  STREAM, "store",                      WHOLE(dp_store)) \
+    X(COPY,            copy,            REF,  STREAM, "copy",                       WHOLE(dp_copy)) \
+    X(REDUCE,          reduce,          FAST, STREAM, "sum of replicas",            GAP(dp_reduce_args, accumulate, n)) \
+    X(MEAN,            mean,            FAST, STREAM, "mean of ranks",              WHOLE(dp_mean_args)) \
+    X(ROUND_BF16,      round_bf16,      REF,  STREAM, "rounding to bfloat16",       WHOLE(dp_round_bf16)) \
+    X(GEMM_BF16,       gemm_bf16,       BLAS, QUEUE,  "matrix product of bfloat16", GAP(dp_gemm_bf16, accumulate, m)) \
+    X(IM2COL,          im2col,          FAST, STREAM, "im2col",                     WHOLE(dp_columns)) \
+    X(COL2IM,          col2im,          FAST, STREAM, "col2im",                     WHOLE(dp_columns)) \
+    X(SWAP,            swap,            FAST, STREAM, "exchange of dimensions",     WHOLE(dp_swap)) \
+    X(ADD_ROWS,        add_rows,        FAST, STREAM, "sums in rows",               TAIL(dp_add_rows, accumulate)) \
+    X(MAX_POOL,        max_pool,        FAST, STREAM, "max-pool",                   WHOLE(dp_max_pool)) \
+    X(MAX_POOL_GRAD,   max_pool_grad,   FAST, STREAM, "max-pool's gradient",        WHOLE(dp_max_pool)) \
+    X(LOOKUP,          lookup,          REF,  STREAM, "embedding",                  TAIL(dp_lookup, accumulate)) \
+    X(LOOKUP_GRAD,     lookup_grad,     REF,  STREAM, "embedding's gradient",       TAIL(dp_lookup, accumulate)) \
+    X(LSTM,            lstm,            FAST, STREAM, "lstm step",                  TAIL(dp_lstm_args, last)) \
+    X(LSTM_GRAD,       lstm_grad,       FAST, STREAM, "lstm step's gradient",       TAIL(dp_lstm_args, last)) \
+    X(BATCH_NORM,      batch_norm,      REF,  STREAM, "batch norm",                 TAIL(dp_batch_norm_args, training)) \
+    X(BATCH_NORM_EVAL, batch_norm_eval, REF,  STREAM, "batch norm in eval",         TAIL(dp_batch_norm_args, training)) \
+    X(BATCH_NORM_GRAD, batch_norm_grad, REF,  STREAM, "batch norm's gradient",      TAIL(dp_batch_norm_args, training)) \
+    X(DROPOUT,         dropout,         REF,  STREAM, "dropout",                    TAIL(dp_dropout_args, scale)) \
+    X(CAPSULE,         capsule,         REF,  STREAM, "capsules",                   TAIL(dp_capsule_args, rounds)) \
+    X(CAPSULE_GRAD,    capsule_grad,    REF,  STREAM, "capsules' gradient",         TAIL(dp_capsule_args, rounds))
+/* clang-format on */
+
+#define DP_KERNEL_NUMBER(number, name, cpu, gpu, words, arguments) DP_KERNEL_##number,
+enum dp_kernel { DP_KERNEL_LIST(DP_KERNEL_NUMBER) DP_KERNELS };
+#undef DP_KERNEL_NUMBER
 
 /* c[m,n] = op(a)[m,k] op(b)[k,n] (+ c); op transposes when its flag is set. k = 0 gives 0. */
 struct dp_gemm {
@@ -148,8 +162,8 @@ struct dp_copy {
 /* dst = (accumulate ? dst : 0) + ((src[0] + src[1]) + ...); any of them on another slot. */
 struct dp_reduce_args {
     enum dp_dtype dtype;
-    bool accumulate;
     int n_src;
+    bool accumulate;
     size_t n;
     void *dst;
     const void *src[DP_MAX_SLOTS];
@@ -283,8 +297,7 @@ struct dp_capsule_args {
 
 typedef void dp_kernel_fn(const void *args);
 
-/* Zeroes the bytes between the fields, so that equal arguments are equal byte by byte. Not for
- * copies and sums of replicas. */
+/* Zeroes the bytes that belong to no field, so that equal arguments are equal byte by byte. */
 void dp_kernel_clear_padding(enum dp_kernel kernel, void *args);
 
 #endif

@@ -52,7 +52,7 @@ static int carry_sum(const struct dp_team *team, struct dp_slot *dst_slot, const
     const size_t unit = dp_dtype_bytes(sum->dtype), bytes = n * unit;
     void *total = team->group->stage, *next = team->group->stage + DP_STAGE_BYTES / 2;
     char *dst = (char *)sum->dst + first * unit;
-    struct dp_reduce_args add = {sum->dtype, true, 1, n, total, {next}};
+    struct dp_reduce_args add = {sum->dtype, 1, true, n, total, {next}};
     int status = 0;
     for (int i = 0; status == 0 && i < team->n; ++i) {
         const char *src = (const char *)sum->src[i] + first * unit;

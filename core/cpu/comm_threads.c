@@ -170,8 +170,8 @@ static int issue_slice(const struct job *job, const struct dp_sum *sum, int slic
     if (first >= sum->n)
         return 0;
     struct dp_reduce_args args = {sum->dtype,
-                                  sum->accumulate,
                                   job->team->n,
+                                  sum->accumulate,
                                   sum->n - first < each ? sum->n - first : each,
                                   (char *)sum->dst + first * unit,
                                   {NULL}};

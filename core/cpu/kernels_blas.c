@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-static void blas_gemm(const void *args)
+void dp_blas_gemm(const void *args)
 {
     const struct dp_gemm *g = args;
     if (g->m == 0 || g->n == 0)
@@ -27,39 +27,5 @@ static void blas_gemm(const void *args)
                 g->c, n);
 }
 
-dp_kernel_fn *const dp_kernels_blas[DP_KERNELS] = {
-    [DP_KERNEL_GEMM] = blas_gemm,
-    [DP_KERNEL_ADD_BIAS] = dp_fast_add_bias,
-    [DP_KERNEL_SUM_ROWS] = dp_fast_sum_rows,
-    [DP_KERNEL_RELU] = dp_ref_relu,
-    [DP_KERNEL_RELU_GRAD] = dp_fast_relu_grad,
-    [DP_KERNEL_TANH] = dp_ref_tanh,
-    [DP_KERNEL_TANH_GRAD] = dp_ref_tanh_grad,
-    [DP_KERNEL_LOSS] = dp_fast_loss,
-    [DP_KERNEL_LOSS_GRAD] = dp_ref_loss_grad,
-    [DP_KERNEL_SGD] = dp_fast_sgd,
-    [DP_KERNEL_ZERO] = dp_ref_zero,
-    [DP_KERNEL_FILL] = dp_ref_fill,
-    [DP_KERNEL_COPY] = dp_ref_copy,
-    [DP_KERNEL_REDUCE] = dp_fast_reduce,
-    [DP_KERNEL_MEAN] = dp_fast_mean,
-    [DP_KERNEL_ROUND_BF16] = dp_ref_round_bf16,
-    [DP_KERNEL_GEMM_BF16] = dp_blas_gemm_bf16,
-    [DP_KERNEL_IM2COL] = dp_fast_im2col,
-    [DP_KERNEL_COL2IM] = dp_fast_col2im,
-    [DP_KERNEL_SWAP] = dp_fast_swap,
-    [DP_KERNEL_ADD_ROWS] = dp_fast_add_rows,
-    [DP_KERNEL_MAX_POOL] = dp_fast_max_pool,
-    [DP_KERNEL_MAX_POOL_GRAD] = dp_fast_max_pool_grad,
-    [DP_KERNEL_LOOKUP] = dp_ref_lookup,
-    [DP_KERNEL_LOOKUP_GRAD] = dp_ref_lookup_grad,
-    [DP_KERNEL_LSTM] = dp_fast_lstm,
-    [DP_KERNEL_LSTM_GRAD] = dp_fast_lstm_grad,
-    [DP_KERNEL_BATCH_NORM] = dp_ref_batch_norm,
-    [DP_KERNEL_BATCH_NORM_EVAL] = dp_ref_batch_norm_eval,
-    [DP_KERNEL_BATCH_NORM_GRAD] = dp_ref_batch_norm_grad,
-    [DP_KERNEL_STORE] = dp_ref_store,
-    [DP_KERNEL_DROPOUT] = dp_ref_dropout,
-    [DP_KERNEL_CAPSULE] = dp_ref_capsule,
-    [DP_KERNEL_CAPSULE_GRAD] = dp_ref_capsule_grad,
-};
+#define ROW(number, name, cpu, gpu, words, arguments) [DP_KERNEL_##number] = DP_CPU_##cpu(name),
+dp_kernel_fn *const dp_kernels_blas[DP_KERNELS] = {DP_KERNEL_LIST(ROW)};

@@ -13,10 +13,13 @@
 #define DP_WIDE
 #endif
 
-dp_kernel_fn dp_fast_add_bias, dp_fast_sum_rows, dp_fast_relu_grad, dp_fast_loss, dp_fast_sgd,
-    dp_fast_reduce, dp_fast_mean, dp_blas_gemm_bf16;
-dp_kernel_fn dp_fast_im2col, dp_fast_col2im, dp_fast_max_pool, dp_fast_max_pool_grad,
-    dp_fast_add_rows, dp_fast_swap;           /* kernels_fast_image.c */
-dp_kernel_fn dp_fast_lstm, dp_fast_lstm_grad; /* kernels_fast_recurrent.c */
+/* What backend cpu has for a kernel; see DP_KERNEL_LIST. */
+#define DP_CPU_REF(name)  dp_ref_##name
+#define DP_CPU_FAST(name) dp_fast_##name
+#define DP_CPU_BLAS(name) dp_blas_##name
+
+#define DP_CPU_NAME(number, name, cpu, gpu, words, arguments) dp_kernel_fn DP_CPU_##cpu(name);
+DP_KERNEL_LIST(DP_CPU_NAME)
+#undef DP_CPU_NAME
 
 #endif

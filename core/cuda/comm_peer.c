@@ -208,8 +208,8 @@ static size_t unit_of(const struct part *part)
 /* The arguments of the kernel, all summands where they are. */
 static struct dp_reduce_args arguments(const struct dp_team *team, const struct part *part)
 {
-    struct dp_reduce_args args = {
-        part->sum->dtype, part->sum->accumulate, team->n, part->n, NULL, {NULL}};
+    struct dp_reduce_args args = {part->sum->dtype, team->n, part->sum->accumulate,
+                                  part->n,          NULL,    {NULL}};
     args.dst = (char *)part->sum->dst + part->first * unit_of(part);
     for (int i = 0; i < team->n; ++i)
         args.src[i] = (const char *)part->sum->src[i] + part->first * unit_of(part);

@@ -75,9 +75,10 @@ int dp_cuda_flush_all(struct dp_queue *queue, struct dp_error *err);
 /* launch.c: now, in the thread's current device. */
 int dp_cuda_issue(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                   struct dp_error *err);
-/* gemm.c */
-int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err);
-int dp_cuda_gemm_bf16(struct dp_queue *queue, const struct dp_gemm_bf16 *g, struct dp_error *err);
+/* Of the kernels that need more than a stream: dp_cuda_name. */
+typedef int dp_cuda_issuer(struct dp_queue *queue, const void *args, struct dp_error *err);
+dp_cuda_issuer dp_cuda_gemm, dp_cuda_gemm_bf16; /* gemm.c */
+dp_cuda_issuer dp_cuda_loss;                    /* launch.c */
 /* timer.c: of a slot that is idle. */
 void dp_cuda_timer_close(struct dp_cuda_slot *s);
 /* call.c */

@@ -123,15 +123,17 @@ static int product(struct dp_queue *queue, const struct product *g, struct dp_er
     return dp_cuda_issue(queue, DP_KERNEL_ZERO, &zero, err);
 }
 
-int dp_cuda_gemm(struct dp_queue *queue, const struct dp_gemm *g, struct dp_error *err)
+int dp_cuda_gemm(struct dp_queue *queue, const void *args, struct dp_error *err)
 {
+    const struct dp_gemm *g = args;
     const struct product p = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
                               g->k,           g->a,           g->b,          g->c, CUDA_R_32F};
     return product(queue, &p, err);
 }
 
-int dp_cuda_gemm_bf16(struct dp_queue *queue, const struct dp_gemm_bf16 *g, struct dp_error *err)
+int dp_cuda_gemm_bf16(struct dp_queue *queue, const void *args, struct dp_error *err)
 {
+    const struct dp_gemm_bf16 *g = args;
     const struct product p = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
                               g->k,           g->a,           g->b,          g->c, CUDA_R_16BF};
     return product(queue, &p, err);

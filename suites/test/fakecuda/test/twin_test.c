@@ -160,7 +160,7 @@ static void test_sgd_and_reduce(void)
         compare(&p, dp_cuda_launch_sgd(&on, p.stream), DP_KERNEL_SGD, &off);
     }
     for (int accumulate = 0; accumulate < 2; ++accumulate) {
-        struct dp_reduce_args on = {DP_F32, accumulate, 3, N, p.device[3], {0}}, off = on;
+        struct dp_reduce_args on = {DP_F32, 3, accumulate, N, p.device[3], {0}}, off = on;
         off.dst = p.host[3];
         for (int a = 0; a < 3; ++a) {
             on.src[a] = p.device[a];
