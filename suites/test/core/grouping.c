@@ -156,9 +156,30 @@ static void foreign(struct context *c)
                  &err, "of another group", NULL);
 }
 
+/* A sum on a slot that has no term: what reads it there waits for the sum. */
+static void sum_elsewhere(struct context *c)
+{
+    enum { N = 6 };
+    struct dp_group *group = open_group(c, SLOTS);
+    struct dp_slot **slots = first_slots(c, group, SLOTS);
+    const struct dp_team team = {group, slots, SLOTS - 1};
+    const size_t n = N;
+    const void *terms[SLOTS - 1];
+    struct dp_error err = {0};
+    for (int i = 0; i < SLOTS - 1; ++i)
+        terms[i] = make_tensor(c, slots[i], DP_F32, 1, &n, sequence(c, N, 1.0 + i, 1.0)).data;
+    const struct dp_tensor total =
+        make_tensor(c, slots[SLOTS - 1], DP_F32, 1, &n, sequence(c, N, -1.0, 0.0));
+    const struct dp_sum sum = {DP_F32, false, N, total.data, terms};
+    expect_ok(c, dp_comm_reduce(&team, total.slot, &sum, 1, DP_PHASE_NONE, &err), &err,
+              "dp_comm_reduce");
+    expect_values(c, "sum", &total, sequence(c, N, 3.0, 2.0));
+}
+
 static const struct test_case cases[] = {
     {"grouping/limits", "COAL-04", limits},
     {"grouping/foreign", "ERR-01", foreign},
+    {"grouping/sum-elsewhere", "DET-01", sum_elsewhere},
     {"grouping/apart-elsewhere", "COAL-02 COAL-10", apart_elsewhere},
 };
 const struct case_table grouping_cases = {cases, sizeof cases / sizeof cases[0]};
