@@ -193,6 +193,35 @@ static void refused_first(struct context *c)
     expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 2.0, 0.0));
 }
 
+/* Of a layer's parameters the frozen ones get no gradient, the others and the input do. */
+static void frozen_parts(struct context *c)
+{
+    for (int parts = 0; parts < 4; ++parts) {
+        case_release(c);
+        case_note(c, "frozen%s%s", parts & 1 ? " weight" : "", parts & 2 ? " bias" : "");
+        struct dp_group *group = open_group(c, 1);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_module *layer = make_linear(c, group, 1, 1, true);
+        move_module(c, layer, slot);
+        const double want[2] = {55.0, 10.0};
+        for (int i = 0; i < 2; ++i) {
+            write_values(c, &param_at(c, layer, i)->value, (double[]){2.0});
+            param_at(c, layer, i)->frozen = (parts & 1 << i) != 0;
+        }
+        struct dp_run *run = open_run(c, group);
+        const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
+        (void)forward(c, layer, run, &x);
+        const struct dp_tensor dx = backward(c, layer, run, NULL);
+        for (int i = 0; i < 2; ++i) {
+            if (parts & 1 << i)
+                expect_no_grad(c, i == 0 ? "weight" : "bias", param_at(c, layer, i));
+            else
+                expect_grad(c, i == 0 ? "weight" : "bias", param_at(c, layer, i), &want[i]);
+        }
+        expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 2.0, 0.0));
+    }
+}
+
 /* Backward without an upstream gradient stands for ones. */
 static void ones(struct context *c)
 {
@@ -263,6 +292,7 @@ static const struct test_case cases[] = {
     {"gradient/branches", "GRAD-12", branches},
     {"gradient/after-no-grad", "REPL-14 APPLY-05", after_no_grad},
     {"gradient/refused-first", "ERR-08 GRAD-01", refused_first},
+    {"gradient/frozen-parts", "REPL-13", frozen_parts},
     {"gradient/ones", "GRAD-01", ones},
     {"gradient/deep-model", "GRAD-02 GRAD-03 DET-05", deep_model},
 };
