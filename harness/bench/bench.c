@@ -20,6 +20,7 @@ static const struct argp_option option_table[] = {
             "(default: one virtual device per core; of overlap virt:2+500us, whose transfers take "
             "half a millisecond longer)"},
     COMMAND_BACKEND_OPTION('b'),
+    COMMAND_COMMUNICATOR_OPTION('c'),
     COMMAND_REQUIRE_OPTION,
     {.name = "bytes",
      .key = 's',
@@ -102,6 +103,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return parse_text(state, "devices", arg, o->devices, sizeof o->devices);
     case 'b':
         return parse_text(state, "backend", arg, o->backend, sizeof o->backend);
+    case 'c':
+        return command_communicator(state, "communicator", arg, o->communicator,
+                                    sizeof o->communicator);
     case COMMAND_REQUIRE:
         return command_require(state, arg, &a->required);
     case 's':
@@ -221,9 +225,15 @@ int bench_main(int argc, char **argv)
     if ((status = command_parse(&argp, argc, argv, &arguments)))
         return status;
     complete(options);
-    const struct dp_group_config config = {
-        .devices = options->devices, .backend = command_given(options->backend), .bind = true};
+    const struct dp_group_config config = {.devices = options->devices,
+                                           .backend = command_given(options->backend),
+                                           .communicator = command_given(options->communicator),
+                                           .bind = true};
 
+    if ((status = command_check_communicator(
+             argv[0], options->communicator, options->backend, options->devices,
+             DP_COMM_PARALLEL | (options->overlap ? DP_COMM_RANKS | DP_COMM_OVERLAP : 0))))
+        return status;
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
     if ((status = check_devices(argv[0], group, options)) == 0)

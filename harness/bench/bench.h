@@ -12,7 +12,7 @@
 enum bench_format { BENCH_TEXT, BENCH_TSV };
 
 struct bench_options {
-    char devices[64], backend[32];
+    char devices[64], backend[32], communicator[32];
     size_t bytes, rounds; /* 0: what the benchmark takes by itself */
     bool gpus, simulated; /* of the devices */
     enum bench_format format;

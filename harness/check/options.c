@@ -34,6 +34,10 @@ static const struct argp_option option_table[] = {
      .key = 'b',
      .arg = "cpu|cpu-ref",
      .doc = "backend of the reference (default cpu)"},
+    {.name = "communicator",
+     .key = 'c',
+     .arg = "NAME",
+     .doc = "of the reference: " COMMAND_COMMUNICATOR_DOC},
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
@@ -150,14 +154,26 @@ static error_t parse_format(const struct argp_state *state, const char *arg,
     return status;
 }
 
-static error_t parse_backend(const struct argp_state *state, const char *arg,
-                             struct runner_options *options)
+static const char *reference_option(const struct runner_options *options)
 {
+    return options->backend[0] != '\0' ? "--backend" : "--communicator";
+}
+
+/* What the reference is made of, for which it has options of its own. */
+static error_t parse_reference(int key, const char *arg, const struct argp_state *state,
+                               struct runner_options *options)
+{
+    const error_t status =
+        key == 'b'
+            ? command_backend(state, "backend", arg, options->backend, sizeof options->backend)
+            : command_communicator(state, "communicator", arg, options->communicator,
+                                   sizeof options->communicator);
+
     options->has_backend = true;
-    if (options->impl_options[0] != '\0')
-        return command_bad_option(state, "--backend and --impl-options are the same thing here");
-    return command_backend(state, "backend", arg, options->impl_options,
-                           sizeof options->impl_options);
+    if (status == 0 && options->impl_options[0] != '\0')
+        return command_bad_option(state, "%s and --impl-options are the same thing here",
+                                  reference_option(options));
+    return status;
 }
 
 static error_t parse_text(int key, const char *arg, struct argp_state *state)
@@ -169,8 +185,8 @@ static error_t parse_text(int key, const char *arg, struct argp_state *state)
         return copy_text(state, "--impl", options->impl, sizeof options->impl, arg);
     case 'O':
         if (options->has_backend)
-            return command_bad_option(state,
-                                      "--backend and --impl-options are the same thing here");
+            return command_bad_option(state, "%s and --impl-options are the same thing here",
+                                      reference_option(options));
         return copy_text(state, "--impl-options", options->impl_options,
                          sizeof options->impl_options, arg);
     case 'd':
@@ -200,7 +216,8 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'w':
         return parse_text(key, arg, state);
     case 'b':
-        return parse_backend(state, arg, options);
+    case 'c':
+        return parse_reference(key, arg, state, options);
     case 'p':
         return parse_profiles(state, arg, options);
     case 'f':
@@ -240,6 +257,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return parse_value(key, arg, state);
 }
 
+/* Before it is opened by every case. */
+static int check_reference(const char *command, struct runner_options *options)
+{
+    const bool ranks = options->profile[0] != '\0' && options->profiles & PROFILE_DDP;
+    const unsigned can = DP_COMM_PARALLEL | (ranks ? DP_COMM_RANKS : 0);
+
+    if (!options->has_backend)
+        return 0;
+    snprintf(options->impl_options, sizeof options->impl_options, "%s%s%s", options->backend,
+             options->communicator[0] != '\0' ? "/" : "", options->communicator);
+    return options->communicator[0] != '\0'
+               ? command_check_communicator(command, options->communicator, options->backend,
+                                            options->devices, can)
+               : 0;
+}
+
 static int refuse(const char *command, const char *text)
 {
     command_complain(command, "%s", text);
@@ -249,7 +282,8 @@ static int refuse(const char *command, const char *text)
 static int check_mutant_options(const char *command, const struct runner_options *options)
 {
     if (options->mutants && (options->impl[0] != '\0' || options->has_backend))
-        return refuse(command, "--mutants tests the mutants: not with --impl or --backend");
+        return refuse(command, "--mutants tests the mutants: not with --impl, --backend or "
+                               "--communicator");
     if (options->mutants &&
         (options->format == RUNNER_FORMAT_JUNIT || options->format == RUNNER_FORMAT_MD))
         return refuse(command, "--mutants: the format is text or json");
@@ -274,7 +308,10 @@ static int check_options(const char *command, const struct runner_options *optio
     if (options->rules && (options->only[0] != '\0' || options->profile[0] != '\0'))
         return refuse(command, "--rules can be narrowed with --area only");
     if (options->has_backend && options->impl[0] != '\0' && !reference)
-        return refuse(command, "--backend is the reference's: use --impl-options with --impl");
+        return refuse(command, options->backend[0] != '\0'
+                                   ? "--backend is the reference's: use --impl-options with --impl"
+                                   : "--communicator is the reference's: use --impl-options with "
+                                     "--impl");
     return options->mutants || options->until_caught ? check_mutant_options(command, options) : 0;
 }
 
@@ -319,7 +356,7 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         options->profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL;
     if (!options->has_devices && strcmp(options->impl, "reference") == 0)
         snprintf(options->devices, sizeof options->devices, "virt:8");
-    return 0;
+    return check_reference(argv[0], options);
 }
 
 /* ---- the command that repeats a case --------------------------------------------------------- */
@@ -375,9 +412,12 @@ void runner_command(const struct runner_options *options, const char *id,
     put(&line, " check");
     if (strcmp(options->impl, "reference") != 0)
         put_option(&line, " --impl ", options->impl);
-    if (options->impl_options[0] != '\0')
-        put_option(&line, options->has_backend ? " --backend " : " --impl-options ",
-                   options->impl_options);
+    if (options->backend[0] != '\0')
+        put_option(&line, " --backend ", options->backend);
+    if (options->communicator[0] != '\0')
+        put_option(&line, " --communicator ", options->communicator);
+    if (options->impl_options[0] != '\0' && !options->has_backend)
+        put_option(&line, " --impl-options ", options->impl_options);
     if (options->devices[0] != '\0')
         put_option(&line, " --devices ", options->devices);
     if (options->has_seed) {

@@ -28,7 +28,8 @@ enum runner_format {
 struct runner_options {
     char program[RUNNER_TEXT]; /* as it was called, for commands that repeat a case */
     char impl[RUNNER_TEXT];
-    char impl_options[RUNNER_TEXT]; /* with --backend: that */
+    char impl_options[RUNNER_TEXT]; /* with --backend or --communicator: "BACKEND/COMMUNICATOR" */
+    char backend[32], communicator[32];
     char devices[256];
     char only[RUNNER_TEXT], area[256], profile[64]; /* as given, "" not */
     unsigned profiles;                              /* enum check_profile, or-ed */

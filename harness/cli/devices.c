@@ -13,7 +13,7 @@
 enum { COLUMNS = 80, KEY_RESOURCES = 256 };
 
 struct devices_options {
-    char devices[64], backend[32];
+    char devices[64], backend[32], communicator[32];
     bool json, bind, resources;
     size_t required;
     uint64_t seen; /* options that were given */
@@ -26,6 +26,7 @@ static const struct argp_option option_table[] = {
      .doc = "virt:N, virt:N+lag, host, cuda:0-3,5 or cuda:all (default: one virtual device per "
             "core)"},
     COMMAND_BACKEND_OPTION('b'),
+    COMMAND_COMMUNICATOR_OPTION('c'),
     {.name = "bind",
      .key = 'n',
      .arg = "cores|none",
@@ -75,6 +76,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             return command_bad_option(state, "--backend: longer than %zu characters",
                                       sizeof options->backend - 1);
         return 0;
+    case 'c':
+        return command_communicator(state, "communicator", arg, options->communicator,
+                                    sizeof options->communicator);
     case KEY_RESOURCES:
         options->resources = true;
         return 0;
@@ -282,6 +286,7 @@ int devices_main(int argc, char **argv)
         return show_resources(argv[0], &options);
     const struct dp_group_config config = {.devices = options.devices,
                                            .backend = command_given(options.backend),
+                                           .communicator = command_given(options.communicator),
                                            .bind = options.bind};
 
     /* Before the group binds this thread: what is usable is what it may use now. */

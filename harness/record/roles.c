@@ -1,6 +1,8 @@
 /* record/roles.c: walks over the tables of fields: what differs, in which order, in which words. */
 #include "record/roles.h"
 
+#include "record/plan.h"
+
 #include "text/text.h"
 
 #include <inttypes.h>
@@ -34,13 +36,17 @@ const char *record_role_name(enum record_role role)
 static bool is_said_elsewhere(const char *option, size_t length)
 {
     static const char *const names[] = {
-        "--devices",  "--backend", "--mode",    "--counts", "--scaling", "--batch",  "--workload",
-        "--launches", "--seed",    "--seconds", "--steps",  "--bind",    "--bucket", "--math"};
+        "--devices",  "--backend", "--mode",    "--counts", "--scaling", "--batch", "--workload",
+        "--launches", "--seed",    "--seconds", "--steps",  "--bind",    "--math"};
     const size_t name = strcspn(option, " ") < length ? strcspn(option, " ") : length;
     bool found = false;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; ++i)
         found = strlen(names[i]) == name && memcmp(names[i], option, name) == 0;
+    for (size_t i = 0; i < PLAN_OPTIONS && !found; ++i) /* an axis is in the key */
+        found = plan_option_table[i].axis.modes != 0 &&
+                strlen(plan_option_table[i].name) + 2 == name && name > 2 &&
+                memcmp(plan_option_table[i].name, option + 2, name - 2) == 0;
     return found;
 }
 

@@ -30,9 +30,14 @@ static void left(struct text_out *out, size_t all, size_t shown, const char *wha
                    all - shown);
 }
 
-static const char *workload_of(const struct report *report, const struct report_group *group)
+/* "| WORKLOAD |" */
+static void begin_row(struct text_out *out, const struct report *report,
+                      const struct report_row *row)
 {
-    return report->point[group->first].row->cell->key.workload;
+    char text[REPORT_CELL_TEXT];
+
+    report_workload_words(report, row, text);
+    text_print(out, "| %s |", text);
 }
 
 static void base_rows(struct text_out *out, const struct report *report,
@@ -44,7 +49,7 @@ static void base_rows(struct text_out *out, const struct report *report,
     for (size_t at[2] = {0}; report_base_next(report, group, at, &base);) {
         if ((*all)++ >= MAX_BASES)
             continue;
-        text_print(out, "| %s |", workload_of(report, group));
+        begin_row(out, report, report->point[group->first].row);
         for (int c = 0; c < REPORT_BASE_COLUMNS; ++c) {
             report_base_words(&base, (enum report_base_column)c, text);
             text_print(out, " %s |", text);
@@ -92,7 +97,7 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
         for (size_t i = group->first; i < group->first + group->n && shown < MAX_RANKS; ++i) {
             if (!report_ranks_has(report, group, which, &report->point[i]))
                 continue;
-            text_print(out, "| %s |", workload_of(report, group));
+            begin_row(out, report, report->point[group->first].row);
             for (int c = 0; c < table->n; ++c) {
                 report_ranks_words(report, group, which, &report->point[i], c, text);
                 text_print(out, " %s |", text);
@@ -143,7 +148,7 @@ static void point_row(struct text_out *out, const struct report *report,
 {
     char text[REPORT_CELL_TEXT];
 
-    text_print(out, "| %s |", point->row->cell->key.workload);
+    begin_row(out, report, point->row);
     for (int c = 0; c < REPORT_COLUMNS; ++c) {
         if (!report_column_used(report, c))
             continue;

@@ -330,6 +330,9 @@ void report_base_words(const struct report_base *base, enum report_base_column c
                        char text[REPORT_CELL_TEXT]);
 /* Whether a launch failed; a skipped one did not. */
 bool report_point_failed(const struct report_point *point);
+/* "mlp:8,8", and the communicator where the report has several: "mlp:8,8, staged". */
+void report_workload_words(const struct report *report, const struct report_row *row,
+                           char text[REPORT_CELL_TEXT]);
 void report_group_words(const struct report *report, const struct report_group *group,
                         char text[REPORT_CELL_TEXT]);
 /* "FAILED (crashed): why" of a launch that is not verified. */

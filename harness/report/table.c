@@ -291,6 +291,22 @@ void report_point_words(const struct report *report, const struct report_point *
     text_clean(text, ' '); /* what was cut short may end inside a character */
 }
 
+void report_workload_words(const struct report *report, const struct report_row *row,
+                           char text[REPORT_CELL_TEXT])
+{
+    const struct record_key *key = &row->cell->key;
+    bool several = false;
+
+    for (size_t g = 0; g < report->n_groups && !several; ++g) {
+        const struct report_row *other = report->point[report->group[g].first].row;
+
+        several = strcmp(other->cell->key.communicator, key->communicator) != 0;
+    }
+    text[0] = '\0';
+    report_add(text, several ? "%s, %s" : "%s", key->workload, key->communicator);
+    text_clean(text, ' ');
+}
+
 static bool many_lists(const struct report *report)
 {
     bool many = false;

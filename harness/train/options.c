@@ -99,6 +99,12 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'b':
         return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
+    case 'c':
+        return command_communicator(state, "communicator", arg, o->communicator,
+                                    sizeof o->communicator);
+    case 'C':
+        return command_communicator(state, "against-communicator", arg, o->against_communicator,
+                                    sizeof o->against_communicator);
     case 'A':
         return command_backend(state, "against-backend", arg, o->against_backend,
                                sizeof o->against_backend);
@@ -155,6 +161,7 @@ static const struct argp_option option_table[] = {
      .arg = "MODE",
      .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device"},
     COMMAND_BACKEND_OPTION('b'),
+    COMMAND_COMMUNICATOR_OPTION('c'),
     {.name = "epochs",
      .key = 'e',
      .arg = "E",
@@ -190,6 +197,10 @@ static const struct argp_option option_table[] = {
      .key = 'A',
      .arg = "NAME",
      .doc = "backend of --against (default: that of its devices)"},
+    {.name = "against-communicator",
+     .key = 'C',
+     .arg = "NAME",
+     .doc = "communicator of --against (default: its backend's own)"},
     {.name = "prefetch",
      .key = 'p',
      .arg = "HOW",
@@ -221,6 +232,8 @@ static int check_options(const char *command, const struct train_options *o)
 
     if (o->against_backend[0] != '\0' && o->against[0] == '\0')
         what = "--against-backend needs --against LIST";
+    else if (o->against_communicator[0] != '\0' && o->against[0] == '\0')
+        what = "--against-communicator needs --against LIST";
     else if (o->against[0] != '\0' && o->seeds > 1)
         what = "--against compares one training: leave out --seeds";
     else if (o->against[0] != '\0' && o->epochs == 0)
@@ -235,6 +248,19 @@ static int check_options(const char *command, const struct train_options *o)
         return 0;
     command_complain(command, "%s", what);
     return command_misuse(command);
+}
+
+/* On the host nothing is carried. */
+static int check_communicators(const char *command, const struct train_options *o)
+{
+    const unsigned can = DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0);
+    const int status =
+        command_check_communicator(command, o->communicator, o->backend, o->devices, can);
+
+    return status || o->against[0] == '\0'
+               ? status
+               : command_check_communicator(command, o->against_communicator, o->against_backend,
+                                            o->against, can);
 }
 
 int train_parse(int argc, char **argv, struct train_options *options)
@@ -272,5 +298,8 @@ int train_parse(int argc, char **argv, struct train_options *options)
     if (options->against[0] != '\0' && options->against_backend[0] == '\0')
         snprintf(options->against_backend, sizeof options->against_backend, "%s",
                  command_default_backend(options->against));
-    return check_options(argv[0], options);
+
+    const int status = check_options(argv[0], options);
+
+    return status ? status : check_communicators(argv[0], options);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "command/backend.h"
 #include "command/command.h"
 #include "files/stop.h"
 #include "files/text_out.h"
@@ -137,8 +138,12 @@ static void tell_batch(const struct session *s)
 static int open_devices(struct session *s)
 {
     const struct train_options *o = &s->options;
-    const struct dp_group_config one = {.devices = o->devices, .backend = o->backend};
-    const struct dp_group_config two = {.devices = o->against, .backend = o->against_backend};
+    const struct dp_group_config one = {.devices = o->devices,
+                                        .backend = o->backend,
+                                        .communicator = command_given(o->communicator)};
+    const struct dp_group_config two = {.devices = o->against,
+                                        .backend = o->against_backend,
+                                        .communicator = command_given(o->against_communicator)};
     int status = command_open_group(s->command, &one, o->required, &s->group);
 
     s->compares = o->against[0] != '\0';

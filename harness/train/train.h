@@ -15,8 +15,8 @@ enum { TRAIN_MAX_DIMS = DP_MAX_DIMS - 1, TRAIN_SEEDS = 100, TRAIN_PATH = 512 };
 /* ---- options: train/options.c ------------------------------------------------------------- */
 
 struct train_options {
-    char model[96], data[TRAIN_PATH], devices[64], backend[16];
-    char against[64], against_backend[16]; /* "": no comparison */
+    char model[96], data[TRAIN_PATH], devices[64], backend[16], communicator[32];
+    char against[64], against_backend[16], against_communicator[32]; /* "": no comparison */
     char save[TRAIN_PATH], load[TRAIN_PATH], out[TRAIN_PATH], figure[TRAIN_PATH];
     size_t batch, epochs, seeds;
     size_t required;     /* devices, at least */

@@ -18,15 +18,15 @@ struct impl_source {
     const char *(*dead)(struct impl_session *session);
 };
 
-/* spec: "reference" (options: the backend, "cpu" if ""), "mutant:NAME", a path with a '/' to a
- * shared object, "exec:COMMAND", or "exec@SECONDS:COMMAND" with another limit for an operation.
- * Loading runs code of the implementation: call it in a process that may die. 0, or -1 with one
- * line in reason. */
+/* spec: "reference" (options: "BACKEND/COMMUNICATOR", each may be ""), "mutant:NAME", a path with a
+ * '/' to a shared object, "exec:COMMAND", or "exec@SECONDS:COMMAND" with another limit for an
+ * operation. Loading runs code of the implementation: call it in a process that may die. 0, or -1
+ * with one line in reason. */
 int impl_load(const char *spec, const char *options, struct impl_source *source, char reason[600]);
 /* The library stays in memory: threads of its runtime may still be in it. */
 void impl_unload(struct impl_source *source);
 
-const struct impl_ops *reference_impl(void); /* options: backend */
+const struct impl_ops *reference_impl(void); /* options: backend and communicator */
 const struct impl_ops *mutant_impl(void);    /* options: the bug's name, "none" */
 
 #endif

@@ -18,9 +18,12 @@ enum {
 /* Ranks that can use each other's memory reduce beside backward, others behind it. */
 static uint64_t overlap_of(const struct dp_group *group)
 {
-    const char *name = dp_group_communicator(group);
+    struct dp_communicator_row row;
 
-    return strcmp(name, "threads") == 0 || strcmp(name, "peer") == 0 ? IMPL_CAP_OVERLAP : 0;
+    for (int i = 0; dp_communicators(i, &row); ++i)
+        if (strcmp(row.name, dp_group_communicator(group)) == 0)
+            return row.can & DP_COMM_OVERLAP ? IMPL_CAP_OVERLAP : 0;
+    return 0;
 }
 
 static const enum impl_choice dialect[IMPL_DIALECTS] = {
@@ -48,14 +51,31 @@ static void describe(struct dp_group *group, struct impl_about *about)
     memcpy(about->dialect, dialect, sizeof dialect);
 }
 
+/* The options are "BACKEND/COMMUNICATOR". NULL: those that the devices have by themselves; without
+ * devices a GPU's are no choice. */
+static const char *backend_of(const struct impl_config *config, char name[32])
+{
+    snprintf(name, 32, "%.*s", (int)strcspn(config->options, "/"), config->options);
+    return name[0] != '\0' && !config->host_only ? name : NULL;
+}
+
+static const char *communicator_of(const struct impl_config *config, char name[32])
+{
+    const char *slash = strchr(config->options, '/');
+
+    snprintf(name, 32, "%s", slash ? slash + 1 : "");
+    return name[0] != '\0' && !config->host_only ? name : NULL;
+}
+
 int reference_open(const struct impl_config *config, struct impl_about *about,
                    struct impl_session **session, struct impl_error *err)
 {
     const char *devices = config->devices[0] != '\0' ? config->devices : "virt:8";
+    char backend[32], communicator[32];
     const struct dp_group_config group = {
         .devices = config->host_only ? "host" : devices,
-        /* The first of the devices' kind; without devices a GPU's is no choice. */
-        .backend = config->options[0] != '\0' && !config->host_only ? config->options : NULL,
+        .backend = backend_of(config, backend),
+        .communicator = communicator_of(config, communicator),
         .lag_seed = config->seed,
     };
     struct dp_error error = {0};
