@@ -9,7 +9,7 @@
 #include "train/train.h"
 #include "workload_list.h"
 
-enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000, KEY_HEADER = 256 };
+enum { MAX_BATCH = 1 << 20, MAX_EPOCHS = 1000000, KEY_HEADER = 256, KEY_AGAINST_COMMUNICATOR };
 
 static error_t copy_text(const struct argp_state *state, const char *name, char *field,
                          size_t bytes, const char *arg)
@@ -102,7 +102,7 @@ static error_t parse_value(int key, char *arg, struct argp_state *state)
     case 'c':
         return command_communicator(state, "communicator", arg, o->communicator,
                                     sizeof o->communicator);
-    case 'C':
+    case KEY_AGAINST_COMMUNICATOR:
         return command_communicator(state, "against-communicator", arg, o->against_communicator,
                                     sizeof o->against_communicator);
     case 'A':
@@ -154,7 +154,7 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, virt:N+lag, cuda:LIST, or host for no data parallelism (default: one virtual "
+     .doc = "virt:N, virt:N+lag, cuda:LIST, or host for no data parallelism (default: a virtual "
             "device per core)"},
     {.name = "mode",
      .key = 'w',
@@ -198,7 +198,7 @@ static const struct argp_option option_table[] = {
      .arg = "NAME",
      .doc = "backend of --against (default: that of its devices)"},
     {.name = "against-communicator",
-     .key = 'C',
+     .key = KEY_AGAINST_COMMUNICATOR,
      .arg = "NAME",
      .doc = "communicator of --against (default: its backend's own)"},
     {.name = "prefetch",

@@ -72,7 +72,7 @@ refuse 'is missing' "$lockstep" sweep --devices virt:+lag
 # An option counts once; only workloads add up.
 for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--out a.jsonl' \
     '--resume' '--seed 1' '--seconds 1' '--steps 1:2' '--bind none' '--timeout 99' \
-    '--mode dp' '--bucket 1' '--scaling weak' '--launches 2' '--graphs on'; do
+    '--mode dp' '--communicator staged' '--bucket 1' '--scaling weak' '--launches 2' '--graphs on'; do
     refuse "${option%% *} is given twice" "$lockstep" sweep $option $option
 done
 refuse '--backend is given twice' "$lockstep" devices --backend cpu --backend cpu-ref
