@@ -32,8 +32,8 @@ T(scaling, 8, LATER, IDENTITY, "", "scaling", "`strong`: the batches are global;
 I(launches, 1, INT_MAX, LATER, CONDITION, "", "number of launches", "of every cell, each by a fresh process (since 1.1)") \
 F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that define the sweep, defaults included, in one order, as one line. Runs with other options that no other field has (`--graphs off`) are told apart") \
 T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
-T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels: `cpu` (CBLAS), `cpu-ref` (portable, the definition), `cuda`, or `cuda-staged` (all transfers through the host)") \
-T(communicator, 64, FIRST, CONDITION, "", "communicator", "what carries data between slots: `threads`, `staged`, `peer`, or `peer-staged` (peer access was refused); of a sweep with several `threads,staged`. A cell has one of them, which is in its own `communicator`. `--resume` goes on with the same only") \
+T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels, as `lockstep devices` says it: `cpu` are CBLAS, `cpu-ref` portable, the definition; `cuda-staged` is `cuda` with all transfers through the host") \
+T(communicator, 64, FIRST, CONDITION, "", "communicator", "what carries data between slots, as `lockstep devices` says it, e.g. `threads`; `peer-staged` is `peer` where peer access was refused; of a sweep with several `threads,staged`. A cell has one of them, which is in its own `communicator`. `--resume` goes on with the same only") \
 T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS; empty without GPUs, missing in old records") \
 T(program_version, 32, FIRST, BUILD, "", "version", "of lockstep") \
 T(git_sha, 48, FIRST, BUILD, "", "commit", "commit it was built from, or `unknown`") \
@@ -74,7 +74,7 @@ N(slots, "objects", MACHINE, "", "the devices, at most 64, see below")
 /* A device of the list. */
 #define RECORD_SLOT_FIELDS(T, I, F, N) \
 T(name, 32, FIRST, IDENTITY, "", "name", "`virt:0`") \
-T(kind, 16, FIRST, IDENTITY, "", "kind", "`virt` or `cuda`") \
+T(kind, 16, FIRST, IDENTITY, "", "kind", "what its name begins with, e.g. `virt`") \
 T(cores, 128, FIRST, SYSTEM, "", "set of cores", "list of hardware threads such as `0-3,8`, empty if not bound") \
 I(numa_node, -1, INT_MAX, FIRST, SYSTEM, "", "NUMA node", "-1 unknown") \
 F(BOOL, bound, FIRST, SYSTEM, "", "binding", "its worker is bound to those cores") \
