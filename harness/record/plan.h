@@ -90,6 +90,7 @@ struct plan_option {
     const char *name, *arg, *doc;
     int key; /* of the parser: its letter */
     bool repeats;
+    bool apart; /* no field says it: runs with another value were not run alike */
     /* Whether a user may ask for the value; records can have others, which are read. 0, or -1 and
      * why. NULL: whatever can be read. */
     int (*ask)(const char *value, struct text_error *why);

@@ -358,6 +358,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .flag = PLACE(bind)},
     {.name = "graphs",
      .key = 'G',
+     .apart = true,
      .arg = "HOW",
      .doc = "on (default) or off: steps that repeat are launched as CUDA graphs; for GPUs only",
      .read = plan_read_choice,

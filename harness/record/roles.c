@@ -31,23 +31,20 @@ const char *record_role_name(enum record_role role)
     return "unknown";
 }
 
-/* Options of a sweep that other fields have, or that only say how many steps and launches there are
- * and in which order. Two runs that differ in any other were not run alike. */
+/* Whether fields of the record say what the option does, or it says only how many steps and
+ * launches there are and in which order. Runs that differ in any other were not run alike. */
 static bool is_said_elsewhere(const char *option, size_t length)
 {
-    static const char *const names[] = {
-        "--devices",  "--backend", "--mode",    "--counts", "--scaling", "--batch", "--workload",
-        "--launches", "--seed",    "--seconds", "--steps",  "--bind",    "--math"};
     const size_t name = strcspn(option, " ") < length ? strcspn(option, " ") : length;
-    bool found = false;
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; ++i)
-        found = strlen(names[i]) == name && memcmp(names[i], option, name) == 0;
-    for (size_t i = 0; i < PLAN_OPTIONS && !found; ++i) /* an axis is in the key */
-        found = plan_option_table[i].axis.modes != 0 &&
-                strlen(plan_option_table[i].name) + 2 == name && name > 2 &&
-                memcmp(plan_option_table[i].name, option + 2, name - 2) == 0;
-    return found;
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_option *row = &plan_option_table[i];
+
+        if (name > 2 && strlen(row->name) == name - 2 &&
+            memcmp(row->name, option + 2, name - 2) == 0)
+            return !row->apart;
+    }
+    return false;
 }
 
 /* The next option that tells runs apart, and its length with its value; 0 at the end. */
