@@ -239,6 +239,15 @@ static void outside(struct context *c)
     }
     (void)backward(c, table, run, &dy);
     expect_grad(c, "weight", param_at(c, table, 0), (double[]){0, 0, 0, 0, 3, 4});
+    for (int time = 0; time < 2; ++time) {
+        const double n = time == 0 ? 1 : 2; /* the first is not added to what was there before */
+        if (time == 0)
+            dp_zero_grad(table);
+        (void)forward(c, table, run, &x);
+        (void)backward(c, table, run, &dy);
+        expect_grad(c, time == 0 ? "after zero_grad" : "twice", param_at(c, table, 0),
+                    (double[]){0, 0, 0, 0, 3 * n, 4 * n});
+    }
 }
 
 /* Sizes that no memory holds, among them products that would wrap around to 0; and 0 itself. */
