@@ -43,8 +43,9 @@ struct dp_ddp_config {
  * Local rank 0 has the module's own parameters; all parameters and buffers of rank 0 of the world
  * are copied to all others once, here. [DDP-07] Errors DP_EINVAL other processes have other
  * parameters; no slots, a slot twice or of another group, no parameter to train [DDP-29], one of
- * another type than DP_F32; DP_EDEVICE the module is not on slots[0]. Ownership: *ddp by
- * dp_ddp_close, before the module's last reference and the group. */
+ * another type than DP_F32; DP_EDEVICE the module is not on slots[0]; DP_ENOTSUP the group's
+ * communicator has no collectives for ranks. Ownership: *ddp by dp_ddp_close, before the module's
+ * last reference and the group. */
 int dp_ddp_open(struct dp_module *module, struct dp_slot *const slots[], int n,
                 const struct dp_ddp_config *config, struct dp_ddp **ddp, struct dp_error *err);
 void dp_ddp_close(struct dp_ddp *ddp);      /* NULL allowed */

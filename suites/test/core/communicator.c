@@ -1,6 +1,7 @@
 /* communicator.c: what there can be is in rows; a group takes the communicator that it is given,
  * and the results are the same with each; one that cannot be taken is refused with those that can.
  */
+#include "joined.h"
 #include "list.h"
 #include "ranks.h"
 
@@ -8,6 +9,11 @@
 #include <string.h>
 
 enum { SLOTS = 4, ROWS = 10, WIDE = 7, STEPS = 3, PARAMS = 4 };
+
+static void close_group(void *object)
+{
+    dp_group_close(object);
+}
 
 /* Every name is there once, default communicators exist, and each kind has a backend. */
 static void rows(struct context *c)
@@ -127,6 +133,25 @@ static void not_opened(struct context *c)
     }
 }
 
+/* DistributedDataParallel over a communicator that has no collectives. */
+static void no_ranks(struct context *c)
+{
+    const struct dp_group_config config = {.devices = "virt:2", .world = &joined_without_ranks};
+    const struct dp_ddp_config plain = {0};
+    struct dp_group *group = NULL;
+    struct dp_ddp *ddp = NULL;
+    struct dp_error err = {0};
+    expect_ok(c, dp_group_open(&config, &group, &err), &err, "dp_group_open");
+    own(c, close_group, group);
+    struct dp_module *linear = make_linear(c, group, 1, 1, true);
+    struct dp_slot **slots = first_slots(c, group, 2);
+    move_module(c, linear, slots[0]);
+    const int status = dp_ddp_open(linear, slots, 2, &plain, &ddp, &err);
+    expect(c, ddp == NULL, "a failing call made a wrapper");
+    expect_error(c, status, DP_ENOTSUP, &err,
+                 "communicator 'moves-only' has no collectives for ranks: threads, staged", NULL);
+}
+
 /* ---- the same bits with each -------------------------------------------------------------- */
 
 /* What one communicator left; sums of many random floats, so that their order shows. */
@@ -236,6 +261,7 @@ static const struct test_case cases[] = {
     {"communicator/kinds", "ERR-07", kinds_of},
     {"communicator/refused", "ERR-07", refused},
     {"communicator/not-opened", "ERR-07", not_opened},
+    {"communicator/no-ranks", "ERR-07", no_ranks},
     {"communicator/same-bits", "GRAD-01 DDP-01", same_bits},
 };
 const struct case_table communicator_cases = {cases, sizeof cases / sizeof cases[0]};

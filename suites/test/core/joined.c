@@ -285,6 +285,10 @@ static const struct dp_comm_ops ways[JOINED_WAYS] = {
                        .agree = agree},
 };
 
+static const struct dp_comm_ops moves_only = {
+    .name = "moves-only", .can = DP_COMM_PARALLEL, .move = move, .reduce = reduce};
+const struct dp_world joined_without_ranks = {&dp_bootstrap_self, NULL, &moves_only};
+
 /* ---- opening ----------------------------------------------------------------------------- */
 
 struct joined *joined_open(int processes, enum joined_way way, struct joined_end end[])

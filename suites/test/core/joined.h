@@ -27,4 +27,7 @@ enum joined_way { JOINED_AT_ONCE, JOINED_POLLED, JOINED_WAYS };
 struct joined *joined_open(int processes, enum joined_way way, struct joined_end end[]);
 void joined_close(struct joined *joined);
 
+/* A group of its own, whose communicator moves and reduces, and has no collectives. */
+extern const struct dp_world joined_without_ranks;
+
 #endif

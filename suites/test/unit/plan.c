@@ -247,6 +247,74 @@ Test(plan, buckets_are_an_axis_of_ranks)
     cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "plain,dp has none"));
 }
 
+static const struct plan_option *option_of(const char *name)
+{
+    const struct plan_option *option = plan_option_table;
+    while (option < plan_option_table + PLAN_OPTIONS && strcmp(option->name, name) != 0) {
+        ++option;
+    }
+    cr_assert(option < plan_option_table + PLAN_OPTIONS, "--%s", name);
+    return option;
+}
+
+/* All cells of each, in all modes. A cell has the name that the communicator gives itself. */
+Test(plan, communicators_are_an_axis_of_all_modes)
+{
+    const struct plan_option *option = option_of("communicator");
+    struct plan_options options = example();
+    struct text_error why = {""};
+    options.mode[CELL_PLAIN] = options.mode[CELL_DP] = options.mode[CELL_DDP] = true;
+    cr_assert(option->read(option, "staged,peer", &options, &why) == 0, "%s", why.text);
+    cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
+    struct cell_config *cells = plan_make(&options, "staged,peer-staged", "0123456789abcdef");
+    const size_t block = plan_block(&options);
+    size_t found[2][CELL_MODES] = {{0}};
+    uint64_t names[84];
+    cr_assert(cells && block == 2 * 6 * (1 + 3 + 3), "%zu cells", block);
+    for (size_t i = 0; i < block; ++i) {
+        const bool peer = strcmp(cells[i].communicator, "peer-staged") == 0;
+        cr_assert(peer || strcmp(cells[i].communicator, "staged") == 0, "'%s'",
+                  cells[i].communicator);
+        ++found[peer][cells[i].mode];
+    }
+    for (int i = 0; i < 2; ++i) {
+        cr_assert(found[i][CELL_PLAIN] == 6 && found[i][CELL_DP] == 18 && found[i][CELL_DDP] == 18);
+    }
+    sorted_names(cells, block, names);
+    for (size_t i = 1; i < block; ++i) {
+        cr_assert(names[i] != names[i - 1], "a cell is there twice");
+    }
+    free(cells);
+}
+
+/* Records may have names that this program does not know; nobody may ask for them. */
+Test(plan, communicators_are_read_and_written)
+{
+    static const char *const wrong[] = {"",
+                                        ",",
+                                        "staged,",
+                                        ",staged",
+                                        "staged,staged",
+                                        "a,b,c,d,e",
+                                        "a-name-of-thirty-two-characters!"};
+    const struct plan_option *option = option_of("communicator");
+    struct text_error why = {""};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        struct plan_options options = {.n_communicators = 0};
+        cr_assert(option->read(option, wrong[i], &options, &why) == -1, "'%s'", wrong[i]);
+    }
+    struct plan_options options = example(), back;
+    char text[512];
+    cr_assert(option->read(option, "smoke,threads", &options, &why) == 0, "%s", why.text);
+    cr_assert(option->ask("smoke,threads", &why) == -1 && strstr(why.text, "\"smoke\""));
+    cr_assert(option->ask("staged,threads", &why) == 0);
+    cr_assert(plan_defaults(&options, 4, &why) == 0);
+    cr_assert(plan_command(&options, text, sizeof text, &why) == 0, "%s", why.text);
+    cr_assert(strstr(text, " --backend cpu --communicator smoke,threads "), "%s", text);
+    cr_assert(plan_read(text, 4, &back, &why) == 0, "%s", why.text);
+    cr_assert(back.n_communicators == 2 && strcmp(back.communicator[1], "threads") == 0);
+}
+
 /* What a worker makes of its command line. */
 static struct cell_config sent(const struct cell_config *cell)
 {
