@@ -31,6 +31,7 @@ static const struct command commands[] = {
     {"train", train_main, "train a model on real data, and compare device lists"},
     {"bench", bench_main, "time copies against memcpy, and all-reduce against backward"},
     {"cell", cell_main, NULL},
+    {"workload", workload_main, NULL},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -32,6 +32,7 @@ struct workload_descriptor {
     bool straight; /* nothing between the layers of the chain */
     bool table;    /* rows are numbers, of a table that stays on the host */
     bool inside;   /* a part of it is wrapped, which `add` says: workload_wrap_last */
+    bool peer;     /* scripts/compare-pytorch has it; all its modules have a twin there */
 
     /* Not of chains. Multiplications of a row in the products of a step: forward, weight gradient,
      * and, but for what reads the input alone, input gradient. */

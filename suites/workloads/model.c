@@ -91,6 +91,13 @@ int workload_parse(const char *text, struct workload *workload, char *why, size_
     return -1;
 }
 
+void workload_list_peers(FILE *out)
+{
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i)
+        if (list[i]->peer)
+            fprintf(out, "%s%s\n", list[i]->name, list[i]->n_sizes == 0 ? ":SIZES" : "");
+}
+
 size_t workload_layers(const struct workload *workload)
 {
     return workload->n_sizes - 1;

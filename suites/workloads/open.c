@@ -1,8 +1,13 @@
-/* open.c: the modules that workloads stand for. */
+/* open.c: the modules that workloads stand for, opened or in words. */
 #include "descriptor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Children of a sequence as they are opened; the first failure stops. */
 struct workload_parts {
+    FILE *words; /* of workload_describe, which opens nothing; else NULL */
     struct dp_group *group;
     struct dp_slot *slot; /* where inputs are moved to; NULL: nowhere */
     workload_wrap_fn *wrap;
@@ -24,15 +29,31 @@ static void add(struct workload_parts *p, int status)
         ++p->n;
 }
 
+/* Whether a module is to be opened: none after a failure, and none where words are wanted. */
+static bool opens(struct workload_parts *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool opens(struct workload_parts *p, const char *format, ...)
+{
+    va_list arguments;
+
+    if (p->status != 0 || !p->words)
+        return p->status == 0;
+    va_start(arguments, format);
+    if (vfprintf(p->words, format, arguments) < 0)
+        p->status = DP_EINVAL;
+    va_end(arguments);
+    return false;
+}
+
 void workload_add_linear(struct workload_parts *p, size_t in, size_t out)
 {
-    if (p->status == 0)
+    if (opens(p, "linear %zu %zu\n", in, out))
         add(p, dp_linear(p->group, in, out, true, next(p), p->err));
 }
 
 void workload_add_relu(struct workload_parts *p)
 {
-    if (p->status == 0)
+    if (opens(p, "relu\n"))
         add(p, dp_relu(p->group, next(p), p->err));
 }
 
@@ -41,7 +62,7 @@ void workload_add_conv(struct workload_parts *p, size_t in, size_t out, size_t s
 {
     const struct dp_window window = {{3, 3}, {stride, stride}, {padding, padding}};
 
-    if (p->status == 0)
+    if (opens(p, "conv %zu %zu %zu %zu\n", in, out, stride, padding))
         add(p, dp_conv2d(p->group, in, out, &window, true, next(p), p->err));
 }
 
@@ -49,13 +70,17 @@ void workload_add_pool(struct workload_parts *p)
 {
     const struct dp_window window = {.kernel = {2, 2}};
 
-    if (p->status == 0)
+    if (opens(p, "pool\n"))
         add(p, dp_max_pool2d(p->group, &window, next(p), p->err));
 }
 
 void workload_add_view(struct workload_parts *p, int ndim, const size_t dim[])
 {
-    if (p->status == 0)
+    char shape[100] = "";
+
+    for (int d = 0; d < ndim; ++d)
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), " %zu", dim[d]);
+    if (opens(p, "view%s\n", shape))
         add(p, ndim == 0 ? dp_flatten(p->group, next(p), p->err)
                          : dp_unflatten(p->group, ndim, dim, next(p), p->err));
 }
@@ -63,7 +88,7 @@ void workload_add_view(struct workload_parts *p, int ndim, const size_t dim[])
 void workload_add_recurrent(struct workload_parts *p, bool lstm)
 {
     workload_add_view(p, 2, (const size_t[]){8, 8});
-    if (p->status == 0)
+    if (opens(p, "%s 8 128\n", lstm ? "lstm" : "rnn"))
         add(p, lstm ? dp_lstm(p->group, 8, 128, true, next(p), p->err)
                     : dp_rnn(p->group, 8, 128, true, next(p), p->err));
     workload_add_linear(p, 128, 10);
@@ -71,15 +96,16 @@ void workload_add_recurrent(struct workload_parts *p, bool lstm)
 
 void workload_add_capsule(struct workload_parts *p, const struct dp_capsule_config *config)
 {
-    if (p->status == 0)
+    if (opens(p, "capsule %zu %zu %zu %zu %d\n", config->in, config->out, config->d_in,
+              config->d_out, config->rounds))
         add(p, dp_capsule(p->group, config, next(p), p->err));
 }
 
 void workload_add_table(struct workload_parts *p, size_t rows, size_t width)
 {
-    if (p->status == 0)
+    if (opens(p, "table %zu %zu\n", rows, width))
         add(p, dp_embedding(p->group, rows, width, next(p), p->err));
-    if (p->status == 0)
+    if (opens(p, "move\n"))
         add(p, dp_to(p->group, p->slot, next(p), p->err));
 }
 
@@ -106,6 +132,25 @@ static int open_model(const struct workload *workload, struct workload_parts *p,
     while (p->n > 0)
         dp_module_close(p->module[--p->n]);
     return p->status;
+}
+
+int workload_describe(const struct workload *workload, FILE *out)
+{
+    const struct workload_descriptor *is = workload->is;
+    struct workload_parts p = {.words = out};
+
+    fprintf(out, "workload %s\nsizes", workload->name);
+    for (size_t i = 0; i < workload->n_sizes; ++i)
+        fprintf(out, " %zu", workload->size[i]);
+    fprintf(out, "\nkind %s\n", is->chain ? "chain" : "model");
+    if (is->exact)
+        fprintf(out, "exact %d %.17g %.17g\n", is->wide_bits, is->growth.results, is->growth.terms);
+    for (size_t i = 0; !is->chain && i < workload_n_params(workload); ++i)
+        fprintf(out, "law %zu %u %u %.17g\n", is->law[i].count, is->law[i].every, is->law[i].most,
+                is->law[i].unit);
+    fprintf(out, "modules\n");
+    is->add(&p, workload);
+    return p.status == 0 && !ferror(out) ? 0 : -1;
 }
 
 int workload_open(const struct workload *workload, struct dp_group *group, struct dp_module **model,

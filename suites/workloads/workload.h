@@ -25,6 +25,8 @@
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
+#include <stdio.h>
+
 #include "dp.h"
 
 #define WORKLOAD_MAX_SIZES 16
@@ -66,6 +68,13 @@ int workload_parse(const char *text, struct workload *workload, char *why, size_
 void workload_named(const struct workload_descriptor *is, struct workload *workload);
 size_t workload_layers(const struct workload *workload);
 size_t workload_params(const struct workload *workload);
+/* What a program in another language needs to make the same model and the same numbers, a fact a
+ * line: name, widths, its laws (descriptor.h), then its modules in order. 0, or -1: out has an
+ * error. */
+int workload_describe(const struct workload *workload, FILE *out);
+/* The names of those that are compared with PyTorch (mlp:SIZES of one whose widths follow), a line
+ * each. */
+void workload_list_peers(FILE *out);
 /* Of the matrix products of one training step; the input needs no gradient. */
 double workload_flops(const struct workload *workload, size_t rows);
 

@@ -108,11 +108,12 @@ test_misuse() {
     refused "'two' is not a whole number" --devices two
     refused "'nan' is not a number" --seconds nan
     refused "'-1' is not a number" --seconds=-1
-    refused "unknown workload 'resnet'" --workload resnet
+    refused "unknown workload 'vgg'" --workload vgg
     refused "'rnn' is not one of tutorial, mlp, cnn, lstm" --only cnn,rnn
+    refused "'rnn' is not compared with PyTorch; tutorial, mlp:SIZES, cnn, lstm are" --workload rnn
     refused 'python must be the first' --python python3
     refused 'not both' --only cnn --workload lstm
-    refused 'cnn and lstm are compared on --device cpu' --only cnn --device cuda
+    refused 'cnn and lstm: compared on --device cpu only' --only cnn,lstm --device cuda
     refused '2 to 16 sizes' --workload mlp:8
     refused "'30,30' has a number twice" --batch 30,30
     refused "'1.5' is not a whole number" --batch 1.5

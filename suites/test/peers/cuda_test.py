@@ -15,9 +15,11 @@ sys.path.insert(0, PEERS)
 
 from lockstep_peers import compare, devices, figures, launch, printed, worker
 from lockstep_peers.steady import END
+from lockstep_peers.workloads import Workload, workload_of
 
 FOLDER, EXAMPLE, REPORTER = (sys.argv + ["", "", ""])[1:4]
 
+TUTORIAL = Workload("", "tutorial", [5, 2], True, None, [], [])
 STUB = """class version:
     cuda = {cuda!r}
 __version__ = "9.9"
@@ -87,11 +89,11 @@ class Gpus(unittest.TestCase):
 
     def test_arms(self) -> None:
         for count in (1, 2, 8):
-            arms = launch.arms_of(count, "cuda")
+            arms = launch.arms_of(TUTORIAL, count, "cuda")
             self.assertEqual(len(set(arms)), len(arms))
             self.assertIn(("pytorch", "dp", count), arms)
             self.assertNotIn("ddp", [arm.mode for arm in arms])
-        plan = launch.Plan("l", "p", 8, 1.0, (2, 2), 7, 9.0, {1: [[0]], 8: [[0]] * 8}, {}, {}, "cuda")
+        plan = launch.Plan("l", "p", 8, 1.0, (2, 2), 7, 9.0, {1: [[0]], 8: [[0]] * 8}, {}, {}, {}, "cuda")
         self.assertFalse(plan.oversubscribed())
         command = launch.lockstep_command(plan, launch.Cell("tutorial", 30), arms[0], "o")
         self.assertEqual(command[2:6], ["--devices", "cuda:0-7", "--counts", "8"])
@@ -154,7 +156,7 @@ class Gpus(unittest.TestCase):
                        "echo '{\"schema\":\"lockstep/run/1.1\",\"source\":\"simulated\"}' >\"$2\"\n"
                        "echo '{\"schema\":\"lockstep/cell/1.1\",\"status\":\"ok\",\"validated\":true}' >>\"$2\"\n")
         os.chmod(fake, 0o755)
-        plan = launch.Plan(fake, "p", 1, 1.0, (2, 2), 7, 9.0, {1: [[0]]}, {}, {}, "cuda")
+        plan = launch.Plan(fake, "p", 1, 1.0, (2, 2), 7, 9.0, {1: [[0]]}, {}, {}, {}, "cuda")
         found = launch.launch(plan, launch.Cell("tutorial", 30), launch.Arm("lockstep", "dp", 1), "")
         self.assertEqual((found["status"], found["reason"]),
                          ("wrong", "the sweep's records are simulated, not measured"))
@@ -209,10 +211,11 @@ class Programs(unittest.TestCase):
             self.skipTest("no PyTorch here")
         cell = launch.Cell("mlp:12,8,4", 11)
         os.makedirs(FOLDER, exist_ok=True)
+        workload = workload_of(REPORTER, cell.workload)
         script, expected = os.path.join(FOLDER, "worker.py"), os.path.join(FOLDER, "expected.npz")
-        reference.write(expected, cell.workload, cell.batch, 7, 1)
+        reference.write(expected, workload, cell.batch, 7, 1)
         plan = launch.Plan("", sys.executable, 2, 0.01, (2, 6), 7, 120.0, {1: [[]], 2: [[], []]},
-                           compare.SETTINGS, {}, "cuda")
+                           compare.SETTINGS, {}, {cell.workload: workload}, "cuda")
         for name, (mode, want, fault) in FAULTS.items():
             with open(script, "w", encoding="utf-8") as file:
                 file.write(WORKER.format(folder=PEERS, fault=fault))

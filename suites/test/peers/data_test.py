@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """data_test.py: PyTorch is given the numbers that lockstep sweep has, byte for byte.
 
-77: no numpy here. usage: data_test.py DUMP_DATA"""
+77: no numpy here. usage: data_test.py DUMP_DATA LOCKSTEP"""
 from __future__ import annotations
 
 import os
@@ -16,21 +16,23 @@ CELLS = (("tutorial", 30), ("mlp:8,4", 10), ("mlp:6,1,7", 1), ("mlp:96,100,64,10
 SEEDS = (0, 1, 987654321987654321, 2**64 - 2)
 
 
-def main(program: str) -> int:
+def main(program: str, lockstep: str) -> int:
     try:
         import numpy as np
     except ImportError:
         print("data_test.py: no numpy")
         return 77
     from lockstep_peers.data import SETS, Data
+    from lockstep_peers.workloads import workload_of
 
     compared = 0
     for workload, rows in CELLS:
+        found = workload_of(lockstep, workload)
         for seed in SEEDS:
             for index in range(SETS):
                 want = subprocess.run([program, workload, str(seed), str(index), str(rows)],
                                       stdout=subprocess.PIPE, check=True).stdout
-                data = Data(workload, seed, index, rows)
+                data = Data(found, seed, index, rows)
                 parts = [*data.parameters(), data.inputs(), data.upstream()]
                 got = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
                 if got != want:
@@ -42,4 +44,4 @@ def main(program: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

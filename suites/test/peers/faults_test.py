@@ -4,7 +4,7 @@
 Each fault replaces one part of programs.py and is then launched as compare.py would. Without a
 fault a launch of 3 ranks is good, and one of each model; mlp is in compare_test.sh. 77: no PyTorch
 here.
-usage: faults_test.py FOLDER"""
+usage: faults_test.py FOLDER LOCKSTEP"""
 from __future__ import annotations
 
 import os
@@ -46,7 +46,7 @@ worker.main(sys.argv[1:])
 """
 
 
-def main(folder: str) -> int:
+def main(folder: str, lockstep: str) -> int:
     try:
         import numpy  # noqa: F401
         import torch  # noqa: F401
@@ -54,23 +54,24 @@ def main(folder: str) -> int:
         print("faults_test.py: no PyTorch")
         return 77
     from lockstep_peers import compare, launch, reference
-    from lockstep_peers.workloads import MODELS
+    from lockstep_peers.workloads import peers, workload_of
 
     failed = 0
     os.makedirs(folder, exist_ok=True)
     cores = sorted(os.sched_getaffinity(0))
     for name, (mode, fault) in FAULTS.items():
-        model = next((model for model in MODELS if model in name), "mlp:12,8,4")
+        model = next((model for model in peers(lockstep) if model in name), "mlp:12,8,4")
+        workload = workload_of(lockstep, model)
         cell, devices = launch.Cell(model, 11), 3 if "3 ranks" in name else 2
         worker, expected = os.path.join(folder, "worker.py"), os.path.join(
             folder, f"{devices}.npz")
         with open(worker, "w", encoding="utf-8") as file:
             file.write(WORKER.format(folder=PEERS, fault=fault))
         launch.WORKER = [worker]
-        reference.write(expected, cell.workload, cell.batch, 7, devices)
+        reference.write(expected, workload, cell.batch, 7, devices)
         plan = launch.Plan("", sys.executable, devices, 0.01, (2, 6), 7, 120.0,
                            {1: [cores], devices: [cores] * devices}, compare.SETTINGS,
-                           compare.ENVIRONMENT)
+                           compare.ENVIRONMENT, {model: workload})
         found = launch.launch(plan, cell, launch.Arm("pytorch", mode, devices), expected)
         want = "ok" if name.startswith("none") else "broken" if "dies" in name else "wrong"
         print(f"{name:28} {mode:7} {found['status']:7} {found.get('reason', '')}", flush=True)
@@ -80,4 +81,4 @@ def main(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -19,7 +19,7 @@ from lockstep_peers import figures, limits, printed
 from lockstep_peers.launch import arms_of, blame
 from lockstep_peers.meeting import Meeting
 from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, is_steady
-from lockstep_peers.workloads import shards_of, sizes_of
+from lockstep_peers.workloads import Law, Workload, parse, shards_of
 
 
 def example() -> dict:
@@ -153,26 +153,30 @@ class Rules(unittest.TestCase):
             for devices in range(1, 12):
                 self.assertEqual(sum(shards_of(rows, devices)), rows)
 
-    def test_sizes(self) -> None:
-        self.assertEqual(sizes_of("mlp:8,4"), [8, 4])
-        self.assertEqual(sizes_of("cnn"), sizes_of("lstm"))
-        for text in ("", "rnn", "cnn:3", "mlp:8", "mlp:8,,4", "mlp:0,4", "mlp:8,65537", "mlp:-1,2", "mlp:\u0661,2", "x"):
-            with self.assertRaises(ValueError, msg=text):
-                sizes_of(text)
+    def test_a_description(self) -> None:
+        """As `lockstep workload` prints it."""
+        found = parse("workload cnn\nsizes 64 10\nkind model\nexact 14 40 1\nlaw 288 3 1 0.5\n"
+                      "modules\nview 1 8 8\nrelu\n")
+        self.assertEqual(found._replace(text=""), Workload(
+            "", "cnn", [64, 10], False, (14, 40.0, 1.0), [Law(288, 3, 1, 0.5)],
+            [("view", [1, 8, 8]), ("relu", [])]))
+        chain = parse(f"workload {limits.MLP}\nsizes 1024 1024\nkind chain\nmodules\nlinear 1024 1024\n")
+        self.assertTrue(chain.chain and chain.exact is None and chain.laws == [])
 
     def test_arms_of_models(self) -> None:
         """Bare products and lockstep's DDP are for chains of linear layers."""
-        for name in ("cnn", "lstm"):
-            self.assertEqual({arm.mode for arm in arms_of(2, "cpu", name)}, {"dp", "ddp", "plain"})
-            self.assertNotIn(limits.RANKS2, arms_of(2, "cpu", name))
-        self.assertIn(limits.RANKS2, arms_of(2, "cpu", limits.MLP))
+        model, chain = (Workload("", name, [64, 10], name != "cnn", None, [], [])
+                        for name in ("cnn", limits.MLP))
+        self.assertEqual({arm.mode for arm in arms_of(model, 2)}, {"dp", "ddp", "plain"})
+        self.assertNotIn(limits.RANKS2, arms_of(model, 2))
+        self.assertIn(limits.RANKS2, arms_of(chain, 2))
         for devices, kind in ((1, "cpu"), (3, "cpu"), (2, "cuda")):
-            modes = [arm.mode for arm in arms_of(devices, kind, limits.MLP) if arm.program == "lockstep"]
+            modes = [arm.mode for arm in arms_of(chain, devices, kind) if arm.program == "lockstep"]
             self.assertNotIn("ddp", modes)
 
     def test_every_arm_once(self) -> None:
         for devices in (1, 2, 5):
-            arms = arms_of(devices)
+            arms = arms_of(Workload("", "tutorial", [5, 2], True, None, [], []), devices)
             self.assertEqual(len(set(arms)), len(arms))
             self.assertEqual(len(arms), 5 if devices == 1 else 7)
 

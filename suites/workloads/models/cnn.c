@@ -20,6 +20,7 @@ const struct workload_descriptor workload_cnn = {
     .n_sizes = 2,
     .size = {64, 10},
     .add = add,
+    .peer = true,
     .law = {{32 * 9, 3, 1, 1},
             {32, 1, 2, 1},
             {64 * 288, 64, 1, 1},

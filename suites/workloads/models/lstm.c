@@ -14,6 +14,7 @@ const struct workload_descriptor workload_lstm = {
     .n_sizes = 2,
     .size = {64, 10},
     .add = add,
+    .peer = true,
     .law = {{512 * 8, 1, 4, 0x1p-4},
             {512 * 128, 1, 8, 0x1p-9},
             {512, 1, 4, 0x1p-3},

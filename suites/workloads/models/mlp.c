@@ -16,6 +16,7 @@ const struct workload_descriptor workload_mlp = {
     .name = "mlp",
     .add = add,
     .chain = true,
+    .peer = true,
     .exact = true,
     .wide_bits = 19,
     .lr = 0.1,

@@ -12,6 +12,7 @@ const struct workload_descriptor workload_tutorial = {
     .size = {5, 2},
     .add = add,
     .chain = true,
+    .peer = true,
     .exact = true,
     .wide_bits = 19,
     .lr = 0.1,

@@ -18,13 +18,12 @@ from typing import Any, NoReturn
 
 from . import devices, document, limits, printed
 from .launch import Arm, Cell, Plan, arms_of, launch
-from .workloads import MODELS, sizes_of
+from .workloads import Workload, peers, workload_of
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
 PASSED, MISSED, MISUSE, SKIPPED, INTERRUPTED = 0, 1, 2, 77, 130
-DEFAULT_BATCHES = {limits.MLP: [256, 2048], "tutorial": [30], "mlp:4096,4096,4096,4096": [4096],
-                   "cnn": [64, 512], "lstm": [64, 512]}
-USUAL = {"tutorial": "tutorial", "mlp": limits.MLP, "cnn": "cnn", "lstm": "lstm"}  # by name for --only
+DEFAULT_BATCHES = {"tutorial": [30], "mlp:4096,4096,4096,4096": [4096]}
+CHAIN_BATCHES, MODEL_BATCHES = [256, 2048], [64, 512]
 QUICK_WORKLOAD = "mlp:64,64,64"
 # What PyTorch's documentation recommends for a model like this on CPUs. The environment makes glibc
 # keep freed memory, as the allocators that it recommends do: without it every step maps anew.
@@ -67,21 +66,6 @@ def numbers(text: str) -> list[int]:
     return found
 
 
-def workload(text: str) -> str:
-    try:
-        sizes = sizes_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text if text == "tutorial" or text in MODELS else "mlp:" + ",".join(map(str, sizes))
-
-
-def usual(text: str) -> list[str]:
-    unknown = [name for name in text.split(",") if name not in USUAL]
-    if unknown:
-        raise argparse.ArgumentTypeError(f"'{unknown[0][:40]}' is not one of {', '.join(USUAL)}")
-    return [USUAL[name] for name in text.split(",")]
-
-
 def ddp_setting(text: str) -> tuple[str, Any]:
     name, _, value = text.partition("=")
     kind = DDP_SETTINGS.get(name)
@@ -103,12 +87,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                "or a limit is missed; 2 misuse; 77 there is no PyTorch; 130 interrupted, what was\n"
                "measured is in the file")
     add = parser.add_argument
-    add("--workload", metavar="W", type=workload, action="append",
-        help="tutorial, mlp:SIZES, cnn or lstm, can be repeated (default:\n"
-             "tutorial, mlp:1024,1024,1024,1024, cnn, lstm)")
-    add("--only", metavar="LIST", type=usual, help="of those usual ones these: tutorial,mlp,cnn,lstm")
+    add("--workload", metavar="W", action="append",
+        help="one of `lockstep workload`, can be repeated (default: each of\n"
+             "them, mlp with the sizes 1024,1024,1024,1024)")
+    add("--only", metavar="LIST", help="of those usual ones these, such as tutorial,mlp")
     add("--batch", metavar="LIST", type=numbers,
-        help="global batches (default: tutorial 30; cnn, lstm 64,512; others\n256,2048)")
+        help="global batches (default: tutorial 30; mlp 256,2048; others 64,512)")
     add("--device", choices=("cpu", "cuda"), default="cpu",
         help="cuda: beside torch.nn.DataParallel and the plain program on\nGPUs, TF32 off on both sides")
     add("--devices", metavar="K", type=number(1, 64),
@@ -136,9 +120,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     quick = options.quick
     if options.only and options.workload:
         raise Misuse("--only chooses among the usual workloads, --workload names others: not both")
-    large = ["mlp:4096,4096,4096,4096"] if options.device == "cuda" else MODELS
-    options.workload = options.workload or options.only or (
-        [QUICK_WORKLOAD] if quick else ["tutorial", limits.MLP, *large])
     options.batch = options.batch or ([32] if quick else None)
     options.launches = options.launches or (1 if quick else 6)
     options.seconds = options.seconds or (0.05 if quick else 1.0)
@@ -149,11 +130,47 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return options
 
 
-def cells_of(options: argparse.Namespace) -> list[Cell]:
-    cells = [Cell(name, batch) for name in dict.fromkeys(options.workload)
-             for batch in options.batch or DEFAULT_BATCHES.get(name, [256, 2048])]
-    if options.device == "cuda" and set(options.workload) & set(MODELS):
-        raise Misuse(f"{' and '.join(MODELS)} are compared on --device cpu")
+def usual(lockstep: str) -> dict[str, str]:
+    """By name for --only."""
+    return {name.partition(":")[0]: limits.MLP if name == "mlp:SIZES" else name
+            for name in peers(lockstep)}
+
+
+def names_of(options: argparse.Namespace, lockstep: str) -> list[str]:
+    if options.workload:
+        return options.workload
+    if options.only:
+        known = usual(lockstep)
+        unknown = [name for name in options.only.split(",") if name not in known]
+        if unknown:
+            raise Misuse(f"--only: '{unknown[0][:40]}' is not one of {', '.join(known)}")
+        return [known[name] for name in options.only.split(",")]
+    if options.quick:
+        return [QUICK_WORKLOAD]
+    if options.device == "cuda":
+        return ["tutorial", limits.MLP, "mlp:4096,4096,4096,4096"]
+    return list(usual(lockstep).values())
+
+
+def workloads_of(options: argparse.Namespace, lockstep: str) -> dict[str, Workload]:
+    """By their names, in order."""
+    try:
+        found = [workload_of(lockstep, name) for name in names_of(options, lockstep)]
+    except ValueError as error:
+        raise Misuse(f"--workload: {error}") from None
+    return {workload.name: workload for workload in found}
+
+
+def batches_of(workload: Workload) -> list[int]:
+    return DEFAULT_BATCHES.get(workload.name, CHAIN_BATCHES if workload.chain else MODEL_BATCHES)
+
+
+def cells_of(options: argparse.Namespace, workloads: dict[str, Workload]) -> list[Cell]:
+    cells = [Cell(name, batch) for name, workload in workloads.items()
+             for batch in options.batch or batches_of(workload)]
+    models = [name for name, workload in workloads.items() if not workload.chain]
+    if options.device == "cuda" and models:
+        raise Misuse(f"{' and '.join(models)}: compared on --device cpu only")
     if options.limits and options.device == "cuda":
         raise Misuse("--limits are about --device cpu")
     if options.limits and options.devices != 2:
@@ -212,8 +229,7 @@ def look_for_gpus(options: argparse.Namespace, lockstep: str) -> None:
     options.devices = options.devices or count
 
 
-def make_plan(options: argparse.Namespace) -> Plan:
-    lockstep = find_lockstep(options.lockstep)
+def make_plan(options: argparse.Namespace, lockstep: str, workloads: dict[str, Workload]) -> Plan:
     if options.device == "cuda":
         look_for_gpus(options, lockstep)
     options.devices = options.devices or 2
@@ -222,13 +238,14 @@ def make_plan(options: argparse.Namespace) -> Plan:
                 options.seed, options.timeout, cores,
                 {**SETTINGS, "ddp": {**SETTINGS["ddp"], **dict(options.ddp)}},
                 ENVIRONMENT if options.device == "cpu" else {"NVIDIA_TF32_OVERRIDE": "0"},
-                options.device)
+                workloads, options.device)
 
 
 def look_around(plan: Plan) -> tuple[dict, dict]:
     """A small launch of each program: do they run at all, and what are they."""
-    short = plan._replace(seconds=0.001, steps=(2, 2))
-    cell, found = Cell("tutorial", 2), []
+    small = workload_of(plan.lockstep, "tutorial")
+    short = plan._replace(seconds=0.001, steps=(2, 2), workloads={small.name: small})
+    cell, found = Cell(small.name, 2), []
     for arm in (Arm("lockstep", "dp", plan.devices), Arm("pytorch", "matmul", 1)):
         one = launch(short, cell, arm, "")
         if one["status"] != "ok":
@@ -248,7 +265,7 @@ class Run:
 
     def __init__(self, plan: Plan, cells: list[Cell], launches: int, out: str):
         self.plan, self.cells, self.launches, self.out = plan, cells, launches, out
-        self.arms = [arms_of(plan.devices, plan.kind, cell.workload) for cell in cells]
+        self.arms = [arms_of(plan.workloads[cell.workload], plan.devices, plan.kind) for cell in cells]
         header, about = look_around(plan)
         self.document = document.new(plan, cells, launches, header, about)
         self.order = random.Random(plan.seed)
@@ -262,7 +279,7 @@ class Run:
         for number, cell in enumerate(self.cells):
             references.append(f"{folder}/{number}.npz")
             progress(f"reference of {cell.workload[:40]}, batch {cell.batch}")
-            reference.write(references[-1], cell.workload, cell.batch, self.plan.seed,
+            reference.write(references[-1], self.plan.workloads[cell.workload], cell.batch, self.plan.seed,
                             self.plan.devices)
         for number in range(self.launches):
             for cell in self.order.sample(range(len(self.cells)), len(self.cells)):
@@ -328,8 +345,10 @@ def main(arguments: list[str]) -> int:
         options = parse(arguments)
         if options.limits and options.device == "cpu":
             options.devices = options.devices or 2
-        cells = cells_of(options)
-        plan = make_plan(options)
+        lockstep = find_lockstep(options.lockstep)
+        workloads = workloads_of(options, lockstep)
+        cells = cells_of(options, workloads)
+        plan = make_plan(options, lockstep, workloads)
         if options.can_run:
             return PASSED
         name = datetime.datetime.now(datetime.timezone.utc).strftime("peer-%Y%m%dT%H%M%SZ.json")

@@ -10,24 +10,14 @@ import math
 
 import numpy as np
 
-from .workloads import MODELS, sizes_of
+from .workloads import Workload
 
 SETS = 2
 PERIODS = (127, 113)
 LEARNING_RATE = 2.0**-4
 MAP, SIGN, BIAS, INPUT, UPSTREAM, SCALE = range(6)
 MASK = (1 << 64) - 1
-# Wide rows of either kind; the fewest bits of one; of a model the most bits, and how its sums grow.
-WIDE, LEAST_BITS = 8, 2
-CHAIN_BITS, MODEL_BITS = 19, {"cnn": (14, 40.0, 1.0)}
-# Of each parameter of a model: its shape, and how its numbers are drawn: 1 of so many is not 0, and
-# then +-1..most times a unit.
-LAWS = {
-    "cnn": (((32, 1, 3, 3), 3, 1, 1.0), ((32,), 1, 2, 1.0), ((64, 32, 3, 3), 64, 1, 1.0),
-            ((64,), 1, 2, 1.0), ((10, 1024), 4, 1, 1.0), ((10,), 1, 2, 1.0)),
-    "lstm": (((512, 8), 1, 4, 2.0**-4), ((512, 128), 1, 8, 2.0**-9), ((512,), 1, 4, 2.0**-3),
-             ((512,), 1, 4, 2.0**-3), ((10, 128), 1, 4, 2.0**-3), ((10,), 1, 2, 1.0)),
-}
+WIDE, LEAST_BITS = 8, 2  # wide rows of either kind; the fewest bits of one
 
 
 def mix(x: np.ndarray) -> np.ndarray:
@@ -38,7 +28,7 @@ def mix(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-def growth_of(sizes: tuple[int, ...]) -> tuple[float, float]:
+def growth_of(sizes: list[int]) -> tuple[float, float]:
     growth, most, twos = 1.0, 1.0, 0
     for into, out in zip(sizes[1:], sizes[2:]):
         terms = 2.0 * ((out + into - 1) // into)
@@ -49,11 +39,12 @@ def growth_of(sizes: tuple[int, ...]) -> tuple[float, float]:
     return growth, most
 
 
-def widest(workload: str, sizes: tuple[int, ...], rows: int) -> int:
+def widest(workload: Workload, rows: int) -> int:
     """Bits of the widest numbers of a batch; 0: there are none."""
-    if workload == "lstm":
+    if workload.exact is None:
         return 0
-    bits, growth, terms = MODEL_BITS.get(workload) or (CHAIN_BITS, *growth_of(sizes))
+    bits, *growths = workload.exact
+    growth, terms = growth_of(workload.sizes) if workload.chain else growths
     while bits > 0 and not ((max(7.0, terms) * 2.0**bits + 256 + 16 * rows) * growth < 2.0**24
                             and (2.0**bits + 2) * growth <= 2.0**24):
         bits -= 1
@@ -70,10 +61,10 @@ def wide_numbers(drawn: np.ndarray, bits: int) -> np.ndarray:
 class Data:
     """One of the two sets of a seed, for a batch of so many rows."""
 
-    def __init__(self, workload: str, seed: int, index: int, rows: int):
-        self.sizes, self.seed, self.index = sizes_of(workload), seed & MASK, index
+    def __init__(self, workload: Workload, seed: int, index: int, rows: int):
+        self.sizes, self.seed, self.index = workload.sizes, seed & MASK, index
         self.workload, self.rows = workload, rows
-        self.wide = widest(workload, self.sizes, rows)
+        self.wide = widest(workload, rows)
         self.stride = max(2, -(-rows // WIDE))
 
     def begin(self, stream: int) -> np.ndarray:
@@ -110,19 +101,19 @@ class Data:
         return (self.below(BIAS, np.array([layer]), rows, 5) - 2).astype(np.float32)
 
     def drawn(self, p: int) -> np.ndarray:
-        """Parameter p of a model."""
-        shape, every, most, unit = LAWS[self.workload][p]
-        places = np.arange(math.prod(shape), dtype=np.uint64)
+        """Parameter p of a model, flat."""
+        count, every, most, unit = self.workload.laws[p]
+        places = np.arange(count, dtype=np.uint64)
         x = mix(self.begin(1000 + p) ^ places) >> np.uint64(16)
         there, x = x % np.uint64(every) == 0, x // np.uint64(every)
         size = (1 + x // np.uint64(2) % np.uint64(most)).astype(np.float64) * unit
         signed = np.where(x % np.uint64(2) == 0, size, -size)
-        return np.where(there, signed, 0.0).astype(np.float32).reshape(shape)
+        return np.where(there, signed, 0.0).astype(np.float32)
 
     def parameters(self) -> list[np.ndarray]:
-        """weight, bias, weight, bias, ...; of lstm the two weights, then the two biases first."""
-        if self.workload in MODELS:
-            return [self.drawn(p) for p in range(len(LAWS[self.workload]))]
+        """weight, bias, weight, bias, ... of a chain; of a model in the order of its laws, flat."""
+        if not self.workload.chain:
+            return [self.drawn(p) for p in range(len(self.workload.laws))]
         layers = range(len(self.sizes) - 1)
         return [values for layer in layers for values in (self.weight(layer), self.bias(layer))]
 

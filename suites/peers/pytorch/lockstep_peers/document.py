@@ -50,7 +50,7 @@ def new(plan: Plan, cells: list[Cell], launches: int, header: dict, about: dict)
         "cells": [{"workload": cell.workload, "batch": cell.batch,
                    "arms": [{"program": arm.program, "mode": arm.mode, "devices": arm.devices,
                              "launches": []}
-                            for arm in arms_of(plan.devices, plan.kind, cell.workload)]}
+                            for arm in arms_of(plan.workloads[cell.workload], plan.devices, plan.kind)]}
                   for cell in cells],
     }
 

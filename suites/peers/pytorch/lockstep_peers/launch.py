@@ -14,7 +14,7 @@ import time
 from typing import Any, NamedTuple
 
 from .devices import lockstep_devices
-from .workloads import MODELS
+from .workloads import Workload
 
 START = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "start.py")
 WORKER = [START, "worker"]
@@ -51,6 +51,7 @@ class Plan(NamedTuple):
     cores: dict[int, list[list[int]]]  # by number of devices: of each device
     settings: dict[str, Any]
     environment: dict[str, str]
+    workloads: dict[str, Workload]  # by name
     kind: str = "cpu"  # or cuda
 
     def oversubscribed(self) -> bool:
@@ -68,16 +69,16 @@ class Failed(Exception):
         self.wrong = wrong
 
 
-def arms_of(devices: int, kind: str = "cpu", workload: str = "tutorial") -> list[Arm]:
+def arms_of(workload: Workload, devices: int, kind: str = "cpu") -> list[Arm]:
     """PyTorch's parallel program: processes on cores, DataParallel on GPUs. Chains of linear layers
     alone have the bare products, and lockstep's DistributedDataParallel where its mean is exact."""
     parallel = "dp" if kind == "cuda" else "ddp"
     single, ranks, products = [], [], []
     if devices > 1:
         single = [Arm("lockstep", "dp", 1)]
-    if workload.startswith("mlp:") and kind == "cpu" and devices > 1 and devices & (devices - 1) == 0:
+    if workload.name.startswith("mlp:") and kind == "cpu" and devices > 1 and devices & (devices - 1) == 0:
         ranks = [Arm("lockstep", "ddp", devices)]
-    if workload not in MODELS:
+    if workload.chain:
         products = [Arm("pytorch", "matmul", n) for n in sorted({devices, 1}, reverse=True)]
     return [Arm("lockstep", "dp", devices), *single, *ranks, Arm("lockstep", "plain", 1),
             Arm("pytorch", parallel, devices), Arm("pytorch", "plain", 1), *products]
@@ -180,7 +181,7 @@ def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
                     reference: str) -> list[str]:
     ranks = arm.devices if arm.mode == "ddp" else 1
     cores = plan.cores[ranks] if plan.kind == "cpu" else [[]]
-    job = {"mode": arm.mode, "workload": cell.workload, "rows": cell.batch, "seed": plan.seed,
+    job = {"mode": arm.mode, "workload": plan.workloads[cell.workload].text, "rows": cell.batch, "seed": plan.seed,
            "devices": arm.devices, "kind": plan.kind, "rank": rank, "cores": cores[rank], "reference": reference,
            "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
            "steps": plan.steps, "settings": plan.settings,

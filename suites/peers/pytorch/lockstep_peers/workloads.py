@@ -1,24 +1,75 @@
-"""workloads.py: names of workloads, and the split of a batch; needs nothing but Python."""
+"""workloads.py: what a workload is, and the split of a batch; needs nothing but Python.
+
+`lockstep workload` says it, so a workload is in this comparison by its descriptor.
+"""
 from __future__ import annotations
 
-# What is no chain of linear layers: 8 x 8 numbers a row in, 10 out.
-MODELS = ("cnn", "lstm")
+import subprocess
+from typing import NamedTuple
 
 
-def sizes_of(workload: str) -> list[int]:
-    """The widths of a workload by name (of a model: first and last); ValueError: it is none."""
-    if workload == "tutorial":
-        return [5, 2]
-    if workload in MODELS:
-        return [64, 10]
-    kind, _, widths = workload.partition(":")
-    if kind != "mlp" or not all(w.isascii() and w.isdigit() for w in widths.split(",")):
-        raise ValueError(f"unknown workload '{workload[:60]}'; known are tutorial, mlp:SIZES, cnn and "
-                         "lstm")
-    sizes = [int(width) for width in widths.split(",")]
-    if not 2 <= len(sizes) <= 16 or not all(1 <= size <= 65536 for size in sizes):
-        raise ValueError(f"{workload[:60]}: 2 to 16 sizes of 1 to 65536 are allowed")
-    return sizes
+class Law(NamedTuple):
+    """How a parameter's numbers are drawn: 1 of `every` is not 0, and then +-1..most times unit."""
+
+    count: int
+    every: int
+    most: int
+    unit: float
+
+
+class Workload(NamedTuple):
+    """As suites/workloads/descriptor.h has it."""
+
+    text: str  # what parse() read
+    name: str
+    sizes: list[int]  # widths; of what is no chain the first and the last
+    chain: bool  # of linear layers
+    exact: tuple[int, float, float] | None  # bits of its widest numbers, and how its sums grow
+    laws: list[Law]  # of each parameter of what is no chain
+    modules: list[tuple[str, list[int]]]  # kind and sizes, in order
+
+
+def parse(text: str) -> Workload:
+    facts: dict[str, list[str]] = {}
+    laws: list[Law] = []
+    lines = iter(text.splitlines())
+    for line in lines:
+        key, *words = line.split()
+        if key == "modules":
+            break
+        if key == "law":
+            laws.append(Law(int(words[0]), int(words[1]), int(words[2]), float(words[3])))
+        else:
+            facts[key] = words
+    exact = facts.get("exact")
+    return Workload(text, facts["workload"][0], [int(size) for size in facts["sizes"]],
+                    facts["kind"] == ["chain"],
+                    (int(exact[0]), float(exact[1]), float(exact[2])) if exact else None, laws,
+                    [(kind, [int(size) for size in sizes])
+                     for kind, *sizes in (line.split() for line in lines)])
+
+
+def run(lockstep: str, *arguments: str) -> str:
+    done = subprocess.run([lockstep, "workload", *arguments], capture_output=True, text=True,
+                          check=False, timeout=60)
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or [f"workload: exit status {done.returncode}"]
+        raise ValueError(said[0].split(": ", 1)[-1])
+    return done.stdout
+
+
+def peers(lockstep: str) -> list[str]:
+    """What can be compared, in the order of lockstep's list; mlp:SIZES stands for all such."""
+    return run(lockstep).split()
+
+
+def workload_of(lockstep: str, name: str) -> Workload:
+    """ValueError, in one line: there is none, or it is not compared."""
+    known = peers(lockstep)
+    found = parse(run(lockstep, "--workload", name))
+    if found.name.partition(":")[0] not in {peer.partition(":")[0] for peer in known}:
+        raise ValueError(f"'{name[:60]}' is not compared with PyTorch; {', '.join(known)} are")
+    return found
 
 
 def shards_of(rows: int, devices: int) -> list[int]:

@@ -1,0 +1,229 @@
+"""layers.py: float64 twins of the modules that workloads are made of, without torch or autograd.
+
+forward(x) gives a layer's output, backward(g) the gradient of its input (None where nobody wants it),
+and adds to its sums those of its parameters, which are flat. Numbers have bounds, or are exact all
+along (near.py).
+"""
+from __future__ import annotations
+
+from typing import Iterator
+
+import numpy as np
+
+from .near import Near, Sums, each, exactly, gamma, one_minus, plus, sigmoid, sum_of, tanh, times
+
+TAPS = [(kh, kw) for kh in range(3) for kw in range(3)]
+
+
+class Parameters:
+    """Takes a layer's own from those of the model, in order, with a sum for the gradient of each."""
+
+    def __init__(self, values: list[np.ndarray]):
+        self.left: Iterator[np.ndarray] = iter(values)
+        self.sums: list[Sums] = []
+
+    def take(self) -> tuple[np.ndarray, Sums]:
+        value = next(self.left).astype(np.float64)
+        self.sums.append(Sums(value.size))
+        return value, self.sums[-1]
+
+
+def ones(rows: int, like: Near) -> Near:
+    one = np.ones((rows, 1))
+    return Near(one, None) if like.e is None else exactly(one)
+
+
+class View:
+    def __init__(self, own: Parameters, *shape: int):
+        self.shape = shape or (-1,)
+
+    def forward(self, x: Near) -> Near:
+        self.before = x.v.shape
+        return each(lambda v: v.reshape(len(v), *self.shape), x)
+
+    def backward(self, g: Near) -> Near:
+        return each(lambda v: v.reshape(self.before), g)
+
+
+class Relu:
+    def __init__(self, own: Parameters):
+        pass
+
+    def forward(self, x: Near) -> Near:
+        self.x = x
+        return Near(np.maximum(x.v, 0), x.e)
+
+    def backward(self, g: Near) -> Near:
+        """Where it is not known on which side of 0 a number is, the gradient may pass or not."""
+        passes = self.x.v > 0
+        if g.e is None:
+            return Near(g.v * passes, None)
+        unknown = (self.x.e > 0) & (np.abs(self.x.v) <= self.x.e)
+        return Near(g.v * passes, np.where(unknown, np.abs(g.v) + g.e, g.e * passes))
+
+
+class Linear:
+    wanted = True  # the gradient of its input
+
+    def __init__(self, own: Parameters, into: int, out: int):
+        (weight, self.of_weight), (self.bias, self.of_bias) = own.take(), own.take()
+        self.weight = weight.reshape(out, into)
+
+    def forward(self, x: Near) -> Near:
+        self.x = x
+        return sum_of([(x, self.weight.T)], self.bias)
+
+    def backward(self, g: Near) -> Near:
+        self.of_weight.add(g, self.x)
+        self.of_bias.add(g, ones(len(g.v), g))
+        return sum_of([(g, self.weight)]) if self.wanted else None
+
+
+class Conv:
+    """Windows of 3 x 3, each a row of what it sees."""
+
+    wanted = True
+
+    def __init__(self, own: Parameters, into: int, out: int, stride: int, padding: int):
+        weight, self.of_weight = own.take()
+        self.bias, self.of_bias = own.take()
+        self.weight, self.stride, self.padding = weight.reshape(out, into * 9), stride, padding
+
+    def columns(self, x: np.ndarray) -> np.ndarray:
+        """[N, C, H, W] to [N places, C 9]."""
+        p, s = self.padding, self.stride
+        padded = np.pad(x, ((0, 0), (0, 0), (p, p), (p, p)))
+        seen = np.stack([padded[:, :, kh:kh + s * (self.side - 1) + 1:s, kw:kw + s * (self.side - 1) + 1:s]
+                         for kh, kw in TAPS], axis=2)
+        return seen.transpose(0, 3, 4, 1, 2).reshape(len(x) * self.side**2, -1)
+
+    def images(self, columned: np.ndarray) -> np.ndarray:
+        """The sums that columns() would take apart."""
+        rows, channels, high, wide = self.shape
+        p, s = self.padding, self.stride
+        parts = columned.reshape(rows, self.side, self.side, channels, 9).transpose(0, 3, 4, 1, 2)
+        padded = np.zeros((rows, channels, high + 2 * p, wide + 2 * p))
+        for tap, (kh, kw) in enumerate(TAPS):
+            padded[:, :, kh:kh + s * (self.side - 1) + 1:s,
+                   kw:kw + s * (self.side - 1) + 1:s] += parts[:, :, tap]
+        return padded[:, :, p:p + high, p:p + wide]
+
+    def forward(self, x: Near) -> Near:
+        self.shape = x.v.shape
+        self.side = (x.v.shape[2] + 2 * self.padding - 3) // self.stride + 1
+        self.x = each(self.columns, x)
+        y = sum_of([(self.x, self.weight.T)], self.bias)
+        return each(lambda v: v.reshape(len(x.v), self.side, self.side, -1).transpose(0, 3, 1, 2), y)
+
+    def backward(self, g: Near) -> Near:
+        g = each(lambda v: v.transpose(0, 2, 3, 1).reshape(-1, v.shape[1]), g)
+        self.of_weight.add(g, self.x)
+        self.of_bias.add(g, ones(len(g.v), g))
+        if not self.wanted:
+            return None
+        if g.e is None:
+            return Near(self.images(g.v @ self.weight), None)
+        # The bound of one sum of all that meets in a place, not of sums of sums.
+        size, moved = (self.images(part @ np.abs(self.weight)) for part in (np.abs(g.v), g.e))
+        rounding = gamma(len(self.weight) * 9 + 1)
+        return Near(self.images(g.v @ self.weight), moved + rounding * (size + moved))
+
+
+class Pool:
+    """The largest of 2 x 2, the first of equals."""
+
+    def __init__(self, own: Parameters):
+        pass
+
+    def forward(self, x: Near) -> Near:
+        if x.e is not None:
+            raise ValueError("the largest of numbers that round has no bound here")
+        rows, channels, high, wide = self.shape = x.v.shape
+        windows = x.v.reshape(rows, channels, high // 2, 2, wide // 2, 2).transpose(0, 1, 2, 4, 3, 5)
+        self.windows = windows.reshape(rows, channels, high // 2, wide // 2, 4)
+        self.best = self.windows.argmax(axis=-1)[..., None]
+        return Near(np.take_along_axis(self.windows, self.best, axis=-1)[..., 0], None)
+
+    def backward(self, g: Near) -> Near:
+        rows, channels, high, wide = self.shape
+        back = np.zeros_like(self.windows)
+        np.put_along_axis(back, self.best, g.v[..., None], axis=-1)
+        back = back.reshape(rows, channels, high // 2, wide // 2, 2, 2).transpose(0, 1, 2, 4, 3, 5)
+        return Near(back.reshape(self.shape), None)
+
+
+class Lstm:
+    """The last step's states."""
+
+    wanted = True
+
+    def __init__(self, own: Parameters, features: int, hidden: int):
+        (first, self.of_input), (again, self.of_state) = own.take(), own.take()
+        self.biases = [own.take(), own.take()]
+        self.input, self.state = first.reshape(-1, features), again.reshape(-1, hidden)
+        self.hidden = hidden
+
+    def step(self, x: Near, before: tuple[list[Near], Near, Near] | None) -> tuple[list[Near], Near, Near]:
+        products = [(x, self.input.T)] + ([(before[2], self.state.T)] if before else [])
+        sums, hidden = sum_of(products, *(bias for bias, _ in self.biases)), self.hidden
+        parts = [Near(*(array[:, k:k + hidden] for array in sums)) for k in range(0, 4 * hidden, hidden)]
+        i, f, g, o = (tanh(part) if k == 2 else sigmoid(part) for k, part in enumerate(parts))
+        c = times(i, g)
+        if before:
+            c = plus(times(f, before[1]), c)
+        return [i, f, g, o], c, times(o, tanh(c))
+
+    def forward(self, x: Near) -> Near:
+        self.x = [each(lambda v, t=t: v[:, t], x) for t in range(x.v.shape[1])]
+        self.states: list[tuple[list[Near], Near, Near]] = []
+        for one in self.x:
+            self.states.append(self.step(one, self.states[-1] if self.states else None))
+        return self.states[-1][2]
+
+    def backward(self, g: Near) -> None:
+        if self.wanted:
+            raise ValueError("an lstm must come first: the gradient of its input is not made")
+        dh, dc = g, exactly(np.zeros_like(g.v))
+        for t in reversed(range(len(self.x))):
+            before = self.states[t - 1] if t > 0 else None
+            da, dc = self.back(self.states[t], before, dh, dc)
+            self.of_input.add(da, self.x[t])
+            if before:
+                self.of_state.add(da, before[2])
+            for _, sums in self.biases:
+                sums.add(da, ones(len(da.v), da))
+            dh = sum_of([(da, self.state)])
+
+    @staticmethod
+    def back(now, before, dh: Near, dc: Near) -> tuple[Near, Near]:
+        """Gradients of the gates' sums, and of the c before."""
+        i, f, g, o = now[0]
+        t = tanh(now[1])
+        dc = plus(dc, times(dh, o, one_minus(times(t, t))))
+        c = before[1] if before else exactly(np.zeros_like(now[1].v))
+        sums = [times(dc, g, i, one_minus(i)), times(dc, c, f, one_minus(f)),
+                times(dc, i, one_minus(times(g, g))), times(dh, t, o, one_minus(o))]
+        return Near(*(np.concatenate(parts, axis=1) for parts in zip(*sums))), times(dc, f)
+
+
+KINDS = {"view": View, "relu": Relu, "linear": Linear, "conv": Conv, "pool": Pool, "lstm": Lstm}
+
+
+class Model:
+    """A sequence. Nobody wants the gradient of its input."""
+
+    def __init__(self, modules: list[tuple[str, list[int]]], values: list[np.ndarray]):
+        own = Parameters(values)
+        self.layers = [KINDS[kind](own, *sizes) for kind, sizes in modules]
+        self.sums = own.sums
+        self.first = next(i for i, layer in enumerate(self.layers) if hasattr(layer, "wanted"))
+        self.layers[self.first].wanted = False
+
+    def forward(self, x: Near) -> Near:
+        for layer in self.layers:
+            x = layer.forward(x)
+        return x
+
+    def backward(self, g: Near) -> None:
+        for layer in reversed(self.layers[self.first:]):
+            g = layer.backward(g)
