@@ -104,8 +104,9 @@ struct dp_ddp_param {
 };
 int dp_ddp_param(struct dp_ddp *ddp, int r, int i, struct dp_ddp_param *param,
                  struct dp_error *err);
-/* For debugging: all local ranks' parameters and buffers, and gradients that are there, have the
- * bits of local rank 0's. DP_EFAULT names rank, parameter and element. */
+/* For debugging: all local ranks' parameters, and gradients that are there, have the bits of local
+ * rank 0's. Buffers need not: each rank's follow its own rows until the next forward. DP_EFAULT
+ * names rank, parameter and element. */
 int dp_ddp_compare(struct dp_ddp *ddp, struct dp_error *err);
 
 /* The buckets of the last backward that reduced, in the order of their launch: one until the first

@@ -230,6 +230,7 @@ static void buffers(struct context *c)
     for (int keep = 0; keep < 2; ++keep) {
         struct ranks ranks;
         struct dp_tensor out[2 * DP_MAX_IO];
+        struct dp_error err = {0};
         case_release(c);
         case_note(c, "keep %d", keep);
         struct dp_group *group = open_group(c, 2);
@@ -242,6 +243,7 @@ static void buffers(struct context *c)
         ranks_write(c, &ranks, 1, 2, false, 20);
         ranks_pass(c, &ranks, &batch);
         counters_are(c, &ranks, keep ? (double[]){11, 21} : (double[]){11, 11});
+        expect(c, dp_ddp_compare(ranks.ddp, &err) == 0, "%s", err.text); /* without buffers */
         ranks_write(c, &ranks, 1, 2, false, 50);
         dp_ddp_grad_mode(ranks.ddp, false);
         ranks_forward(c, &ranks, &batch, NULL, out); /* the one before had gradients */
