@@ -126,7 +126,7 @@ static int ddp_prepare(struct session *session, int k, struct dp_error *err)
         for (int p = 0; status == 0 && p < session->n_params; ++p) {
             struct dp_ddp_param param;
 
-            status = dp_ddp_param(session->ddp, r, p, &param, err);
+            status = dp_ddp_param(session->ddp, r, session->at[p], &param, err);
             if (status == 0)
                 status = dp_tensor_write(&param.value, session->value[k][p], err);
         }
@@ -190,7 +190,7 @@ static int ddp_read(struct session *session, struct dp_error *err)
     for (int p = 0; status == 0 && p < session->n_params; ++p) {
         struct dp_ddp_param param;
 
-        if ((status = dp_ddp_param(session->ddp, 0, p, &param, err)) ||
+        if ((status = dp_ddp_param(session->ddp, 0, session->at[p], &param, err)) ||
             (status = dp_tensor_read(session->updated[p], &param.value, err)))
             return status;
         for (size_t i = 0; i < dp_tensor_count(&param.value) && !*param.has_grad; ++i)

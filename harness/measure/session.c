@@ -63,19 +63,31 @@ static int open_values(struct session *s, const struct workload_set *set, struct
     return 0;
 }
 
+static void leave_out_buffers(struct session *s, int n)
+{
+    for (int p = 0; p < n; ++p)
+        if (!s->param[p]->buffer) {
+            s->param[s->n_params] = s->param[p];
+            s->at[s->n_params++] = p;
+        }
+}
+
 static int open_modules(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
-    int status;
+    int status, n;
 
     if ((status = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss_module, err)) ||
         (status = s->kind->open(s, config, err)) ||
         (status = dp_run_open(s->group, &s->run, err)) ||
         (status = dp_sgd_open(s->top, (float)VERIFY_LEARNING_RATE, 0, 0, &s->sgd, err)))
         return status;
-    s->n_params = dp_module_params(s->top, s->param, SESSION_PARAMS);
-    if (s->n_params < 0)
-        return dp_fail(err, s->n_params, "no memory for a list of %s's parameters",
-                       s->workload->name);
+    n = dp_module_params(s->top, s->param, SESSION_PARAMS);
+    if (n < 0)
+        return dp_fail(err, n, "no memory for a list of %s's parameters", s->workload->name);
+    if (n > SESSION_PARAMS)
+        return dp_fail(err, DP_EINVAL, "%s has %d parameters and buffers, at most %d are allowed",
+                       s->workload->name, n, SESSION_PARAMS);
+    leave_out_buffers(s, n);
     if (s->n_params != (int)workload_n_params(s->workload))
         return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu", s->workload->name,
                        s->n_params, workload_n_params(s->workload));

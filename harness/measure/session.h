@@ -40,8 +40,9 @@ struct session {
     struct dp_sgd *sgd;
     struct probe probe;
     struct dp_trace trace;
-    int n_params;
+    int n_params; /* without buffers: nothing is learned in them, and no output depends on them */
     struct dp_param *param[SESSION_PARAMS];
+    int at[SESSION_PARAMS]; /* the place of each in the list that has buffers, too */
     struct dp_tensor input[SESSION_SETS], upstream[SESSION_SETS];
     float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
     struct dp_ddp *ddp;                         /* NULL: no ranks */

@@ -49,7 +49,7 @@ static int digest_rank(struct session *s, int r, uint64_t *digest, struct dp_err
 {
     for (int p = 0; p < s->n_params; ++p) {
         struct dp_ddp_param param;
-        int status = dp_ddp_param(s->ddp, r, p, &param, err);
+        int status = dp_ddp_param(s->ddp, r, s->at[p], &param, err);
 
         if (status)
             return status;
