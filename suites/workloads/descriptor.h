@@ -32,6 +32,7 @@ struct workload_descriptor {
     bool straight; /* nothing between the layers of the chain */
     bool table;    /* rows are numbers, of a table that stays on the host */
     bool inside;   /* a part of it is wrapped, which `add` says: workload_wrap_last */
+    bool shards;   /* what a row gives depends on the other rows of its shard: batch norm */
     bool peer;     /* scripts/compare-pytorch has it; all its modules have a twin there */
 
     /* Not of chains. Multiplications of a row in the products of a step: forward, weight gradient,
@@ -54,13 +55,17 @@ struct workload_descriptor {
  * it does nothing. */
 void workload_add_linear(struct workload_parts *parts, size_t in, size_t out);
 void workload_add_relu(struct workload_parts *parts);
+/* 3 x 3 */
 void workload_add_conv(struct workload_parts *parts, size_t in, size_t out, size_t stride,
-                       size_t padding);               /* 3 x 3, with bias */
-void workload_add_pool(struct workload_parts *parts); /* 2 x 2 */
+                       size_t padding, bool bias);
+void workload_add_norm(struct workload_parts *parts, size_t channels); /* with PyTorch's defaults */
+void workload_add_pool(struct workload_parts *parts);                  /* 2 x 2 */
 void workload_add_view(struct workload_parts *parts, int ndim, const size_t dim[]); /* 0: flat */
 void workload_add_recurrent(struct workload_parts *parts, bool lstm); /* 8 x 8 to 128, to 10 */
 void workload_add_capsule(struct workload_parts *parts, const struct dp_capsule_config *config);
 void workload_add_table(struct workload_parts *parts, size_t rows, size_t width); /* and a move */
+/* The input of the last n parts, which become one, is added to their output. */
+void workload_skip_last(struct workload_parts *parts, int n);
 /* What a user wraps is the part that was added last. */
 void workload_wrap_last(struct workload_parts *parts);
 

@@ -58,12 +58,18 @@ void workload_add_relu(struct workload_parts *p)
 }
 
 void workload_add_conv(struct workload_parts *p, size_t in, size_t out, size_t stride,
-                       size_t padding)
+                       size_t padding, bool bias)
 {
     const struct dp_window window = {{3, 3}, {stride, stride}, {padding, padding}};
 
-    if (opens(p, "conv %zu %zu %zu %zu\n", in, out, stride, padding))
-        add(p, dp_conv2d(p->group, in, out, &window, true, next(p), p->err));
+    if (opens(p, "conv %zu %zu %zu %zu %d\n", in, out, stride, padding, bias))
+        add(p, dp_conv2d(p->group, in, out, &window, bias, next(p), p->err));
+}
+
+void workload_add_norm(struct workload_parts *p, size_t channels)
+{
+    if (opens(p, "norm %zu\n", channels))
+        add(p, dp_batch_norm(p->group, channels, 1e-5, 0.1, next(p), p->err));
 }
 
 void workload_add_pool(struct workload_parts *p)
@@ -109,6 +115,24 @@ void workload_add_table(struct workload_parts *p, size_t rows, size_t width)
         add(p, dp_to(p->group, p->slot, next(p), p->err));
 }
 
+void workload_skip_last(struct workload_parts *p, int n)
+{
+    struct dp_module **first = &p->module[p->n - n], *body = NULL, *whole = NULL;
+
+    if (!opens(p, "skip %d\n", n))
+        return;
+    p->status = dp_sequential(p->group, first, n, &body, p->err);
+    if (p->status == 0)
+        p->status = dp_residual(p->group, body, &whole, p->err);
+    dp_module_close(body);
+    if (p->status != 0)
+        return;
+    for (int i = 0; i < n; ++i)
+        dp_module_close(first[i]);
+    p->n -= n - 1;
+    *first = whole;
+}
+
 /* What wrap makes of the last child in its place. */
 void workload_wrap_last(struct workload_parts *p)
 {
@@ -143,6 +167,8 @@ int workload_describe(const struct workload *workload, FILE *out)
     for (size_t i = 0; i < workload->n_sizes; ++i)
         fprintf(out, " %zu", workload->size[i]);
     fprintf(out, "\nkind %s\n", is->chain ? "chain" : "model");
+    if (is->shards)
+        fprintf(out, "shards\n");
     if (is->exact)
         fprintf(out, "exact %d %.17g %.17g\n", is->wide_bits, is->growth.results, is->growth.terms);
     for (size_t i = 0; !is->chain && i < workload_n_params(workload); ++i)

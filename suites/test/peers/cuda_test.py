@@ -19,7 +19,7 @@ from lockstep_peers.workloads import Workload, workload_of
 
 FOLDER, EXAMPLE, REPORTER = (sys.argv + ["", "", ""])[1:4]
 
-TUTORIAL = Workload("", "tutorial", [5, 2], True, None, [], [])
+TUTORIAL = Workload("", "tutorial", [5, 2], True, False, None, [], [])
 STUB = """class version:
     cuda = {cuda!r}
 __version__ = "9.9"

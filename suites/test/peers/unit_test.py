@@ -19,7 +19,7 @@ from lockstep_peers import figures, limits, printed
 from lockstep_peers.launch import arms_of, blame
 from lockstep_peers.meeting import Meeting
 from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, is_steady
-from lockstep_peers.workloads import Law, Workload, parse, shards_of
+from lockstep_peers.workloads import Law, Workload, build, parse, shards_of
 
 
 def example() -> dict:
@@ -158,14 +158,20 @@ class Rules(unittest.TestCase):
         found = parse("workload cnn\nsizes 64 10\nkind model\nexact 14 40 1\nlaw 288 3 1 0.5\n"
                       "modules\nview 1 8 8\nrelu\n")
         self.assertEqual(found._replace(text=""), Workload(
-            "", "cnn", [64, 10], False, (14, 40.0, 1.0), [Law(288, 3, 1, 0.5)],
+            "", "cnn", [64, 10], False, False, (14, 40.0, 1.0), [Law(288, 3, 1, 0.5)],
             [("view", [1, 8, 8]), ("relu", [])]))
+        self.assertTrue(parse(found.text.replace("exact", "shards\nexact")).shards)
         chain = parse(f"workload {limits.MLP}\nsizes 1024 1024\nkind chain\nmodules\nlinear 1024 1024\n")
         self.assertTrue(chain.chain and chain.exact is None and chain.laws == [])
 
+    def test_a_skip_takes_what_is_before_it(self) -> None:
+        found = parse("workload x\nsizes 1 1\nkind model\nmodules\nrelu\nconv 1\nconv 2\nskip 2\nskip 1\npool\n")
+        kinds = {"relu": lambda: "r", "conv": lambda n: n, "pool": lambda: "p"}
+        self.assertEqual(build(found, kinds, lambda made: made), ["r", [[1, 2]], "p"])
+
     def test_arms_of_models(self) -> None:
         """Bare products and lockstep's DDP are for chains of linear layers."""
-        model, chain = (Workload("", name, [64, 10], name != "cnn", None, [], [])
+        model, chain = (Workload("", name, [64, 10], name != "cnn", False, None, [], [])
                         for name in ("cnn", limits.MLP))
         self.assertEqual({arm.mode for arm in arms_of(model, 2)}, {"dp", "ddp", "plain"})
         self.assertNotIn(limits.RANKS2, arms_of(model, 2))
@@ -176,7 +182,7 @@ class Rules(unittest.TestCase):
 
     def test_every_arm_once(self) -> None:
         for devices in (1, 2, 5):
-            arms = arms_of(Workload("", "tutorial", [5, 2], True, None, [], []), devices)
+            arms = arms_of(Workload("", "tutorial", [5, 2], True, False, None, [], []), devices)
             self.assertEqual(len(set(arms)), len(arms))
             self.assertEqual(len(arms), 5 if devices == 1 else 7)
 

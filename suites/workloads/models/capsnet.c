@@ -9,9 +9,9 @@ static void add(struct workload_parts *parts, const struct workload *workload)
 
     (void)workload;
     workload_add_view(parts, 3, (const size_t[]){1, 8, 8});
-    workload_add_conv(parts, 1, 32, 1, 0);
+    workload_add_conv(parts, 1, 32, 1, 0, true);
     workload_add_relu(parts);
-    workload_add_conv(parts, 32, 64, 2, 0);
+    workload_add_conv(parts, 32, 64, 2, 0, true);
     workload_add_view(parts, 2, (const size_t[]){32, 8});
     workload_add_capsule(parts, &config);
     workload_add_view(parts, 0, NULL);

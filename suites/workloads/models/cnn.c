@@ -6,9 +6,9 @@ static void add(struct workload_parts *parts, const struct workload *workload)
 {
     (void)workload;
     workload_add_view(parts, 3, (const size_t[]){1, 8, 8});
-    workload_add_conv(parts, 1, 32, 1, 1);
+    workload_add_conv(parts, 1, 32, 1, 1, true);
     workload_add_relu(parts);
-    workload_add_conv(parts, 32, 64, 1, 1);
+    workload_add_conv(parts, 32, 64, 1, 1, true);
     workload_add_relu(parts);
     workload_add_pool(parts);
     workload_add_view(parts, 0, NULL);

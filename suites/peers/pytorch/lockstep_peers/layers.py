@@ -6,11 +6,14 @@ along (near.py).
 """
 from __future__ import annotations
 
+from functools import partial
 from typing import Iterator
 
 import numpy as np
 
-from .near import Near, Sums, each, exactly, gamma, one_minus, plus, sigmoid, sum_of, tanh, times
+from .near import (FUNCTION, Near, Sums, U, carried, each, exactly, function, gamma, minus, one_minus, plus,
+                   sigmoid, sum_of, tanh, times)
+from .workloads import Workload, build
 
 TAPS = [(kh, kw) for kh in range(3) for kw in range(3)]
 
@@ -84,9 +87,9 @@ class Conv:
 
     wanted = True
 
-    def __init__(self, own: Parameters, into: int, out: int, stride: int, padding: int):
+    def __init__(self, own: Parameters, into: int, out: int, stride: int, padding: int, bias: int):
         weight, self.of_weight = own.take()
-        self.bias, self.of_bias = own.take()
+        self.bias, self.of_bias = own.take() if bias else (None, None)
         self.weight, self.stride, self.padding = weight.reshape(out, into * 9), stride, padding
 
     def columns(self, x: np.ndarray) -> np.ndarray:
@@ -112,21 +115,86 @@ class Conv:
         self.shape = x.v.shape
         self.side = (x.v.shape[2] + 2 * self.padding - 3) // self.stride + 1
         self.x = each(self.columns, x)
-        y = sum_of([(self.x, self.weight.T)], self.bias)
+        y = sum_of([(self.x, self.weight.T)], *([] if self.bias is None else [self.bias]))
         return each(lambda v: v.reshape(len(x.v), self.side, self.side, -1).transpose(0, 3, 1, 2), y)
 
     def backward(self, g: Near) -> Near:
         g = each(lambda v: v.transpose(0, 2, 3, 1).reshape(-1, v.shape[1]), g)
         self.of_weight.add(g, self.x)
-        self.of_bias.add(g, ones(len(g.v), g))
+        if self.of_bias:
+            self.of_bias.add(g, ones(len(g.v), g))
         if not self.wanted:
             return None
         if g.e is None:
             return Near(self.images(g.v @ self.weight), None)
         # The bound of one sum of all that meets in a place, not of sums of sums.
         size, moved = (self.images(part @ np.abs(self.weight)) for part in (np.abs(g.v), g.e))
-        rounding = gamma(len(self.weight) * 9 + 1)
+        terms = (self.weight != 0).reshape(len(self.weight), -1, 9).sum(axis=(0, 2))
+        rounding = gamma(terms + 1).reshape(-1, 1, 1)
         return Near(self.images(g.v @ self.weight), moved + rounding * (size + moved))
+
+
+class Norm:
+    """Batch norm of [N, C, H, W]. PyTorch adds a channel up in double (acc_type of its CPU kernels), so
+    means of rows move by the mean of what the rows move; all else is a few roundings to float."""
+
+    wanted = True
+    EPS = 1e-5
+
+    def __init__(self, own: Parameters, channels: int):
+        (weight, self.of_weight), (bias, self.of_bias) = own.take(), own.take()
+        self.weight, self.bias = (exactly(value.reshape(1, -1, 1, 1)) for value in (weight, bias))
+
+    def mean(self, x: Near) -> Near:
+        """Over a channel, as a float."""
+        v, e = (part.mean(axis=(0, 2, 3), keepdims=True) for part in x)
+        slack = 2.0**-52 * x.v[:, 0].size * (np.abs(x.v) + x.e).mean(axis=(0, 2, 3), keepdims=True)
+        return Near(v, e + slack + U * (np.abs(v) + e))
+
+    def forward(self, x: Near) -> Near:
+        self.average = self.mean(x)
+        self.apart = minus(x, self.average)
+        square = self.mean(Near(self.apart.v**2, (2 * np.abs(self.apart.v) + self.apart.e) * self.apart.e))
+        least = square.v + self.EPS - square.e
+        if not (least > 0).all():
+            raise ValueError("a channel whose deviation may be 0 has no bound")
+        v = 1 / np.sqrt(square.v + self.EPS)
+        self.invstd = function(v, 0.5 / least**1.5, 0.0, square.e)
+        self.factor = times(self.invstd, self.weight)
+        y = self.apart.v * self.factor.v + self.bias.v
+        moved = carried(Near(self.apart.v, x.e + self.average.e), self.factor)
+        size = (np.abs(x.v) + np.abs(self.average.v)) * np.abs(self.factor.v) + np.abs(self.bias.v)
+        return Near(y, moved + gamma(6) * (size + moved))  # x factor + (bias - mean factor)
+
+    def backward(self, g: Near) -> Near:
+        hat = times(self.apart, self.invstd)
+        product = Near(g.v * hat.v, carried(g, hat))
+        n = g.v[:, 0].size
+        shift, slope = self.mean(g), self.mean(product)
+        for sums, mean in ((self.of_weight, slope), (self.of_bias, shift)):
+            sums.total(n * mean.v.ravel(), n * mean.e.ravel())
+        share = times(hat, slope)
+        share = Near(share.v, share.e + FUNCTION * (np.abs(share.v) + share.e))
+        return times(self.factor, minus(minus(g, shift), share))
+
+
+class Residual:
+    """The input of some layers is added to their output."""
+
+    def __init__(self, layers: list):
+        self.layers = layers
+
+    def forward(self, x: Near) -> Near:
+        y = x
+        for layer in self.layers:
+            y = layer.forward(y)
+        return plus(x, y)
+
+    def backward(self, g: Near) -> Near:
+        below = g
+        for layer in reversed(self.layers):
+            below = layer.backward(below)
+        return plus(g, below)
 
 
 class Pool:
@@ -206,15 +274,16 @@ class Lstm:
         return Near(*(np.concatenate(parts, axis=1) for parts in zip(*sums))), times(dc, f)
 
 
-KINDS = {"view": View, "relu": Relu, "linear": Linear, "conv": Conv, "pool": Pool, "lstm": Lstm}
+KINDS = {"view": View, "relu": Relu, "linear": Linear, "conv": Conv, "pool": Pool, "lstm": Lstm,
+         "norm": Norm}
 
 
 class Model:
     """A sequence. Nobody wants the gradient of its input."""
 
-    def __init__(self, modules: list[tuple[str, list[int]]], values: list[np.ndarray]):
+    def __init__(self, workload: Workload, values: list[np.ndarray]):
         own = Parameters(values)
-        self.layers = [KINDS[kind](own, *sizes) for kind, sizes in modules]
+        self.layers = build(workload, {kind: partial(of, own) for kind, of in KINDS.items()}, Residual)
         self.sums = own.sums
         self.first = next(i for i, layer in enumerate(self.layers) if hasattr(layer, "wanted"))
         self.layers[self.first].wanted = False

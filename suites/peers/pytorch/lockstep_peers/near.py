@@ -20,9 +20,10 @@ class Near(NamedTuple):
     e: np.ndarray | None
 
 
-def gamma(n: float) -> float:
-    if not n * U < 0.125:
-        raise ValueError(f"sums of {n:g} terms are too long for a bound on rounding")
+def gamma(n):
+    """Of a number, or of an array of them."""
+    if not np.max(n) * U < 0.125:
+        raise ValueError(f"sums of {np.max(n):g} terms are too long for a bound on rounding")
     return n * U / (1 - n * U)
 
 
@@ -43,6 +44,10 @@ def plus(a: Near, b: Near) -> Near:
     if a.e is None or b.e is None:
         return Near(a.v + b.v, None)
     return rounded(a.v + b.v, a.e + b.e)
+
+
+def minus(a: Near, b: Near) -> Near:
+    return plus(a, Near(-b.v, b.e))
 
 
 def carried(a: Near, b: Near) -> np.ndarray:
@@ -75,16 +80,23 @@ def sigmoid(a: Near) -> Near:
     return function(s, s * (1 - s), 0.1, a.e)
 
 
+def is_whole(x: Near, w: np.ndarray) -> bool:
+    return not x.e.any() and all((part == np.round(part)).all() for part in (x.v, w))
+
+
 def sum_of(products: list[tuple[Near, np.ndarray]], *exact: np.ndarray) -> Near:
-    """One sum, in any order, of x w over the products, w [K, M] exact, and of exact terms."""
+    """One sum, in any order, of x w over the products, w [K, M] exact, and of exact terms. A weight
+    of 0 rounds nothing, and sums of whole numbers do not while those of |terms| are below 2^24."""
     value = sum(x.v @ w for x, w in products) + sum(exact)
     if products[0][0].e is None:
         return Near(value, None)
-    size, moved, terms = 0.0, 0.0, len(exact)
+    size, moved, terms, whole = 0.0, 0.0, len(exact), True
     for x, w in products:
         size, moved = size + np.abs(x.v) @ np.abs(w), moved + x.e @ np.abs(w)
-        terms += len(w)
+        terms, whole = terms + (w != 0).sum(axis=0), whole and is_whole(x, w)
     size = size + sum(np.abs(term) for term in exact)
+    if whole and all((term == np.round(term)).all() for term in exact) and np.max(size) < 2.0**24:
+        return exactly(value)
     return Near(value, moved + gamma(terms + 1) * (size + moved))
 
 
@@ -105,3 +117,9 @@ class Sums:
         moved = (sizes[0].T @ b.e + a.e.T @ (sizes[1] + b.e)).ravel()
         self.moved = self.moved + moved
         self.size = self.size + (sizes[0].T @ sizes[1]).ravel() + moved
+
+    def total(self, v: np.ndarray, e: np.ndarray) -> None:
+        """What a layer has added up itself, and has rounded a few times."""
+        self.value, self.terms = self.value + v, self.terms + 8
+        self.moved = self.moved + e
+        self.size = self.size + np.abs(v) + e

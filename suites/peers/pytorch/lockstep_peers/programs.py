@@ -18,7 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from .data import LEARNING_RATE, SETS, Data
 from .devices import device_of
-from .workloads import Workload, parse, shards_of
+from .workloads import Workload, build, parse, shards_of
 
 
 class Wrong(Exception):
@@ -35,19 +35,32 @@ class Lstm(nn.LSTM):
         return super().forward(x)[0][:, -1]
 
 
+class Residual(nn.Module):
+    """The input of some modules is added to their output."""
+
+    def __init__(self, modules: list[nn.Module]) -> None:
+        super().__init__()
+        self.body = nn.Sequential(*modules)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.body(x)
+
+
 # By the kinds that `lockstep workload` prints. Looked up when called: faults_test.py replaces some.
 KINDS = {
     "view": lambda *shape: nn.Unflatten(1, shape) if shape else nn.Flatten(),
     "linear": lambda into, out: nn.Linear(into, out),
     "relu": lambda: nn.ReLU(),
-    "conv": lambda into, out, stride, padding: nn.Conv2d(into, out, 3, stride, padding),
+    "conv": lambda into, out, stride, padding, bias: nn.Conv2d(into, out, 3, stride, padding,
+                                                               bias=bool(bias)),
+    "norm": lambda channels: nn.BatchNorm2d(channels),
     "pool": lambda: nn.MaxPool2d(2),
     "lstm": lambda features, hidden: Lstm(features, hidden),
 }
 
 
 def model_of(workload: Workload) -> nn.Module:
-    return nn.Sequential(*(KINDS[kind](*sizes) for kind, sizes in workload.modules))
+    return nn.Sequential(*build(workload, KINDS, Residual))
 
 
 def gamma(n: float) -> float:
@@ -69,8 +82,10 @@ class Expected:
 
     def __init__(self, saved: Any, index: int, part: slice, ranks: int, device: torch.device,
                  shapes: list[torch.Size]):
+        alone = ranks == 1 and f"alone{index}.outputs" in saved.files
+
         def get(name: str) -> np.ndarray:
-            return saved[f"set{index}.{name}"]
+            return saved[f"{'alone' if alone else 'set'}{index}.{name}"]
 
         def of_parameters(name: str) -> list[torch.Tensor]:
             return [torch.from_numpy(get(f"{name}{i}")).view(shape) for i, shape in enumerate(shapes)]

@@ -18,9 +18,9 @@ ROWS = 128  # at a time, but of chains: a convolution's columns of them in float
 
 def step(data: Data, x: np.ndarray, upstream: np.ndarray) -> tuple[Near, list[Sums]]:
     """Outputs, and gradients of sum(outputs * upstream), of some rows."""
-    model = Model(data.workload.modules, data.parameters())
+    model = Model(data.workload, data.parameters())
     begin = exactly if data.workload.exact is None else lambda v: Near(v, None)
-    at_once = max(1, len(x)) if data.workload.chain else ROWS
+    at_once = max(1, len(x)) if data.workload.chain or data.workload.shards else ROWS
     outputs = []
     for first in range(0, len(x), at_once):
         part = slice(first, first + at_once)
@@ -71,15 +71,21 @@ def whole_batch(data: Data, rows: int, devices: int) -> dict[str, np.ndarray]:
         found[f"updated{i}"] = updated if near else exact(updated, "an update")
         if near:
             found[f"bound{i}"] = bounds_of(sums, devices)
+            if found[f"bound{i}"].max() > abs(grad).max() / 8:
+                raise ValueError(f"{data.workload.name} rounds, and over {rows} rows by more than an "
+                                 "eighth of its largest gradient: use a smaller batch")
         if near or devices & (devices - 1):
             found[f"size{i}"] = sum(abs(one.value) for one in sums)
     return found
 
 
 def write(path: str, workload: Workload, rows: int, seed: int, devices: int) -> None:
+    """Where rows depend on their shard, also what the plain program must leave."""
     found = {}
-    for index in range(SETS):
-        values = whole_batch(Data(workload, seed, index, rows), rows, devices)
-        found.update({f"set{index}.{name}": array for name, array in values.items()})
+    splits = {"set": devices, "alone": 1} if workload.shards and devices > 1 else {"set": devices}
+    for name, parts in splits.items():
+        for index in range(SETS):
+            values = whole_batch(Data(workload, seed, index, rows), rows, parts)
+            found.update({f"{name}{index}.{key}": array for key, array in values.items()})
     with open(path, "wb") as file:
         np.savez(file, **found)

@@ -24,9 +24,11 @@ class Workload(NamedTuple):
     name: str
     sizes: list[int]  # widths; of what is no chain the first and the last
     chain: bool  # of linear layers
+    shards: bool  # what a row gives depends on the other rows of its shard
     exact: tuple[int, float, float] | None  # bits of its widest numbers, and how its sums grow
     laws: list[Law]  # of each parameter of what is no chain
-    modules: list[tuple[str, list[int]]]  # kind and sizes, in order
+    # Kind and sizes, in order; "skip" n: the last n become one, whose input is added to its output.
+    modules: list[tuple[str, list[int]]]
 
 
 def parse(text: str) -> Workload:
@@ -43,10 +45,21 @@ def parse(text: str) -> Workload:
             facts[key] = words
     exact = facts.get("exact")
     return Workload(text, facts["workload"][0], [int(size) for size in facts["sizes"]],
-                    facts["kind"] == ["chain"],
+                    facts["kind"] == ["chain"], "shards" in facts,
                     (int(exact[0]), float(exact[1]), float(exact[2])) if exact else None, laws,
                     [(kind, [int(size) for size in sizes])
                      for kind, *sizes in (line.split() for line in lines)])
+
+
+def build(workload: Workload, kinds: dict, residual) -> list:
+    """Of each module what kinds makes of its sizes, and residual of a list of them."""
+    made: list = []
+    for kind, sizes in workload.modules:
+        if kind == "skip":
+            made[-sizes[0]:] = [residual(made[-sizes[0]:])]
+        else:
+            made.append(kinds[kind](*sizes))
+    return made
 
 
 def run(lockstep: str, *arguments: str) -> str:
