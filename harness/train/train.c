@@ -9,6 +9,7 @@
 
 #include "command/backend.h"
 #include "command/command.h"
+#include "descriptor.h"
 #include "files/stop.h"
 #include "files/text_out.h"
 #include "files/weights.h"
@@ -171,6 +172,11 @@ static int check_files(struct session *s)
     size_t rows;
     int status = dataset_part(&s->data, &rows, &err);
 
+    if (status == 0 && s->compares && s->model.workload.is->shards)
+        status = dp_fail(&err, DP_EINVAL,
+                         "--against: what %s gives for a row depends on the rows of its shard, so "
+                         "trainings on other devices differ by more than rounding",
+                         s->model.name);
     if (status == 0)
         status = train_model_fits(&s->model, s->group, o->momentum, &err);
     if (status == 0 && (is_same_file(o->save, o->data) || is_same_file(o->save, o->out)))

@@ -53,14 +53,16 @@ static void put_set(struct verify *v, const struct workload *workload,
         for (size_t i = 0; i < d->param[p].n; ++i)
             d->param[p].value[i] = workload_value(workload, set, p, i);
     for (size_t r = 0; r < v->patterns; ++r) {
+        const size_t kind = r % v->kinds;
+
         for (size_t i = 0; i < in; ++i)
             d->input[r * in + i] =
-                workload->is->table ? workload_number(set, r) : workload_input(set, r, i);
+                workload->is->table ? workload_number(set, kind) : workload_input(set, kind, i);
         for (size_t i = 0; i < width; ++i)
-            d->upstream[r * width + i] = workload_upstream(set, r, i);
+            d->upstream[r * width + i] = workload_upstream(set, kind, i);
     }
     for (size_t n = 0; n < v->rows; ++n)
-        v->weight[workload_pattern(set, n)] += workload_scale(set, n);
+        v->weight[verify_place(v, n)] += workload_scale(set, n);
 }
 
 static void put(double to[], const float from[], size_t n)
@@ -190,11 +192,18 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     return -1;
 }
 
+static int fill_checked(struct verify *v, const struct workload_set *set, struct text_error *why)
+{
+    if (fill(v, &v->workload, set, why))
+        return -1;
+    if (v->probe)
+        return check_finite(v, &v->workload, why);
+    return v->dense->exact ? check_limits(v, why) : check_bounds(v, &v->workload, why);
+}
+
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct text_error *why)
 {
-    int status;
-
     if (open_arrays(v, workload)) {
         snprintf(why->text, sizeof why->text, "out of memory for the reference");
         return -1;
@@ -205,12 +214,23 @@ int verify_dense_open(struct verify *v, const struct workload *workload,
         snprintf(why->text, sizeof why->text, "%s is verified with math f32 only", workload->name);
         return -1;
     }
-    status = fill(v, workload, set, why);
-    if (status == 0)
-        status = v->probe          ? check_finite(v, workload, why)
-                 : v->dense->exact ? check_limits(v, why)
-                                   : check_bounds(v, workload, why);
-    return status;
+    return fill_checked(v, set, why);
+}
+
+static void clear(struct dense_array *array)
+{
+    memset(array->value, 0, array->n * sizeof *array->value);
+    memset(array->bound, 0, array->n * sizeof *array->bound);
+}
+
+int verify_dense_again(struct verify *v, const struct workload_set *set, struct text_error *why)
+{
+    memset(v->weight, 0, v->patterns * sizeof *v->weight);
+    clear(&v->dense->output);
+    for (int p = 0; p < DENSE_PARAMS; ++p)
+        clear(&v->dense->grad[p]);
+    put_set(v, &v->workload, set);
+    return fill_checked(v, set, why);
 }
 
 int verify_dense_given(const struct workload *workload, const struct dense_numbers *numbers,
@@ -220,7 +240,8 @@ int verify_dense_given(const struct workload *workload, const struct dense_numbe
     int status = -1;
 
     if (v) {
-        v->rows = v->patterns = numbers->rows;
+        v->workload = *workload;
+        v->rows = v->patterns = v->kinds = numbers->rows;
         status = open_arrays(v, workload);
     }
     if (status == 0) {
@@ -343,7 +364,7 @@ int verify_dense_check(const struct verify *v, const struct verify_step *step,
     int status = 0;
 
     for (size_t n = 0; n < v->rows && status == 0; ++n) {
-        const size_t at = workload_pattern(&v->set, n) * width;
+        const size_t at = verify_place(v, n) * width;
 
         found->values += width;
         status = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,

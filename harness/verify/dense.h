@@ -35,6 +35,8 @@ verify_fill_fn verify_cnn_probe; /* cnn_probe.c */
 
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct text_error *why);
+/* Of one whose rows depend on their shard, once the split is another. */
+int verify_dense_again(struct verify *v, const struct workload_set *set, struct text_error *why);
 /* Of an exact model, a step on other whole numbers than a set's: parameters, inputs and factors of
  * the outputs. 0, or -1 where memory is short. */
 struct dense_numbers {

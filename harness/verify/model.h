@@ -17,7 +17,10 @@ struct verify_layer {
 };
 
 struct verify {
-    size_t rows, devices, patterns, layers;
+    struct workload workload;
+    size_t rows, devices, layers;
+    size_t kinds;         /* of rows: the patterns of the set */
+    size_t patterns;      /* kinds; where rows depend on their shard, kinds of each device */
     bool straight;        /* no ReLU between the layers */
     double operand_limit; /* integers up to it are exact as operands of a matrix product */
     struct verify_layer layer[WORKLOAD_MAX_SIZES];
@@ -34,6 +37,10 @@ struct verify {
     double *output_error; /* the probe of a chain: the bounds of output */
 };
 
+/* Who has row n, by the split of the mode. */
+size_t verify_shard(const struct verify *v, size_t n);
+/* Which of the patterns row n is. */
+size_t verify_place(const struct verify *v, size_t n);
 /* rows x columns zeros; NULL: memory is short. */
 double *verify_numbers(size_t rows, size_t columns);
 

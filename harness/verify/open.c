@@ -26,6 +26,22 @@ static void say(struct text_error *why, const char *what, size_t layer, double b
              what, layer, bound, limit);
 }
 
+size_t verify_shard(const struct verify *v, size_t n)
+{
+    const size_t least = v->rows / v->devices, longer = v->rows % v->devices;
+
+    if (!v->ranks)
+        return n / ((v->rows + v->devices - 1) / v->devices);
+    return n < longer * (least + 1) ? n / (least + 1) : longer + (n - longer * (least + 1)) / least;
+}
+
+size_t verify_place(const struct verify *v, size_t n)
+{
+    const size_t shard = v->patterns > v->kinds ? verify_shard(v, n) : 0;
+
+    return shard * v->kinds + workload_pattern(&v->set, n);
+}
+
 double *verify_numbers(size_t rows, size_t columns)
 {
     return calloc(rows * columns + 1, sizeof(double));
@@ -264,7 +280,9 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->probe = workload_is_probe(set);
         v->operands = operand_error(math);
         v->divisor = 1;
-        v->patterns = workload_patterns(set, rows);
+        v->workload = *workload;
+        v->kinds = workload_patterns(set, rows);
+        v->patterns = workload->is->shards ? v->kinds * devices : v->kinds;
         status = 0;
     }
     if (status == 0 && !workload_is_chain(workload)) {

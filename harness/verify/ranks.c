@@ -95,9 +95,13 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
                  bound, FLOAT_LIMIT);
         return -1;
     }
+    verify->ranks = true;
+    /* Both splits are one where every rank has as many rows. */
+    if (verify->patterns > verify->kinds && verify->rows % ranks != 0 &&
+        verify_dense_again(verify, set, why))
+        return -1;
     if (d)
         divide(d, ranks);
-    verify->ranks = true;
     verify->divisor = ranks;
     return exact ? sum_losses(verify, set, why) : 0;
 }

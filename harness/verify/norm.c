@@ -1,0 +1,126 @@
+/* verify/norm.c: batch norm in numbers with bounds. */
+#include "verify/norm.h"
+
+#include <math.h>
+
+static const double D = 0x1p-53;   /* one double rounding of a number of size 1 */
+static const double FEW = 0x1p-49; /* a handful of them */
+
+/* In double: what the operands carry, and a few roundings. */
+static struct near times(struct near a, struct near b)
+{
+    const double size = (fabs(a.v) + a.e) * (fabs(b.v) + b.e);
+
+    return (struct near){a.v * b.v, size - fabs(a.v * b.v) + FEW * size};
+}
+
+static struct near plus(struct near a, struct near b)
+{
+    const double size = fabs(a.v) + a.e + fabs(b.v) + b.e;
+
+    return (struct near){a.v + b.v, a.e + b.e + FEW * size};
+}
+
+static struct near minus(struct near a, struct near b)
+{
+    return plus(a, (struct near){-b.v, b.e});
+}
+
+/* To float. */
+static struct near rounded(struct near a)
+{
+    return (struct near){a.v, a.e + NEAR_U * (fabs(a.v) + a.e)};
+}
+
+void norm_add_mean(struct norm *norm, double times, struct near x)
+{
+    norm->n += times;
+    norm->mean.v += times * x.v;
+    norm->mean.e += times * x.e;
+    norm->sum_size += times * (fabs(x.v) + x.e);
+}
+
+/* A mean moves by the mean of what its values move, and by what its sum rounds. */
+void norm_end_mean(struct norm *norm)
+{
+    norm->mean.v /= norm->n;
+    norm->mean.e = (norm->mean.e + (norm->n + 8) * D * norm->sum_size) / norm->n;
+    norm->sum_size = 0;
+}
+
+/* With d the difference from the mean and m how far it is away, d^2 is 2 |d| m + m^2 away. */
+void norm_add_variance(struct norm *norm, double times, struct near x)
+{
+    const struct near d = minus(x, norm->mean);
+
+    norm->invstd.v += times * d.v * d.v;
+    norm->invstd.e += times * (2 * fabs(d.v) + d.e) * d.e;
+}
+
+/* 1 / sqrt falls, and ever slower: it is farthest away where the variance is least. */
+void norm_end_variance(struct norm *norm, double eps)
+{
+    const double variance = norm->invstd.v / norm->n + eps;
+    const double away =
+        (norm->invstd.e + (norm->n + 8) * D * (norm->invstd.v + norm->invstd.e)) / norm->n;
+    const double v = 1 / sqrt(variance);
+
+    norm->invstd.v = v;
+    norm->invstd.e =
+        variance > away ? 1 / sqrt(variance - away) - v + FEW / sqrt(variance - away) : INFINITY;
+}
+
+struct near norm_forward(const struct norm *norm, struct near x)
+{
+    const struct near factor = times(norm->invstd, (struct near){norm->weight, 0});
+
+    return rounded(plus(times(minus(x, norm->mean), factor), (struct near){norm->bias, 0}));
+}
+
+/* Backward has mean and 1 / deviation as floats. */
+static struct near normalised(const struct norm *norm, struct near x)
+{
+    return times(minus(x, rounded(norm->mean)), rounded(norm->invstd));
+}
+
+static struct near scaled(double by, struct near a)
+{
+    return (struct near){by * a.v, by * a.e};
+}
+
+static void add_to(struct near *sum, double *size, struct near a)
+{
+    sum->v += a.v;
+    sum->e += a.e;
+    *size += fabs(a.v) + a.e;
+}
+
+void norm_add_upstream(struct norm *norm, double scales, double rows, struct near x,
+                       const struct norm_gradient *g)
+{
+    const struct near hat = normalised(norm, x);
+
+    add_to(&norm->sum, &norm->sum_size, scaled(scales, g->own));
+    add_to(&norm->sum, &norm->sum_size, scaled(rows, g->all));
+    add_to(&norm->product, &norm->product_size, scaled(scales, times(g->own, hat)));
+    add_to(&norm->product, &norm->product_size, scaled(rows, times(g->all, hat)));
+}
+
+void norm_end_upstream(struct norm *norm)
+{
+    norm->sum.e += (norm->n + 8) * D * norm->sum_size;
+    norm->product.e += (norm->n + 8) * D * norm->product_size;
+}
+
+/* weight invstd (g - mean of g - normalised x mean of g normalised x) */
+struct norm_gradient norm_backward(const struct norm *norm, struct near x,
+                                   const struct norm_gradient *g)
+{
+    const struct near factor = times(rounded(norm->invstd), (struct near){norm->weight, 0});
+    const struct near slope = scaled(1 / norm->n, norm->product);
+    const struct near share =
+        plus(scaled(1 / norm->n, norm->sum), times(normalised(norm, x), slope));
+
+    return (struct norm_gradient){.own = rounded(times(factor, g->own)),
+                                  .all = rounded(times(factor, minus(g->all, share)))};
+}
