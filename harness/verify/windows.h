@@ -1,0 +1,41 @@
+/* verify/windows.h: convolutions with windows of 3 x 3 and a padding of 1, in numbers with bounds.
+ * Weights are [outs, channels, 3, 3], images [channels, side, side], results [outs, out_side,
+ * out_side]. A weight that is 0 rounds nothing and counts nowhere. */
+#ifndef HARNESS_VERIFY_WINDOWS_H
+#define HARNESS_VERIFY_WINDOWS_H
+
+#include <stdbool.h>
+
+#include "verify/norm.h"
+
+#define WINDOWS_TAPS   9
+#define WINDOWS_SIDE   8          /* of a result, at most */
+#define WINDOWS_IMAGES (32 * 100) /* numbers of an image with a margin of 1, at most */
+
+struct windows {
+    size_t channels, side, outs, out_side, stride;
+};
+
+/* y = W x + bias (NULL: none). exact: of whole numbers; the largest sum of |terms|, which is
+ * returned, says whether they are. */
+double windows_forward(const struct windows *windows, bool exact, const double *weight,
+                       const double *bias, const struct near *x, struct near *y);
+/* dx from dy; of a stride of 1. A step adds up s own + all as one, so both round as often as that
+ * sum has terms. */
+void windows_backward(const struct windows *windows, const double *weight,
+                      const struct norm_gradient *dy, struct norm_gradient *dx);
+
+/* Gradients of results, those of rows that are alike added up: value, sum of |values|, and what
+ * both are away. */
+struct windows_upstream {
+    double value, size, away;
+};
+/* A gradient of a weight: a sum of terms, of |terms|, and of what they carry. */
+struct windows_sum {
+    double value, size, carried;
+};
+/* Adds the terms of x to the sum of each weight. */
+void windows_add(const struct windows *windows, const struct near *x,
+                 const struct windows_upstream *dy, struct windows_sum *sum);
+
+#endif
