@@ -1,5 +1,5 @@
 # The workloads, in the order in which people read them: NAME, or NAME:SIZES where widths follow the
 # name. Each has a descriptor, suites/workloads/models/NAME.c, and, unless it is a chain of linear
 # layers, a reference, harness/verify/NAME.c.
-set(LOCKSTEP_WORKLOADS tutorial mlp:SIZES blocks mixed cnn rnn lstm capsnet)
+set(LOCKSTEP_WORKLOADS tutorial mlp:SIZES blocks mixed cnn rnn lstm capsnet resnet)
 string(REGEX REPLACE ":[^;]*" "" LOCKSTEP_WORKLOAD_NAMES "${LOCKSTEP_WORKLOADS}")

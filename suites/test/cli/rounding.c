@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 {
     static const char *const workloads[] = {
         "tutorial", "mlp:512,512", "mlp:64,64,64,64", "mlp:512,4,512", "blocks", "mixed", "cnn",
-        "rnn",      "lstm",        "capsnet"};
+        "rnn",      "lstm",        "capsnet",         "resnet"};
     static const size_t batches[] = {2, 1024};
     int wrong = try_last(), cells = 0;
 

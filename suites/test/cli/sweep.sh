@@ -51,11 +51,17 @@ expect_count 1 '"mode":"dp","devices":"virt:3+lag"' lag.jsonl
 
 # Models of all kinds; the middle of a model in the wrapper, and a table on the host before it.
 sweep models.jsonl --devices virt:3 --counts 3 --batch 10 --workload blocks --workload mixed \
-    --workload cnn --workload rnn --workload lstm --workload capsnet
-check models.jsonl 12
+    --workload cnn --workload rnn --workload lstm --workload capsnet --workload resnet
+check models.jsonl 14
 sweep ranks.jsonl --devices virt:2 --counts 2 --batch 11 --mode ddp --workload blocks \
-    --workload rnn --workload capsnet
-check ranks.jsonl 3
+    --workload rnn --workload capsnet --workload resnet
+check ranks.jsonl 4
+# Batch norm: shards of 4, 4 and 2 rows on late devices, ranks of 3, 3, 2 and 2.
+sweep shards.jsonl --devices virt:3+lag --counts 1,2,3 --batch 10 --mode dp --workload resnet
+check shards.jsonl 3
+sweep shards4.jsonl --devices virt:4 --backend cpu-ref --counts 1,2,4 --batch 10 --mode ddp \
+    --workload resnet
+check shards4.jsonl 3
 
 # Ranks: a cell per bucket, with what of the reduction is hidden; slow transfers are another device.
 sweep ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --bucket 0,64,1Mi --batch 8 \

@@ -157,6 +157,9 @@ static int try_limits(void)
         {"capsnet", 2048, DP_MATH_F32, NULL},
         {"capsnet", 16384, DP_MATH_F32, fewer},
         {"capsnet", 64, DP_MATH_BF16, "math f32 only"},
+        {"resnet", 2048, DP_MATH_F32, NULL},
+        {"resnet", 65536, DP_MATH_F32, fewer},
+        {"resnet", 64, DP_MATH_TF32, "math f32 only"},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
@@ -262,7 +265,8 @@ int main(void)
         status = try_limits();
     if (status == 0)
         status = try_model("blocks", true) || try_model("mixed", true) || try_model("cnn", true) ||
-                 try_model("rnn", false) || try_model("lstm", false) || try_model("capsnet", false);
+                 try_model("rnn", false) || try_model("lstm", false) ||
+                 try_model("capsnet", false) || try_model("resnet", false);
     printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
     return status != 0 || f.missed != 0 || f.wrong == 0;
 }

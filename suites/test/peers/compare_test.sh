@@ -109,8 +109,8 @@ test_misuse() {
     refused "'nan' is not a number" --seconds nan
     refused "'-1' is not a number" --seconds=-1
     refused "unknown workload 'vgg'" --workload vgg
-    refused "'rnn' is not one of tutorial, mlp, cnn, lstm" --only cnn,rnn
-    refused "'rnn' is not compared with PyTorch; tutorial, mlp:SIZES, cnn, lstm are" --workload rnn
+    refused "'rnn' is not one of tutorial, mlp, cnn, lstm, resnet" --only cnn,rnn
+    refused "'rnn' is not compared with PyTorch; tutorial, mlp:SIZES, cnn, lstm, resnet are" --workload rnn
     refused 'python must be the first' --python python3
     refused 'not both' --only cnn --workload lstm
     refused 'cnn and lstm: compared on --device cpu only' --only cnn,lstm --device cuda

@@ -37,6 +37,14 @@ FAULTS = {
     "lstm, a gradient 1e-3 away": ("plain", "was = programs.Training.step\ndef step(self, index):\n"
                                    "    was(self, index)\n    self.parameters[1].grad.mul_(1 + 1e-3)\n"
                                    "programs.Training.step = step"),
+    "none, resnet": ("ddp", ""),
+    "none, resnet alone": ("plain", ""),
+    "none, resnet, 3 ranks": ("ddp", ""),
+    "resnet, no skip": ("plain", "programs.Residual.forward = lambda self, x: self.body(x)"),
+    "resnet, another eps": ("plain", "was = programs.nn.BatchNorm2d\nprograms.nn.BatchNorm2d = lambda c: "
+                            "was(c, eps=2e-3)"),
+    "resnet, one set of statistics": ("ddp", "was = programs.wrap\nprograms.wrap = lambda model, settings: "
+                                      "was(programs.nn.SyncBatchNorm.convert_sync_batchnorm(model), settings)"),
 }
 WORKER = """import sys
 sys.path.insert(0, {folder!r})

@@ -92,6 +92,7 @@ Test(verified, a_row_shows)
     row_shows("rnn", 512);
     row_shows("lstm", 64);
     row_shows("capsnet", 256);
+    row_shows("resnet", 1024);
 }
 
 /* A step as the reference says it, but for its loss. */
@@ -116,7 +117,7 @@ static void make(const struct verify *v, struct made *step)
     step->shard[0] = step->shard[1] = v->rows / 2;
     step->outputs = floats(v->rows * width);
     for (size_t i = 0; i < v->rows * width; ++i)
-        step->outputs[i] = (float)d->output.value[i % (v->set.period * width)];
+        step->outputs[i] = (float)d->output.value[verify_place(v, i / width) * width + i % width];
     for (int p = 0; p < DENSE_PARAMS; ++p) {
         const struct dense_array *grad = &d->grad[p];
 
@@ -172,6 +173,7 @@ Test(verified, a_term_of_the_loss_shows)
 {
     loss_shows("rnn", 512);
     loss_shows("capsnet", 512);
+    loss_shows("resnet", 512);
 }
 
 /* One pattern of rnn, without bounds. */

@@ -171,9 +171,9 @@ Test(wide, narrow)
 /* A model that rounds keeps its numbers. */
 Test(wide, others_have_none)
 {
-    static const char *const names[] = {"rnn", "lstm", "capsnet"};
+    static const char *const names[] = {"rnn", "lstm", "capsnet", "resnet"};
 
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 4; ++i) {
         const struct workload workload = workload_of(names[i]);
         const struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
 

@@ -1,0 +1,374 @@
+/* verify/resnet.c: a float64 step of the model resnet, shard by shard, because batch norm takes its
+ * statistics from a shard's rows. Up to the first batch norm all numbers are whole, or, of the
+ * probe, have bounds; from there on all have bounds. Of each pattern of a shard one row is
+ * computed; its gradients are those of all rows that have it (verify/norm.h). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/dense.h"
+#include "verify/windows.h"
+
+enum { IMAGE_SIDE = 8, SIDE = 4, PLANE = SIDE * SIDE, CHANNELS = 32, WIDE = CHANNELS * PLANE };
+enum { CLASSES = 10, BLOCKS = 2 };
+/* Parameters: of a block the weight of its convolution, then that and the bias of its norm. */
+enum { STEM = 0, BLOCK = 2, OF_BLOCK = 3, LINEAR = BLOCK + OF_BLOCK * BLOCKS };
+
+static const struct windows of_stem = {1, IMAGE_SIDE, CHANNELS, SIDE, 2};
+static const struct windows of_block = {CHANNELS, SIDE, CHANNELS, SIDE, 1};
+
+/* A pattern in a shard. */
+struct row {
+    double rows, scales; /* how many have it, and the sum of their scales; 0: none */
+    struct near image[IMAGE_SIDE * IMAGE_SIDE];
+    struct near x[BLOCKS + 1][WIDE], conv[BLOCKS][WIDE]; /* x[b]: what enters block b */
+    struct norm_gradient g[WIDE], dy[WIDE]; /* of x[b], from the last b on; of conv[b] */
+};
+
+struct resnet {
+    struct verify *v;
+    struct row *row; /* [kinds] */
+    struct norm norm[BLOCKS][CHANNELS];
+    double rows;    /* of the shard */
+    double largest; /* sum of |terms| of what is exact */
+    struct windows_sum sum[CHANNELS * CHANNELS * WINDOWS_TAPS]; /* of a weight in the shard */
+};
+
+/* What a ReLU makes of z: nothing moves what is surely cut off. */
+static struct near cut(struct near z)
+{
+    return z.v <= -z.e ? (struct near){0, 0} : (struct near){fmax(z.v, 0), z.e};
+}
+
+/* Its gradient: of a number that may be on either side of 0 it passes or not. */
+static struct near passed(struct near z, struct near g)
+{
+    if (z.v > z.e)
+        return g;
+    return z.v <= -z.e ? (struct near){0, 0} : (struct near){z.v > 0 ? g.v : 0, fabs(g.v) + g.e};
+}
+
+/* The skip. Adding 0 rounds nothing. */
+static struct near skip(struct near x, struct near y)
+{
+    return fabs(y.v) + y.e == 0 ? x : near_plus(x, y);
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+/* Sums of whole numbers are exact while those of |terms| are below 2^24. */
+static void convolve(struct resnet *m, const struct windows *of, bool whole, int p,
+                     const double *bias, const struct near *x, struct near *y)
+{
+    const bool exact = whole && !m->v->probe;
+    const double size = windows_forward(of, exact, m->v->dense->param[p].value, bias, x, y);
+
+    m->largest = exact ? fmax(m->largest, size) : m->largest;
+}
+
+static void stem(struct resnet *m, struct row *row, const struct workload_set *set, size_t kind)
+{
+    for (size_t i = 0; i < IMAGE_SIDE * IMAGE_SIDE; ++i)
+        row->image[i] = (struct near){workload_input(set, kind, i), 0};
+    convolve(m, &of_stem, true, STEM, m->v->dense->param[STEM + 1].value, row->image, row->x[0]);
+    for (size_t i = 0; i < WIDE; ++i)
+        row->x[0][i] = cut(row->x[0][i]);
+}
+
+/* The statistics of channel c of block b. */
+static void measure(struct resnet *m, int b, size_t c)
+{
+    const int p = BLOCK + OF_BLOCK * b;
+    struct norm *norm = &m->norm[b][c];
+
+    *norm = (struct norm){.weight = m->v->dense->param[p + 1].value[c],
+                          .bias = m->v->dense->param[p + 2].value[c]};
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        for (size_t i = c * PLANE; m->row[r].rows > 0 && i < (c + 1) * PLANE; ++i)
+            norm_add_mean(norm, m->row[r].rows, m->row[r].conv[b][i]);
+    norm_end_mean(norm);
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        for (size_t i = c * PLANE; m->row[r].rows > 0 && i < (c + 1) * PLANE; ++i)
+            norm_add_variance(norm, m->row[r].rows, m->row[r].conv[b][i]);
+    norm_end_variance(norm, 1e-5);
+}
+
+static void block(struct resnet *m, int b)
+{
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        if (m->row[r].rows > 0)
+            convolve(m, &of_block, b == 0, BLOCK + OF_BLOCK * b, NULL, m->row[r].x[b],
+                     m->row[r].conv[b]);
+    for (size_t c = 0; c < CHANNELS; ++c)
+        measure(m, b, c);
+    for (size_t r = 0; r < m->v->kinds; ++r) {
+        struct row *row = &m->row[r];
+
+        for (size_t i = 0; row->rows > 0 && i < WIDE; ++i)
+            row->x[b + 1][i] =
+                skip(row->x[b][i], cut(norm_forward(&m->norm[b][i / PLANE], row->conv[b][i])));
+    }
+}
+
+/* ---- sums over rows -------------------------------------------------------------------------- */
+
+/* A number of the shard's gradient, rounded once there; then it is added to those of the other
+ * devices and to what was there. */
+static void add_shard(const struct resnet *m, int p, size_t i, struct near total)
+{
+    struct dense_array *grad = &m->v->dense->grad[p];
+    const double size = fabs(total.v) + total.e;
+
+    grad->value[i] += total.v;
+    grad->bound[i] += total.e + near_gamma((double)m->v->devices + 5) * size;
+}
+
+/* A number that is a sum over so many terms of the shard, in any order, and then the same. */
+static void add_sum(const struct resnet *m, int p, size_t i, double terms,
+                    const struct windows_sum *sum)
+{
+    struct dense_array *grad = &m->v->dense->grad[p];
+    const double size = sum->size + sum->carried;
+
+    grad->value[i] += sum->value;
+    grad->bound[i] += sum->carried + near_gamma(terms + (double)m->v->devices + 4) * size;
+}
+
+static void gather(const struct row *row, struct windows_upstream *dy)
+{
+    for (size_t i = 0; i < WIDE; ++i) {
+        const struct norm_gradient *g = &row->dy[i];
+
+        dy[i].value = row->scales * g->own.v + row->rows * g->all.v;
+        dy[i].size = row->scales * fabs(g->own.v) + row->rows * fabs(g->all.v);
+        dy[i].away = row->scales * g->own.e + row->rows * g->all.e;
+    }
+}
+
+/* Of the weight of a convolution, parameter p, from the rows' gradients of its output. b: the block
+ * that it is in; -1: the stem. */
+static void weight_sums(struct resnet *m, int p, int b)
+{
+    const struct windows *of = b < 0 ? &of_stem : &of_block;
+    struct windows_upstream dy[WIDE];
+
+    memset(m->sum, 0, sizeof m->sum);
+    for (size_t r = 0; r < m->v->kinds; ++r) {
+        if (m->row[r].rows == 0)
+            continue;
+        gather(&m->row[r], dy);
+        windows_add(of, b < 0 ? m->row[r].image : m->row[r].x[b], dy, m->sum);
+    }
+    for (size_t i = 0; i < of->outs * of->channels * WINDOWS_TAPS; ++i)
+        add_sum(m, p, i, m->rows * PLANE, &m->sum[i]);
+}
+
+/* ---- the last layer -------------------------------------------------------------------------- */
+
+/* Outputs, and the gradients of what entered it: no other row has a part in those. */
+static void linear(struct resnet *m, const struct workload_set *set, size_t kind, size_t place)
+{
+    struct verify_dense *d = m->v->dense;
+    const double *weight = d->param[LINEAR].value;
+    struct row *row = &m->row[kind];
+    struct near g[CLASSES];
+
+    for (size_t k = 0; k < CLASSES; ++k) {
+        struct near_sum sum = {.v = 0};
+
+        near_sum_add_dot(&sum, weight + k * WIDE, 1, row->x[BLOCKS], WIDE);
+        near_sum_add_one(&sum, (struct near){d->param[LINEAR + 1].value[k], 0});
+
+        const struct near y = near_sum_done(&sum);
+
+        g[k] = (struct near){workload_upstream(set, kind, k), 0};
+        d->output.value[place * CLASSES + k] = y.v;
+        d->output.bound[place * CLASSES + k] = y.e;
+    }
+    for (size_t j = 0; j < WIDE; ++j)
+        row->g[j] = (struct norm_gradient){.own = near_dot(weight + j, WIDE, g, CLASSES)};
+}
+
+static struct windows_sum weight_of(const struct resnet *m, const struct workload_set *set,
+                                    size_t k, size_t j)
+{
+    struct windows_sum sum = {0};
+
+    for (size_t r = 0; r < m->v->kinds; ++r) {
+        const double g = m->row[r].scales * workload_upstream(set, r, k);
+        const struct near x = m->row[r].x[BLOCKS][j];
+
+        if (m->row[r].scales == 0)
+            continue;
+        sum.value += g * x.v;
+        sum.size += fabs(g * x.v);
+        sum.carried += fabs(g) * x.e;
+    }
+    return sum;
+}
+
+/* Whole numbers add up exactly: a row that is lost shows in the bias, whatever the batch. */
+static void linear_sums(struct resnet *m, const struct workload_set *set)
+{
+    for (size_t k = 0; k < CLASSES; ++k) {
+        struct windows_sum bias = {0};
+
+        for (size_t r = 0; r < m->v->kinds; ++r) {
+            bias.value += m->row[r].scales * workload_upstream(set, r, k);
+            bias.size += m->row[r].scales * fabs(workload_upstream(set, r, k));
+        }
+        if (!m->v->probe && bias.size < 0x1p24 / (double)m->v->devices)
+            m->v->dense->grad[LINEAR + 1].value[k] += bias.value;
+        else
+            add_sum(m, LINEAR + 1, k, m->rows, &bias);
+        for (size_t j = 0; j < WIDE; ++j) {
+            const struct windows_sum sum = weight_of(m, set, k, j);
+
+            add_sum(m, LINEAR, k * WIDE + j, m->rows, &sum);
+        }
+    }
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* Of what the norm of block b gave, through its ReLU. */
+static struct norm_gradient through(const struct resnet *m, int b, const struct row *row, size_t i)
+{
+    const struct near z = norm_forward(&m->norm[b][i / PLANE], row->conv[b][i]);
+
+    return (struct norm_gradient){passed(z, row->g[i].own), passed(z, row->g[i].all)};
+}
+
+/* The sums of channel c of block b, which are its two parameters' gradients. */
+static void norm_sums(struct resnet *m, int b, size_t c)
+{
+    const int p = BLOCK + OF_BLOCK * b;
+    struct norm *norm = &m->norm[b][c];
+
+    for (size_t r = 0; r < m->v->kinds; ++r) {
+        const struct row *row = &m->row[r];
+
+        for (size_t i = c * PLANE; row->rows > 0 && i < (c + 1) * PLANE; ++i) {
+            const struct norm_gradient g = through(m, b, row, i);
+
+            norm_add_upstream(norm, row->scales, row->rows, row->conv[b][i], &g);
+        }
+    }
+    norm_end_upstream(norm);
+    add_shard(m, p + 1, c, norm->product);
+    add_shard(m, p + 2, c, norm->sum);
+}
+
+/* Of what entered block b, from those of what left it, which the skip adds. */
+static void row_back(struct resnet *m, int b, struct row *row)
+{
+    struct norm_gradient dx[WIDE];
+
+    for (size_t i = 0; i < WIDE; ++i) {
+        const struct norm_gradient g = through(m, b, row, i);
+
+        row->dy[i] = norm_backward(&m->norm[b][i / PLANE], row->conv[b][i], &g);
+    }
+    windows_backward(&of_block, m->v->dense->param[BLOCK + OF_BLOCK * b].value, row->dy, dx);
+    for (size_t i = 0; i < WIDE; ++i)
+        row->g[i] = (struct norm_gradient){near_plus(row->g[i].own, dx[i].own),
+                                           near_plus(row->g[i].all, dx[i].all)};
+}
+
+static void block_back(struct resnet *m, int b)
+{
+    for (size_t c = 0; c < CHANNELS; ++c)
+        norm_sums(m, b, c);
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        if (m->row[r].rows > 0)
+            row_back(m, b, &m->row[r]);
+    weight_sums(m, BLOCK + OF_BLOCK * b, b);
+}
+
+/* Through the first ReLU, to the stem's weight and bias. */
+static void stem_back(struct resnet *m)
+{
+    struct windows_sum bias[CHANNELS] = {{0}};
+    struct windows_upstream dy[WIDE];
+
+    for (size_t r = 0; r < m->v->kinds; ++r) {
+        struct row *row = &m->row[r];
+
+        if (row->rows == 0)
+            continue;
+        for (size_t i = 0; i < WIDE; ++i)
+            row->dy[i] = (struct norm_gradient){passed(row->x[0][i], row->g[i].own),
+                                                passed(row->x[0][i], row->g[i].all)};
+        gather(row, dy);
+        for (size_t i = 0; i < WIDE; ++i) {
+            bias[i / PLANE].value += dy[i].value;
+            bias[i / PLANE].size += dy[i].size;
+            bias[i / PLANE].carried += dy[i].away;
+        }
+    }
+    weight_sums(m, STEM, -1);
+    for (size_t c = 0; c < CHANNELS; ++c)
+        add_sum(m, STEM + 1, c, m->rows * PLANE, &bias[c]);
+}
+
+/* ---- a shard --------------------------------------------------------------------------------- */
+
+static void count_rows(struct resnet *m, const struct workload_set *set, size_t shard)
+{
+    m->rows = 0;
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        m->row[r].rows = m->row[r].scales = 0;
+    for (size_t n = 0; n < m->v->rows; ++n) {
+        struct row *row = &m->row[workload_pattern(set, n)];
+
+        if (verify_shard(m->v, n) != shard)
+            continue;
+        row->rows += 1;
+        row->scales += workload_scale(set, n);
+        m->rows += 1;
+    }
+}
+
+static void fill_shard(struct resnet *m, const struct workload_set *set, size_t shard)
+{
+    count_rows(m, set, shard);
+    if (m->rows == 0)
+        return;
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        if (m->row[r].rows > 0)
+            stem(m, &m->row[r], set, r);
+    for (int b = 0; b < BLOCKS; ++b)
+        block(m, b);
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        if (m->row[r].rows > 0)
+            linear(m, set, r, shard * m->v->kinds + r);
+    linear_sums(m, set);
+    for (int b = BLOCKS - 1; b >= 0; --b)
+        block_back(m, b);
+    stem_back(m);
+}
+
+static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+{
+    struct resnet *m = calloc(1, sizeof *m);
+    int status = -1;
+
+    if (m && (m->row = calloc(v->kinds, sizeof *m->row))) {
+        m->v = v;
+        for (size_t shard = 0; shard < v->devices; ++shard)
+            fill_shard(m, set, shard);
+        status = m->largest < 0x1p24 ? 0 : -1;
+        snprintf(why->text, sizeof why->text,
+                 "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact",
+                 m->largest, 0x1p24);
+    } else {
+        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+    }
+    if (m)
+        free(m->row);
+    free(m);
+    return status;
+}
+
+const struct verify_reference verify_reference_resnet = {"resnet", fill, fill};
