@@ -78,12 +78,30 @@ extern const struct dp_device_ops dp_device_lag; /* cpu/lag.c: late */
 /* cuda/device.c; in a build without CUDA cuda/absent.c, without operations */
 extern const struct dp_device_ops dp_device_cuda;
 
+enum dp_fault {
+    DP_FAULT_ALLOC,
+    DP_FAULT_LAUNCH,
+    DP_FAULT_CALL,
+    DP_FAULT_WAIT,
+    DP_FAULT_FINISH,
+    DP_FAULT_SYNC,
+    DP_FAULT_MOVE,
+    DP_FAULT_REDUCE,
+    DP_FAULT_BROADCAST,
+    DP_FAULT_ALLREDUCE,
+    DP_FAULT_POLL,
+    DP_FAULTS
+};
+
 /* What a device list says: slot i is device[i] of that kind. host: n is 0. */
 struct dp_device_list {
-    const struct dp_device_ops *ops; /* of the kind, or what wraps them */
+    const struct dp_device_ops *ops; /* of the kind, or of its late devices */
     const struct dp_kind *kind;
     int n, device[DP_MAX_SLOTS];
-    uint64_t delay_ns; /* of every operation of a comm queue */
+    bool lag;            /* ops are those of late devices */
+    uint64_t delay_ns;   /* of every operation of a comm queue; 0: none */
+    enum dp_fault fault; /* that operation fails in its call number fault_at */
+    uint64_t fault_at;   /* 0: none does */
 };
 
 extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
@@ -222,10 +240,11 @@ int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct d
 
 /* A kind of devices, whether this build can open them or not. */
 struct dp_kind {
-    const char *name, *words;        /* "virt", "virtual devices" */
-    unsigned flags;                  /* DP_KIND_ */
-    const struct dp_device_ops *ops; /* without open: not in this build */
-    /* Reads "NAME:...": which devices, and what else the list says of them. */
+    const char *name, *words;         /* "virt", "virtual devices" */
+    unsigned flags;                   /* DP_KIND_ */
+    const struct dp_device_ops *ops;  /* without open: not in this build */
+    const struct dp_device_ops *late; /* with +lag. NULL: this kind cannot be late */
+    /* Reads "NAME:...", without suffixes: which devices. */
     int (*list)(const char *text, struct dp_device_list *list, struct dp_error *err);
     void (*software)(char *text, size_t bytes); /* its versions. NULL: nothing to say */
 };
@@ -248,28 +267,24 @@ int dp_comm_check(const struct dp_comm_ops *comm, const struct dp_kind *kind, un
                   struct dp_error *err);
 int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_error *err);
 
+/* device_list.c. "virt:4", and what is behind the devices of any list: from at, its first '+' or
+ * its end. whole: the list, for messages. */
+int dp_virtual_list(const char *text, struct dp_device_list *list, struct dp_error *err);
+int dp_suffixes_parse(const char *whole, const char *at, struct dp_device_list *list,
+                      struct dp_error *err);
+
 /* cuda/devices.c; in a build without CUDA cuda/absent.c. */
 int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error *err);
 /* The versions of driver, runtime and cuBLAS. */
 void dp_cuda_software(char *text, size_t bytes);
 
-/* faulty.c: for tests. One operation of an open group's devices or communicator fails, once: call
+/* delay.c: wraps the slots of an open group; every operation of a comm queue takes so much longer.
+ */
+int dp_delay_open(struct dp_group *group, uint64_t ns, struct dp_error *err);
+
+/* faulty.c: wraps the slots and the communicator of an open group. One operation fails, once: call
  * number `at` of it from dp_faults_arm on, over all slots; 0: none. finish and sync fail when they
  * are done, the others do nothing. */
-enum dp_fault {
-    DP_FAULT_ALLOC,
-    DP_FAULT_LAUNCH,
-    DP_FAULT_CALL,
-    DP_FAULT_WAIT,
-    DP_FAULT_FINISH,
-    DP_FAULT_SYNC,
-    DP_FAULT_MOVE,
-    DP_FAULT_REDUCE,
-    DP_FAULT_BROADCAST,
-    DP_FAULT_ALLREDUCE,
-    DP_FAULT_POLL,
-    DP_FAULTS
-};
 struct dp_faults;
 const char *dp_fault_name(enum dp_fault fault);
 int dp_faults_open(struct dp_group *group, enum dp_fault fault, struct dp_error *err);
@@ -317,8 +332,9 @@ struct dp_group {
     struct dp_workers *workers;
     struct dp_second *second; /* NULL: not started */
     struct dp_trace *trace;
-    struct dp_faults *faults; /* NULL: nothing fails on purpose */
-    struct dp_lag_clock *lag; /* shared by all late queues */
+    struct dp_delayed *delayed; /* NULL: no transfer takes longer on purpose */
+    struct dp_faults *faults;   /* NULL: nothing fails on purpose */
+    struct dp_lag_clock *lag;   /* shared by all late queues */
     size_t next_param;
     uint64_t next_run;
     unsigned char *stage; /* DP_STAGE_BYTES of host memory */

@@ -101,10 +101,13 @@ const char *dp_math_name(enum dp_math math); /* "f32", "tf32", "bf16" */
 
 struct dp_group_config {
     /* Device list: "virt:4" four virtual devices, each with memory of its own and a core set;
-     * "virt:4+lag" the same, every queued operation run later; "virt:4+500us" the same, every
-     * operation of a queue of transfers longer by that much, asleep; "host" none at all.
-     * "cuda:0-3,5" GPUs, "cuda:all" all there are, "cuda:0,0,0" three slots on one GPU, which
-     * then is oversubscribed. At most DP_MAX_SLOTS. DP_ENODEV where there are none. */
+     * "host" none at all. "cuda:0-3,5" GPUs, "cuda:all" all there are, "cuda:0,0,0" three slots
+     * on one GPU, which then is oversubscribed. At most DP_MAX_SLOTS. DP_ENODEV where there are
+     * none. Behind virtual devices or GPUs, each at most once and in any order: "+500us" every
+     * operation of a queue of transfers takes so much longer; "+fault:launch@3" the third launch
+     * fails, counted over all slots from here on, or that call of another operation: a bad one
+     * gets the list of them. Behind virtual devices also "+lag": every queued operation runs
+     * later. */
     const char *devices;
     /* "cpu" (NULL): CBLAS kernels, communicator threads. "cpu-ref": portable kernels,
      * communicator staged; the definition of every result. On GPUs "cuda" (NULL), communicator

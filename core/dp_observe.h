@@ -85,6 +85,10 @@ struct dp_launches {
 };
 void dp_group_launches(const struct dp_group *group, struct dp_launches *launches);
 
+/* A run that went well on devices with +fault has shown nothing, whether that call was made or not:
+ * then DP_EFAULT, and err says which it was. 0 on other devices, and for NULL. */
+int dp_group_faulty(const struct dp_group *group, struct dp_error *err);
+
 /* Where a step's time and traffic go, per replica, added up until reset. The clock is the host's
  * where operations run as they are issued. Of a GPU it is the GPU's own, between events in its
  * queues: from where a queue comes to the phase until its last operation of it has ended. */

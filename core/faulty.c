@@ -1,4 +1,5 @@
-/* faulty.c: a group one of whose calls fails on purpose, once.
+/* faulty.c: a group one of whose calls fails on purpose, once: +fault:OPERATION@CALL of a device
+ * list, and tests.
  *
  * The tables of the slots and of the communicator are copies of those they wrap, in which the
  * operation that is to fail is replaced: whatever is below works as always. */
@@ -54,6 +55,14 @@ static int faulty_launch(struct dp_queue *queue, enum dp_kernel kernel, const vo
     struct dp_group *group = queue->slot->group;
     const int status = fails(group, err);
     return status ? status : group->faults->device->launch(queue, kernel, args, bytes, err);
+}
+
+static int faulty_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                        struct dp_error *err)
+{
+    struct dp_group *group = queue->slot->group;
+    const int status = fails(group, err);
+    return status ? status : group->faults->device->ahead(queue, kernel, args, err);
 }
 
 static int faulty_call(struct dp_queue *queue, const struct dp_host_call *call,
@@ -131,6 +140,8 @@ static void replace(struct dp_faults *f)
         f->device_ops.alloc = faulty_alloc;
     if (f->fault == DP_FAULT_LAUNCH)
         f->device_ops.launch = faulty_launch;
+    if (f->fault == DP_FAULT_LAUNCH && f->device->ahead)
+        f->device_ops.ahead = faulty_ahead;
     if (f->fault == DP_FAULT_CALL)
         f->device_ops.call = faulty_call;
     if (f->fault == DP_FAULT_WAIT)
@@ -177,4 +188,18 @@ void dp_faults_arm(struct dp_group *group, uint64_t at)
 bool dp_faults_hit(const struct dp_group *group)
 {
     return group->faults->at > 0 && atomic_load(&group->faults->calls) >= group->faults->at;
+}
+
+int dp_group_faulty(const struct dp_group *group, struct dp_error *err)
+{
+    const struct dp_faults *f = group ? group->faults : NULL;
+    if (!f || f->at == 0)
+        return 0;
+    const unsigned long long calls = atomic_load(&f->calls);
+    return calls >= f->at
+               ? dp_fail(err, DP_EFAULT,
+                         "call %llu of %s failed on purpose, and nothing came of it",
+                         (unsigned long long)f->at, names[f->fault])
+               : dp_fail(err, DP_EFAULT, "call %llu of %s was to fail, but there were %llu",
+                         (unsigned long long)f->at, names[f->fault], calls);
 }

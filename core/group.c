@@ -66,8 +66,7 @@ static int slot_open(struct dp_group *group, int i, const struct dp_device_list 
     slot_setup(slot, group, list->ops);
     slot->device = list->device[i];
     slot->info.index = i;
-    slot->info.lag = list->ops == &dp_device_lag;
-    slot->info.delay_ns = list->delay_ns;
+    slot->info.lag = list->lag;
     name_slot(slot, list, i);
     group->slot[i] = slot;
     group->size = i + 1;
@@ -83,6 +82,18 @@ static void place_slots(struct dp_group *group)
     }
     for (int i = 0; i < group->size; ++i)
         dp_topology_place(group->topology, i, group->size, &group->slot[i]->info);
+}
+
+/* What the list's suffixes wrap around the open slots. */
+static int decorate(struct dp_group *group, const struct dp_device_list *list, struct dp_error *err)
+{
+    int status = list->delay_ns > 0 ? dp_delay_open(group, list->delay_ns, err) : 0;
+    if (status || list->fault_at == 0)
+        return status;
+    status = dp_faults_open(group, list->fault, err);
+    if (status == 0)
+        dp_faults_arm(group, list->fault_at);
+    return status;
 }
 
 /* Where the GPUs are takes long to read, and matters only to workers that are bound. */
@@ -174,6 +185,8 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
     if (status == 0)
         status = dp_workers_open(group, config->bind, crowded, err);
+    if (status == 0)
+        status = decorate(group, &list, err);
     return status ? status : dp_world_ready(group, err);
 }
 
@@ -208,6 +221,7 @@ void dp_group_close(struct dp_group *group)
     dp_topology_close(group->topology);
     free(group->stage);
     free(group->faults);
+    free(group->delayed);
     free(group);
 }
 

@@ -54,7 +54,9 @@
     X(BATCH_NORM_GRAD, batch_norm_grad, REF,  STREAM, "batch norm's gradient",      TAIL(dp_batch_norm_args, training)) \
     X(DROPOUT,         dropout,         REF,  STREAM, "dropout",                    TAIL(dp_dropout_args, scale)) \
     X(CAPSULE,         capsule,         REF,  STREAM, "capsules",                   TAIL(dp_capsule_args, rounds)) \
-    X(CAPSULE_GRAD,    capsule_grad,    REF,  STREAM, "capsules' gradient",         TAIL(dp_capsule_args, rounds))
+    X(CAPSULE_GRAD,    capsule_grad,    REF,  STREAM, "capsules' gradient",         TAIL(dp_capsule_args, rounds)) \
+    X(PEER_COPY,       peer_copy,       REF,  STREAM, "copy between GPUs",          WHOLE(dp_peer_copy)) \
+    X(DELAY,           delay,           REF,  STREAM, "delay",                      WHOLE(dp_delay_args))
 /* clang-format on */
 
 #define DP_KERNEL_NUMBER(number, name, cpu, gpu, words, arguments) DP_KERNEL_##number,
@@ -157,6 +159,12 @@ struct dp_copy {
     void *dst;
     const void *src;
     size_t width, height, dst_pitch, src_pitch;
+};
+
+/* The same between two devices that have these numbers. */
+struct dp_peer_copy {
+    struct dp_copy copy;
+    int to, from;
 };
 
 /* dst = (accumulate ? dst : 0) + ((src[0] + src[1]) + ...); any of them on another slot. */
@@ -293,6 +301,11 @@ struct dp_capsule_args {
     const float *dv; /* CAPSULE_GRAD, which does not use v */
     size_t n, in, out, width;
     int rounds;
+};
+
+/* Nothing, for so long. */
+struct dp_delay_args {
+    uint64_t ns;
 };
 
 typedef void dp_kernel_fn(const void *args);

@@ -7,12 +7,11 @@
 
 enum { VIRT, CUDA, KINDS };
 
-static int parse_virtual(const char *text, struct dp_device_list *list, struct dp_error *err);
-
 static const struct dp_kind kinds[KINDS] = {
-    [VIRT] = {"virt", "virtual devices", DP_KIND_CORES, &dp_device_cpu, parse_virtual, NULL},
+    [VIRT] = {"virt", "virtual devices", DP_KIND_CORES, &dp_device_cpu, &dp_device_lag,
+              dp_virtual_list, NULL},
     [CUDA] = {"cuda", "GPUs", DP_KIND_GPU | DP_KIND_TF32 | DP_KIND_LISTED | DP_KIND_PEERS,
-              &dp_device_cuda, dp_cuda_list, dp_cuda_software},
+              &dp_device_cuda, NULL, dp_cuda_list, dp_cuda_software},
 };
 
 static const struct dp_backend backends[] = {
@@ -149,65 +148,6 @@ const struct dp_comm_ops *dp_comm_find(const char *name, const struct dp_kind *k
 
 /* ---- device lists ------------------------------------------------------------------------ */
 
-static int parse_count(const char *text, const char *list, int *count, struct dp_error *err)
-{
-    const size_t digits = strspn(text, "0123456789");
-    if (*text == '\0' || *text == '+')
-        return dp_fail(err, DP_EINVAL,
-                       "devices '%.64s': a number of virtual devices is missing, like virt:4",
-                       list);
-    if (digits == 0)
-        return dp_fail(err, DP_EINVAL,
-                       "devices '%.64s': '%.64s' is not a number of virtual devices, like virt:4",
-                       list, text);
-    if (text[digits] != '\0')
-        return dp_fail(
-            err, DP_EINVAL,
-            "devices '%.64s': '%.64s' after the number: only +lag, or a delay of +1us to "
-            "+1000000us, may follow it",
-            list, text + digits);
-    const long value = strtol(text, NULL, 10);
-    if (value < 1 || value > DP_MAX_SLOTS)
-        return dp_fail(err, DP_EINVAL, "devices '%.64s': 1 to %d virtual devices", list,
-                       DP_MAX_SLOTS);
-    *count = (int)value;
-    return 0;
-}
-
-/* "+500us", at most a second. */
-static bool parse_delay(const char *text, uint64_t *delay_ns)
-{
-    const size_t digits = strspn(text + 1, "0123456789");
-    if (digits < 1 || digits > 7 || strcmp(text + 1 + digits, "us") != 0)
-        return false;
-    const long us = strtol(text + 1, NULL, 10);
-    if (us < 1 || us > 1000000)
-        return false;
-    *delay_ns = (uint64_t)us * 1000;
-    return true;
-}
-
-static int parse_virtual(const char *text, struct dp_device_list *list, struct dp_error *err)
-{
-    char count[64];
-    const size_t length = strlen(text);
-    if (strncmp(text, "virt:", 5) != 0 || length >= sizeof count)
-        return dp_fail(err, DP_EINVAL,
-                       "devices '%.64s': host, virt:COUNT, virt:COUNT+lag, virt:COUNT+500us or "
-                       "cuda:LIST",
-                       text);
-    memcpy(count, text, length + 1);
-    char *plus = strchr(count, '+');
-    if (plus && strcmp(plus, "+lag") == 0)
-        list->ops = &dp_device_lag;
-    if (plus && (list->ops == &dp_device_lag || parse_delay(plus, &list->delay_ns)))
-        *plus = '\0';
-    const int status = parse_count(count + 5, text, &list->n, err);
-    for (int i = 0; status == 0 && i < list->n; ++i)
-        list->device[i] = i;
-    return status;
-}
-
 /* The kind whose name the text begins with. */
 static const struct dp_kind *kind_of(const char *text)
 {
@@ -219,13 +159,36 @@ static const struct dp_kind *kind_of(const char *text)
     return strcmp(text, "host") == 0 ? &kinds[0] : NULL;
 }
 
+/* The order in which a GPU runs what it was given is its own affair. */
+static int check_late(const char *text, struct dp_device_list *list, struct dp_error *err)
+{
+    if (list->lag && !list->kind->late)
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': +lag is not for %s, which may have a delay of +1us to "
+                       "+1000000us, and a fault, +fault:OPERATION@CALL",
+                       text, list->kind->words);
+    list->ops = list->lag ? list->kind->late : list->kind->ops;
+    return 0;
+}
+
 int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_error *err)
 {
-    const struct dp_kind *kind = kind_of(text);
-    if (!kind || text[strcspn(text, ":+")] != ':')
-        kind = &kinds[0];
+    char devices[1024]; /* DP_MAX_SLOTS numbers are shorter */
+    const size_t length = strcspn(text, "+");
+    const bool named = kind_of(text) && text[strcspn(text, ":+")] == ':';
+    const struct dp_kind *kind = named ? kind_of(text) : &kinds[0];
     *list = (struct dp_device_list){.ops = kind->ops, .kind = kind};
-    return strcmp(text, "host") == 0 ? 0 : kind->list(text, list, err);
+    if (strcmp(text, "host") == 0)
+        return 0;
+    if (length >= sizeof devices)
+        return dp_fail(err, DP_EINVAL, "devices '%.64s...': a list has at most %zu characters",
+                       text, sizeof devices - 1);
+    memcpy(devices, text, length);
+    devices[length] = '\0';
+    int status = dp_suffixes_parse(text, text + length, list, err);
+    if (status == 0)
+        status = check_late(text, list, err);
+    return status ? status : kind->list(named ? devices : text, list, err);
 }
 
 /* ---- for users --------------------------------------------------------------------------- */

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /* Of most machines. A large block on such pages misses fewer translations of addresses: steps of
  * a 12 MB model were 4 to 5 % faster, its update 17 %. Where the system has none, nothing changes.
@@ -43,21 +42,10 @@ static void cpu_release(struct dp_slot *slot, void *memory)
     free(memory);
 }
 
-/* What a slow connection would cost: time, and nothing of a core. */
-static void sleep_ns(uint64_t ns)
-{
-    struct timespec left = {.tv_sec = (time_t)(ns / 1000000000u),
-                            .tv_nsec = (long)(ns % 1000000000u)};
-    while (nanosleep(&left, &left) != 0)
-        ;
-}
-
 static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                       struct dp_error *err)
 {
     (void)bytes, (void)err;
-    if (queue == &queue->slot->comm && queue->slot->info.delay_ns > 0)
-        sleep_ns(queue->slot->info.delay_ns);
     const bool timed = kernel == DP_KERNEL_GEMM || kernel == DP_KERNEL_GEMM_BF16;
     const uint64_t begin = timed ? dp_trace_begin(queue->slot->group) : 0;
     queue->slot->kernels[kernel](args);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 void dp_ref_gemm(const void *args)
 {
@@ -195,6 +196,12 @@ void dp_ref_copy(const void *args)
                g->width);
 }
 
+void dp_ref_peer_copy(const void *args)
+{
+    const struct dp_peer_copy *g = args;
+    dp_ref_copy(&g->copy);
+}
+
 static void reduce_f32(const struct dp_reduce_args *g)
 {
     float *dst = g->dst;
@@ -259,6 +266,16 @@ void dp_ref_mean(const void *args)
         }
         g->dst[i] = sum;
     }
+}
+
+/* What a slow connection would cost: time, and nothing of a core. */
+void dp_ref_delay(const void *args)
+{
+    const struct dp_delay_args *g = args;
+    struct timespec left = {.tv_sec = (time_t)(g->ns / 1000000000u),
+                            .tv_nsec = (long)(g->ns % 1000000000u)};
+    while (nanosleep(&left, &left) != 0)
+        ;
 }
 
 #define ROW(number, name, cpu, gpu, words, arguments) [DP_KERNEL_##number] = dp_ref_##name,

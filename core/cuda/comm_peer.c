@@ -107,36 +107,13 @@ static int done_wait(const struct dp_group *group, const struct touched *touched
 
 /* ---- transfers --------------------------------------------------------------------------- */
 
-static cudaError_t copy_across(const struct dp_copy *c, int to, int from, cudaStream_t stream)
-{
-    if (c->height == 1 || (c->width == c->dst_pitch && c->width == c->src_pitch))
-        return cudaMemcpyPeerAsync(c->dst, to, c->src, from, c->width * c->height, stream);
-    union {
-        const void *in;
-        void *out;
-    } src = {c->src}; /* the runtime's struct has no place for a const pointer */
-    const struct cudaMemcpy3DPeerParms rows = {
-        .srcPtr = {src.out, c->src_pitch, c->width, c->height},
-        .srcDevice = from,
-        .dstPtr = {c->dst, c->dst_pitch, c->width, c->height},
-        .dstDevice = to,
-        .extent = {c->width, c->height, 1}};
-    return cudaMemcpy3DPeerAsync(&rows, stream);
-}
-
 static int issue_copy(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err)
 {
     const struct dp_slot *to = move->dst_slot, *from = move->src_slot;
     if (dp_is_host(to) || dp_is_host(from) || native(to)->device == native(from)->device)
         return dp_launch(&worker->comm, DP_KERNEL_COPY, &move->copy, sizeof move->copy, err);
-    if (move->copy.width == 0 || move->copy.height == 0)
-        return 0;
-    const int status = dp_cuda_enter(worker, err);
-    if (status)
-        return status;
-    const cudaError_t error = copy_across(&move->copy, native(to)->device, native(from)->device,
-                                          native(worker)->comm.stream);
-    return error ? dp_cuda_fail(worker, "copy between GPUs", error, err) : 0;
+    const struct dp_peer_copy across = {move->copy, native(to)->device, native(from)->device};
+    return dp_launch(&worker->comm, DP_KERNEL_PEER_COPY, &across, sizeof across, err);
 }
 
 /* Who carries a replica's transfers: the host has no queue to do it in. */

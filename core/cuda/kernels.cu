@@ -1,6 +1,21 @@
 /* kernels.cu: the kernels of plain layers, losses and updates, and sums of replicas, on a GPU. */
 #include "kernel.cuh"
 
+/* The GPU's own clock of the time of day. */
+static __device__ uint64_t clock_ns()
+{
+    uint64_t ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
+
+static __global__ void delay(dp_delay_args g)
+{
+    const uint64_t begin = clock_ns();
+    while (clock_ns() - begin < g.ns)
+        ;
+}
+
 static __global__ void add_bias(dp_add_bias g)
 {
     for (size_t i = first_element(); i < g.rows * g.cols; i += stride())
@@ -332,4 +347,9 @@ int dp_cuda_launch_round_bf16(const void *args, cudaStream_t stream)
 {
     const struct dp_round_bf16 *g = static_cast<const struct dp_round_bf16 *>(args);
     return start(round_bf16, args, g->n, stream);
+}
+
+int dp_cuda_launch_delay(const void *args, cudaStream_t stream)
+{
+    return start(delay, args, 1, stream);
 }

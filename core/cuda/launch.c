@@ -16,6 +16,28 @@ int dp_cuda_launch_copy(const void *args, struct CUstream_st *stream)
                                   cudaMemcpyDefault, stream);
 }
 
+int dp_cuda_launch_peer_copy(const void *args, struct CUstream_st *stream)
+{
+    const struct dp_peer_copy *g = args;
+    const struct dp_copy *c = &g->copy;
+    if (c->width == 0 || c->height == 0)
+        return cudaSuccess;
+    if (c->height == 1 || (c->width == c->dst_pitch && c->width == c->src_pitch))
+        return (int)cudaMemcpyPeerAsync(c->dst, g->to, c->src, g->from, c->width * c->height,
+                                        stream);
+    union {
+        const void *in;
+        void *out;
+    } src = {c->src}; /* the runtime's struct has no place for a const pointer */
+    const struct cudaMemcpy3DPeerParms rows = {
+        .srcPtr = {src.out, c->src_pitch, c->width, c->height},
+        .srcDevice = g->from,
+        .dstPtr = {c->dst, c->dst_pitch, c->width, c->height},
+        .dstDevice = g->to,
+        .extent = {c->width, c->height, 1}};
+    return (int)cudaMemcpy3DPeerAsync(&rows, stream);
+}
+
 int dp_cuda_launch_zero(const void *args, struct CUstream_st *stream)
 {
     const struct dp_zero *g = args;

@@ -63,8 +63,8 @@ refuse 'timeout 2 .*seconds 2' "$lockstep" sweep --seconds 2 --timeout 2
 
 # What is wrong with a list of devices.
 refuse "',virt:3' after the number" "$lockstep" sweep --devices virt:2,virt:3
-refuse "'+5ms' after the number.*+1us to +1000000us" "$lockstep" sweep --devices virt:2+5ms
-refuse "'+foo' after the number" "$lockstep" sweep --devices virt:2+foo
+refuse "'+5ms' after the devices.*+1us to +1000000us" "$lockstep" sweep --devices virt:2+5ms
+refuse "'+foo' after the devices" "$lockstep" sweep --devices virt:2+foo
 refuse "'-1' is not a number" "$lockstep" sweep --devices virt:-1
 refuse 'is missing' "$lockstep" sweep --devices virt:
 refuse 'is missing' "$lockstep" sweep --devices virt:+lag

@@ -14,6 +14,7 @@ static const struct case_table *const tables[] = {
     &gradient_cases,
     &parameter_cases,
     &loss_cases,
+    &decorated_cases,
     &device_cases,
     &output_cases,
     &dim_cases,

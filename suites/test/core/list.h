@@ -13,6 +13,7 @@ extern const struct case_table apply_cases;
 extern const struct case_table coalesce_cases;
 extern const struct case_table composition_cases;
 extern const struct case_table ddp_primitives_cases;
+extern const struct case_table decorated_cases;
 extern const struct case_table determinism_cases;
 extern const struct case_table device_cases;
 extern const struct case_table dim_cases;

@@ -243,8 +243,8 @@ static void delayed(struct context *c)
 static void delays_refused(struct context *c)
 {
     static const char *const lists[] = {"virt:2+us",        "virt:2+0us",        "virt:2+-1us",
-                                        "virt:2+1000001us", "virt:2+5ms",        "virt:2+5us+lag",
-                                        "virt:2+lag+5us",   "virt:2+00000005us", "virt:2+5usx"};
+                                        "virt:2+1000001us", "virt:2+5ms",        "virt:2+",
+                                        "virt:2+lag+",      "virt:2+00000005us", "virt:2+5usx"};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
         const struct dp_group_config config = {.devices = lists[i]};
         struct dp_group *group = NULL;

@@ -154,3 +154,9 @@ int dp_cuda_launch_round_bf16(const void *args, struct CUstream_st *stream)
     twin_reads(launch.work, &a.src, a.n);
     return twin_end(&launch, DP_KERNEL_ROUND_BF16, &a, sizeof a);
 }
+
+int dp_cuda_launch_delay(const void *args, struct CUstream_st *stream)
+{
+    struct fake_launch launch = fake_launch_begin("dp_cuda_launch_delay", stream);
+    return twin_end(&launch, DP_KERNEL_DELAY, args, sizeof(struct dp_delay_args));
+}

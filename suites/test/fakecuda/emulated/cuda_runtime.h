@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #define __global__
 #define __device__
@@ -26,6 +27,13 @@ inline cudaError_t cudaGetLastError()
 template <typename kernel> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, kernel)
 {
     return 0;
+}
+
+inline uint64_t emulated_ns()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
 inline uint32_t __float_as_uint(float value)

@@ -1,0 +1,148 @@
+/* device_list.c: what a list of devices says: which devices, and what wraps them.
+ *
+ * Everything from the first '+' on is suffixes, which say what wraps the devices' tables. Each is
+ * there at most once; their order means nothing: late queues are innermost, faults outermost. */
+#include "backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT = 96, MOST_US = 1000000, MOST_CALLS = 1000000000 };
+
+/* ---- suffixes ---------------------------------------------------------------------------- */
+
+/* Digits alone, 1 to most. */
+static bool parse_number(const char *text, size_t digits, long most, uint64_t *value)
+{
+    if (digits < 1 || digits > 10 || strspn(text, "0123456789") < digits)
+        return false;
+    const long number = strtol(text, NULL, 10);
+    *value = (uint64_t)number;
+    return number >= 1 && number <= most;
+}
+
+/* "500us": at most a second, no more digits than that has. */
+static bool parse_delay(const char *text, uint64_t *delay_ns)
+{
+    const size_t digits = strspn(text, "0123456789");
+    uint64_t us = 0;
+    if (digits > 7 || strcmp(text + digits, "us") != 0 || !parse_number(text, digits, MOST_US, &us))
+        return false;
+    *delay_ns = us * 1000;
+    return true;
+}
+
+static void list_operations(char text[128])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < DP_FAULTS && used < 128; ++i)
+        used += (size_t)snprintf(text + used, 128 - used, "%s%s", i > 0 ? ", " : "",
+                                 dp_fault_name((enum dp_fault)i));
+}
+
+/* "launch@3" */
+static int parse_fault(const char *whole, const char *text, struct dp_device_list *list,
+                       struct dp_error *err)
+{
+    const size_t name = strcspn(text, "@");
+    char known[128];
+    int fault = 0;
+    while (fault < DP_FAULTS && (strlen(dp_fault_name((enum dp_fault)fault)) != name ||
+                                 strncmp(dp_fault_name((enum dp_fault)fault), text, name) != 0))
+        ++fault;
+    if (fault == DP_FAULTS) {
+        list_operations(known);
+        return dp_fail(err, DP_EINVAL, "devices '%.64s': '%.*s' is no operation that can fail: %s",
+                       whole, name < 32 ? (int)name : 32, text, known);
+    }
+    const char *number = text + name + (text[name] == '@');
+    if (!parse_number(number, strlen(number), MOST_CALLS, &list->fault_at))
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': which call of %s fails, 1 to %d, like +fault:%s@3", whole,
+                       dp_fault_name((enum dp_fault)fault), MOST_CALLS,
+                       dp_fault_name((enum dp_fault)fault));
+    list->fault = (enum dp_fault)fault;
+    return 0;
+}
+
+/* One suffix, without its '+'. */
+static int parse_suffix(const char *whole, const char *text, struct dp_device_list *list,
+                        struct dp_error *err)
+{
+    const struct dp_device_list before = *list;
+    int status = 0;
+    bool twice = false;
+    if (strcmp(text, "lag") == 0) {
+        list->lag = true;
+        twice = before.lag;
+    } else if (strncmp(text, "fault:", 6) == 0) {
+        status = parse_fault(whole, text + 6, list, err);
+        twice = before.fault_at > 0;
+    } else if (parse_delay(text, &list->delay_ns)) {
+        twice = before.delay_ns > 0;
+    } else {
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': '+%.32s' after the devices: only +lag, a delay of +1us to "
+                       "+1000000us, or a fault, +fault:OPERATION@CALL, may follow them",
+                       whole, text);
+    }
+    return status == 0 && twice
+               ? dp_fail(err, DP_EINVAL, "devices '%.64s': '+%.32s' is the second of its kind",
+                         whole, text)
+               : status;
+}
+
+int dp_suffixes_parse(const char *whole, const char *at, struct dp_device_list *list,
+                      struct dp_error *err)
+{
+    int status = 0;
+    while (status == 0 && *at == '+') {
+        const size_t length = strcspn(++at, "+");
+        char text[TEXT];
+        (void)snprintf(text, sizeof text, "%.*s", (int)(length < TEXT ? length : TEXT), at);
+        status = parse_suffix(whole, text, list, err);
+        at += length;
+    }
+    return status;
+}
+
+/* ---- devices ----------------------------------------------------------------------------- */
+
+static int parse_count(const char *text, const char *whole, int *count, struct dp_error *err)
+{
+    const size_t digits = strspn(text, "0123456789");
+    if (*text == '\0')
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': a number of virtual devices is missing, like virt:4",
+                       whole);
+    if (digits == 0)
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': '%.64s' is not a number of virtual devices, like virt:4",
+                       whole, text);
+    if (text[digits] != '\0')
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': '%.64s' after the number: only a suffix, like +lag, may "
+                       "follow it",
+                       whole, text + digits);
+    const long value = strtol(text, NULL, 10);
+    if (value < 1 || value > DP_MAX_SLOTS)
+        return dp_fail(err, DP_EINVAL, "devices '%.64s': 1 to %d virtual devices", whole,
+                       DP_MAX_SLOTS);
+    *count = (int)value;
+    return 0;
+}
+
+int dp_virtual_list(const char *text, struct dp_device_list *list, struct dp_error *err)
+{
+    if (strncmp(text, "virt:", 5) != 0)
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': host, virt:COUNT, virt:COUNT+lag, virt:COUNT+500us, "
+                       "virt:COUNT+fault:launch@3 or cuda:LIST",
+                       text);
+    const int status = parse_count(text + 5, text, &list->n, err);
+    for (int i = 0; status == 0 && i < list->n; ++i)
+        list->device[i] = i;
+    return status;
+}

@@ -1,0 +1,182 @@
+/* decorated.c: suffixes of a device list: what they say, and that each wraps the devices of any
+ * kind, on its own and with the others. */
+#include "backend.h"
+#include "list.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { COUNT = 5 };
+
+static void close_group(void *object)
+{
+    dp_group_close(object);
+}
+
+static struct dp_group *open_with(struct context *c, const char *suffixes)
+{
+    char devices[320];
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    device_list(&c->settings, 2, devices);
+    strncat(devices, suffixes, sizeof devices - strlen(devices) - 1);
+    const struct dp_group_config config = {
+        .devices = devices, .backend = c->settings.backend, .lag_seed = c->settings.lag_seed};
+    expect_ok(c, dp_group_open(&config, &group, &err), &err, devices);
+    own(c, close_group, group);
+    return group;
+}
+
+static void parsed(struct context *c)
+{
+    static const struct {
+        const char *text;
+        int n;
+        bool lag;
+        uint64_t delay_ns, fault_at;
+        enum dp_fault fault;
+    } lists[] = {
+        {"virt:4", 4, false, 0, 0, 0},
+        {"virt:4+lag", 4, true, 0, 0, 0},
+        {"virt:4+1us", 4, false, 1000, 0, 0},
+        {"virt:4+1000000us", 4, false, 1000000000, 0, 0},
+        {"virt:2+fault:alloc@1", 2, false, 0, 1, DP_FAULT_ALLOC},
+        {"virt:2+fault:poll@1000000000", 2, false, 0, 1000000000, DP_FAULT_POLL},
+        {"virt:2+lag+500us+fault:wait@7", 2, true, 500000, 7, DP_FAULT_WAIT},
+        {"virt:2+fault:wait@7+500us+lag", 2, true, 500000, 7, DP_FAULT_WAIT},
+        {"host", 0, false, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
+        struct dp_device_list list;
+        struct dp_error err = {0};
+        expect_ok(c, dp_devices_parse(lists[i].text, &list, &err), &err, lists[i].text);
+        expect(c, list.n == lists[i].n && list.lag == lists[i].lag, "devices of %s", lists[i].text);
+        expect(c, list.delay_ns == lists[i].delay_ns, "delay of %s", lists[i].text);
+        expect(c, list.fault_at == lists[i].fault_at && list.fault == lists[i].fault, "fault of %s",
+               lists[i].text);
+        expect(c, (list.ops == &dp_device_lag) == lists[i].lag, "table of %s", lists[i].text);
+    }
+}
+
+static void refused(struct context *c)
+{
+    static const struct {
+        const char *text, *words;
+    } lists[] = {
+        {"virt:2+fault:lunch@3", "'lunch' is no operation that can fail: alloc, launch, call"},
+        {"virt:2+fault:@3", "'' is no operation"},
+        {"virt:2+fault:launc@3", "'launc' is no operation"},
+        {"virt:2+fault:launch", "+fault:launch@3"},
+        {"virt:2+fault:launch@", "+fault:launch@3"},
+        {"virt:2+fault:launch@0", "1 to 1000000000"},
+        {"virt:2+fault:launch@-1", "1 to 1000000000"},
+        {"virt:2+fault:launch@1x", "1 to 1000000000"},
+        {"virt:2+fault:launch@1000000001", "1 to 1000000000"},
+        {"virt:2+fault:launch@99999999999999999999", "1 to 1000000000"},
+        {"virt:2+fault", "+fault:OPERATION@CALL"},
+        {"virt:2+late", "+1us to +1000000us"},
+        {"virt:2+lag+lag", "'+lag' is the second of its kind"},
+        {"virt:2+1us+2us", "'+2us' is the second of its kind"},
+        {"virt:2+fault:wait@1+fault:sync@1", "'+fault:sync@1' is the second of its kind"},
+        {"virt:+lag", "a number of virtual devices is missing"},
+        {"host+lag", "'host+lag': host, virt:COUNT"},
+        {"cuda:0+lag", "+lag is not for GPUs"},
+        {"cuda:0+500us+lag", "+fault:OPERATION@CALL"},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
+        const struct dp_group_config config = {.devices = lists[i].text};
+        struct dp_group *group = NULL;
+        struct dp_error err = {0};
+        expect_error(c, dp_group_open(&config, &group, &err), DP_EINVAL, &err, lists[i].words,
+                     NULL);
+    }
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct pair {
+    struct dp_tensor from, to;
+};
+
+static struct pair open_pair(struct context *c, struct dp_group *group)
+{
+    return (struct pair){make_tensor(c, dp_group_slot(group, 0), DP_F32, 1, (size_t[]){COUNT},
+                                     sequence(c, COUNT, 1.0, 1.0)),
+                         make_tensor(c, dp_group_slot(group, 1), DP_F32, 1, (size_t[]){COUNT},
+                                     sequence(c, COUNT, 0.0, 0.0))};
+}
+
+/* A delay is never too short, and changes no bytes. */
+static void delayed(struct context *c)
+{
+    struct dp_group *group = open_with(c, "+2000us");
+    struct pair p = open_pair(c, group);
+    struct dp_slot_info info;
+    struct dp_error err = {0};
+    dp_slot_describe(dp_group_slot(group, 1), &info);
+    expect(c, info.delay_ns == 2000000, "delay of %zu ns", (size_t)info.delay_ns);
+    const double begin = seconds();
+    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "copy");
+    expect_ok(c, dp_group_wait(group, &err), &err, "wait");
+    expect(c, seconds() - begin >= 0.002, "a transfer of %d us took less", 2000);
+    expect_values(c, "copied", &p.to, sequence(c, COUNT, 1.0, 1.0));
+    expect(c, dp_group_faulty(group, &err) == 0, "nothing was to fail");
+}
+
+static void fails_once(struct context *c)
+{
+    struct dp_group *group = open_with(c, "+fault:move@4+20us");
+    struct pair p = open_pair(c, group);
+    struct dp_error err = {0};
+    expect_error(c, dp_group_faulty(group, &err), DP_EFAULT, &err,
+                 "call 4 of move was to fail, but there were 0", NULL);
+    err = (struct dp_error){0};
+    for (int i = 1; i < 4; ++i)
+        expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "one before it");
+    expect_error(c, dp_tensor_copy(&p.to, &p.from, &err), DP_EFAULT, &err,
+                 "call 4 of move fails on purpose", NULL);
+    err = (struct dp_error){0};
+    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "the one after it");
+    expect_values(c, "copied", &p.to, sequence(c, COUNT, 1.0, 1.0));
+    expect_error(c, dp_group_faulty(group, &err), DP_EFAULT, &err,
+                 "call 4 of move failed on purpose", NULL);
+}
+
+/* A delay is no launch of the caller's, so a fault counts the same with it and without. */
+static uint64_t calls_of_launch(struct context *c, const char *suffixes)
+{
+    case_release(c);
+    struct dp_group *group = open_with(c, suffixes);
+    struct pair p = open_pair(c, group);
+    struct dp_error err = {0};
+    uint64_t n = 0;
+    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "copy");
+    expect_error(c, dp_group_faulty(group, &err), DP_EFAULT, &err, "but there were ",
+                 "call 1000000 of launch");
+    const char *number = strstr(err.text, "but there were ");
+    for (number += number ? strlen("but there were ") : 0; number && *number; ++number)
+        n = n * 10 + (uint64_t)(*number - '0');
+    return n;
+}
+
+static void stacked(struct context *c)
+{
+    const uint64_t plain = calls_of_launch(c, "+fault:launch@1000000");
+    expect(c, plain > 0, "%d launches", (int)plain);
+    expect(c, calls_of_launch(c, "+fault:launch@1000000+1us") == plain, "not %d with a delay",
+           (int)plain);
+    expect(c, calls_of_launch(c, "+1us+fault:launch@1000000") == plain, "not %d behind a delay",
+           (int)plain);
+}
+
+static const struct test_case cases[] = {
+    {"decorated/parsed", "ERR-03", parsed},    {"decorated/refused", "ERR-03", refused},
+    {"decorated/delayed", "GATH-13", delayed}, {"decorated/fails-once", "ERR-08", fails_once},
+    {"decorated/stacked", "ERR-08", stacked},
+};
+const struct case_table decorated_cases = {cases, sizeof cases / sizeof cases[0]};
