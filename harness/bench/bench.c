@@ -239,6 +239,7 @@ int bench_main(int argc, char **argv)
     if ((status = check_devices(argv[0], group, options)) == 0)
         status = options->overlap ? bench_overlap(argv[0], group, options)
                                   : measure(argv[0], group, options);
+    status = command_ended(argv[0], group, status);
     dp_group_close(group);
     return status;
 }

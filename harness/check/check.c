@@ -8,6 +8,7 @@
 #include "check/pool.h"
 #include "check/runner.h"
 #include "command/command.h"
+#include "command/device_list.h"
 #include "files/child.h"
 #include "files/stop.h"
 #include "record/memory.h"
@@ -179,6 +180,17 @@ static int gpus_there(const char *command, const struct runner_options *options)
     return ended;
 }
 
+/* Whether one of the operations of its devices fails on purpose: then a pass is none. */
+static int check_faulty(const char *command, const struct runner_options *options)
+{
+    if (!device_list_faulty(options->devices))
+        return EXIT_PASSED;
+    command_complain(command,
+                     "no case failed on '%.64s': that call was in none, or nothing came of it",
+                     options->devices);
+    return EXIT_FAILED;
+}
+
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
                                 struct runner_out *out)
@@ -208,6 +220,8 @@ static int check_implementation(const char *command, const struct runner_options
             status = runner_out_close(command, out);
         if (status == 0)
             status = runner_exit(run);
+        if (status == EXIT_PASSED)
+            status = check_faulty(command, options);
     }
     runner_run_free(run);
     free(run);

@@ -22,7 +22,8 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, virt:N+lag, cuda:0-3,5, cuda:all, or host for no data parallelism (default: "
+     .doc = "virt:N, cuda:0-3,5, cuda:all, with suffixes such as +lag, or host for no data "
+            "parallelism (default: "
             "one virtual device per core)"},
     COMMAND_REQUIRE_OPTION,
     {0}};
@@ -187,8 +188,10 @@ int tutorial_main(int argc, char **argv)
         print_heading(&t);
         run_batches(&t, &err);
     }
+    status = err.status ? command_core_error(argv[0], &err)
+                        : command_ended(argv[0], t.group, EXIT_PASSED);
     close_model(&t);
     close_data(&t);
     dp_group_close(t.group);
-    return err.status ? command_core_error(argv[0], &err) : EXIT_PASSED;
+    return status;
 }

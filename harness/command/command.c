@@ -1,5 +1,6 @@
 /* command/command.c: helpers of the subcommands. Every complaint is one line on stderr. */
 #include "command/command.h"
+#include "command/device_list.h"
 
 #include "text/options.h"
 #include "text/text.h"
@@ -173,13 +174,6 @@ int command_copy(char *field, size_t bytes, const char *value)
     return 0;
 }
 
-static int ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 int command_core_error(const char *command, const struct dp_error *err)
 {
     command_complain(command, "%s", err->text);
@@ -249,9 +243,17 @@ int command_open_group(const char *command, const struct dp_group_config *config
     command_visible(visible);
     command_complain(command, "%s%s", err.text, visible);
     /* "all" of a kind that is not here is nothing to do; a numbered device is missing. */
-    if (!ends_with(config->devices, ":all"))
+    if (!device_list_all(config->devices))
         return EXIT_FAILED;
     return required > 0 ? EXIT_FAILED : EXIT_SKIPPED;
+}
+
+int command_ended(const char *command, const struct dp_group *group, int status)
+{
+    struct dp_error err = {0};
+
+    return status == EXIT_PASSED && dp_group_faulty(group, &err) ? command_core_error(command, &err)
+                                                                 : status;
 }
 
 error_t command_require(const struct argp_state *state, const char *arg, size_t *required)

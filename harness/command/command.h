@@ -72,6 +72,9 @@ int command_copy(char *field, size_t bytes, const char *value);
  * required are a failure, and so is then what else would be a skip. */
 int command_open_group(const char *command, const struct dp_group_config *config, size_t required,
                        struct dp_group **group);
+/* The exit status of a run on these devices that is over. One that went well on devices with +fault
+ * has shown nothing: a complaint, and EXIT_FAILED. */
+int command_ended(const char *command, const struct dp_group *group, int status);
 /* ", with CUDA_VISIBLE_DEVICES='0,1'": what hides GPUs; "" where nothing does. Not cleaned. */
 void command_visible(char text[96]);
 /* The option --require-devices: its entry in a table, and its value. */

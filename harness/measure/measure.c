@@ -407,6 +407,20 @@ static bool is_planned(const char *communicator, const char *planned)
     return strcmp(communicator, planned) == 0 || strcmp(communicator, asked(planned)) == 0;
 }
 
+/* On devices with +fault no cell is ok, and none is the harness's own failure. */
+static void fail_faulty(struct record_cell *cell, const struct dp_group *group)
+{
+    struct dp_error err = {0};
+
+    if (!dp_group_faulty(group, &err))
+        return;
+    cell->validated = false;
+    if (cell->status == RECORD_OK)
+        cell_fail(cell, RECORD_FAILED, err.text);
+    if (cell->status == RECORD_BROKEN)
+        cell->status = RECORD_FAILED;
+}
+
 void cell_measure(const struct cell_config *config, struct record_cell *cell)
 {
     const struct dp_group_config group_config = {.devices = config->devices,
@@ -433,6 +447,7 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
     else
         measure_on(&m, group, start_ns);
+    fail_faulty(cell, group);
     cell->wall_ns = session_clock_ns() - start_ns;
     if (watch_stop(&watch, why, sizeof why) &&
         (cell->status == RECORD_OK || cell->status == RECORD_FAILED)) {

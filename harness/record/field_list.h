@@ -31,7 +31,7 @@ F(COUNT, planned, FIRST, CONDITION, "cells", "number of cells", "of all launches
 T(scaling, 8, LATER, IDENTITY, "", "scaling", "`strong`: the batches are global; `weak`: they are rows per device (since 1.1)") \
 I(launches, 1, INT_MAX, LATER, CONDITION, "", "number of launches", "of every cell, each by a fresh process (since 1.1)") \
 F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that define the sweep, defaults included, in one order, as one line. Runs with other options that no other field has (`--graphs off`) are told apart") \
-T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
+T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose, `virt:4+fault:launch@3` a launch that fails. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
 T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels, as `lockstep devices` says it: `cpu` are CBLAS, `cpu-ref` portable, the definition; `cuda-staged` is `cuda` with all transfers through the host") \
 T(communicator, 64, FIRST, CONDITION, "", "communicator", "what carries data between slots, as `lockstep devices` says it, e.g. `threads`; `peer-staged` is `peer` where peer access was refused; of a sweep with several `threads,staged`. A cell has one of them, which is in its own `communicator`. `--resume` goes on with the same only") \
 T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS; empty without GPUs, missing in old records") \

@@ -217,7 +217,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, virt:N+lag, virt:N+500us, cuda:0-3,5 or cuda:all (default: one virtual device "
+     .doc = "virt:N, cuda:0-3,5 or cuda:all, with suffixes such as +lag, +500us and "
+            "+fault:launch@3 (default: one virtual device "
             "per core)",
      .read = plan_read_text,
      .write = plan_write_text,

@@ -1,4 +1,5 @@
 /* report/cautions.c: what to keep in mind with the numbers of this report, from the records. */
+#include "command/device_list.h"
 #include "report/peer_record.h"
 #include "report/report.h"
 
@@ -29,14 +30,6 @@ static bool shares_gpu(const struct report_point *point)
     return report_oversubscribed(point) && !report_works_on_cores(point->row);
 }
 
-/* "virt+500us" */
-static bool is_slowed(const struct report_row *row)
-{
-    const size_t length = strlen(row->kind);
-
-    return strchr(row->kind, '+') && length > 2 && strcmp(row->kind + length - 2, "us") == 0;
-}
-
 static struct counts count(const struct report *report)
 {
     struct counts counts = {.points = 0};
@@ -52,7 +45,7 @@ static struct counts count(const struct report *report)
         counts.unsteady += any_unsteady(point);
         counts.oversubscribed += report_oversubscribed(point) && !shares_gpu(point);
         counts.shared += shares_gpu(point);
-        counts.slowed += is_slowed(point->row);
+        counts.slowed += device_list_slowed(point->row->kind);
         counts.simulated += report_simulated(point->row);
         counts.without_plain += point->base && !point->plain;
         counts.without_base += point->base == NULL;

@@ -4,6 +4,7 @@
  * is listed with its state and takes part in nothing. */
 #include "report/report.h"
 
+#include "command/device_list.h"
 #include "dp.h"
 #include "record/provenance.h"
 #include "record/roles.h"
@@ -26,16 +27,6 @@ static const char *row_state(const struct record_cell *cell)
     if (cell->status != RECORD_OK)
         return record_status_names[cell->status];
     return cell->validated && cell->values_checked > 0 && numbers ? "verified" : "unverified";
-}
-
-/* "virt" of "virt:4", "virt+lag" of "virt:4+lag". */
-static void device_kind(const char *devices, char kind[64])
-{
-    size_t length = strcspn(devices, ":");
-    const char *plus = strchr(devices, '+');
-
-    snprintf(kind, 64, "%.*s%s", (int)(length > 63 ? 63 : length), devices,
-             plus != NULL && plus > devices + length ? plus : "");
 }
 
 /* Fields of a run that are in the key of a cell, too (true), or are not (false): the key's sort
@@ -243,7 +234,7 @@ static void collect(struct report *report)
                                        .variant = variant,
                                        .state = row_state(cell)};
             row->verified = strcmp(row->state, "verified") == 0;
-            device_kind(cell->key.devices, row->kind);
+            device_list_kind(cell->key.devices, row->kind, sizeof row->kind);
             ++report->n_rows;
         }
     }

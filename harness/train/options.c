@@ -154,7 +154,8 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, virt:N+lag, cuda:LIST, or host for no data parallelism (default: a virtual "
+     .doc = "virt:N, cuda:LIST, both with suffixes such as +lag, or host for no data parallelism "
+            "(default: a virtual "
             "device per core)"},
     {.name = "mode",
      .key = 'w',

@@ -390,6 +390,8 @@ static int run_all(struct session *s)
     drawn = draw(s, median);
     status = drawn > status ? drawn : status;
     status = s->lost > status ? s->lost : status;
+    status = command_ended(s->command, s->group, status);
+    status = command_ended(s->command, s->other_group, status);
     append(s, record_train_end(median, status, s->compares ? &s->against : NULL), true);
     close_sides(s);
     return s->lost > status ? s->lost : status;
