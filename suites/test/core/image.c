@@ -216,6 +216,42 @@ static void refused(struct context *c)
     expect(c, none == NULL, "a module was set by a failure");
 }
 
+/* Other dimensions for the same numbers; only for as many, and a gradient only where one is wanted.
+ */
+static void views(struct context *c)
+{
+    static const size_t rows_of[] = {2, 3};
+    struct dp_group *group = open_group(c, 1);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *to_rows = NULL, *flat = NULL;
+    struct dp_error err = {0};
+    expect_ok(c, dp_unflatten(group, 2, rows_of, &to_rows, &err), &err, "dp_unflatten");
+    (void)own_module(c, to_rows);
+    expect_ok(c, dp_flatten(group, &flat, &err), &err, "dp_flatten");
+    (void)own_module(c, flat);
+    struct dp_run *run = open_run(c, group);
+    for (size_t width = 5; width <= 7; width += 2) {
+        struct dp_tensor out[DP_MAX_IO];
+        int n = 0;
+        const struct dp_tensor x = make_matrix(c, slot, 4, width, NULL);
+        err = (struct dp_error){0};
+        expect_error(c, dp_forward(to_rows, run, &x, 1, out, &n, &err), DP_ESHAPE, &err,
+                     "rows of 6 elements", NULL);
+    }
+    for (int wanted = 0; wanted < 2; ++wanted) {
+        case_note(c, "gradient %s", wanted ? "wanted" : "not wanted");
+        struct dp_tensor x = make_matrix(c, slot, 4, 6, sequence(c, 24, 1.0, 1.0));
+        x.needs_grad = wanted != 0;
+        const struct dp_tensor y = forward(c, to_rows, run, &x);
+        expect_shape(c, "unflattened", &y, 3, (size_t[]){4, 2, 3});
+        expect_values(c, "unflattened", &y, sequence(c, 24, 1.0, 1.0));
+        const struct dp_tensor z = forward(c, flat, run, &y);
+        expect_matrix(c, "flattened", &z, slot, 4, 6, sequence(c, 24, 1.0, 1.0));
+        expect(c, y.needs_grad == x.needs_grad && z.needs_grad == x.needs_grad,
+               "outputs want a gradient: %d and %d", y.needs_grad, z.needs_grad);
+    }
+}
+
 /* A number that the table does not have: NaN, never another row; and no gradient. */
 static void outside(struct context *c)
 {
@@ -282,6 +318,7 @@ static void too_large(struct context *c)
 }
 
 static const struct test_case cases[] = {
+    {"image/views", "", views},
     {"image/chunks", "GRAD-01 GRAD-04 REPL-13 COMP-01 SPLIT-05", chunks},
     {"image/windows", "", windows},
     {"image/refused", "ERR-01", refused},
