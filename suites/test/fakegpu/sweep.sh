@@ -72,6 +72,20 @@ expect_count 0 '"communicator":"peer"' staged.jsonl
 expect_status 0 "$lockstep" report staged.jsonl --out staged
 has 'cuda/peer-staged on cuda' staged/summary.md
 
+# Communicators side by side, each under the name that it gives itself, and resumed under it.
+both='--devices cuda:0,1 --batch 10 --workload mlp:8,8,4 --mode plain,dp,ddp --communicator staged,peer'
+expect_status 0 "$lockstep" sweep $both --seconds 0.02 --steps 3:10 --out both.jsonl
+has '"schema":"lockstep/run/1.1".*"communicator":"staged,peer-staged"' both.jsonl
+expect_count 10 '"status":"ok"' both.jsonl
+expect_count 5 '"communicator":"peer-staged"' both.jsonl
+head -n 4 both.jsonl >cut.jsonl
+expect_status 0 "$lockstep" sweep $both --seconds 0.02 --steps 3:10 --resume --out cut.jsonl
+expect_count 10 '"status":"ok"' cut.jsonl
+with LOCKSTEP_FAKE_PEER=1 refuse 'communicator here is "staged,peer", in the file "staged,peer-staged"' \
+    "$lockstep" sweep $both --seconds 0.02 --steps 3:10 --resume --out cut.jsonl
+refuse "'threads' is not for GPUs: staged, peer" "$lockstep" sweep --devices cuda:0,1 \
+    --communicator threads
+
 # GPUs that one process at a time can use, as clusters have them: a sweep keeps none while its cells
 # run, nor does check.
 LOCKSTEP_FAKE_EXCLUSIVE=$folder
