@@ -4,6 +4,7 @@
  * 77 everything was skipped. */
 #include "list.h"
 
+#include "command/backend.h"
 #include "text/options.h"
 
 #include <argp.h>
@@ -51,7 +52,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     static const char *const devices[] = {"virt",   "virt+lag", "cuda:1",
                                           "cuda:2", "cuda:4",   "cuda:8"};
     static const int gpus[] = {0, 0, 1, 2, 4, 8};
-    static const char *const backends[] = {"cpu", "cpu-ref", "cuda", "cuda-staged"};
     struct choice *choice = state->input;
     struct text_error why;
     size_t index = 0;
@@ -63,8 +63,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         choice->settings.gpus = gpus[index];
         return 0;
     case 'b':
-        choose(state, "backend", value, backends, 4, &index);
-        choice->settings.backend = backends[index];
+        if (command_backend_name("backend", value, &why) != 0) {
+            argp_failure(state, 2, 0, "%s", why.text);
+        }
+        choice->settings.backend = value;
         return 0;
     case 'o':
         choice->only = value;
