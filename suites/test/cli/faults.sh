@@ -57,7 +57,7 @@ grep -q "no case failed on 'virt:2+fault:poll@900000'" err || fail "check: $(cat
 # What is only looked at does not fail.
 expect_status 0 "$lockstep" devices --devices virt:2+lag+5us+fault:launch@1
 
-refuse "'lunch' is no operation that can fail: alloc, launch" \
+refuse "'lunch' is not an operation that can fail: alloc, launch" \
     "$lockstep" sweep --devices virt:2+fault:lunch@3
 refuse '1 to 1000000000' "$lockstep" train --devices virt:2+fault:launch@0
 refuse '+lag is not for GPUs' "$lockstep" sweep --devices cuda:0+lag

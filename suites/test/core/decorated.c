@@ -63,9 +63,9 @@ static void refused(struct context *c)
     static const struct {
         const char *text, *words;
     } lists[] = {
-        {"virt:2+fault:lunch@3", "'lunch' is no operation that can fail: alloc, launch, call"},
-        {"virt:2+fault:@3", "'' is no operation"},
-        {"virt:2+fault:launc@3", "'launc' is no operation"},
+        {"virt:2+fault:lunch@3", "'lunch' is not an operation that can fail: alloc, launch, call"},
+        {"virt:2+fault:@3", "'' is not an operation"},
+        {"virt:2+fault:launc@3", "'launc' is not an operation"},
         {"virt:2+fault:launch", "+fault:launch@3"},
         {"virt:2+fault:launch@", "+fault:launch@3"},
         {"virt:2+fault:launch@0", "1 to 1000000000"},
