@@ -44,7 +44,7 @@ int dp_cuda_launch_zero(const void *args, struct CUstream_st *stream)
     return g->bytes == 0 ? cudaSuccess : (int)cudaMemsetAsync(g->dst, 0, g->bytes, stream);
 }
 
-#define WORDS(number, name, cpu, gpu, words, arguments) [DP_KERNEL_##number] = words,
+#define WORDS(number, name, cpu, gpu, words, arguments) [DP_KERNEL_##number] = (words),
 static const char *const what[DP_KERNELS] = {DP_KERNEL_LIST(WORDS)};
 
 int dp_cuda_loss(struct dp_queue *queue, const void *args, struct dp_error *err)

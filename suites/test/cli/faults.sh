@@ -1,4 +1,3 @@
-#!/bin/sh
 # Devices with +fault: every command ends with status 1 and one line that says which call it was,
 # whether that call was made or not; records keep the list as it was given.
 . "$(dirname "$0")/common.sh"
@@ -8,7 +7,7 @@ never='call 900000 of launch was to fail, but there were '
 
 one_line 1 "$call" "$lockstep" tutorial --devices virt:2+fault:move@2
 expect_status 1 "$lockstep" tutorial --devices virt:2+fault:launch@900000
-grep -q "$never[0-9]" err || fail "tutorial: $(cat err)"
+grep -q "${never}[0-9]" err || fail "tutorial: $(cat err)"
 
 # sweep FILE OPTION...: small cells
 sweep()
