@@ -34,3 +34,20 @@ expect_status 0 "$lockstep" sweep --devices cuda:0,1 --batch 10 --workload mlp:8
 expect_count 0 '"oversubscribed":true' two.jsonl
 expect_status 0 "$lockstep" report two.jsonl --out two
 expect_count 0 'several slots' two/summary.md
+
+# Slow transfers and a fault on GPUs; the list is in the records as it was given.
+small="--batch 8 --workload mlp:8,6,4 --seconds 0.01 --steps 5:10 --mode dp"
+# shellcheck disable=SC2086 # several options
+{
+    expect_status 0 "$lockstep" sweep --devices cuda:0,0+500us --counts 2 $small --out slow.jsonl
+    expect_status 1 "$lockstep" sweep --devices cuda:all+500us+fault:launch@9 --counts 1,2 $small \
+        --out fault.jsonl
+}
+[ "$(count_lines '"devices":"cuda:0,0+500us".*"status":"ok"' slow.jsonl)" -eq 1 ] ||
+    fail "no cell on slow GPUs is ok"
+# Its median is that of a transfer's delay at least.
+grep -o '"median_ns":[0-9]*' slow.jsonl | awk -F: '$2 < 500000 { exit 1 }' ||
+    fail "a step with slow transfers took less than one: $(grep -o '"median_ns":[0-9]*' slow.jsonl)"
+[ "$(count_lines 'cuda:0-1+500us+fault:launch@9".*"status":"failed".*call 9 of launch' fault.jsonl)" -eq 1 ] ||
+    fail "no cell on two GPUs failed with the fault"
+refuse '+lag is not for GPUs' "$lockstep" sweep --devices cuda:all+lag

@@ -22,6 +22,7 @@ static void try_group(const char *text)
     fuzz_must(list.n >= (strcmp(text, "host") == 0 ? 0 : 1) && list.n <= DP_MAX_SLOTS,
               "no devices, or too many");
     fuzz_must(list.delay_ns <= 1000000000, "a delay of more than a second");
+    fuzz_must(list.fault < DP_FAULTS && list.fault_at <= 1000000000, "a fault that cannot be");
 }
 
 /* The first n of a list of n are the same list. */
