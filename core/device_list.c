@@ -54,8 +54,9 @@ static int parse_fault(const char *whole, const char *text, struct dp_device_lis
         ++fault;
     if (fault == DP_FAULTS) {
         list_operations(known);
-        return dp_fail(err, DP_EINVAL, "devices '%.64s': '%.*s' is not an operation that can fail: %s",
-                       whole, name < 32 ? (int)name : 32, text, known);
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': '%.*s' is not an operation that can fail: %s", whole,
+                       name < 32 ? (int)name : 32, text, known);
     }
     const char *number = text + name + (text[name] == '@');
     if (!parse_number(number, strlen(number), MOST_CALLS, &list->fault_at))

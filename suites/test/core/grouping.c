@@ -132,9 +132,10 @@ static void foreign(struct context *c)
 {
     struct dp_group *group = open_group(c, 2), *other = open_group(c, 2);
     struct dp_slot *slots[] = {dp_group_slot(group, 0), dp_group_slot(group, 1)};
-    const struct dp_tensor here = make_matrix(c, slots[0], 2, 2, NULL);
-    const struct dp_tensor there = make_matrix(c, slots[1], 2, 2, NULL);
-    const struct dp_tensor theirs = make_matrix(c, dp_group_slot(other, 1), 2, 2, NULL);
+    const struct dp_tensor here = make_matrix(c, slots[0], 2, 2, sequence(c, 4, 1.0, 1.0));
+    const struct dp_tensor there = make_matrix(c, slots[1], 2, 2, sequence(c, 4, 1.0, 1.0));
+    const struct dp_tensor theirs =
+        make_matrix(c, dp_group_slot(other, 1), 2, 2, sequence(c, 4, 1.0, 1.0));
     const struct dp_team team = {group, slots, 2};
     const struct {
         const struct dp_tensor *dst, *src;

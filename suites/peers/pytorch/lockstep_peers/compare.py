@@ -88,8 +88,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                "measured is in the file")
     add = parser.add_argument
     add("--workload", metavar="W", action="append",
-        help="one of `lockstep workload`, can be repeated (default: each of\n"
-             "them, mlp with the sizes 1024,1024,1024,1024)")
+        help="a workload of `lockstep sweep`, can be repeated (default: each that\n"
+             "PyTorch has, too, mlp with the sizes 1024,1024,1024,1024)")
     add("--only", metavar="LIST", help="of those usual ones these, such as tutorial,mlp")
     add("--batch", metavar="LIST", type=numbers,
         help="global batches (default: tutorial 30; mlp 256,2048; others 64,512)")
