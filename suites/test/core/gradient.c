@@ -222,6 +222,61 @@ static void frozen_parts(struct context *c)
     }
 }
 
+enum { ROWS = 6, CHANNELS = 3, SIDE = 4, LAYERS = 3 };
+
+/* A layer with a weight and a bias, and what it takes: in whole numbers. */
+static struct dp_module *open_layer(struct context *c, struct dp_group *group, int which,
+                                    struct dp_tensor *x)
+{
+    const struct dp_window window = {{3, 3}, {1, 1}, {1, 1}};
+    const size_t shape[] = {ROWS, CHANNELS, SIDE, SIDE}, n = ROWS * CHANNELS * SIDE * SIDE;
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct dp_module *layer = NULL;
+    struct dp_error err = {0};
+    const int status = which == 0 ? dp_linear(group, CHANNELS * SIDE * SIDE, 2, true, &layer, &err)
+                       : which == 1 ? dp_conv2d(group, CHANNELS, 2, &window, true, &layer, &err)
+                                    : dp_batch_norm(group, CHANNELS, 1e-5, 0.1, &layer, &err);
+    expect_ok(c, status, &err, "opening it");
+    (void)own_module(c, layer);
+    move_module(c, layer, slot);
+    for (int i = 0; i < 2; ++i) {
+        const struct dp_tensor *value = &param_at(c, layer, i)->value;
+        write_values(c, value, integers(c, dp_tensor_count(value), 7 + (uint64_t)i));
+    }
+    *x = which == 0 ? make_matrix(c, slot, ROWS, n / ROWS, integers(c, n, 5))
+                    : make_tensor(c, slot, DP_F32, 4, shape, integers(c, n, 5));
+    return layer;
+}
+
+/* Of two passes the gradients add up, those of weights and of biases. */
+static void added_up(struct context *c)
+{
+    static const char *const names[LAYERS] = {"linear", "conv", "batch norm"};
+    for (int l = 0; l < LAYERS; ++l) {
+        case_release(c);
+        case_note(c, "%s", names[l]);
+        struct dp_group *group = open_group(c, 1);
+        struct dp_tensor x;
+        struct dp_module *layer = open_layer(c, group, l, &x);
+        struct dp_run *run = open_run(c, group);
+        const float *once[2] = {NULL, NULL};
+        for (int pass = 0; pass < 2; ++pass) {
+            const struct dp_tensor y = forward(c, layer, run, &x);
+            const struct dp_tensor dy =
+                make_tensor(c, y.slot, DP_F32, y.ndim, y.dim, integers(c, dp_tensor_count(&y), 9));
+            (void)backward(c, layer, run, &dy);
+            for (int i = 0; i < 2; ++i) {
+                const struct dp_param *param = param_at(c, layer, i);
+                const float *grad = read_floats(c, &param->grad);
+                for (size_t e = 0; pass == 1 && e < dp_tensor_count(&param->grad); ++e)
+                    expect(c, grad[e] == 2 * once[i][e], "%s[%zu] is %.9g, of one pass %.9g",
+                           param->name, e, (double)grad[e], (double)once[i][e]);
+                once[i] = grad;
+            }
+        }
+    }
+}
+
 /* Backward without an upstream gradient stands for ones. */
 static void ones(struct context *c)
 {
@@ -293,6 +348,7 @@ static const struct test_case cases[] = {
     {"gradient/after-no-grad", "REPL-14 APPLY-05", after_no_grad},
     {"gradient/refused-first", "ERR-08 GRAD-01", refused_first},
     {"gradient/frozen-parts", "REPL-13", frozen_parts},
+    {"gradient/added-up", "GRAD-04", added_up},
     {"gradient/ones", "GRAD-01", ones},
     {"gradient/deep-model", "GRAD-02 GRAD-03 DET-05", deep_model},
 };
