@@ -3,8 +3,6 @@
 #include "list.h"
 #include "probes.h"
 
-#include <string.h>
-
 struct watched {
     struct dp_group *group;
     struct dp_module *wrapper;
@@ -21,38 +19,6 @@ static void open_watched(struct context *c, struct watched *w, int k)
     struct dp_module *module = make_probe(c, w->group, &w->probe);
     w->wrapper = make_parallel(c, module, &(struct dp_parallel_config){0});
     w->run = open_run(c, w->group);
-}
-
-/* Exactly the first m replicas run, each on its own slot and on its own rows. */
-static void who_runs(struct context *c)
-{
-    for (int k = 2; k <= 8; ++k) {
-        struct watched w;
-        case_release(c);
-        open_watched(c, &w, k);
-        for (size_t n = 1; n <= 17; ++n) {
-            case_note(c, "K=%d N=%zu", k, n);
-            struct dp_tensor x = make_matrix(c, w.first, n, 2, sequence(c, 2 * n, 1.0, 1.0));
-            x.needs_grad = true;
-            memset(w.probe->visit, 0, sizeof w.probe->visit);
-            dp_run_reset(w.run);
-            const struct dp_tensor y = forward(c, w.wrapper, w.run, &x);
-            expect_matrix(c, "output", &y, w.first, n, 2, sequence(c, 2 * n, 1.0, 1.0));
-            (void)backward(c, w.wrapper, w.run, &y);
-            const int m = shard_count(n, k);
-            for (int i = 0; i < k; ++i) {
-                const struct probe_visit *visit = &w.probe->visit[i];
-                const int want = i < m ? 1 : 0;
-                expect(c, visit->forwards == want, "replica %d ran %d times", i, visit->forwards);
-                expect(c, visit->backwards == want, "replica %d went back %d times", i,
-                       visit->backwards);
-                expect(c, want == 0 || visit->dim[0] == shard_rows(n, k, i),
-                       "replica %d saw %zu rows", i, visit->dim[0]);
-                expect(c, want == 0 || visit->run_slot == dp_group_slot(w.group, i),
-                       "replica %d ran elsewhere", i);
-            }
-        }
-    }
 }
 
 /* K = 1 is a direct call on the caller's thread, with nothing copied around it. */
@@ -103,49 +69,6 @@ static void no_rows(struct context *c)
         const struct dp_tensor dx = backward(c, g.wrapper, g.run, &y);
         expect_shape(c, "input gradient", &dx, 2, (size_t[]){0, 1});
         golden_expect_grads(c, &g, 0.0, 0.0);
-    }
-}
-
-/* A module that mixes rows sees its shard only: not a law, and that is what must come out. */
-static void mixes_rows(struct context *c)
-{
-    static const struct {
-        int k;
-        double want[10];
-    } table[] = {{1, {-4.5, -3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5}},
-                 {2, {-2, -1, 0, 1, 2, -2, -1, 0, 1, 2}},
-                 {3, {-1.5, -0.5, 0.5, 1.5, -1.5, -0.5, 0.5, 1.5, -0.5, 0.5}},
-                 {4, {-1, 0, 1, -1, 0, 1, -1, 0, 1, 0}},
-                 {8, {-0.5, 0.5, -0.5, 0.5, -0.5, 0.5, -0.5, 0.5, -0.5, 0.5}}};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
-        case_release(c);
-        case_note(c, "K=%d", table[i].k);
-        struct dp_group *group = open_group(c, table[i].k);
-        struct dp_module *wrapper =
-            make_parallel(c, make_centre(c, group), &(struct dp_parallel_config){0});
-        struct dp_run *run = open_run(c, group);
-        struct dp_slot *slot = dp_group_slot(group, 0);
-        struct dp_tensor x = make_matrix(c, slot, 10, 1, sequence(c, 10, 1.0, 1.0));
-        x.needs_grad = true;
-        const struct dp_tensor y = forward(c, wrapper, run, &x);
-        expect_matrix(c, "output", &y, slot, 10, 1, table[i].want);
-        const struct dp_tensor dx = backward(c, wrapper, run, &x);
-        expect_matrix(c, "input gradient", &dx, slot, 10, 1, table[i].want);
-    }
-}
-
-static void no_inputs(struct context *c)
-{
-    for (int k = 4; k >= 1; --k) {
-        case_release(c);
-        case_note(c, "K=%d", k);
-        struct dp_group *group = open_group(c, k);
-        int *calls;
-        struct dp_module *eye = make_eye(c, group, &calls);
-        struct dp_module *wrapper = make_parallel(c, eye, &(struct dp_parallel_config){0});
-        const struct dp_tensor y = forward(c, wrapper, open_run(c, group), NULL);
-        expect_matrix(c, "output", &y, dp_group_slot(group, 0), 2, 3, (double[]){1, 0, 0, 0, 1, 0});
-        expect(c, *calls == 1, "%d calls", *calls);
     }
 }
 
@@ -209,64 +132,6 @@ static void failing_between(struct context *c)
     }
 }
 
-/* One wrapper used twice in a chain: y = w (w x), both uses count, 4 * 55. */
-static void wrapper_twice(struct context *c)
-{
-    for (int k = 1; k <= 8; ++k) {
-        case_release(c);
-        case_note(c, "K=%d", k);
-        struct dp_group *group = open_group(c, k);
-        struct dp_slot *slot = dp_group_slot(group, 0);
-        struct dp_module *linear = make_linear(c, group, 1, 1, false);
-        move_module(c, linear, slot);
-        write_values(c, &param_at(c, linear, 0)->value, (double[]){2.0});
-        struct dp_module *wrapper = make_parallel(c, linear, &(struct dp_parallel_config){0});
-        struct dp_module *model =
-            make_sequential(c, group, (struct dp_module *[]){wrapper, wrapper}, 2);
-        struct dp_run *run = open_run(c, group);
-        const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
-        const struct dp_tensor y = forward(c, model, run, &x);
-        expect_matrix(c, "output", &y, slot, 10, 1, sequence(c, 10, 4.0, 4.0));
-        const struct dp_tensor dx = backward(c, model, run, NULL);
-        expect_grad(c, "weight", param_at(c, linear, 0), (double[]){220.0});
-        expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 4.0, 0.0));
-    }
-}
-
-static struct dp_tensor call_function(struct context *c, const struct golden *g, int n_slots,
-                                      struct dp_slot *output, const struct dp_tensor *x,
-                                      struct dp_module **call)
-{
-    struct dp_tensor out[DP_MAX_IO];
-    int n_out = 0;
-    struct dp_error err = {0};
-    expect_ok(c,
-              dp_data_parallel(g->linear, g->run, g->ids, n_slots, output, 0, x, 1, out, &n_out,
-                               call, &err),
-              &err, "dp_data_parallel");
-    own_module(c, *call);
-    expect(c, n_out == 1, "%d outputs", n_out);
-    return out[0];
-}
-
-/* The function does what the wrapper does; with no slots it is a plain call. */
-static void as_a_function(struct context *c)
-{
-    for (int n_slots = 0; n_slots <= 4; ++n_slots) {
-        case_release(c);
-        case_note(c, "slots=%d", n_slots);
-        struct golden g;
-        golden_open(c, &g, 4);
-        const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
-        struct dp_module *call = NULL;
-        const struct dp_tensor y = call_function(c, &g, n_slots, NULL, &x, &call);
-        expect_matrix(c, "output", &y, g.ids[0], 10, 1, sequence(c, 10, 3.0, 2.0));
-        const struct dp_tensor dx = backward(c, call, g.run, &x);
-        golden_expect_grads(c, &g, 385.0, 55.0);
-        expect_matrix(c, "input gradient", &dx, g.ids[0], 10, 1, sequence(c, 10, 2.0, 2.0));
-    }
-}
-
 /* Neither form moves the module. */
 static void module_elsewhere(struct context *c)
 {
@@ -292,39 +157,12 @@ static void module_elsewhere(struct context *c)
     }
 }
 
-/* Wrapping for one device moves the module there; for several it does not. */
-static void wrapping_moves(struct context *c)
-{
-    for (int k = 1; k <= 2; ++k) {
-        case_release(c);
-        case_note(c, "K=%d", k);
-        struct dp_group *group = open_group(c, k);
-        struct dp_module *linear = make_linear(c, group, 1, 1, true);
-        struct dp_param *weight = param_at(c, linear, 0);
-        write_values(c, &weight->value, (double[]){3.0});
-        struct dp_module *wrapper = make_parallel(c, linear, &(struct dp_parallel_config){0});
-        struct dp_slot *first = dp_group_slot(group, 0);
-        expect_slot(c, "weight", &weight->value, k == 1 ? first : dp_group_host(group));
-        if (k == 1) {
-            const struct dp_tensor x = golden_rows(c, dp_group_host(group), 4, 1.0);
-            const struct dp_tensor y = forward(c, wrapper, open_run(c, group), &x);
-            expect_matrix(c, "output", &y, first, 4, 1, sequence(c, 4, 3.0, 3.0));
-        }
-    }
-}
-
 static const struct test_case cases[] = {
-    {"composition/who-runs", "COMP-01 SPLIT-02 SPLIT-03 REPL-03", who_runs},
     {"composition/one-device", "COMP-04 APPLY-04", one_device},
     {"composition/one-row", "COMP-05 SPLIT-04", one_row},
     {"composition/no-rows", "SPLIT-05", no_rows},
-    {"composition/mixes-rows", "COMP-02", mixes_rows},
-    {"composition/no-inputs", "COMP-08", no_inputs},
     {"composition/two-forwards", "COMP-10", two_forwards},
     {"composition/failing-between", "COMP-10 APPLY-12", failing_between},
-    {"composition/wrapper-twice", "COMP-10 REPL-09", wrapper_twice},
-    {"composition/as-a-function", "COMP-06 CPU-02", as_a_function},
     {"composition/module-elsewhere", "COMP-06 DEV-01", module_elsewhere},
-    {"composition/wrapping-moves", "COMP-06", wrapping_moves},
 };
 const struct case_table composition_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -119,42 +119,6 @@ static void buffer_elsewhere(struct context *c)
                  dp_slot_name(dp_group_slot(group, 1)));
 }
 
-/* Inputs may be anywhere; their gradients come back there. */
-static void input_anywhere(struct context *c)
-{
-    for (int k = 1; k <= 3; ++k) {
-        for (int place = HOST; place < 4; ++place) {
-            case_release(c);
-            case_note(c, "K=%d input on %d", k, place);
-            struct golden g;
-            golden_open_on(c, &g, 4, (int[]){1, 0, 2}, k);
-            struct dp_slot *slot = slot_at(g.group, place);
-            const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
-            const struct dp_tensor upstream = golden_rows(c, g.ids[0], 10, 1.0);
-            const struct dp_tensor y = forward(c, g.wrapper, g.run, &x);
-            expect_matrix(c, "output", &y, g.ids[0], 10, 1, sequence(c, 10, 3.0, 2.0));
-            const struct dp_tensor dx = backward(c, g.wrapper, g.run, &upstream);
-            golden_expect_grads(c, &g, 385.0, 55.0);
-            expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 2.0, 2.0));
-        }
-    }
-}
-
-static void all_by_default(struct context *c)
-{
-    struct dp_group *group = open_group(c, 3);
-    struct probe *probe;
-    struct dp_module *module = make_probe(c, group, &probe);
-    struct dp_module *wrapper = make_parallel(c, module, &(struct dp_parallel_config){0});
-    const struct dp_tensor x = golden_rows(c, dp_group_host(group), 10, 1.0);
-    (void)forward(c, wrapper, open_run(c, group), &x);
-    for (int i = 0; i < 3; ++i) {
-        expect(c, probe->visit[i].run_slot == dp_group_slot(group, i), "replica %d", i);
-        expect(c, probe->visit[i].dim[0] == shard_rows(10, 3, i), "replica %d saw %zu rows", i,
-               probe->visit[i].dim[0]);
-    }
-}
-
 static void refuse_ids(struct context *c, struct dp_module *module, struct dp_slot *const ids[],
                        int n, struct dp_slot *output, const char *needle)
 {
@@ -198,8 +162,6 @@ static void plain_layer(struct context *c)
 static const struct test_case cases[] = {
     {"device/placement", "DEV-01 DEV-02 DEV-09 ERR-01", placement},
     {"device/buffer-elsewhere", "DEV-01", buffer_elsewhere},
-    {"device/input-anywhere", "DEV-04 GRAD-07 DEV-03", input_anywhere},
-    {"device/all-by-default", "DEV-05", all_by_default},
     {"device/wrong-ids", "DEV-07 ERR-07", wrong_ids},
     {"device/plain-layer", "ERR-01", plain_layer},
 };

@@ -1,8 +1,5 @@
-/* gather.c: putting parts together: in replica order, whatever their sizes, as a copy. */
+/* gather.c: putting parts together: what is refused, and that the result is a copy. */
 #include "list.h"
-#include "probes.h"
-
-#include <string.h>
 
 /* Parts of these rows on these slots; row ids run on from part to part. */
 static struct dp_tensor *parts_of(struct context *c, struct dp_slot *const slots[],
@@ -36,44 +33,6 @@ static void refuse(struct context *c, const struct dp_tensor parts[], int n, int
     struct dp_run *run = open_run(c, dp_slot_group(output));
     expect_error(c, dp_gather(run, parts, n, dim, output, &out, &err), status, &err, needle, other);
     expect(c, out.ndim == -7 && !out.slot, "a failing gather set its output");
-}
-
-static void order(struct context *c)
-{
-    static const int permuted[] = {2, 0, 3, 1};
-    static const size_t rows[][4] = {{3, 3, 3, 1}, {6, 6, 6, 2}, {1, 0, 4, 2}, {0, 0, 0, 5}};
-    for (size_t r = 0; r < 4; ++r) {
-        for (int output = -1; output < 5; ++output) {
-            case_release(c);
-            case_note(c, "row %zu output %d", r, output);
-            struct dp_group *group = open_group(c, 5);
-            struct dp_slot **slots = slot_list(c, group, permuted, 4);
-            const struct dp_tensor *parts = parts_of(c, slots, rows[r], 4, 3);
-            struct dp_slot *to = output < 0 ? dp_group_host(group) : dp_group_slot(group, output);
-            const struct dp_tensor out = gather(c, parts, 4, 0, to);
-            const size_t n = rows[r][0] + rows[r][1] + rows[r][2] + rows[r][3];
-            expect_matrix(c, "gathered", &out, to, n, 3, sequence(c, 3 * n, 1.0, 1.0));
-        }
-    }
-}
-
-static void columns(struct context *c)
-{
-    static const int dims[] = {1, -1};
-    for (int i = 0; i < 2; ++i) {
-        case_release(c);
-        case_note(c, "dim=%d", dims[i]);
-        struct dp_group *group = open_group(c, 3);
-        struct dp_slot **slots = first_slots(c, group, 3);
-        const struct dp_tensor parts[] = {
-            make_matrix(c, slots[0], 2, 2, (double[]){1, 2, 11, 12}),
-            make_matrix(c, slots[1], 2, 1, (double[]){3, 13}),
-            make_matrix(c, slots[2], 2, 3, (double[]){4, 5, 6, 14, 15, 16}),
-        };
-        const struct dp_tensor out = gather(c, parts, 3, dims[i], slots[1]);
-        expect_matrix(c, "gathered", &out, slots[1], 2, 6,
-                      (double[]){1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16});
-    }
 }
 
 static void scalars(struct context *c)
@@ -199,63 +158,7 @@ static void dtypes(struct context *c)
     }
 }
 
-/* A module whose outputs have other sizes than its shards: forward in order, and backward by the
- * sizes that were recorded, not by cutting again. Rows of 3 and 1 from shards of 3 and 3. */
-static void recorded_sizes(struct context *c)
-{
-    struct dp_group *group = open_group(c, 2);
-    struct dp_slot **slots = first_slots(c, group, 2);
-    struct resize *plan;
-    struct dp_module *resize = make_resize(c, group, &plan);
-    plan->rows[0] = 3;
-    plan->rows[1] = 1;
-    struct dp_module *wrapper = make_parallel(
-        c, resize, &(struct dp_parallel_config){.device_ids = slots, .n_device_ids = 2});
-    struct dp_run *run = open_run(c, group);
-    struct dp_tensor x = make_matrix(c, slots[0], 6, 1, sequence(c, 6, 1.0, 1.0));
-    x.needs_grad = true;
-    const struct dp_tensor y = forward(c, wrapper, run, &x);
-    expect_matrix(c, "output", &y, slots[0], 4, 1, sequence(c, 4, 1.0, 1.0));
-    const struct dp_tensor upstream = make_matrix(c, slots[0], 4, 1, sequence(c, 4, 10.0, 10.0));
-    const struct dp_tensor dx = backward(c, wrapper, run, &upstream);
-    expect_matrix(c, "input gradient", &dx, slots[0], 6, 1, (double[]){10, 20, 30, 40, 0, 0});
-}
-
-/* Two rows out per row in: 3, 3, 3, 1 rows become 6, 6, 6, 2. */
-static void doubled_rows(struct context *c)
-{
-    for (int k = 1; k <= 8; ++k) {
-        case_release(c);
-        case_note(c, "K=%d", k);
-        struct dp_group *group = open_group(c, k);
-        struct dp_slot **slots = first_slots(c, group, k);
-        struct resize *plan;
-        struct dp_module *resize = make_resize(c, group, &plan);
-        plan->multiple = 2;
-        struct dp_module *wrapper = make_parallel(
-            c, resize, &(struct dp_parallel_config){.device_ids = slots, .n_device_ids = k});
-        struct dp_run *run = open_run(c, group);
-        struct dp_tensor x = make_matrix(c, slots[0], 10, 2, sequence(c, 20, 1.0, 1.0));
-        x.needs_grad = true;
-        const struct dp_tensor upstream = make_matrix(c, slots[0], 20, 2, integers(c, 40, 5));
-        const double *g = integers(c, 40, 5);
-        double want[40], want_dx[20];
-        for (size_t i = 0; i < 20; ++i) {
-            const size_t row = i / 2, column = i % 2;
-            want[4 * row + column] = (double)(i + 1);
-            want[4 * row + 2 + column] = 2.0 * (double)(i + 1);
-            want_dx[i] = g[4 * row + column] + 2.0 * g[4 * row + 2 + column];
-        }
-        const struct dp_tensor y = forward(c, wrapper, run, &x);
-        expect_matrix(c, "output", &y, slots[0], 20, 2, want);
-        const struct dp_tensor dx = backward(c, wrapper, run, &upstream);
-        expect_matrix(c, "input gradient", &dx, slots[0], 10, 2, want_dx);
-    }
-}
-
 static const struct test_case cases[] = {
-    {"gather/order", "GATH-01 GATH-02 GATH-10 DEV-03", order},
-    {"gather/columns", "DIM-01 GATH-02", columns},
     {"gather/scalars", "GATH-05 GATH-07 DIM-06", scalars},
     {"gather/mismatch", "GATH-03 GATH-07 ERR-03", mismatch},
     {"gather/nothing", "GATH-09", nothing},
@@ -263,7 +166,5 @@ static const struct test_case cases[] = {
     {"gather/needs-grad", "GRAD-09", needs_grad},
     {"gather/is-a-copy", "GATH-13", is_a_copy},
     {"gather/dtypes", "GATH-12", dtypes},
-    {"gather/recorded-sizes", "GATH-02 GATH-04", recorded_sizes},
-    {"gather/doubled-rows", "GATH-02 GATH-04 GRAD-07", doubled_rows},
 };
 const struct case_table gather_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,18 +1,8 @@
-/* probe_maths.c: the probes that compute: centre, multiply, fork, and what probe_scale.c and
- * probe_shape.c share with them. Plain loops over small integers: exact on every device list and
- * backend. */
+/* probe_maths.c: the probe of two inputs, multiply, and what probe_scale.c shares with it. Plain
+ * loops over small integers: exact on every device list and backend. */
 #include "probe_maths.h"
 
 #include <stddef.h>
-
-size_t probe_row_width(const struct dp_tensor *tensor)
-{
-    size_t width = 1;
-    for (int i = 1; i < tensor->ndim; ++i) {
-        width *= tensor->dim[i];
-    }
-    return width;
-}
 
 int span_queue(struct dp_run *run, const struct dp_tensor *on, void (*function)(const void *),
                const struct span *span, struct counts counts, struct dp_error *err)
@@ -24,11 +14,6 @@ int span_queue(struct dp_run *run, const struct dp_tensor *on, void (*function)(
          span->accumulate ? DP_READS | DP_WRITES : DP_WRITES},
     };
     return dp_run_call(run, on->slot, function, span, sizeof *span, uses, 3, err);
-}
-
-size_t span_cells(const struct span *span)
-{
-    return span->rows * span->columns;
 }
 
 int probe_like(struct dp_run *run, const struct dp_tensor *like, struct dp_tensor *tensor,
@@ -48,59 +33,7 @@ int probe_refuse(struct dp_error *err, int got, int want)
     return dp_fail(err, DP_EINVAL, "probe: %d tensors, takes %d", got, want);
 }
 
-/* ---- centre: its backward is its forward ------------------------------------------------ */
-
-static void call_centre(const void *args)
-{
-    const struct span *s = args;
-    for (size_t j = 0; j < s->columns; ++j) {
-        float sum = 0.0f;
-        for (size_t i = 0; i < s->rows; ++i) {
-            sum += s->a[i * s->columns + j];
-        }
-        for (size_t i = 0; i < s->rows; ++i) {
-            s->y[i * s->columns + j] = s->a[i * s->columns + j] - sum / (float)s->rows;
-        }
-    }
-}
-
-static int centre_apply(struct dp_run *run, const struct dp_tensor *in, struct dp_tensor *out,
-                        struct dp_error *err)
-{
-    const int status = probe_like(run, in, out, err);
-    probe_inherit(run, in, false, out);
-    const struct span span = {
-        .a = in->data, .y = out->data, .rows = in->dim[0], .columns = probe_row_width(in)};
-    return status != DP_OK
-               ? status
-               : span_queue(run, in, call_centre, &span,
-                            (struct counts){span_cells(&span), 0, span_cells(&span)}, err);
-}
-
-static int centre_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
-{
-    (void)module;
-    *n_out = 1;
-    return n_in != 1 ? probe_refuse(err, n_in, 1) : centre_apply(run, in, &out[0], err);
-}
-
-static int centre_backward(struct dp_module *module, struct dp_run *run,
-                           const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
-                           int n_in, struct dp_error *err)
-{
-    (void)module;
-    return n_out != 1 || n_in != 1 ? probe_refuse(err, n_out, 1)
-                                   : centre_apply(run, grad_out, &grad_in[0], err);
-}
-
-struct dp_module *make_centre(struct context *c, struct dp_group *group)
-{
-    static const struct dp_module_ops ops = {"centre", centre_forward, centre_backward, NULL};
-    return make_module(c, group, &ops, NULL);
-}
-
-/* ---- several inputs, several outputs ---------------------------------------------------- */
+/* ---- two inputs ------------------------------------------------------------------------- */
 
 static void call_multiply(const void *args)
 {
@@ -155,62 +88,5 @@ static int multiply_backward(struct dp_module *module, struct dp_run *run,
 struct dp_module *make_multiply(struct context *c, struct dp_group *group)
 {
     static const struct dp_module_ops ops = {"multiply", multiply_forward, multiply_backward, NULL};
-    return make_module(c, group, &ops, NULL);
-}
-
-static void call_double(const void *args)
-{
-    const struct span *s = args;
-    for (size_t i = 0; i < s->rows * s->columns; ++i) {
-        s->y[i] = 2.0f * s->a[i] + (s->b && i < s->columns ? s->b[i] : 0.0f);
-    }
-}
-
-static int fork_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
-{
-    (void)module;
-    if (n_in != 1) {
-        return probe_refuse(err, n_in, 1);
-    }
-    int status = dp_tensor_rows(in, 0, 1, &out[1], err);
-    if (status == DP_OK) {
-        status = probe_like(run, in, &out[0], err);
-    }
-    const struct span span = {
-        .a = in->data, .y = out[0].data, .rows = in->dim[0], .columns = probe_row_width(in)};
-    probe_inherit(run, in, false, &out[0]);
-    probe_inherit(run, in, false, &out[1]);
-    *n_out = 2;
-    return status != DP_OK
-               ? status
-               : span_queue(run, in, call_double, &span,
-                            (struct counts){span_cells(&span), 0, span_cells(&span)}, err);
-}
-
-static int fork_backward(struct dp_module *module, struct dp_run *run,
-                         const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
-                         int n_in, struct dp_error *err)
-{
-    (void)module;
-    if (n_out != 2 || n_in != 1) {
-        return probe_refuse(err, n_out, 2);
-    }
-    const int status = probe_like(run, &grad_out[0], &grad_in[0], err);
-    const struct span span = {.a = grad_out[0].data,
-                              .b = grad_out[1].data,
-                              .y = grad_in[0].data,
-                              .rows = grad_out[0].dim[0],
-                              .columns = probe_row_width(&grad_out[0])};
-    return status != DP_OK
-               ? status
-               : span_queue(run, grad_out, call_double, &span,
-                            (struct counts){span_cells(&span), span.columns, span_cells(&span)},
-                            err);
-}
-
-struct dp_module *make_fork(struct context *c, struct dp_group *group)
-{
-    static const struct dp_module_ops ops = {"fork", fork_forward, fork_backward, NULL};
     return make_module(c, group, &ops, NULL);
 }

@@ -9,11 +9,10 @@
 struct span {
     const float *a, *b;
     float *y;
-    size_t rows, columns;     /* of y */
-    size_t in_rows, multiple; /* of a */
+    size_t rows, columns; /* of y */
+    size_t in_rows;       /* of a */
     bool accumulate;
 };
-size_t span_cells(const struct span *span); /* of y */
 
 /* How many elements of each a function uses. */
 struct counts {
@@ -22,7 +21,6 @@ struct counts {
 int span_queue(struct dp_run *run, const struct dp_tensor *on, void (*function)(const void *),
                const struct span *span, struct counts counts, struct dp_error *err);
 
-size_t probe_row_width(const struct dp_tensor *tensor); /* elements of a row */
 int probe_like(struct dp_run *run, const struct dp_tensor *like, struct dp_tensor *tensor,
                struct dp_error *err);
 /* An output's gradient is wanted when the input's is, or when there is something to train. */

@@ -1,5 +1,5 @@
 /* probes.c: the probes that look, sleep, fail, count or inject. Those that compute are in
- * probe_maths.c, probe_scale.c and probe_shape.c. */
+ * probe_maths.c and probe_scale.c. */
 #include "probes.h"
 
 #include <stddef.h>
@@ -234,30 +234,4 @@ struct dp_module *make_inject(struct context *c, struct dp_group *group, struct 
               &err, "dp_module_add_param");
     *plan = &self->plan;
     return module;
-}
-
-static int eye_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                       int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
-{
-    (void)in;
-    static const float ones[6] = {1, 0, 0, 0, 1, 0};
-    int *calls = dp_module_self(module);
-    ++*calls;
-    if (n_in != 0) {
-        return dp_fail(err, DP_EINVAL, "eye: %d inputs, takes none", n_in);
-    }
-    struct dp_slot *slot = dp_run_slot(run);
-    int status = dp_run_tensor(run, slot, DP_F32, 2, (size_t[]){2, 3}, &out[0], err);
-    if (status == DP_OK) {
-        status = dp_tensor_write(&out[0], ones, err);
-    }
-    *n_out = 1;
-    return status;
-}
-
-struct dp_module *make_eye(struct context *c, struct dp_group *group, int **calls)
-{
-    static const struct dp_module_ops ops = {"eye", eye_forward, pass_backward, NULL};
-    *calls = case_memory(c, sizeof **calls);
-    return make_module(c, group, &ops, *calls);
 }

@@ -44,24 +44,8 @@ struct dp_module *make_scale(struct context *c, struct dp_group *group, int choi
 struct dp_module *make_tied_scale(struct context *c, struct dp_group *group,
                                   struct dp_param *weight);
 
-/* Output row j is (1 + j % multiple) times input row j / multiple. rows[i] of them for replica i,
- * or all (multiple times the input's) where rows[i] is 0. */
-struct resize {
-    size_t multiple;
-    size_t rows[PROBE_REPLICAS];
-};
-struct dp_module *make_resize(struct context *c, struct dp_group *group, struct resize **plan);
-
-/* y = x - mean over the rows it is given. */
-struct dp_module *make_centre(struct context *c, struct dp_group *group);
-/* [r, c] -> [c, r] */
-struct dp_module *make_transpose(struct context *c, struct dp_group *group);
 /* y = a b, two inputs */
 struct dp_module *make_multiply(struct context *c, struct dp_group *group);
-/* Two outputs: 2 x, and the first row of x. */
-struct dp_module *make_fork(struct context *c, struct dp_group *group);
-/* No input, one output: ones on the diagonal of [2, 3]. *calls counts the forwards. */
-struct dp_module *make_eye(struct context *c, struct dp_group *group, int **calls);
 /* Passes its input on; its buffer "count" goes up by one in place. */
 struct dp_module *make_counter(struct context *c, struct dp_group *group);
 

@@ -80,24 +80,6 @@ static void refreshed(struct context *c)
     }
 }
 
-/* Weights overwritten by hand between two forwards: every row sees the new ones. */
-static void overwritten(struct context *c)
-{
-    for (int i = 0; i < GOLDEN_ROWS; ++i) {
-        const struct golden_cell cell = golden_grid(i);
-        case_release(c);
-        case_note(c, "K=%d N=%zu", cell.k, cell.n);
-        struct golden g;
-        golden_open(c, &g, cell.k);
-        const struct dp_tensor x = golden_rows(c, g.ids[0], cell.n, 1.0);
-        struct dp_tensor y = forward(c, g.wrapper, g.run, &x);
-        expect_values(c, "first", &y, sequence(c, cell.n, 3.0, 2.0));
-        golden_set(c, &g, 7.0, -5.0);
-        y = forward(c, g.wrapper, g.run, &x);
-        expect_values(c, "second", &y, sequence(c, cell.n, 2.0, 7.0));
-    }
-}
-
 /* Only the replicas that are asked for are filled. */
 static void first_m(struct context *c)
 {
@@ -196,22 +178,6 @@ static void carried(struct context *c)
         expect(c, bytes == (i > 0 ? 80000 : 0), "replica %d: %llu bytes", i,
                (unsigned long long)bytes);
     }
-}
-
-static void no_parameters(struct context *c)
-{
-    struct dp_group *group = open_group(c, 4);
-    struct dp_module *relu = make_relu(c, group);
-    struct dp_module *wrapper = make_parallel(c, relu, &(struct dp_parallel_config){0});
-    struct dp_run *run = open_run(c, group);
-    struct dp_slot *slot = dp_group_slot(group, 0);
-    const struct dp_tensor x = make_matrix(c, slot, 10, 1, sequence(c, 10, -4.0, 1.0));
-    struct dp_trace *trace = case_memory(c, sizeof *trace);
-    dp_group_trace(group, trace);
-    const struct dp_tensor y = forward(c, wrapper, run, &x);
-    dp_group_trace(group, NULL);
-    expect_matrix(c, "output", &y, slot, 10, 1, (double[]){0, 0, 0, 0, 0, 1, 2, 3, 4, 5});
-    expect(c, phase_bytes(trace, DP_PHASE_REPLICATE) == 0, "replicate moved something");
 }
 
 /* Gradients of replicas: none after dp_replicate, private, and summed into the base. */
@@ -380,11 +346,9 @@ static void wrong_device(struct context *c)
 static const struct test_case cases[] = {
     {"replicate/copies", "REPL-03 REPL-05 REPL-07 REPL-08", copies},
     {"replicate/refreshed", "REPL-01 REPL-05", refreshed},
-    {"replicate/overwritten", "REPL-01 REPL-02", overwritten},
     {"replicate/first-m", "REPL-03", first_m},
     {"replicate/traffic", "REPL-03 SPLIT-02 COMP-04", traffic},
     {"replicate/carried", "REPL-03", carried},
-    {"replicate/no-parameters", "REPL-18", no_parameters},
     {"replicate/reduce", "GRAD-01 GRAD-04 GRAD-11 REPL-10", reduce},
     {"replicate/reduce-some", "GRAD-11 GRAD-12", reduce_some},
     {"replicate/reduce-large", "GRAD-01 GRAD-04 COAL-02 DET-01", reduce_large},

@@ -1,9 +1,6 @@
 /* scatter.c: cutting a batch: which rows go where, and which pieces are copies. Rows carry their
  * number, so a piece that is shifted, padded or swapped shows. */
-#include "golden.h"
 #include "list.h"
-
-#include <string.h>
 
 static struct dp_tensor *scatter(struct context *c, struct dp_run *run,
                                  const struct dp_tensor *input, struct dp_slot *const slots[],
@@ -29,52 +26,6 @@ static void refuse(struct context *c, const struct dp_tensor *input, int n, int 
                                   sizes, shards, &got, &err);
     expect_error(c, status, DP_EINVAL, &err, needle, NULL);
     expect(c, got == -1, "a failing scatter set the number of shards to %d", got);
-}
-
-static void rows(struct context *c)
-{
-    static const size_t batches[] = {0, 1, 2, 3, 5, 7, 9, 10, 17, 30};
-    for (int k = 1; k <= 8; ++k) {
-        case_release(c);
-        struct dp_group *group = open_group(c, k);
-        struct dp_slot **slots = first_slots(c, group, k);
-        for (size_t b = 0; b < sizeof batches / sizeof batches[0]; ++b) {
-            const size_t n = batches[b];
-            case_note(c, "K=%d N=%zu", k, n);
-            const struct dp_tensor x =
-                make_matrix(c, dp_group_host(group), n, 3, sequence(c, 3 * n, 1.0, 1.0));
-            const int m = shard_count(n, k);
-            const struct dp_tensor *shards =
-                scatter(c, open_run(c, group), &x, slots, k, 0, NULL, m);
-            size_t first = 0;
-            for (int s = 0; s < m; ++s) {
-                const size_t size = shard_rows(n, k, s);
-                expect_matrix(c, "shard", &shards[s], slots[s], size, 3,
-                              sequence(c, 3 * size, 1.0 + 3.0 * (double)first, 1.0));
-                first += size;
-            }
-            expect(c, first == n, "shards hold %zu rows", first);
-        }
-    }
-}
-
-static void explicit_sizes(struct context *c)
-{
-    struct dp_group *group = open_group(c, 3);
-    struct dp_slot **slots = first_slots(c, group, 3);
-    struct dp_run *run = open_run(c, group);
-    const struct dp_tensor x = make_matrix(c, slots[0], 6, 1, sequence(c, 6, 1.0, 1.0));
-    static const size_t sizes[][3] = {{2, 4, 0}, {0, 4, 2}, {1, 0, 5}, {6, 0, 0}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
-        case_note(c, "sizes %zu,%zu,%zu", sizes[i][0], sizes[i][1], sizes[i][2]);
-        const struct dp_tensor *shards = scatter(c, run, &x, slots, 3, 0, sizes[i], 3);
-        double first = 1.0;
-        for (int s = 0; s < 3; ++s) {
-            const size_t n = sizes[i][s];
-            expect_matrix(c, "shard", &shards[s], slots[s], n, 1, sequence(c, n, first, 1.0));
-            first += (double)n;
-        }
-    }
 }
 
 /* So many bytes that the replicas without rows help the others: every byte arrives once, however
@@ -137,47 +88,6 @@ static void wrong_dim(struct context *c)
     refuse(c, &x, 0, 0, NULL, NULL);
 }
 
-/* dim -2 of a matrix is dim 0, dim -1 is dim 1; 10 columns on 4 are 3, 3, 3, 1. */
-static void other_dims(struct context *c)
-{
-    static const int dims[] = {-2, 0, -1, 1};
-    for (int i = 0; i < 4; ++i) {
-        case_release(c);
-        case_note(c, "dim=%d", dims[i]);
-        struct dp_group *group = open_group(c, 4);
-        struct dp_slot **slots = first_slots(c, group, 4);
-        const struct dp_tensor x = make_matrix(c, slots[0], 10, 10, sequence(c, 100, 0.0, 1.0));
-        const struct dp_tensor *shards =
-            scatter(c, open_run(c, group), &x, slots, 4, dims[i], NULL, 4);
-        const bool columns = dims[i] == -1 || dims[i] == 1;
-        size_t first = 0;
-        for (int s = 0; s < 4; ++s) {
-            const size_t size = shard_rows(10, 4, s);
-            double want[30];
-            for (size_t e = 0; e < 10 * size; ++e) {
-                want[e] =
-                    columns ? (double)(e / size * 10 + first + e % size) : (double)(first * 10 + e);
-            }
-            expect_matrix(c, "shard", &shards[s], slots[s], columns ? 10 : size,
-                          columns ? size : 10, want);
-            first += size;
-        }
-    }
-}
-
-static void middle_dim(struct context *c)
-{
-    struct dp_group *group = open_group(c, 2);
-    struct dp_slot **slots = first_slots(c, group, 2);
-    const struct dp_tensor x = make_tensor(c, dp_group_host(group), DP_F32, 3, (size_t[]){2, 3, 2},
-                                           sequence(c, 12, 0.0, 1.0));
-    const struct dp_tensor *shards = scatter(c, open_run(c, group), &x, slots, 2, 1, NULL, 2);
-    expect_shape(c, "shard 0", &shards[0], 3, (size_t[]){2, 2, 2});
-    expect_values(c, "shard 0", &shards[0], (double[]){0, 1, 2, 3, 6, 7, 8, 9});
-    expect_shape(c, "shard 1", &shards[1], 3, (size_t[]){2, 1, 2});
-    expect_values(c, "shard 1", &shards[1], (double[]){4, 5, 10, 11});
-}
-
 /* A piece that is already at its place is the input itself; all others are copies. */
 static void view_or_copy(struct context *c)
 {
@@ -202,22 +112,6 @@ static void view_or_copy(struct context *c)
     }
 }
 
-static void permuted_slots(struct context *c)
-{
-    static const int order[] = {2, 0, 3, 1};
-    struct dp_group *group = open_group(c, 4);
-    struct dp_slot **slots = slot_list(c, group, order, 4);
-    const struct dp_tensor x = make_matrix(c, slots[3], 10, 1, sequence(c, 10, 1.0, 1.0));
-    const struct dp_tensor *shards = scatter(c, open_run(c, group), &x, slots, 4, 0, NULL, 4);
-    double first = 1.0;
-    for (int s = 0; s < 4; ++s) {
-        const size_t n = shard_rows(10, 4, s);
-        expect_matrix(c, "shard", &shards[s], dp_group_slot(group, order[s]), n, 1,
-                      sequence(c, n, first, 1.0));
-        first += (double)n;
-    }
-}
-
 static void dtypes(struct context *c)
 {
     static const enum dp_dtype list[] = {DP_F32, DP_F64, DP_I32, DP_I64};
@@ -236,15 +130,10 @@ static void dtypes(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"scatter/rows", "SPLIT-01 SPLIT-02 SPLIT-04 SPLIT-05 SPLIT-06", rows},
-    {"scatter/explicit-sizes", "SPLIT-07 SPLIT-08", explicit_sizes},
     {"scatter/helped", "SPLIT-01 SPLIT-07", helped},
     {"scatter/wrong-sizes", "SPLIT-07", wrong_sizes},
     {"scatter/wrong-dim", "SPLIT-09", wrong_dim},
-    {"scatter/other-dims", "SPLIT-10 DIM-01", other_dims},
-    {"scatter/middle-dim", "DIM-01", middle_dim},
     {"scatter/view-or-copy", "SPLIT-12", view_or_copy},
-    {"scatter/permuted-slots", "DEV-03", permuted_slots},
     {"scatter/dtypes", "SPLIT-01", dtypes},
 };
 const struct case_table scatter_cases = {cases, sizeof cases / sizeof cases[0]};
