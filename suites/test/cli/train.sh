@@ -13,12 +13,10 @@ expect_count 1 '"schema":"lockstep/train-end/1.0".*"exit_status":0' curve.jsonl
 expect_status 1 "$lockstep" train --devices virt:1 --epochs 1 --require 99.9
 grep -q 'less than --require 99.9' err || fail "$(cat err)"
 
-# Batch norm: seed 1 gives 98 % after six epochs in both modes. Its trainings are not comparable.
+# Batch norm: seed 1 gives 96 to 98 % after two epochs. Its trainings are not comparable.
 for mode in dp ddp; do
-    for devices in virt:1 virt:2 virt:3; do
-        expect_status 0 "$lockstep" train --model resnet --mode $mode --devices $devices \
-            --epochs 6 --require 96
-    done
+    expect_status 0 "$lockstep" train --model resnet --mode $mode --devices virt:3 --epochs 2 \
+        --require 93
 done
 expect_status 2 "$lockstep" train --model resnet --devices virt:3 --against virt:1 --epochs 1
 expect_count 1 '^lockstep train: --against: what resnet gives for a row depends on' err
