@@ -2,8 +2,8 @@
  * to fail, and a page of memory with the one that is to fail and how often each was called.
  *
  * A point is the n-th call of a kind in one of a command's processes, which are numbered in the
- * order in which they were forked. Allocations of hwloc, and libc's for it, are left out: hwloc 2.9
- * itself dies of many that fail. */
+ * order in which they were forked. Allocations of hwloc, and libc's for it, are left out, and those
+ * of the CUDA runtime: hwloc 2.9 and CUDA 13 themselves die of many that fail. */
 #ifndef TORTURE_CALLS_PAGE_H
 #define TORTURE_CALLS_PAGE_H
 

@@ -1,4 +1,4 @@
-/* shim_calls.h: internal to shim_memory.c and shim_system.c. */
+/* shim_calls.h: internal to shim_memory.c, shim_runtime.c and shim_system.c. */
 #ifndef TORTURE_SHIM_CALLS_H
 #define TORTURE_SHIM_CALLS_H
 
@@ -13,5 +13,12 @@ int fault_of_own(enum fault_kind kind, const void *caller);
 /* Before a fork, and then in the child. */
 int fault_next_process(void);
 void fault_become(int process);
+
+struct code_range {
+    uintptr_t begin, end; /* as the program's file counts */
+};
+
+/* Empty where the program has no CUDA runtime in it. */
+struct code_range code_of_runtime(void);
 
 #endif

@@ -53,19 +53,31 @@ static enum fault_kind kind_of(const char *name)
     return FAULT_NONE;
 }
 
-static int note_object(struct dl_phdr_info *info, size_t bytes, void *unused)
+static void note_code(uintptr_t begin, uintptr_t end, uintptr_t base, enum fault_kind kind)
+{
+    if (n_objects < OBJECTS && begin < end)
+        objects[n_objects++] = (struct object){begin, end, base, kind};
+}
+
+/* The runtime's code is none of the program's. */
+static int note_object(struct dl_phdr_info *info, size_t bytes, void *runtime)
 {
     const enum fault_kind kind = kind_of(info->dlpi_name);
+    const uintptr_t base = info->dlpi_addr;
+    const struct code_range *without = runtime;
 
     (void)bytes;
-    (void)unused;
-    for (int i = 0; i < info->dlpi_phnum && n_objects < OBJECTS && kind != FAULT_NONE; ++i) {
+    for (int i = 0; i < info->dlpi_phnum && kind != FAULT_NONE; ++i) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        const uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+        const uintptr_t begin = base + part->p_vaddr, end = begin + part->p_memsz;
+        const bool cut =
+            kind == FAULT_OWN && begin < base + without->begin && base + without->end < end;
 
-        if (part->p_type == PT_LOAD && (part->p_flags & PF_X))
-            objects[n_objects++] =
-                (struct object){begin, begin + part->p_memsz, info->dlpi_addr, kind};
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
+            continue;
+        note_code(begin, cut ? base + without->begin : end, base, kind);
+        if (cut)
+            note_code(base + without->end, end, base, kind);
     }
     return 0;
 }
@@ -215,6 +227,7 @@ __attribute__((constructor)) static void begin(void)
     const int file = !path || !slash || strcmp(slash, "/lockstep") != 0
                          ? -1
                          : (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
+    struct code_range runtime;
     struct fault_page *at;
 
     if (file < 0)
@@ -223,7 +236,8 @@ __attribute__((constructor)) static void begin(void)
     syscall(SYS_close, file);
     if (at == MAP_FAILED)
         return;
-    dl_iterate_phdr(note_object, NULL);
+    runtime = code_of_runtime();
+    dl_iterate_phdr(note_object, &runtime);
     process = number_here(at);
     page = at;
     fault_become(process);
