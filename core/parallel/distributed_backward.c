@@ -141,10 +141,12 @@ static int backward_rank(int r, void *arg, struct dp_error *err)
     struct ddp_rank *rank = &b->ddp->rank[r];
     if (!b->call->active[r])
         return 0;
+    /* A module that ends in a loss has no gradients to be given. */
+    const struct dp_tensor *grad_out =
+        b->n_grad_out == 0 ? NULL : b->grad_out + (ptrdiff_t)r * b->n_grad_out;
     rank->begin = ddp_now();
-    int status = dp_backward(b->ddp->module, b->ddp->replicas->replica[r].run,
-                             b->grad_out + (ptrdiff_t)r * b->n_grad_out, b->n_grad_out, b->in[r],
-                             b->call->n_in, err);
+    int status = dp_backward(b->ddp->module, b->ddp->replicas->replica[r].run, grad_out,
+                             b->n_grad_out, b->in[r], b->call->n_in, err);
     for (int t = 0; status == 0 && !rank->counting && t < b->ddp->n_train; ++t)
         rank->used[t] = rank->used[t] || rank->touched[b->ddp->train[t].place];
     if (status == 0 && rank->counting)
