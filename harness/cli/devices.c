@@ -197,12 +197,13 @@ static void print_gpus(const struct record_devices *d)
 
 static void print_versions(const struct dp_machine *m)
 {
-    char gpus[400], visible[96];
+    char gpus[400], visible[96], build[200];
 
     printf("\nVersions\n");
     print_long("lockstep", BUILD_VERSION ", commit " BUILD_GIT BUILD_GIT_NOTE);
-    printf("  build      %s, %s%s%.30s\n", BUILD_COMPILER, BUILD_TYPE,
-           BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+    snprintf(build, sizeof build, "%s, %s%s%s", BUILD_COMPILER, BUILD_TYPE,
+             BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+    print_long("build", build);
     printf("  hwloc      %s\n", m->hwloc_version);
     print_long("BLAS", m->blas);
     dp_gpus(gpus, 300);
