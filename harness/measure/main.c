@@ -42,7 +42,8 @@ int cell_main(int argc, char **argv)
     const struct argp argp = {.options = table,
                               .parser = parse_option,
                               .doc = "Worker of sweep: measures one cell, prints its record."};
-    struct cell_config config = {.backend = "cpu", .limits = {1, 10, 2000}};
+    struct cell_config config = {.backend = "cpu",
+                                 .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}};
     struct record_cell cell = {.status = RECORD_BROKEN};
     int status;
     char *text;

@@ -17,12 +17,6 @@
 #include "measure/session.h"
 #include "measure/watch.h"
 #include "numbers/equal.h"
-#include "numbers/stats.h"
-
-enum { WARMUP_STEPS_MIN = 10, WARMUP_STEPS_MAX = 200, WARMUP_SECONDS_MAX = 10 };
-
-static const struct stats_steady_rule STEADY = {
-    .window = 10, .slope_limit = 0.005, .spread_limit = 0.05};
 
 struct measure {
     const struct cell_config *config;
@@ -180,31 +174,19 @@ static double seconds_since(uint64_t start_ns)
     return (double)(session_clock_ns() - start_ns) / 1e9;
 }
 
-/* Until the step times are steady, or a limit is reached. */
+/* It ends where a clock and a count say, never where the times look well. */
 static int warm_up(struct measure *m)
 {
-    const double most = 10 * m->config->limits.seconds < WARMUP_SECONDS_MAX
-                            ? 10 * m->config->limits.seconds
-                            : WARMUP_SECONDS_MAX;
-    const uint64_t start = session_clock_ns();
+    const struct cell_limits *limits = &m->config->limits;
     struct record_cell *cell = m->cell;
-    double window[64];
 
-    snprintf(cell->warmup_rule, sizeof cell->warmup_rule,
-             "last %zu steps: slope < %g%%, each within %g%% of the mean; at most %d steps, %g s",
-             STEADY.window, 100 * STEADY.slope_limit, 100 * STEADY.spread_limit, WARMUP_STEPS_MAX,
-             most);
-    while (m->steps < WARMUP_STEPS_MAX) {
+    cell_warmup_rule(limits, cell->warmup_rule);
+    while (m->steps < CELL_WARMUP_MAX &&
+           (m->steps < limits->warmup_steps ||
+            seconds_since(cell->t_start_ns[0]) < limits->warmup_seconds))
         if (run_step(m, true))
             return -1;
-        if (m->steps < WARMUP_STEPS_MIN)
-            continue;
-        for (size_t i = 0; i < STEADY.window; ++i)
-            window[i] = (double)cell->t_step_ns[m->steps - STEADY.window + i];
-        cell->steady_state = stats_is_steady(window, STEADY.window, &STEADY);
-        if (cell->steady_state || seconds_since(start) >= most)
-            break;
-    }
+    cell->steady_state = true;
     cell->warmup_steps = m->steps;
     return 0;
 }
@@ -357,7 +339,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
 {
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
-    const size_t most = WARMUP_STEPS_MAX + m->config->limits.max_steps;
+    const size_t most = CELL_WARMUP_MAX + m->config->limits.max_steps;
 
     cell->oversubscribed = dp_group_oversubscribed(group);
     if (record_cell_alloc(cell, most, cell->n_ranks)) {

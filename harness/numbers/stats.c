@@ -293,3 +293,53 @@ bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule 
     }
     return steady;
 }
+
+double stats_settling(const double x[], size_t n, double scratch[])
+{
+    const size_t first = n / 10, last = n / 2;
+    if (n < 20) {
+        return NAN;
+    }
+    memcpy(scratch, x, first * sizeof x[0]);
+    const double begin = stats_median(scratch, first);
+    memcpy(scratch, x + (n - last), last * sizeof x[0]);
+    return log(begin / stats_median(scratch, last));
+}
+
+/* Up to 30 as tables have it; beyond, Cornish and Fisher's expansion of it around the normal one.
+ */
+double stats_t975(size_t df)
+{
+    static const double table[] = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060,
+                                   2.2622,  2.2281, 2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199,
+                                   2.1098,  2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639,
+                                   2.0595,  2.0555, 2.0518, 2.0484, 2.0452, 2.0423};
+    const double z = 1.959964, n = (double)df;
+    if (df == 0) {
+        return NAN;
+    }
+    if (df <= sizeof table / sizeof table[0]) {
+        return table[df - 1];
+    }
+    return z + (z * z * z + z) / (4 * n) +
+           (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * n * n);
+}
+
+struct stats_interval stats_mean_interval(const double x[], size_t n, double *mean)
+{
+    struct stats_interval interval = {.lo = NAN, .hi = NAN, .coverage = NAN};
+    double squares = 0;
+    *mean = n == 0 ? NAN : mean_of(x, n);
+    if (n < 3) {
+        return interval;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        squares += (x[i] - *mean) * (x[i] - *mean);
+    }
+    const double half = stats_t975(n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
+    interval.valid = isfinite(half);
+    interval.lo = *mean - half;
+    interval.hi = *mean + half;
+    interval.coverage = 0.95;
+    return interval;
+}

@@ -49,6 +49,15 @@ struct stats_summary stats_summarise(const double x[], size_t n, double scratch[
  * that the clock cannot tell from nothing. */
 double stats_hidden(double compute, double comm, double whole, double least);
 
+/* How much faster the steps of a launch got while they were measured: the logarithm of the median
+ * of their first tenth over that of their last half. NaN: fewer than 20. scratch has n elements. */
+double stats_settling(const double x[], size_t n, double scratch[]);
+/* The 97.5th percentile of Student's t; NaN: df is 0. */
+double stats_t975(size_t df);
+/* Mean and 95 % interval by Student's t of independent values; valid false: fewer than 3. The ranks
+ * are 0. */
+struct stats_interval stats_mean_interval(const double x[], size_t n, double *mean);
+
 /* Steady state: over the last window values, |slope| * window < slope_limit * mean and every
  * value within spread_limit of the mean (fio's two rules). False when n < window. */
 struct stats_steady_rule {

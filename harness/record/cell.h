@@ -14,10 +14,23 @@ enum cell_mode {
 };
 extern const char *const cell_mode_names[CELL_MODES];
 
+/* Of the warm-up: more would make a record too long. */
+enum { CELL_WARMUP_MAX = 1000 };
+
 struct cell_limits {
     double seconds;              /* measured steps go on for so long ... */
     size_t min_steps, max_steps; /* ... but are at least and at most so many */
+    /* Steps before them: at least so many, for at least so long, at most CELL_WARMUP_MAX. Known
+     * before the first one is timed, so that no launch chooses by its times where it begins. 0: a
+     * record of before, whose launches waited until their times were alike. */
+    size_t warmup_steps;
+    double warmup_seconds;
 };
+
+enum { CELL_RULE_BYTES = 128 };
+/* The rule of the warm-up, as records say it: steps, seconds, most steps. */
+#define CELL_WARMUP_FORMAT "at least %zu steps and %g s, at most %zu steps"
+void cell_warmup_rule(const struct cell_limits *limits, char rule[CELL_RULE_BYTES]);
 
 struct cell_config {
     struct workload workload;

@@ -30,6 +30,8 @@ static const struct field {
     {"seconds", "T", SECONDS, PLACE(limits.seconds), 0},
     {"min-steps", "N", SIZE, PLACE(limits.min_steps), SIZE_MAX / 4},
     {"max-steps", "N", SIZE, PLACE(limits.max_steps), SIZE_MAX / 4},
+    {"warmup-steps", "N", SIZE, PLACE(limits.warmup_steps), CELL_WARMUP_MAX},
+    {"warmup-seconds", "T", SECONDS, PLACE(limits.warmup_seconds), 0},
     {"order", "I", SIZE, PLACE(order_index), SIZE_MAX / 4},
     {"launch", "L", INTEGER, PLACE(launch), INT_MAX},
     {"run-id", "ID", TEXT, PLACE(run_id), BYTES(run_id)},

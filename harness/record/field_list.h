@@ -115,8 +115,8 @@ F(LONG, first_bad_step, FIRST, RESULT, "index", "first bad step", "first step wi
 F(BOOL, oversubscribed, FIRST, MACHINE, "", "sharing of cores or GPUs", "more devices than cores, or several slots on one GPU: evidence that it works, none of performance") \
 F(COUNT, model_params, FIRST, IDENTITY, "values", "number of parameters", "parameters of the model") \
 F(REAL, flops_per_step, FIRST, IDENTITY, "operations", "work of a step", "of the matrix products, forward and backward, whole batch") \
-T(warmup_rule, 128, FIRST, IDENTITY, "", "rule of the warm-up", "how the end of the warm-up was found") \
-F(BOOL, steady_state, FIRST, RESULT, "", "steady state", "the rule was met; false: the time limit ended the warm-up") \
+T(warmup_rule, 128, FIRST, IDENTITY, "", "rule of the warm-up", "steps, seconds and most steps of the warm-up, known before it begins; in records before 2026-11-23 it ended when step times looked steady") \
+F(BOOL, steady_state, FIRST, RESULT, "", "steady state", "the rule was met: always true but in records whose warm-up ended when step times looked steady; whether steps still got faster is judged across launches, from `raw`") \
 F(COUNT, warmup_steps, FIRST, RESULT, "steps", "warm-up", "samples `0 .. warmup_steps-1` are warm-up") \
 F(COUNT, n_samples, FIRST, RESULT, "steps", "number of samples", "all that were timed, warm-up included") \
 I(n_ranks, 0, RECORD_MAX_RANKS, FIRST, RESULT, "replicas", "number of replicas", "with phase times") \

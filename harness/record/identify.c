@@ -9,6 +9,12 @@
 
 const char *const cell_mode_names[CELL_MODES] = {"plain", "dp", "ddp"};
 
+void cell_warmup_rule(const struct cell_limits *limits, char rule[CELL_RULE_BYTES])
+{
+    snprintf(rule, CELL_RULE_BYTES, CELL_WARMUP_FORMAT, limits->warmup_steps,
+             limits->warmup_seconds, (size_t)CELL_WARMUP_MAX);
+}
+
 /* FNV-1a, the closing zero byte included so that neighbouring fields cannot run together. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {

@@ -1,7 +1,8 @@
 /* record/plan.c: from the options of a sweep to its list of cells.
  *
  * The order is a function of seed and grid only, so that a resumed sweep has the same one. Launches
- * are blocks: what drifts over the time of a sweep meets all cells alike. */
+ * are blocks: what drifts over the time of a sweep meets all cells alike. In a block, the cells of
+ * a workload and batch are neighbours. */
 #include "record/plan.h"
 
 #include "command/device_list.h"
@@ -10,9 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* More than the warm-up of a cell can have. */
-enum { WARMUP_STEPS = 1000 };
 
 static int default_counts(struct plan_options *options, int n_devices)
 {
@@ -51,7 +49,7 @@ static size_t steps_that_fit(size_t n_devices)
     const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
     const size_t step = number * (3 + (RECORD_PHASES + 1) * n_devices);
 
-    return (RECORD_LINE_BYTES - others) / step - WARMUP_STEPS;
+    return (RECORD_LINE_BYTES - others) / step - CELL_WARMUP_MAX;
 }
 
 static int check_steps(const struct plan_options *options, struct text_error *why)
@@ -272,14 +270,16 @@ static uint64_t next_random(uint64_t *state)
     return x ^ (x >> 31);
 }
 
-static void shuffle(struct cell_config *cells, size_t n, uint64_t seed)
+/* The numbers 0 .. n-1. */
+static void shuffle(size_t number[], size_t n, uint64_t seed)
 {
+    for (size_t i = 0; i < n; ++i)
+        number[i] = i;
     for (size_t i = n; i > 1; --i) {
-        const size_t j = (size_t)(next_random(&seed) % i);
-        const struct cell_config last = cells[i - 1];
+        const size_t j = (size_t)(next_random(&seed) % i), last = number[i - 1];
 
-        cells[i - 1] = cells[j];
-        cells[j] = last;
+        number[i - 1] = number[j];
+        number[j] = last;
     }
 }
 
@@ -297,10 +297,10 @@ static void set_axes(const struct plan_options *options, enum cell_mode mode, si
     }
 }
 
-/* Cell i of a block, before it is shuffled. */
-static void make_cell(const struct plan_options *options, size_t i, struct cell_config *cell)
+/* Setting number place of a group: one workload with one batch. */
+static void make_cell(const struct plan_options *options, size_t group, size_t place,
+                      struct cell_config *cell)
 {
-    size_t place = i / options->n_batches % settings(options); /* then among those of its mode */
     enum cell_mode mode = CELL_PLAIN;
 
     for (; place >= settings_of(options, mode); ++mode)
@@ -311,8 +311,8 @@ static void make_cell(const struct plan_options *options, size_t i, struct cell_
 
     set_axes(options, mode, place / counts, cell);
 
-    cell->workload = options->workload[i / options->n_batches / settings(options)];
-    cell->rows = options->batch[i % options->n_batches] * (options->weak ? count : 1);
+    cell->workload = options->workload[group / options->n_batches];
+    cell->rows = options->batch[group % options->n_batches] * (options->weak ? count : 1);
     cell->mode = mode;
     cell->n_devices = (int)count;
     device_list_first(options->devices, count, cell->devices, sizeof cell->devices);
@@ -345,24 +345,42 @@ static void name_communicator(const struct plan_options *options, const char *co
     plan_communicator(communicators, i < options->n_communicators ? i : 0, cell->communicator);
 }
 
+/* Cells that are compared, those of one workload and batch, run next to each other: a machine
+ * changes less between neighbours than over a block. */
+static void make_block(const struct plan_options *options, uint64_t *state, size_t order[],
+                       struct cell_config *block)
+{
+    const size_t groups = options->n_workloads * options->n_batches, n = settings(options);
+    size_t *group = order, *place = order + groups;
+
+    shuffle(group, groups, next_random(state));
+    for (size_t g = 0; g < groups; ++g) {
+        shuffle(place, n, next_random(state));
+        for (size_t i = 0; i < n; ++i)
+            make_cell(options, group[g], place[i], block++);
+    }
+}
+
 struct cell_config *plan_make(const struct plan_options *options, const char *communicators,
                               const char *run_id)
 {
     const size_t n = plan_cells(options), block = plan_block(options);
     struct cell_config *cells = calloc(n, sizeof *cells);
+    size_t *order = calloc(block + options->n_workloads * options->n_batches, sizeof *order);
     uint64_t state = options->seed;
 
-    if (!cells)
+    for (size_t i = 0; cells && order && i < n; i += block)
+        make_block(options, &state, order, cells + i);
+    free(order);
+    if (!order) {
+        free(cells);
         return NULL;
-    for (size_t i = 0; i < n; ++i) {
-        make_cell(options, i % block, &cells[i]);
+    }
+    for (size_t i = 0; cells && i < n; ++i) {
         cells[i].launch = (int)(i / block);
+        cells[i].order_index = i;
         name_communicator(options, communicators, &cells[i]);
         snprintf(cells[i].run_id, sizeof cells[i].run_id, "%s", run_id);
     }
-    for (size_t first = 0; first < n; first += block)
-        shuffle(cells + first, block, next_random(&state));
-    for (size_t i = 0; i < n; ++i)
-        cells[i].order_index = i;
     return cells;
 }

@@ -48,9 +48,9 @@ size_t plan_block(const struct plan_options *options);
 /* Of all launches. */
 size_t plan_cells(const struct plan_options *options);
 /* All cells, block after block; every block holds each cell once, in an order of its own that
- * follows from the seed and the block's number. launch and order_index are set. communicators:
- * "threads,staged", what those of the plan call themselves on these devices, in its order. NULL:
- * memory is short. Caller frees. */
+ * follows from the seed and the block's number, the cells of a workload and batch side by side.
+ * launch and order_index are set. communicators: "threads,staged", what those of the plan call
+ * themselves on these devices, in its order. NULL: memory is short. Caller frees. */
 struct cell_config *plan_make(const struct plan_options *options, const char *communicators,
                               const char *run_id);
 /* Name i of such a list; "": it has fewer. */
@@ -110,7 +110,7 @@ struct plan_option {
     struct plan_axis axis; /* modes 0: it is none */
 };
 
-enum { PLAN_OPTIONS = 16 };
+enum { PLAN_OPTIONS = 17 };
 extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */

@@ -12,7 +12,7 @@
 #include "text/options.h"
 #include "workload_list.h"
 
-enum { STEPS_MAX = 100000, SECONDS_MAX = 3600 };
+enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, WARMUP_SECONDS_MAX = 60 };
 
 /* ---- one by one ------------------------------------------------------------------------------ */
 
@@ -179,22 +179,30 @@ static void plan_write_seconds(const struct plan_option *option, const struct pl
     plan_add(line, option->name, "%g", plan->limits.seconds);
 }
 
+/* The second of "FIRST:SECOND"; NULL and why: it is none. */
+static const char *split_pair(const char *value, const char *form, char first[80],
+                              struct text_error *why)
+{
+    const char *colon = strchr(value, ':');
+
+    if (!colon || colon - value >= 80) {
+        snprintf(why->text, sizeof why->text, "'%.40s' is not %s", value, form);
+        return NULL;
+    }
+    memcpy(first, value, (size_t)(colon - value));
+    first[colon - value] = '\0';
+    return colon + 1;
+}
+
 static int read_steps(const struct plan_option *option, const char *value,
                       struct plan_options *plan, struct text_error *why)
 {
     struct cell_limits *limits = &plan->limits;
-    const char *colon = strchr(value, ':');
     char min[80];
+    const char *max = split_pair(value, option->arg, min, why);
 
-    (void)option;
-    if (!colon || (size_t)(colon - value) >= sizeof min) {
-        snprintf(why->text, sizeof why->text, "'%.40s' is not MIN:MAX", value);
-        return -1;
-    }
-    memcpy(min, value, (size_t)(colon - value));
-    min[colon - value] = '\0';
-    if (option_size(min, 1, STEPS_MAX, &limits->min_steps, why) ||
-        option_size(colon + 1, 1, STEPS_MAX, &limits->max_steps, why))
+    if (!max || option_size(min, 1, STEPS_MAX, &limits->min_steps, why) ||
+        option_size(max, 1, STEPS_MAX, &limits->max_steps, why))
         return -1;
     if (limits->min_steps <= limits->max_steps)
         return 0;
@@ -207,6 +215,28 @@ static void write_steps(const struct plan_option *option, const struct plan_opti
                         struct plan_line *line)
 {
     plan_add(line, option->name, "%zu:%zu", plan->limits.min_steps, plan->limits.max_steps);
+}
+
+static int read_warmup(const struct plan_option *option, const char *value,
+                       struct plan_options *plan, struct text_error *why)
+{
+    struct cell_limits *limits = &plan->limits;
+    char steps[80];
+    const char *seconds = split_pair(value, option->arg, steps, why);
+
+    return !seconds || option_size(steps, 1, CELL_WARMUP_MAX, &limits->warmup_steps, why) ||
+                   option_real(seconds, 0, WARMUP_SECONDS_MAX, &limits->warmup_seconds, why)
+               ? -1
+               : 0;
+}
+
+/* Commands from before the option was there stay what they were. */
+static void write_warmup(const struct plan_option *option, const struct plan_options *plan,
+                         struct plan_line *line)
+{
+    if (plan->limits.warmup_steps > 0)
+        plan_add(line, option->name, "%zu:%g", plan->limits.warmup_steps,
+                 plan->limits.warmup_seconds);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -348,6 +378,13 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .doc = "measured steps per cell (default 10:2000)",
      .read = read_steps,
      .write = write_steps},
+    {.name = "warmup",
+     .key = 'u',
+     .arg = "STEPS:SECONDS",
+     .doc = "steps before those: at least so many, for at least so long, at most 1000 (default "
+            "5:0.05, on GPUs 20:2, but no longer than --seconds)",
+     .read = read_warmup,
+     .write = write_warmup},
     {.name = "bind",
      .key = 'B',
      .arg = "HOW",

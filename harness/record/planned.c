@@ -206,6 +206,20 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
     return 0;
 }
 
+/* A command of before says nothing of the warm-up. */
+static int check_warmup(const struct record_cell *cell, const struct cell_limits *limits,
+                        struct text_error *err)
+{
+    char rule[CELL_RULE_BYTES];
+
+    cell_warmup_rule(limits, rule);
+    return limits->warmup_steps == 0 || strcmp(cell->warmup_rule, rule) == 0
+               ? 0
+               : record_fail(err,
+                             "\"warmup_rule\" is \"%.80s\", but by \"command\" it is \"%.80s\"",
+                             cell->warmup_rule, rule);
+}
+
 /* What a verified cell shows of the command. */
 static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
                           const struct cell_config *planned, struct text_error *err)
@@ -222,6 +236,8 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
         return record_fail(err, "\"oversubscribed\" is %s, but %d device%s ran on %d cores",
                            cell->oversubscribed ? "true" : "false", devices,
                            devices == 1 ? "" : "s", plan->cores);
+    if (check_warmup(cell, limits, err))
+        return -1;
     if (steps < limits->min_steps || steps > limits->max_steps)
         return record_fail(err, "%zu steps after the warm-up, but \"command\" has --steps %zu:%zu",
                            steps, limits->min_steps, limits->max_steps);

@@ -128,16 +128,39 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
-/* A rule that is written as this program writes it is applied again. */
+/* It begins with the first step and ends with a step. */
+static int check_fixed_warmup(const struct record_cell *cell, struct text_error *err)
+{
+    size_t least = 0, most = 0;
+    double seconds = 0;
+    if (sscanf(cell->warmup_rule, "at least %zu steps and %lf s, at most %zu steps", &least,
+               &seconds, &most) != 3) {
+        return 0;
+    }
+    const size_t steps = cell->warmup_steps;
+    const double passed = (double)cell->t_start_ns[steps] / 1e9;
+    if (!cell->steady_state || steps < least || steps > most ||
+        (steps < most && passed < seconds)) {
+        return record_fail(err,
+                           "\"warmup_steps\" is %zu, %g s before the first measured step, and "
+                           "\"steady_state\" %s, but \"warmup_rule\" is \"%.90s\"",
+                           steps, passed, cell->steady_state ? "true" : "false", cell->warmup_rule);
+    }
+    return 0;
+}
+
+/* Records of before: a rule that is written as it was written is applied again. */
 static int check_warmup(const struct record_cell *cell, struct text_error *err)
 {
     static const char rule[] = "last %zu steps: slope < %lf%%, each within %lf%% of the mean; at "
                                "most %zu steps, %lf s";
     size_t window = 0, most = 0;
     double slope = 0, spread = 0, seconds = 0, x[WINDOW_MAX];
-    if (cell->status != RECORD_OK ||
-        sscanf(cell->warmup_rule, rule, &window, &slope, &spread, &most, &seconds) != 5) {
+    if (cell->status != RECORD_OK || cell->warmup_steps >= cell->n_samples) {
         return 0;
+    }
+    if (sscanf(cell->warmup_rule, rule, &window, &slope, &spread, &most, &seconds) != 5) {
+        return check_fixed_warmup(cell, err);
     }
     if (window == 0 || window > WINDOW_MAX || cell->warmup_steps < window ||
         cell->warmup_steps > most) {

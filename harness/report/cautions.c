@@ -3,6 +3,7 @@
 #include "report/peer_record.h"
 #include "report/report.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,17 +14,9 @@ struct counts {
     size_t points, most; /* verified ones; launches of one */
     size_t no_interval;  /* points with fewer than FEWEST launches */
     size_t slowed;       /* transfers take longer on purpose */
-    size_t unsteady, oversubscribed, shared, simulated, without_plain, without_base;
+    size_t settling, oversubscribed, shared, simulated, without_plain, without_base;
     size_t unpaired; /* no launch in common with their base case */
 };
-
-static bool any_unsteady(const struct report_point *point)
-{
-    for (size_t i = 0; i < point->n; ++i)
-        if (point->row[i].verified && !point->row[i].cell->steady_state)
-            return true;
-    return false;
-}
 
 static bool shares_gpu(const struct report_point *point)
 {
@@ -42,7 +35,7 @@ static struct counts count(const struct report *report)
         ++counts.points;
         counts.no_interval += point->verified < FEWEST;
         counts.most = point->verified > counts.most ? point->verified : counts.most;
-        counts.unsteady += any_unsteady(point);
+        counts.settling += report_settles(point);
         counts.oversubscribed += report_oversubscribed(point) && !shares_gpu(point);
         counts.shared += shares_gpu(point);
         counts.slowed += device_list_slowed(point->row->kind);
@@ -87,6 +80,32 @@ static void about_launches(struct text_out *out, const struct report *report,
                 "%zu of %zu cells have fewer than %d verified launches: they have a range, not an "
                 "interval (sweep with --launches %d).",
                 counts->no_interval, counts->points, FEWEST, FEWEST);
+}
+
+/* With the point that is still getting faster the most, surely. */
+static void about_settling(struct text_out *out, const struct report *report,
+                           const struct counts *counts, const char *before, const char *after)
+{
+    const struct report_point *most = NULL;
+    char workload[REPORT_CELL_TEXT] = "";
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+
+        if (report_settles(point) && (!most || point->settling.lo > most->settling.lo))
+            most = point;
+    }
+    if (!most)
+        return;
+    report_workload_words(report, most->row, workload);
+    caution(out, before, after,
+            "In %zu of %zu cells steps still got faster while they were measured, the most in "
+            "%.100s, %s, %zu rows on %d device%s: by %.0f %% [%.0f, %.0f] from the first tenth of "
+            "a launch to its last half. A longer --warmup would help.",
+            counts->settling, counts->points, workload, most->row->cell->key.mode,
+            most->row->cell->key.global_batch, most->row->cell->key.n_devices,
+            most->row->cell->key.n_devices == 1 ? "" : "s", 100 * expm1(most->settled_by),
+            100 * expm1(most->settling.lo), 100 * expm1(most->settling.hi));
 }
 
 /* One machine that was started again, or several of one class. */
@@ -198,10 +217,8 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 "%zu of %zu cells ran with transfers that were made slower on purpose: their times "
                 "do not describe any machine.",
                 counts.slowed, counts.points);
-    if (counts.unsteady > 0)
-        caution(out, before, after,
-                "%zu of %zu cells had not reached a steady step time when warm-up ended.",
-                counts.unsteady, counts.points);
+    if (counts.settling > 0)
+        about_settling(out, report, &counts, before, after);
     about_starts(out, report, before, after);
     about_files(out, report, before, after);
     about_runs(out, report, before, after);

@@ -8,6 +8,7 @@
 #define HARNESS_REPORT_H
 
 #include "files/text_out.h"
+#include "numbers/stats.h"
 #include "plot/plot.h"
 #include "record/record.h"
 
@@ -80,7 +81,15 @@ struct report_point {
     const struct report_point *plain, *single; /* verified base cases, NULL: none */
     const struct report_point *base;           /* plain, else single, else NULL */
     double bound; /* N / (K ceil(N/K)): what unequal shards leave of efficiency */
+    /* How much faster its steps got while they were measured, as a logarithm: the mean over its
+     * launches, and the interval of that. */
+    double settled_by;
+    struct stats_interval settling;
 };
+/* Steps that get faster by less are not spoken of. */
+#define REPORT_SETTLED 0.02
+/* Whether they got faster by more than that, beyond what differs by chance. */
+bool report_settles(const struct report_point *point);
 /* The median over the launches; NaN: unknown. */
 double report_middle(const struct report_point *point, int metric);
 
@@ -141,6 +150,8 @@ bool report_same_point(const struct report_row *a, const struct report_row *b);
 /* Points and groups from sorted rows; point and group have room for n_rows. 0, or -1 when memory
  * is short. */
 int report_points_make(struct report *report);
+/* Fills settling of all points. 0, or -1: memory is short. */
+int report_settling_make(struct report *report);
 /* Median and range of n values of as many launches, which it sorts. */
 struct report_value report_value_of(double values[], size_t n);
 

@@ -182,10 +182,6 @@ static void left_out_words(const struct report_point *point, char text[REPORT_CE
 
 static void status_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
-    size_t unsteady = 0;
-
-    for (size_t i = 0; i < point->n; ++i)
-        unsteady += point->row[i].cell->n_samples > 0 && !point->row[i].cell->steady_state;
     if (point->verified > 0)
         report_add(text, "verified");
     if (point->verified == 0 && point->n == 1)
@@ -198,10 +194,8 @@ static void status_words(const struct report_point *point, char text[REPORT_CELL
                                                                      : "source unknown");
     if (report_oversubscribed(point))
         report_add(text, ", oversubscribed");
-    if (unsteady > 0 && point->n == 1)
-        report_add(text, ", not steady");
-    else if (unsteady > 0)
-        report_add(text, ", %zu not steady", unsteady);
+    if (report_settles(point))
+        report_add(text, ", settling");
 }
 
 /* The two phases that take most of the median step. */

@@ -159,6 +159,20 @@ static int check_options(const char *command, struct sweep_options *options)
     return check_communicators(command, &options->plan);
 }
 
+/* GPUs need longer for their clocks. A short measurement has a short warm-up. */
+static void default_warmup(struct plan_options *plan)
+{
+    struct cell_limits *limits = &plan->limits;
+    struct dp_kind_row kind;
+    const bool gpu = dp_kind_of(plan->devices, &kind) && kind.flags & DP_KIND_GPU;
+    const double seconds = gpu ? 2 : 0.05;
+
+    if (limits->warmup_steps > 0)
+        return;
+    limits->warmup_steps = gpu ? 20 : 5;
+    limits->warmup_seconds = seconds < limits->seconds ? seconds : limits->seconds;
+}
+
 int sweep_parse(int argc, char **argv, struct sweep_options *options)
 {
     struct parsing parsing = {.options = options};
@@ -171,7 +185,8 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
                "not be set up, 77 skipped: cuda:all where there are no GPUs, 130 interrupted "
                "(--resume goes on)."};
 
-    *options = (struct sweep_options){.plan = {.bind = true, .limits = {1, 10, 2000}}};
+    *options = (struct sweep_options){
+        .plan = {.bind = true, .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}}};
     command_default_devices(options->plan.devices, sizeof options->plan.devices);
     make_table(parsing.table);
     if (command_parse(&argp, argc, argv, &parsing))
@@ -179,5 +194,6 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
     if (options->plan.backend[0] == '\0')
         snprintf(options->plan.backend, sizeof options->plan.backend, "%s",
                  command_default_backend(options->plan.devices));
+    default_warmup(&options->plan);
     return check_options(argv[0], options);
 }

@@ -50,6 +50,10 @@ refuse 'sideways' "$lockstep" sweep --graphs sideways
 refuse 'nan' "$lockstep" sweep --seconds nan
 refuse '5:2\|5 is more than 2' "$lockstep" sweep --steps 5:2
 refuse 'MIN:MAX' "$lockstep" sweep --steps 5
+refuse "'5' is not STEPS:SECONDS" "$lockstep" sweep --warmup 5
+refuse '"0" is outside 1 to 1000' "$lockstep" sweep --warmup 0:1
+refuse '"1001" is outside 1 to 1000' "$lockstep" sweep --warmup 1001:1
+refuse '"61" is outside 0 to 60' "$lockstep" sweep --warmup 5:61
 refuse '-1' "$lockstep" sweep --seed -1
 refuse 'resume.*--out' "$lockstep" sweep --resume
 refuse 'no/such/folder' "$lockstep" sweep --devices virt:1 --out no/such/folder/a.jsonl

@@ -214,11 +214,11 @@ int main(int argc, char **argv)
                      {"mlp:512,4,512", 1024},
                      {"blocks", 1024},
                      {"mixed", 1024},
-                     {"cnn", 256},
-                     {"rnn", 256},
-                     {"lstm", 256},
-                     {"capsnet", 256},
-                     {"resnet", 256}};
+                     {"cnn", 128},
+                     {"rnn", 128},
+                     {"lstm", 128},
+                     {"capsnet", 128},
+                     {"resnet", 128}};
     int wrong = try_last(), cells = 0;
 
     if (argc > 1 && strcmp(argv[1], "all") == 0) {

@@ -18,7 +18,7 @@ sys.path.insert(0, PEERS)
 from lockstep_peers import figures, limits, printed
 from lockstep_peers.launch import arms_of, blame
 from lockstep_peers.meeting import Meeting
-from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, is_steady
+from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, rule_of, warmup_of
 from lockstep_peers.workloads import Law, Workload, build, parse, shards_of
 
 
@@ -186,20 +186,29 @@ class Rules(unittest.TestCase):
             self.assertEqual(len(set(arms)), len(arms))
             self.assertEqual(len(arms), 5 if devices == 1 else 7)
 
-    def test_steady(self) -> None:
-        self.assertTrue(is_steady([1000] * 10))
-        self.assertFalse(is_steady([1000] * 9))
-        self.assertFalse(is_steady([1000] * 9 + [1100]))
-        self.assertFalse(is_steady([1000 + 10 * i for i in range(10)]))
-        self.assertFalse(is_steady([0] * 10))
+    def test_warmup(self) -> None:
+        self.assertEqual(warmup_of("cpu", 0.5), (5, 0.05))
+        self.assertEqual(warmup_of("cpu", 0.001), (5, 0.001))
+        self.assertEqual(warmup_of("cuda", 5.0), (20, 2.0))
+        self.assertEqual(rule_of((5, 0.05)), "at least 5 steps and 0.05 s, at most 1000 steps")
 
     def test_pace(self) -> None:
-        pace = Pace(0.0, (3, 5))
-        seen = []
-        while (state := pace.next()) != END and len(seen) < 100:
-            seen.append(state)
-            pace.times.append(1000)
-        self.assertEqual(seen, [WARMUP] * 10 + [MEASURE] * 3)
+        """However long steps take, and whether they are alike, the warm-up is as long."""
+        for times in ([1000] * 99, [1000 * i for i in range(99)]):
+            pace = Pace(0.0, (3, 5), (7, 0.0))
+            seen = []
+            while (state := pace.next()) != END and len(seen) < 99:
+                seen.append(state)
+                pace.times.append(times[len(seen) - 1])
+            self.assertEqual(seen, [WARMUP] * 7 + [MEASURE] * 3)
+
+    def test_pace_by_the_clock(self) -> None:
+        pace = Pace(0.0, (3, 5), (1, 60.0))
+        for count in (1, 999):
+            pace.times = [1000] * count
+            self.assertEqual(pace.next(), WARMUP)
+        pace.times = [1000] * 1000
+        self.assertEqual(pace.next(), MEASURE)
 
     def test_blame(self) -> None:
         ended = [(0, '{"starts": []}', ""), (-9, "", ""), (1, '{"error": "x"}', ""), (-11, "", "")]

@@ -87,6 +87,26 @@ Test(plan, every_block_holds_every_cell_once)
     free(cells);
 }
 
+/* 2 workloads with 3 batches, each plain and on 1, 2 and 4 devices. */
+Test(plan, what_is_compared_runs_side_by_side)
+{
+    struct plan_options options = example();
+    struct cell_config *cells = make(&options);
+    size_t moved = 0, turned = 0;
+    for (size_t i = 0; i < 96; ++i) {
+        const struct cell_config *first = &cells[i - i % 4], *cell = &cells[i];
+        cr_assert(cell->rows == first->rows &&
+                      strcmp(cell->workload.name, first->workload.name) == 0,
+                  "cell %zu", i);
+        moved += i % 4 == 0 && (cell->rows != cells[i % 24].rows ||
+                                strcmp(cell->workload.name, cells[i % 24].workload.name) != 0);
+        turned += i % 4 == 0 && cell->mode != CELL_PLAIN;
+    }
+    cr_assert(moved > 9, "%zu of 18 groups have another place than in the first block", moved);
+    cr_assert(turned > 9, "%zu of 24 groups do not begin with their base", turned);
+    free(cells);
+}
+
 Test(plan, order_follows_from_the_seed)
 {
     struct plan_options options = example(), fewer = example(), other = example();
@@ -338,6 +358,8 @@ Test(plan, a_worker_gets_the_cell_that_was_planned)
     options.n_buckets = 1;
     options.bind = options.no_graphs = true;
     options.math = DP_MATH_BF16;
+    options.limits.warmup_steps = 7;
+    options.limits.warmup_seconds = 0.25;
     struct cell_config *cells = make(&options);
     size_t buckets = 0;
     for (size_t i = 0; i < plan_block(&options); ++i) {
@@ -350,6 +372,7 @@ Test(plan, a_worker_gets_the_cell_that_was_planned)
         cr_assert(got.order_index == i && back.seed == 11 && back.bind && back.no_graphs);
         cr_assert(back.limits.min_steps == 3 && back.limits.max_steps == 9 &&
                   back.limits.seconds > 0.49 && back.limits.seconds < 0.51);
+        cr_assert(back.limits.warmup_steps == 7 && back.limits.warmup_seconds == 0.25);
         cr_assert(got.key.bucket_bytes == (cells[i].mode == CELL_DDP ? 4096 : 0));
         buckets += got.key.bucket_bytes == 4096;
     }

@@ -113,6 +113,53 @@ Test(points, six_launches_give_an_interval)
     close_bench(bench);
 }
 
+enum { STEPS = 100 };
+
+/* Launches that begin slower by a part and differ from each other by chance; NULL: memory. */
+static uint64_t *settle(struct bench *bench, int launches, double slower)
+{
+    uint64_t *ns = calloc((size_t)launches * STEPS, sizeof *ns);
+    static unsigned flags[STEPS] = {[0] = RECORD_WARMUP};
+    cr_assert(ns);
+    for (int l = 0; l < launches; ++l) {
+        struct record_cell *cell = &bench->cell[bench->report.n_rows];
+        add(bench, "dp", 1, 30, l, 1000);
+        for (int i = 0; i < STEPS; ++i) {
+            const double noise = 1 + 0.01 * ((i * 37 + l * 11) % 7 - 3);
+            ns[l * STEPS + i] = (uint64_t)(1e6 * noise * (i <= 10 ? 1 + slower : 1));
+        }
+        ns[l * STEPS] = 100000000; /* the step of the warm-up counts for nothing */
+        cell->t_step_ns = ns + (size_t)l * STEPS;
+        cell->flags = flags;
+        cell->n_samples = STEPS;
+    }
+    make(bench);
+    cr_assert(report_settling_make(&bench->report) == 0);
+    return ns;
+}
+
+Test(points, steps_that_get_faster_are_seen_across_launches)
+{
+    static const struct {
+        int launches;
+        double slower;
+        bool settles;
+    } rows[] = {
+        {6, 0, false}, {6, 0.01, false}, {6, 0.06, true}, {2, 0.5, false}, {6, -0.2, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct bench *bench = open_bench("strong");
+        uint64_t *ns = settle(bench, rows[i].launches, rows[i].slower);
+        const struct report_point *point = &bench->point[0];
+        cr_assert(report_settles(point) == rows[i].settles, "row %zu: %g [%g, %g]", i,
+                  point->settled_by, point->settling.lo, point->settling.hi);
+        cr_assert(fabs(point->settled_by - log(1 + rows[i].slower)) < 0.015, "row %zu: %g", i,
+                  point->settled_by);
+        cr_assert(point->settling.valid == (rows[i].launches > 2));
+        free(ns);
+        close_bench(bench);
+    }
+}
+
 Test(points, ten_launches_give_a_narrower_interval)
 {
     struct bench *bench = open_bench("strong");

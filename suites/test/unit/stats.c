@@ -203,6 +203,41 @@ Test(stats, p99_needs_299_samples)
     cr_assert(fabs(stats_summarise(x, 299, scratch).p99 - 296.02) < 1e-9);
 }
 
+Test(stats, settling)
+{
+    double x[40], scratch[40];
+    for (int i = 0; i < 40; ++i) {
+        x[i] = i < 4 ? 200 : 100;
+    }
+    cr_assert(fabs(stats_settling(x, 40, scratch) - log(2)) < 1e-12);
+    x[39] = 1e9;
+    cr_assert(fabs(stats_settling(x, 40, scratch) - log(2)) < 1e-12, "an outlier changes nothing");
+    cr_assert(stats_settling(x + 4, 20, scratch) == 0);
+    cr_assert(isnan(stats_settling(x, 19, scratch)), "too few");
+}
+
+/* 12.706, 2.228, 2.042, 2.021, 1.980: as printed in tables of the t distribution. */
+Test(stats, student)
+{
+    static const struct {
+        size_t df;
+        double t;
+    } rows[] = {{1, 12.706}, {10, 2.228}, {30, 2.042}, {40, 2.021}, {120, 1.980}};
+    const double x[] = {1, 2, 3, 4, 5};
+    double mean;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        cr_assert(fabs(stats_t975(rows[i].df) - rows[i].t) < 6e-4, "%zu: %g", rows[i].df,
+                  stats_t975(rows[i].df));
+    }
+    cr_assert(isnan(stats_t975(0)));
+    const struct stats_interval interval = stats_mean_interval(x, 5, &mean);
+    cr_assert(mean == 3 && interval.valid && fabs(interval.hi - 4.96324) < 1e-4 &&
+                  fabs(interval.lo - 1.03676) < 1e-4,
+              "%g [%g, %g]", mean, interval.lo, interval.hi);
+    cr_assert(!stats_mean_interval(x, 2, &mean).valid && mean == 1.5);
+    cr_assert(!stats_mean_interval(x, 0, &mean).valid && isnan(mean));
+}
+
 Test(stats, steady_state)
 {
     const struct stats_steady_rule rule = {

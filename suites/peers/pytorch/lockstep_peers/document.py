@@ -12,6 +12,7 @@ import tempfile
 from typing import Any
 
 from .launch import Cell, Plan, arms_of
+from .steady import rule_of
 
 MACHINE = ("machine_class", "machine_instance", "node_hash", "cpu_model", "packages", "cores", "pus", "usable_pus", "mem_bytes",
            "kernel", "libc", "governor")
@@ -19,7 +20,6 @@ STEP_TIME = ("slowest rank's end minus the last rank's start; all start from one
              "memory, and the closing barrier is not counted; lockstep: see its records")
 GPU_STEP_TIME = ("from when all GPUs are idle until all are idle again, by the host's clock; lockstep: "
                  "see its records")
-WARMUP = "last 10 steps: slope < 0.5%, each within 5% of the mean; at most 200 steps, 10 s"
 
 
 def new(plan: Plan, cells: list[Cell], launches: int, header: dict, about: dict) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def new(plan: Plan, cells: list[Cell], launches: int, header: dict, about: dict)
                      "python": about["python"], "torch": about["torch"], "torch_blas": about["blas"],
                      "gloo": about["gloo"], "torch_build": about["build"]},
         "device": plan.kind,
-        "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME if plan.kind == "cpu" else GPU_STEP_TIME, "warmup_rule": WARMUP,
+        "settings": {"clock": "CLOCK_MONOTONIC_RAW", "step_time": STEP_TIME if plan.kind == "cpu" else GPU_STEP_TIME, "warmup_rule": rule_of(plan.warmup()),
                      "ddp": words(plan.settings["ddp"]) if plan.kind == "cpu" else "DataParallel; TF32 off", "sgd": words(plan.settings["sgd"]),
                      "environment": words(plan.environment), "threads_per_process": 1 if plan.kind == "cpu" else 0,
                      "cores": [",".join(map(str, cores)) for cores in plan.cores[plan.devices]]},

@@ -14,6 +14,7 @@ import time
 from typing import Any, NamedTuple
 
 from .devices import lockstep_devices
+from .steady import warmup_of
 from .workloads import Workload
 
 START = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "start.py")
@@ -53,6 +54,10 @@ class Plan(NamedTuple):
     environment: dict[str, str]
     workloads: dict[str, Workload]  # by name
     kind: str = "cpu"  # or cuda
+
+    def warmup(self) -> tuple[int, float]:
+        """Steps and seconds, the same for both programs."""
+        return warmup_of(self.kind, self.seconds)
 
     def oversubscribed(self) -> bool:
         """Ranks share cores; then spinning only keeps others from running. GPUs are never shared."""
@@ -124,7 +129,7 @@ def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
     return [plan.lockstep, "sweep", "--devices", lockstep_devices(plan.kind, arm.devices), "--counts",
             str(arm.devices), "--batch", str(cell.batch), "--workload", cell.workload, "--seed",
             str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
-            f"{plan.steps[0]}:{plan.steps[1]}", "--bind", "cores", "--timeout",
+            f"{plan.steps[0]}:{plan.steps[1]}", "--warmup", "{}:{:g}".format(*plan.warmup()), "--bind", "cores", "--timeout",
             repr(plan.timeout), "--mode", arm.mode, "--out", out]
 
 
@@ -165,7 +170,7 @@ def launch_lockstep(plan: Plan, cell: Cell, arm: Arm, folder: str) -> dict[str, 
     raw = record["raw"]
     good = [i for i, flags in enumerate(raw["flags"]) if not flags & WARMUP_OR_BAD]
     found = {"step_ns": [raw["t_step_ns"][i] for i in good], "warmup_steps": record["warmup_steps"],
-             "steady": record["steady_state"], "values_checked": record["values_checked"],
+             "values_checked": record["values_checked"],
              "steps_checked": record["steps_checked"], "header": header}
     matmul = matmul_of(record, good)
     if matmul is not None:
@@ -184,7 +189,7 @@ def pytorch_command(plan: Plan, cell: Cell, arm: Arm, rank: int, folder: str,
     job = {"mode": arm.mode, "workload": plan.workloads[cell.workload].text, "rows": cell.batch, "seed": plan.seed,
            "devices": arm.devices, "kind": plan.kind, "rank": rank, "cores": cores[rank], "reference": reference,
            "meeting": f"{folder}/meeting", "store": f"{folder}/store", "seconds": plan.seconds,
-           "steps": plan.steps, "settings": plan.settings,
+           "steps": plan.steps, "warmup": plan.warmup(), "settings": plan.settings,
            "spin": not plan.oversubscribed()}
     return [plan.python, "-B", *WORKER, json.dumps(job)]
 
@@ -220,7 +225,7 @@ def launch_pytorch(plan: Plan, cell: Cell, arm: Arm, folder: str, reference: str
     times = [max(a["ends"][i] for a in answers) - max(a["starts"][i] for a in answers)
              for i in range(steps)]
     return {"step_ns": times[first["warmup"]:], "warmup_steps": first["warmup"],
-            "steady": first["steady"], "steps_checked": steps, "about": first["about"],
+            "steps_checked": steps, "about": first["about"],
             "values_checked": sum(answer["values_checked"] for answer in answers)}
 
 

@@ -3,31 +3,29 @@ from __future__ import annotations
 
 from .meeting import now
 
-WINDOW, SLOPE, SPREAD = 10, 0.005, 0.05
-WARMUP_MIN, WARMUP_MAX, WARMUP_SECONDS = 10, 200, 10.0
+WARMUPS = {"cpu": (5, 0.05), "cuda": (20, 2.0)}  # steps and seconds, whichever ends later
+WARMUP_MAX = 1000
 WARMUP, MEASURE, END = 0, 1, 2
 
 
-def is_steady(times: list[int]) -> bool:
-    """The last WINDOW values: slope over the window, and each value, against their mean."""
-    last = times[-WINDOW:]
-    if len(last) < WINDOW:
-        return False
-    mean, middle = sum(last) / WINDOW, (WINDOW - 1) / 2
-    below = sum((i - middle) ** 2 for i in range(WINDOW))
-    slope = sum((i - middle) * (value - mean) for i, value in enumerate(last)) / below
-    return (mean > 0 and abs(slope) * WINDOW < SLOPE * mean
-            and all(abs(value - mean) <= SPREAD * mean for value in last))
+def warmup_of(kind: str, seconds: float) -> tuple[int, float]:
+    """Of a launch that measures so long: as lockstep sweep has it, and is told."""
+    steps, least = WARMUPS[kind]
+    return steps, min(least, seconds)
+
+
+def rule_of(warmup: tuple[int, float]) -> str:
+    return f"at least {warmup[0]} steps and {warmup[1]:g} s, at most {WARMUP_MAX} steps"
 
 
 class Pace:
-    """What the next step is for. One rank decides for all."""
+    """What the next step is for. One rank decides for all. No time of a step is looked at."""
 
-    def __init__(self, seconds: float, steps: tuple[int, int]):
+    def __init__(self, seconds: float, steps: tuple[int, int], warmup: tuple[int, float]):
         self.seconds, (self.least, self.most) = seconds, steps
-        self.warmup_seconds = min(10 * seconds, WARMUP_SECONDS)
+        self.warmup_steps, self.warmup_seconds = warmup
         self.times: list[int] = []
-        self.warmup, self.steady = 0, False
+        self.warmup = 0
         self.begin = now()
         self.state = WARMUP
 
@@ -41,8 +39,6 @@ class Pace:
         return self.state
 
     def is_warm(self) -> bool:
-        if len(self.times) < WARMUP_MIN:
-            return False
-        self.steady = is_steady(self.times)
-        return (self.steady or len(self.times) >= WARMUP_MAX
-                or now() - self.begin >= self.warmup_seconds * 1e9)
+        steps = len(self.times)
+        return steps >= WARMUP_MAX or (steps >= self.warmup_steps and
+                                       now() - self.begin >= self.warmup_seconds * 1e9)

@@ -104,7 +104,7 @@ def run(job: dict) -> dict[str, object]:
         meeting = Meeting(job["meeting"], job["rank"], ranks, job["spin"])
     pace = None
     if job["rank"] == 0:
-        pace = Pace(job["seconds"], tuple(job["steps"]))
+        pace = Pace(job["seconds"], tuple(job["steps"]), tuple(job["warmup"]))
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -112,7 +112,7 @@ def run(job: dict) -> dict[str, object]:
     found = {"starts": starts, "ends": ends, "values_checked": program.values,
              "steps_checked": program.steps, "about": describe(job["kind"])}
     if pace is not None:
-        found.update(warmup=pace.warmup, steady=pace.steady)
+        found.update(warmup=pace.warmup)
     return found
 
 
