@@ -6,6 +6,7 @@
 #include "files/stop.h"
 #include "record/input_kind.h"
 #include "record/roles.h"
+#include "report/export.h"
 #include "report/peer_report.h"
 #include "report/report.h"
 
@@ -20,6 +21,7 @@ static const char NAME[] = "lockstep report";
 
 struct arguments {
     const char *out, *check, *peer;
+    size_t format; /* EXPORT_FORMATS: a page */
     char **files;
     size_t n_files;
     uint64_t seen; /* options that were given */
@@ -31,6 +33,10 @@ static const struct argp_option option_table[] = {
      "A result of `lockstep check --format json`: adds a page about conformance", 0},
     {"peer", 'p', "FILE", 0,
      "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
+    {"format", 'f', "NAME", 0,
+     "Instead of a report print the numbers, for other programs: csv, bmf (Bencher), github "
+     "(github-action-benchmark), openmetrics, annotations (GitHub Actions) or junit",
+     0},
     {0}};
 
 static const char documentation[] =
@@ -41,12 +47,38 @@ static const char documentation[] =
     "Prints the path of the page. With --check also DIR/conformance.html; without record files "
     "only that, and with --peer a page about the comparison only.\n\n"
     "If two cells have the same id and run, the one in the later file counts.\n\n"
+    "With --format a cell has numbers only if all its planned launches are verified: medians over "
+    "launches, and their intervals.\n\n"
     "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
     "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
     "result of --check is not a pass; 2 misuse, "
     "unreadable or torn input, or output that cannot be written; 3 the files are of different "
     "machines or GPU software and nothing was written, or no cell is verified and the page says "
     "so; 130 interrupted.";
+
+static error_t read_format(struct argp_state *state, const char *value, size_t *format)
+{
+    const char *names[EXPORT_FORMATS];
+
+    for (size_t i = 0; i < EXPORT_FORMATS; ++i)
+        names[i] = export_name(i);
+    return command_choice(state, "format", "format", value, names, EXPORT_FORMATS, format);
+}
+
+static error_t check_arguments(struct argp_state *state, const struct arguments *arguments)
+{
+    if (arguments->format == EXPORT_FORMATS)
+        return arguments->out
+                   ? 0
+                   : command_bad_option(state, "--out DIR is missing: where the report should go");
+    if (arguments->out || arguments->check || arguments->peer)
+        return command_bad_option(
+            state, "--format prints the numbers of record files on standard output: leave out --%s",
+            arguments->out     ? "out"
+            : arguments->check ? "check"
+                               : "peer");
+    return 0;
+}
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -65,6 +97,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'p':
         arguments->peer = value;
         return value[0] != '\0' ? 0 : command_bad_option(state, "--peer is empty: name a file");
+    case 'f':
+        return read_format(state, value, &arguments->format);
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
@@ -78,9 +112,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
                          state,
                          "no record file: name at least one, as `lockstep sweep` writes them");
     case ARGP_KEY_END:
-        if (!arguments->out)
-            return command_bad_option(state, "--out DIR is missing: where the report should go");
-        return 0;
+        return check_arguments(state, arguments);
     default:
         return command_key(key, value, state);
     }
@@ -285,6 +317,25 @@ static int write_report(const char *directory, const struct report *report)
                : EXIT_PARTLY;
 }
 
+static int print_numbers(size_t format, const struct report *report)
+{
+    struct text_error err = {{0}};
+
+    if (export_write(stdout, format, report, &err) != 0) {
+        command_complain(NAME, "%s", err.text);
+        return EXIT_MISUSE;
+    }
+    const size_t n = export_count(report);
+
+    if (n == report->n_points && report->counts.missing == 0)
+        return 0;
+    command_complain(NAME,
+                     "%zu of %zu cells have no numbers: not all of their planned launches are "
+                     "measured and verified; %zu launches are missing",
+                     report->n_points - n, report->n_points, report->counts.missing);
+    return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
+}
+
 static int report_files(const struct arguments *arguments, const struct check_record *check,
                         const struct peer_record *peer)
 {
@@ -308,7 +359,8 @@ static int report_files(const struct arguments *arguments, const struct check_re
         status = EXIT_MISUSE;
     }
     if (status == 0)
-        status = write_report(arguments->out, &report);
+        status = arguments->format < EXPORT_FORMATS ? print_numbers(arguments->format, &report)
+                                                    : write_report(arguments->out, &report);
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)
         record_file_free(&report.file[f]);
@@ -367,7 +419,7 @@ int report_main(int argc, char **argv)
                                        .parser = parse_option,
                                        .args_doc = "F.jsonl...",
                                        .doc = documentation};
-    struct arguments arguments = {.out = NULL};
+    struct arguments arguments = {.format = EXPORT_FORMATS};
 
     if (command_parse(&parser, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
