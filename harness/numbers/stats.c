@@ -119,8 +119,7 @@ static size_t exact_rank(size_t n, double tail)
     return d;
 }
 
-/* z with P(|Z| <= z) = level for a standard normal Z. */
-static double normal_width(double level)
+double stats_normal_width(double level)
 {
     double lo = 0, hi = 40;
     for (int i = 0; i < 100; ++i) {
@@ -138,7 +137,7 @@ static double normal_width(double level)
 static size_t normal_rank(size_t n, double level)
 {
     const double count = (double)n;
-    const double rank = floor((count - normal_width(level) * sqrt(count)) / 2);
+    const double rank = floor((count - stats_normal_width(level) * sqrt(count)) / 2);
     return rank >= 1 ? (size_t)rank : 0;
 }
 

@@ -32,6 +32,8 @@ double stats_quantile(const double sorted[], size_t n, double q);
  * order. */
 double stats_median(double x[], size_t n);
 struct stats_interval stats_median_interval(const double sorted[], size_t n, double level);
+/* z with P(|Z| <= z) = level for a standard normal Z. */
+double stats_normal_width(double level);
 
 /* Tukey's fences around the quartiles: a value outside mild_lo..mild_hi is an outlier, outside
  * severe_lo..severe_hi a severe one. Outliers are flagged and counted, never dropped. */

@@ -1,0 +1,303 @@
+/* numbers/rank.c: distributions of sums of ranks, counted rank by rank.
+ *
+ * Ranks are doubled, so that the mean of two neighbours is whole. Counts are doubles: nothing is
+ * subtracted, so what rounding there is stays far below any p that matters. */
+#include "numbers/rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "numbers/stats.h"
+
+enum { WALSH_MOST = RANK_MOST * (RANK_MOST + 1) / 2, SUM_MOST = RANK_MOST * (RANK_MOST + 1) };
+
+static const double POWER = 0.8;
+/* Of a normal distribution: its deviation, by the median absolute one. */
+static const double DEVIATION = 1.4826;
+/* The test of ranks needs a little more pairs than one that knows the distribution. */
+static const double RANKS_LOSE = 1.05;
+
+static int by_value(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static bool all_finite(const double x[], size_t n)
+{
+    bool finite = true;
+    for (size_t i = 0; i < n; ++i) {
+        finite = finite && isfinite(x[i]);
+    }
+    return finite;
+}
+
+/* Twice the rank of each of x among all. */
+static void double_ranks(const double x[], size_t n, size_t rank[])
+{
+    for (size_t i = 0; i < n; ++i) {
+        size_t below = 0, same = 0;
+        for (size_t j = 0; j < n; ++j) {
+            below += x[j] < x[i];
+            same += x[j] == x[i];
+        }
+        rank[i] = 2 * below + same + 1;
+    }
+}
+
+/* One more rank, which is in the sum or not, each with chance 1/2; sums up to *top so far. */
+static void toss(double chance[], size_t *top, size_t rank)
+{
+    *top += rank;
+    for (size_t s = *top + 1; s-- > 0;) {
+        chance[s] = (chance[s] + (s >= rank ? chance[s - rank] : 0)) / 2;
+    }
+}
+
+double rank_signed_p(const double d[], size_t n, double margin)
+{
+    double size[RANK_MOST], chance[SUM_MOST + 1] = {1};
+    size_t rank[RANK_MOST], top = 0, sum = 0;
+    if (n == 0 || n > RANK_MOST || !all_finite(d, n) || !isfinite(margin)) {
+        return NAN;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        size[i] = fabs(d[i] - margin);
+    }
+    double_ranks(size, n, rank);
+    for (size_t i = 0; i < n; ++i) {
+        if (size[i] > 0) {
+            toss(chance, &top, rank[i]);
+            sum += d[i] > margin ? rank[i] : 0;
+        }
+    }
+    double p = 0;
+    for (size_t s = top + 1; s-- > sum;) {
+        p += chance[s];
+    }
+    return fmin(p, 1);
+}
+
+/* From sorted values, of which so many lie below the shift as the sum of which chance[0..top] is
+ * the distribution. */
+static struct rank_estimate estimate(const double sorted[], size_t n, const double chance[],
+                                     size_t top, double level)
+{
+    struct rank_estimate found = {
+        .middle = stats_quantile(sorted, n, 0.5), .lo = NAN, .hi = NAN, .coverage = NAN};
+    double outside = 0;
+    size_t k = 0;
+    while (k <= top && outside + chance[k] <= (1 - level) / 2) {
+        outside += chance[k++];
+    }
+    if (!(level > 0 && level < 1) || k == 0 || k > n - k) {
+        return found;
+    }
+    found.valid = true;
+    found.lo = sorted[k - 1];
+    found.hi = sorted[n - k];
+    found.coverage = 1 - 2 * outside;
+    return found;
+}
+
+static const struct rank_estimate UNKNOWN = {.middle = NAN, .lo = NAN, .hi = NAN, .coverage = NAN};
+
+struct rank_estimate rank_signed_estimate(const double d[], size_t n, double level)
+{
+    double mean[WALSH_MOST], chance[WALSH_MOST + 1] = {1};
+    size_t means = 0, top = 0;
+    if (n == 0 || n > RANK_MOST || !all_finite(d, n)) {
+        return UNKNOWN;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        toss(chance, &top, i + 1);
+        for (size_t j = 0; j <= i; ++j) {
+            mean[means++] = d[i] / 2 + d[j] / 2;
+        }
+    }
+    qsort(mean, means, sizeof mean[0], by_value);
+    return estimate(mean, means, chance, top, level);
+}
+
+/* z with P(Z <= z) = 1 - tail, of a standard normal Z and a small tail. */
+static double normal_above(double tail)
+{
+    return stats_normal_width(1 - 2 * tail);
+}
+
+/* What margin and effect have to be apart for one pair, in units of 1 / sqrt(pairs). */
+static double spread_of(const double d[], size_t n, double alpha)
+{
+    double x[RANK_MOST];
+    if (n == 0 || n > RANK_MOST || !all_finite(d, n)) {
+        return NAN;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        x[i] = d[i];
+    }
+    const double middle = stats_median(x, n);
+    for (size_t i = 0; i < n; ++i) {
+        x[i] = fabs(d[i] - middle);
+    }
+    return (normal_above(alpha) + normal_above(1 - POWER)) * DEVIATION * stats_median(x, n) *
+           RANKS_LOSE;
+}
+
+double rank_detectable(const double d[], size_t n, double margin, double alpha)
+{
+    return margin + spread_of(d, n, alpha) / sqrt((double)n);
+}
+
+size_t rank_pairs_needed(const double d[], size_t n, double margin, double alpha, double effect)
+{
+    const double spread = spread_of(d, n, alpha), root = spread / (effect - margin);
+    const double least = ceil(-log2(alpha)), pairs = ceil(root * root);
+    if (!(effect > margin) || !(pairs <= 1e9) || !(least <= 1e9)) {
+        return 0;
+    }
+    return (size_t)fmax(least, pairs);
+}
+
+/* Choices of k of n ranks by their sum, 0 to *top; caller: free. NULL: memory is short. Row j of
+ * the table counts choices of j. */
+static double *count_choices(const size_t rank[], size_t n, size_t k, size_t *top)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < n; ++i) {
+        largest = rank[i] > largest ? rank[i] : largest;
+    }
+    *top = k * largest;
+    const size_t width = *top + 1;
+    double *table = calloc((k + 1) * width, sizeof table[0]);
+    if (!table) {
+        return NULL;
+    }
+    table[0] = 1;
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t j = i + 1 < k ? i + 1 : k; j > 0; --j) {
+            double *to = table + j * width + rank[i];
+            const double *from = table + (j - 1) * width;
+            for (size_t s = 0; s < width - rank[i]; ++s) {
+                to[s] += from[s];
+            }
+        }
+    }
+    for (size_t s = 0; s < width; ++s) {
+        table[s] = table[k * width + s];
+    }
+    return table;
+}
+
+/* n of n + m, exact up to rounding. */
+static double choices(size_t n, size_t m)
+{
+    double c = 1;
+    for (size_t i = 1; i <= n; ++i) {
+        c = c * (double)(m + i) / (double)i;
+    }
+    return c;
+}
+
+int rank_sum_p(const double a[], size_t n, const double b[], size_t m, double *p)
+{
+    double x[2 * RANK_MOST];
+    size_t rank[2 * RANK_MOST], sum = 0, top;
+    *p = NAN;
+    if (n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST || !all_finite(a, n) ||
+        !all_finite(b, m)) {
+        return 0;
+    }
+    if (n > m) { /* both tails count, so the smaller sample can be the one that is chosen */
+        return rank_sum_p(b, m, a, n, p);
+    }
+    for (size_t i = 0; i < n + m; ++i) {
+        x[i] = i < n ? a[i] : b[i - n];
+    }
+    double_ranks(x, n + m, rank);
+    for (size_t i = 0; i < n; ++i) {
+        sum += rank[i];
+    }
+    double *count = count_choices(rank, n + m, n, &top);
+    if (!count) {
+        return -1;
+    }
+    double below = 0, above = 0;
+    for (size_t s = 0; s <= top; ++s) {
+        below += s <= sum ? count[s] : 0;
+        above += s >= sum ? count[s] : 0;
+    }
+    free(count);
+    *p = fmin(2 * fmin(below, above) / choices(n, m), 1);
+    return 0;
+}
+
+double rank_sum_least_p(size_t n, size_t m)
+{
+    return n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST ? NAN : fmin(2 / choices(n, m), 1);
+}
+
+int rank_sum_shift(const double a[], size_t n, const double b[], size_t m, double level,
+                   struct rank_estimate *shift)
+{
+    const size_t k = n < m ? n : m, least = k * (k + 1) / 2;
+    size_t rank[2 * RANK_MOST], top, differences = 0;
+    *shift = UNKNOWN;
+    if (n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST || !all_finite(a, n) ||
+        !all_finite(b, m)) {
+        return 0;
+    }
+    for (size_t i = 0; i < n + m; ++i) {
+        rank[i] = i + 1;
+    }
+    double *count = count_choices(rank, n + m, k, &top);
+    double *difference = malloc(n * m * sizeof difference[0]);
+    for (size_t i = 0; difference && i < n * m; ++i) {
+        difference[differences++] = b[i / n] - a[i % n];
+    }
+    const bool done = count && difference;
+    if (done) {
+        /* So many pairs the right way round as the sum is above its least. */
+        for (size_t s = least; s <= top; ++s) {
+            count[s] /= choices(n, m);
+        }
+        qsort(difference, differences, sizeof difference[0], by_value);
+        *shift = estimate(difference, differences, count + least, n * m, level);
+    }
+    free(count);
+    free(difference);
+    return done ? 0 : -1;
+}
+
+struct ranked {
+    double p;
+    size_t index;
+};
+
+/* NaN last. */
+static int by_p(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    if (isnan(a->p) || isnan(b->p)) {
+        return (isnan(a->p) != 0) - (isnan(b->p) != 0);
+    }
+    return (a->p > b->p) - (a->p < b->p);
+}
+
+int rank_holm(const double p[], size_t m, double adjusted[])
+{
+    struct ranked *order = calloc(m + 1, sizeof order[0]);
+    double most = 0;
+    if (!order) {
+        return -1;
+    }
+    for (size_t i = 0; i < m; ++i) {
+        order[i] = (struct ranked){p[i], i};
+    }
+    qsort(order, m, sizeof order[0], by_p);
+    for (size_t i = 0; i < m; ++i) {
+        most = fmin(fmax(most, (double)(m - i) * order[i].p), 1);
+        adjusted[order[i].index] = isnan(order[i].p) ? order[i].p : most;
+    }
+    free(order);
+    return 0;
+}
