@@ -4,7 +4,7 @@
 #include "check/record.h"
 #include "command/command.h"
 #include "files/stop.h"
-#include "record/input_kind.h"
+#include "record/input.h"
 #include "record/roles.h"
 #include "report/export.h"
 #include "report/peer_report.h"
@@ -118,43 +118,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* One line about a file that could not be read as what it was given for. */
-static int refuse_input(const char *path, enum input_kind wanted, const char *why)
-{
-    static const char *const how[INPUT_KINDS] = {[INPUT_RECORDS] = "; name it without an option",
+/* Where a file of another kind belongs. */
+static const char *const belongs[INPUT_KINDS] = {[INPUT_RECORDS] = "; name it without an option",
                                                  [INPUT_CHECK] = "; name it by --check",
-                                                 [INPUT_PEER] = "; name it by --peer",
-                                                 [INPUT_TRAIN] = "",
-                                                 [INPUT_WEIGHTS] = ""};
-    const enum input_kind is = input_kind_of(path);
-
-    if (is != wanted && is != INPUT_KINDS)
-        command_complain(NAME, "%.400s holds %s, not %s%s", path, input_kind_words[is],
-                         input_kind_words[wanted], how[is]);
-    else
-        command_complain(NAME, "%s", why);
-    return EXIT_MISUSE;
-}
-
-static int read_file(const char *path, struct record_file *file)
-{
-    struct text_error err = {{0}};
-
-    if (record_read(path, file, &err) != 0)
-        return refuse_input(path, INPUT_RECORDS, err.text);
-    if (file->torn) {
-        command_complain(NAME,
-                         "%s: the last line is torn, from byte %ld on; finish the file "
-                         "with `lockstep sweep --resume`",
-                         path, file->torn_offset);
-        record_file_free(file);
-        return EXIT_MISUSE;
-    }
-    record_clean_run(&file->run);
-    for (size_t c = 0; c < file->n_cells; ++c)
-        record_clean_cell(&file->cell[c]);
-    return 0;
-}
+                                                 [INPUT_PEER] = "; name it by --peer"};
 
 /* Records that were written before there were classes have none: those are of one machine only if
  * they are of one host. */
@@ -349,7 +316,8 @@ static int report_files(const struct arguments *arguments, const struct check_re
         return EXIT_MISUSE;
     }
     while (status == 0 && report.n_files < arguments->n_files) {
-        status = read_file(arguments->files[report.n_files], &report.file[report.n_files]);
+        status = input_records(NAME, arguments->files[report.n_files], belongs,
+                               &report.file[report.n_files]);
         report.n_files += status == 0;
     }
     if (status == 0 && report.n_files > 0)
@@ -391,7 +359,7 @@ static int report_with(const struct arguments *arguments, const struct check_rec
     int status;
 
     if (arguments->peer && !(peer = peer_record_read(arguments->peer, &err)))
-        return refuse_input(arguments->peer, INPUT_PEER, err.text);
+        return input_refuse(NAME, arguments->peer, INPUT_PEER, err.text, belongs);
     status = arguments->n_files > 0 || peer ? report_files(arguments, check, peer)
                                             : report_check_alone(arguments->out, check);
     peer_record_free(peer);
@@ -407,7 +375,7 @@ static int report_all(const struct arguments *arguments)
     if (!arguments->check)
         return report_with(arguments, NULL);
     if (check_record_read(arguments->check, &check, &err) != 0)
-        return refuse_input(arguments->check, INPUT_CHECK, err.text);
+        return input_refuse(NAME, arguments->check, INPUT_CHECK, err.text, belongs);
     status = report_with(arguments, &check);
     check_record_free(&check);
     return status;

@@ -23,8 +23,11 @@ struct kind {
     const char *name;
     int launches;
     bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak;
-    size_t grid; /* so many workloads, each with 64 batches on 1 to 8 devices and of the plain
-                    program */
+    bool small;   /* two batches, on 1 and 2 devices */
+    size_t steps; /* after the warm-up; 0: STEPS */
+    double slow;  /* steps on two devices take so many times as long; 0: 1 */
+    size_t grid;  /* so many workloads, each with 64 batches on 1 to 8 devices and of the plain
+                     program */
     const char *run_id, *node;
 };
 
@@ -38,6 +41,34 @@ static const struct kind kinds[] = {
     {.name = "weak", .launches = 3, .plain = true, .weak = true},
     {.name = "grid1152", .launches = 1, .grid = 2, .plain = true},
     {.name = "grid4608", .launches = 1, .grid = 8, .plain = true},
+    {.name = "old", .launches = 8, .plain = true, .small = true},
+    {.name = "new", .launches = 8, .plain = true, .small = true, .run_id = "feedface00000012"},
+    {.name = "slower",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .slow = 1.12,
+     .run_id = "feedface00000013"},
+    {.name = "little-slower",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .slow = 1.045,
+     .run_id = "feedface00000014"},
+    {.name = "few-steps",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .steps = 24,
+     .run_id = "feedface00000015"},
+    {.name = "fewest-steps",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .steps = 6,
+     .run_id = "feedface00000016"},
+    {.name = "three", .launches = 3, .plain = true, .small = true, .run_id = "feedface00000017"},
+    {.name = "four", .launches = 4, .plain = true, .small = true, .run_id = "feedface00000018"},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
     {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
@@ -66,11 +97,21 @@ struct model {
 static const struct model models[] = {{"mlp:1024,1024,1024,1024", 2e5, 60e3, 8e5, 54},
                                       {"tutorial", 2.5e3, 12.0, 2.4e3, 10}};
 
+static size_t steps_of(const struct kind *kind)
+{
+    return kind->steps > 0 ? kind->steps : STEPS;
+}
+
+static size_t batches_of(const struct kind *kind)
+{
+    return kind->small ? 2 : n_batches;
+}
+
 static int devices_of(const struct kind *kind, int list[MOST_DEVICES])
 {
     static const int few[] = {1, 2, 3, 8},
                      many[MOST_DEVICES] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64};
-    int n = kind->wide ? MOST_DEVICES : 4;
+    int n = kind->wide ? MOST_DEVICES : kind->small ? 2 : 4;
 
     memcpy(list, kind->wide ? many : few, (size_t)n * sizeof list[0]);
     return n;
@@ -90,12 +131,12 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
                                   .seed = 7,
                                   .has_seed = true,
                                   .bind = !kind->unbound,
-                                  .limits = {1, STEPS, STEPS}};
+                                  .limits = {1, steps_of(kind), steps_of(kind)}};
     snprintf(plan->devices, sizeof plan->devices, "virt:%d", kind->wide ? 64 : 8);
     plan->n_counts = kind->grid ? GRID_COUNTS : (size_t)devices_of(kind, devices);
     for (size_t i = 0; i < plan->n_counts; ++i)
         plan->count[i] = kind->grid ? i + 1 : (size_t)devices[i];
-    plan->n_batches = kind->grid ? GRID_BATCHES : n_batches;
+    plan->n_batches = kind->grid ? GRID_BATCHES : batches_of(kind);
     for (size_t i = 0; i < plan->n_batches; ++i)
         plan->batch[i] = kind->grid ? i + 1 : batches[i];
     plan->n_workloads = kind->grid ? kind->grid : 2;
@@ -184,7 +225,8 @@ static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE,
                                                RECORD_REDUCE};
 
 /* Steps that scatter by a fixed pattern, the first three slower: warm-up. */
-static int fill_steps(const struct model *model, size_t n_samples, struct record_cell *cell)
+static int fill_steps(const struct model *model, size_t n_samples, double slow,
+                      struct record_cell *cell)
 {
     int devices = cell->key.n_devices;
     bool plain = strcmp(cell->key.mode, "plain") == 0;
@@ -194,6 +236,7 @@ static int fill_steps(const struct model *model, size_t n_samples, struct record
                   model->per_device_ns * (devices - 1);
     uint64_t at = 0;
 
+    step *= slow > 0 && devices == 2 ? slow : 1.0;
     step *= (plain ? 0.9 : 1.0) * (1.0 + 0.01 * (double)(cell->key.launch * 5 % 7));
     cell->warmup_steps = WARMUP;
     if (record_cell_alloc(cell, n_samples, devices) != 0)
@@ -229,7 +272,7 @@ static void fill_status(const struct kind *kind, size_t order, struct record_cel
     cell->status = RECORD_OK;
     cell->validated = true;
     cell->values_checked = 100000000;
-    cell->steps_checked = WARMUP + STEPS;
+    cell->steps_checked = WARMUP + steps_of(kind);
     if (fails && order % 2 == 0) {
         cell->status = RECORD_FAILED;
         cell->validated = false;
@@ -273,7 +316,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     snprintf(cell.warmup_rule, sizeof cell.warmup_rule, "a fixed number");
     cell.order_index = order % launches * (run->planned / launches) + order / launches;
     fill_status(kind, order, &cell);
-    if (fill_steps(model, cell.steps_checked, &cell) == 0) {
+    if (fill_steps(model, cell.steps_checked, kind->slow, &cell) == 0) {
         record_derive(&cell);
         text = record_cell_text(&cell);
         result = text ? record_append(fd, text, &err) : -1;
@@ -307,7 +350,7 @@ static int write_line(const struct kind *kind, const struct record_run *run, int
     const int count = devices > 0 ? devices : 1;
     int result = 0;
 
-    for (size_t b = 0; b < n_batches && result == 0; ++b) {
+    for (size_t b = 0; b < batches_of(kind) && result == 0; ++b) {
         struct record_key key;
 
         fill_key(model, count, batches[b] * (size_t)(kind->weak ? count : 1), &key);

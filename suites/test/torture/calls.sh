@@ -33,6 +33,14 @@ sweep_resume)
         --mode dp,ddp --seed 5 --seconds 0.001 --steps 2:2 --out whole.jsonl 2>log
     head -n 2 whole.jsonl >s.jsonl
     ;;
+compare*)
+    # Times of a debug build, or of a changed tree, are not compared; what it says of itself is edited.
+    "$lockstep" sweep --bind none --devices virt:2 --counts 2 --batch 10 --workload tutorial --mode dp \
+        --launches 4 --seed 5 --seconds 0.001 --steps 2:2 --out sealed.jsonl 2>log
+    sed '1s/"build_type":"[^"]*"/"build_type":"Release"/;1s/"sanitizers":"[^"]*"/"sanitizers":""/
+        s/,"chain":"[^"]*"//;s/,"seal":"[^"]*"//;s/"oversubscribed":true/"oversubscribed":false/' \
+        sealed.jsonl >s.jsonl
+    ;;
 report*)
     "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --batch 10 --workload tutorial \
         --mode dp,ddp --seed 5 --seconds 0.001 --steps 2:2 --out s.jsonl 2>log

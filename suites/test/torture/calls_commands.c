@@ -9,6 +9,7 @@
 #define SWEEP                                                                                      \
     "sweep", "--bind", "none", "--devices", "virt:2", "--counts", "2", "--batch", "10", "--seed",  \
         "5", "--seconds", "0.001", "--steps", "2:2"
+#define COMPARE "compare", "--allow-dirty", "../input/s.jsonl", "../input/s.jsonl"
 
 const struct fault_command fault_commands[] = {
     {"devices", {"devices", "--devices", "virt:2"}, {NULL}},
@@ -36,6 +37,8 @@ const struct fault_command fault_commands[] = {
     {"check_exec",
      {CHECK, "--impl", "exec:serve reference", "--format", "json", "--out", "c.json"},
      {"c.json", NULL}},
+    {"compare", {COMPARE}, {NULL}},
+    {"compare_json", {COMPARE, "--format", "json"}, {NULL}},
     {"report",
      {"report", "../input/s.jsonl", "--check", "../input/c.json", "--out", "page"},
      {"page/index.html", "page/summary.md", "page/conformance.html", NULL}},

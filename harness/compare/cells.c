@@ -1,0 +1,65 @@
+/* compare/cells.c: launches of both files sorted so that those of one cell stand together.
+ *
+ * A cell is what it was told to run: all of its key but the launch. */
+#include "compare/compare.h"
+
+#include "record/roles.h"
+
+#include <stdlib.h>
+
+static int compare_keys(const struct compare_launch *a, const struct compare_launch *b)
+{
+    return record_order(record_key_fields, RECORD_APART, &a->row->cell->key, &b->row->cell->key);
+}
+
+static int compare_launches(const void *left, const void *right)
+{
+    const struct compare_launch *a = left, *b = right;
+    const int order = compare_keys(a, b);
+
+    if (order != 0)
+        return order;
+    return a->side != b->side ? a->side - b->side : report_launch_order(a->row, b->row);
+}
+
+static void collect(struct compare *compare)
+{
+    for (int side = 0; side < COMPARE_SIDES; ++side)
+        for (size_t i = 0; i < compare->report[side].n_rows; ++i)
+            compare->launch[compare->n_launches++] =
+                (struct compare_launch){.row = &compare->report[side].row[i], .side = side};
+    qsort(compare->launch, compare->n_launches, sizeof compare->launch[0], compare_launches);
+}
+
+/* The launches first..end-1 are those of one cell. */
+static void add_cell(struct compare *compare, size_t first, size_t end)
+{
+    struct compare_cell cell = {.first = first, .key = &compare->launch[first].row->cell->key};
+
+    for (size_t i = first; i < end; ++i) {
+        ++cell.n[compare->launch[i].side];
+        cell.verified[compare->launch[i].side] += compare->launch[i].row->verified;
+    }
+    compare->only[COMPARE_A] += cell.n[COMPARE_B] == 0;
+    compare->only[COMPARE_B] += cell.n[COMPARE_A] == 0;
+    if (cell.n[COMPARE_A] > 0 && cell.n[COMPARE_B] > 0)
+        compare->cell[compare->n_cells++] = cell;
+}
+
+int compare_cells(struct compare *compare)
+{
+    const size_t most = compare->report[COMPARE_A].n_rows + compare->report[COMPARE_B].n_rows;
+
+    compare->launch = calloc(most + 1, sizeof compare->launch[0]);
+    compare->cell = calloc(most + 1, sizeof compare->cell[0]);
+    if (!compare->launch || !compare->cell)
+        return -1;
+    collect(compare);
+    for (size_t first = 0, end; first < compare->n_launches; first = end) {
+        for (end = first + 1; end < compare->n_launches &&
+                              compare_keys(&compare->launch[first], &compare->launch[end]) == 0;)
+            ++end;
+        add_cell(compare, first, end);
+    }
+    return 0;
+}

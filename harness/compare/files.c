@@ -1,0 +1,189 @@
+/* compare/files.c: whether two files can be compared, and what differs between them.
+ *
+ * The roles of the fields decide: another kind of machine, or another way to take the time, makes
+ * every ratio one of two unlike things. Another program, environment, driver or start of the
+ * machine is what somebody may want to compare: it is said. */
+#include "compare/compare.h"
+
+#include "record/provenance.h"
+#include "record/roles.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { SHOWN = 72 }; /* characters of a value */
+
+static void add(struct compare_notes *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct compare_notes *notes, const char *format, ...)
+{
+    va_list args;
+
+    if (notes->n == COMPARE_NOTES)
+        return;
+    va_start(args, format);
+    vsnprintf(notes->text[notes->n++], COMPARE_TEXT, format, args);
+    va_end(args);
+}
+
+static const char *side_name(int side)
+{
+    return side == COMPARE_A ? "A" : "B";
+}
+
+/* Fields that no ratio of times survives, besides those of the machine. */
+static bool decides(const struct record_field *field)
+{
+    static const char *const names[] = {"clock", "sync_method", "rank_reduction", "build_type",
+                                        "sanitizers"};
+    bool found = field->role == RECORD_MACHINE;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; ++i)
+        found = strcmp(names[i], field->name) == 0;
+    return found;
+}
+
+/* Conditions of a sweep that a reader wants to know of. */
+static bool is_said(const struct record_field *field)
+{
+    static const char *const names[] = {"seed", "launches", "devices", "communicator"};
+    bool found = (field->role & (RECORD_APART | RECORD_HOST)) != 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; ++i)
+        found = strcmp(names[i], field->name) == 0;
+    return found;
+}
+
+/* Where two long values begin to differ, or a little before it: at the last blank. */
+static size_t common(const char *a, const char *b)
+{
+    size_t same = 0, word = 0;
+
+    while (a[same] != '\0' && a[same] == b[same]) {
+        ++same;
+        if (a[same - 1] == ' ')
+            word = same;
+    }
+    return strlen(a) > SHOWN || strlen(b) > SHOWN ? word : 0;
+}
+
+/* "the commit: 3f2a9c1d5b7e -> 0a1b2c3d4e5f": digests by their first digits, long values from where
+ * they differ. */
+static void add_field(struct compare_notes *notes, const struct record_field *field,
+                      const char *what, const void *a, const void *b)
+{
+    char x[1024], y[1024];
+    const int shown = strcmp(field->unit, "SHA-256") == 0 ? 12 : SHOWN;
+
+    record_show(field, a, x, sizeof x);
+    record_show(field, b, y, sizeof y);
+    const size_t from = common(x, y);
+    const char *const before = from > 0 ? ".. " : "";
+
+    add(notes, "the %s: %s%.*s -> %s%.*s", what, before, shown, x[from] != '\0' ? x + from : "none",
+        before, shown, y[from] != '\0' ? y + from : "none");
+}
+
+static void compare_fields(struct compare *compare)
+{
+    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
+
+    for (const struct record_field *field = record_run_fields; field->name; ++field)
+        if (is_said(field) && record_field_order(field, RECORD_ALL_ROLES, a, b) != 0)
+            add_field(decides(field) ? &compare->invalid : &compare->differs, field, field->words,
+                      a, b);
+}
+
+static void compare_slots(struct compare *compare)
+{
+    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
+    int slot = 0;
+    const struct record_field *field =
+        record_slots_differ(a, b, a->n_slots < b->n_slots ? a->n_slots : b->n_slots, &slot);
+    char what[64];
+
+    if (!field)
+        return;
+    snprintf(what, sizeof what, "%s of device %d", field->words, slot);
+    add_field(field->role == RECORD_MACHINE ? &compare->invalid : &compare->differs, field, what,
+              &a->slot[slot], &b->slot[slot]);
+}
+
+/* What makes the times of a file worth nothing by themselves. */
+static void check_file(struct compare *compare, int side)
+{
+    const struct record_run *run = &compare->file[side].run;
+    const char *const name = side_name(side);
+    const bool fast =
+        strcmp(run->build_type, "Release") == 0 || strcmp(run->build_type, "RelWithDebInfo") == 0;
+
+    if (run->machine_class[0] == '\0')
+        add(&compare->invalid, "the class of machine of %s is unknown: its record has none", name);
+    if (strcmp(run->source, "measured") != 0)
+        add(&compare->invalid, "the times of %s are %.16s, not measured", name, run->source);
+    if (!fast)
+        add(&compare->invalid, "%s is of a %.32s build, not of Release or RelWithDebInfo", name,
+            run->build_type[0] != '\0' ? run->build_type : "nameless");
+    if (run->sanitizers[0] != '\0')
+        add(&compare->invalid, "%s is of a build with sanitizers: %.64s", name, run->sanitizers);
+    if (run->git_dirty && !compare->allow_dirty)
+        add(&compare->invalid, "%s is of a changed tree on commit %.48s; --allow-dirty takes it",
+            name, run->git_sha);
+}
+
+static void remark_file(struct compare *compare, int side)
+{
+    const struct report_counts *counts = &compare->report[side].counts;
+    const struct report_run *run = &compare->report[side].run[0];
+
+    if (counts->missing > 0)
+        add(&compare->remarks, "%s is not finished: %zu of %zu launches are in it.",
+            side_name(side), counts->planned - counts->missing, counts->planned);
+    else if (!run->ended)
+        add(&compare->remarks, "%s has no end: its sweep was stopped.", side_name(side));
+    if (!run->sealed)
+        add(&compare->remarks, "%s is unsealed: an edit would not show.", side_name(side));
+}
+
+static void remark_sameness(struct compare *compare)
+{
+    const struct record_run *a = &compare->file[COMPARE_A].run, *b = &compare->file[COMPARE_B].run;
+
+    if (strcmp(a->run_id, b->run_id) == 0)
+        add(&compare->remarks,
+            "A and B hold the same run: it is compared with itself (A/A), and proves nothing.");
+    else if (provenance_same_source(a, b) &&
+             !record_differs(record_run_fields, RECORD_BUILD | RECORD_SYSTEM | RECORD_IDENTITY, a,
+                             b))
+        add(&compare->remarks,
+            "A and B are of one build in one setting: this is an A/A comparison, "
+            "and what differs is the sitting.");
+}
+
+void compare_warmups(struct compare *compare)
+{
+    const struct record_field *rule = record_find(record_cell_fields, "warmup_rule");
+    bool same = rule != NULL;
+
+    for (size_t c = 0; c < compare->n_cells && same; ++c) {
+        const struct compare_launch *launch = &compare->launch[compare->cell[c].first];
+        const struct record_cell *a = launch->row->cell;
+        const struct record_cell *b = launch[compare->cell[c].n[COMPARE_A]].row->cell;
+
+        same = record_field_order(rule, RECORD_IDENTITY, a, b) == 0;
+        if (!same)
+            add_field(&compare->differs, rule, rule->words, a, b);
+    }
+}
+
+void compare_files(struct compare *compare)
+{
+    for (int side = 0; side < COMPARE_SIDES; ++side)
+        check_file(compare, side);
+    compare_fields(compare);
+    compare_slots(compare);
+    remark_sameness(compare);
+    for (int side = 0; side < COMPARE_SIDES; ++side)
+        remark_file(compare, side);
+}

@@ -1,0 +1,160 @@
+/* compare/main.c: `lockstep compare`: options, reading, and the order of things. */
+#include "compare/compare.h"
+
+#include "command/command.h"
+#include "record/input.h"
+
+#include <stdlib.h>
+
+static const char NAME[] = "lockstep compare";
+
+enum { KEY_DIRTY = 256 };
+
+struct arguments {
+    struct compare *compare;
+    size_t format;
+    uint64_t seen; /* options that were given */
+};
+
+static const struct {
+    const char *name;
+    int (*write)(FILE *stream, const struct compare *compare);
+} forms[] = {{"text", compare_text}, {"json", compare_json}, {"md", compare_markdown}};
+
+enum { FORMS = sizeof forms / sizeof forms[0] };
+
+static const struct argp_option option_table[] = {
+    {"exact", 'e', NULL, 0, "Exit with 1 if an exact number changed", 0},
+    {"allow-dirty", KEY_DIRTY, NULL, 0, "Take records of programs built from changed trees", 0},
+    {"format", 'f', "text|json|md", 0, "What to print (default text)", 0},
+    {0}};
+
+static const char documentation[] =
+    "Compares two record files of `lockstep sweep`, cell by cell: B against A."
+    "\vTwo files are two sittings, which differ for reasons of the machine, too: this is evidence "
+    "of "
+    "class III. It is never a pass and never a gate. A cell is SUSPECT if its launches differ by "
+    "an exact rank sum test, adjusted by Holm over all cells, at p <= 0.05, and by more than 5 %; "
+    "else there is NO EVIDENCE. A launch counts as its floor: the 5th percentile of its steps "
+    "after "
+    "the warm-up from 40 steps on, the 10th from 20 on, else the minimum. Both sides use the rule "
+    "that the one with fewer steps allows.\n\n"
+    "Times are INVALID if the files are of different or unknown classes of machine, of other build "
+    "types, of sanitizers, of a changed tree, or simulated; a cell is INVALID if it is "
+    "oversubscribed, has a launch that is not verified, or has too few launches. Another commit, "
+    "environment, driver or start of the machine is said.\n\n"
+    "Bytes moved, peak memory, work, shards and parameters have to be the same on any machine: "
+    "each that is not is CHANGED.\n\n"
+    "Exit status: 0 all cells in both files were compared, SUSPECT ones included; 1 with --exact: "
+    "an exact number CHANGED, whatever the times say; 2 misuse, unreadable or torn input, or no "
+    "cell is in both files; 3 "
+    "something is INVALID.";
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    struct compare *compare = arguments->compare;
+    const char *names[FORMS];
+    const error_t status = command_once(state, option_table, key, &arguments->seen);
+
+    if (status)
+        return status;
+    for (size_t i = 0; i < FORMS; ++i)
+        names[i] = forms[i].name;
+    switch (key) {
+    case 'e':
+        compare->exact = true;
+        return 0;
+    case KEY_DIRTY:
+        compare->allow_dirty = true;
+        return 0;
+    case 'f':
+        return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+    case ARGP_KEY_ARG:
+        if (state->arg_num >= COMPARE_SIDES)
+            return command_bad_option(state, "'%.60s' is a third file: two are compared", value);
+        compare->path[state->arg_num] = value;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < COMPARE_SIDES)
+            return command_bad_option(state,
+                                      "%u of 2 record files: name A and B, as `lockstep "
+                                      "sweep` writes them",
+                                      state->arg_num);
+        return 0;
+    default:
+        return command_key(key, value, state);
+    }
+}
+
+/* The rows of a file: as the report has them, with what is verified. */
+static int read_side(struct compare *compare, int side)
+{
+    struct report *report = &compare->report[side];
+
+    if (input_records(NAME, compare->path[side], NULL, &compare->file[side]) != 0)
+        return EXIT_MISUSE;
+    *report = (struct report){.file = &compare->file[side], .n_files = 1};
+    if (report_rows_make(report) == 0)
+        return 0;
+    command_complain(NAME, "%s: no memory for the rows", compare->path[side]);
+    return EXIT_MISUSE;
+}
+
+/* 0: there is something to print. */
+static int compare_both(struct compare *compare)
+{
+    compare_files(compare);
+    if (compare_cells(compare) != 0 || compare_judge(compare) != 0 || compare_exact(compare) != 0) {
+        command_complain(NAME, "no memory for the comparison");
+        return EXIT_MISUSE;
+    }
+    compare_warmups(compare);
+    if (compare->n_cells == compare->count[COMPARE_UNMEASURED]) {
+        command_complain(NAME,
+                         "nothing to compare: %zu cells are only in %s, %zu only in %s, and %zu "
+                         "in both, verified in neither",
+                         compare->only[COMPARE_A], compare->path[COMPARE_A],
+                         compare->only[COMPARE_B], compare->path[COMPARE_B], compare->n_cells);
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
+
+int compare_main(int argc, char **argv)
+{
+    static const struct argp parser = {.options = option_table,
+                                       .parser = parse_option,
+                                       .args_doc = "A.jsonl B.jsonl",
+                                       .doc = documentation};
+    struct compare *compare = calloc(1, sizeof *compare);
+    struct arguments arguments = {.compare = compare};
+    int status = 0;
+
+    if (!compare) {
+        command_complain(NAME, "no memory");
+        return EXIT_MISUSE;
+    }
+    if (command_parse(&parser, argc, argv, &arguments) != 0)
+        status = EXIT_MISUSE;
+    for (int side = 0; side < COMPARE_SIDES && status == 0; ++side)
+        status = read_side(compare, side);
+    if (status == 0)
+        status = compare_both(compare);
+    if (status == 0) {
+        status = compare_exit(compare);
+        if (forms[arguments.format].write(stdout, compare) != 0) {
+            command_complain(NAME, "no memory for the result");
+            status = EXIT_MISUSE;
+        }
+    }
+    for (int side = 0; side < COMPARE_SIDES; ++side) {
+        report_rows_free(&compare->report[side]);
+        record_file_free(&compare->file[side]);
+    }
+    free(compare->launch);
+    free(compare->cell);
+    free(compare->change);
+    free(compare);
+    return status;
+}

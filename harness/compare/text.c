@@ -1,0 +1,133 @@
+/* compare/text.c: the comparison for people, in lines of at most 80 columns. */
+#include "compare/compare.h"
+
+#include "command/command.h"
+#include "text/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 80 };
+
+/* A paragraph: its lines but the first are indented so. */
+static void say(FILE *stream, size_t indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(FILE *stream, size_t indent, const char *format, ...)
+{
+    char text[2 * COMPARE_TEXT + 1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    command_wrap(stream, text, 0, indent, COLUMNS);
+}
+
+static void say_notes(FILE *stream, const char *before, const struct compare_notes *notes)
+{
+    for (size_t i = 0; i < notes->n; ++i)
+        say(stream, 2, "%s%s", before, notes->text[i]);
+}
+
+static void say_files(FILE *stream, const struct compare *compare)
+{
+    for (int side = 0; side < COMPARE_SIDES; ++side) {
+        const struct record_run *run = &compare->file[side].run;
+
+        say(stream, 2, "%s: %s: run %s of %s, commit %.12s, %d launches",
+            side == COMPARE_A ? "A" : "B", compare->path[side], run->run_id, run->created_utc,
+            run->git_sha, run->launches);
+    }
+}
+
+static void say_numbers(FILE *stream, const struct compare_cell *cell)
+{
+    char ratio[64], a[UNITS_BYTES], b[UNITS_BYTES], few[64] = "";
+
+    if (isnan(cell->floor.ratio))
+        return;
+    compare_ratio_words(&cell->floor, ratio);
+    if (cell->rule == COMPARE_LEAST)
+        snprintf(few, sizeof few, " (few: the minimum of %zu steps)", cell->steps);
+    say(stream, 4, "  B/A %s, p %.2g; floor %s -> %s%s; cost %.3f", ratio, cell->adjusted,
+        units_time(cell->floor.ns[COMPARE_A], a), units_time(cell->floor.ns[COMPARE_B], b), few,
+        cell->cost.ratio);
+}
+
+/* Of a comparison that is INVALID as a whole, the reasons stand above, and no cell has another. */
+static void say_cell(FILE *stream, const struct compare *compare, const struct compare_cell *cell)
+{
+    char name[COMPARE_TEXT];
+
+    if (compare->invalid.n > 0 && cell->verdict == COMPARE_INVALID)
+        return;
+    compare_cell_words(cell->key, name);
+    say(stream, 4, "%-11s  %s", compare_verdict_words[cell->verdict], name);
+    if (cell->verdict == COMPARE_INVALID)
+        say(stream, 4, "  %s", cell->reason);
+    say_numbers(stream, cell);
+}
+
+static void say_changes(FILE *stream, const struct compare *compare)
+{
+    char name[COMPARE_TEXT];
+
+    for (size_t i = 0; i < compare->n_changes; ++i) {
+        const struct compare_change *change = &compare->change[i];
+
+        compare_cell_words(change->cell->key, name);
+        say(stream, 4, "%-11s  %s", "CHANGED", name);
+        say(stream, 4, "  %s%s: %s -> %s %s", change->metric, change->where,
+            change->value[COMPARE_A], change->value[COMPARE_B], change->unit);
+    }
+}
+
+static int say_sums(FILE *stream, const struct compare *compare)
+{
+    const size_t *count = compare->count;
+    char rule[COMPARE_TEXT];
+    double ratio, half;
+
+    say(stream, 2,
+        "Cells in both files: %zu: %zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu measured in "
+        "neither. Only in A: %zu, only in B: %zu. Exact numbers that changed: %zu.",
+        compare->n_cells, count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE],
+        count[COMPARE_INVALID], count[COMPARE_UNMEASURED], compare->only[COMPARE_A],
+        compare->only[COMPARE_B], compare->n_changes);
+    if (compare_common(compare, &ratio, &half) != 0)
+        return -1;
+    if (compare->tested > 0) {
+        compare_rule_words(compare, rule);
+        say(stream, 2, "%s", rule);
+    }
+    if (!isnan(half))
+        say(stream, 2,
+            "The median of the ratios is %.3f, which the machine alone can do from one sitting to "
+            "another. The median half-width of their intervals (%.0f %% or more, of independent "
+            "launches) is %.1f %%.",
+            ratio, 100 * COMPARE_LEVEL, 100 * half);
+    if (count[COMPARE_SUSPECT] > 0)
+        say(stream, 2,
+            "SUSPECT does not fail: measure both again, in turns, before you believe it.");
+    return 0;
+}
+
+int compare_text(FILE *stream, const struct compare *compare)
+{
+    say_files(stream, compare);
+    say_notes(stream, "Differs: ", &compare->differs);
+    say_notes(stream, "Note: ", &compare->remarks);
+    say_notes(stream, "INVALID: ", &compare->invalid);
+    say(stream, 2, "%s", compare_class_words);
+    fputc('\n', stream);
+    for (size_t c = 0; c < compare->n_cells; ++c)
+        say_cell(stream, compare, &compare->cell[c]);
+    say_changes(stream, compare);
+    if (compare->invalid.n == 0 || compare->n_changes > 0)
+        fputc('\n', stream);
+    return say_sums(stream, compare);
+}

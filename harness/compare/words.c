@@ -1,0 +1,34 @@
+/* compare/words.c: what all forms of output call things. */
+#include "compare/compare.h"
+
+#include <math.h>
+
+const char compare_class_words[] =
+    "Evidence class III, two files: two sittings, which differ for reasons of the machine, too. "
+    "The verdicts are SUSPECT, NO EVIDENCE and INVALID. None of them is a pass, and none is a "
+    "gate.";
+
+void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT])
+{
+    char bucket[32] = "";
+
+    if (key->bucket_bytes > 0)
+        snprintf(bucket, sizeof bucket, ", bucket %zu", key->bucket_bytes);
+    snprintf(text, COMPARE_TEXT, "%s %s %s, %zu rows, %s, %s/%s%s", key->workload, key->mode,
+             key->devices, key->global_batch, key->dtype, key->backend, key->communicator, bucket);
+}
+
+void compare_rule_words(const struct compare *compare, char text[COMPARE_TEXT])
+{
+    snprintf(
+        text, COMPARE_TEXT,
+        "SUSPECT takes p at most %g (exact rank sum of the floors of launches, by Holm over the "
+        "%zu cells that were tested) and a ratio beyond %g. Floor: the fast end of the steps. "
+        "Cost: their mean, not tested.",
+        COMPARE_ALPHA, compare->tested, COMPARE_BEYOND);
+}
+
+void compare_ratio_words(const struct compare_ratio *ratio, char text[64])
+{
+    snprintf(text, 64, "%.3f [%.3f, %.3f]", ratio->ratio, ratio->lo, ratio->hi);
+}

@@ -1,0 +1,320 @@
+# `lockstep compare`: what two files can say, what makes them INVALID, and what it never says.
+#   compare.sh LOCKSTEP FOLDER MAKE_RECORDS
+. "$(dirname "$0")/common.sh"
+make_records=$3
+
+class=$(printf '7%063d' 0)
+class2=$(printf '8%063d' 0)
+
+# records KIND FILE [SED]: of a known class of machine; SED edits the first line.
+records()
+{
+    "$make_records" "$1" raw.jsonl || fail "make_records $1"
+    sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/;1s/\"machine_instance\":\"\"/\"machine_instance\":\"b1\"/
+        ${3:+1$3}" raw.jsonl >"$2"
+    [ -z "${3-}" ] || ! sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/;1s/\"machine_instance\":\"\"/\"machine_instance\":\"b1\"/" \
+        raw.jsonl | cmp -s - "$2" || fail "$3 changes nothing"
+}
+
+# compare STATUS FILE FILE [OPTION...]: nothing on standard error, lines of at most 80 columns.
+compare()
+{
+    expect_status "$1" "$lockstep" compare "$2" "$3" ${4+"$4"} ${5+"$5"} ${6+"$6"}
+    [ ! -s err ] || fail "words on standard error: $(cat err)"
+    [ "${4-}" = --format ] || ! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
+}
+
+# has WORDS: in one paragraph of the output, wherever its lines break.
+has()
+{
+    tr '\n' ' ' <out | tr -s ' ' >flat
+    grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
+}
+
+has_not()
+{
+    ! grep -q -e "$1" out || fail "'$1' in: $(cat out)"
+}
+
+# counts SUSPECT NO_EVIDENCE INVALID
+counts()
+{
+    has "Cells in both files: $(($1 + $2 + $3)): $1 SUSPECT, $2 NO EVIDENCE, $3 INVALID, 0 measured"
+}
+
+# invalid REASON: as a whole, and no cell is judged.
+invalid()
+{
+    has "INVALID: $1"
+    counts 0 0 12
+    has_not '\[\|The median'
+}
+
+records old a.jsonl
+records new b.jsonl
+records slower slow.jsonl
+
+# Nothing differs: no evidence. The words are never those of a gate.
+compare 0 a.jsonl b.jsonl
+counts 0 12 0
+has 'Evidence class III, two files: two sittings, .*None of them is a pass, and none is a gate[.]'
+has 'NO EVIDENCE tutorial dp virt:2, 30 rows, f32, cpu/threads B/A 1.000 \[0[.]9[0-9]*, 1[.]0[0-9]*\], p 1; floor'
+has 'A and B are of one build in one setting: this is an A/A comparison'
+has 'over the 12 cells that were tested'
+has 'A is unsealed'
+has 'The median of the ratios is 1.000, .* half-width of their intervals (95 % or more, of independent launches) is [1-9][.]. %'
+has_not 'SUSPECT  \|Differs'
+
+# 12 % in the four cells on two devices: those, and no others; with --exact, too.
+for option in '' --exact; do
+    compare 0 a.jsonl slow.jsonl $option
+    counts 4 8 0
+    [ "$(grep -c '^SUSPECT .* dp virt:2, ' out)" -eq 4 ] || fail "$(cat out)"
+    has 'B/A 1.120 \[1[.]0[0-9]*, 1[.]1[0-9]*\], p 0.0019; floor [0-9.]* ms -> [0-9.]* ms; cost 1.120'
+    has 'SUSPECT does not fail: measure both again'
+done
+# The other way round it is as suspect.
+compare 0 slow.jsonl a.jsonl
+counts 4 8 0
+has 'B/A 0.893 \['
+# 4.5 % are shown, but are less than it takes.
+records little-slower little.jsonl
+compare 0 a.jsonl little.jsonl
+counts 0 12 0
+has 'B/A 1.045 \['
+
+records three three.jsonl
+records four four.jsonl
+
+# The side with fewer steps decides what a launch counts as.
+records few-steps few.jsonl
+records fewest-steps fewest.jsonl
+compare 0 a.jsonl few.jsonl
+has_not few:
+compare 0 a.jsonl fewest.jsonl
+has '(few: the minimum of 6 steps)'
+compare 0 a.jsonl few.jsonl --format json
+grep -q '"floor_statistic": "10th percentile"' out || fail "$(cat out)"
+compare 0 fewest.jsonl few.jsonl --format json
+grep -q '"least_steps": 6' out || fail "$(cat out)"
+
+# What one may want to compare is said, not refused.
+records new other.jsonl 's/"git_sha":"[^"]*"/"git_sha":"0a1b2c3d4e5f"/'
+compare 0 a.jsonl other.jsonl
+has 'Differs: the commit: 3f2a9c1d5b7e -> 0a1b2c3d4e5f'
+has_not A/A
+records new other.jsonl 's/"machine_instance":"b1"/"machine_instance":"b2"/'
+compare 0 a.jsonl other.jsonl
+has 'Differs: the start of the machine: b1 -> b2'
+has A/A
+records new other.jsonl 's/"environment":""/"environment":"OMP_NUM_THREADS=2"/'
+compare 0 a.jsonl other.jsonl
+has 'Differs: the environment: none -> OMP_NUM_THREADS=2'
+records new other.jsonl 's/"gpu_software":""/"gpu_software":"driver 13.1"/'
+compare 0 a.jsonl other.jsonl
+has 'Differs: the GPU software: none -> driver 13.1'
+records new other.jsonl 's/"cores":"[^"]*"/"cores":"3"/'
+compare 0 a.jsonl other.jsonl
+has 'Differs: the set of cores of device 0: none -> 3'
+sed 's/"warmup_rule":"[^"]*"/"warmup_rule":"5 steps"/' b.jsonl >other.jsonl
+compare 0 a.jsonl other.jsonl
+has 'Differs: the rule of the warm-up: a fixed number -> 5 steps'
+compare 0 a.jsonl few.jsonl # which has another option --steps, too, that does not set runs apart
+has_not Differs
+compare 3 a.jsonl three.jsonl
+has 'Differs: the number of launches: 8 -> 3'
+compare 0 a.jsonl a.jsonl
+has 'A and B hold the same run: it is compared with itself (A/A), and proves nothing[.]'
+counts 0 12 0
+
+# INVALID as a whole, each for a reason of its own.
+records new bad.jsonl "s/\"machine_class\":\"$class\"/\"machine_class\":\"$class2\"/" # after the class is set
+compare 3 a.jsonl bad.jsonl
+invalid 'the class of machine: 700000000000 -> 800000000000'
+"$make_records" new bad.jsonl
+compare 3 a.jsonl bad.jsonl
+invalid 'the class of machine of B is unknown: its record has none'
+compare 3 bad.jsonl a.jsonl
+invalid 'the class of machine of A is unknown'
+records new bad.jsonl 's/"usable_pus":8/"usable_pus":4/'
+compare 3 a.jsonl bad.jsonl
+invalid 'the number of usable processing units: 8 -> 4'
+records new bad.jsonl 's/"cpu_model":"Example/"cpu_model":"Other/'
+compare 3 a.jsonl bad.jsonl
+invalid 'the processor: Example CPU 3000 @ 2.50GHz -> Other CPU'
+records new bad.jsonl 's/"build_type":"Release"/"build_type":"RelWithDebInfo"/'
+compare 3 a.jsonl bad.jsonl
+invalid 'the build type: Release -> RelWithDebInfo'
+records new bad.jsonl 's/"build_type":"Release"/"build_type":"Debug"/'
+compare 3 bad.jsonl bad.jsonl
+invalid 'A is of a Debug build, not of Release or RelWithDebInfo'
+has 'INVALID: B is of a Debug build'
+records new bad.jsonl 's/"sanitizers":""/"sanitizers":"address"/'
+compare 3 a.jsonl bad.jsonl
+invalid 'B is of a build with sanitizers: address'
+records new bad.jsonl 's/"source":"measured"/"source":"simulated"/'
+compare 3 bad.jsonl a.jsonl
+invalid 'the times of A are simulated, not measured'
+records new bad.jsonl 's/"clock":"CLOCK_EXAMPLE"/"clock":"CLOCK_OTHER"/'
+compare 3 a.jsonl bad.jsonl
+invalid 'the clock: CLOCK_EXAMPLE -> CLOCK_OTHER'
+records new bad.jsonl 's/"model":""/"model":"GPU X"/'
+compare 3 a.jsonl bad.jsonl
+invalid 'the model of device 0: none -> GPU X'
+records new bad.jsonl 's/"git_dirty":false/"git_dirty":true/'
+compare 3 a.jsonl bad.jsonl
+invalid 'B is of a changed tree on commit 3f2a9c1d5b7e; --allow-dirty takes it'
+compare 0 a.jsonl bad.jsonl --allow-dirty
+counts 0 12 0
+has 'Differs: the working tree: false -> true'
+
+# A cell that is INVALID; the others are judged.
+first_dp=$(awk '/"mode":"dp"/ && /"n_devices":2,/ { print NR; exit }' slow.jsonl)
+sed "${first_dp}s/\"oversubscribed\":false/\"oversubscribed\":true/" slow.jsonl >bad.jsonl
+compare 3 a.jsonl bad.jsonl
+counts 3 8 1
+has 'INVALID mlp:1024[^ ]* dp virt:2, 10 rows, f32, cpu/threads oversubscribed: more devices than cores'
+# fails LINES: those launches were not verified.
+fails()
+{
+    sed "$1s/\"status\":\"ok\"/\"status\":\"failed\"/;$1s/\"validated\":true/\"validated\":false/
+        $1s/\"reason\":\"\"/\"reason\":\"planted\"/;\$d" slow.jsonl
+}
+fails "$((first_dp + 2))" >bad.jsonl
+compare 3 a.jsonl bad.jsonl
+counts 3 8 1
+has 'not verified: 0 of 8 launches of A, 1 of 8 launches of B (failed)'
+fails "$first_dp,$((first_dp + 7))" >bad.jsonl
+compare 3 bad.jsonl a.jsonl
+counts 3 8 1
+has 'not verified: 8 of 8 launches of A (failed), 0 of 8 launches of B'
+has 'A has no end: its sweep was stopped'
+# Verified in neither: nothing to say, and no reason to fail.
+compare 0 bad.jsonl bad.jsonl
+has 'Cells in both files: 12: 0 SUSPECT, 11 NO EVIDENCE, 0 INVALID, 1 measured in neither'
+
+# Too few launches for an interval, and for so many cells.
+compare 3 a.jsonl three.jsonl
+counts 0 0 12
+has 'launches: 8 of A and 3 of B; it takes 4 to 60 of each'
+compare 3 four.jsonl four.jsonl
+counts 0 0 12
+has 'launches: 4 of A and 4 of B cannot show anything in one of 12 cells; that takes 6 of each'
+
+# In one file only: counted. The cells of one workload taken out, and the end, which counts them.
+grep -v '"workload":"tutorial"\|lockstep/end' b.jsonl >part.jsonl
+compare 0 a.jsonl part.jsonl
+counts 0 6 0
+has 'Only in A: 6, only in B: 0'
+has 'B is not finished: 48 of 96 launches are in it'
+compare 0 part.jsonl a.jsonl
+has 'Only in A: 0, only in B: 6'
+grep -v '"workload":"mlp\|lockstep/end' b.jsonl >rest.jsonl
+refuse 'nothing to compare: 6 cells are only in rest.jsonl, 6 only in part.jsonl, and 0 in both' \
+    "$lockstep" compare rest.jsonl part.jsonl
+"$make_records" no-cells none.jsonl
+refuse 'nothing to compare: 0 cells' "$lockstep" compare none.jsonl none.jsonl
+
+# Exact numbers: one more is a change, on any machine.
+sed 's/"bytes_per_step":null/"bytes_per_step":4096.0/;s/"peak_bytes":\[\]/"peak_bytes":[]/' a.jsonl |
+    sed '/"n_devices":1,/s/"bytes_per_step":4096.0/"bytes_per_step":0.0/' >bytes.jsonl
+sed "${first_dp},$((first_dp + 7))s/\"bytes_per_step\":4096.0/\"bytes_per_step\":4097.0/" bytes.jsonl >more.jsonl
+compare 0 bytes.jsonl bytes.jsonl --exact
+has 'Exact numbers that changed: 0[.]'
+compare 0 bytes.jsonl more.jsonl
+has 'CHANGED mlp:1024[^ ]* dp virt:2, 10 rows, f32, cpu/threads bytes_per_step: 4096 -> 4097 bytes'
+has 'Exact numbers that changed: 1[.]'
+compare 1 bytes.jsonl more.jsonl --exact
+sed "1s/\"machine_class\":\"$class\"/\"machine_class\":\"$class2\"/" more.jsonl >foreign.jsonl
+compare 3 bytes.jsonl foreign.jsonl
+has CHANGED
+compare 1 bytes.jsonl foreign.jsonl --exact
+# In one launch only, and in one file only.
+sed "$((first_dp + 3))s/\"bytes_per_step\":4096.0/\"bytes_per_step\":4100.0/" bytes.jsonl >launch.jsonl
+compare 1 bytes.jsonl launch.jsonl -e
+has 'bytes_per_step: 4096 -> 4096 to 4100 bytes'
+compare 1 a.jsonl bytes.jsonl --exact
+has 'bytes_per_step: unknown -> 4096 bytes'
+sed '/"n_devices":2,/s/"peak_bytes":\[\]/"peak_bytes":[7,8]/' bytes.jsonl >peaks.jsonl
+sed '/"n_devices":2,/s/"peak_bytes":\[\]/"peak_bytes":[7,9]/' bytes.jsonl >peaks2.jsonl
+compare 1 peaks.jsonl peaks2.jsonl --exact
+has 'peak_bytes of device 1: 8 -> 9 bytes'
+# What a plan fixes can differ in files that have none.
+sed '1s/"launches":8,//' bytes.jsonl >free.jsonl
+sed "1s/\"launches\":8,//;${first_dp},$((first_dp + 7))s/\"model_params\":[0-9]*/\"model_params\":7/
+    ${first_dp},$((first_dp + 7))s/\"flops_per_step\":[0-9.e+]*/\"flops_per_step\":9.0/" bytes.jsonl >free2.jsonl
+compare 1 free.jsonl free2.jsonl --exact
+has 'model_params: [0-9]* -> 7 values'
+has 'flops_per_step: [0-9]* -> 9 operations'
+
+# Real sweeps, of this build; seeds are drawn.
+for name in one two; do
+    expect_status 0 "$lockstep" sweep --devices virt:2 --counts 1,2 --mode dp,ddp --workload tutorial \
+        --batch 30 --launches 6 --seconds 0.001 --steps 40:40 --out $name.jsonl
+done
+status=0
+"$lockstep" compare one.jsonl two.jsonl --allow-dirty --exact >out 2>err || status=$?
+if grep -q 'INVALID: . is of a' out; then
+    [ $status -eq 3 ] || fail "status $status"
+elif [ "$(nproc)" -ge 2 ]; then
+    [ $status -eq 0 ] || fail "status $status: $(cat out err)"
+    has 'Cells in both files: 4: [0-4] SUSPECT, [0-4] NO EVIDENCE, 0 INVALID, 0 measured in neither'
+fi
+has 'Exact numbers that changed: 0[.]'
+has 'Differs: the seed: '
+
+# For programs: valid JSON that says the same; for a page: Markdown.
+compare 0 a.jsonl slow.jsonl --format json
+for words in '"schema": "lockstep/compare/1.0"' '"class": "III"' '"gate": false' '"suspect": 4' \
+    '"no_evidence": 8' '"exit": 0' '"verdict": "SUSPECT"' '"n_devices": 2' '"tested": 12'; do
+    grep -qF -e "$words" out || fail "no $words in the JSON"
+done
+if command -v python3 >/dev/null; then
+    python3 - out <<'END' || fail "the JSON"
+import json, sys
+result = json.load(open(sys.argv[1]))
+cells = result["cells"]
+assert len(cells) == 12 and sum(c["verdict"] == "SUSPECT" for c in cells) == 4
+for c in cells:
+    f = c["floor"]
+    assert f["lo"] <= f["ratio"] <= f["hi"] and f["coverage"] >= .95 and f["p"] <= c["p_adjusted"]
+    assert (c["verdict"] == "SUSPECT") == (c["p_adjusted"] <= .05 and abs(f["ratio"] - 1) > .05)
+END
+fi
+compare 0 a.jsonl slow.jsonl --format md
+grep -q '^| SUSPECT | tutorial dp virt:2, 30 rows, f32, cpu/threads | 1.1' out || fail "$(cat out)"
+compare 3 a.jsonl three.jsonl --format md
+grep -q 'launches: 8 of A and 3 of B' out || fail "$(cat out)"
+
+# Text of others is data: no control character, nothing that a page would obey.
+hostile='\\u001b[31m<script>|a\\u202eb`x`'
+records new hostile.jsonl "s/\"kernel\":\"[^\"]*\"/\"kernel\":\"$hostile\"/"
+for format in text json md; do
+    compare 0 a.jsonl hostile.jsonl --format $format
+    ! LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177]')" out || fail "a control byte as $format"
+    grep -q 'script' out || fail "the kernel is not said as $format"
+done
+! grep -q '<script>' out || fail "a tag in the Markdown"
+
+# Files that cannot be read: one line, and nothing on standard output.
+refuse 'missing.jsonl: No such file' "$lockstep" compare a.jsonl missing.jsonl
+head -c 20000 a.jsonl >torn.jsonl
+refuse 'torn.jsonl: the last line is torn, from byte' "$lockstep" compare torn.jsonl a.jsonl
+head -c 200 a.jsonl >torn.jsonl
+refuse 'torn.jsonl:1: ' "$lockstep" compare a.jsonl torn.jsonl
+sed '1s|lockstep/run/1.1|lockstep/run/2.0|' a.jsonl >major.jsonl
+refuse 'major.jsonl:1: .*2' "$lockstep" compare a.jsonl major.jsonl
+sed '3s/"mean_ns":[0-9.e+]*/"mean_ns":null/' a.jsonl >nan.jsonl
+refuse 'nan.jsonl:3: the summary does not follow' "$lockstep" compare a.jsonl nan.jsonl
+sed '3s/"t_step_ns":\[/"t_step_ns":[-/' a.jsonl >negative.jsonl
+refuse 'negative.jsonl:3: ' "$lockstep" compare negative.jsonl a.jsonl
+: >empty.jsonl
+refuse 'empty.jsonl' "$lockstep" compare a.jsonl empty.jsonl
+expect_status 0 "$lockstep" check --only SPLIT-01.sizes --format json --out check.json
+refuse 'check.json holds a result of `lockstep check`, not records of `lockstep sweep`$' \
+    "$lockstep" compare a.jsonl check.json
+refuse '1 of 2 record files: name A and B' "$lockstep" compare a.jsonl
+refuse '0 of 2 record files' "$lockstep" compare
+refuse "'c.jsonl' is a third file" "$lockstep" compare a.jsonl b.jsonl c.jsonl
+refuse 'format.*"xml"; known: ' "$lockstep" compare a.jsonl b.jsonl --format xml
+refuse '--exact is given twice' "$lockstep" compare a.jsonl b.jsonl --exact --exact
