@@ -17,7 +17,7 @@ function plain(text)
 # "" when there is none.
 function kind(argument)
 {
-    if (argument ~ /^F\.|FILE/)
+    if (argument ~ /\.jsonl|FILE/)
         return "file"
     if (argument ~ /\|/)
         gsub(/\|/, " ", argument)
