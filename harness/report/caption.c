@@ -104,8 +104,8 @@ static void throughput(struct text_out *out, const struct report *report)
 {
     text_print(out,
                "Throughput against batch, a line per number of devices and one of the plain "
-               "program%s. Points: per launch all rows over all time, then the median over "
-               "launches.",
+               "program%s. Points: the rows of the batch over the median step, which is the median "
+               "over launches of the median of a launch's steps.",
                any_weak(report) ? "; for weak scaling both are per device" : "");
     bars(out, report, false);
     text_print(out, " Failed and unverified cells are left out, and no line crosses them.");

@@ -16,7 +16,17 @@ struct counts {
     size_t slowed;       /* transfers take longer on purpose */
     size_t settling, oversubscribed, shared, simulated, without_plain, without_base;
     size_t unpaired; /* no launch in common with their base case */
+    size_t stalled;  /* the mean step is much longer than the median */
+    double longest;  /* mean over median, the most of them */
 };
+
+/* From here on stalls are said: they are not in what is made of the median step. */
+static const double STALLED = 1.25;
+
+static double stall_of(const struct report_point *point)
+{
+    return point->middle->cell->mean_ns / point->middle->cell->median_ns;
+}
 
 static bool shares_gpu(const struct report_point *point)
 {
@@ -43,6 +53,8 @@ static struct counts count(const struct report *report)
         counts.without_plain += point->base && !point->plain;
         counts.without_base += point->base == NULL;
         counts.unpaired += point->base && point->value[REPORT_SPEEDUP].n == 0;
+        counts.stalled += stall_of(point) >= STALLED;
+        counts.longest = fmax(counts.longest, stall_of(point));
     }
     return counts;
 }
@@ -219,6 +231,12 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 counts.slowed, counts.points);
     if (counts.settling > 0)
         about_settling(out, report, &counts, before, after);
+    if (counts.stalled > 0)
+        caution(out, before, after,
+                "In %zu of %zu cells a step takes %.2f times as long in the mean as at the median, "
+                "or more (at most %.1f times): stalls. Steps and samples/s here are those of the "
+                "median step.",
+                counts.stalled, counts.points, STALLED, counts.longest);
     about_starts(out, report, before, after);
     about_files(out, report, before, after);
     about_runs(out, report, before, after);

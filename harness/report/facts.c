@@ -71,30 +71,36 @@ static void say_speedups(struct text_out *out, const struct report_fact_style *s
 }
 
 /* The three largest, and what is left. */
+static void add_parts(char text[REPORT_CELL_TEXT], const struct report_limit *limit)
+{
+    double rest = limit->missing;
+
+    report_add(text, ", in points: ");
+    for (size_t i = 0; i < 3 && limit->part[i].share >= 0.005; ++i) {
+        const int phase = limit->part[i].phase;
+
+        report_add(text, "%s %.0f, ",
+                   phase < RECORD_PHASES ? record_phase_names[phase] : "between the phases",
+                   100.0 * limit->part[i].share);
+        rest -= limit->part[i].share;
+    }
+    report_add(text, "the rest %.0f", fabs(rest) < 0.005 ? 0.0 : 100.0 * rest);
+}
+
 static void say_losses(struct text_out *out, const struct report_fact_style *style,
                        const struct report_point *point)
 {
     struct report_limit limit;
     const bool known = report_limit_of(point, &limit);
     char text[REPORT_CELL_TEXT] = "";
-    double rest;
 
-    if (!known || !(limit.missing > 0.0))
+    if (!(limit.missing > 0.0))
         return;
-    rest = limit.missing;
     report_add_share(text, limit.missing);
     report_add(text, " of the step on ");
     report_add_devices(text, point);
-    report_add(text, ", in points: ");
-    for (size_t i = 0; i < 3 && limit.part[i].share >= 0.005; ++i) {
-        const int phase = limit.part[i].phase;
-
-        report_add(text, "%s %.0f, ",
-                   phase < RECORD_PHASES ? record_phase_names[phase] : "between the phases",
-                   100.0 * limit.part[i].share);
-        rest -= limit.part[i].share;
-    }
-    report_add(text, "the rest %.0f", fabs(rest) < 0.005 ? 0.0 : 100.0 * rest);
+    if (known)
+        add_parts(text, &limit);
     fact(out, style, "Lost", text);
 }
 

@@ -26,7 +26,7 @@ static size_t pairs_at(const struct plot *plot, const struct report_group *group
         const struct report_point *point = &figure_report(plot)->point[i];
 
         n += figure_mode(point) > 0 && point->verified > 0 && figure_batch(group, point) == batch &&
-             report_ranks_peer(figure_report(plot), group, point);
+             point->peer;
     }
     return n;
 }

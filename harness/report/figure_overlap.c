@@ -30,8 +30,7 @@ static void bars_make(const struct plot *plot, const struct report_group *group,
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &figure_report(plot)->point[i];
 
-        if (!report_ranks_has(figure_report(plot), group, REPORT_RANKS_OVERLAP, point) ||
-            figure_batch(group, point) != batch)
+        if (!report_ranks_has(REPORT_RANKS_OVERLAP, point) || figure_batch(group, point) != batch)
             continue;
         bars->more = bars->more || bars->n == MAX_BARS;
         if (bars->n == MAX_BARS)

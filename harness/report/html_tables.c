@@ -221,11 +221,11 @@ static void ranks_rows(struct text_out *out, const struct report *report,
     char text[REPORT_CELL_TEXT];
 
     for (size_t i = group->first; i < group->first + group->n; ++i) {
-        if (!report_ranks_has(report, group, which, &report->point[i]))
+        if (!report_ranks_has(which, &report->point[i]))
             continue;
         fputs("<tr>", out->file);
         for (int c = 0; c < report_ranks_tables[which].n; ++c) {
-            report_ranks_words(report, group, which, &report->point[i], c, text);
+            report_ranks_words(which, &report->point[i], c, text);
             text_print(out, "<td class=\"number\">%s</td>", text);
         }
         fputs("</tr>\n", out->file);
@@ -238,7 +238,7 @@ static bool any_ranks(const struct report *report, const struct report_group *gr
     bool any = false;
 
     for (size_t i = group->first; i < group->first + group->n && !any; ++i)
-        any = report_ranks_has(report, group, which, &report->point[i]);
+        any = report_ranks_has(which, &report->point[i]);
     return any;
 }
 

@@ -1,8 +1,9 @@
 /* report/limits.c: what keeps a point from its bound, phase by phase.
  *
  * At its bound, a point does each phase of its base in its share of the time. What a phase takes
- * above that share is what it costs; what no phase accounts for lies between the phases. So the
- * parts add up to all that is missing, and none of them is a guess. */
+ * above that share is what it costs; what no phase accounts for lies between the phases. In a pair
+ * of launches the parts add up to all that is missing. Their medians over the pairs need not: they
+ * are scaled to what the efficiency says is missing, and are not told where that is far. */
 #include "report/report.h"
 
 #include <math.h>
@@ -22,33 +23,93 @@ static double known(double ns)
     return isfinite(ns) ? ns : 0.0;
 }
 
+/* A step and its phases, of a launch or of a point; a phase that is not known is 0. */
+struct taken {
+    double step, phase[RECORD_PHASES];
+};
+
+static struct taken taken_by(const struct report_row *row)
+{
+    struct taken taken = {.step = report_metrics[REPORT_STEP].of(row, 0)};
+
+    for (int p = 0; p < RECORD_PHASES; ++p)
+        taken.phase[p] = known(report_metrics[REPORT_PHASE].of(row, p));
+    return taken;
+}
+
+static struct taken taken_by_all(const struct report_point *point)
+{
+    struct taken taken = {.step = report_middle(point, REPORT_STEP)};
+
+    for (int p = 0; p < RECORD_PHASES; ++p)
+        taken.phase[p] = known(report_middle(point, REPORT_PHASE + p));
+    return taken;
+}
+
+/* The base's time that the point would take at its bound. */
+static double share_of_base(const struct report_point *point)
+{
+    const struct record_key *key = &point->row->cell->key, *base = &point->base->row->cell->key;
+
+    return (double)key->global_batch / (double)base->global_batch /
+           ((double)key->n_devices * point->bound);
+}
+
+/* What a phase, or with RECORD_PHASES no phase, takes above its share. */
+static double part_of(const struct taken *point, const struct taken *base, double share, int phase)
+{
+    double rest = point->step - share * base->step;
+
+    if (phase < RECORD_PHASES)
+        return (point->phase[phase] - share * base->phase[phase]) / point->step;
+    for (int p = 0; p < RECORD_PHASES; ++p)
+        rest -= point->phase[p] - share * base->phase[p];
+    return rest / point->step;
+}
+
+void report_limit_parts(struct report_point *point, double scratch[])
+{
+    const double share = share_of_base(point);
+    const struct taken all = taken_by_all(point), base_all = taken_by_all(point->base);
+
+    for (int p = 0; p <= RECORD_PHASES; ++p) {
+        struct report_pair pair;
+        size_t n = 0;
+
+        for (size_t at[2] = {0}; report_pair_next(point, point->base, at, &pair);) {
+            const struct taken row = taken_by(pair.row), base = taken_by(pair.base);
+
+            scratch[n++] = part_of(&row, &base, share, p);
+        }
+        point->part[p] =
+            n > 0 ? report_value_of(scratch, n).middle : part_of(&all, &base_all, share, p);
+    }
+}
+
+/* How far the sum of the medians may be from what is missing. */
+static const double FARTHEST = 2.0;
+
 bool report_limit_of(const struct report_point *point, struct report_limit *limit)
 {
-    const bool weak = strcmp(point->row->run->scaling, "weak") == 0;
-    const double devices = (double)point->row->cell->key.n_devices;
-    const double share_of_base = weak ? 1.0 : 1.0 / (devices * point->bound);
-    double explained = 0.0, measured = 0.0;
+    double sum = 0.0, measured = 0.0, scale;
 
     *limit =
         (struct report_limit){.of_bound = report_middle(point, REPORT_EFFICIENCY) / point->bound};
+    limit->missing = 1.0 - limit->of_bound;
     if (!isfinite(limit->of_bound) || !point->base)
         return false;
-    limit->missing = 1.0 - report_middle(point->base, REPORT_STEP) * share_of_base /
-                               report_middle(point, REPORT_STEP);
-    for (int p = 0; p < RECORD_PHASES; ++p) {
-        const double ns = known(report_middle(point, REPORT_PHASE + p));
-        const double more =
-            ns - known(report_middle(point->base, REPORT_PHASE + p)) * share_of_base;
-
-        measured += ns;
-        explained += more / report_middle(point, REPORT_STEP);
+    for (int p = 0; p < RECORD_PHASES; ++p)
+        measured += known(report_middle(point, REPORT_PHASE + p));
+    for (int p = 0; p <= RECORD_PHASES; ++p)
+        sum += point->part[p];
+    scale = limit->missing / sum;
+    if (!(measured > 0.0) || !(scale >= 1.0 / FARTHEST && scale <= FARTHEST))
+        return false;
+    for (int p = 0; p <= RECORD_PHASES; ++p)
         limit->part[limit->n_parts++] =
-            (struct report_part){.phase = p, .share = more / report_middle(point, REPORT_STEP)};
-    }
-    limit->part[limit->n_parts++] =
-        (struct report_part){.phase = RECORD_PHASES, .share = limit->missing - explained};
+            (struct report_part){.phase = p, .share = scale * point->part[p]};
     qsort(limit->part, limit->n_parts, sizeof limit->part[0], compare_parts);
-    return measured > 0.0;
+    return true;
 }
 
 static enum report_loss loss_of_phase(int phase)

@@ -95,11 +95,11 @@ static void ranks_table(struct text_out *out, const struct report *report, enum 
         const struct report_group *group = &report->group[g];
 
         for (size_t i = group->first; i < group->first + group->n && shown < MAX_RANKS; ++i) {
-            if (!report_ranks_has(report, group, which, &report->point[i]))
+            if (!report_ranks_has(which, &report->point[i]))
                 continue;
             begin_row(out, report, report->point[group->first].row);
             for (int c = 0; c < table->n; ++c) {
-                report_ranks_words(report, group, which, &report->point[i], c, text);
+                report_ranks_words(which, &report->point[i], c, text);
                 text_print(out, " %s |", text);
             }
             fputs("\n", out->file);

@@ -44,6 +44,16 @@ struct report_value report_value_of(double values[], size_t n)
     return value;
 }
 
+struct report_value report_inverse(const struct report_value *value, double over)
+{
+    struct report_value inverse = *value;
+
+    inverse.middle = over / value->middle;
+    inverse.lo = over / value->hi;
+    inverse.hi = over / value->lo;
+    return inverse;
+}
+
 static double step_of(const struct report_row *row)
 {
     return report_metrics[REPORT_STEP].of(row, 0);
@@ -75,16 +85,12 @@ static struct report_value over_launches(const struct report_point *point, int m
 static void spread_of_steps(struct report_point *point)
 {
     struct report_value *step = &point->value[REPORT_STEP];
-    struct report_value *throughput = &point->value[REPORT_THROUGHPUT];
     const struct record_cell *cell = point->middle->cell;
-    const double rows = 1e9 * (double)cell->key.global_batch;
 
-    step->range = throughput->range = REPORT_STEPS;
-    step->n = throughput->n = cell->n_valid;
+    step->range = REPORT_STEPS;
+    step->n = cell->n_valid;
     step->lo = cell->p05_ns;
     step->hi = cell->p95_ns;
-    throughput->lo = rows / cell->p95_ns;
-    throughput->hi = rows / cell->p05_ns;
 }
 
 /* The first launch that is as slow as the lower median; *sorted are their steps. */
@@ -107,7 +113,7 @@ static double bound_of(size_t rows, int devices)
     return rows == 0 ? NAN : (double)rows / ((double)k * (double)shard);
 }
 
-/* The steps last: they are left in *scratch. */
+/* The steps last: they are left in *scratch. The throughput follows from them, exactly. */
 static void sum_up(struct report_point *point, double scratch[])
 {
     const struct record_key *key = &point->row->cell->key;
@@ -121,10 +127,12 @@ static void sum_up(struct report_point *point, double scratch[])
         point->middle = middle_launch(point, scratch);
     if (point->verified == 1)
         spread_of_steps(point);
+    point->value[REPORT_THROUGHPUT] =
+        report_inverse(&point->value[REPORT_STEP], 1e9 * (double)key->global_batch);
 }
 
-/* How many times as many rows in the same time as the base, by the median steps: so do the losses
- * and the step times beside it count. Of strong scaling both have the same rows. */
+/* How many times as many rows in the same time as the base, by the median steps. Of strong scaling
+ * both have the same rows. */
 static double ratio_of(const struct report_row *row, const struct report_row *base)
 {
     return step_of(base) / step_of(row) * rows_of(row) / rows_of(base);
@@ -137,21 +145,33 @@ static double ratio_of_medians(const struct report_point *point, const struct re
 }
 
 /* Both are ordered by launch and run, so that equal ones meet. */
+bool report_pair_next(const struct report_point *point, const struct report_point *base,
+                      size_t at[2], struct report_pair *pair)
+{
+    while (at[0] < point->n && at[1] < base->n) {
+        const struct report_row *a = &point->row[at[0]], *b = &base->row[at[1]];
+        const int order = report_launch_order(a, b);
+
+        at[0] += order <= 0;
+        at[1] += order >= 0;
+        if (order == 0 && a->verified && b->verified) {
+            *pair = (struct report_pair){a, b};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The one estimate for two points: every ratio of them is made of it. */
 static struct report_value paired(const struct report_point *point, const struct report_point *base,
                                   double scratch[])
 {
     struct report_value value;
-    size_t i = 0, j = 0, n = 0;
+    struct report_pair pair;
+    size_t n = 0;
 
-    while (i < point->n && j < base->n) {
-        const struct report_row *a = &point->row[i], *b = &base->row[j];
-        const int order = report_launch_order(a, b);
-
-        if (order == 0 && a->verified && b->verified)
-            scratch[n++] = ratio_of(a, b);
-        i += order <= 0;
-        j += order >= 0;
-    }
+    for (size_t at[2] = {0}; report_pair_next(point, base, at, &pair);)
+        scratch[n++] = ratio_of(pair.row, pair.base);
     value = report_value_of(scratch, n);
     if (n == 0)
         value.middle = ratio_of_medians(point, base);
@@ -170,6 +190,40 @@ static void compare_with_base(struct report_point *point, double scratch[])
     efficiency->middle /= devices;
     efficiency->lo /= devices;
     efficiency->hi /= devices;
+    report_limit_parts(point, scratch);
+}
+
+/* DataParallel's verified point on as many devices with as many rows, or NULL. */
+static const struct report_point *find_peer(const struct report *report,
+                                            const struct report_group *group,
+                                            const struct report_point *point)
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *other = &report->point[i];
+        const struct record_key *of = &other->row->cell->key;
+
+        if (other->verified > 0 && strcmp(of->mode, "dp") == 0 && of->n_devices == key->n_devices &&
+            of->global_batch == key->global_batch)
+            return other;
+    }
+    return NULL;
+}
+
+static void compare_with_peer(const struct report *report, const struct report_group *group,
+                              struct report_point *point, double scratch[])
+{
+    struct report_value faster;
+
+    point->beside = UNKNOWN;
+    if (!report_is_ddp(point) || point->verified == 0)
+        return;
+    point->peer = find_peer(report, group, point);
+    if (!point->peer)
+        return;
+    faster = paired(point, point->peer, scratch);
+    point->beside = report_inverse(&faster, 1.0);
 }
 
 /* The points on one device in that mode come by batch. */
@@ -219,6 +273,7 @@ static void find_bases(const struct report *report, struct report_group *group, 
         point[i].plain = find_one(&point[group->first], group->n_plain, batch);
         point[i].single = find_one(&point[group->single], group->n_single, batch);
         compare_with_base(&point[i], scratch);
+        compare_with_peer(report, group, &point[i], scratch);
     }
 }
 

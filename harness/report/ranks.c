@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Behind the columns of the point itself: whose number it is, and of what. */
-enum whose { OF_POINT, OF_PEER, RATIO, RANGE };
+enum whose { OF_POINT, OF_PEER, RATIO, RATIO_RANGE, RANGE };
 struct report_ranks_column {
     enum whose whose;
     int metric;        /* enum report_metric_id */
@@ -17,10 +17,10 @@ static const char *const first_columns[] = {"Devices", "Batch, rows", "Bucket, b
 enum { FIRST_COLUMNS = sizeof first_columns / sizeof first_columns[0] };
 
 static const struct report_ranks_column beside[] = {
-    {OF_PEER, REPORT_STEP, ", DP"},    {OF_POINT, REPORT_STEP, ", DDP"},
-    {RATIO, REPORT_STEP, NULL},        {OF_PEER, REPORT_MOVED, ", DP"},
-    {OF_POINT, REPORT_MOVED, ", DDP"}, {OF_PEER, REPORT_PEAK, ", DP"},
-    {OF_POINT, REPORT_PEAK, ", DDP"}};
+    {OF_PEER, REPORT_STEP, ", DP"},  {OF_POINT, REPORT_STEP, ", DDP"},
+    {RATIO, REPORT_STEP, NULL},      {RATIO_RANGE, REPORT_STEP, NULL},
+    {OF_PEER, REPORT_MOVED, ", DP"}, {OF_POINT, REPORT_MOVED, ", DDP"},
+    {OF_PEER, REPORT_PEAK, ", DP"},  {OF_POINT, REPORT_PEAK, ", DDP"}};
 static const struct report_ranks_column overlap[] = {{OF_POINT, REPORT_COMPUTE, NULL},
                                                      {OF_POINT, REPORT_COMM, NULL},
                                                      {OF_POINT, REPORT_WHOLE, NULL},
@@ -33,7 +33,8 @@ const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
          .title = "DataParallel and DistributedDataParallel in numbers",
          .rows = "comparisons",
          .note = "DP: DataParallel; DDP: DistributedDataParallel; on the same devices with the "
-                 "same batch. Moved: bytes that crossed devices in a step. Peak: the most memory "
+                 "same batch. DDP / DP: of the steps of the same launch, then the median. Moved: "
+                 "bytes that crossed devices in a step. Peak: the most memory "
                  "that one device held at a time: parameters, gradients, batches and what a step "
                  "keeps, not what libraries take for themselves.",
          .n = FIRST_COLUMNS + sizeof beside / sizeof beside[0],
@@ -57,8 +58,8 @@ static void metric_name(const struct report_ranks_column *column, char text[REPO
     const struct report_metric *metric = &report_metrics[column->metric];
 
     if (column->whose == RATIO)
-        report_add(text, "DDP / DP");
-    else if (column->whose == RANGE)
+        report_add(text, "DDP / DP, by launch");
+    else if (column->whose == RANGE || column->whose == RATIO_RANGE)
         report_add(text, "[interval] or range");
     else if (column->after)
         report_add(text, "%s%s", metric->brief, column->after);
@@ -89,30 +90,12 @@ void report_bucket_name(size_t bytes, char text[32])
     snprintf(text, 32, "%zu%s", bytes, units[unit]);
 }
 
-const struct report_point *report_ranks_peer(const struct report *report,
-                                             const struct report_group *group,
-                                             const struct report_point *point)
-{
-    const struct record_key *key = &point->row->cell->key;
-
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *other = &report->point[i];
-        const struct record_key *of = &other->row->cell->key;
-
-        if (other->verified > 0 && strcmp(of->mode, "dp") == 0 && of->n_devices == key->n_devices &&
-            of->global_batch == key->global_batch)
-            return other;
-    }
-    return NULL;
-}
-
-bool report_ranks_has(const struct report *report, const struct report_group *group,
-                      enum report_ranks table, const struct report_point *point)
+bool report_ranks_has(enum report_ranks table, const struct report_point *point)
 {
     if (!report_is_ddp(point) || point->verified == 0)
         return false;
     if (table == REPORT_RANKS_BESIDE)
-        return report_ranks_peer(report, group, point) != NULL;
+        return point->peer != NULL;
     return point->row->cell->key.n_devices > 1 && isfinite(report_middle(point, REPORT_WHOLE));
 }
 
@@ -120,31 +103,27 @@ size_t report_ranks_count(const struct report *report, enum report_ranks table)
 {
     size_t n = 0;
 
-    for (size_t g = 0; g < report->n_groups; ++g) {
-        const struct report_group *group = &report->group[g];
-
-        for (size_t i = group->first; i < group->first + group->n; ++i)
-            n += report_ranks_has(report, group, table, &report->point[i]);
-    }
+    for (size_t i = 0; i < report->n_points; ++i)
+        n += report_ranks_has(table, &report->point[i]);
     return n;
 }
 
 static void metric_words(const struct report_ranks_column *column, const struct report_point *point,
-                         const struct report_point *peer, char text[REPORT_CELL_TEXT])
+                         char text[REPORT_CELL_TEXT])
 {
     const struct report_metric *metric = &report_metrics[column->metric];
 
     if (column->whose == RANGE)
         report_add_range(text, &point->value[column->metric], metric->number);
     else if (column->whose == RATIO)
-        report_add_ratio(text, report_middle(point, column->metric) /
-                                   report_middle(peer, column->metric));
+        report_add_ratio(text, point->beside.middle);
+    else if (column->whose == RATIO_RANGE)
+        report_add_range(text, &point->beside, report_ratio);
     else
-        report_add_metric(text, column->whose == OF_PEER ? peer : point, column->metric);
+        report_add_metric(text, column->whose == OF_PEER ? point->peer : point, column->metric);
 }
 
-void report_ranks_words(const struct report *report, const struct report_group *group,
-                        enum report_ranks table, const struct report_point *point, int column,
+void report_ranks_words(enum report_ranks table, const struct report_point *point, int column,
                         char text[REPORT_CELL_TEXT])
 {
     const struct record_key *key = &point->row->cell->key;
@@ -160,7 +139,6 @@ void report_ranks_words(const struct report *report, const struct report_group *
     else if (column == 2)
         report_add(text, "%s", bucket);
     else
-        metric_words(&report_ranks_tables[table].column[column - FIRST_COLUMNS], point,
-                     report_ranks_peer(report, group, point), text);
+        metric_words(&report_ranks_tables[table].column[column - FIRST_COLUMNS], point, text);
     text_clean(text, ' ');
 }

@@ -54,7 +54,7 @@ struct report_value {
  */
 enum report_metric_id {
     REPORT_STEP,       /* per launch the median step */
-    REPORT_THROUGHPUT, /* per launch all rows over all time */
+    REPORT_THROUGHPUT, /* rows over the median step */
     REPORT_SPEEDUP,    /* against base */
     REPORT_EFFICIENCY, /* the same per device */
     REPORT_OUTSIDE,    /* of a step, outside matrix products */
@@ -80,6 +80,9 @@ struct report_point {
     size_t bucket;                             /* mode ddp: index of its bucket in report->bucket */
     const struct report_point *plain, *single; /* verified base cases, NULL: none */
     const struct report_point *base;           /* plain, else single, else NULL */
+    double part[RECORD_PHASES + 1];            /* against base, see report_limit_parts */
+    const struct report_point *peer;           /* mode ddp: the same of DataParallel, or NULL */
+    struct report_value beside;                /* its step over peer's */
     double bound; /* N / (K ceil(N/K)): what unequal shards leave of efficiency */
     /* How much faster its steps got while they were measured, as a logarithm: the mean over its
      * launches, and the interval of that. */
@@ -154,6 +157,16 @@ int report_points_make(struct report *report);
 int report_settling_make(struct report *report);
 /* Median and range of n values of as many launches, which it sorts. */
 struct report_value report_value_of(double values[], size_t n);
+/* over / value: so a ratio and its inverse, or a time and a rate, say the same. */
+struct report_value report_inverse(const struct report_value *value, double over);
+
+/* Launches of two points that are compared: the same launch of the same run, both verified. */
+struct report_pair {
+    const struct report_row *row, *base;
+};
+/* By launch; *at begins at 0. False after the last. */
+bool report_pair_next(const struct report_point *point, const struct report_point *base,
+                      size_t at[2], struct report_pair *pair);
 
 bool report_is_plain(const struct report_point *point);
 bool report_is_ddp(const struct report_point *point); /* DistributedDataParallel */
@@ -176,7 +189,7 @@ struct report_part {
 /* Why a point is not at its bound. The parts, largest first, add up to what is missing. */
 struct report_limit {
     double of_bound; /* efficiency over bound; above 1 where several devices do more than that */
-    double missing;  /* of the step, from the median steps of point and base */
+    double missing;  /* of the step: 1 - of_bound */
     struct report_part part[RECORD_PHASES + 1];
     size_t n_parts;
 };
@@ -191,8 +204,13 @@ enum report_loss {
 };
 double report_loss_of(const struct report_limit *limit, enum report_loss loss);
 
-/* False when the point has no base or nothing is known about its phases. */
+/* False when the parts are not known: the point has no base, nothing is known about its phases, or
+ * the medians of the parts are too far from adding up. What is missing is known without them. */
 bool report_limit_of(const struct report_point *point, struct report_limit *limit);
+/* Fills point->part: per pair of launches of point and base what each phase takes above its share,
+ * and last what no phase accounts for, over the step; then the median over the pairs. scratch has
+ * room for a number per launch. */
+void report_limit_parts(struct report_point *point, double scratch[]);
 /* The point that tells most about scaling: on the most devices with cores of their own, at the
  * largest batch that has a base. NULL: none on several devices. */
 const struct report_point *report_group_best(const struct report *report,
@@ -296,6 +314,7 @@ enum report_base_column {
     REPORT_BASE_SINGLE,
     REPORT_BASE_SINGLE_RANGE,
     REPORT_BASE_WRAPPER,
+    REPORT_BASE_WRAPPER_RANGE,
     REPORT_BASE_COLUMNS
 };
 const char *report_base_column_name(const struct report *report, enum report_base_column column);
@@ -310,16 +329,10 @@ struct report_ranks_table {
 };
 extern const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES];
 void report_ranks_name(enum report_ranks table, int column, char text[REPORT_CELL_TEXT]);
-bool report_ranks_has(const struct report *report, const struct report_group *group,
-                      enum report_ranks table, const struct report_point *point);
+bool report_ranks_has(enum report_ranks table, const struct report_point *point);
 size_t report_ranks_count(const struct report *report, enum report_ranks table);
-void report_ranks_words(const struct report *report, const struct report_group *group,
-                        enum report_ranks table, const struct report_point *point, int column,
+void report_ranks_words(enum report_ranks table, const struct report_point *point, int column,
                         char text[REPORT_CELL_TEXT]);
-/* DataParallel's verified point on as many devices with as many rows, or NULL. */
-const struct report_point *report_ranks_peer(const struct report *report,
-                                             const struct report_group *group,
-                                             const struct report_point *point);
 /* "256Ki"; of 0, PyTorch's, "1Mi, 25Mi". */
 void report_bucket_name(size_t bytes, char text[32]);
 

@@ -106,12 +106,12 @@ const char *report_base_column_name(const struct report *report, enum report_bas
         [REPORT_BASE_BATCH] = "Batch, rows",
         [REPORT_BASE_PLAIN] = "Plain program, step",
         [REPORT_BASE_SINGLE] = "DataParallel on one device, step",
-        [REPORT_BASE_WRAPPER] = "DataParallel / plain",
+        [REPORT_BASE_WRAPPER] = "DataParallel / plain, by launch",
     };
 
-    return column == REPORT_BASE_PLAIN_RANGE || column == REPORT_BASE_SINGLE_RANGE
-               ? range_name(report, REPORT_STEP)
-               : base_names[column];
+    if (column == REPORT_BASE_WRAPPER_RANGE)
+        return range_name(report, REPORT_SPEEDUP);
+    return base_names[column] ? base_names[column] : range_name(report, REPORT_STEP);
 }
 
 /* "5x2 (3 idle)", "4, 4, 1": the rows of each replica. */
@@ -339,6 +339,24 @@ static void base_step(const struct report_point *point, bool range, char text[RE
         metric_words(point, report_metric_column(REPORT_STEP, range), text);
 }
 
+/* The step of DataParallel over that of the plain program: the inverse of a speed-up. */
+static void wrapper_words(const struct report_base *base, bool range, char text[REPORT_CELL_TEXT])
+{
+    const bool both = base->single && base->single->plain;
+    struct report_value ratio;
+
+    if (!both) {
+        report_add(text, "-");
+        return;
+    }
+    ratio = report_inverse(&base->single->value[REPORT_SPEEDUP], 1.0);
+    if (range)
+        report_add_range(text, &ratio, report_ratio);
+    else
+        report_add_ratio(text, ratio.middle);
+    report_add(text, range ? "" : "\u00d7");
+}
+
 void report_base_words(const struct report_base *base, enum report_base_column column,
                        char text[REPORT_CELL_TEXT])
 {
@@ -347,11 +365,8 @@ void report_base_words(const struct report_base *base, enum report_base_column c
     text[0] = '\0';
     if (column == REPORT_BASE_BATCH) {
         report_add(text, "%zu", any->row->cell->key.global_batch);
-    } else if (column == REPORT_BASE_WRAPPER) {
-        const bool both = base->single && base->single->plain;
-
-        report_add_ratio(text, both ? 1.0 / report_middle(base->single, REPORT_SPEEDUP) : NAN);
-        report_add(text, both ? "\u00d7" : "");
+    } else if (column == REPORT_BASE_WRAPPER || column == REPORT_BASE_WRAPPER_RANGE) {
+        wrapper_words(base, column == REPORT_BASE_WRAPPER_RANGE, text);
     } else {
         const bool plain = column == REPORT_BASE_PLAIN || column == REPORT_BASE_PLAIN_RANGE;
 

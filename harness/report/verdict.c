@@ -111,18 +111,18 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
 
     if (!(limit.of_bound < AT_BOUND))
         return;
-    if (known && limit.missing > 0.0) {
+    report_add(text, "; ");
+    report_add_share(text, limit.missing);
+    report_add(text, " of the step is lost");
+    if (known) {
         for (enum report_loss l = REPORT_LOSS_MOVES; l < REPORT_LOSSES; ++l)
             if (report_loss_of(&limit, l) > report_loss_of(&limit, most))
                 most = l;
-        report_add(text, "; ");
-        report_add_share(text, limit.missing);
-        report_add(text, " of the step is lost, ");
         if (report_loss_of(&limit, most) <= limit.missing)
-            report_add(text, "%.0f points of it to %s", 100.0 * report_loss_of(&limit, most),
+            report_add(text, ", %.0f points of it to %s", 100.0 * report_loss_of(&limit, most),
                        losses[most]);
         else
-            report_add(text, "all of it to %s", losses[most]);
+            report_add(text, ", all of it to %s", losses[most]);
     }
     if (report_middle(point, REPORT_OUTSIDE) >= 0.5) {
         report_add(text, "; overhead: ");

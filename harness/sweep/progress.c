@@ -197,7 +197,7 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
         fputs("\r\033[K", stderr);
     if (cell->status == RECORD_OK)
         snprintf(rest, sizeof rest, "verified %7s %5s rows/s", units_time(cell->median_ns, time),
-                 units_rate(cell->throughput_samples_per_s, rate));
+                 units_rate(1e9 * (double)cell->key.global_batch / cell->median_ns, rate));
     else
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
     print_line(progress, progress->done, &cell->key, rest);
