@@ -166,7 +166,7 @@ static void print_text(const struct overlap *o)
     printf("%-24s %7.1f %%  %.1f .. %.1f\n", "hidden", 100 * s[HIDDEN].median, 100 * lo, 100 * hi);
     printf("Medians of rounds. Hidden, round by round: (step without + reduction - whole)\n"
            "/ reduction; %.1f %% if all but the last bucket are hidden. %zu gradients\n"
-           "compared, all equal.\n",
+           "compared, all equal. Noise puts it below 0 and above 100 %%, too.\n",
            100.0 * (LAYERS - 1) / LAYERS, o->compared);
     if (o->unverified.text[0] != '\0')
         printf("Compared with each other only, not with the reference: %s\n", o->unverified.text);

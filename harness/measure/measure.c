@@ -210,8 +210,6 @@ static int measure_beside(struct measure *m)
 {
     struct record_cell *cell = m->cell;
     struct dp_error err = {0};
-
-    struct session_apart apart;
     struct dp_slot_info info;
 
     cell->bytes_per_step = m->session.kind->bytes(&m->session);
@@ -221,12 +219,8 @@ static int measure_beside(struct measure *m)
     }
     if (!m->session.kind->apart)
         return 0;
-    if (session_overlap(&m->session, m->config->limits.seconds, m->left, &apart, &cell->hidden_frac,
-                        &err))
+    if (session_overlap(&m->session, m->config->limits.seconds, m->left, cell, &err))
         return cell_fail(cell, RECORD_FAILED, err.text);
-    cell->compute_alone_ns = apart.compute_ns;
-    cell->comm_alone_ns = apart.comm_ns;
-    cell->whole_ns = apart.whole_ns;
     return 0;
 }
 

@@ -98,16 +98,17 @@ struct session_left {
  * DP_EFAULT). */
 int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
                   struct session_left *left, struct dp_error *err);
-/* Medians of 5 to 11 rounds of that, in turns, about as many as take so long; and the part of the
- * reduction that is hidden, NaN where it cannot be told. verified: of each set, the session_digest
- * of a step that was verified and the digest of its gradients: every round must leave these (else
- * DP_EFAULT). Gradients and parameters are of no use after it. */
+/* 5 to 11 rounds of that, in turns, about as many as take so long, into the cell's record with
+ * their medians; and the part of the reduction that is hidden, NaN where it cannot be told. After
+ * an error the record is as before. verified: of each set, the session_digest of a step that was
+ * verified and the digest of its gradients: every round must leave these (else DP_EFAULT).
+ * Gradients and parameters are of no use after it. */
 struct session_verified {
     uint64_t step, gradients;
 };
 int session_overlap(struct session *session, double seconds,
-                    const struct session_verified verified[WORKLOAD_SETS],
-                    struct session_apart *medians, double *hidden, struct dp_error *err);
+                    const struct session_verified verified[WORKLOAD_SETS], struct record_cell *cell,
+                    struct dp_error *err);
 /* The digest of the gradients that session_read has read. */
 uint64_t session_gradients(const struct session *session);
 /* Bytes that crossed devices in the last step, for all replicas. */

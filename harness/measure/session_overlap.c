@@ -6,8 +6,9 @@
 
 #include "measure/session.h"
 #include "numbers/stats.h"
+#include "record/record.h"
 
-enum { ROUNDS_MIN = 5, ROUNDS_MAX = 11, CLOCK_READINGS = 1000, TICKS = 20 };
+enum { CLOCK_READINGS = 1000, TICKS = 20 };
 
 static int whole_step(struct session *s, int k, double *ns, struct dp_error *err)
 {
@@ -145,35 +146,41 @@ static double least_time(void)
     return least == UINT64_MAX ? INFINITY : TICKS * (double)least;
 }
 
-int session_overlap(struct session *session, double seconds,
-                    const struct session_verified verified[WORKLOAD_SETS],
-                    struct session_apart *medians, double *hidden, struct dp_error *err)
+static void keep_rounds(const struct session *session, const struct session_apart rounds[], int n,
+                        struct record_cell *cell)
 {
-    double compute[ROUNDS_MAX], comm[ROUNDS_MAX], all[ROUNDS_MAX];
-    const uint64_t start = session_clock_ns();
-    size_t n = 0;
-    int status = 0;
+    cell->n_rounds = n;
+    for (int i = 0; i < n; ++i) {
+        cell->round_ns[RECORD_COMPUTE][i] = (uint64_t)rounds[i].compute_ns;
+        cell->round_ns[RECORD_COMM][i] = (uint64_t)rounds[i].comm_ns;
+        cell->round_ns[RECORD_WHOLE][i] = (uint64_t)rounds[i].whole_ns;
+    }
+    record_derive_rounds(cell);
+    cell->hidden_frac = session->n_ranks < 2
+                            ? (double)NAN
+                            : stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns,
+                                           cell->whole_ns, least_time());
+}
 
-    while (status == 0 && n < ROUNDS_MAX &&
-           (n < ROUNDS_MIN || (double)(session_clock_ns() - start) < seconds * 1e9)) {
-        const int k = (int)(n % WORKLOAD_SETS);
-        struct session_apart times = {0};
+int session_overlap(struct session *session, double seconds,
+                    const struct session_verified verified[WORKLOAD_SETS], struct record_cell *cell,
+                    struct dp_error *err)
+{
+    struct session_apart rounds[RECORD_MOST_ROUNDS] = {{0}};
+    const uint64_t start = session_clock_ns();
+    int n = 0, status = 0;
+
+    while (status == 0 && n < RECORD_MOST_ROUNDS &&
+           (n < RECORD_LEAST_ROUNDS || (double)(session_clock_ns() - start) < seconds * 1e9)) {
+        const int k = n % WORKLOAD_SETS;
         struct session_left left = {0};
 
-        status = session_apart(session, k, n % 2 == 0, &times, &left, err);
+        status = session_apart(session, k, n % 2 == 0, &rounds[n], &left, err);
         if (status == 0)
-            status = check_round(n, k, &left, &verified[k], err);
-        compute[n] = times.compute_ns;
-        comm[n] = times.comm_ns;
-        all[n++] = times.whole_ns;
+            status = check_round((size_t)n, k, &left, &verified[k], err);
+        ++n;
     }
-    if (status)
-        return status;
-    medians->compute_ns = stats_median(compute, n);
-    medians->comm_ns = stats_median(comm, n);
-    medians->whole_ns = stats_median(all, n);
-    *hidden = session->n_ranks < 2 ? (double)NAN
-                                   : stats_hidden(medians->compute_ns, medians->comm_ns,
-                                                  medians->whole_ns, least_time());
-    return 0;
+    if (status == 0)
+        keep_rounds(session, rounds, n, cell);
+    return status;
 }

@@ -274,7 +274,7 @@ double stats_hidden(double compute, double comm, double whole, double least)
         !isfinite(comm) || !isfinite(whole)) {
         return NAN;
     }
-    return fmin(fmax((compute + comm - whole) / comm, 0), 1);
+    return (compute + comm - whole) / comm;
 }
 
 bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule)

@@ -46,9 +46,10 @@ struct stats_fences stats_tukey_fences(double p25, double p75);
 struct stats_summary stats_summarise(const double x[], size_t n, double scratch[]);
 
 /* The part of a communication that a step hides behind its computation, from the times of both by
- * themselves and of the whole step: (compute + comm - whole) / comm. What noise puts outside of 0
- * to 1 becomes 0 or 1. NaN: one of them is no positive number, or comm is less than least, a time
- * that the clock cannot tell from nothing. */
+ * themselves and of the whole step: (compute + comm - whole) / comm. Noise puts it below 0 and
+ * above 1, too: what is cut off there would bend every median of such numbers. NaN: one of them is
+ * no positive number, or comm is less than least, a time that the clock cannot tell from nothing.
+ */
 double stats_hidden(double compute, double comm, double whole, double least);
 
 /* How much faster the steps of a launch got while they were measured: the logarithm of the median

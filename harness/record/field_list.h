@@ -147,10 +147,10 @@ N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each s
 /* What is measured beside the steps. */
 #define RECORD_BESIDE_FIELDS(T, I, F, N) \
 F(REAL, bytes_per_step, LATER, RESULT, "bytes", "bytes moved", "that crossed devices in the last step, of all replicas; `null`: unknown") \
-F(REAL, compute_alone_ns, LATER, RESULT, "ns", "step without reduction", "of a `ddp` cell: the median of 5 to 11 steps without their reduction, which take turns with as many reductions and whole steps, after the measured steps") \
+F(REAL, compute_alone_ns, LATER, RESULT, "ns", "step without reduction", "of a `ddp` cell: the median of 5 to 11 steps without their reduction, which take turns with as many reductions and whole steps, after the measured steps; `rounds_ns` of `raw` has them all") \
 F(REAL, comm_alone_ns, LATER, RESULT, "ns", "reduction alone", "the median of those reductions without a step") \
 F(REAL, whole_ns, LATER, RESULT, "ns", "whole step", "the median of those whole steps") \
-F(REAL, hidden_frac, LATER, RESULT, "0..1", "hidden part", "the part of the communication that is hidden: (compute + comm - whole) / comm of these three; what noise puts outside of 0 to 1 is 0 or 1. `null` on one device, and where `comm_alone_ns` is below 20 of the smallest steps of the clock") \
+F(REAL, hidden_frac, LATER, RESULT, "ratio", "hidden part", "the part of the communication that is hidden: (compute + comm - whole) / comm of these three. Noise puts it below 0 and above 1, too (in records without `rounds_ns` it is 0 or 1 then). `null` on one device, and where `comm_alone_ns` is below 20 of the smallest steps of the clock") \
 F(BIG, start_epoch_ns, FIRST, CONDITION, "ns since 1970", "start", "when the cell started") \
 F(U64, setup_ns, FIRST, RESULT, "ns", "setup", "before the first step") \
 F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \

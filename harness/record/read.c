@@ -156,6 +156,29 @@ static int read_ranks(const json_t *value, const char *name, const struct source
     return 0;
 }
 
+/* Null or missing, or an array per turn, all of one length. */
+static int read_rounds(const struct source *source, struct record_cell *cell,
+                       struct text_error *err)
+{
+    const json_t *rounds = json_object_get(source->object, "rounds_ns");
+    for (int turn = 0; rounds && !json_is_null(rounds) && turn < RECORD_TURNS; ++turn) {
+        const char *name = record_turn_names[turn];
+        struct series series;
+        if (!find_series(json_object_get(rounds, name), source->raw, &series) ||
+            series.n > RECORD_MOST_ROUNDS || (turn > 0 && series.n != (size_t)cell->n_rounds)) {
+            return record_fail(err,
+                               "\"%s\" of \"rounds_ns\" is not an array of at most %d times, as "
+                               "many as of the others",
+                               name, RECORD_MOST_ROUNDS);
+        }
+        cell->n_rounds = (int)series.n;
+        if (read_series(&series, name, RECORD_EXACT_MAX, cell->round_ns[turn], err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int read_raw(const json_t *root, const struct record_raw *raw, struct record_cell *cell,
                     struct text_error *err)
 {
@@ -182,6 +205,9 @@ static int read_raw(const json_t *root, const struct record_raw *raw, struct rec
                        err) != 0) {
             return -1;
         }
+    }
+    if (read_rounds(&source, cell, err) != 0) {
+        return -1;
     }
     const json_t *matmul = json_object_get(source.object, "matmul_ns");
     return !matmul ? 0 : read_ranks(matmul, "matmul_ns", &source, n_ranks, &cell->matmul_ns, err);

@@ -15,6 +15,8 @@ const char *const record_phase_names[RECORD_PHASES] = {
     "scatter", "replicate", "forward", "gather", "loss", "backward", "reduce", "update",
 };
 
+const char *const record_turn_names[RECORD_TURNS] = {"compute", "comm", "whole"};
+
 const char *const record_status_names[RECORD_STATUSES] = {
     "ok", "failed", "broken", "crashed", "timeout", "oom", "skipped",
 };
@@ -101,6 +103,19 @@ static double outside_median(const struct record_cell *cell, double x[])
         }
     }
     return stats_median(x, n);
+}
+
+void record_derive_rounds(struct record_cell *cell)
+{
+    double *const medians[RECORD_TURNS] = {&cell->compute_alone_ns, &cell->comm_alone_ns,
+                                           &cell->whole_ns};
+    double x[RECORD_MOST_ROUNDS];
+    for (int turn = 0; turn < RECORD_TURNS && cell->n_rounds > 0; ++turn) {
+        for (int i = 0; i < cell->n_rounds; ++i) {
+            x[i] = (double)cell->round_ns[turn][i];
+        }
+        *medians[turn] = stats_median(x, (size_t)cell->n_rounds);
+    }
 }
 
 static void flag_samples(struct record_cell *cell, const struct stats_summary *s)

@@ -28,6 +28,11 @@ enum record_phase {
 };
 extern const char *const record_phase_names[RECORD_PHASES];
 
+/* What ranks do in turns: a step without its reduction, the reduction alone, and a whole step. */
+enum record_turn { RECORD_COMPUTE, RECORD_COMM, RECORD_WHOLE, RECORD_TURNS };
+extern const char *const record_turn_names[RECORD_TURNS];
+enum { RECORD_LEAST_ROUNDS = 5, RECORD_MOST_ROUNDS = 11 };
+
 /* Sample flags. */
 enum { RECORD_WARMUP = 1, RECORD_BAD_VALUES = 16, RECORD_MILD = 32, RECORD_SEVERE = 64 };
 
@@ -76,6 +81,8 @@ struct record_cell {
     uint64_t *matmul_ns; /* [rank * n_samples + step], inside forward and backward; NULL: not
                             measured */
     double phase_median_ns[RECORD_PHASES]; /* derived: slowest rank per step, then the median */
+    int n_rounds;                          /* 0: not measured, or not kept */
+    uint64_t round_ns[RECORD_TURNS][RECORD_MOST_ROUNDS];
     int n_peaks;                           /* devices, or 0: unknown */
     uint64_t peak_bytes[RECORD_MAX_RANKS]; /* the most that a device held at one time */
 };
@@ -96,6 +103,8 @@ void record_cell_free(struct record_cell *cell);
  * that are neither warm-up nor bad count. What no sample speaks about becomes NaN. 0, or -1 when
  * memory is short. */
 int record_derive(struct record_cell *cell);
+/* The times of the three turns from their rounds; nothing where no rounds were kept. */
+void record_derive_rounds(struct record_cell *cell);
 
 /* Whether the record of an ok cell shows that it was measured and checked; the summary must follow
  * from the samples. Readers apply it to every ok cell. */

@@ -109,6 +109,7 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"replicate", cell->phase_ns[RECORD_REPLICATE] != NULL, dp},
         {"gather", cell->phase_ns[RECORD_GATHER] != NULL, dp},
         {"reduce", cell->phase_ns[RECORD_REDUCE] != NULL, dp || ddp},
+        {"rounds_ns", cell->n_rounds > 0, ddp},
         {"compute_alone_ns", !isnan(cell->compute_alone_ns), ddp},
         {"comm_alone_ns", !isnan(cell->comm_alone_ns), ddp},
         {"whole_ns", !isnan(cell->whole_ns), ddp},
@@ -145,6 +146,32 @@ static int check_fixed_warmup(const struct record_cell *cell, struct text_error 
                            "\"warmup_steps\" is %zu, %g s before the first measured step, and "
                            "\"steady_state\" %s, but \"warmup_rule\" is \"%.90s\"",
                            steps, passed, cell->steady_state ? "true" : "false", cell->warmup_rule);
+    }
+    return 0;
+}
+
+/* The times of the three turns are the medians of their rounds, where these were kept. */
+static int check_rounds(const struct record_cell *cell, struct text_error *err)
+{
+    struct record_cell again = *cell;
+    record_derive_rounds(&again);
+    const struct {
+        const char *name;
+        double is, follows;
+    } rows[RECORD_TURNS] = {
+        {"compute_alone_ns", cell->compute_alone_ns, again.compute_alone_ns},
+        {"comm_alone_ns", cell->comm_alone_ns, again.comm_alone_ns},
+        {"whole_ns", cell->whole_ns, again.whole_ns},
+    };
+    if (cell->n_rounds > 0 && cell->n_rounds < RECORD_LEAST_ROUNDS) {
+        return record_fail(err, "\"rounds_ns\" has %d rounds, at least %d are measured",
+                           cell->n_rounds, RECORD_LEAST_ROUNDS);
+    }
+    for (int turn = 0; turn < RECORD_TURNS && cell->n_rounds > 0; ++turn) {
+        if (!(rows[turn].is == rows[turn].follows)) {
+            return record_fail(err, "\"%s\" is %.17g, but the median of its %d rounds is %.17g",
+                               rows[turn].name, rows[turn].is, cell->n_rounds, rows[turn].follows);
+        }
     }
     return 0;
 }
@@ -194,7 +221,10 @@ int record_check_fields(const struct record_cell *cell, struct text_error *err)
                            cell->reason[0] == '\0' ? "empty" : "not empty");
     }
     if (check_starts(cell, err) != 0 || check_order(cell, err) != 0 || check_mode(cell, err) != 0 ||
-        check_warmup(cell, err) != 0) {
+        check_rounds(cell, err) != 0) {
+        return -1;
+    }
+    if (check_warmup(cell, err) != 0) {
         return -1;
     }
     for (int p = 0; p < RECORD_PHASES; ++p) {

@@ -194,6 +194,25 @@ static json_t *phase_medians(const struct record_cell *cell)
     return object;
 }
 
+/* An array per turn; null when there were none. */
+static json_t *rounds(const struct record_cell *cell)
+{
+    if (cell->n_rounds == 0) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    int status = cell->n_rounds < 0 || cell->n_rounds > RECORD_MOST_ROUNDS ? -1 : 0;
+    for (int turn = 0; status == 0 && turn < RECORD_TURNS; ++turn) {
+        status = json_object_set_new(object, record_turn_names[turn],
+                                     array_of_u64(cell->round_ns[turn], (size_t)cell->n_rounds));
+    }
+    if (status != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
 static json_t *raw(const struct record_cell *cell)
 {
     json_t *object = json_object();
@@ -204,6 +223,7 @@ static json_t *raw(const struct record_cell *cell)
     status |= json_object_set_new(object, "flags", array_of_flags(cell->flags, cell->n_samples));
     status |= json_object_set_new(object, "phase_ns", phases(cell));
     status |= json_object_set_new(object, "matmul_ns", rank_times(cell, cell->matmul_ns));
+    status |= json_object_set_new(object, "rounds_ns", rounds(cell));
     if (status != 0) {
         json_decref(object);
         return NULL;

@@ -165,14 +165,17 @@ static void modes(struct text_out *out, const struct report *report)
 
 static void overlap(struct text_out *out)
 {
-    text_print(out,
-               "DistributedDataParallel: a step without its reduction, and the reduction alone, "
-               "stacked. The line is the whole step. The part of the bar above the line overlaps "
-               "backward; the number over a bar is its share of the reduction. "
-               "The three are measured in turns; medians over rounds, then over launches, whose "
-               "range is in the table. On "
-               "virtual devices the reduction is work of the same cores, and none of them is "
-               "idle: the overlap there is reported, not judged.");
+    text_print(
+        out,
+        "DistributedDataParallel: a step without its reduction, and the reduction alone, "
+        "stacked. The line is the whole step. The part of the bar above the line overlaps "
+        "backward; the number over a bar is its share of the reduction, a dash where that is not "
+        "resolved: its interval over the launches is 50 points wide or more, or there is "
+        "none. "
+        "The three are measured in turns; medians over rounds, then over launches, whose "
+        "range is in the table. On "
+        "virtual devices the reduction is work of the same cores, and none of them is "
+        "idle: the overlap there is reported, not judged.");
 }
 
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure)

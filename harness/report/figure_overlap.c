@@ -65,7 +65,10 @@ static void write_marks(const struct plot *plot, FILE *file, const struct bars *
                 report_middle(bars->point[i], REPORT_WHOLE) / bars->unit, 2 * HALF + 0.12);
     fputs("\n\n", file);
     for (size_t i = 0; i < bars->n; ++i) {
-        report_metrics[REPORT_HIDDEN].number(report_middle(bars->point[i], REPORT_HIDDEN), text);
+        const struct report_value *hidden = &bars->point[i]->value[REPORT_HIDDEN];
+
+        report_metrics[REPORT_HIDDEN].number(report_resolved(hidden, 1.0) ? hidden->middle : NAN,
+                                             text);
         fprintf(file, "%zu\t%.9g\t%s\n", i + 1, top_of(bars->point[i]) / bars->unit, text);
     }
     fputs("\n\n", file);

@@ -45,8 +45,10 @@ const struct report_ranks_table report_ranks_tables[REPORT_RANKS_TABLES] = {
          .rows = "cells of several ranks",
          .note = "Of DistributedDataParallel, in turns: a step without its reduction, the "
                  "reduction alone, and the whole step. Hidden is (step without + reduction - "
-                 "whole) / reduction; what noise puts outside of 0 to 100 % is shown as 0 or "
-                 "100 %, and there is no number where the clock cannot tell the reduction from "
+                 "whole) / reduction of a launch, then the median; noise puts it below 0 and above "
+                 "100 %, too. It is resolved where its interval over the launches is narrower than "
+                 "50 points. Noise of the step: half the interval of (step without + reduction - "
+                 "whole). There is no number where the clock cannot tell the reduction from "
                  "nothing. On virtual devices the reduction is work of the same cores, and none of "
                  "them is idle: what is hidden there is reported, not judged.",
          .n = FIRST_COLUMNS + sizeof overlap / sizeof overlap[0],

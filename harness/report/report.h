@@ -65,7 +65,8 @@ enum report_metric_id {
     REPORT_COMM,
     REPORT_WHOLE,
     REPORT_HIDDEN,
-    REPORT_PHASE, /* and the enum record_phase: the slowest replica of a step */
+    REPORT_HIDDEN_TIME, /* of the reduction: computation and reduction less the whole step */
+    REPORT_PHASE,       /* and the enum record_phase: the slowest replica of a step */
     REPORT_METRICS = REPORT_PHASE + RECORD_PHASES
 };
 
@@ -281,6 +282,9 @@ extern const struct report_metric report_metrics[REPORT_PHASE + 1];
 const struct report_metric *report_metric_of(int metric);
 /* Whether a is better than b, by the direction. */
 bool report_metric_better(int metric, double a, double b);
+/* Whether the interval of a share tells anything: it has one that is narrower than half of whole.
+ */
+bool report_resolved(const struct report_value *value, double whole);
 /* The middle in words, and the range. */
 void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric);
 void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,

@@ -82,8 +82,10 @@ void report_share(double share, char text[32])
 
 void report_percent(double share, char text[32])
 {
+    const double percent = round(100.0 * share);
+
     if (isfinite(share))
-        snprintf(text, 32, "%.0f\u00a0%%", 100.0 * share);
+        snprintf(text, 32, "%.0f\u00a0%%", fabs(percent) > 0.0 ? percent : 0.0);
     else
         snprintf(text, 32, "-");
 }

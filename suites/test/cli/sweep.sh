@@ -72,8 +72,9 @@ for bytes in 64 1048576; do
 done
 expect_count 2 '"bucket_bytes":0,' ddp.jsonl
 number='[0-9.e+]*'
-expect_count 3 "\"compute_alone_ns\":$number,\"comm_alone_ns\":$number,\"whole_ns\":$number,\"hidden_frac\":[0-9n]" ddp.jsonl
+expect_count 3 "\"compute_alone_ns\":$number,\"comm_alone_ns\":$number,\"whole_ns\":$number,\"hidden_frac\":[-0-9n]" ddp.jsonl
 expect_count 1 '"compute_alone_ns":null,"comm_alone_ns":null,"whole_ns":null,"hidden_frac":null' ddp.jsonl
+expect_count 3 '"rounds_ns":{"compute":\[[0-9,]*\],"comm":\[[0-9,]*\],"whole":\[[0-9,]*\]}' ddp.jsonl
 expect_count 4 '"bytes_per_step":[1-9].*"peak_bytes":\[[1-9][0-9]*,[1-9][0-9]*\]' ddp.jsonl
 expect_count 1 ' 2 ddp 1Mi batch ' err
 expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 --resume \

@@ -168,6 +168,10 @@ edit "$dp" 's/"compute_alone_ns":null/"compute_alone_ns":5.0/' 'mode dp on 2 dev
 edit "$dp" 's/"comm_alone_ns":null/"comm_alone_ns":5.0/' 'mode dp on 2 devices has no "comm_alone_ns"'
 edit "$dp" 's/"whole_ns":null/"whole_ns":5.0/' 'mode dp on 2 devices has no "whole_ns"'
 edit "$ddp" 's/"hidden_frac":[^,]*/"hidden_frac":0.999/' '"hidden_frac" is 0.999'
+edit "$ddp" 's/"comm_alone_ns":[^,]*/"comm_alone_ns":1.5/;'"$ddp"'s/"hidden_frac":[^,]*/"hidden_frac":null/' \
+    '"comm_alone_ns" is 1.5, but the median of its [0-9]* rounds is'
+edit "$ddp" 's/"rounds_ns":{"compute":\[[0-9]*,/"rounds_ns":{"compute":[/' '"comm" of "rounds_ns" is not an array'
+edit "$ddp" 's/"rounds_ns":{"compute":\[/&1,2,3,4,5,6,7,8,/' '"compute" of "rounds_ns" is not an array of at most 11'
 edit "$one" 's/"bytes_per_step":0.0/"bytes_per_step":4096.0/' 'mode ddp on 1 device has no "bytes_per_step"'
 edit "$dp" 's/"peak_bytes":\[\([0-9]*\),[0-9]*\]/"peak_bytes":[\1]/' '"peak_bytes" is of 1 devices'
 for field in median_ns mean_ns min_ns max_ns p05_ns p25_ns p75_ns p95_ns ci_lo_ns ci_hi_ns ci_coverage cv rho1 n_eff \

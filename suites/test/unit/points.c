@@ -505,6 +505,52 @@ Test(points, a_ratio_and_its_inverse_say_the_same)
     close_bench(bench);
 }
 
+/* Six launches of a reduction of 40 ns in steps of that noise. */
+static struct bench *overlapping(const double wholes[6])
+{
+    struct bench *bench = open_bench("strong");
+    for (int l = 0; l < 6; ++l) {
+        struct record_cell *cell = &bench->cell[bench->report.n_rows];
+        add(bench, "ddp", 2, 30, l, 100);
+        cell->compute_alone_ns = 100;
+        cell->comm_alone_ns = 40;
+        cell->whole_ns = wholes[l];
+        /* As older records have it. */
+        cell->hidden_frac = fmin(fmax((140 - wholes[l]) / 40, 0), 1);
+    }
+    make(bench);
+    return bench;
+}
+
+/* All but a tenth of a reduction is hidden, in the median: it must not be bent by what is cut off.
+ */
+Test(points, hidden_is_not_cut_before_its_median)
+{
+    static const double quiet[] = {96, 98, 104, 104, 110, 112};
+    static const double loud[] = {20, 90, 104, 104, 200, 500};
+    struct bench *bench = overlapping(quiet);
+    char text[REPORT_CELL_TEXT] = "";
+    check_value(&bench->point[0].value[REPORT_HIDDEN], 0.9, 0.7, 1.1, REPORT_INTERVAL, 6);
+    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    cr_assert(strcmp(text, "90\u00a0%") == 0, "%s", text);
+    close_bench(bench);
+    bench = overlapping(loud);
+    text[0] = '\0';
+    check_value(&bench->point[0].value[REPORT_HIDDEN], 0.9, -9, 3, REPORT_INTERVAL, 6);
+    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    cr_assert(strcmp(text, "not resolved: reduction 40.0\u00a0ns, noise of the step 240\u00a0ns") ==
+                  0,
+              "%s", text);
+    fail(&bench->row[5]);
+    bench->report.n_points = bench->report.n_groups = 0;
+    free(bench->report.bucket);
+    make(bench);
+    text[0] = '\0';
+    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    cr_assert(strstr(text, "too few launches"), "%s", text);
+    close_bench(bench);
+}
+
 Test(points, losses_need_phases_and_a_base)
 {
     struct bench *bench = open_bench("strong");

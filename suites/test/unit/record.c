@@ -67,9 +67,37 @@ Test(record, ranks_round_trip)
     cr_assert(text && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(back.compute_alone_ns == 100 && back.comm_alone_ns == 40 && back.whole_ns == 110);
     cr_assert(back.hidden_frac == 0.75 && !back.phase_ns[RECORD_SCATTER]);
+    cr_assert(back.n_rounds == 6 &&
+              memcmp(back.round_ns, cell.round_ns, sizeof back.round_ns) == 0);
     free(text);
     record_cell_free(&cell);
     record_cell_free(&back);
+}
+
+/* Programs that kept no rounds cut the hidden part at 0 and 1; with rounds nothing is cut. */
+Test(record, ranks_without_rounds_are_read)
+{
+    struct record_cell cell = example_cell(0), back;
+    struct text_error err = {""};
+    example_ranks(&cell);
+    cell.n_rounds = 0;
+    static const double cut[][2] = {{110, 0.75}, {90, 1}, {90, 1.25}, {150, 0}, {150, -0.25}};
+    for (size_t i = 0; i < sizeof cut / sizeof cut[0]; ++i) {
+        cell.whole_ns = cut[i][0];
+        cell.hidden_frac = cut[i][1];
+        char *text = record_cell_text(&cell);
+        cr_assert(text && record_cell_parse(text, &back, &err) == 0, "row %zu: %s", i, err.text);
+        cr_assert(back.hidden_frac == cut[i][1] && back.n_rounds == 0);
+        record_cell_free(&back);
+        free(text);
+    }
+    char *text = record_cell_text(&cell);
+    char *old = example_edit(text, ",\"rounds_ns\":null", "");
+    cr_assert(record_cell_parse(old, &back, &err) == 0, "%s", err.text);
+    record_cell_free(&back);
+    free(old);
+    free(text);
+    record_cell_free(&cell);
 }
 
 /* Cuts ,"NAME":VALUE out; value is how it is written. */

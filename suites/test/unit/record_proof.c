@@ -184,9 +184,38 @@ static void more_hidden(struct record_cell *cell)
     cell->hidden_frac = 0.8;
 }
 
+static void hidden_that_is_cut(struct record_cell *cell)
+{
+    example_ranks(cell);
+    for (int i = 0; i < cell->n_rounds; ++i) {
+        cell->round_ns[RECORD_WHOLE][i] = 150;
+    }
+    cell->whole_ns = 150;
+    cell->hidden_frac = 0;
+}
+
+static void another_median(struct record_cell *cell)
+{
+    example_ranks(cell);
+    cell->round_ns[RECORD_COMM][0] = 50;
+    cell->round_ns[RECORD_COMM][5] = 60;
+}
+
+static void few_rounds(struct record_cell *cell)
+{
+    example_ranks(cell);
+    cell->n_rounds = 4;
+}
+
+static void rounds_of_no_ranks(struct record_cell *cell)
+{
+    cell->n_rounds = 5;
+}
+
 static void hidden_of_nothing(struct record_cell *cell)
 {
     example_ranks(cell);
+    cell->n_rounds = 0;
     cell->comm_alone_ns = NAN;
 }
 
@@ -244,6 +273,10 @@ Test(record_proof, unproven_cells_are_refused)
         {products_longer_than_steps, "matrix products took 2 times"},
         {more_hidden, "\"hidden_frac\" is 0.8"},
         {hidden_of_nothing, "\"hidden_frac\" is 0.75"},
+        {hidden_that_is_cut, "\"hidden_frac\" is 0, but its three times give -0.25"},
+        {another_median, "\"comm_alone_ns\" is 40, but the median of its 6 rounds is 45.5"},
+        {few_rounds, "\"rounds_ns\" has 4 rounds, at least 5"},
+        {rounds_of_no_ranks, "mode dp on 2 devices has no \"rounds_ns\""},
         {peaks_of_others, "\"peak_bytes\" is of 1 devices, not of 2"},
         {buckets_of_none, "mode dp has no buckets"},
         {failed_but_validated, "\"validated\" is true"},

@@ -282,7 +282,8 @@ static int by_value(const void *a, const void *b)
 /* 10 of computation, 4 of communication: a whole step of 10 hides all of it, one of 14 nothing. */
 Test(stats, hidden_part_of_the_communication)
 {
-    static const double wholes[][2] = {{10, 1}, {11, 0.75}, {12, 0.5}, {14, 0}, {9, 1}, {20, 0}};
+    static const double wholes[][2] = {{10, 1}, {11, 0.75}, {12, 0.5},
+                                       {14, 0}, {9, 1.25},  {20, -1.5}};
     for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; ++i) {
         const double hidden = stats_hidden(10, 4, wholes[i][0], 1);
         cr_assert(hidden == wholes[i][1], "whole %g: %g", wholes[i][0], hidden);
