@@ -119,7 +119,8 @@ static void scaling(struct text_out *out, const struct report *report)
                "are taken launch by launch against the plain program, or else DataParallel "
                "on one device, at the same batch. Ideal: K devices take 1/K of the base's "
                "time%s. Bound: the ideal that is left when shards are whole rows, so that the "
-               "slowest device has ceil(N/K). A ratio from one launch has no bar.",
+               "slowest device has ceil(N/K), and when virtual devices share cores, so that the "
+               "speed-up is at most their number. A ratio from one launch has no bar.",
                any_weak(report) ? " (weak scaling: the same time, for K times the rows)" : "");
     bars(out, report, true);
 }

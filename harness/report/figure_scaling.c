@@ -1,8 +1,9 @@
 /* report/figure_scaling.c: step time, speed-up and efficiency against the number of devices: a row
  * of three panels per group, mode and bucket, a line per batch.
  *
- * With each line its ideal, and the bound that unequal shards set: N rows on K devices take as long
- * as ceil(N/K) rows, which is a speed-up of N / ceil(N/K). */
+ * With each line its ideal, and the bound that unequal shards and shared cores set: N rows on K
+ * devices take as long as ceil(N/K) rows, which is a speed-up of N / ceil(N/K), and virtual devices
+ * are together no faster than the cores that they have. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -199,7 +200,7 @@ static void set_words(const struct plot *plot, const struct row *row, enum kind 
         snprintf(note, REPORT_CELL_TEXT, "a line per %s (rows)%s; dotted: ideal%s%s",
                  figure_is_weak(row->group) ? "batch per device" : "global batch",
                  missing > 0 ? ", not all drawn" : "",
-                 row->bounded ? "; thin dashes: bound that unequal shards set" : "",
+                 row->bounded ? "; thin dashes: bound that shards and cores set" : "",
                  row->plain ? "; \u00d7: plain program" : "");
     } else if (kind == SPEEDUP)
         hollow_words(row, figure_report(plot)->point[row->group->first].row, note);

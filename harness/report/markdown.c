@@ -269,7 +269,8 @@ int report_markdown(const char *directory, const struct report *report,
         "\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, then the "
         "median; the base is the plain program, or else DataParallel on one device. Efficiency: "
         "speed-up per device; its bound "
-        "is N / (K ceil(N/K)) for N rows on K devices.\n",
+        "is that of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than there "
+        "are cores for virtual devices.\n",
         out.file);
     if (report->peer)
         report_peer_markdown(&out, report->peer);

@@ -105,12 +105,30 @@ static const struct report_row *middle_launch(const struct report_point *point,
     return NULL;
 }
 
-static double bound_of(size_t rows, int devices)
+/* Cores that the run could use; 0: nobody knows, or the devices do not work on cores. */
+static int cores_of(const struct report_row *row)
 {
-    const size_t k = devices > 0 ? (size_t)devices : 1;
-    const size_t shard = rows / k + (rows % k != 0);
+    const int cores = row->run->cores, usable = row->run->usable_pus;
 
-    return rows == 0 ? NAN : (double)rows / ((double)k * (double)shard);
+    if (!report_works_on_cores(row))
+        return 0;
+    return cores > 0 && (usable <= 0 || cores < usable) ? cores : usable;
+}
+
+/* Shards are whole rows, so the slowest device has ceil(N/K); and devices that share cores are
+ * together no faster than these. */
+static double bound_of(const struct report_row *row)
+{
+    const size_t rows = row->cell->key.global_batch;
+    const size_t k = row->cell->key.n_devices > 0 ? (size_t)row->cell->key.n_devices : 1;
+    const size_t shard = rows / k + (rows % k != 0);
+    const int cores = cores_of(row);
+    double speedup;
+
+    if (rows == 0)
+        return NAN;
+    speedup = (double)rows / (double)shard;
+    return (cores > 0 ? fmin(speedup, cores) : speedup) / (double)k;
 }
 
 /* The steps last: they are left in *scratch. The throughput follows from them, exactly. */
@@ -118,7 +136,7 @@ static void sum_up(struct report_point *point, double scratch[])
 {
     const struct record_key *key = &point->row->cell->key;
 
-    point->bound = bound_of(key->global_batch, key->n_devices);
+    point->bound = bound_of(point->row);
     for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
     for (int m = REPORT_METRICS - 1; m >= REPORT_STEP; --m)

@@ -84,7 +84,7 @@ struct report_point {
     double part[RECORD_PHASES + 1];            /* against base, see report_limit_parts */
     const struct report_point *peer;           /* mode ddp: the same of DataParallel, or NULL */
     struct report_value beside;                /* its step over peer's */
-    double bound; /* N / (K ceil(N/K)): what unequal shards leave of efficiency */
+    double bound; /* of efficiency: min(N / ceil(N/K), cores) / K, without cores on GPUs */
     /* How much faster its steps got while they were measured, as a logarithm: the mean over its
      * launches, and the interval of that. */
     double settled_by;

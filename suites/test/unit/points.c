@@ -329,6 +329,47 @@ Test(points, plain_comes_before_one_device)
     close_bench(bench);
 }
 
+/* 4 devices on 2 cores are held against 2, on GPUs against 4; 3 rows on 2 of them against 1.5. */
+Test(points, the_bound_counts_cores)
+{
+    static const struct {
+        const char *kind;
+        int devices, cores, usable;
+        size_t rows;
+        double speedup;
+    } list[] = {
+        {"virt", 4, 2, 2, 64, 2}, {"virt", 4, 2, 4, 64, 2},  {"virt", 4, 8, 2, 64, 2},
+        {"virt", 4, 8, 8, 64, 4}, {"virt", 2, 2, 2, 3, 1.5}, {"virt", 8, 4, 4, 10, 4},
+        {"virt", 8, 6, 6, 10, 5}, {"virt", 4, 0, 0, 64, 4},  {"virt", 4, 0, 2, 64, 2},
+        {"cuda", 4, 2, 2, 64, 4},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+        struct bench *bench = open_bench("strong");
+        bench->run.cores = list[i].cores;
+        bench->run.usable_pus = list[i].usable;
+        struct report_row *row = add(bench, "dp", list[i].devices, list[i].rows, 0, 100);
+        snprintf(row->kind, sizeof row->kind, "%s", list[i].kind);
+        make(bench);
+        cr_assert(near(bench->point[0].bound * list[i].devices, list[i].speedup), "row %zu: %g", i,
+                  bench->point[0].bound * list[i].devices);
+        close_bench(bench);
+    }
+}
+
+/* Rows per device stay, cores do not get more: at best the step takes twice as long. */
+Test(points, weak_scaling_has_cores_too)
+{
+    struct bench *bench = open_bench("weak");
+    bench->run.cores = bench->run.usable_pus = 2;
+    add(bench, "dp", 1, 30, 0, 100);
+    add(bench, "dp", 4, 120, 0, 250);
+    make(bench);
+    struct report_limit limit;
+    report_limit_of(&bench->point[1], &limit);
+    cr_assert(near(limit.of_bound, 0.8) && near(limit.missing, 50.0 / 250), "%g", limit.missing);
+    close_bench(bench);
+}
+
 Test(points, settings_are_not_compared)
 {
     struct bench *bench = open_bench("strong");
