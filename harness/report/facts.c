@@ -120,25 +120,40 @@ static void say_outside(struct text_out *out, const struct report_fact_style *st
     fact(out, style, report_metrics[REPORT_OUTSIDE].heading, text);
 }
 
-static void say_best_rate(struct text_out *out, const struct report_fact_style *style,
-                          const struct report *report, const struct report_group *group)
+/* Of those whose interval tells anything, or of all; NULL: none. */
+static const struct report_point *best_rate(const struct report *report,
+                                            const struct report_group *group, bool resolved)
 {
     const struct report_point *best = NULL;
-    const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
-    char text[REPORT_CELL_TEXT] = "no verified cell", name[64];
 
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
+        const struct report_value *rate = &point->value[REPORT_THROUGHPUT];
 
-        if (point->verified > 0 &&
-            (!best ||
-             report_metric_better(REPORT_THROUGHPUT, report_middle(point, REPORT_THROUGHPUT),
-                                  report_middle(best, REPORT_THROUGHPUT))))
+        if (point->verified > 0 && (!resolved || report_resolved(rate, rate->middle)) &&
+            (!best || report_metric_better(REPORT_THROUGHPUT, rate->middle,
+                                           report_middle(best, REPORT_THROUGHPUT))))
             best = point;
     }
+    return best;
+}
+
+static void say_best_rate(struct text_out *out, const struct report_fact_style *style,
+                          const struct report *report, const struct report_group *group)
+{
+    const struct report_point *best = best_rate(report, group, true);
+    const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
+    char text[REPORT_CELL_TEXT] = "no verified cell", name[64];
+
+    if (!best)
+        best = best_rate(report, group, false);
     if (best) {
         text[0] = '\0';
         report_add_metric(text, best, REPORT_THROUGHPUT);
+        if (best->value[REPORT_THROUGHPUT].range == REPORT_INTERVAL) {
+            report_add(text, " ");
+            report_add_metric_range(text, best, REPORT_THROUGHPUT);
+        }
         report_add(text, " %s, ", metric->unit);
         if (report_is_plain(best))
             report_add(text, "the plain program");

@@ -171,48 +171,67 @@ static void lead_of_group(struct text_out *out, const struct report_point *point
     print_sentence(out, text);
 }
 
-static void lead_of_many(struct text_out *out, const struct report_point *worst,
-                         const struct report_point *best, size_t n)
+/* Points on several devices, with the one of the largest speed-up and the one that is farthest from
+ * its bound. */
+struct choice {
+    size_t n;
+    const struct report_point *best, *farthest;
+};
+
+/* resolved: only those whose interval tells anything; crowded: also those that share cores or
+ * GPUs. */
+static struct choice choose(const struct report *report, bool resolved, bool crowded)
+{
+    struct choice choice = {.n = 0};
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+        const double of_bound = report_middle(point, REPORT_EFFICIENCY) / point->bound;
+
+        if (point->row->cell->key.n_devices < 2 || !isfinite(of_bound) ||
+            (resolved && !report_resolved(&point->value[REPORT_EFFICIENCY], point->bound)) ||
+            (!crowded && report_oversubscribed(point)))
+            continue;
+        ++choice.n;
+        if (!choice.best ||
+            report_metric_better(REPORT_SPEEDUP, report_middle(point, REPORT_SPEEDUP),
+                                 report_middle(choice.best, REPORT_SPEEDUP)))
+            choice.best = point;
+        if (!choice.farthest ||
+            of_bound < report_middle(choice.farthest, REPORT_EFFICIENCY) / choice.farthest->bound)
+            choice.farthest = point;
+    }
+    return choice;
+}
+
+static void lead_of_many(struct text_out *out, const struct choice *choice, bool resolved)
 {
     char text[REPORT_CELL_TEXT] = "";
 
-    report_add(text, "best of %zu settings: ", n);
-    add_comparison(text, best);
+    report_add(text, "best of %zu settings%s: ", choice->n,
+               resolved ? "" : ", none of which is resolved");
+    add_comparison(text, choice->best);
     print_sentence(out, text);
     text[0] = '\0';
-    report_add(text, "worst: ");
-    add_comparison(text, worst);
-    add_limit(text, worst);
+    report_add(text, "farthest from its bound: ");
+    add_comparison(text, choice->farthest);
+    add_limit(text, choice->farthest);
     print_sentence(out, text);
-}
-
-static bool is_better(const struct report_point *a, const struct report_point *b)
-{
-    return report_metric_better(REPORT_EFFICIENCY, report_middle(a, REPORT_EFFICIENCY),
-                                report_middle(b, REPORT_EFFICIENCY));
 }
 
 void report_lead(struct text_out *out, const struct report *report)
 {
-    const struct report_point *best = NULL, *worst = NULL;
-    size_t n = 0;
+    const bool crowded = choose(report, false, false).n == 0;
+    struct choice choice = choose(report, true, crowded);
+    const bool resolved = choice.n > 0;
 
-    for (size_t g = 0; g < report->n_groups; ++g) {
-        const struct report_point *point = report_group_best(report, &report->group[g]);
-
-        if (!point)
-            continue;
-        ++n;
-        if (!best || is_better(point, best))
-            best = point;
-        if (!worst || is_better(worst, point))
-            worst = point;
-    }
-    if (n == 0)
+    if (!resolved)
+        choice = choose(report, false, crowded);
+    if (choice.n == 0)
         text_print(out, "Nothing can be said about scaling: no verified cell on several devices "
                         "has a verified base case of its batch.");
-    else if (n == 1 || !is_better(best, worst))
-        lead_of_group(out, best);
+    else if (choice.n == 1)
+        lead_of_group(out, choice.best);
     else
-        lead_of_many(out, worst, best, n);
+        lead_of_many(out, &choice, resolved);
 }

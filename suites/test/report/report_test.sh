@@ -106,7 +106,7 @@ test_figure() {
     cd page/of/good || fail "no directory"
     has index.html 'All 80 planned cells were measured and verified.'
     has index.html '<td class="number">1.99</td>'
-    has index.html 'on 3 devices, tutorial is 2.18× as fast as DataParallel on one device at 4096'
+    has index.html 'Best of 40 settings, none of which is resolved: on 3 devices, mlp:1024,1024,1024,1024 is 2.94× as fast as DataParallel on one device at 4096'
     has index.html 'One launch of each cell: no number here has an interval.'
     has index.html 'Run feedface is unsealed: its lines have no chain, so an edit would not show.'
     has_not index.html 'incomplete'
@@ -188,8 +188,8 @@ test_simulated() {
     records simulated
     report 0 simulated.jsonl --out out
     has out/index.html 'verified, SIMULATED'
-    has out/index.html 'Best of 2 settings: SIMULATED, on 3 devices'
-    has out/index.html 'Worst: SIMULATED, on 3 devices'
+    has out/index.html 'Best of 40 settings, none of which is resolved: SIMULATED, on 3 devices'
+    has out/index.html 'Farthest from its bound: SIMULATED, on 3 devices'
     has out/throughput.svg 'SIMULATED, not measured'
     has out/summary.md SIMULATED
 }

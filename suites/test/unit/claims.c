@@ -1,0 +1,301 @@
+/* claims.c: what is said of points: ratios, what is lost, what is hidden, which is the best. */
+#include "points_bench.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 4 devices on 2 cores are held against 2, on GPUs against 4; 3 rows on 2 of them against 1.5. */
+Test(claims, the_bound_counts_cores)
+{
+    static const struct {
+        const char *kind;
+        int devices, cores, usable;
+        size_t rows;
+        double speedup;
+    } list[] = {
+        {"virt", 4, 2, 2, 64, 2}, {"virt", 4, 2, 4, 64, 2},  {"virt", 4, 8, 2, 64, 2},
+        {"virt", 4, 8, 8, 64, 4}, {"virt", 2, 2, 2, 3, 1.5}, {"virt", 8, 4, 4, 10, 4},
+        {"virt", 8, 6, 6, 10, 5}, {"virt", 4, 0, 0, 64, 4},  {"virt", 4, 0, 2, 64, 2},
+        {"cuda", 4, 2, 2, 64, 4},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+        struct bench *bench = bench_open("strong");
+        bench->run.cores = list[i].cores;
+        bench->run.usable_pus = list[i].usable;
+        struct report_row *row = bench_add(bench, "dp", list[i].devices, list[i].rows, 0, 100);
+        snprintf(row->kind, sizeof row->kind, "%s", list[i].kind);
+        bench_make(bench);
+        cr_assert(bench_near(bench->point[0].bound * list[i].devices, list[i].speedup),
+                  "row %zu: %g", i, bench->point[0].bound * list[i].devices);
+        bench_close(bench);
+    }
+}
+
+/* Rows per device stay, cores do not get more: at best the step takes twice as long. */
+Test(claims, weak_scaling_has_cores_too)
+{
+    struct bench *bench = bench_open("weak");
+    bench->run.cores = bench->run.usable_pus = 2;
+    bench_add(bench, "dp", 1, 30, 0, 100);
+    bench_add(bench, "dp", 4, 120, 0, 250);
+    bench_make(bench);
+    struct report_limit limit;
+    report_limit_of(&bench->point[1], &limit);
+    cr_assert(bench_near(limit.of_bound, 0.8) && bench_near(limit.missing, 50.0 / 250), "%g",
+              limit.missing);
+    bench_close(bench);
+}
+
+Test(claims, losses_add_up)
+{
+    struct bench *bench = bench_open("strong");
+    bench_add(bench, "plain", 1, 30, 0, 100);
+    bench_phase(bench, 0, RECORD_FORWARD, 30);
+    bench_phase(bench, 0, RECORD_BACKWARD, 60);
+    bench_add(bench, "dp", 2, 30, 0, 80);
+    bench_phase(bench, 1, RECORD_FORWARD, 19);
+    bench_phase(bench, 1, RECORD_BACKWARD, 28);
+    bench_phase(bench, 1, RECORD_REDUCE, 16);
+    bench_make(bench);
+    struct report_limit limit;
+    const struct report_point *point = report_group_best(&bench->report, &bench->group[0]);
+    cr_assert(point == &bench->point[1]);
+    cr_assert(report_limit_of(point, &limit));
+    cr_assert(bench_near(limit.of_bound, 100.0 / 160) && bench_near(limit.missing, 30.0 / 80));
+    /* 80 ns where 50 would do: reduce 16, forward 19 - 15, backward 28 - 30, no phase 12. */
+    static const int phases[] = {RECORD_REDUCE, RECORD_PHASES, RECORD_FORWARD};
+    static const double shares[] = {16.0 / 80, 12.0 / 80, 4.0 / 80};
+    double sum = 0;
+    for (size_t i = 0; i < limit.n_parts; ++i) {
+        sum += limit.part[i].share;
+        cr_assert(i >= 3 || (limit.part[i].phase == phases[i] &&
+                             fabs(limit.part[i].share - shares[i]) <= 1e-12),
+                  "part %zu: %d, %g", i, limit.part[i].phase, limit.part[i].share);
+    }
+    cr_assert(fabs(sum - limit.missing) <= 1e-12, "%.17g", sum);
+    cr_assert(limit.part[limit.n_parts - 1].phase == RECORD_BACKWARD);
+    cr_assert(fabs(report_loss_of(&limit, REPORT_LOSS_COMPUTE) - 2.0 / 80) <= 1e-12);
+    cr_assert(fabs(report_loss_of(&limit, REPORT_LOSS_MOVES) - 16.0 / 80) <= 1e-12);
+    bench_close(bench);
+}
+
+/* What is lost is one minus what was reached, of the same pairs of launches. The medians alone say
+ * that two devices are at 111 % of their bound. */
+Test(claims, what_is_lost_is_what_was_not_reached)
+{
+    static const double base[] = {100, 200, 300}, steps[] = {60, 90, 240};
+    struct bench *bench = bench_open("strong");
+    for (int l = 0; l < 3; ++l) {
+        const size_t cell = bench->report.n_rows;
+        bench_add(bench, "plain", 1, 30, l, base[l]);
+        bench_phase(bench, cell, RECORD_FORWARD, 0.9 * base[l]);
+        bench_add(bench, "dp", 2, 30, l, steps[l]);
+        bench_phase(bench, cell + 1, RECORD_FORWARD, 0.7 * steps[l]);
+        bench_phase(bench, cell + 1, RECORD_REDUCE, (l + 1) * 0.05 * steps[l]);
+    }
+    bench_make(bench);
+    struct report_limit limit;
+    const struct report_point *point = &bench->point[1];
+    double sum = 0;
+    cr_assert(report_limit_of(point, &limit));
+    cr_assert(bench_near(limit.of_bound, 5.0 / 6) && bench_near(limit.missing, 1 - limit.of_bound));
+    for (size_t i = 0; i < limit.n_parts; ++i) {
+        sum += limit.part[i].share;
+    }
+    cr_assert(bench_near(sum, limit.missing), "parts of %g are %g", limit.missing, sum);
+    bench_close(bench);
+}
+
+/* The medians of the parts do not add up to anything near: then nobody knows them. */
+Test(claims, parts_that_do_not_add_up_are_not_told)
+{
+    static const double forward[] = {95, 5, 5}, backward[] = {5, 95, 5}, reduce[] = {0, 0, 90};
+    struct bench *bench = bench_open("strong");
+    for (int l = 0; l < 3; ++l) {
+        const size_t cell = bench->report.n_rows;
+        bench_add(bench, "plain", 1, 30, l, 100);
+        bench_add(bench, "dp", 2, 30, l, 100);
+        bench_phase(bench, cell + 1, RECORD_FORWARD, forward[l]);
+        bench_phase(bench, cell + 1, RECORD_BACKWARD, backward[l]);
+        bench_phase(bench, cell + 1, RECORD_REDUCE, reduce[l]);
+    }
+    bench_make(bench);
+    struct report_limit limit;
+    cr_assert(!report_limit_of(&bench->point[1], &limit) && limit.n_parts == 0);
+    cr_assert(bench_near(limit.missing, 0.5));
+    bench_close(bench);
+}
+
+static void check_words(const struct bench *bench, enum report_base_column column, const char *want)
+{
+    char text[REPORT_CELL_TEXT];
+    struct report_base base;
+    size_t at[2] = {0};
+    cr_assert(report_base_next(&bench->report, &bench->group[0], at, &base));
+    report_base_words(&base, column, text);
+    cr_assert(strcmp(text, want) == 0, "%s, not %s", text, want);
+}
+
+/* A ratio of two cells is one number, whichever way round, and has an interval. */
+Test(claims, a_ratio_and_its_inverse_say_the_same)
+{
+    static const double plain[] = {100, 110, 105, 130, 95, 120};
+    static const double single[] = {120, 100, 130, 140, 90, 150};
+    static const double ranks[] = {90, 130, 125, 110, 100, 160};
+    struct bench *bench = bench_open("strong");
+    char text[REPORT_CELL_TEXT];
+    for (int l = 0; l < 6; ++l) {
+        bench_add(bench, "plain", 1, 30, l, plain[l]);
+        bench_add(bench, "dp", 1, 30, l, single[l]);
+        bench_add(bench, "ddp", 1, 30, l, ranks[l]);
+    }
+    bench_make(bench);
+    const struct report_point *one = &bench->point[1], *ddp = &bench->point[2];
+    const double faster = (130.0 / 140 + 100.0 / 120) / 2;
+    bench_value(&one->value[REPORT_SPEEDUP], faster, 120.0 / 150, 110.0 / 100, REPORT_INTERVAL, 6);
+    check_words(bench, REPORT_BASE_WRAPPER, "1.14\u00d7");
+    check_words(bench, REPORT_BASE_WRAPPER_RANGE, "[0.91, 1.25]");
+    /* By launch 1.33, 0.77, 1.04, 1.27, 0.9, 0.94: between 0.9375 and 1.04. */
+    cr_assert(ddp->peer == one);
+    bench_value(&ddp->beside, 1 / ((150.0 / 160 + 130.0 / 125) / 2), 90.0 / 120, 130.0 / 100,
+                REPORT_INTERVAL, 6);
+    report_ranks_words(REPORT_RANKS_BESIDE, ddp, 5, text);
+    cr_assert(strcmp(text, "1.01") == 0, "%s", text);
+    report_ranks_words(REPORT_RANKS_BESIDE, ddp, 6, text);
+    cr_assert(strcmp(text, "[0.75, 1.30]") == 0, "%s", text);
+    bench_close(bench);
+}
+
+/* Six launches of a reduction of 40 ns in steps of that noise. */
+static struct bench *overlapping(const double wholes[6])
+{
+    struct bench *bench = bench_open("strong");
+    for (int l = 0; l < 6; ++l) {
+        struct record_cell *cell = &bench->cell[bench->report.n_rows];
+        bench_add(bench, "ddp", 2, 30, l, 100);
+        cell->compute_alone_ns = 100;
+        cell->comm_alone_ns = 40;
+        cell->whole_ns = wholes[l];
+        /* As older records have it. */
+        cell->hidden_frac = fmin(fmax((140 - wholes[l]) / 40, 0), 1);
+    }
+    bench_make(bench);
+    return bench;
+}
+
+/* All but a tenth of a reduction is hidden, in the median: it must not be bent by what is cut off.
+ */
+Test(claims, hidden_is_not_cut_before_its_median)
+{
+    static const double quiet[] = {96, 98, 104, 104, 110, 112};
+    static const double loud[] = {20, 90, 104, 104, 200, 500};
+    struct bench *bench = overlapping(quiet);
+    char text[REPORT_CELL_TEXT] = "";
+    bench_value(&bench->point[0].value[REPORT_HIDDEN], 0.9, 0.7, 1.1, REPORT_INTERVAL, 6);
+    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    cr_assert(strcmp(text, "90\u00a0%") == 0, "%s", text);
+    bench_close(bench);
+    bench = overlapping(loud);
+    text[0] = '\0';
+    bench_value(&bench->point[0].value[REPORT_HIDDEN], 0.9, -9, 3, REPORT_INTERVAL, 6);
+    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    cr_assert(strcmp(text, "not resolved: reduction 40.0\u00a0ns, noise of the step 240\u00a0ns") ==
+                  0,
+              "%s", text);
+    bench_fail(&bench->row[5]);
+    bench_make(bench);
+    text[0] = '\0';
+    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    cr_assert(strstr(text, "too few launches"), "%s", text);
+    bench_close(bench);
+}
+
+Test(claims, losses_need_phases_and_a_base)
+{
+    struct bench *bench = bench_open("strong");
+    struct report_limit limit;
+    bench_add(bench, "dp", 1, 30, 0, 100);
+    bench_add(bench, "dp", 2, 30, 0, 80);
+    bench_add(bench, "dp", 2, 60, 0, 80);
+    bench_make(bench);
+    cr_assert(!report_limit_of(&bench->point[1], &limit), "no phase is known");
+    cr_assert(bench_near(limit.of_bound, 100.0 / 160));
+    cr_assert(!report_limit_of(&bench->point[2], &limit), "there is no base");
+    bench_close(bench);
+}
+
+Test(claims, the_best_point_has_cores_of_its_own)
+{
+    struct bench *bench = bench_open("strong");
+    for (int devices = 1; devices <= 8; devices *= 2) {
+        bench_add(bench, "dp", devices, 30, 0, 100);
+        bench_add(bench, "dp", devices, 64, 0, 200);
+        bench->cell[bench->report.n_rows - 1].oversubscribed = devices > 4;
+        bench->cell[bench->report.n_rows - 2].oversubscribed = devices > 4;
+    }
+    bench_make(bench);
+    const struct report_point *best = report_group_best(&bench->report, &bench->group[0]);
+    cr_assert(best->row->cell->key.n_devices == 4 && best->row->cell->key.global_batch == 64);
+    struct report_base base;
+    size_t at[2] = {0}, n = 0;
+    while (report_base_next(&bench->report, &bench->group[0], at, &base)) {
+        cr_assert(!base.plain && base.single == &bench->point[n++]);
+    }
+    cr_assert(n == 2);
+    bench_close(bench);
+}
+
+/* The sentence on top of the page, as it is printed. */
+static char *lead_of(struct bench *bench)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct text_out out = {.file = open_memstream(&text, &bytes), .form = TEXT_MARKDOWN};
+    cr_assert(out.file);
+    report_lead(&out, &bench->report);
+    cr_assert(fclose(out.file) == 0);
+    return text;
+}
+
+static void add_six(struct bench *bench, const char *mode, int devices, size_t batch, double step,
+                    double spread)
+{
+    for (int l = 0; l < 6; ++l) {
+        bench_add(bench, mode, devices, batch, l, step + spread * (l - 2.5));
+    }
+}
+
+static void lead_has(struct bench *bench, const char *words)
+{
+    char *text = lead_of(bench);
+    cr_assert(strstr(text, words), "\"%s\" lacks \"%s\"", text, words);
+    free(text);
+}
+
+/* Not that on most devices, nor one whose interval tells nothing, nor one on shared cores. */
+Test(claims, the_best_is_the_fastest_that_is_resolved)
+{
+    struct bench *bench = bench_open("strong");
+    add_six(bench, "plain", 1, 64, 1000, 0);
+    add_six(bench, "dp", 4, 64, 750, 0);
+    add_six(bench, "ddp", 2, 64, 512, 0);
+    add_six(bench, "ddp", 4, 64, 400, 100);
+    add_six(bench, "dp", 8, 64, 300, 0);
+    for (size_t i = bench->report.n_rows - 6; i < bench->report.n_rows; ++i) {
+        bench->cell[i].oversubscribed = true;
+    }
+    bench_make(bench);
+    lead_has(bench, "Best of 2 settings: on 2 devices with DDP, tutorial is 1.95\u00d7");
+    lead_has(bench, "Farthest from its bound: on 4 devices, tutorial is 1.33\u00d7");
+    lead_has(bench, "33\u00a0% of the bound 4.00; 67\u00a0% of the step is lost.");
+    bench_close(bench);
+    bench = bench_open("strong");
+    bench_add(bench, "plain", 1, 64, 0, 1000);
+    bench_add(bench, "dp", 2, 64, 0, 600);
+    bench_add(bench, "ddp", 2, 64, 0, 550);
+    bench_make(bench);
+    lead_has(bench, "Best of 2 settings, none of which is resolved: on 2 devices with DDP");
+    bench_close(bench);
+}

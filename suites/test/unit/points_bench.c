@@ -1,0 +1,91 @@
+/* points_bench.c: hand-made rows of a report. */
+#include "points_bench.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct bench *bench_open(const char *scaling)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    cr_assert(bench);
+    snprintf(bench->run.run_id, sizeof bench->run.run_id, "a");
+    snprintf(bench->run.source, sizeof bench->run.source, "measured");
+    snprintf(bench->run.scaling, sizeof bench->run.scaling, "%s", scaling);
+    bench->other_run = bench->run;
+    snprintf(bench->other_run.run_id, sizeof bench->other_run.run_id, "b");
+    bench->report =
+        (struct report){.row = bench->row, .point = bench->point, .group = bench->group};
+    return bench;
+}
+
+void bench_close(struct bench *bench)
+{
+    free(bench->report.bucket);
+    free(bench);
+}
+
+struct report_row *bench_add(struct bench *bench, const char *mode, int devices, size_t batch,
+                             int launch, double median_ns)
+{
+    const size_t i = bench->report.n_rows++;
+    cr_assert(i < BENCH_CAPACITY);
+    struct record_cell *cell = &bench->cell[i];
+    struct report_row *row = &bench->row[i];
+    snprintf(cell->key.workload, sizeof cell->key.workload, "tutorial");
+    snprintf(cell->key.mode, sizeof cell->key.mode, "%s", mode);
+    cell->key.n_devices = devices;
+    cell->key.global_batch = batch;
+    cell->key.launch = launch;
+    cell->n_valid = 40;
+    cell->median_ns = median_ns;
+    cell->p05_ns = median_ns - 1;
+    cell->p95_ns = median_ns + 1;
+    cell->mean_ns = median_ns + 2;
+    cell->throughput_samples_per_s = 1e9 * (double)batch / cell->mean_ns;
+    for (int p = 0; p < RECORD_PHASES; ++p) {
+        cell->phase_median_ns[p] = NAN;
+    }
+    cell->outside_frac = NAN;
+    *row = (struct report_row){
+        .run = &bench->run, .cell = cell, .kind = "virt", .verified = true, .state = "verified"};
+    return row;
+}
+
+void bench_phase(struct bench *bench, size_t cell, enum record_phase phase, double ns)
+{
+    static uint64_t measured;
+    bench->cell[cell].phase_ns[phase] = &measured;
+    bench->cell[cell].phase_median_ns[phase] = ns;
+}
+
+void bench_fail(struct report_row *row)
+{
+    row->verified = false;
+    row->state = "failed";
+}
+
+void bench_make(struct bench *bench)
+{
+    bench->report.n_points = bench->report.n_groups = 0;
+    free(bench->report.bucket);
+    bench->report.bucket = NULL;
+    qsort(bench->row, bench->report.n_rows, sizeof bench->row[0], report_row_order);
+    cr_assert(report_points_make(&bench->report) == 0);
+}
+
+bool bench_near(double got, double want)
+{
+    return fabs(got - want) <= 1e-12 * fabs(want);
+}
+
+void bench_value(const struct report_value *got, double middle, double lo, double hi,
+                 enum report_range range, size_t n)
+{
+    cr_assert(bench_near(got->middle, middle), "middle %.17g, not %.17g", got->middle, middle);
+    cr_assert(range == REPORT_NONE ? isnan(got->lo) && isnan(got->hi)
+                                   : bench_near(got->lo, lo) && bench_near(got->hi, hi),
+              "%.17g..%.17g, not %.17g..%.17g", got->lo, got->hi, lo, hi);
+    cr_assert(got->range == range && got->n == n, "range %d of %zu", (int)got->range, got->n);
+    cr_assert(isnan(got->coverage) == (range != REPORT_INTERVAL));
+}

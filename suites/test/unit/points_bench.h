@@ -1,0 +1,34 @@
+/* points_bench.h: hand-made rows of a report, and the points that come of them. */
+#ifndef UNIT_POINTS_BENCH_H
+#define UNIT_POINTS_BENCH_H
+
+#include "report/report.h"
+
+enum { BENCH_CAPACITY = 96 };
+
+/* Rows as report/rows.c makes them, and room for what comes of them. */
+struct bench {
+    struct record_run run, other_run;
+    struct record_cell cell[BENCH_CAPACITY];
+    struct report_row row[BENCH_CAPACITY];
+    struct report_point point[BENCH_CAPACITY];
+    struct report_group group[BENCH_CAPACITY];
+    struct report report;
+};
+
+struct bench *bench_open(const char *scaling);
+void bench_close(struct bench *bench);
+/* One verified launch, of the next cell; its mean is 2 ns more than the median. */
+struct report_row *bench_add(struct bench *bench, const char *mode, int devices, size_t batch,
+                             int launch, double median_ns);
+/* The median time of a phase of a cell. */
+void bench_phase(struct bench *bench, size_t cell, enum record_phase phase, double ns);
+void bench_fail(struct report_row *row);
+/* Points and groups of all rows, which it sorts; again after rows have changed. */
+void bench_make(struct bench *bench);
+
+bool bench_near(double got, double want);
+void bench_value(const struct report_value *got, double middle, double lo, double hi,
+                 enum report_range range, size_t n);
+
+#endif
