@@ -15,3 +15,16 @@ function interval_rank(n, tail, term, rank)
         tail += term *= (n - rank + 1) / rank
     return rank
 }
+
+# What values, sorted, say of a limit that is "least" or "most": met or MISSED where the whole interval
+# is on one side of it, else OPEN. Fewer than 6 have no interval, and no limit is met by a range.
+function verdict(x, n, side, limit, rank, lo, hi)
+{
+    rank = interval_rank(n)
+    lo = side == "least" ? x[rank] : -x[n + 1 - rank]
+    hi = side == "least" ? x[n + 1 - rank] : -x[rank]
+    limit = side == "least" ? limit : -limit
+    if (n < 6)
+        return "OPEN"
+    return lo >= limit ? "met" : hi < limit ? "MISSED" : "OPEN"
+}

@@ -95,7 +95,7 @@ refuse 'twice' "$lockstep" bench copies --rounds 2 --rounds 3
 refuse '"json".*text' "$lockstep" bench copies --format json
 refuse 'gpu.*cpu' "$lockstep" bench copies --devices virt:2 --backend gpu
 
-# scripts/bench with a program that gives known numbers: met, missed, no number.
+# scripts/bench with a program that gives known numbers: met, open, missed, no number.
 bench=$(cd "$OLDPWD" && cd "$(dirname "$0")/../../.." && pwd)/scripts/bench
 cat >fake <<'FAKE'
 #!/bin/sh
@@ -127,8 +127,11 @@ expect_count 1 '2 devices .* 10.1 % .*at most 10 %: missed$' out
 expect_count 1 'two devices.* 1.8x .*: met$' out
 expect_count 0 '.\{81\}' out
 export REDUCE=0.7 OVERLAP=0.8 OUTSIDE2=0.1
-expect_status 0 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling copies overlap
+expect_status 0 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling copies overlap
 expect_count 8 ': met$' out
+# A range meets nothing; what is missed comes before what is open.
+expect_status 3 "$bench" --program "$PWD/fake" --launches 5 copies outside scaling copies overlap
+expect_count 8 ': open$' out
 expect_count 1 'medians of 5 launches (range)' out
 export REPLICATE=nan OUTSIDE1=null STEP2=0
 expect_status 1 "$bench" --program "$PWD/fake" --launches 2 copies outside scaling

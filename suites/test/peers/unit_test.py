@@ -95,38 +95,53 @@ class Figures(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
-    def cell(self, **steps: float) -> dict:
-        """Of the tutorial: medians by arm."""
+    def cell(self, launches: int = 6, apart: float = 0.0, **steps: float) -> dict:
+        """Of the tutorial: steps by arm; those of ours differ by so much, from launch to launch."""
         keys = {"dp2": limits.DP2, "ddp2": limits.DDP2, "plain": limits.PLAIN}
         return {"workload": "tutorial", "batch": 30, "arms": [
             {"program": keys[name][0], "mode": keys[name][1], "devices": keys[name][2],
-             "launches": [{"round": 0, "status": "ok", "step_ns": [value]}]}
+             "launches": [{"round": at, "status": "ok",
+                           "step_ns": [value + (apart * (-1) ** at if name == "dp2" else 0)]}
+                          for at in range(launches)]}
             for name, value in steps.items()]}
 
-    def test_met_and_missed(self) -> None:
-        lines, good = limits.judge([self.cell(dp2=5.0, ddp2=100.0, plain=10.0)])
-        self.assertTrue(good)
-        self.assertEqual([line.split()[0] for line in lines], ["met", "met"])
-        lines, good = limits.judge([self.cell(dp2=5.1, ddp2=100.0, plain=10.3)])
-        self.assertFalse(good)
-        self.assertEqual([line.split()[0] for line in lines], ["MISSED", "met"])
+    def words(self, **steps: float) -> tuple[list[str], str]:
+        lines, word = limits.judge([self.cell(**steps)])
+        return [line.split()[0] for line in lines[::2]], word
+
+    def test_met_missed_and_open(self) -> None:
+        """The interval decides, not the median: 0.05 and 0.5 are the limits."""
+        self.assertEqual(self.words(dp2=5.0, ddp2=100.0, plain=10.0), (["met", "met"], "met"))
+        self.assertEqual(self.words(dp2=5.1, ddp2=100.0, plain=10.3), (["MISSED", "met"], "MISSED"))
+        self.assertEqual(self.words(dp2=4.9, apart=0.2, ddp2=100.0, plain=10.3), (["OPEN", "met"], "OPEN"))
+        self.assertEqual(self.words(dp2=5.1, apart=0.2, ddp2=100.0, plain=10.6), (["OPEN", "met"], "OPEN"))
+        self.assertEqual(self.words(dp2=5.2, apart=0.1, ddp2=100.0, plain=9.0), (["MISSED", "MISSED"], "MISSED"))
+        self.assertEqual(self.words(dp2=5.2, apart=0.1, ddp2=100.0, plain=10.3), (["MISSED", "OPEN"], "MISSED"))
+        lines, _ = limits.judge([self.cell(dp2=4.9, apart=0.2, ddp2=100.0, plain=10.3)])
+        self.assertEqual(lines[1].split(maxsplit=5), "interval, 96.9 %, n 6: 0.047 .. 0.051".split(maxsplit=5))
+
+    def test_without_an_interval_every_limit_is_open(self) -> None:
+        for launches in (1, 5):
+            self.assertEqual(self.words(launches=launches, dp2=1.0, ddp2=100.0, plain=10.0),
+                             (["OPEN", "OPEN"], "OPEN"))
 
     def test_a_missing_number_never_meets(self) -> None:
         for cell in (self.cell(dp2=5.0, plain=100.0), self.cell(ddp2=100.0, plain=100.0),
                      self.cell(dp2=math.nan, ddp2=100.0, plain=100.0),
                      {"workload": limits.MLP, "batch": 2048, "arms": []}):
-            lines, good = limits.judge([cell])
-            self.assertFalse(good)
+            lines, word = limits.judge([cell])
+            self.assertEqual(word, "MISSED")
             self.assertIn("MISSED", "\n".join(lines))
         for value in (math.nan, math.inf, -math.inf, -1.0):
             for limit in limits.LIMITS:
-                self.assertFalse(limits.is_met(limit, value))
-        self.assertEqual(limits.judge([]), ([], False))
+                self.assertEqual(limits.verdict(limit, figures.figure_of([value] * 6)), "MISSED")
+        self.assertEqual(limits.judge([]), ([], "MISSED"))
 
     def test_speed_up_is_the_other_way_round(self) -> None:
         limit = next(limit for limit in limits.LIMITS if limit.least is not None)
-        self.assertTrue(limits.is_met(limit, 1.8))
-        self.assertFalse(limits.is_met(limit, 1.79))
+        for values, word in (([1.8] * 6, "met"), ([1.79] * 6, "MISSED"), ([1.79, 1.81] * 3, "OPEN"),
+                             ([1.81] * 5, "OPEN")):
+            self.assertEqual(limits.verdict(limit, figures.figure_of(values)), word)
 
     def test_outside_matrix_products(self) -> None:
         cell = {**example(), "workload": limits.MLP, "batch": 2048}

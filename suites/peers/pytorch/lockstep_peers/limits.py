@@ -5,7 +5,9 @@ import math
 from typing import NamedTuple
 
 from .figures import Figure, arm_of, outside_figure, ratio_figure
+from .printed import ratio_text, spread_name, spread_text
 
+MET, OPEN, MISSED = "met", "OPEN", "MISSED"
 MLP = "mlp:1024,1024,1024,1024"
 DP2, DP1 = ("lockstep", "dp", 2), ("lockstep", "dp", 1)
 DDP2, PLAIN = ("pytorch", "ddp", 2), ("pytorch", "plain", 1)
@@ -45,28 +47,40 @@ def figure_of(limit: Limit, cell: dict) -> Figure:
     return ratio_figure(above, arm_of(cell, *limit.under))
 
 
-def is_met(limit: Limit, value: float) -> bool:
-    """A number that is missing or not finite never meets a limit."""
-    if not math.isfinite(value) or value < 0:
-        return False
+def verdict(limit: Limit, figure: Figure) -> str:
+    """MET or MISSED where the whole interval is on one side of the limit, else OPEN: also where there
+    are too few launches for an interval. A number that is missing or not finite is missed."""
+    if not math.isfinite(figure.value) or figure.value < 0:
+        return MISSED
+    if figure.coverage == 0:
+        return OPEN
     if limit.most is not None:
-        return value <= limit.most
-    return limit.least is not None and value >= limit.least
+        return MET if figure.high <= limit.most else MISSED if figure.low > limit.most else OPEN
+    return MET if figure.low >= limit.least else MISSED if figure.high < limit.least else OPEN
 
 
-def judge(cells: list[dict]) -> tuple[list[str], bool]:
-    """A line per limit that is about one of these cells, and whether all are met."""
-    lines, good = [], True
+def lines_of(limit: Limit, figure: Figure) -> list[str]:
+    """The limit, and the interval that decides."""
+    number = f"{figure.value:.3f}" if math.isfinite(figure.value) else "nothing"
+    room = f"<= {limit.most:g}" if limit.most is not None else f">= {limit.least:g}"
+    name = f"mlp 4 x 1024, {limit.batch}" if limit.workload == MLP else f"{limit.workload}, {limit.batch}"
+    lines = [f"{verdict(limit, figure):6}  {number:>7} {room:7}  {name}: {limit.what}"]
+    if figure.n == 1:
+        lines.append(f"{'':16}one launch, no interval")
+    elif figure.n > 1:
+        lines.append(f"{'':16}{spread_name([figure])}: {spread_text(figure, ratio_text)}")
+    return lines
+
+
+def judge(cells: list[dict]) -> tuple[list[str], str]:
+    """Lines for each limit that is about one of these cells, and what is the least of all: missed
+    before open before met. No limit at all is missed."""
+    lines, words = [], set()
     for limit in LIMITS:
         for cell in cells:
             if (cell["workload"], cell["batch"]) != (limit.workload, limit.batch):
                 continue
-            value = figure_of(limit, cell).value
-            met = is_met(limit, value)
-            good = good and met
-            number = f"{value:.3f}" if math.isfinite(value) else "nothing"
-            room = f"<= {limit.most:g}" if limit.most is not None else f">= {limit.least:g}"
-            name = f"mlp 4 x 1024, {limit.batch}" if limit.workload == MLP else (
-                f"{limit.workload}, {limit.batch}")
-            lines.append(f"{'met' if met else 'MISSED':6}  {number:>7} {room:7}  {name}: {limit.what}")
-    return lines, good and bool(lines)
+            figure = figure_of(limit, cell)
+            words.add(verdict(limit, figure))
+            lines += lines_of(limit, figure)
+    return lines, next((word for word in (MISSED, OPEN, MET) if word in words), MISSED)
