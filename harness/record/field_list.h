@@ -104,7 +104,7 @@ N(status, "text", RESULT, "", "`ok`, `failed`, `broken`, `crashed`, `timeout`, `
 F(COUNT, order_index, FIRST, CONDITION, "index", "place", "position in the randomised order of the sweep, over all blocks") \
 T(reason, 320, FIRST, RESULT, "", "reason", "why it is not `ok`; empty when it is") \
 F(BOOL, validated, FIRST, RESULT, "", "verdict", "every check of the results passed; always true when `status` is `ok`") \
-F(COUNT, values_checked, FIRST, RESULT, "values", "number of values", "compared bit for bit with the independent reference") \
+F(COUNT, values_checked, FIRST, RESULT, "values", "number of values", "compared with the independent reference: bit for bit, or of a workload that rounds within a bound derived for each value") \
 F(COUNT, steps_checked, FIRST, RESULT, "steps", "number of steps", "whose results were compared by digest") \
 F(COUNT, probe_values, LATER, RESULT, "values", "probe", "of the probe, one step before the warm-up on numbers with all the bits of a float, compared with the reference within derived bounds") \
 F(REAL, probe_bound, LATER, RESULT, "", "bound of the probe", "the widest bound of an output of the probe, as a part of the output; `null` without a probe") \

@@ -179,9 +179,9 @@ void report_peer_caption(struct text_out *out, const struct peer_record *record)
 }
 
 const char peer_checked[] =
-    "Every step of every launch was checked, PyTorch's bit for bit against a float64 model of its "
-    "own on the same data (of models that round, such as lstm: within derived bounds); an arm that "
-    "left a wrong number is not reported. Launches are "
+    "Every step of every launch was checked, PyTorch's against a float64 model of its own on the "
+    "same data: models that round (lstm, resnet) within derived bounds, the others bit for bit; an "
+    "arm that left a wrong number is not reported. Launches are "
     "fresh processes, in rounds of random order; ratios are paired by round.";
 
 void peer_setting_words(const struct peer_record *record, int which, char text[REPORT_CELL_TEXT])

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "workload.h"
+
 /* Columns that are no metric. */
 static const struct label {
     const char *name, *class;
@@ -180,10 +182,20 @@ static void left_out_words(const struct report_point *point, char text[REPORT_CE
         report_add(text, " (%s)", state);
 }
 
+/* Whether its results were compared bit for bit: what rounds cannot be. */
+static bool is_exact(const struct report_point *point)
+{
+    struct workload workload;
+    char why[200];
+
+    return workload_parse(point->row->cell->key.workload, &workload, why, sizeof why) == 0 &&
+           workload_is_exact(&workload);
+}
+
 static void status_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
     if (point->verified > 0)
-        report_add(text, "verified");
+        report_add(text, is_exact(point) ? "verified" : "verified within bounds");
     if (point->verified == 0 && point->n == 1)
         report_failure_words(point->row, text);
     else

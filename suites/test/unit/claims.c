@@ -299,3 +299,29 @@ Test(claims, the_best_is_the_fastest_that_is_resolved)
     lead_has(bench, "Best of 2 settings, none of which is resolved: on 2 devices with DDP");
     bench_close(bench);
 }
+
+static void status_is(const char *workload, const char *want)
+{
+    struct bench *bench = bench_open("strong");
+    char text[REPORT_CELL_TEXT];
+    bench_add(bench, "dp", 2, 30, 0, 100);
+    bench->cell[0].steady_state = true;
+    snprintf(bench->cell[0].key.workload, sizeof bench->cell[0].key.workload, "%s", workload);
+    bench_make(bench);
+    report_point_words(&bench->report, &bench->point[0], REPORT_STATUS_COLUMN, text);
+    cr_assert(strcmp(text, want) == 0, "%s: %s", workload, text);
+    bench_close(bench);
+}
+
+/* What rounds was not compared bit for bit, and nobody says so. */
+Test(claims, only_what_is_exact_is_said_to_be)
+{
+    static const char *const exact[] = {"tutorial", "mlp:8,6,4", "cnn"};
+    static const char *const rounds[] = {"rnn", "lstm", "capsnet", "resnet", "one that is new"};
+    for (size_t i = 0; i < sizeof exact / sizeof exact[0]; ++i) {
+        status_is(exact[i], "verified");
+    }
+    for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; ++i) {
+        status_is(rounds[i], "verified within bounds");
+    }
+}
