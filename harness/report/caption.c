@@ -75,7 +75,8 @@ static void bars(struct text_out *out, const struct report *report, bool ratios)
         add_span(text, interval);
         report_add(text,
                    " launches: interval of the median over launches by order statistics, which "
-                   "covers %.1f\u00a0%% or more.",
+                   "covers %.1f\u00a0%% or more, of launches that are independent, in this "
+                   "sitting.",
                    100.0 * least_coverage(report, ratios));
     }
     if (range.hi > 0) {

@@ -143,6 +143,33 @@ static void about_starts(struct text_out *out, const struct report *report, cons
     }
 }
 
+/* Effects that are not chance at this level are said. */
+static const double SHOWN = 0.05;
+
+/* What makes intervals over launches too narrow. */
+static void about_time(struct text_out *out, const struct report *report, const char *before,
+                       const char *after)
+{
+    for (size_t r = 0; r < report->n_runs; ++r) {
+        const struct report_drift *drift = &report->run[r].drift;
+        const char *id = report->run[r].run->run_id;
+
+        if (drift->change_p <= SHOWN)
+            caution(out, before, after,
+                    "The machine drifted while run %.8s went on: steps became %.0f %% %s from the "
+                    "first to the last of %zu blocks (slope over time, permutation of blocks: p = "
+                    "%.3f). Intervals of step times do not allow for that; ratios of one block do.",
+                    id, 100.0 * fabs(drift->change), drift->change > 0.0 ? "longer" : "shorter",
+                    drift->blocks, drift->change_p);
+        if (drift->lag1_p <= SHOWN && drift->lag1 > 0.0)
+            caution(out, before, after,
+                    "Launches of run %.8s that follow each other are alike: autocorrelation %.2f "
+                    "of %zu launches, each over the median of its cell (permutation: p = %.3f). "
+                    "Intervals take launches to be independent: these are too narrow.",
+                    id, drift->lag1, drift->launches, drift->lag1_p);
+    }
+}
+
 /* Whether the records of a run are all there, and all as they were written. */
 static void about_files(struct text_out *out, const struct report *report, const char *before,
                         const char *after)
@@ -190,6 +217,26 @@ static void about_runs(struct text_out *out, const struct report *report, const 
     }
 }
 
+/* What the speed-ups are over. */
+static void about_bases(struct text_out *out, const struct counts *counts, const char *before,
+                        const char *after)
+{
+    if (counts->without_plain > 0)
+        caution(out, before, after,
+                "%zu of %zu cells are compared with DataParallel on one device, because the plain "
+                "program was not verified at their batch (sweep with --mode plain,dp).",
+                counts->without_plain, counts->points);
+    if (counts->without_base > 0)
+        caution(out, before, after,
+                "%zu of %zu cells have no speed-up: no base case was verified at their batch.",
+                counts->without_base, counts->points);
+    if (counts->unpaired > 0)
+        caution(out, before, after,
+                "%zu of %zu cells have no launch in common with their base case: their speed-up is "
+                "the ratio of the medians, and has no range.",
+                counts->unpaired, counts->points);
+}
+
 void report_cautions(struct text_out *out, const struct report *report, const char *before,
                      const char *after)
 {
@@ -200,20 +247,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 "%zu of %zu cells are SIMULATED, not measured: no result of any GPU.",
                 counts.simulated, counts.points);
     about_launches(out, report, &counts, before, after);
-    if (counts.without_plain > 0)
-        caution(out, before, after,
-                "%zu of %zu cells are compared with DataParallel on one device, because the plain "
-                "program was not verified at their batch (sweep with --mode plain,dp).",
-                counts.without_plain, counts.points);
-    if (counts.without_base > 0)
-        caution(out, before, after,
-                "%zu of %zu cells have no speed-up: no base case was verified at their batch.",
-                counts.without_base, counts.points);
-    if (counts.unpaired > 0)
-        caution(out, before, after,
-                "%zu of %zu cells have no launch in common with their base case: their speed-up is "
-                "the ratio of the medians, and has no range.",
-                counts.unpaired, counts.points);
+    about_bases(out, &counts, before, after);
     if (counts.oversubscribed > 0)
         caution(out, before, after,
                 "%zu of %zu cells had more devices than cores: they show that it works, not how it "
@@ -237,6 +271,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 "or more (at most %.1f times): stalls. Steps and samples/s here are those of the "
                 "median step.",
                 counts.stalled, counts.points, STALLED, counts.longest);
+    about_time(out, report, before, after);
     about_starts(out, report, before, after);
     about_files(out, report, before, after);
     about_runs(out, report, before, after);

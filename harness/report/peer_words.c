@@ -163,8 +163,11 @@ void report_peer_caption(struct text_out *out, const struct peer_record *record)
     text_print(out, "Step time of each program, a panel per workload and batch: median over "
                     "launches of the median step of a launch");
     if (interval.most > 0) {
-        report_add(text, ", with its interval by order statistics (%.1f\u00a0%% or more, ",
-                   100 * interval.coverage);
+        report_add(
+            text,
+            ", with its interval by order statistics (%.1f\u00a0%% or more, of launches that are "
+            "independent, in this sitting; ",
+            100 * interval.coverage);
         add_launches(text, &interval);
         report_add(text, ")");
     }

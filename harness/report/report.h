@@ -111,12 +111,22 @@ struct report_counts {
     size_t planned, measured, verified, failed, skipped, missing;
 };
 
+/* What the launches of a run say of each other, each compared with the median of its cell. NaN: too
+ * few, or their times are not known. p: of such a number, or one farther from 0, by chance. */
+struct report_drift {
+    size_t launches, blocks;
+    double change,
+        change_p;        /* of the steps, from the first block to the last: 0.31 is 31 % longer */
+    double lag1, lag1_p; /* autocorrelation of launches that follow each other */
+};
+
 /* One run, which may be in several files. */
 struct report_run {
     const struct record_run *run;
     struct report_counts counts;
     bool sealed, planned; /* all of its files are */
     bool ended;           /* one of them has an end line that says: not interrupted */
+    struct report_drift drift;
 };
 
 struct check_record;
@@ -156,6 +166,8 @@ bool report_same_point(const struct report_row *a, const struct report_row *b);
 int report_points_make(struct report *report);
 /* Fills settling of all points. 0, or -1: memory is short. */
 int report_settling_make(struct report *report);
+/* The drift of each run, after the points. 0, or -1 when memory is short. report/drift.c */
+int report_drift_make(struct report *report);
 /* Median and range of n values of as many launches, which it sorts. */
 struct report_value report_value_of(double values[], size_t n);
 /* over / value: so a ratio and its inverse, or a time and a rate, say the same. */

@@ -321,7 +321,9 @@ int report_rows_make(struct report *report)
     find_work(report);
     qsort(report->row, report->n_rows, sizeof *report->row, report_row_order);
     count(report);
-    return report_points_make(report) || report_settling_make(report) ? -1 : 0;
+    return report_points_make(report) || report_settling_make(report) || report_drift_make(report)
+               ? -1
+               : 0;
 }
 
 void report_rows_free(struct report *report)

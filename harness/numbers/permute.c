@@ -1,0 +1,75 @@
+/* numbers/permute.c: permutation tests: what an order says, against what random orders say. No
+ * distribution is assumed, only that without an effect every order is as likely as any other. */
+#include "numbers/permute.h"
+
+#include <math.h>
+#include <string.h>
+
+/* splitmix64 */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15U;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
+static void shuffle(double x[], size_t n, uint64_t *state)
+{
+    for (size_t i = n; i > 1; --i) {
+        const size_t j = (size_t)(next_random(state) % i);
+        const double other = x[j];
+        x[j] = x[i - 1];
+        x[i - 1] = other;
+    }
+}
+
+double permute_test(const double x[], size_t n, permute_statistic_fn *statistic,
+                    const void *context, size_t rounds, uint64_t seed, double scratch[])
+{
+    const double seen = fabs(statistic(x, n, context));
+    size_t as_far = 1; /* the order of x itself */
+    if (isnan(seen)) {
+        return NAN;
+    }
+    memcpy(scratch, x, n * sizeof x[0]);
+    for (size_t i = 0; i < rounds; ++i) {
+        shuffle(scratch, n, &seed);
+        /* An order that is the same but for rounding is as far. */
+        as_far += fabs(statistic(scratch, n, context)) >= seen * (1 - 1e-9);
+    }
+    return (double)as_far / (double)(rounds + 1);
+}
+
+static double mean_of(const double x[], size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) {
+        sum += x[i];
+    }
+    return sum / (double)n;
+}
+
+double permute_slope(const double x[], size_t n, const void *context)
+{
+    const double *at = context;
+    const double middle = mean_of(at, n), mean = mean_of(x, n);
+    double above = 0, below = 0;
+    for (size_t i = 0; i < n; ++i) {
+        above += (at[i] - middle) * (x[i] - mean);
+        below += (at[i] - middle) * (at[i] - middle);
+    }
+    return below > 0 ? above / below : NAN;
+}
+
+double permute_lag1(const double x[], size_t n, const void *context)
+{
+    const double mean = mean_of(x, n);
+    double products = 0, squares = 0;
+    (void)context;
+    for (size_t i = 0; i < n; ++i) {
+        squares += (x[i] - mean) * (x[i] - mean);
+        products += i + 1 < n ? (x[i] - mean) * (x[i + 1] - mean) : 0;
+    }
+    return squares > 0 ? products / squares : NAN;
+}

@@ -1,0 +1,180 @@
+/* drift.c: permutation tests, and what they find in the launches of a run: planted effects, and
+ * nothing where nothing was planted. */
+#include "points_bench.h"
+
+#include "numbers/permute.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS = 6, CELLS = 12 };
+
+Test(drift, statistics)
+{
+    static const double at[] = {0, 1, 2, 4}, x[] = {5, 7, 9, 13}, same[] = {3, 3, 3, 3};
+    static const double turns[] = {1, -1, 1, -1};
+    cr_assert(bench_near(permute_slope(x, 4, at), 2));
+    cr_assert(isnan(permute_slope(x, 4, same)), "no time went by");
+    cr_assert(bench_near(permute_lag1(turns, 4, NULL), -0.75));
+    cr_assert(isnan(permute_lag1(same, 4, NULL)));
+    double scratch[4];
+    cr_assert(isnan(permute_test(same, 4, permute_lag1, NULL, 99, 1, scratch)));
+}
+
+/* Of 8 numbers in order and in reverse, 2 of 40320 orders are as far. */
+Test(drift, the_test_is_seeded_and_never_0)
+{
+    static const double x[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    double scratch[8];
+    cr_assert(bench_near(permute_test(x, 8, permute_slope, x, 999, 7, scratch), 1.0 / 1000));
+    static const double mixed[] = {3, 1, 4, 8, 5, 2, 6, 7};
+    const double p = permute_test(mixed, 8, permute_slope, x, 999, 7, scratch);
+    cr_assert(p > 0.1 && p < 0.5, "%g", p);
+    cr_assert(p == permute_test(mixed, 8, permute_slope, x, 999, 7, scratch), "the same seed");
+    cr_assert(mixed[0] == 3, "the numbers are as they were");
+}
+
+static double noise(uint64_t *state)
+{
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (double)(*state >> 33) / 0x1p31 - 0.5;
+}
+
+/* Without an effect, 5 % of the tests say that there is one. */
+Test(drift, chance_is_what_it_says)
+{
+    uint64_t state = 3;
+    size_t alarms[2] = {0};
+    for (int i = 0; i < 400; ++i) {
+        double at[12], x[12], scratch[12];
+        for (int k = 0; k < 12; ++k) {
+            at[k] = k;
+            x[k] = noise(&state);
+        }
+        alarms[0] += permute_test(x, 12, permute_slope, at, 199, 1, scratch) <= 0.05;
+        alarms[1] += permute_test(x, 12, permute_lag1, NULL, 199, 1, scratch) <= 0.05;
+    }
+    cr_assert(alarms[0] >= 8 && alarms[0] <= 34, "%zu of 400", alarms[0]);
+    cr_assert(alarms[1] >= 8 && alarms[1] <= 34, "%zu of 400", alarms[1]);
+}
+
+/* Cells of very different steps in blocks, each launch a minute after the last, with 2 % of noise;
+ * the step is longer by a factor that the time says. */
+static struct bench *sitting(double (*factor)(int place), bool timed)
+{
+    struct bench *bench = bench_open("strong");
+    static struct report_run run;
+    uint64_t state = 11;
+    run = (struct report_run){.run = &bench->run, .sealed = true, .planned = true, .ended = true};
+    bench->report.run = &run;
+    bench->report.n_runs = 1;
+    for (int place = 0; place < BLOCKS * CELLS; ++place) {
+        const int block = place / CELLS, cell = (5 * place + 7 * block) % CELLS;
+        const double step = 1000.0 * (1 + cell) * (1 + 0.02 * noise(&state)) * factor(place);
+        const size_t i = bench->report.n_rows;
+        bench_add(bench, "dp", 1, 8 * (size_t)(1 + cell), block, step);
+        bench->cell[i].order_index = (size_t)place;
+        bench->cell[i].start_epoch_ns =
+            UINT64_C(1795248000000000000) + (timed ? UINT64_C(60000000000) * (uint64_t)place : 0);
+    }
+    bench_make(bench);
+    cr_assert(report_drift_make(&bench->report) == 0);
+    return bench;
+}
+
+static char *cautions_of(struct bench *bench)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct text_out out = {.file = open_memstream(&text, &bytes), .form = TEXT_MARKDOWN};
+    cr_assert(out.file);
+    report_cautions(&out, &bench->report, "", "\n");
+    cr_assert(fclose(out.file) == 0);
+    return text;
+}
+
+static double steady(int place)
+{
+    (void)place;
+    return 1;
+}
+
+static double slower(int place)
+{
+    return exp(0.05 * (place / CELLS));
+}
+
+/* A neighbour comes and goes every 9 launches: the blocks, which are 12, hardly see it. */
+static double neighbour(int place)
+{
+    return place / 9 % 2 ? 1.2 : 1;
+}
+
+Test(drift, a_steady_sitting_has_none)
+{
+    struct bench *bench = sitting(steady, true);
+    const struct report_drift *drift = &bench->report.run[0].drift;
+    cr_assert(drift->blocks == BLOCKS && drift->launches == BLOCKS * CELLS);
+    cr_assert(fabs(drift->change) < 0.02 && drift->change_p > 0.05, "%g, p %g", drift->change,
+              drift->change_p);
+    cr_assert(fabs(drift->lag1) < 0.3 && drift->lag1_p > 0.05, "%g, p %g", drift->lag1,
+              drift->lag1_p);
+    char *text = cautions_of(bench);
+    cr_assert(!strstr(text, "drifted") && !strstr(text, "are alike"), "%s", text);
+    free(text);
+    bench_close(bench);
+}
+
+Test(drift, a_machine_that_gets_slower_is_found)
+{
+    struct bench *bench = sitting(slower, true);
+    const struct report_drift *drift = &bench->report.run[0].drift;
+    cr_assert(fabs(drift->change - expm1(0.25)) < 0.02, "%g", drift->change);
+    cr_assert(drift->change_p <= 0.02, "p %g", drift->change_p);
+    char *text = cautions_of(bench);
+    cr_assert(strstr(text, "drifted while run a went on: steps became 28 % longer") &&
+                  strstr(text, "of 6 blocks"),
+              "%s", text);
+    free(text);
+    bench_close(bench);
+}
+
+Test(drift, neighbours_that_are_alike_are_found)
+{
+    struct bench *bench = sitting(neighbour, true);
+    const struct report_drift *drift = &bench->report.run[0].drift;
+    cr_assert(drift->lag1 > 0.4 && drift->lag1_p <= 0.002, "%g, p %g", drift->lag1, drift->lag1_p);
+    cr_assert(drift->change_p > 0.05, "p %g", drift->change_p);
+    char *text = cautions_of(bench);
+    cr_assert(strstr(text, "autocorrelation 0.") && strstr(text, "of 72 launches"), "%s", text);
+    cr_assert(!strstr(text, "drifted"), "%s", text);
+    free(text);
+    bench_close(bench);
+}
+
+/* Without times nobody knows the order. */
+Test(drift, records_without_times_tell_nothing)
+{
+    struct bench *bench = sitting(slower, false);
+    const struct report_drift *drift = &bench->report.run[0].drift;
+    cr_assert(isnan(drift->change_p) && isnan(drift->lag1_p));
+    bench_close(bench);
+}
+
+/* A failed launch is none, and cells of two launches say nothing of a third. */
+Test(drift, few_launches_tell_nothing)
+{
+    struct bench *bench = sitting(slower, true);
+    for (size_t i = 0; i < bench->report.n_rows; ++i) {
+        if (bench->row[i].cell->key.launch >= 2) {
+            bench_fail(&bench->row[i]);
+        }
+    }
+    bench_make(bench);
+    cr_assert(report_drift_make(&bench->report) == 0);
+    const struct report_drift *drift = &bench->report.run[0].drift;
+    cr_assert(drift->launches == 0 && isnan(drift->change_p) && isnan(drift->lag1_p));
+    bench_close(bench);
+}
