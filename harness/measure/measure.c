@@ -15,6 +15,7 @@
 #include "command/backend.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
+#include "measure/usage.h"
 #include "measure/watch.h"
 #include "numbers/equal.h"
 
@@ -191,7 +192,7 @@ static int warm_up(struct measure *m)
     return 0;
 }
 
-static int measured_steps(struct measure *m)
+static int run_measured(struct measure *m)
 {
     const struct cell_limits *limits = &m->config->limits;
     const uint64_t start = session_clock_ns();
@@ -203,6 +204,21 @@ static int measured_steps(struct measure *m)
             return -1;
     }
     return 0;
+}
+
+static int measured_steps(struct measure *m)
+{
+    struct usage_units units;
+
+    usage_find_units("", m->session.group, &units);
+
+    const struct usage_reading begin = usage_read("", &units);
+    const int status = run_measured(m);
+    const struct usage_reading end = usage_read("", &units);
+
+    usage_note(&begin, &end, &units, m->cell);
+    m->cell->cpu_hz = usage_hz("", &units);
+    return status;
 }
 
 /* What was moved in the last step, what the devices held, and what of the reduction is hidden. */

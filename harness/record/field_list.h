@@ -151,6 +151,13 @@ F(REAL, compute_alone_ns, LATER, RESULT, "ns", "step without reduction", "of a `
 F(REAL, comm_alone_ns, LATER, RESULT, "ns", "reduction alone", "the median of those reductions without a step") \
 F(REAL, whole_ns, LATER, RESULT, "ns", "whole step", "the median of those whole steps") \
 F(REAL, hidden_frac, LATER, RESULT, "ratio", "hidden part", "the part of the communication that is hidden: (compute + comm - whole) / comm of these three. Noise puts it below 0 and above 1, too (in records without `rounds_ns` it is 0 or 1 then). `null` on one device, and where `comm_alone_ns` is below 20 of the smallest steps of the clock") \
+F(REAL, foreign_frac, LATER, RESULT, "0..1", "share of other programs", "what was not this process's own of the CPU time of the processing units that the launch is bound to (of all it may use where it is not), from its first measured step to its last: their busy time in `/proc/stat`, interrupts included, less the process's by `getrusage`, over the time that passed on all of them. The kernel counts in ticks, mostly of 10 ms, so that a launch of 0.2 s has 20 of a unit, and what they put below 0 is 0. `null`: fewer than 10 ticks, or not known") \
+F(REAL, steal_frac, LATER, RESULT, "0..1", "stolen share", "what the hypervisor gave to other machines of the same time of the same units, as coarsely. `null` likewise") \
+F(REAL, voluntary_switches, LATER, RESULT, "switches", "number of voluntary switches", "how often a thread of the process waited, over the same steps; `null`: unknown") \
+F(REAL, involuntary_switches, LATER, RESULT, "switches", "number of involuntary switches", "how often one had to leave its unit to another, likewise") \
+F(REAL, minor_faults, LATER, RESULT, "faults", "number of minor faults", "page faults that needed no reading from a disk, likewise") \
+F(REAL, major_faults, LATER, RESULT, "faults", "number of major faults", "those that did, likewise") \
+F(REAL, cpu_hz, LATER, RESULT, "Hz", "frequency", "mean `scaling_cur_freq` of the same units behind the last measured step; `null` where the system does not tell that of each") \
 F(BIG, start_epoch_ns, FIRST, CONDITION, "ns since 1970", "start", "when the cell started") \
 F(U64, setup_ns, FIRST, RESULT, "ns", "setup", "before the first step") \
 F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { WINDOW_MAX = 64 };
+static const double MOST_HZ = 1e11;
 
 static bool is_mode(const struct record_cell *cell, const char *mode)
 {
@@ -213,6 +214,30 @@ static int check_warmup(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
+/* What the machine did meanwhile: unknown, or what can be. */
+static int check_usage(const struct record_cell *cell, struct text_error *err)
+{
+    const struct {
+        const char *name;
+        double value, most;
+    } rows[] = {
+        {"foreign_frac", cell->foreign_frac, 1},
+        {"steal_frac", cell->steal_frac, 1},
+        {"voluntary_switches", cell->voluntary_switches, (double)RECORD_EXACT_MAX},
+        {"involuntary_switches", cell->involuntary_switches, (double)RECORD_EXACT_MAX},
+        {"minor_faults", cell->minor_faults, (double)RECORD_EXACT_MAX},
+        {"major_faults", cell->major_faults, (double)RECORD_EXACT_MAX},
+        {"cpu_hz", cell->cpu_hz, MOST_HZ},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        if (rows[i].value < 0 || rows[i].value > rows[i].most) {
+            return record_fail(err, "\"%s\" is %.17g, outside 0 to %g", rows[i].name, rows[i].value,
+                               rows[i].most);
+        }
+    }
+    return 0;
+}
+
 int record_check_fields(const struct record_cell *cell, struct text_error *err)
 {
     if ((cell->status == RECORD_OK) != (cell->reason[0] == '\0')) {
@@ -224,7 +249,7 @@ int record_check_fields(const struct record_cell *cell, struct text_error *err)
         check_rounds(cell, err) != 0) {
         return -1;
     }
-    if (check_warmup(cell, err) != 0) {
+    if (check_warmup(cell, err) != 0 || check_usage(cell, err) != 0) {
         return -1;
     }
     for (int p = 0; p < RECORD_PHASES; ++p) {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Launches that an interval takes. */
@@ -237,6 +238,64 @@ static void about_bases(struct text_out *out, const struct counts *counts, const
                 counts->unpaired, counts->points);
 }
 
+/* Where else the time of a launch's cores went, and from which share on it is said. */
+static const struct elsewhere {
+    size_t field; /* of a cell: the share */
+    double limit;
+    const char *to;
+} elsewhere[] = {
+    {offsetof(struct record_cell, foreign_frac), 0.30, "other programs"},
+    {offsetof(struct record_cell, steal_frac), 0.02, "other machines on the same host"}};
+
+static double share_of(const struct report_row *row, const struct elsewhere *to)
+{
+    return *(const double *)((const char *)row->cell + to->field);
+}
+
+/* Verified launches that say it, those of them above the limit, and the worst. */
+static const struct report_row *find_worst(const struct report *report, const struct elsewhere *to,
+                                           size_t *known, size_t *above)
+{
+    const struct report_row *worst = NULL;
+
+    *known = *above = 0;
+    for (size_t i = 0; i < report->n_rows; ++i) {
+        const struct report_row *row = &report->row[i];
+
+        if (!row->verified || isnan(share_of(row, to)))
+            continue;
+        ++*known;
+        *above += share_of(row, to) > to->limit;
+        if (!worst || share_of(row, to) > share_of(worst, to))
+            worst = row;
+    }
+    return worst;
+}
+
+/* What else the cores worked on, while the steps of a launch were measured. */
+static void about_cores(struct text_out *out, const struct report *report, const char *before,
+                        const char *after)
+{
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; ++i) {
+        const struct elsewhere *to = &elsewhere[i];
+        size_t known, above;
+        const struct report_row *worst = find_worst(report, to, &known, &above);
+        char words[REPORT_CELL_TEXT] = "", share[32];
+
+        if (above == 0)
+            continue;
+        report_workload_words(report, worst, words);
+        report_percent(share_of(worst, to), share);
+        caution(out, before, after,
+                "In %zu of %zu launches more than %.0f %% of the time of their cores went to %s; "
+                "the most "
+                "is %s, of %s, %s, %s, %zu rows, launch %d, run %.8s.",
+                above, known, 100 * to->limit, to->to, share, words, worst->cell->key.mode,
+                worst->cell->key.devices, worst->cell->key.global_batch, worst->cell->key.launch,
+                worst->run->run_id);
+    }
+}
+
 void report_cautions(struct text_out *out, const struct report *report, const char *before,
                      const char *after)
 {
@@ -272,6 +331,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                 "median step.",
                 counts.stalled, counts.points, STALLED, counts.longest);
     about_time(out, report, before, after);
+    about_cores(out, report, before, after);
     about_starts(out, report, before, after);
     about_files(out, report, before, after);
     about_runs(out, report, before, after);

@@ -174,6 +174,12 @@ edit "$ddp" 's/"rounds_ns":{"compute":\[[0-9]*,/"rounds_ns":{"compute":[/' '"com
 edit "$ddp" 's/"rounds_ns":{"compute":\[/&1,2,3,4,5,6,7,8,/' '"compute" of "rounds_ns" is not an array of at most 11'
 edit "$one" 's/"bytes_per_step":0.0/"bytes_per_step":4096.0/' 'mode ddp on 1 device has no "bytes_per_step"'
 edit "$dp" 's/"peak_bytes":\[\([0-9]*\),[0-9]*\]/"peak_bytes":[\1]/' '"peak_bytes" is of 1 devices'
+for field in foreign_frac steal_frac; do
+    edit "$dp" "s/\"$field\":[^,]*/\"$field\":1.5/" "\"$field\" is 1.5, outside 0 to 1"
+done
+for field in voluntary_switches involuntary_switches minor_faults major_faults cpu_hz; do
+    edit "$dp" "s/\"$field\":[^,]*/\"$field\":-0.5/" "\"$field\" is -0.5, outside 0 to"
+done
 for field in median_ns mean_ns min_ns max_ns p05_ns p25_ns p75_ns p95_ns ci_lo_ns ci_hi_ns ci_coverage cv rho1 n_eff \
     throughput_samples_per_s outside_frac; do
     edit "$dp" "s/\"$field\":[^,]*/\"$field\":0.125/" 'the summary does not follow'

@@ -293,6 +293,33 @@ test_conditions() {
     has out/index.html 'Of 80 planned cells, 40 were measured and 40 verified; 40 not run.'
 }
 
+# What else the cores worked on, by the launches that say it; old records say nothing.
+test_busy() {
+    records good
+    lockstep=$(command -v "$lockstep")
+    mkdir bin # without figures, which would take long
+    page() {
+        status=0
+        PATH=$work/bin "$lockstep" report "$1" --out out >out.txt 2>err.txt || status=$?
+        [ "$status" -eq 1 ] || fail "exit status $status, not 1, without gnuplot"
+    }
+    shares() {
+        sed "$1s/\"foreign_frac\":null,\"steal_frac\":null/\"foreign_frac\":$2,\"steal_frac\":$3/"
+    }
+    page good.jsonl
+    has_not out/index.html "of the time of their cores went to"
+    shares 2 0.3 0.0 <good.jsonl | shares 3 0.301 0.02 | shares 4 0.9 null | shares 5 0.04 0.07 >busy.jsonl
+    page busy.jsonl
+    has out/index.html "In 2 of 4 launches more than 30 % of the time of their cores went to other programs; the most is"
+    has out/index.html "In 1 of 3 launches more than 2 % of the time of their cores went to other machines on the same host;"
+    worst=$(sed -n 4p good.jsonl | sed 's/.*"mode":"\([a-z]*\)","devices":"\([a-z0-9:]*\)",.*"global_batch":\([0-9]*\),.*/\1, \2, \3 rows/')
+    has out/summary.md "$worst, launch 0, run feedface."
+    grep -q '"foreign_frac":null' good.jsonl || fail "no record is without"
+    sed 's/"foreign_frac":[^}]*"cpu_hz":null,//' busy.jsonl >old.jsonl
+    page old.jsonl
+    has_not out/index.html "of the time of their cores went to"
+}
+
 test_merged() {
     need gnuplot
     records good failing good-again
@@ -622,7 +649,7 @@ test_help() {
 }
 
 case $case_name in
-figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | merged | bindings | controls | refused | different | machines | classes | \
+figure | failed | hostile | simulated | repeated | launches | weak | unpaired | wide | conditions | busy | merged | bindings | controls | refused | different | machines | classes | \
     unverified | no_gnuplot | unwritable | planted | interrupted | help)
     "test_$case_name"
     ;;

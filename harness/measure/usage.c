@@ -1,0 +1,263 @@
+/* measure/usage.c: reads /proc/stat, the frequencies and this process's own use, and says what of
+ * the time was not its own.
+ *
+ * The files are data: one that is torn, or whose times do not add up to the time that passed, as
+ * where a container has a /proc of its own making, says nothing. */
+#include "measure/usage.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "measure/session.h"
+#include "record/roles.h"
+
+/* Times of a unit in /proc/stat, in their order. */
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TIMES };
+
+enum {
+    LEAST_TICKS = 10, /* of an interval that says something */
+    COARSE_TICKS = 4, /* that a unit's times may be wrong by: they are rounded one by one */
+    PATH_BYTES = 512
+};
+static const double SLACK = 0.1; /* that the kernel's times may differ by from the clock's */
+static const double MOST_HZ = 1e11;
+
+static double ticks_per_second(void)
+{
+    return (double)sysconf(_SC_CLK_TCK);
+}
+
+/* A whole number below most, and what is behind it. NULL: there is none. */
+static const char *read_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return errno == 0 && *number < most ? end : NULL;
+}
+
+int usage_add_units(const char *list, struct usage_units *units)
+{
+    for (;;) {
+        uint64_t first, last;
+
+        if (!(list = read_number(list, USAGE_UNITS, &first)))
+            return -1;
+        last = first;
+        if (*list == '-' && !(list = read_number(list + 1, USAGE_UNITS, &last)))
+            return -1;
+        for (uint64_t i = first; i <= last; ++i) {
+            units->n += !units->has[i];
+            units->has[i] = true;
+        }
+        if (last < first || (*list != ',' && *list != '\0'))
+            return -1;
+        if (*list++ == '\0')
+            return 0;
+    }
+}
+
+void usage_add_allowed(const char *root, struct usage_units *units)
+{
+    static const char name[] = "Cpus_allowed_list:\t";
+    char path[PATH_BYTES], *line = NULL;
+    size_t room = 0;
+
+    snprintf(path, sizeof path, "%s/proc/thread-self/status", root);
+
+    FILE *file = fopen(path, "r");
+
+    while (file && getline(&line, &room, file) > 0) {
+        if (strncmp(line, name, strlen(name)) != 0)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        if (usage_add_units(line + strlen(name), units) != 0)
+            units->n = 0;
+        break;
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+void usage_find_units(const char *root, struct dp_group *group, struct usage_units *units)
+{
+    struct dp_slot_info info = {.bound = true};
+
+    *units = (struct usage_units){.n = 0};
+    for (int i = 0; i < dp_group_size(group) && info.bound; ++i) {
+        dp_slot_describe(dp_group_slot(group, i), &info);
+        /* A list that fills its room may have been cut. */
+        if (info.bound && (strlen(info.cores) == sizeof info.cores - 1 ||
+                           usage_add_units(info.cores, units) != 0)) {
+            units->n = 0;
+            return;
+        }
+    }
+    if (!info.bound) {
+        *units = (struct usage_units){.n = 0};
+        usage_add_allowed(root, units);
+    }
+}
+
+/* "cpu3 10 20 ...": a unit and its times. False: the line is torn. */
+static bool read_times(const char *line, uint64_t *unit, uint64_t ticks[TIMES])
+{
+    const char *at = read_number(line + strlen("cpu"), UINT32_MAX, unit);
+
+    for (int i = 0; i < TIMES; ++i)
+        if (!at || *at != ' ' ||
+            !(at = read_number(at + strspn(at, " "), (uint64_t)RECORD_EXACT_MAX, &ticks[i])))
+            return false;
+    return *at == ' ' || *at == '\n';
+}
+
+/* Adds up the units' times, in ticks. False: not each of them is there once, with times. */
+static bool add_times(FILE *file, const struct usage_units *units, double sum[TIMES])
+{
+    struct usage_units seen = {.n = 0};
+    uint64_t unit, ticks[TIMES];
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+
+    while (good && getline(&line, &room, file) > 0 && strncmp(line, "cpu", 3) == 0) {
+        if (line[3] == ' ') /* all together */
+            continue;
+        good = read_times(line, &unit, ticks);
+        if (!good || unit >= USAGE_UNITS || !units->has[unit])
+            continue;
+        good = !seen.has[unit];
+        seen.has[unit] = true;
+        ++seen.n;
+        for (int i = 0; i < TIMES; ++i)
+            sum[i] += (double)ticks[i];
+    }
+    free(line);
+    return good && units->n > 0 && seen.n == units->n;
+}
+
+static void read_stat(const char *root, const struct usage_units *units,
+                      struct usage_reading *reading)
+{
+    const double second = ticks_per_second();
+    double sum[TIMES] = {0};
+    char path[PATH_BYTES];
+
+    reading->busy_s = reading->steal_s = reading->all_s = (double)NAN;
+    snprintf(path, sizeof path, "%s/proc/stat", root);
+
+    FILE *file = fopen(path, "r");
+
+    if (!file)
+        return;
+    if (add_times(file, units, sum)) {
+        /* What a guest was given is a part of USER. */
+        reading->busy_s = (sum[USER] + sum[NICE] + sum[SYSTEM] + sum[IRQ] + sum[SOFTIRQ]) / second;
+        reading->steal_s = sum[STEAL] / second;
+        reading->all_s = reading->busy_s + reading->steal_s + (sum[IDLE] + sum[IOWAIT]) / second;
+    }
+    fclose(file);
+}
+
+static double seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+struct usage_reading usage_read(const char *root, const struct usage_units *units)
+{
+    struct usage_reading reading = {.own_s = (double)NAN};
+    struct rusage own;
+
+    reading.clock_ns = session_clock_ns();
+    read_stat(root, units, &reading);
+    if (getrusage(RUSAGE_SELF, &own) == 0) {
+        reading.own_s = seconds(own.ru_utime) + seconds(own.ru_stime);
+        reading.switches[0] = (double)own.ru_nvcsw;
+        reading.switches[1] = (double)own.ru_nivcsw;
+        reading.faults[0] = (double)own.ru_minflt;
+        reading.faults[1] = (double)own.ru_majflt;
+    } else {
+        for (int i = 0; i < 2; ++i)
+            reading.switches[i] = reading.faults[i] = (double)NAN;
+    }
+    return reading;
+}
+
+/* Of one unit, NaN: not known. */
+static double unit_hz(const char *root, int unit)
+{
+    char path[PATH_BYTES], line[32];
+    uint64_t khz = 0;
+
+    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", root,
+             unit);
+
+    FILE *file = fopen(path, "r");
+    const char *end =
+        file && fgets(line, sizeof line, file) ? read_number(line, UINT32_MAX, &khz) : NULL;
+
+    if (file)
+        fclose(file);
+    return end && *end == '\n' && khz > 0 && (double)khz * 1e3 <= MOST_HZ ? (double)khz * 1e3
+                                                                          : (double)NAN;
+}
+
+double usage_hz(const char *root, const struct usage_units *units)
+{
+    double sum = 0;
+
+    for (int i = 0; i < USAGE_UNITS && !isnan(sum); ++i)
+        if (units->has[i])
+            sum += unit_hz(root, i);
+    return units->n > 0 ? sum / units->n : (double)NAN;
+}
+
+/* A counter that went back says nothing. */
+static double passed(double begin, double end)
+{
+    return end >= begin ? end - begin : (double)NAN;
+}
+
+static double share(double part, double whole)
+{
+    return fmin(1, fmax(0, part / whole));
+}
+
+/* Whether the kernel's times of the units can be those of the time that passed, and whether this
+ * process's are among them. */
+static bool believable(double all, double taken, double own, double room, double coarse)
+{
+    return fabs(all - room) <= SLACK * room + coarse && own - taken <= SLACK * room + coarse;
+}
+
+void usage_note(const struct usage_reading *begin, const struct usage_reading *end,
+                const struct usage_units *units, struct record_cell *cell)
+{
+    const double tick = 1 / ticks_per_second(), coarse = COARSE_TICKS * tick * units->n;
+    const double elapsed = passed((double)begin->clock_ns, (double)end->clock_ns) / 1e9;
+    const double room = elapsed * units->n, own = passed(begin->own_s, end->own_s);
+    const double busy = passed(begin->busy_s, end->busy_s);
+    const double steal = passed(begin->steal_s, end->steal_s);
+    const double all = passed(begin->all_s, end->all_s);
+
+    cell->foreign_frac = cell->steal_frac = (double)NAN;
+    if (elapsed >= LEAST_TICKS * tick && believable(all, busy + steal, own, room, coarse)) {
+        cell->foreign_frac = share(busy - own, room);
+        cell->steal_frac = share(steal, room);
+    }
+    cell->voluntary_switches = passed(begin->switches[0], end->switches[0]);
+    cell->involuntary_switches = passed(begin->switches[1], end->switches[1]);
+    cell->minor_faults = passed(begin->faults[0], end->faults[0]);
+    cell->major_faults = passed(begin->faults[1], end->faults[1]);
+}
