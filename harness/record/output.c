@@ -50,6 +50,7 @@ static int open_default(struct output *output, struct text_error *err)
             break;
         snprintf(suffix, sizeof suffix, "-%d", i);
     }
+    output->made = output->fd >= 0;
     return 0;
 }
 
@@ -59,7 +60,10 @@ static int open_path(struct output *output, const char *path, bool resume, struc
         return open_default(output, err);
     if (strlen(path) >= sizeof output->path)
         return say(err, "--out: the path is longer than %zu characters", sizeof output->path - 1);
+    struct stat info;
+
     snprintf(output->path, sizeof output->path, "%s", path);
+    output->made = lstat(output->path, &info) != 0;
     output->fd = open(output->path, OPEN_FLAGS | (resume ? 0 : O_CREAT), 0666);
     return 0;
 }
@@ -118,6 +122,14 @@ int output_open(struct output *output, const char *path, bool resume, struct tex
         say(err, "%.150s holds %s, not %s", output->path, input_kind_words[is],
             input_kind_words[INPUT_RECORDS]);
     return -1;
+}
+
+void output_abandon(const struct output *output)
+{
+    struct stat info;
+
+    if (output->made && fstat(output->fd, &info) == 0 && info.st_size == 0)
+        unlink(output->path);
 }
 
 static int cut(const struct output *output, off_t size, struct text_error *err)

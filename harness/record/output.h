@@ -10,6 +10,7 @@ struct output {
     int fd;
     char path[512];
     off_t size;              /* that this process left it with */
+    bool made;               /* it was not there before */
     bool resumed;            /* it held records: they are in file */
     bool started;            /* it held a part of its first line only, or nothing */
     bool sealed;             /* lines are chained; not so in a file that was begun without */
@@ -21,6 +22,8 @@ struct output {
  * file, a file that holds something unless resume, and resume of a file that is not there. Changes
  * nothing in the file. No second process can have it open here, from now until it is closed. */
 int output_open(struct output *output, const char *path, bool resume, struct text_error *err);
+/* In place of what follows: a file that output_open has made goes again. */
+void output_abandon(const struct output *output);
 /* Before the first append: what an interrupted write left is cut off, unless only the newline is
  * missing, which is added. */
 int output_repair(struct output *output, struct text_error *err);

@@ -24,6 +24,10 @@ static const struct {
       .doc = "JSON Lines (default: results/local/sweep-UTC.jsonl)"}},
     {"launches",
      {.name = "resume", .key = 'r', .doc = "run only cells not yet verified in --out FILE"}},
+    {"bind",
+     {.name = "wait",
+      .key = 'W',
+      .doc = "wait for cores that another sweep is bound to (default: refuse to start)"}},
     {"graphs",
      {.name = "timeout",
       .key = 'T',
@@ -101,6 +105,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state,
         return parse_out(state, arg, options);
     case 'r':
         options->resume = true;
+        return 0;
+    case 'W':
+        options->wait = true;
         return 0;
     case COMMAND_REQUIRE:
         return command_require(state, arg, &options->required);
@@ -181,9 +188,9 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
         .parser = parse_option,
         .doc = "Measures workloads x device counts x batches, each cell in a process of its own "
                "and verified.\vPrints the name of the file on standard output. Exit status: 0 all "
-               "cells verified, 1 a cell failed or had too little memory, 2 misuse or a cell could "
-               "not be set up, 77 skipped: cuda:all where there are no GPUs, 130 interrupted "
-               "(--resume goes on)."};
+               "cells verified, 1 a cell failed or had too little memory, 2 misuse, another sweep "
+               "has the cores, or a cell could not be set up, 77 skipped: cuda:all where there are "
+               "no GPUs, 130 interrupted (--resume goes on)."};
 
     *options = (struct sweep_options){
         .plan = {.bind = true, .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}}};

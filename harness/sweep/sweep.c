@@ -15,6 +15,7 @@
 #include "files/stop.h"
 #include "record/output.h"
 #include "record/provenance.h"
+#include "sweep/core_locks.h"
 #include "sweep/launch.h"
 #include "sweep/progress.h"
 
@@ -23,6 +24,7 @@ struct sweep {
     struct sweep_options options;
     struct record_run run;
     struct output output;
+    struct core_locks locks;
     struct cell_config *cell; /* in the order they run */
     enum record_status *status;
     bool *done;     /* status is known */
@@ -99,6 +101,31 @@ static int check_grid(struct sweep *sweep)
                : 0;
 }
 
+/* The header, and that it is the one of the file that is resumed. */
+static int describe(struct sweep *sweep)
+{
+    const int status = describe_plan(sweep);
+
+    return status == 0 && sweep->output.resumed ? check_resumed(sweep) : status;
+}
+
+/* Before anything is written: who is refused, or stops waiting, leaves nothing behind. */
+static int lock_cores(struct sweep *sweep)
+{
+    int status =
+        core_locks_take("", sweep->command, &sweep->run, sweep->options.wait, &sweep->locks);
+
+    /* What was seen of the machine before is old by now. */
+    if (status == 0 && sweep->locks.waited) {
+        status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
+        if (status == 0)
+            status = describe(sweep);
+    }
+    if (status)
+        output_abandon(&sweep->output);
+    return status;
+}
+
 static int open_output(struct sweep *sweep)
 {
     const struct sweep_options *options = &sweep->options;
@@ -111,10 +138,10 @@ static int open_output(struct sweep *sweep)
     if (!plan->has_seed)
         plan->seed = sweep->output.resumed ? sweep->output.file.run.seed : new_seed();
 
-    int status = describe_plan(sweep);
+    int status = describe(sweep);
 
-    if (status == 0 && sweep->output.resumed)
-        status = check_resumed(sweep);
+    if (status == 0)
+        status = lock_cores(sweep);
     if (status)
         return status;
     if (output_repair(&sweep->output, &err))
@@ -248,6 +275,8 @@ static void print_summary(const struct sweep *sweep, int status)
     fprintf(stderr, "  records   %s\n", sweep->output.path);
     if (strcmp(sweep->run.source, "measured") != 0)
         fprintf(stderr, "  note      %s: not a result from a GPU\n", sweep->run.source);
+    if (sweep->locks.note.text[0] != '\0')
+        fprintf(stderr, "  note      %s\n", sweep->locks.note.text);
     if (strcmp(BUILD_NOTE, "") != 0)
         fprintf(stderr, "  note      %s\n", BUILD_NOTE);
     if (status == EXIT_INTERRUPTED)
@@ -309,6 +338,7 @@ int sweep_main(int argc, char **argv)
     if (status == 0)
         status = run_plan(sweep);
     output_close(&sweep->output);
+    core_locks_release(&sweep->locks);
     free(sweep->cell);
     free(sweep->status);
     free(sweep->done);

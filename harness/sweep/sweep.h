@@ -9,6 +9,7 @@ struct sweep_options {
     struct plan_options plan;
     char out[512]; /* "": a new file in results/local */
     bool resume;
+    bool wait;       /* for cores that another sweep has */
     double timeout;  /* seconds per cell */
     size_t required; /* devices */
     uint64_t seen;   /* options that were given */

@@ -14,7 +14,7 @@ sweep()
 {
     file=$1
     shift
-    expect_status 1 "$lockstep" sweep --batch 8 --workload mlp:8,6,4 --seconds 0.01 --steps 5:10 \
+    expect_status 1 "$lockstep" sweep --wait --batch 8 --workload mlp:8,6,4 --seconds 0.01 --steps 5:10 \
         --out "$file" "$@"
 }
 

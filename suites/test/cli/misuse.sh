@@ -144,7 +144,7 @@ refuse '^lockstep check: --out: cannot write .*: File name too long' "$lockstep"
 
 # A file of this program in the place of another one: what it is, not where its syntax breaks.
 mkdir files
-expect_status 0 "$lockstep" sweep --devices virt:1 --workload tutorial --batch 10 --seconds 0.01 \
+expect_status 0 "$lockstep" sweep --wait --devices virt:1 --workload tutorial --batch 10 --seconds 0.01 \
     --out files/run.jsonl
 expect_status 0 "$lockstep" check --only SPLIT-01.sizes --format json --out files/check.json
 expect_status 0 "$lockstep" train --model tutorial --data random --devices host --epochs 0 \

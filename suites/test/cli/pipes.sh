@@ -40,7 +40,7 @@ quiet "$lockstep" tutorial --devices virt:2
 quiet "$lockstep" bench copies --devices virt:2 --rounds 2
 
 # What goes to files is there.
-unread "$lockstep" sweep --devices virt:2 --workload tutorial --batch 10,30 --seconds 0.01 --out s.jsonl
+unread "$lockstep" sweep --wait --devices virt:2 --workload tutorial --batch 10,30 --seconds 0.01 --out s.jsonl
 expect_count 1 '"ok":6,"not_ok":0,"interrupted":false[,}]' s.jsonl
 unread "$lockstep" check --only SPLIT-01.sizes --format json --out c.json
 grep -q '"verdict"' c.json || fail "no result in c.json"
@@ -52,7 +52,7 @@ quiet "$lockstep" compare s.jsonl s.jsonl
 quiet "$lockstep" report --out conformance --check c.json
 [ -s conformance/conformance.html ] || fail "no page"
 # Also when it is standard error that nobody reads.
-"$lockstep" sweep --devices virt:2 --workload tutorial --batch 10 --seconds 0.01 --out e.jsonl \
+"$lockstep" sweep --wait --devices virt:2 --workload tutorial --batch 10 --seconds 0.01 --out e.jsonl \
     2>&1 >out | :
 expect_count 1 '"interrupted":false[,}]' e.jsonl
 

@@ -8,7 +8,7 @@ core=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 # measure FILE: a launch on that core
 measure()
 {
-    expect_status 0 taskset -c "$core" "$lockstep" sweep --devices virt:1 --mode plain --batch 64 \
+    expect_status 0 taskset -c "$core" "$lockstep" sweep --wait --devices virt:1 --mode plain --batch 64 \
         --workload mlp:64,64 --seconds 1 --steps 1:100000 --seed 3 --out "$1"
     expect_count 1 '"status":"ok"' "$1"
 }

@@ -7,7 +7,7 @@ export LOCKSTEP_FAKE_GPUS=2 LOCKSTEP_FAKE_MEMORY=40
 # 9.6 MB.
 sweep()
 {
-    "$lockstep" sweep --devices cuda:all --batch 16,100000 --workload mlp:8,8,4 --seconds 0.02 \
+    "$lockstep" sweep --wait --devices cuda:all --batch 16,100000 --workload mlp:8,8,4 --seconds 0.02 \
         --steps 3:5 --launches 1 --seed 5 --out memory.jsonl "$@"
 }
 expect_status 1 sweep
@@ -35,7 +35,7 @@ expect_status 0 "$lockstep" report memory.jsonl --out report
 
 # So little that nothing can be opened: a result of every cell.
 export LOCKSTEP_FAKE_MEMORY=1
-expect_status 1 "$lockstep" sweep --devices cuda:0 --batch 100000 --workload mlp:8,8,4 \
+expect_status 1 "$lockstep" sweep --wait --devices cuda:0 --batch 100000 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:5 --out none.jsonl
 expect_count 2 '"status":"oom"' none.jsonl
 # The tutorial and a bench say it in one line.

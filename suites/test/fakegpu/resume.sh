@@ -4,10 +4,10 @@ export LOCKSTEP_FAKE_GPUS=2
 
 sweep()
 {
-    "$lockstep" sweep --devices cuda:all --counts 1,2 --batch 16,64,256 --workload mlp:8,8,4 \
+    "$lockstep" sweep --wait --devices cuda:all --counts 1,2 --batch 16,64,256 --workload mlp:8,8,4 \
         --seconds 0.2 --steps 3:2000 --out it.jsonl "$@"
 }
-"$lockstep" sweep --devices cuda:all --counts 1,2 --batch 16,64,256 --workload mlp:8,8,4 \
+"$lockstep" sweep --wait --devices cuda:all --counts 1,2 --batch 16,64,256 --workload mlp:8,8,4 \
     --seconds 0.2 --steps 3:2000 --out it.jsonl >out 2>err &
 running=$!
 wait_for_cells 2 it.jsonl $running

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../cli/common.sh"
 export LOCKSTEP_FAKE_GPUS=2
 
-expect_status 0 "$lockstep" sweep --devices cuda:0,0,0 --batch 10,64 --workload mlp:8,8,4 \
+expect_status 0 "$lockstep" sweep --wait --devices cuda:0,0,0 --batch 10,64 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out slots.jsonl
 # Of plain, 1, 2 and 3 devices with two batches the last two share a GPU.
 expect_count 4 '"oversubscribed":true' slots.jsonl
@@ -29,7 +29,7 @@ for figure in throughput scaling; do
 done
 
 # One slot on each of two GPUs shares nothing.
-expect_status 0 "$lockstep" sweep --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
+expect_status 0 "$lockstep" sweep --wait --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out two.jsonl
 expect_count 0 '"oversubscribed":true' two.jsonl
 expect_status 0 "$lockstep" report two.jsonl --out two
@@ -39,8 +39,8 @@ expect_count 0 'several slots' two/summary.md
 small="--batch 8 --workload mlp:8,6,4 --seconds 0.01 --steps 5:10 --mode dp"
 # shellcheck disable=SC2086 # several options
 {
-    expect_status 0 "$lockstep" sweep --devices cuda:0,0+500us --counts 2 $small --out slow.jsonl
-    expect_status 1 "$lockstep" sweep --devices cuda:all+500us+fault:launch@9 --counts 1,2 $small \
+    expect_status 0 "$lockstep" sweep --wait --devices cuda:0,0+500us --counts 2 $small --out slow.jsonl
+    expect_status 1 "$lockstep" sweep --wait --devices cuda:all+500us+fault:launch@9 --counts 1,2 $small \
         --out fault.jsonl
 }
 [ "$(count_lines '"devices":"cuda:0,0+500us".*"status":"ok"' slow.jsonl)" -eq 1 ] ||
@@ -50,4 +50,4 @@ grep -o '"median_ns":[0-9]*' slow.jsonl | awk -F: '$2 < 500000 { exit 1 }' ||
     fail "a step with slow transfers took less than one: $(grep -o '"median_ns":[0-9]*' slow.jsonl)"
 [ "$(count_lines 'cuda:0-1+500us+fault:launch@9".*"status":"failed".*call 9 of launch' fault.jsonl)" -eq 1 ] ||
     fail "no cell on two GPUs failed with the fault"
-refuse '+lag is not for GPUs' "$lockstep" sweep --devices cuda:all+lag
+refuse '+lag is not for GPUs' "$lockstep" sweep --wait --devices cuda:all+lag

@@ -10,7 +10,7 @@ has()
 }
 
 sh "$(dirname "$0")/../gpu/sweep.sh" "$lockstep" "$folder/all" simulated
-expect_status 0 "$lockstep" sweep --devices cuda:0-2 --batch 10,64 --workload mlp:8,8,4 \
+expect_status 0 "$lockstep" sweep --wait --devices cuda:0-2 --batch 10,64 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out gpus.jsonl
 has 'note  *simulated: not a result from a GPU' err
 expect_count 1 '"schema":"lockstep/run/' gpus.jsonl
@@ -45,7 +45,7 @@ done
 has 'SIMULATED: run ' report/shards.svg
 
 # Beside virtual devices, which were measured, only what is simulated is called so.
-expect_status 0 "$lockstep" sweep --devices virt:2 --batch 10,64 --workload mlp:8,8,4 \
+expect_status 0 "$lockstep" sweep --wait --devices virt:2 --batch 10,64 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out cores.jsonl
 expect_count 0 'simulated' err
 expect_status 0 "$lockstep" report gpus.jsonl cores.jsonl --out both
@@ -56,7 +56,7 @@ expect_count 8 '| verified, SIMULATED' both/summary.md
 # A call that fails is a cell that failed, with the runtime's words; the others are measured.
 LOCKSTEP_FAKE_FAIL=cudaMemcpyAsync:40
 export LOCKSTEP_FAKE_FAIL
-expect_status 1 "$lockstep" sweep --devices cuda:0 --batch 10 --workload mlp:8,8,4 \
+expect_status 1 "$lockstep" sweep --wait --devices cuda:0 --batch 10 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out failed.jsonl
 expect_count 2 '"status":"failed"' failed.jsonl
 expect_count 2 '"reason":"[^"]*unknown error (cudaErrorUnknown)"' failed.jsonl
@@ -65,7 +65,7 @@ unset LOCKSTEP_FAKE_FAIL
 # Without peer access: recorded with the communicator that was really used.
 LOCKSTEP_FAKE_PEER=0
 export LOCKSTEP_FAKE_PEER
-expect_status 0 "$lockstep" sweep --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
+expect_status 0 "$lockstep" sweep --wait --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out staged.jsonl
 has '"communicator":"peer-staged"' staged.jsonl
 expect_count 0 '"communicator":"peer"' staged.jsonl
@@ -73,7 +73,7 @@ expect_status 0 "$lockstep" report staged.jsonl --out staged
 has 'cuda/peer-staged on cuda' staged/summary.md
 
 # Communicators side by side, each under the name that it gives itself, and resumed under it.
-both='--devices cuda:0,1 --batch 10 --workload mlp:8,8,4 --mode plain,dp,ddp --communicator staged,peer'
+both='--wait --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 --mode plain,dp,ddp --communicator staged,peer'
 expect_status 0 "$lockstep" sweep $both --seconds 0.02 --steps 3:10 --out both.jsonl
 has '"schema":"lockstep/run/1.1".*"communicator":"staged,peer-staged"' both.jsonl
 expect_count 10 '"status":"ok"' both.jsonl
@@ -83,14 +83,14 @@ expect_status 0 "$lockstep" sweep $both --seconds 0.02 --steps 3:10 --resume --o
 expect_count 10 '"status":"ok"' cut.jsonl
 with LOCKSTEP_FAKE_PEER=1 refuse 'communicator here is "staged,peer", in the file "staged,peer-staged"' \
     "$lockstep" sweep $both --seconds 0.02 --steps 3:10 --resume --out cut.jsonl
-refuse "'threads' is not for GPUs: staged, peer" "$lockstep" sweep --devices cuda:0,1 \
+refuse "'threads' is not for GPUs: staged, peer" "$lockstep" sweep --wait --devices cuda:0,1 \
     --communicator threads
 
 # GPUs that one process at a time can use, as clusters have them: a sweep keeps none while its cells
 # run, nor does check.
 LOCKSTEP_FAKE_EXCLUSIVE=$folder
 export LOCKSTEP_FAKE_EXCLUSIVE
-expect_status 0 "$lockstep" sweep --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
+expect_status 0 "$lockstep" sweep --wait --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
     --seconds 0.02 --steps 3:10 --out exclusive.jsonl
 expect_count 3 '"status":"ok"' exclusive.jsonl
 expect_status 0 "$lockstep" check --devices cuda:0,1 --area SPLIT

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../cli/common.sh"
 source=$3
 
-expect_status 0 "$lockstep" sweep --devices cuda:all --batch 10,64 --workload tutorial \
+expect_status 0 "$lockstep" sweep --wait --devices cuda:all --batch 10,64 --workload tutorial \
     --workload mlp:64,64,64 --seconds 0.02 --steps 3:10 --out all.jsonl
 expect_count 1 "\"source\":\"$source\"" all.jsonl
 expect_count 0 '"status":"\(failed\|broken\|crashed\|timeout\|oom\|skipped\)"' all.jsonl

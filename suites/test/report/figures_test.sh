@@ -39,7 +39,7 @@ records() {
 sweep() {
     name=$1
     shift
-    "$lockstep" sweep "$@" --seconds 0.001 --steps 10:10 --out "$name.jsonl" >/dev/null 2>sweep.txt ||
+    "$lockstep" sweep --wait "$@" --seconds 0.001 --steps 10:10 --out "$name.jsonl" >/dev/null 2>sweep.txt ||
         { cat sweep.txt >&2; fail "no records"; }
 }
 

@@ -84,7 +84,7 @@ rate 0.001
 # The time limit of a cell is a timer's: this one would go on for half an hour.
 begin=$SECONDS
 expect_status 1 env TORTURE_CLOCK_RATE=0.001 LD_PRELOAD="$tools/clock.so" \
-    "$lockstep" sweep --workload mlp:1024,1024,1024,1024 --devices virt:1 --mode plain --batch 4096 \
+    "$lockstep" sweep --wait --workload mlp:1024,1024,1024,1024 --devices virt:1 --mode plain --batch 4096 \
     --timeout 3 --out slow.jsonl
 expect_count 1 '"status":"timeout",.*"reason":"killed after 3 s' slow.jsonl
 [ $((SECONDS - begin)) -lt 60 ] || fail "a limit of 3 s took $((SECONDS - begin)) s"

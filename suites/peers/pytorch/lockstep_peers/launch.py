@@ -129,7 +129,7 @@ def lockstep_command(plan: Plan, cell: Cell, arm: Arm, out: str) -> list[str]:
     return [plan.lockstep, "sweep", "--devices", lockstep_devices(plan.kind, arm.devices), "--counts",
             str(arm.devices), "--batch", str(cell.batch), "--workload", cell.workload, "--seed",
             str(plan.seed), "--seconds", repr(plan.seconds), "--steps",
-            f"{plan.steps[0]}:{plan.steps[1]}", "--warmup", "{}:{:g}".format(*plan.warmup()), "--bind", "cores", "--timeout",
+            f"{plan.steps[0]}:{plan.steps[1]}", "--warmup", "{}:{:g}".format(*plan.warmup()), "--bind", "cores", "--wait", "--timeout",
             repr(plan.timeout), "--mode", arm.mode, "--out", out]
 
 

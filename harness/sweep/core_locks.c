@@ -1,0 +1,187 @@
+/* sweep/core_locks.c: opens and locks the files. What is in them is never read, and links to other
+ * files are not followed; who has a lock is asked of the kernel. */
+#include "sweep/core_locks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "files/stop.h"
+#include "measure/usage.h"
+
+enum { PATH_BYTES = 256, HOLDER_BYTES = 128, FOLDERS = 2, PAUSE_MS = 100 };
+
+/* No variable of the environment has a part in it: all must meet in one place. */
+static const char *const folders[FOLDERS] = {"/run/lock", "/tmp"};
+
+/* The first note stays. */
+static void note(struct core_locks *locks, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void note(struct core_locks *locks, const char *format, ...)
+{
+    va_list arguments;
+
+    if (locks->note.text[0] != '\0')
+        return;
+    va_start(arguments, format);
+    vsnprintf(locks->note.text, sizeof locks->note.text, format, arguments);
+    va_end(arguments);
+}
+
+/* A descriptor, or -1 and errno. */
+static int open_file(const char *path)
+{
+    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    struct stat info;
+    int fd = open(path, flags | O_RDWR | O_CREAT, 0644);
+
+    if (fd >= 0)
+        (void)fchmod(fd, 0644); /* every user must be able to open it, whatever our umask is */
+    else if (errno == EACCES || errno == EPERM)
+        fd = open(path, flags | O_RDONLY); /* another user's: enough for a lock */
+    if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
+        close(fd);
+        errno = ENOTSUP;
+        fd = -1;
+    }
+    return fd;
+}
+
+/* A descriptor and its path; -1: there is none in any folder, which is noted. */
+static int open_core(const char *root, int core, char path[PATH_BYTES], struct core_locks *locks)
+{
+    for (int i = 0; i < FOLDERS; ++i) {
+        snprintf(path, PATH_BYTES, "%s%s/lockstep-core-%d", root, folders[i], core);
+
+        const int fd = open_file(path);
+
+        if (fd >= 0 && i > 0)
+            note(locks, "cores are locked in %s: %s is not to be had", folders[i], folders[0]);
+        if (fd >= 0)
+            return fd;
+    }
+    note(locks, "core %d is not locked, so another sweep could use it: %s: %s", core, path,
+         strerror(errno));
+    return -1;
+}
+
+/* ", process 123": who has the lock, as far as the kernel tells; "" if not. */
+static void name_holder(int fd, char holder[HOLDER_BYTES])
+{
+    char line[256];
+    struct stat info;
+    FILE *file = fstat(fd, &info) == 0 ? fopen("/proc/locks", "r") : NULL;
+
+    holder[0] = '\0';
+    while (file && fgets(line, sizeof line, file)) {
+        unsigned major_of, minor_of;
+        unsigned long inode;
+        long pid;
+
+        if (sscanf(line, "%*d: FLOCK ADVISORY WRITE %ld %x:%x:%lu", &pid, &major_of, &minor_of,
+                   &inode) == 4 &&
+            pid > 0 && inode == info.st_ino && makedev(major_of, minor_of) == info.st_dev)
+            snprintf(holder, HOLDER_BYTES, ", process %ld", pid);
+    }
+    if (file)
+        fclose(file);
+}
+
+static void say_in_use(const char *command, int core, int fd, const char *path, bool wait)
+{
+    char holder[HOLDER_BYTES];
+
+    name_holder(fd, holder);
+    command_complain(command, "core %d is in use by another sweep%s (%s)%s", core, holder, path,
+                     wait ? ": waiting for it"
+                          : "; --wait waits until it ends, --bind none measures beside it");
+}
+
+static int interrupted(const char *command)
+{
+    command_complain(command, "interrupted, nothing was measured");
+    return EXIT_INTERRUPTED;
+}
+
+/* Locks what is open as fd. */
+static int lock(const char *command, int core, int fd, const char *path, bool wait,
+                struct core_locks *locks)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    bool said = false;
+
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            note(locks, "core %d is not locked, so another sweep could use it: %s: %s", core, path,
+                 strerror(errno));
+            return 0;
+        }
+        if (!said)
+            say_in_use(command, core, fd, path, wait);
+        if (!wait)
+            return EXIT_MISUSE;
+        said = locks->waited = true;
+        nanosleep(&pause, NULL);
+        if (stop_requested())
+            return interrupted(command);
+    }
+    return 0;
+}
+
+static void find_cores(const struct record_run *run, struct usage_units *cores,
+                       struct core_locks *locks)
+{
+    *cores = (struct usage_units){.n = 0};
+    for (int i = 0; i < run->n_slots; ++i) {
+        const struct record_slot *slot = &run->slot[i];
+
+        /* A list that fills its room may have been cut. */
+        if (slot->bound && (strlen(slot->cores) == sizeof slot->cores - 1 ||
+                            usage_add_units(slot->cores, cores) != 0))
+            note(locks, "the cores of %s are not all locked: their list is %.40s...", slot->name,
+                 slot->cores);
+    }
+}
+
+int core_locks_take(const char *root, const char *command, const struct record_run *run, bool wait,
+                    struct core_locks *locks)
+{
+    struct usage_units cores;
+    char path[PATH_BYTES];
+    int status = 0;
+
+    find_cores(run, &cores, locks);
+    locks->fd = calloc((size_t)cores.n + 1, sizeof *locks->fd);
+    if (!locks->fd) {
+        command_complain(command, "out of memory for the locks of %d cores", cores.n);
+        return EXIT_MISUSE;
+    }
+    for (int core = 0; core < USAGE_UNITS && status == 0; ++core) {
+        const int fd = cores.has[core] ? open_core(root, core, path, locks) : -1;
+
+        if (fd < 0)
+            continue;
+        locks->fd[locks->n++] = fd;
+        status = lock(command, core, fd, path, wait, locks);
+    }
+    return status;
+}
+
+void core_locks_release(struct core_locks *locks)
+{
+    for (int i = 0; i < locks->n; ++i)
+        close(locks->fd[i]);
+    free(locks->fd);
+    locks->fd = NULL;
+    locks->n = 0;
+}

@@ -1,0 +1,138 @@
+/* core_locks.c: locks of cores, in folders of the tests' own: who gets one, and planted files. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "sweep/core_locks.h"
+
+static char root[] = "/tmp/lockstep-locks-XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof path, "%s%s", root, name);
+    return path;
+}
+
+static void make_root(void)
+{
+    cr_assert(mkdtemp(root));
+    cr_assert(mkdir(path_of("/run"), 0755) == 0 && mkdir(path_of("/run/lock"), 0755) == 0 &&
+              mkdir(path_of("/tmp"), 0755) == 0);
+}
+
+static void remove_root(void)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "rm -r %s", root);
+    cr_assert(system(command) == 0);
+}
+
+/* Of a run with two slots, bound to these cores. */
+static int take(const char *first, const char *second, struct core_locks *locks)
+{
+    struct record_run run = {.n_slots = 2};
+
+    for (int i = 0; i < 2; ++i) {
+        const char *cores = i == 0 ? first : second;
+
+        snprintf(run.slot[i].name, sizeof run.slot[i].name, "virt:%d", i);
+        snprintf(run.slot[i].cores, sizeof run.slot[i].cores, "%s", cores);
+        run.slot[i].bound = cores[0] != '\0';
+    }
+    *locks = (struct core_locks){.n = 0};
+    return core_locks_take(root, "test", &run, false, locks);
+}
+
+static bool is_there(const char *name)
+{
+    struct stat info;
+
+    return lstat(path_of(name), &info) == 0;
+}
+
+Test(core_locks, overlap, .init = make_root, .fini = remove_root)
+{
+    struct core_locks a, b;
+
+    cr_assert(take("0-1", "1,5", &a) == 0 && a.n == 3 && a.note.text[0] == '\0');
+    cr_assert(is_there("/run/lock/lockstep-core-5") && !is_there("/run/lock/lockstep-core-2"));
+    cr_assert(take("3", "5", &b) == EXIT_MISUSE, "core 5 is taken");
+    core_locks_release(&b);
+    cr_assert(take("3", "4", &b) == 0 && b.n == 2 && !b.waited, "no core is common");
+    core_locks_release(&b);
+    cr_assert(take("", "", &b) == 0 && b.n == 0 && b.note.text[0] == '\0', "not bound");
+    core_locks_release(&b);
+    core_locks_release(&a);
+    cr_assert(take("0-1", "5", &b) == 0 && b.n == 3);
+    core_locks_release(&b);
+    cr_assert(is_there("/run/lock/lockstep-core-5"), "the file was removed");
+}
+
+/* What cannot be opened there is looked for in the other folder, and a link is not followed. */
+Test(core_locks, planted, .init = make_root, .fini = remove_root)
+{
+    static const char name[] = "/run/lock/lockstep-core-0";
+    struct core_locks a, b;
+    char target[256], folder[256];
+
+    snprintf(target, sizeof target, "%s", path_of("/target"));
+    snprintf(folder, sizeof folder, "%s", path_of("/run/lock"));
+    for (int kind = 0; kind < 4; ++kind) {
+        if (kind == 0)
+            cr_assert(symlink(target, path_of(name)) == 0);
+        else if (kind == 1)
+            cr_assert(mkdir(path_of(name), 0755) == 0);
+        else if (kind == 2)
+            cr_assert(mkfifo(path_of(name), 0644) == 0);
+        else
+            cr_assert(rename(folder, path_of("/run/gone")) == 0);
+        cr_assert(take("0", "", &a) == 0 && a.n == 1, "kind %d", kind);
+        cr_assert(strstr(a.note.text, "/tmp") && !is_there("/target"), "%d: %s", kind, a.note.text);
+        cr_assert(take("0", "", &b) == EXIT_MISUSE, "kind %d", kind);
+        core_locks_release(&b);
+        core_locks_release(&a);
+        remove(path_of(name));
+    }
+    /* Nowhere: it goes on, and says so. */
+    cr_assert(unlink(path_of("/tmp/lockstep-core-0")) == 0 && rmdir(path_of("/tmp")) == 0);
+    cr_assert(take("0", "", &a) == 0 && a.n == 0 && strstr(a.note.text, "core 0 is not locked"));
+    core_locks_release(&a);
+    cr_assert(mkdir(path_of("/tmp"), 0755) == 0);
+    /* A list that was cut, or is none. */
+    cr_assert(take("0-", "1", &a) == 0 && strstr(a.note.text, "virt:0"), "%s", a.note.text);
+    core_locks_release(&a);
+}
+
+/* What is in a file is nothing to go by, and is kept. */
+Test(core_locks, contents, .init = make_root, .fini = remove_root)
+{
+    static const char text[] = "\033[2J1\n-1\n99999999999\n";
+    struct core_locks a;
+    char back[64] = "";
+    FILE *file = fopen(path_of("/run/lock/lockstep-core-7"), "w");
+
+    cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+    cr_assert(chmod(path_of("/run/lock/lockstep-core-7"), 0400) == 0);
+    cr_assert(take("7", "", &a) == 0 && a.n == 1 && a.note.text[0] == '\0', "%s", a.note.text);
+    core_locks_release(&a);
+    file = fopen(path_of("/run/lock/lockstep-core-7"), "r");
+    cr_assert(file && fread(back, 1, sizeof back - 1, file) == strlen(text) && fclose(file) == 0);
+    cr_assert(strcmp(back, text) == 0);
+
+    /* Whoever holds it, and however it was opened. */
+    const int fd = open(path_of("/run/lock/lockstep-core-7"), O_RDONLY);
+
+    cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    cr_assert(take("7", "", &a) == EXIT_MISUSE);
+    core_locks_release(&a);
+    close(fd);
+}
