@@ -158,6 +158,7 @@ F(REAL, involuntary_switches, LATER, RESULT, "switches", "number of involuntary 
 F(REAL, minor_faults, LATER, RESULT, "faults", "number of minor faults", "page faults that needed no reading from a disk, likewise") \
 F(REAL, major_faults, LATER, RESULT, "faults", "number of major faults", "those that did, likewise") \
 F(REAL, cpu_hz, LATER, RESULT, "Hz", "frequency", "mean `scaling_cur_freq` of the same units behind the last measured step; `null` where the system does not tell that of each") \
+I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "0, and one more each time that `--resume` went on with the file and measured something: cells of two sittings are never compared as a pair. 0 in old records") \
 F(BIG, start_epoch_ns, FIRST, CONDITION, "ns since 1970", "start", "when the cell started") \
 F(U64, setup_ns, FIRST, RESULT, "ns", "setup", "before the first step") \
 F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \

@@ -285,6 +285,10 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
                            "launch %d",
                            key->workload, key->mode, key->devices, key->global_batch, key->dtype,
                            key->backend, key->communicator, key->launch);
+    if (cell->sitting < plan->sitting)
+        return record_fail(err, "\"sitting\" is %d, but %d in an earlier line", cell->sitting,
+                           plan->sitting);
+    plan->sitting = cell->sitting;
     if (check_planned(cell, planned, err) != 0 ||
         (cell->status == RECORD_OK && check_measured(plan, cell, planned, err) != 0))
         return -1;

@@ -171,6 +171,35 @@ static void about_time(struct text_out *out, const struct report *report, const 
     }
 }
 
+/* Sittings of a run that measured something. */
+static int count_sittings(const struct report *report, const struct record_run *run)
+{
+    int n = 1;
+
+    for (size_t i = 0; i < report->n_rows; ++i) {
+        const struct report_row *row = &report->row[i];
+
+        if (strcmp(row->run->run_id, run->run_id) == 0 && row->cell->sitting >= n)
+            n = row->cell->sitting + 1;
+    }
+    return n;
+}
+
+static void about_sittings(struct text_out *out, const struct report *report, const char *before,
+                           const char *after)
+{
+    for (size_t r = 0; r < report->n_runs; ++r) {
+        const struct record_run *run = report->run[r].run;
+        const int n = count_sittings(report, run);
+
+        if (n > 1)
+            caution(out, before, after,
+                    "Run %.8s was measured in %d sittings, with --resume: the machine may have "
+                    "changed in between. A speed-up compares launches of one sitting only.",
+                    run->run_id, n);
+    }
+}
+
 /* Whether the records of a run are all there, and all as they were written. */
 static void about_files(struct text_out *out, const struct report *report, const char *before,
                         const char *after)
@@ -333,6 +362,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
     about_time(out, report, before, after);
     about_cores(out, report, before, after);
     about_starts(out, report, before, after);
+    about_sittings(out, report, before, after);
     about_files(out, report, before, after);
     about_runs(out, report, before, after);
 }

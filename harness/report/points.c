@@ -162,7 +162,7 @@ static double ratio_of_medians(const struct report_point *point, const struct re
            rows_of(point->row) / rows_of(base->row);
 }
 
-/* Both are ordered by launch and run, so that equal ones meet. */
+/* Both are ordered by launch, run and sitting, so that equal ones meet. */
 bool report_pair_next(const struct report_point *point, const struct report_point *base,
                       size_t at[2], struct report_pair *pair)
 {

@@ -71,7 +71,8 @@ enum report_metric_id {
 };
 
 /* All launches of one cell. The ratios are made launch by launch, with the same launch of the same
- * run in the base; if no launch is in both, they are ratios of the medians and have no range. */
+ * run and sitting in the base; if no launch is in both, they are ratios of the medians and have no
+ * range. */
 struct report_point {
     size_t first, n;                 /* its rows, ordered by launch */
     size_t verified;                 /* launches; only these are in the numbers */

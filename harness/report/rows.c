@@ -175,8 +175,11 @@ int report_row_order(const void *left, const void *right)
 int report_launch_order(const struct report_row *a, const struct report_row *b)
 {
     const int x = a->cell->key.launch, y = b->cell->key.launch;
+    const int order = x != y ? (x > y) - (x < y) : strcmp(a->run->run_id, b->run->run_id);
 
-    return x != y ? (x > y) - (x < y) : strcmp(a->run->run_id, b->run->run_id);
+    return order != 0
+               ? order
+               : (a->cell->sitting > b->cell->sitting) - (a->cell->sitting < b->cell->sitting);
 }
 
 bool report_same_group(const struct report_row *a, const struct report_row *b)

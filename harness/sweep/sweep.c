@@ -30,6 +30,7 @@ struct sweep {
     bool *done;     /* status is known */
     bool *measured; /* it has samples */
     size_t n;
+    int sitting; /* of this process: the earlier ones measured something, too */
 };
 
 static int complain(const struct sweep *sweep, const char *text)
@@ -158,6 +159,15 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+static int next_sitting(const struct record_file *file)
+{
+    int next = 0;
+
+    for (size_t i = 0; i < file->n_cells; ++i)
+        next = file->cell[i].sitting >= next ? file->cell[i].sitting + 1 : next;
+    return next;
+}
+
 /* What an earlier sitting has verified. Its samples are not needed any more, and every worker would
  * begin as a copy of them. */
 static int mark_done(struct sweep *sweep)
@@ -168,6 +178,7 @@ static int mark_done(struct sweep *sweep)
 
     if (!id)
         return -1;
+    sweep->sitting = next_sitting(file);
     for (size_t i = 0; i < file->n_cells; ++i)
         if (file->cell[i].status == RECORD_OK)
             memcpy(id[n++], file->cell[i].cell_id, sizeof *id);
@@ -228,6 +239,7 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     progress_begin(progress, &sweep->cell[i]);
     if (launch_cell(&sweep->cell[i], sweep->options.timeout, &cell))
         return EXIT_INTERRUPTED;
+    cell.sitting = sweep->sitting;
     saved = output_append(&sweep->output, record_cell_text(&cell), &err);
     if (saved == 0) {
         sweep->status[i] = cell.status;

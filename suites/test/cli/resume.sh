@@ -139,6 +139,15 @@ grep -o '"cell_id":"[0-9a-f]*"' whole.jsonl >wanted_order
 grep -o '"cell_id":"[0-9a-f]*"' cut.jsonl | cmp - wanted_order || fail "another order"
 expect_count "$planned" '"status":"ok"' cut.jsonl
 expect_count 1 '"schema":"lockstep/run/1.1"' cut.jsonl
+
+# A cell knows its sitting, and the page says that there were two.
+expect_count "$kept" '"sitting":0,' cut.jsonl
+expect_count $((planned - kept)) '"sitting":1,' cut.jsonl
+mkdir bare
+program=$(command -v "$lockstep")
+expect_status 1 env PATH="$PWD/bare" "$program" report cut.jsonl --out sittings # without figures
+grep -q 'was measured in 2 sittings' sittings/summary.md || fail "the page says nothing of two sittings"
+
 expect_count 1 '"schema":"lockstep/end/1.1"' cut.jsonl
 
 # The chain goes on over all sittings: a changed digit in the first one shows.

@@ -109,6 +109,7 @@ edit "$dp" 's/"flops_per_step":[0-9.]*/"flops_per_step":1e9/' '"flops_per_step" 
 edit "$dp" 's/"values_checked":[0-9]*/"values_checked":1/' '"values_checked" is 1, but'
 edit "$dp" 's/"order_index":[0-9]*/"order_index":40/' '"order_index" is 40, but launch'
 edit "$next" 's/"order_index":[0-9]*/"order_index":'$((dp - 2))/ 'which another cell has'
+edit "$dp" 's/"sitting":0/"sitting":1/' '"sitting" is 0, but 1 in an earlier line' "$next"
 edit "$plain" 's/"oversubscribed":false/"oversubscribed":true/' '"oversubscribed" is true, but 1 device'
 foreign 'plans no cell .* bf16' --devices virt:2 --mode dp --counts 2 --batch 7 --workload mlp:8,6,4 --math bf16
 foreign 'plans no cell .* cpu-ref' --devices virt:2 --mode dp --counts 2 --batch 7 --workload mlp:8,6,4 --backend cpu-ref

@@ -260,6 +260,14 @@ test_unpaired() {
     has out/summary.md 'Run feedface is incomplete: 100 of 600 launches are there'
     has out/index.html 'Launches of each run'
     has_not out/index.html 'no launch in common'
+    has_not out/index.html 'sittings'
+    # Nor are those of two sittings, whatever their numbers.
+    sed '/"launch":5}/{/"mode":"dp"/s/"sitting":0/"sitting":1/}' six.jsonl >mixed.jsonl
+    { grep -v '"sitting":1' mixed.jsonl | sed '$d'; grep '"sitting":1' mixed.jsonl; tail -n 1 six.jsonl; } >two.jsonl
+    report 0 two.jsonl --out two
+    has two/index.html 'Run feedface was measured in 2 sittings, with --resume: the machine may have changed'
+    has two/index.html '(5 pairs)'
+    has_not two/index.html 'no launch in common'
 }
 
 # A list of many devices is there to its end.

@@ -199,6 +199,23 @@ Test(points, runs_are_paired_with_themselves)
     bench_close(bench);
 }
 
+/* Launches of two sittings are no pairs, whatever their numbers. */
+Test(points, sittings_are_paired_with_themselves)
+{
+    struct bench *bench = bench_open("strong");
+    for (int l = 0; l < 3; ++l) {
+        struct report_row *base = bench_add(bench, "dp", 1, 30, l, 100);
+        struct report_row *row = bench_add(bench, "dp", 2, 30, l, 50 + 10 * l);
+        bench->cell[base - bench->row].sitting = l > 0;
+        bench->cell[row - bench->row].sitting = l > 1;
+    }
+    bench_make(bench);
+    /* Launches 0 and 2: 100 / 50 and 100 / 70; launch 1 is of sitting 1 and of sitting 0. */
+    bench_value(&bench->point[1].value[REPORT_SPEEDUP], (2 + 100.0 / 70) / 2, 100.0 / 70, 2,
+                REPORT_LAUNCHES, 2);
+    bench_close(bench);
+}
+
 Test(points, weak_scaling_compares_rows_per_device)
 {
     struct bench *bench = bench_open("weak");
