@@ -127,15 +127,24 @@ static json_t *counts(const struct compare *compare)
                      "changed", count(compare->n_changes), "exit", compare_exit(compare));
 }
 
+static json_t *common(const struct compare *compare)
+{
+    double ratio, half;
+
+    return compare_common(compare, &ratio, &half) == 0
+               ? json_pack("{s:o, s:o}", "ratio", real(ratio), "half_width", real(half))
+               : NULL;
+}
+
 int compare_json(FILE *stream, const struct compare *compare)
 {
-    json_t *root =
-        json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}, s:o, s:o, s:o}", "schema",
-                  "lockstep/compare/1.0", "class", "III", "gate", 0, "files", files(compare),
-                  "invalid", notes(&compare->invalid), "differs", notes(&compare->differs),
-                  "remarks", notes(&compare->remarks), "rule", "alpha", COMPARE_ALPHA, "beyond",
-                  COMPARE_BEYOND, "level", COMPARE_LEVEL, "cells", cells(compare), "changes",
-                  changes(compare), "counts", counts(compare));
+    json_t *root = json_pack(
+        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}, s:o, s:o, s:o, s:o}", "schema",
+        "lockstep/compare/1.0", "class", "III", "gate", 0, "files", files(compare), "invalid",
+        notes(&compare->invalid), "differs", notes(&compare->differs), "remarks",
+        notes(&compare->remarks), "rule", "alpha", COMPARE_ALPHA, "beyond", COMPARE_BEYOND, "level",
+        COMPARE_LEVEL, "medians", common(compare), "cells", cells(compare), "changes",
+        changes(compare), "counts", counts(compare));
     char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 
     if (!document)

@@ -70,7 +70,11 @@ int compare_markdown(FILE *stream, const struct compare *compare)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     const size_t *count = compare->count;
+    char medians[128];
+    double ratio, half;
 
+    if (compare_common(compare, &ratio, &half) != 0)
+        return -1;
     text_print(&out,
                "### Comparison of two files: %zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu "
                "changed\n\n%s\n\n",
@@ -79,6 +83,11 @@ int compare_markdown(FILE *stream, const struct compare *compare)
     text_print(&out, "* A: %s; B: %s. Only in A: %zu cells, only in B: %zu\n",
                compare->path[COMPARE_A], compare->path[COMPARE_B], compare->only[COMPARE_A],
                compare->only[COMPARE_B]);
+    if (!isnan(half)) {
+        snprintf(medians, sizeof medians, "ratios %.3f, half-widths of their intervals %.1f %%",
+                 ratio, 100 * half);
+        text_print(&out, "* Medians over the cells: %s\n", medians);
+    }
     notes(&out, "INVALID: ", &compare->invalid);
     notes(&out, "Differs: ", &compare->differs);
     notes(&out, "", &compare->remarks);

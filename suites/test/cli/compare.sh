@@ -267,7 +267,7 @@ has 'Differs: the seed: '
 # For programs: valid JSON that says the same; for a page: Markdown.
 compare 0 a.jsonl slow.jsonl --format json
 for words in '"schema": "lockstep/compare/1.0"' '"class": "III"' '"gate": false' '"suspect": 4' \
-    '"no_evidence": 8' '"exit": 0' '"verdict": "SUSPECT"' '"n_devices": 2' '"tested": 12'; do
+    '"no_evidence": 8' '"exit": 0' '"verdict": "SUSPECT"' '"n_devices": 2' '"tested": 12' '"half_width": 0.0'; do
     grep -qF -e "$words" out || fail "no $words in the JSON"
 done
 # All of its numbers again, from the raw steps.
@@ -280,6 +280,7 @@ else
     echo 'note: no python3, so the numbers are not computed again'
 fi
 compare 0 a.jsonl slow.jsonl --format md
+grep -q '^\* Medians over the cells: ratios 1[.]000, half-widths of their intervals [0-9.]* %$' out || fail "$(cat out)"
 grep -q '^| SUSPECT | tutorial dp virt:2, 30 rows, f32, cpu/threads | 1.1' out || fail "$(cat out)"
 compare 3 a.jsonl three.jsonl --format md
 grep -q 'launches: 8 of A and 3 of B' out || fail "$(cat out)"
@@ -316,3 +317,5 @@ refuse '0 of 2 record files' "$lockstep" compare
 refuse "'c.jsonl' is a third file" "$lockstep" compare a.jsonl b.jsonl c.jsonl
 refuse 'format.*"xml"; known: ' "$lockstep" compare a.jsonl b.jsonl --format xml
 refuse '--exact is given twice' "$lockstep" compare a.jsonl b.jsonl --exact --exact
+mkdir directory
+refuse 'directory' "$lockstep" compare a.jsonl directory
