@@ -67,6 +67,8 @@ wait "$waiting" || status=$?
 taskset -c "$core" "$lockstep" sweep --wait --devices virt:1 $small --out third.jsonl >wait.out 2>wait.err &
 waiting=$!
 wait_for "core $core is in use by another sweep" wait.err "$waiting"
+sleep 1
+ended=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 kill -9 "$holder"
 wait "$holder" 2>/dev/null || true
 status=0
@@ -75,5 +77,9 @@ wait "$waiting" || status=$?
 expect_count 1 '"status":"ok"' third.jsonl
 expect_count 1 '"schema":"lockstep/end/1.1"' third.jsonl
 expect_count 0 '--wait' third.jsonl
+# What it says of the machine is of the time when it began to measure.
+began=$(sed -n '1s/.*"created_utc":"\([^"]*\)".*/\1/p' third.jsonl)
+[ "$(printf '%s\n' "$began" "$ended" | sort | head -n 1)" = "$ended" ] ||
+    fail "the header is of $began, before the other ended at $ended"
 waiting=
 holder=
