@@ -15,7 +15,7 @@ import unittest
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "peers", "pytorch")
 sys.path.insert(0, PEERS)
 
-from lockstep_peers import figures, limits, printed
+from lockstep_peers import compare, figures, limits, printed
 from lockstep_peers.launch import arms_of, blame
 from lockstep_peers.meeting import Meeting
 from lockstep_peers.steady import END, MEASURE, WARMUP, Pace, rule_of, warmup_of
@@ -142,6 +142,10 @@ class Limits(unittest.TestCase):
         for values, word in (([1.8] * 6, "met"), ([1.79] * 6, "MISSED"), ([1.79, 1.81] * 3, "OPEN"),
                              ([1.81] * 5, "OPEN")):
             self.assertEqual(limits.verdict(limit, figures.figure_of(values)), word)
+
+    def test_open_is_no_pass_and_no_failure(self) -> None:
+        self.assertEqual([compare.status_of(True, word) for word in ("met", "OPEN", "MISSED")], [0, 3, 1])
+        self.assertEqual([compare.status_of(False, word) for word in ("met", "OPEN", "MISSED")], [1, 1, 1])
 
     def test_outside_matrix_products(self) -> None:
         cell = {**example(), "workload": limits.MLP, "batch": 2048}

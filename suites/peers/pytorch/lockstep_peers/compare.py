@@ -314,6 +314,13 @@ def complain(text: str) -> None:
     print(f"compare-pytorch: {text}", file=sys.stderr)
 
 
+def status_of(good: bool, word: str) -> int:
+    """Of launches that are all good or not, and the least verdict of the limits."""
+    if not good or word == limits.MISSED:
+        return MISSED
+    return OPEN if word == limits.OPEN else PASSED
+
+
 def print_all(run: Run, with_limits: bool) -> int:
     made, good = run.document, True
     print(f"lockstep {made['versions']['lockstep']} and PyTorch {made['versions']['torch']}, "
@@ -333,9 +340,7 @@ def print_all(run: Run, with_limits: bool) -> int:
         lines, word = limits.judge(made["cells"])
         print("\n".join(lines) + "\n")
     print(run.out)
-    if not good or word == limits.MISSED:
-        return MISSED
-    return OPEN if word == limits.OPEN else PASSED
+    return status_of(good, word)
 
 
 def main(arguments: list[str]) -> int:
