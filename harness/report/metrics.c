@@ -14,6 +14,7 @@ static double step_of(const struct report_row *row, int phase)
     return row->cell->median_ns;
 }
 
+/* That of a point follows from its step. */
 static double throughput_of(const struct report_row *row, int phase)
 {
     (void)phase;

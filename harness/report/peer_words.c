@@ -178,7 +178,11 @@ void report_peer_caption(struct text_out *out, const struct peer_record *record)
     }
     if (interval.most + range.most == 0)
         report_add(text, "; one launch shows no spread");
-    text_print(out, "%s. Times are on a logarithmic axis.", text);
+    text_print(
+        out,
+        "%s. A ratio behind a time is the median of the ratios of each round, not the quotient "
+        "of the medians. Times are on a logarithmic axis.",
+        text);
 }
 
 const char peer_checked[] =

@@ -212,6 +212,7 @@ test_launches() {
     report 0 six.jsonl --out six
     has six/index.html 'All 600 planned launches of 100 cells'
     has six/index.html 'interval of the median over launches by order statistics, which covers 96.9'
+    has six/index.html 'or more, of launches that are independent, in this sitting.'
     has_not six/index.html 'no interval'
     has_not six/index.html 'are compared with DataParallel'
     # 10 rows: 800 us, times 0.9 without the wrapper, times 1.05 for the middle of the steps; by

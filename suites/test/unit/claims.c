@@ -325,3 +325,31 @@ Test(claims, only_what_is_exact_is_said_to_be)
         status_is(rounds[i], "verified within bounds");
     }
 }
+
+/* Stalls are in the mean step, and samples/s follow from the median: the page says where they
+ * differ. */
+Test(claims, stalls_are_said)
+{
+    struct bench *bench = bench_open("strong");
+    char *text = NULL;
+    size_t bytes = 0;
+    struct text_out out = {.file = open_memstream(&text, &bytes), .form = TEXT_MARKDOWN};
+    cr_assert(out.file);
+    bench_add(bench, "dp", 1, 30, 0, 100);
+    bench_add(bench, "dp", 2, 30, 0, 80);
+    bench_add(bench, "dp", 3, 30, 0, 60);
+    struct report_run run = {.run = &bench->run, .drift = {.change_p = NAN, .lag1_p = NAN}};
+    bench->report.run = &run;
+    bench->report.n_runs = 1;
+    bench->cell[0].mean_ns = 124;
+    bench->cell[1].mean_ns = 100;
+    bench->cell[2].mean_ns = 180;
+    bench_make(bench);
+    report_cautions(&out, &bench->report, "", "\n");
+    cr_assert(fclose(out.file) == 0);
+    cr_assert(strstr(text, "In 2 of 3 cells a step takes 1.25 times as long in the mean") &&
+                  strstr(text, "(at most 3.0 times)"),
+              "%s", text);
+    free(text);
+    bench_close(bench);
+}
