@@ -110,6 +110,13 @@ struct compare {
     struct compare_notes remarks; /* what a reader should know */
 };
 
+/* The rule for a launch of so many steps after the warm-up. */
+enum compare_floor compare_floor_rule(size_t steps);
+/* The floor of a launch in ns, by a rule; of COMPARE_LEAST the first `fewest` steps count. steps:
+ * room for n_samples. */
+double compare_floor(const struct record_cell *cell, enum compare_floor rule, size_t fewest,
+                     double steps[]);
+
 /* Fills invalid, differs and remarks from what the files say of themselves. */
 void compare_files(struct compare *compare);
 /* Fills launch, cell and only from report. 0, or -1 when memory is short. */

@@ -14,37 +14,12 @@
 
 const char *const compare_verdict_words[COMPARE_VERDICTS] = {"NO EVIDENCE", "SUSPECT", "INVALID",
                                                              "UNMEASURED"};
-const char *const compare_floor_words[COMPARE_FLOORS] = {"5th percentile", "10th percentile",
-                                                         "minimum, few"};
-static const double quantiles[COMPARE_FLOORS] = {0.05, 0.10, 0};
 
 /* Numbers of the launches of a cell, and room for the steps of one. */
 struct work {
     double floor[COMPARE_SIDES][RANK_MOST], cost[COMPARE_SIDES][RANK_MOST];
     double *steps;
 };
-
-static int by_value(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-static double floor_of(const struct record_cell *cell, enum compare_floor rule, size_t fewest,
-                       double steps[])
-{
-    const size_t most = rule == COMPARE_LEAST ? fewest : cell->n_valid;
-    size_t n = 0;
-
-    if (rule == COMPARE_P05)
-        return cell->p05_ns;
-    for (size_t i = 0; i < cell->n_samples && n < most; ++i)
-        if ((cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
-            steps[n++] = (double)cell->t_step_ns[i];
-    qsort(steps, n, sizeof steps[0], by_value);
-    return stats_quantile(steps, n, quantiles[rule]);
-}
 
 static const struct record_cell *launch_of(const struct compare *compare,
                                            const struct compare_cell *cell, size_t i)
@@ -60,9 +35,7 @@ static void choose_rule(const struct compare *compare, struct compare_cell *cell
 
         cell->steps = steps < cell->steps ? steps : cell->steps;
     }
-    cell->rule = cell->steps >= COMPARE_P05_STEPS   ? COMPARE_P05
-                 : cell->steps >= COMPARE_P10_STEPS ? COMPARE_P10
-                                                    : COMPARE_LEAST;
+    cell->rule = compare_floor_rule(cell->steps);
 }
 
 /* Of launches by their logarithms: the shift of those is the logarithm of a ratio. */
@@ -95,7 +68,7 @@ static int measure(const struct compare *compare, struct compare_cell *cell, str
             const struct record_cell *launch =
                 launch_of(compare, cell, (side == COMPARE_B ? cell->n[COMPARE_A] : 0) + i);
 
-            work->floor[side][i] = floor_of(launch, cell->rule, cell->steps, work->steps);
+            work->floor[side][i] = compare_floor(launch, cell->rule, cell->steps, work->steps);
             work->cost[side][i] = launch->mean_ns;
         }
     }

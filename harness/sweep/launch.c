@@ -1,5 +1,7 @@
 /* sweep/launch.c: starts the worker of a cell, listens to it, and judges how it ended.
  *
+ * Which program is the worker is the caller's: a sweep's is this one.
+ *
  * The worker gets a process group of its own, so Ctrl-C reaches only the parent; it is killed
  * with its parent, on a signal, and when its time is over. */
 #include "sweep/launch.h"
@@ -9,6 +11,7 @@
 #include "record/cell_options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
@@ -21,14 +24,6 @@
 #include <unistd.h>
 
 enum { ARGUMENTS = 2 * CELL_OPTIONS + 3, NAME_BYTES = 32, SIGNAL_CHECK_MS = 50 };
-
-/* What came out of a worker. */
-struct outcome {
-    char *text;
-    size_t length, capacity;
-    bool timed_out, interrupted, too_long, no_memory;
-    int status; /* of waitpid */
-};
 
 /* The command line of a worker: its values live in the same object. */
 struct command_line {
@@ -54,21 +49,21 @@ static void write_command(const struct cell_config *config, struct command_line 
     line->argument[n] = NULL;
 }
 
-static void become_worker(struct command_line *line, int output)
+static void become(const char *program, char *const argument[], bool quiet, int output)
 {
-    if (dup2(output, STDOUT_FILENO) < 0)
+    const int nowhere = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+
+    if (dup2(output, STDOUT_FILENO) < 0 || (nowhere >= 0 && dup2(nowhere, STDERR_FILENO) < 0))
         _exit(EXIT_FAILURE);
-    execv("/proc/self/exe", line->argument);
+    execv(program, argument);
     _exit(127);
 }
 
-/* The worker's pid and the end of its pipe; -1 with errno. */
-static pid_t start(const struct cell_config *config, int *input)
+/* Its pid and the end of its pipe; -1 with errno. */
+static pid_t start(const char *program, char *const argument[], bool quiet, int *input)
 {
-    struct command_line line = {.program = "lockstep", .command = "cell"};
     int ends[2];
 
-    write_command(config, &line);
     /* One thread is what it is held to in any case; the pool that OpenBLAS would start before that
      * spins for some hundredths of a second on the cores that are to be measured. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
@@ -78,7 +73,7 @@ static pid_t start(const struct cell_config *config, int *input)
     const pid_t pid = child_fork(CHILD_OWN_GROUP);
 
     if (pid == 0)
-        become_worker(&line, ends[1]);
+        become(program, argument, quiet, ends[1]);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
@@ -89,26 +84,26 @@ static pid_t start(const struct cell_config *config, int *input)
 }
 
 /* Takes what is in the pipe. False at its end, or when it is too much. */
-static bool take(int input, struct outcome *outcome)
+static bool take(int input, struct launch_output *output)
 {
-    if (outcome->length + 1 >= outcome->capacity) {
-        const size_t capacity = outcome->capacity == 0 ? 65536 : 2 * outcome->capacity;
-        char *text = capacity <= RECORD_LINE_BYTES ? realloc(outcome->text, capacity) : NULL;
+    if (output->length + 1 >= output->capacity) {
+        const size_t capacity = output->capacity == 0 ? 65536 : 2 * output->capacity;
+        char *text = capacity <= RECORD_LINE_BYTES ? realloc(output->text, capacity) : NULL;
 
         if (!text) {
-            outcome->too_long = true;
-            outcome->no_memory = capacity <= RECORD_LINE_BYTES;
+            output->too_long = true;
+            output->no_memory = capacity <= RECORD_LINE_BYTES;
             return false;
         }
-        outcome->text = text;
-        outcome->capacity = capacity;
+        output->text = text;
+        output->capacity = capacity;
     }
     const ssize_t n =
-        read(input, outcome->text + outcome->length, outcome->capacity - outcome->length - 1);
+        read(input, output->text + output->length, output->capacity - output->length - 1);
 
     if (n > 0)
-        outcome->length += (size_t)n;
-    outcome->text[outcome->length] = '\0';
+        output->length += (size_t)n;
+    output->text[output->length] = '\0';
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
@@ -123,23 +118,23 @@ static bool has_ended(pid_t pid)
 /* Waits for a worker that has closed its pipe until end (seconds of the watch) or a signal, then
  * kills it, and what it started in any case. Its last moments are not a matter of the deadline: it
  * was in time with what it sent. */
-static void reap(pid_t pid, const struct watch *watch, double end, struct outcome *outcome)
+static void reap(pid_t pid, const struct watch *watch, double end, struct launch_output *output)
 {
     const struct timespec pause = {.tv_nsec = 200000};
     bool ended;
 
-    while (!(ended = has_ended(pid)) && watch_seconds(watch) < end && !outcome->interrupted) {
+    while (!(ended = has_ended(pid)) && watch_seconds(watch) < end && !output->interrupted) {
         nanosleep(&pause, NULL);
-        outcome->interrupted = stop_requested();
+        output->interrupted = stop_requested();
     }
-    outcome->timed_out = outcome->timed_out || (end > 0 && !ended);
+    output->timed_out = output->timed_out || (end > 0 && !ended);
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
-    child_wait(pid, &outcome->status);
+    child_wait(pid, &output->status);
 }
 
 /* The time is a timer's: a clock that stands still ends nothing. */
-static void listen_to(pid_t pid, int input, double timeout_seconds, struct outcome *outcome)
+static void listen_to(pid_t pid, int input, double timeout_seconds, struct launch_output *output)
 {
     bool open = true;
     struct watch watch;
@@ -148,8 +143,8 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, struct outco
     while (open) {
         struct pollfd pipe_end = {.fd = input, .events = POLLIN};
 
-        outcome->interrupted = stop_requested();
-        if (outcome->interrupted)
+        output->interrupted = stop_requested();
+        if (output->interrupted)
             break;
         /* First what is there: this process may have been stopped for longer than the timeout, and
          * what was sent meanwhile was in time. */
@@ -157,17 +152,17 @@ static void listen_to(pid_t pid, int input, double timeout_seconds, struct outco
         const bool ended = has_ended(pid);
 
         if (poll(&pipe_end, 1, left > 0 ? SIGNAL_CHECK_MS : 0) > 0)
-            open = take(input, outcome);
+            open = take(input, output);
         else if (ended)
             open = false; /* a process that it left behind holds the pipe */
         else
-            outcome->timed_out = left <= 0;
-        if (outcome->timed_out)
+            output->timed_out = left <= 0;
+        if (output->timed_out)
             break;
     }
     const double grace = watch_seconds(&watch) + 1;
 
-    reap(pid, &watch, open || outcome->too_long ? 0 : fmax(timeout_seconds, grace), outcome);
+    reap(pid, &watch, open || output->too_long ? 0 : fmax(timeout_seconds, grace), output);
     watch_close(&watch);
 }
 
@@ -179,21 +174,21 @@ static void set_status(struct record_cell *cell, enum record_status status, cons
 }
 
 /* Uses the worker's record if it is one, and of the cell that was asked for. */
-static void accept_record(struct outcome *outcome, struct record_cell *cell)
+static void accept_record(struct launch_output *output, struct record_cell *cell)
 {
     struct record_cell sent;
     struct text_error err = {""};
-    char *newline = outcome->length > 0 ? memchr(outcome->text, '\n', outcome->length) : NULL;
+    char *newline = output->length > 0 ? memchr(output->text, '\n', output->length) : NULL;
     char reason[256];
 
-    if (!newline || newline != outcome->text + outcome->length - 1) {
+    if (!newline || newline != output->text + output->length - 1) {
         snprintf(reason, sizeof reason, "the worker sent %zu bytes that are not one line",
-                 outcome->length);
+                 output->length);
         set_status(cell, RECORD_BROKEN, reason);
         return;
     }
     *newline = '\0';
-    if (record_cell_parse(outcome->text, &sent, &err)) {
+    if (record_cell_parse(output->text, &sent, &err)) {
         snprintf(reason, sizeof reason, "the worker's record cannot be used: %.200s", err.text);
         set_status(cell, RECORD_BROKEN, reason);
         return;
@@ -206,51 +201,65 @@ static void accept_record(struct outcome *outcome, struct record_cell *cell)
     *cell = sent;
 }
 
-static void judge(struct outcome *outcome, double timeout_seconds, struct record_cell *cell)
+static void judge(struct launch_output *output, double timeout_seconds, struct record_cell *cell)
 {
     char reason[256];
 
-    if (outcome->timed_out) {
+    if (output->timed_out) {
         snprintf(reason, sizeof reason, "killed after %g s (--timeout)", timeout_seconds);
         set_status(cell, RECORD_TIMEOUT, reason);
-    } else if (outcome->no_memory) {
+    } else if (output->no_memory) {
         set_status(cell, RECORD_BROKEN, "no memory for what the worker sent");
-    } else if (outcome->too_long) {
+    } else if (output->too_long) {
         set_status(cell, RECORD_BROKEN, "the worker sent more than a record can be");
-    } else if (WIFSIGNALED(outcome->status)) {
-        const int number = WTERMSIG(outcome->status);
+    } else if (WIFSIGNALED(output->status)) {
+        const int number = WTERMSIG(output->status);
 
         snprintf(reason, sizeof reason, "the worker died of signal %d (%s)", number,
                  strsignal(number));
         set_status(cell, RECORD_CRASHED, reason);
-    } else if (WEXITSTATUS(outcome->status) != 0) {
+    } else if (WEXITSTATUS(output->status) != 0) {
         snprintf(reason, sizeof reason, "the worker ended with status %d",
-                 WEXITSTATUS(outcome->status));
+                 WEXITSTATUS(output->status));
         set_status(cell, RECORD_CRASHED, reason);
     } else {
-        accept_record(outcome, cell);
+        accept_record(output, cell);
     }
 }
 
-int launch_cell(const struct cell_config *config, double timeout_seconds, struct record_cell *cell)
+int launch_program(const char *program, char *const argument[], bool quiet, double timeout_seconds,
+                   struct launch_output *output)
 {
-    struct outcome outcome = {0};
     int input = -1;
+
+    *output = (struct launch_output){.text = NULL};
+
+    const pid_t pid = start(program, argument, quiet, &input);
+
+    if (pid < 0)
+        return -1;
+    listen_to(pid, input, timeout_seconds, output);
+    close(input);
+    return 0;
+}
+
+int launch_cell(const char *program, const struct cell_config *config, double timeout_seconds,
+                struct record_cell *cell)
+{
+    struct command_line line = {.program = "lockstep", .command = "cell"};
+    struct launch_output output;
     char reason[256];
 
     cell_identify(config, cell);
-
-    const pid_t pid = start(config, &input);
-
-    if (pid < 0) {
+    write_command(config, &line);
+    if (launch_program(program ? program : "/proc/self/exe", line.argument, false, timeout_seconds,
+                       &output) != 0) {
         snprintf(reason, sizeof reason, "no worker could be started: %s", strerror(errno));
         set_status(cell, RECORD_BROKEN, reason);
         return 0;
     }
-    listen_to(pid, input, timeout_seconds, &outcome);
-    close(input);
-    if (!outcome.interrupted)
-        judge(&outcome, timeout_seconds, cell);
-    free(outcome.text);
-    return outcome.interrupted ? 1 : 0;
+    if (!output.interrupted)
+        judge(&output, timeout_seconds, cell);
+    free(output.text);
+    return output.interrupted ? 1 : 0;
 }

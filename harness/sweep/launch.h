@@ -1,12 +1,28 @@
-/* sweep/launch.h: a cell in a process of its own that reports by pipe and dies with this one. */
+/* sweep/launch.h: a process of its own that reports by pipe and dies with this one; and a cell in
+ * such a process. */
 #ifndef HARNESS_LAUNCH_H
 #define HARNESS_LAUNCH_H
 
 #include "record/cell.h"
 
-/* Runs one cell and fills its record in any case: what the worker sent, or how it ended.
- * 0; 1 when a stop was requested first (the worker was killed, there is no record). Frees nothing.
- */
-int launch_cell(const struct cell_config *config, double timeout_seconds, struct record_cell *cell);
+/* What came out of a process. */
+struct launch_output {
+    char *text; /* its standard output, with a 0 behind it; NULL: nothing. Caller frees */
+    size_t length, capacity;
+    bool timed_out, interrupted, too_long, no_memory;
+    int status; /* of waitpid; of an interrupted one it means nothing */
+};
+
+/* Executes program with these arguments and waits for its end, at most so long and until a stop is
+ * requested; then it is killed with all that it started. quiet: its standard error is dropped. 127
+ * is the exit status where there was nothing to execute. 0, or -1 and errno: none was started. */
+int launch_program(const char *program, char *const argument[], bool quiet, double timeout_seconds,
+                   struct launch_output *output);
+
+/* Runs one cell by `PROGRAM cell`, NULL: by this program, and fills its record in any case: what
+ * the worker sent, or how it ended. 0; 1 when a stop was requested first (the worker was killed,
+ * there is no record). Frees nothing. */
+int launch_cell(const char *program, const struct cell_config *config, double timeout_seconds,
+                struct record_cell *cell);
 
 #endif

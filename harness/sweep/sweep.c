@@ -237,7 +237,7 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     int saved;
 
     progress_begin(progress, &sweep->cell[i]);
-    if (launch_cell(&sweep->cell[i], sweep->options.timeout, &cell))
+    if (launch_cell(NULL, &sweep->cell[i], sweep->options.timeout, &cell))
         return EXIT_INTERRUPTED;
     cell.sitting = sweep->sitting;
     saved = output_append(&sweep->output, record_cell_text(&cell), &err);
