@@ -143,6 +143,10 @@ int compare_common(const struct compare *compare, double *ratio, double *half);
 /* 0 or one of COMPARE_EXIT; what is asked for by --exact comes first, as it needs no times. */
 int compare_exit(const struct compare *compare);
 
+/* A paragraph in lines of at most 80 columns: all but the first are indented so. */
+void compare_say(FILE *stream, size_t indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Each: 0, or -1 when memory is short. */
 int compare_text(FILE *stream, const struct compare *compare);
 int compare_markdown(FILE *stream, const struct compare *compare);

@@ -1,5 +1,5 @@
 /* compare/main.c: `lockstep compare`: options, reading, and the order of things. */
-#include "compare/compare.h"
+#include "compare/pairs.h"
 
 #include "command/command.h"
 #include "record/input.h"
@@ -8,7 +8,7 @@
 
 static const char NAME[] = "lockstep compare";
 
-enum { KEY_DIRTY = 256 };
+enum { KEY_DIRTY = 256, KEY_PAIRS };
 
 struct arguments {
     struct compare *compare;
@@ -23,15 +23,40 @@ static const struct {
 
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
+/* Those of pairs are here to be explained, and refused without --ab (pairs_options.c reads them).
+ */
 static const struct argp_option option_table[] = {
+    {"ab", KEY_PAIRS, "OLD NEW", 0,
+     "Measure two builds of lockstep in interleaved pairs, on the cells that options of `lockstep "
+     "sweep` say",
+     0},
+    {"a", KEY_PAIRS, "'OPTIONS'", 0, "With --b: compare two sets of options of this build so", 0},
+    {"b", KEY_PAIRS, "'OPTIONS'", 0, "The other set: NEW", 0},
+    {"pairs", KEY_PAIRS, "N", 0, "Pairs of each cell (default 12, or what so many cells take)", 0},
+    {"out", KEY_PAIRS, "FILE", 0, "Keep all pairs and verdicts, as JSON Lines", 0},
+    {"strict", KEY_PAIRS, NULL, 0, "Exit with 4 if something is INCONCLUSIVE (default if CI=true)",
+     0},
+    {"no-strict", KEY_PAIRS, NULL, 0, "Exit with 0 then", 0},
     {"exact", 'e', NULL, 0, "Exit with 1 if an exact number changed", 0},
     {"allow-dirty", KEY_DIRTY, NULL, 0, "Take records of programs built from changed trees", 0},
     {"format", 'f', "text|json|md", 0, "What to print (default text)", 0},
     {0}};
 
 static const char documentation[] =
-    "Compares two record files of `lockstep sweep`, cell by cell: B against A."
-    "\vTwo files are two sittings, which differ for reasons of the machine, too: this is evidence "
+    "Compares two builds, measured in pairs (--ab), or two record files of `lockstep sweep`: cell "
+    "by cell, B against A."
+    "\v--ab OLD NEW, with options of `lockstep sweep`, is evidence of class I: launches of both "
+    "alternate, in an order that is drawn for each pair. A cell, or all together, is REGRESSED if "
+    "an exact signed rank test shows that NEW is more than 1 % slower (0.04 for the cells, by "
+    "Holm, "
+    "and 0.01 for all together), by 2 % or more; IMPROVED, likewise; EQUIVALENT if the "
+    "simultaneous "
+    "interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that is not verified is "
+    "INVALID. Exit status: 0 nothing regressed; 1 REGRESSED; 2 misuse, or a program that is no "
+    "such "
+    "build; 3 something is INVALID; 4 with --strict: something is INCONCLUSIVE; 130 "
+    "interrupted.\n\n"
+    "Two files are two sittings, which differ for reasons of the machine, too: this is evidence "
     "of "
     "class III. It is never a pass and never a gate. A cell is SUSPECT if its launches differ by "
     "an exact rank sum test, adjusted by Holm over all cells, at p <= 0.05, and by more than 5 %; "
@@ -45,7 +70,8 @@ static const char documentation[] =
     "environment, driver or start of the machine is said.\n\n"
     "Bytes moved, peak memory, work, shards and parameters have to be the same on any machine: "
     "each that is not is CHANGED.\n\n"
-    "Exit status: 0 all cells in both files were compared, SUSPECT ones included; 1 with --exact: "
+    "Exit status of two files: 0 all cells in both files were compared, SUSPECT ones included; 1 "
+    "with --exact: "
     "an exact number CHANGED, whatever the times say; 2 misuse, unreadable or torn input, or no "
     "cell is in both files; 3 "
     "something is INVALID.";
@@ -68,6 +94,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_DIRTY:
         compare->allow_dirty = true;
         return 0;
+    case KEY_PAIRS:
+        return command_bad_option(state, "--pairs, --out, --strict and --no-strict are of --ab OLD "
+                                         "NEW, or of --a and --b");
     case 'f':
         return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
     case ARGP_KEY_ARG:
@@ -125,8 +154,11 @@ int compare_main(int argc, char **argv)
 {
     static const struct argp parser = {.options = option_table,
                                        .parser = parse_option,
-                                       .args_doc = "A.jsonl B.jsonl",
+                                       .args_doc = "A.jsonl B.jsonl\n--ab OLD NEW",
                                        .doc = documentation};
+    if (pairs_wanted(argc, argv))
+        return pairs_main(argc, argv);
+
     struct compare *compare = calloc(1, sizeof *compare);
     struct arguments arguments = {.compare = compare};
     int status = 0;

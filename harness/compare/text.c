@@ -12,11 +12,7 @@
 
 enum { COLUMNS = 80 };
 
-/* A paragraph: its lines but the first are indented so. */
-static void say(FILE *stream, size_t indent, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void say(FILE *stream, size_t indent, const char *format, ...)
+void compare_say(FILE *stream, size_t indent, const char *format, ...)
 {
     char text[2 * COMPARE_TEXT + 1024];
     va_list args;
@@ -30,7 +26,7 @@ static void say(FILE *stream, size_t indent, const char *format, ...)
 static void say_notes(FILE *stream, const char *before, const struct compare_notes *notes)
 {
     for (size_t i = 0; i < notes->n; ++i)
-        say(stream, 2, "%s%s", before, notes->text[i]);
+        compare_say(stream, 2, "%s%s", before, notes->text[i]);
 }
 
 static void say_files(FILE *stream, const struct compare *compare)
@@ -38,9 +34,9 @@ static void say_files(FILE *stream, const struct compare *compare)
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const struct record_run *run = &compare->file[side].run;
 
-        say(stream, 2, "%s: %s: run %s of %s, commit %.12s, %d launches",
-            side == COMPARE_A ? "A" : "B", compare->path[side], run->run_id, run->created_utc,
-            run->git_sha, run->launches);
+        compare_say(stream, 2, "%s: %s: run %s of %s, commit %.12s, %d launches",
+                    side == COMPARE_A ? "A" : "B", compare->path[side], run->run_id,
+                    run->created_utc, run->git_sha, run->launches);
     }
 }
 
@@ -53,9 +49,9 @@ static void say_numbers(FILE *stream, const struct compare_cell *cell)
     compare_ratio_words(&cell->floor, ratio);
     if (cell->rule == COMPARE_LEAST)
         snprintf(few, sizeof few, " (few: the minimum of %zu steps)", cell->steps);
-    say(stream, 4, "  B/A %s, p %.2g; floor %s -> %s%s; cost %.3f", ratio, cell->adjusted,
-        units_time(cell->floor.ns[COMPARE_A], a), units_time(cell->floor.ns[COMPARE_B], b), few,
-        cell->cost.ratio);
+    compare_say(stream, 4, "  B/A %s, p %.2g; floor %s -> %s%s; cost %.3f", ratio, cell->adjusted,
+                units_time(cell->floor.ns[COMPARE_A], a), units_time(cell->floor.ns[COMPARE_B], b),
+                few, cell->cost.ratio);
 }
 
 /* Of a comparison that is INVALID as a whole, the reasons stand above, and no cell has another. */
@@ -66,9 +62,9 @@ static void say_cell(FILE *stream, const struct compare *compare, const struct c
     if (compare->invalid.n > 0 && cell->verdict == COMPARE_INVALID)
         return;
     compare_cell_words(cell->key, name);
-    say(stream, 4, "%-11s  %s", compare_verdict_words[cell->verdict], name);
+    compare_say(stream, 4, "%-11s  %s", compare_verdict_words[cell->verdict], name);
     if (cell->verdict == COMPARE_INVALID)
-        say(stream, 4, "  %s", cell->reason);
+        compare_say(stream, 4, "  %s", cell->reason);
     say_numbers(stream, cell);
 }
 
@@ -80,9 +76,9 @@ static void say_changes(FILE *stream, const struct compare *compare)
         const struct compare_change *change = &compare->change[i];
 
         compare_cell_words(change->cell->key, name);
-        say(stream, 4, "%-11s  %s", "CHANGED", name);
-        say(stream, 4, "  %s%s: %s -> %s %s", change->metric, change->where,
-            change->value[COMPARE_A], change->value[COMPARE_B], change->unit);
+        compare_say(stream, 4, "%-11s  %s", "CHANGED", name);
+        compare_say(stream, 4, "  %s%s: %s -> %s %s", change->metric, change->where,
+                    change->value[COMPARE_A], change->value[COMPARE_B], change->unit);
     }
 }
 
@@ -92,7 +88,8 @@ static int say_sums(FILE *stream, const struct compare *compare)
     char rule[COMPARE_TEXT];
     double ratio, half;
 
-    say(stream, 2,
+    compare_say(
+        stream, 2,
         "Cells in both files: %zu: %zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu measured in "
         "neither. Only in A: %zu, only in B: %zu. Exact numbers that changed: %zu.",
         compare->n_cells, count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE],
@@ -102,17 +99,18 @@ static int say_sums(FILE *stream, const struct compare *compare)
         return -1;
     if (compare->tested > 0) {
         compare_rule_words(compare, rule);
-        say(stream, 2, "%s", rule);
+        compare_say(stream, 2, "%s", rule);
     }
     if (!isnan(half))
-        say(stream, 2,
+        compare_say(
+            stream, 2,
             "The median of the ratios is %.3f, which the machine alone can do from one sitting to "
             "another. The median half-width of their intervals (%.0f %% or more, of independent "
             "launches) is %.1f %%.",
             ratio, 100 * COMPARE_LEVEL, 100 * half);
     if (count[COMPARE_SUSPECT] > 0)
-        say(stream, 2,
-            "SUSPECT does not fail: measure both again, in turns, before you believe it.");
+        compare_say(stream, 2,
+                    "SUSPECT does not fail: measure both again, in turns, before you believe it.");
     return 0;
 }
 
@@ -122,7 +120,7 @@ int compare_text(FILE *stream, const struct compare *compare)
     say_notes(stream, "Differs: ", &compare->differs);
     say_notes(stream, "Note: ", &compare->remarks);
     say_notes(stream, "INVALID: ", &compare->invalid);
-    say(stream, 2, "%s", compare_class_words);
+    compare_say(stream, 2, "%s", compare_class_words);
     fputc('\n', stream);
     for (size_t c = 0; c < compare->n_cells; ++c)
         say_cell(stream, compare, &compare->cell[c]);

@@ -1,0 +1,370 @@
+/* compare/pairs.c: `lockstep compare --ab`: runs pairs of launches, block after block.
+ *
+ * A block has one pair of every cell, in an order of its own. The first launch of a cell decides
+ * how many steps all others of it have, in both arms. Nothing is dropped and nothing is repeated: a
+ * launch that is not verified makes its cell INVALID. */
+#include "compare/pairs.h"
+
+#include "command/command.h"
+#include "files/stop.h"
+#include "measure/watch.h"
+#include "numbers/rank.h"
+#include "numbers/stats.h"
+#include "record/machine.h"
+#include "sweep/launch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char NAME[] = "lockstep compare";
+
+static int complain(const char *text)
+{
+    command_complain(NAME, "%s", text);
+    return EXIT_MISUSE;
+}
+
+/* Evenly spread bits of a number: by splitmix64. */
+static uint64_t mixed(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static void identify(const struct cell_config *config, char id[17])
+{
+    struct cell_config first = *config;
+    struct record_cell cell;
+
+    first.launch = 0;
+    cell_identify(&first, &cell);
+    memcpy(id, cell.cell_id, 17);
+}
+
+struct place {
+    char id[17];
+    size_t cell;
+};
+
+static int by_id(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+
+    return strcmp(a->id, b->id);
+}
+
+/* Which cell stands at each place of the plan; those of the first block are numbered as they run.
+ */
+static int number_cells(struct pairs *pairs)
+{
+    const struct cell_config *plan = pairs->arm[PAIRS_OLD].plan;
+    struct place *place = calloc(pairs->cells + 1, sizeof place[0]);
+
+    for (size_t c = 0; place && c < pairs->cells; ++c) {
+        place[c].cell = c;
+        identify(&plan[c], place[c].id);
+    }
+    if (place)
+        qsort(place, pairs->cells, sizeof place[0], by_id);
+    for (size_t i = 0; place && i < pairs->cells * pairs->n; ++i) {
+        struct place wanted;
+
+        identify(&plan[i], wanted.id);
+        pairs->cell[i] =
+            ((struct place *)bsearch(&wanted, place, pairs->cells, sizeof place[0], by_id))->cell;
+    }
+    free(place);
+    return place ? 0 : -1;
+}
+
+static int prepare(struct pairs *pairs)
+{
+    const size_t all = pairs->cells * pairs->n;
+
+    pairs->cell = calloc(all + 1, sizeof pairs->cell[0]);
+    pairs->pair = calloc(all + 1, sizeof pairs->pair[0]);
+    pairs->steps = calloc(pairs->cells + 1, sizeof pairs->steps[0]);
+    pairs->judged = calloc(pairs->cells + 1, sizeof pairs->judged[0]);
+    if (!pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || number_cells(pairs) != 0)
+        return complain("no memory for the pairs");
+    if (machine_instance("", pairs->instance) != 0)
+        return complain("the start of this machine cannot be read");
+    for (int arm = 0; arm < PAIRS_ARMS; ++arm)
+        if (strcmp(pairs->arm[arm].run.source, "simulated") == 0) {
+            complain("INVALID: times of these devices are simulated");
+            return PAIRS_EXIT_INVALID;
+        }
+    return 0;
+}
+
+/* A line of the record, which is freed. */
+static int keep(struct pairs *pairs, char *line, bool last)
+{
+    struct text_error why = {""};
+
+    if (pairs->output.fd < 0) {
+        free(line);
+        return 0;
+    }
+    if ((last ? output_end : output_append)(&pairs->output, line, &why) == 0)
+        return 0;
+    return complain(why.text);
+}
+
+static int open_record(struct pairs *pairs)
+{
+    const char *const path = pairs->arm[PAIRS_OLD].sweep.out;
+    struct text_error why = {""};
+
+    if (path[0] == '\0')
+        return 0;
+    if (output_open(&pairs->output, path, false, &why) != 0 ||
+        output_repair(&pairs->output, &why) != 0)
+        return complain(why.text);
+    return keep(pairs, pairs_begin_line(pairs), false);
+}
+
+static int summarise(const struct record_cell *cell, struct pairs_launch *launch)
+{
+    double *steps = calloc(cell->n_samples + 1, sizeof steps[0]);
+
+    if (!steps)
+        return -1;
+    launch->done = true;
+    launch->status = cell->status;
+    memcpy(launch->reason, cell->reason, sizeof launch->reason);
+    launch->oversubscribed = cell->oversubscribed;
+    launch->floor_ns = launch->cost_ns = NAN;
+    if (cell->status == RECORD_OK) {
+        launch->steps = cell->n_valid;
+        launch->warmup_steps = cell->warmup_steps;
+        launch->rule = compare_floor_rule(cell->n_valid);
+        launch->floor_ns = compare_floor(cell, launch->rule, cell->n_valid, steps);
+        launch->cost_ns = cell->mean_ns;
+    }
+    free(steps);
+    return 0;
+}
+
+/* 0, an exit status after one line, or EXIT_INTERRUPTED. */
+static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_launch *launch)
+{
+    struct cell_config config = pairs->arm[arm].plan[place];
+    size_t *steps = &pairs->steps[pairs->cell[place]];
+    struct record_cell cell;
+
+    if (*steps > 0)
+        config.limits.min_steps = config.limits.max_steps = *steps;
+    if (launch_cell(pairs->arm[arm].program, &config, pairs->arm[arm].sweep.timeout, &cell) != 0)
+        return EXIT_INTERRUPTED;
+
+    const int status = summarise(&cell, launch);
+
+    record_cell_free(&cell);
+    if (*steps == 0)
+        *steps = launch->steps;
+    return status == 0 ? 0 : complain("no memory for the steps of a launch");
+}
+
+static int run_pair(struct pairs *pairs, size_t place)
+{
+    const size_t cell = pairs->cell[place], number = place / pairs->cells;
+    struct pairs_pair *pair = &pairs->pair[cell * pairs->n + number];
+    int status = 0;
+
+    pair->first = (int)(mixed(pairs->seed ^ mixed(place)) & 1);
+    for (int i = 0; i < PAIRS_ARMS && status == 0; ++i) {
+        const int arm = i == 0 ? pair->first : PAIRS_OLD + PAIRS_NEW - pair->first;
+
+        status = run_launch(pairs, place, arm, &pair->launch[arm]);
+    }
+    if (status == 0)
+        status = keep(pairs, pairs_pair_line(pairs, cell, number), false);
+    pairs->done += status == 0;
+    return status;
+}
+
+static int run_pairs(struct pairs *pairs)
+{
+    const size_t all = pairs->cells * pairs->n;
+    struct watch watch;
+    int status = 0;
+
+    watch_start(&watch);
+    for (size_t place = 0; place < all && status == 0; ++place) {
+        status = run_pair(pairs, place);
+        if (status == 0 && (place + 1) % pairs->cells == 0)
+            fprintf(stderr, "%zu of %zu pairs of each of %zu cells, %.0f s\n",
+                    (place + 1) / pairs->cells, pairs->n, pairs->cells, watch_seconds(&watch));
+    }
+    watch_close(&watch);
+    if (status == EXIT_INTERRUPTED)
+        command_complain(NAME, "interrupted: %zu of %zu pairs are done; nothing was judged",
+                         pairs->done, all);
+    return status;
+}
+
+static void check_machine(struct pairs *pairs)
+{
+    char now[DIGEST_HEX];
+
+    if (machine_instance("", now) == 0 && now[0] != '\0' && strcmp(now, pairs->instance) == 0)
+        return;
+    snprintf(pairs->invalid.text[pairs->invalid.n++], sizeof pairs->invalid.text[0], "%s",
+             now[0] == '\0' ? "the start of the machine is unknown"
+                            : "the machine was started again meanwhile");
+}
+
+/* "3 of 12 pairs: new: crashed, the worker ended with status 1" */
+static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_judged *judged)
+{
+    static const char *const arms[PAIRS_ARMS] = {"OLD", "NEW"};
+    const struct pairs_pair *pair = &pairs->pair[cell * pairs->n];
+    size_t bad = 0, crowded = 0, uneven = 0;
+    char first[COMPARE_TEXT - 64] = "";
+
+    for (size_t i = 0; i < pairs->n; ++i) {
+        const struct pairs_launch *launch = pair[i].launch;
+        bool verified = true;
+
+        for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
+            verified = verified && launch[arm].status == RECORD_OK;
+            crowded += launch[arm].oversubscribed;
+            if (launch[arm].status != RECORD_OK && first[0] == '\0')
+                snprintf(first, sizeof first, "%s: %s: %.200s", arms[arm],
+                         record_status_names[launch[arm].status], launch[arm].reason);
+        }
+        bad += !verified;
+        uneven += launch[PAIRS_OLD].steps != launch[PAIRS_NEW].steps;
+    }
+    judged->verdict = PAIRS_INVALID;
+    if (pairs->invalid.n > 0)
+        snprintf(judged->reason, sizeof judged->reason, "%s", pairs->invalid.text[0]);
+    else if (bad > 0)
+        snprintf(judged->reason, sizeof judged->reason, "not verified: %zu of %zu pairs; %s", bad,
+                 pairs->n, first);
+    else if (crowded > 0)
+        snprintf(judged->reason, sizeof judged->reason,
+                 "oversubscribed: more devices than cores, or several slots on one GPU");
+    else if (uneven > 0)
+        snprintf(judged->reason, sizeof judged->reason,
+                 "other steps in both arms: %zu of %zu pairs", uneven, pairs->n);
+    else
+        judged->verdict = PAIRS_INCONCLUSIVE;
+}
+
+/* Ratios of means, of a cell and of all. */
+static void find_costs(struct pairs *pairs, double work[], double cost[])
+{
+    size_t n = 0;
+
+    for (size_t c = 0; c < pairs->cells; ++c) {
+        pairs->judged[c].cost = NAN;
+        for (size_t i = 0; i < pairs->n; ++i) {
+            const struct pairs_launch *launch = pairs->pair[c * pairs->n + i].launch;
+
+            work[i] = launch[PAIRS_NEW].cost_ns / launch[PAIRS_OLD].cost_ns;
+        }
+        if (pairs->judged[c].verdict == PAIRS_INVALID)
+            continue;
+        pairs->judged[c].cost = cost[n++] = stats_median(work, pairs->n);
+    }
+    pairs->all.cost = stats_median(cost, n);
+}
+
+static int judge(struct pairs *pairs)
+{
+    double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
+    double *cost = calloc(pairs->cells + 1, sizeof cost[0]), work[RANK_MOST];
+    int status = -1;
+
+    check_machine(pairs);
+    for (size_t c = 0; c < pairs->cells; ++c)
+        check_pairs(pairs, c, &pairs->judged[c]);
+    for (size_t i = 0; d && i < pairs->cells * pairs->n; ++i)
+        d[i] = log(pairs->pair[i].launch[PAIRS_NEW].floor_ns /
+                   pairs->pair[i].launch[PAIRS_OLD].floor_ns);
+    if (d && cost)
+        status = pairs_judge(d, pairs->cells, pairs->n, pairs->judged, &pairs->all);
+    if (status == 0)
+        find_costs(pairs, work, cost);
+    if (pairs->invalid.n > 0)
+        memcpy(pairs->all.reason, pairs->invalid.text[0], sizeof pairs->all.reason);
+    for (size_t c = 0; c < pairs->cells; ++c)
+        ++pairs->count[pairs->judged[c].verdict];
+    free(d);
+    free(cost);
+    return status == 0 ? 0 : complain("no memory for the comparison");
+}
+
+int pairs_exit(const struct pairs *pairs)
+{
+    if (pairs->count[PAIRS_REGRESSED] > 0 || pairs->all.verdict == PAIRS_REGRESSED)
+        return PAIRS_EXIT_REGRESSED;
+    if (pairs->count[PAIRS_INVALID] > 0 || pairs->all.verdict == PAIRS_INVALID)
+        return PAIRS_EXIT_INVALID;
+    if (pairs->strict &&
+        (pairs->count[PAIRS_INCONCLUSIVE] > 0 || pairs->all.verdict == PAIRS_INCONCLUSIVE))
+        return PAIRS_EXIT_INCONCLUSIVE;
+    return 0;
+}
+
+static int report(struct pairs *pairs)
+{
+    static int (*const forms[PAIRS_FORMS])(FILE *, const struct pairs *) = {pairs_text, pairs_json,
+                                                                            pairs_markdown};
+    int status = judge(pairs);
+
+    for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
+        status = keep(pairs, pairs_verdict_line(pairs, c), false);
+    if (status == 0)
+        status = keep(pairs, pairs_end_line(pairs, false), true);
+    if (status != 0)
+        return status;
+    if (forms[pairs->format](stdout, pairs) != 0)
+        return complain("no memory for the result");
+    return pairs_exit(pairs);
+}
+
+static int run(int argc, char **argv, struct pairs *pairs)
+{
+    int status = pairs_options(argc, argv, pairs);
+
+    stop_watch_signals(); /* before there is a file that would have no end */
+    if (status == 0)
+        status = pairs_ask(pairs);
+    if (status == 0)
+        status = prepare(pairs);
+    if (status == 0)
+        status = open_record(pairs);
+    if (status != 0)
+        return status;
+    status = run_pairs(pairs);
+    if (status == EXIT_INTERRUPTED && keep(pairs, pairs_end_line(pairs, true), true) != 0)
+        return EXIT_MISUSE;
+    return status == 0 ? report(pairs) : status;
+}
+
+int pairs_main(int argc, char **argv)
+{
+    struct pairs *pairs = calloc(1, sizeof *pairs);
+
+    if (!pairs)
+        return complain("no memory");
+    pairs->output.fd = -1;
+
+    const int status = run(argc, argv, pairs);
+
+    output_close(&pairs->output);
+    for (int arm = 0; arm < PAIRS_ARMS; ++arm)
+        free(pairs->arm[arm].plan);
+    free(pairs->cell);
+    free(pairs->pair);
+    free(pairs->steps);
+    free(pairs->judged);
+    free(pairs);
+    return status;
+}

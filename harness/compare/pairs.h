@@ -1,0 +1,126 @@
+/* compare/pairs.h: internal to this room: evidence of class I, two programs in interleaved pairs.
+ *
+ * A pair is two launches of one cell next to each other, one of each arm. Which of them is first is
+ * drawn for every pair: that, and no model of noise, is what makes the tests exact. pairs_options.c
+ * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_judge.c
+ * judges, and pairs_text.c and pairs_record.c write what came of it. */
+#ifndef HARNESS_COMPARE_PAIRS_H
+#define HARNESS_COMPARE_PAIRS_H
+
+#include "compare/compare.h"
+#include "record/output.h"
+#include "sweep/sweep.h"
+
+/* Whether these arguments ask for pairs; then it is the subcommand. As compare_main. */
+bool pairs_wanted(int argc, char **argv);
+int pairs_main(int argc, char **argv);
+
+enum { PAIRS_OLD, PAIRS_NEW, PAIRS_ARMS };
+enum { PAIRS_EXIT_REGRESSED = 1, PAIRS_EXIT_INVALID = 3, PAIRS_EXIT_INCONCLUSIVE = 4 };
+enum { PAIRS_DEFAULT = 12, PAIRS_LEAST = 8, PAIRS_FORMS = 3 };
+
+/* Of the ratio of times NEW / OLD. The .05 of a comparison are shared out: one slow cell of many
+ * does not move all of them, and what moves all of them may show in none. */
+#define PAIRS_ALPHA_ALL   0.01
+#define PAIRS_ALPHA_CELLS 0.04 /* by Holm */
+#define PAIRS_MARGIN      1.01 /* the tests are of a ratio beyond this */
+#define PAIRS_DELTA       1.02 /* what the estimate has to reach besides */
+#define PAIRS_ALIKE       1.03 /* EQUIVALENT: the interval is inside of 1/this .. this */
+#define PAIRS_ASKED       1.05 /* the pairs that this takes are said */
+
+enum pairs_verdict {
+    PAIRS_EQUIVALENT,   /* shown to be alike */
+    PAIRS_IMPROVED,     /* shown to be faster */
+    PAIRS_REGRESSED,    /* shown to be slower */
+    PAIRS_INCONCLUSIVE, /* none of these was shown */
+    PAIRS_INVALID,      /* nothing can be said, and the reason why */
+    PAIRS_VERDICTS
+};
+extern const char *const pairs_verdict_words[PAIRS_VERDICTS];
+
+/* What is said of a cell, or of all together. NaN: unknown. */
+struct pairs_judged {
+    enum pairs_verdict verdict;
+    char reason[COMPARE_TEXT];   /* INVALID: why */
+    double ratio, lo, hi, level; /* NEW / OLD by Hodges and Lehmann; the interval is exact, and no
+                                    number where so few pairs have none of that level */
+    double p_slower, p_faster;   /* one-sided against the margin; of cells adjusted by Holm */
+    double detectable;           /* ratio that as many pairs find in 80 of 100 comparisons */
+    size_t needed;               /* pairs that find PAIRS_ASKED so; 0: no number does */
+    double cost;                 /* ratio of means: beside it, judged by nothing */
+};
+
+/* Fewest pairs that can show anything in one of so many cells. */
+size_t pairs_least(size_t cells);
+/* From d[cell * pairs + pair] = log(new / old) of floors. A cell that is INVALID already stays so,
+ * and counts in Holm's family; one with a d that is not finite becomes so. All: per pair the median
+ * of the cells that are valid. Leaves cost alone. 0, or -1 when memory is short. */
+int pairs_judge(const double d[], size_t cells, size_t pairs, struct pairs_judged cell[],
+                struct pairs_judged *all);
+
+struct pairs_arm {
+    const char *program; /* NULL: this one */
+    const char *options; /* its own, as given; NULL: none */
+    char sha256[DIGEST_HEX], version[160];
+    struct sweep_options sweep;
+    struct record_run run;    /* what this program says of the devices and the machine */
+    struct cell_config *plan; /* a block of all cells per pair */
+};
+
+struct pairs_launch {
+    bool done;
+    enum record_status status;
+    char reason[sizeof((struct record_cell *)0)->reason];
+    size_t steps, warmup_steps;
+    bool oversubscribed;
+    enum compare_floor rule;
+    double floor_ns, cost_ns; /* NaN: not verified */
+};
+
+struct pairs_pair {
+    int first; /* arm */
+    struct pairs_launch launch[PAIRS_ARMS];
+};
+
+struct pairs {
+    struct pairs_arm arm[PAIRS_ARMS];
+    size_t n, cells; /* pairs of each cell; cells */
+    size_t asked;    /* --pairs, 0: not given */
+    uint64_t seed;
+    size_t format; /* of PAIRS_FORMS: text, JSON, Markdown */
+    bool strict;
+    bool same;                 /* both arms are one program in one setting: A/A */
+    size_t *cell;              /* [place in the plan]: its cell; cell c is the one at place c */
+    size_t *steps;             /* [cell]: of every launch but the first; 0: not known yet */
+    struct pairs_pair *pair;   /* [cell * n + number] */
+    size_t done;               /* pairs */
+    char instance[DIGEST_HEX]; /* of the machine, before the first pair */
+    struct output output;      /* the record, with --out */
+    struct pairs_judged *judged, all;
+    struct compare_notes invalid; /* why nothing can be said; then all cells are INVALID */
+    size_t count[PAIRS_VERDICTS]; /* of cells */
+};
+
+/* Fills both arms up to their plans, and what the options say. 0, or EXIT_MISUSE after one line. */
+int pairs_options(int argc, char **argv, struct pairs *pairs);
+/* Whether both programs can be what is measured: sha256, version, same. 0, an exit status after one
+ * line, or EXIT_INTERRUPTED. */
+int pairs_ask(struct pairs *pairs);
+/* 0 or one of PAIRS_EXIT. */
+int pairs_exit(const struct pairs *pairs);
+/* The cell's name, "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads", of an arm. */
+void pairs_cell_words(const struct pairs *pairs, size_t cell, int arm, char text[COMPARE_TEXT]);
+
+/* Lines of the record, NULL: memory is short. Caller frees. */
+char *pairs_begin_line(const struct pairs *pairs);
+char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number);
+/* cell: its number, or that of all cells for what is said of all together. */
+char *pairs_verdict_line(const struct pairs *pairs, size_t cell);
+char *pairs_end_line(const struct pairs *pairs, bool interrupted);
+
+/* Each: 0, or -1 when memory is short. */
+int pairs_text(FILE *stream, const struct pairs *pairs);
+int pairs_json(FILE *stream, const struct pairs *pairs);
+int pairs_markdown(FILE *stream, const struct pairs *pairs);
+
+#endif

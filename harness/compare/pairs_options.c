@@ -1,0 +1,298 @@
+/* compare/pairs_options.c: what is to be run in pairs: the options of pairs, and those of a sweep,
+ * which both arms get.
+ *
+ * An arm is a program and options: both arms have the same options, or the same program. Their
+ * plans have to have the same cells at the same places, but for what the arm's own options say. */
+#include "compare/pairs.h"
+
+#include "command/command.h"
+#include "numbers/rank.h"
+#include "text/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char NAME[] = "lockstep compare";
+
+enum { MORE_ARGUMENTS = 64 };
+
+/* What was taken out of the arguments, and the rest, which is a sweep's. */
+struct taken {
+    const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *pairs, *format;
+    int strict; /* -1: not given */
+    char **rest;
+    int n;
+};
+
+static const struct own {
+    const char *name;
+    int values;
+    const char *shown;
+} own_options[] = {{"--ab", 2, "--ab OLD NEW"},        {"--a", 1, "--a 'OPTIONS'"},
+                   {"--b", 1, "--b 'OPTIONS'"},        {"--pairs", 1, "--pairs N"},
+                   {"--format", 1, "--format FORMAT"}, {"--strict", 0, "--strict"},
+                   {"--no-strict", 0, "--no-strict"}};
+
+enum { AB, A, B, PAIRS, FORMAT, STRICT, NO_STRICT, OWN };
+
+static bool begins(const char *argument, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(argument, name, length) == 0 &&
+           (argument[length] == '\0' || argument[length] == '=');
+}
+
+bool pairs_wanted(int argc, char **argv)
+{
+    bool wanted = false;
+
+    for (int i = 1; i < argc; ++i)
+        wanted =
+            wanted || begins(argv[i], "--ab") || begins(argv[i], "--a") || begins(argv[i], "--b");
+    for (int i = 1; i < argc; ++i)
+        wanted = wanted && strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0 &&
+                 strcmp(argv[i], "--usage") != 0;
+    return wanted;
+}
+
+static int misuse(const char *format, const char *value)
+{
+    char text[400];
+
+    snprintf(text, sizeof text, format, value);
+    command_complain(NAME, "%s", text);
+    return command_misuse(NAME);
+}
+
+static int store(struct taken *taken, int own, const char *const value[])
+{
+    const char **const place[OWN] = {[AB] = &taken->program[PAIRS_OLD],
+                                     [A] = &taken->options[PAIRS_OLD],
+                                     [B] = &taken->options[PAIRS_NEW],
+                                     [PAIRS] = &taken->pairs,
+                                     [FORMAT] = &taken->format};
+
+    if (place[own] ? *place[own] != NULL : taken->strict >= 0)
+        return misuse(place[own] ? "%s is given twice" : "--strict or --no-strict is given twice",
+                      own_options[own].name);
+    if (!place[own]) {
+        taken->strict = own == STRICT;
+        return 0;
+    }
+    *place[own] = value[0];
+    if (own == AB)
+        taken->program[PAIRS_NEW] = value[1];
+    return 0;
+}
+
+/* Takes the option at argument i, if it is one of pairs, and moves i to its last value. */
+static int take(int argc, char **argv, int *i, struct taken *taken)
+{
+    int own = 0;
+
+    while (own < OWN && !begins(argv[*i], own_options[own].name))
+        ++own;
+    if (own == OWN) {
+        taken->rest[taken->n++] = argv[*i];
+        return 0;
+    }
+    const char *const equals = strchr(argv[*i], '=');
+    const char *value[2] = {equals ? equals + 1 : NULL};
+    const int values = own_options[own].values;
+
+    if (equals && values != 1)
+        return misuse("write it as %s", own_options[own].shown);
+    if (!equals && *i + values >= argc)
+        return misuse("a value is missing: %s", own_options[own].shown);
+    for (int k = 0; !equals && k < values; ++k)
+        value[k] = argv[++*i];
+    return store(taken, own, value);
+}
+
+/* Both programs, or both sets of options. */
+static int check_arms(const struct taken *taken)
+{
+    const bool a = taken->options[PAIRS_OLD] != NULL, b = taken->options[PAIRS_NEW] != NULL;
+
+    if (taken->program[PAIRS_OLD] && (a || b))
+        return misuse("%s compares two programs, --a and --b two sets of options of this one: "
+                      "use one of them",
+                      "--ab");
+    if (!taken->program[PAIRS_OLD] && a != b)
+        return misuse("%s is missing: --a 'OPTIONS' --b 'OPTIONS'", a ? "--b" : "--a");
+    return 0;
+}
+
+static int read_taken(const struct taken *taken, struct pairs *pairs)
+{
+    static const char *const forms[PAIRS_FORMS] = {"text", "json", "md"};
+    const char *const ci = getenv("CI");
+    struct text_error why = {""};
+
+    if (taken->format &&
+        option_name("format", taken->format, forms, PAIRS_FORMS, &pairs->format, &why) != 0)
+        return misuse("--format: %s", why.text);
+    if (taken->pairs && option_size(taken->pairs, 1, RANK_MOST, &pairs->asked, &why) != 0)
+        return misuse("--pairs: %s", why.text);
+    pairs->strict = taken->strict >= 0 ? taken->strict > 0 : ci && strcmp(ci, "true") == 0;
+    for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
+        pairs->arm[arm].program = taken->program[arm];
+        pairs->arm[arm].options = taken->options[arm];
+    }
+    return 0;
+}
+
+/* The arguments of both, and those of the arm, word by word. */
+static int parse_arm(const struct taken *taken, struct pairs_arm *arm)
+{
+    char *words = strdup(arm->options ? arm->options : ""), *rest = words;
+    char **argument = calloc((size_t)taken->n + MORE_ARGUMENTS + 1, sizeof argument[0]);
+    int n = taken->n, status = EXIT_MISUSE;
+    char *word = NULL;
+
+    for (int i = 0; argument && i < n; ++i)
+        argument[i] = taken->rest[i];
+    while (words && argument && (word = strtok_r(NULL, " ", &rest)) &&
+           n < taken->n + MORE_ARGUMENTS)
+        argument[n++] = word;
+    if (!words || !argument)
+        command_complain(NAME, "no memory for the options");
+    else if (word)
+        status = misuse("more than 64 words in '%.100s'", arm->options);
+    else
+        status = sweep_parse(n, argument, &arm->sweep);
+    free(argument);
+    free(words);
+    return status;
+}
+
+static int refuse_sweep(const struct sweep_options *sweep)
+{
+    if (sweep->resume)
+        return misuse("%s is of a sweep: pairs are measured in one sitting", "--resume");
+    if (sweep->plan.launches > 0)
+        return misuse("%s is of a sweep: say --pairs N", "--launches");
+    return 0;
+}
+
+/* As many pairs as were asked for, or as it takes. */
+static int choose_pairs(struct pairs *pairs)
+{
+    const size_t least = pairs_least(pairs->cells);
+
+    pairs->n = pairs->asked > 0 ? pairs->asked : least > PAIRS_DEFAULT ? least : PAIRS_DEFAULT;
+    if (pairs->n >= least)
+        return 0;
+    command_complain(NAME,
+                     "--pairs %zu: to show anything in one of %zu %s it takes at least %zu pairs",
+                     pairs->n, pairs->cells, pairs->cells == 1 ? "cell" : "cells", least);
+    return command_misuse(NAME);
+}
+
+static uint64_t new_seed(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
+}
+
+/* The cells of the arm, and its command, which has the number of pairs as launches. */
+static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
+{
+    struct plan_options *plan = &arm->sweep.plan;
+    struct text_error why = {""};
+    const bool first = arm == &pairs->arm[PAIRS_OLD];
+    int status = 0;
+
+    plan->launches = 1;
+    if (plan_defaults(plan, arm->run.n_slots, &why) != 0) {
+        command_complain(NAME, "%s", why.text);
+        return EXIT_MISUSE;
+    }
+    if (first) {
+        pairs->cells = plan_block(plan);
+        status = choose_pairs(pairs);
+        pairs->seed = plan->has_seed ? plan->seed : new_seed();
+    }
+    plan->launches = pairs->n;
+    plan->seed = pairs->seed;
+    if (status == 0 && (plan_defaults(plan, arm->run.n_slots, &why) != 0 ||
+                        plan_command(plan, arm->run.command, sizeof arm->run.command, &why) != 0)) {
+        command_complain(NAME, "%s", why.text);
+        status = EXIT_MISUSE;
+    }
+    if (status != 0)
+        return status;
+    arm->plan = plan_make(plan, arm->run.communicator, pairs->arm[PAIRS_OLD].run.run_id);
+    if (arm->plan)
+        return 0;
+    command_complain(NAME, "no memory for the plan");
+    return EXIT_MISUSE;
+}
+
+/* A ratio of times says something only of the same work. */
+static int check_plans(const struct pairs *pairs)
+{
+    const struct pairs_arm *a = &pairs->arm[PAIRS_OLD], *b = &pairs->arm[PAIRS_NEW];
+    const size_t cells = plan_block(&b->sweep.plan);
+
+    if (cells != pairs->cells) {
+        command_complain(NAME, "--a has %zu cells and --b %zu: both need the same ones",
+                         pairs->cells, cells);
+        return EXIT_MISUSE;
+    }
+    for (size_t i = 0; i < cells * pairs->n; ++i)
+        if (strcmp(a->plan[i].workload.name, b->plan[i].workload.name) != 0 ||
+            a->plan[i].rows != b->plan[i].rows) {
+            command_complain(NAME,
+                             "--a has %s with %zu rows where --b has %s with %zu: both need the "
+                             "same workloads and batches",
+                             a->plan[i].workload.name, a->plan[i].rows, b->plan[i].workload.name,
+                             b->plan[i].rows);
+            return EXIT_MISUSE;
+        }
+    return 0;
+}
+
+static int make_plans(const struct taken *taken, struct pairs *pairs)
+{
+    int status = 0;
+
+    for (int i = 0; i < PAIRS_ARMS && status == 0; ++i) {
+        struct pairs_arm *arm = &pairs->arm[i];
+
+        status = parse_arm(taken, arm);
+        if (status == 0)
+            status = refuse_sweep(&arm->sweep);
+        if (status == 0)
+            status = sweep_devices(NAME, &arm->sweep, &arm->run);
+        if (status == 0)
+            status = plan_arm(pairs, arm);
+    }
+    return status == 0 ? check_plans(pairs) : status;
+}
+
+int pairs_options(int argc, char **argv, struct pairs *pairs)
+{
+    struct taken taken = {.strict = -1, .rest = calloc((size_t)argc + 1, sizeof taken.rest[0])};
+    int status = 0;
+
+    if (!taken.rest) {
+        command_complain(NAME, "no memory for the options");
+        return EXIT_MISUSE;
+    }
+    taken.rest[taken.n++] = argv[0];
+    for (int i = 1; i < argc && status == 0; ++i)
+        status = take(argc, argv, &i, &taken);
+    if (status == 0)
+        status = check_arms(&taken);
+    if (status == 0)
+        status = read_taken(&taken, pairs);
+    if (status == 0)
+        status = make_plans(&taken, pairs);
+    free(taken.rest);
+    return status;
+}

@@ -1,0 +1,251 @@
+/* compare/pairs_text.c: what came of the pairs, for people: what all cells together show, then
+ * cells from the slowest on, then what could not have been found. */
+#include "compare/pairs.h"
+
+#include "files/text_out.h"
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SHOWN = 50, NUMBERS = 160 };
+
+static const char class_words[] =
+    "Evidence class I, interleaved pairs: two launches next to each other, their order drawn.";
+
+void pairs_cell_words(const struct pairs *pairs, size_t cell, int arm, char text[COMPARE_TEXT])
+{
+    struct record_cell planned;
+
+    cell_identify(&pairs->arm[arm].plan[cell], &planned);
+    compare_cell_words(&planned.key, text);
+}
+
+static const char *program_of(const struct pairs *pairs, int arm)
+{
+    return pairs->arm[arm].program ? pairs->arm[arm].program : "this program";
+}
+
+static const char *same_words(const struct pairs *pairs)
+{
+    return pairs->same ? "A/A " : "";
+}
+
+/* "1.050 [1.041, 1.060], p 0.0024": of the side that it lies on. */
+static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
+{
+    const double p = fmin(judged->p_slower, judged->p_faster);
+    int used = snprintf(text, NUMBERS, "%.3f", judged->ratio);
+
+    used += isnan(judged->lo) ? snprintf(text + used, NUMBERS - (size_t)used, " [no interval]")
+                              : snprintf(text + used, NUMBERS - (size_t)used, " [%.3f, %.3f]",
+                                         judged->lo, judged->hi);
+    snprintf(text + used, NUMBERS - (size_t)used, ", p %.2g", p);
+}
+
+/* "2.1 %", and what it takes. */
+static void power_words(const struct pairs_judged *judged, char text[NUMBERS])
+{
+    if (judged->needed > 0)
+        snprintf(text, NUMBERS, "finds %.1f %%; %.0f %% takes %zu pairs",
+                 100 * (judged->detectable - 1), 100 * (PAIRS_ASKED - 1), judged->needed);
+    else
+        snprintf(text, NUMBERS, "finds %.1f %%", 100 * (judged->detectable - 1));
+}
+
+static void global_words(const struct pairs *pairs, char text[COMPARE_TEXT])
+{
+    static const char *const said[PAIRS_VERDICTS] = {
+        [PAIRS_EQUIVALENT] = "they take the same time within 3 %",
+        [PAIRS_IMPROVED] = "they are faster",
+        [PAIRS_REGRESSED] = "they are slower",
+        [PAIRS_INCONCLUSIVE] = "a difference is not shown, and neither is that there is none",
+        [PAIRS_INVALID] = "nothing can be said"};
+    const struct pairs_judged *all = &pairs->all;
+    char numbers[NUMBERS];
+
+    if (all->verdict == PAIRS_INVALID) {
+        snprintf(text, COMPARE_TEXT, "%s%s: %.200s", same_words(pairs),
+                 pairs_verdict_words[all->verdict], all->reason);
+        return;
+    }
+    number_words(all, numbers);
+    snprintf(text, COMPARE_TEXT, "%s%s, all cells together: %s. NEW/OLD %s; cost %.3f",
+             same_words(pairs), pairs_verdict_words[all->verdict], said[all->verdict], numbers,
+             all->cost);
+}
+
+struct sorted {
+    const struct pairs_judged *judged;
+    size_t cell;
+};
+
+/* From the slowest on; those without a ratio last. */
+static int by_ratio(const void *left, const void *right)
+{
+    const struct sorted *a = left, *b = right;
+    const double x = a->judged->ratio, y = b->judged->ratio;
+
+    if (isnan(x) || isnan(y))
+        return (isnan(x) != 0) - (isnan(y) != 0);
+    return (x < y) - (x > y);
+}
+
+/* NULL: memory is short. Caller frees. */
+static struct sorted *sort_cells(const struct pairs *pairs)
+{
+    struct sorted *sorted = calloc(pairs->cells + 1, sizeof sorted[0]);
+
+    for (size_t c = 0; sorted && c < pairs->cells; ++c)
+        sorted[c] = (struct sorted){&pairs->judged[c], c};
+    if (sorted)
+        qsort(sorted, pairs->cells, sizeof sorted[0], by_ratio);
+    return sorted;
+}
+
+static void say_cell(FILE *stream, const struct pairs *pairs, const struct sorted *at)
+{
+    const struct pairs_judged *judged = at->judged;
+    const struct pairs_launch *launch = pairs->pair[at->cell * pairs->n].launch;
+    char name[PAIRS_ARMS][COMPARE_TEXT], numbers[NUMBERS], power[NUMBERS], verdict[32],
+        few[64] = "";
+
+    for (int arm = 0; arm < PAIRS_ARMS; ++arm)
+        pairs_cell_words(pairs, at->cell, arm, name[arm]);
+    snprintf(verdict, sizeof verdict, "%s%s", same_words(pairs),
+             pairs_verdict_words[judged->verdict]);
+    compare_say(stream, 4, "%-12s  %s", verdict, name[PAIRS_OLD]);
+    if (pairs->arm[PAIRS_NEW].options)
+        compare_say(stream, 4, "  against %s", name[PAIRS_NEW]);
+    if (judged->verdict == PAIRS_INVALID) {
+        compare_say(stream, 4, "  %s", judged->reason);
+        return;
+    }
+    number_words(judged, numbers);
+    power_words(judged, power);
+    if (launch[PAIRS_OLD].rule == COMPARE_LEAST)
+        snprintf(few, sizeof few, " (few: the minimum of %zu steps)", launch[PAIRS_OLD].steps);
+    compare_say(stream, 4, "  NEW/OLD %s; cost %.3f; %s%s", numbers, judged->cost, power, few);
+}
+
+static void say_arms(FILE *stream, const struct pairs *pairs)
+{
+    static const char *const arms[PAIRS_ARMS] = {"OLD", "NEW"};
+
+    for (int i = 0; i < PAIRS_ARMS; ++i) {
+        const struct pairs_arm *arm = &pairs->arm[i];
+
+        compare_say(stream, 2, "  %s: %s%s%s: %s, SHA-256 %.12s", arms[i], program_of(pairs, i),
+                    arm->options ? " " : "", arm->options ? arm->options : "", arm->version,
+                    arm->sha256);
+    }
+    if (pairs->same)
+        compare_say(stream, 2,
+                    "  A/A: both are the same program with the same options: what is found here is "
+                    "the comparison's own error.");
+}
+
+/* The median over cells of what could be found; valid ones only. */
+static void say_power(FILE *stream, const struct pairs *pairs, double work[])
+{
+    size_t n = 0;
+
+    for (size_t c = 0; c < pairs->cells; ++c)
+        if (pairs->judged[c].verdict != PAIRS_INVALID)
+            work[n++] = pairs->judged[c].detectable;
+    if (n == 0)
+        return;
+    compare_say(stream, 2,
+                "In 80 of 100 comparisons, %zu pairs find a change of %.1f %% in a cell (the "
+                "median of the cells), and of %.1f %% in all cells together.",
+                pairs->n, 100 * (stats_median(work, n) - 1), 100 * (pairs->all.detectable - 1));
+}
+
+static void say_sums(FILE *stream, const struct pairs *pairs)
+{
+    const size_t *count = pairs->count;
+
+    compare_say(stream, 2,
+                "Cells: %zu: %zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu "
+                "INVALID. Pairs of each: %zu.",
+                pairs->cells, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
+                count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID], pairs->n);
+    compare_say(stream, 2,
+                "REGRESSED: shown to be more than %.0f %% slower (exact signed rank, %g shared by "
+                "cells after Holm, %g for all together) and by %.0f %% or more. EQUIVALENT: the "
+                "simultaneous interval lies within %.0f %%. p: against the margin, of the side "
+                "that is nearer. Cost: ratio of mean steps, judged by nothing.",
+                100 * (PAIRS_MARGIN - 1), PAIRS_ALPHA_CELLS, PAIRS_ALPHA_ALL,
+                100 * (PAIRS_DELTA - 1), 100 * (PAIRS_ALIKE - 1));
+    if (count[PAIRS_INCONCLUSIVE] > 0)
+        compare_say(stream, 2,
+                    "INCONCLUSIVE: a change is not shown. That is no evidence that there is none.");
+}
+
+int pairs_text(FILE *stream, const struct pairs *pairs)
+{
+    struct sorted *sorted = sort_cells(pairs);
+    double *work = calloc(pairs->cells + 1, sizeof work[0]);
+    char global[COMPARE_TEXT];
+    const bool room = sorted && work;
+
+    if (room) {
+        global_words(pairs, global);
+        compare_say(stream, 2, "%s", global);
+        say_arms(stream, pairs);
+        compare_say(stream, 2, "%s", class_words);
+        fputc('\n', stream);
+        for (size_t c = 0; c < pairs->cells; ++c)
+            say_cell(stream, pairs, &sorted[c]);
+        fputc('\n', stream);
+        say_power(stream, pairs, work);
+        say_sums(stream, pairs);
+    }
+    free(sorted);
+    free(work);
+    return room ? 0 : -1;
+}
+
+static void cell_row(struct text_out *out, const struct pairs *pairs, const struct sorted *at)
+{
+    const struct pairs_judged *judged = at->judged;
+    char name[COMPARE_TEXT], ratio[NUMBERS] = "", power[NUMBERS] = "", cost[32] = "";
+
+    pairs_cell_words(pairs, at->cell, PAIRS_NEW, name);
+    if (judged->verdict != PAIRS_INVALID) {
+        number_words(judged, ratio);
+        power_words(judged, power);
+        snprintf(cost, sizeof cost, "%.3f", judged->cost);
+    }
+    text_print(out, "| %s%s | %s | %s | %s | %s |\n", same_words(pairs),
+               pairs_verdict_words[judged->verdict], name, ratio, cost,
+               judged->verdict == PAIRS_INVALID ? judged->reason : power);
+}
+
+int pairs_markdown(FILE *stream, const struct pairs *pairs)
+{
+    struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
+    struct sorted *sorted = sort_cells(pairs);
+    const size_t *count = pairs->count;
+    char global[COMPARE_TEXT];
+
+    if (!sorted)
+        return -1;
+    global_words(pairs, global);
+    text_print(&out, "### %s\n\n", global);
+    text_print(&out,
+               "* %s\n* OLD: %s, %s; NEW: %s, %s\n* Cells: %zu REGRESSED, %zu INCONCLUSIVE, %zu "
+               "EQUIVALENT, %zu IMPROVED, %zu INVALID; pairs of each: %zu\n\n",
+               class_words, program_of(pairs, PAIRS_OLD), pairs->arm[PAIRS_OLD].version,
+               program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, count[PAIRS_REGRESSED],
+               count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED],
+               count[PAIRS_INVALID], pairs->n);
+    text_print(&out, "| verdict | cell | NEW/OLD | cost | can find, or why not |\n"
+                     "|---|---|--:|--:|---|\n");
+    for (size_t c = 0; c < pairs->cells && c < SHOWN; ++c)
+        cell_row(&out, pairs, &sorted[c]);
+    if (pairs->cells > SHOWN)
+        text_print(&out, "\n%zu more are not shown.\n", pairs->cells - SHOWN);
+    free(sorted);
+    return 0;
+}

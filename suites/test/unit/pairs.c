@@ -1,0 +1,218 @@
+/* pairs.c: tests of what is concluded from pairs: differences that are made up, so that the truth
+ * is known. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "compare/pairs.h"
+
+enum { CELLS = 12, PAIRS = 12, SEEDS = 100 };
+
+/* A fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear congruence. */
+static double next_uniform(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+/* By Box and Muller. */
+static double next_normal(uint64_t *state)
+{
+    const double radius = sqrt(-2 * log(1 - next_uniform(state)));
+
+    return radius * cos(6.283185307179586 * next_uniform(state));
+}
+
+/* Cells whose NEW takes `ratio` times as long, with noise of a pair of so much. */
+static void make(uint64_t seed, double ratio, double noise, double d[CELLS * PAIRS])
+{
+    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+
+    for (int i = 0; i < CELLS * PAIRS; ++i)
+        d[i] = log(ratio) + noise * next_normal(&state);
+}
+
+static void judge(const double d[], struct pairs_judged cell[CELLS], struct pairs_judged *all)
+{
+    memset(cell, 0, CELLS * sizeof cell[0]);
+    cr_assert_eq(pairs_judge(d, CELLS, PAIRS, cell, all), 0);
+}
+
+static size_t count(const struct pairs_judged cell[CELLS], enum pairs_verdict verdict)
+{
+    size_t n = 0;
+
+    for (int c = 0; c < CELLS; ++c)
+        n += cell[c].verdict == verdict;
+    return n;
+}
+
+Test(pairs, a_slowdown_is_found)
+{
+    double d[CELLS * PAIRS];
+    struct pairs_judged cell[CELLS], all;
+    size_t cells = 0, global = 0, near = 0;
+
+    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
+        make(seed, 1.05, 0.02, d);
+        judge(d, cell, &all);
+        cells += count(cell, PAIRS_REGRESSED);
+        global += all.verdict == PAIRS_REGRESSED;
+        near += all.ratio > 1.04 && all.ratio < 1.06 && all.lo < 1.05 && all.hi > 1.05;
+        cr_expect_eq(count(cell, PAIRS_IMPROVED) + count(cell, PAIRS_EQUIVALENT), 0);
+    }
+    cr_expect_geq(cells, 85 * SEEDS * CELLS / 100, "%zu cells", cells);
+    cr_expect_eq(global, SEEDS, "%zu comparisons", global);
+    cr_expect_geq(near, 95, "%zu estimates", near);
+}
+
+/* And the other way round it is found to be faster. */
+Test(pairs, a_speedup_is_found)
+{
+    double d[CELLS * PAIRS];
+    struct pairs_judged cell[CELLS], all;
+    size_t cells = 0;
+
+    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
+        make(seed, 1 / 1.05, 0.02, d);
+        judge(d, cell, &all);
+        cells += count(cell, PAIRS_IMPROVED);
+        cr_expect_eq(all.verdict, PAIRS_IMPROVED);
+        cr_expect_eq(count(cell, PAIRS_REGRESSED), 0);
+    }
+    cr_expect_geq(cells, 85 * SEEDS * CELLS / 100, "%zu cells", cells);
+}
+
+/* No more alarms than the level lets through, however loud the noise is. */
+Test(pairs, equal_programs_alarm_nobody)
+{
+    static const double noises[] = {0.005, 0.02, 0.1};
+    double d[CELLS * PAIRS];
+    struct pairs_judged cell[CELLS], all;
+
+    for (size_t i = 0; i < sizeof noises / sizeof noises[0]; ++i) {
+        size_t alarms = 0;
+
+        for (uint64_t seed = 0; seed < SEEDS; ++seed) {
+            make(seed, 1, noises[i], d);
+            judge(d, cell, &all);
+            alarms += count(cell, PAIRS_REGRESSED) + count(cell, PAIRS_IMPROVED) > 0 ||
+                      all.verdict == PAIRS_REGRESSED || all.verdict == PAIRS_IMPROVED;
+        }
+        cr_expect_leq(alarms, 5, "%zu of %d at noise %g", alarms, SEEDS, noises[i]);
+    }
+}
+
+/* One cell in which all pairs have that ratio, among others of which they have 1. */
+static enum pairs_verdict verdict_of(double ratio)
+{
+    double d[CELLS * PAIRS] = {0};
+    struct pairs_judged cell[CELLS], all;
+
+    for (int i = 0; i < PAIRS; ++i)
+        d[i] = log(ratio);
+    judge(d, cell, &all);
+    cr_expect_eq(all.verdict, PAIRS_EQUIVALENT, "the others are alike");
+    for (int c = 1; c < CELLS; ++c)
+        cr_expect_eq(cell[c].verdict, PAIRS_EQUIVALENT);
+    cr_expect_float_eq(cell[0].ratio, ratio, 1e-12);
+    return cell[0].verdict;
+}
+
+Test(pairs, margins)
+{
+    cr_expect_eq(verdict_of(1), PAIRS_EQUIVALENT);
+    cr_expect_eq(verdict_of(1.005), PAIRS_EQUIVALENT);
+    cr_expect_eq(verdict_of(1.019), PAIRS_EQUIVALENT, "shown, but less than delta");
+    cr_expect_eq(verdict_of(1.021), PAIRS_REGRESSED);
+    cr_expect_eq(verdict_of(1.5), PAIRS_REGRESSED);
+    cr_expect_eq(verdict_of(1 / 1.019), PAIRS_EQUIVALENT);
+    cr_expect_eq(verdict_of(1 / 1.021), PAIRS_IMPROVED);
+}
+
+/* What is not shown is not called alike, and what could have been found is said. */
+Test(pairs, noise_is_inconclusive)
+{
+    double d[CELLS * PAIRS];
+    struct pairs_judged cell[CELLS], all;
+
+    make(7, 1.05, 0.3, d);
+    judge(d, cell, &all);
+    cr_expect_eq(count(cell, PAIRS_INCONCLUSIVE), CELLS);
+    for (int c = 0; c < CELLS; ++c) {
+        cr_expect_gt(cell[c].detectable, 1.1);
+        cr_expect_gt(cell[c].needed, PAIRS);
+        cr_expect_leq(cell[c].lo, cell[c].ratio);
+        cr_expect_geq(cell[c].hi, cell[c].ratio);
+        cr_expect_float_eq(cell[c].level, 1 - 0.04 / CELLS, 1e-12, "simultaneous");
+    }
+}
+
+/* Nothing hides a cell about which nothing is known, and it makes the others no easier to show. */
+Test(pairs, invalid_stays_invalid)
+{
+    double d[CELLS * PAIRS];
+    struct pairs_judged cell[CELLS] = {{.verdict = PAIRS_INVALID, .reason = "not verified"}}, all;
+    struct pairs_judged whole[CELLS], whole_all;
+
+    make(3, 1.05, 0.02, d);
+    judge(d, whole, &whole_all);
+    d[0] = NAN;
+    d[PAIRS] = INFINITY;
+    cr_assert_eq(pairs_judge(d, CELLS, PAIRS, cell, &all), 0);
+    cr_expect_eq(cell[0].verdict, PAIRS_INVALID);
+    cr_expect_str_eq(cell[0].reason, "not verified");
+    cr_expect_eq(cell[1].verdict, PAIRS_INVALID);
+    cr_expect_str_eq(cell[1].reason, "a time is not a number");
+    cr_expect(isnan(cell[1].ratio) && isnan(cell[1].p_slower));
+    cr_expect_eq(all.verdict, PAIRS_REGRESSED, "of the others");
+    for (int c = 2; c < CELLS; ++c)
+        cr_expect_geq(cell[c].p_slower, whole[c].p_slower);
+    for (int i = 0; i < CELLS * PAIRS; ++i)
+        d[i] = NAN;
+    judge(d, cell, &all);
+    cr_expect_eq(count(cell, PAIRS_INVALID), CELLS);
+    cr_expect_eq(all.verdict, PAIRS_INVALID);
+    cr_expect_str_eq(all.reason, "no cell is valid");
+}
+
+Test(pairs, pairs_that_so_many_cells_take)
+{
+    double d[CELLS * PAIRS];
+    struct pairs_judged cell[CELLS] = {{.reason = ""}}, all;
+
+    cr_expect_eq(pairs_least(1), 8);
+    cr_expect_eq(pairs_least(10), 8);
+    cr_expect_eq(pairs_least(12), 9);
+    cr_expect_eq(pairs_least(42), 11);
+    cr_expect_eq(pairs_least(160), 12);
+    make(1, 2, 0.001, d);
+    cr_assert_eq(pairs_judge(d, CELLS, 8, cell, &all), 0);
+    cr_expect_eq(count(cell, PAIRS_INVALID), CELLS);
+    cr_expect_str_eq(cell[0].reason, "8 pairs; for one of 12 cells it takes 9 to 60");
+    memset(cell, 0, sizeof cell);
+    cr_assert_eq(pairs_judge(d, CELLS, 9, cell, &all), 0);
+    cr_expect_eq(count(cell, PAIRS_REGRESSED), CELLS);
+}
+
+Test(pairs, exit_statuses)
+{
+    struct pairs pairs = {.strict = false, .all = {.verdict = PAIRS_EQUIVALENT}};
+
+    pairs.count[PAIRS_EQUIVALENT] = pairs.count[PAIRS_IMPROVED] = 3;
+    cr_expect_eq(pairs_exit(&pairs), 0);
+    pairs.count[PAIRS_INCONCLUSIVE] = 1;
+    cr_expect_eq(pairs_exit(&pairs), 0);
+    pairs.strict = true;
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INCONCLUSIVE);
+    pairs.count[PAIRS_INVALID] = 1;
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
+    pairs.count[PAIRS_REGRESSED] = 1;
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_REGRESSED);
+    pairs.count[PAIRS_REGRESSED] = pairs.count[PAIRS_INVALID] = 0;
+    pairs.all.verdict = PAIRS_REGRESSED;
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_REGRESSED, "all together are enough");
+    pairs.all.verdict = PAIRS_INVALID;
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
+}
