@@ -26,12 +26,12 @@ enum { FORMS = sizeof forms / sizeof forms[0] };
 /* Those of pairs are here to be explained, and refused without --ab (pairs_options.c reads them).
  */
 static const struct argp_option option_table[] = {
-    {"ab", KEY_PAIRS, "OLD NEW", 0,
-     "Measure two builds of lockstep in interleaved pairs, on the cells that options of `lockstep "
-     "sweep` say",
+    {"ab", KEY_PAIRS, "OLD", 0,
+     "With NEW behind it: measure two builds of lockstep in interleaved pairs, on the cells that "
+     "options of `lockstep sweep` say",
      0},
-    {"a", KEY_PAIRS, "'OPTIONS'", 0, "With --b: compare two sets of options of this build so", 0},
-    {"b", KEY_PAIRS, "'OPTIONS'", 0, "The other set: NEW", 0},
+    {"a", KEY_PAIRS, "OPTIONS", 0, "With --b: compare two sets of options of this build so", 0},
+    {"b", KEY_PAIRS, "OPTIONS", 0, "The other set: NEW", 0},
     {"pairs", KEY_PAIRS, "N", 0, "Pairs of each cell (default 12, or what so many cells take)", 0},
     {"out", KEY_PAIRS, "FILE", 0, "Keep all pairs and verdicts, as JSON Lines", 0},
     {"strict", KEY_PAIRS, NULL, 0, "Exit with 4 if something is INCONCLUSIVE (default if CI=true)",
@@ -45,17 +45,14 @@ static const struct argp_option option_table[] = {
 static const char documentation[] =
     "Compares two builds, measured in pairs (--ab), or two record files of `lockstep sweep`: cell "
     "by cell, B against A."
-    "\v--ab OLD NEW, with options of `lockstep sweep`, is evidence of class I: launches of both "
-    "alternate, in an order that is drawn for each pair. A cell, or all together, is REGRESSED if "
-    "an exact signed rank test shows that NEW is more than 1 % slower (0.04 for the cells, by "
-    "Holm, "
-    "and 0.01 for all together), by 2 % or more; IMPROVED, likewise; EQUIVALENT if the "
-    "simultaneous "
-    "interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that is not verified is "
-    "INVALID. Exit status: 0 nothing regressed; 1 REGRESSED; 2 misuse, or a program that is no "
-    "such "
-    "build; 3 something is INVALID; 4 with --strict: something is INCONCLUSIVE; 130 "
-    "interrupted.\n\n"
+    "\v--ab OLD NEW, with options of `lockstep sweep`, is evidence of class I: launches of both, "
+    "next to each other, in an order that is drawn for each pair. A cell, or all together, is "
+    "REGRESSED if an exact signed rank test shows that NEW is more than 1 % slower (0.04 for the "
+    "cells, by Holm, and 0.01 for all together), by 2 % or more; IMPROVED, likewise; EQUIVALENT if "
+    "the simultaneous interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that is "
+    "not verified is INVALID. Exit status: 0 nothing regressed; 1 REGRESSED; 2 misuse, or a "
+    "program that is no such build; 3 something is INVALID; 4 with --strict: something is "
+    "INCONCLUSIVE; 130 interrupted.\n\n"
     "Two files are two sittings, which differ for reasons of the machine, too: this is evidence "
     "of "
     "class III. It is never a pass and never a gate. A cell is SUSPECT if its launches differ by "

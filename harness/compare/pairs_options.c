@@ -31,10 +31,10 @@ static const struct own {
     const char *shown;
 } own_options[] = {{"--ab", 2, "--ab OLD NEW"},        {"--a", 1, "--a 'OPTIONS'"},
                    {"--b", 1, "--b 'OPTIONS'"},        {"--pairs", 1, "--pairs N"},
-                   {"--format", 1, "--format FORMAT"}, {"--strict", 0, "--strict"},
-                   {"--no-strict", 0, "--no-strict"}};
+                   {"--format", 1, "--format FORMAT"}, {"-f", 1, "-f FORMAT"},
+                   {"--strict", 0, "--strict"},        {"--no-strict", 0, "--no-strict"}};
 
-enum { AB, A, B, PAIRS, FORMAT, STRICT, NO_STRICT, OWN };
+enum { AB, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, OWN };
 
 static bool begins(const char *argument, const char *name)
 {
@@ -68,11 +68,10 @@ static int misuse(const char *format, const char *value)
 
 static int store(struct taken *taken, int own, const char *const value[])
 {
-    const char **const place[OWN] = {[AB] = &taken->program[PAIRS_OLD],
-                                     [A] = &taken->options[PAIRS_OLD],
-                                     [B] = &taken->options[PAIRS_NEW],
-                                     [PAIRS] = &taken->pairs,
-                                     [FORMAT] = &taken->format};
+    const char **const place[OWN] = {
+        [AB] = &taken->program[PAIRS_OLD], [A] = &taken->options[PAIRS_OLD],
+        [B] = &taken->options[PAIRS_NEW],  [PAIRS] = &taken->pairs,
+        [FORMAT] = &taken->format,         [F] = &taken->format};
 
     if (place[own] ? *place[own] != NULL : taken->strict >= 0)
         return misuse(place[own] ? "%s is given twice" : "--strict or --no-strict is given twice",

@@ -1,0 +1,239 @@
+# `lockstep compare --ab`: two builds in pairs; what is no such build, what is INVALID, and what is
+# kept of a comparison that was stopped.
+. "$(dirname "$0")/common.sh"
+unset CI
+
+tiny='--devices virt:1 --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:50'
+
+# has WORDS: in one paragraph of the output, wherever its lines break.
+has()
+{
+    tr '\n' ' ' <out | tr -s ' ' >flat
+    grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
+}
+
+has_not()
+{
+    ! grep -q -e "$1" out || fail "'$1' in: $(cat out)"
+}
+
+# wrapper NAME LINE...: a program of that name, a shell script; $lockstep is the real one.
+wrapper()
+{
+    name=$1
+    shift
+    {
+        echo '#!/bin/sh'
+        echo "lockstep='$lockstep'"
+        printf '%s\n' "$@"
+        echo 'exec "$lockstep" "$@"'
+    } >"$name"
+    chmod +x "$name"
+}
+
+# valid_lines FILE: each line is a JSON object of the schema, and the lines are chained.
+valid_lines()
+{
+    [ "$(wc -l <"$1")" -eq "$(grep -c '^{"schema":"lockstep/compare/1.0","type":"[a-z]*",.*"}$' "$1")" ] ||
+        fail "a line that is none: $(cut -c1-80 "$1")"
+    previous=sha256
+    while read -r line; do
+        case $line in
+        *",\"chain\":\"$previous\""*) ;;
+        *) fail "chain: $line" ;;
+        esac
+        previous=$(printf %s "$line" | sha256sum | cut -d' ' -f1)
+    done <"$1"
+}
+
+# Equal programs: A/A is said. By design 5 of 100 such comparisons are wrong, 1 of 8000 three times in
+# a row; that all is alike need not show on a machine with neighbours.
+for seed in 1 2 3; do
+    rm -f same.jsonl
+    status=0
+    "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --mode plain,dp --seed $seed --out same.jsonl >out 2>err ||
+        status=$?
+    [ $status -eq 1 ] || break
+done
+[ $status -eq 0 ] || fail "status $status: $(cat out err)"
+has '^A/A [EI][A-Z]*, all cells together: .* NEW/OLD [0-9.]* \[[0-9.]*, [0-9.]*\], p [0-9.]*; cost [0-9.]*'
+has 'A/A: both are the same program with the same options'
+has 'Evidence class I, interleaved pairs'
+has 'A/A [A-Z]* mlp:8,6,4 plain virt:1, 8 rows, f32, cpu/threads NEW/OLD'
+has 'A/A [A-Z]* mlp:8,6,4 dp virt:1, 8 rows, f32, cpu/threads NEW/OLD .*; finds [0-9.]* %'
+has 'In 80 of 100 comparisons, 12 pairs find a change of [0-9.]* % in a cell'
+has 'Cells: 2: 0 REGRESSED, .* 0 INVALID. Pairs of each: 12[.]'
+! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
+[ "$(tail -n 1 err | cut -d, -f1)" = '12 of 12 pairs of each of 2 cells' ] || fail "$(cat err)"
+valid_lines same.jsonl
+expect_count 1 '"type":"begin"' same.jsonl
+expect_count 24 '"type":"pair"' same.jsonl
+expect_count 3 '"type":"verdict"' same.jsonl
+expect_count 1 '"type":"end","pairs_planned":24,"pairs_done":24,"interrupted":false,"exit":0' same.jsonl
+# Both arms come first in some pairs; all launches of a cell have the steps of the first one.
+for arm in old new; do
+    [ "$(grep -c "\"first\":\"$arm\"" same.jsonl)" -ge 4 ] || fail "$arm is hardly ever first"
+done
+for cell in 0 1; do
+    steps=$(grep "\"type\":\"pair\",\"cell\":$cell," same.jsonl | grep -o '"steps":[0-9]*' | sort -u)
+    case $steps in
+    '"steps":'[1-9]*) [ "$(echo "$steps" | wc -l)" -eq 1 ] || fail "cell $cell: $steps" ;;
+    *) fail "cell $cell: $steps" ;;
+    esac
+done
+# The order is that of the seed.
+"$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --mode plain,dp --seed $seed --out again.jsonl >again 2>&1 ||
+    [ $? -eq 1 ] || fail "$(cat again)"
+for file in same again; do
+    grep -o '"type":"pair","cell":[01],"pair":[0-9]*,"first":"[a-z]*"' $file.jsonl >$file.order
+done
+cmp -s same.order again.order || fail "one seed, two orders"
+
+two='--devices virt:2 --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8'
+
+# A slowdown that was planted is found. Its devices are slower, and its record says that they are not.
+wrapper slow 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
+    'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
+    'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+3000us; set -- "$@" "$word"; done' \
+    '"$lockstep" "$@" | sed "s/virt:2+3000us/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
+expect_status 1 "$lockstep" compare --ab "$lockstep" ./slow $two
+has '^REGRESSED, all cells together: they are slower. NEW/OLD [1-9][0-9.]*'
+has 'REGRESSED mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/threads NEW/OLD [1-9][0-9.]* \[[1-9].*(few: the minimum of 10 steps)'
+has 'Cells: 1: 1 REGRESSED'
+has_not 'A/A'
+expect_status 0 "$lockstep" compare --ab ./slow "$lockstep" $two --strict
+has '^IMPROVED, all cells together: they are faster. NEW/OLD 0[.]'
+has 'Cells: 1: 0 REGRESSED, 0 INCONCLUSIVE, 0 EQUIVALENT, 1 IMPROVED, 0 INVALID'
+
+# Two sets of options of this build.
+sets="--counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --pairs 8"
+for form in text md json; do
+    expect_status 1 "$lockstep" compare --a '--devices virt:2' --b '--devices virt:2+3000us' $sets --format $form
+    has 'REGRESSED'
+    has_not 'A/A'
+    case $form in
+    text)
+        has 'OLD: this program --devices virt:2: lockstep .*NEW: this program --devices virt:2+3000us: lockstep'
+        has 'against mlp:8,6,4 dp virt:2+3000us, 8 rows'
+        ;;
+    md) has '^### REGRESSED, .*| REGRESSED | mlp:8,6,4 dp virt:2+3000us, 8 rows, f32, cpu/threads | [1-9]' ;;
+    json) has '"schema": "lockstep/compare/1.0", "class": "I",.*"all": {[^}]*"verdict": "REGRESSED".*"exit": 1' ;;
+    esac
+done
+"$lockstep" compare --a '--communicator threads' --b '--communicator staged' $two --no-strict >out 2>err ||
+    [ $? -eq 1 ] || fail "$(cat out err)" # they may well differ
+has 'dp virt:2, 8 rows, f32, cpu/threads against mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/staged'
+
+# INCONCLUSIVE is said, and with --strict, which CI=true turns on, it has a status: in every other
+# pair the one is slower, in the others the other.
+for turn in 0 1; do
+    wrapper turn$turn 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
+        'id=$("$lockstep" "$@" | grep -o "\"cell_id\":\"[0-9a-f]*\"") || exit 1' \
+        "case \$* in *'--launch '*[13579]' --run-id '*) late=\$((1000 + 2000 * $turn)) ;; *) late=\$((3000 - 2000 * $turn)) ;; esac" \
+        'for word; do shift; [ "$word" != virt:2 ] || word=virt:2+${late}us; set -- "$@" "$word"; done' \
+        '"$lockstep" "$@" | sed "s/virt:2+${late}us/virt:2/g;s/\"cell_id\":\"[0-9a-f]*\"/$id/"; exit'
+done
+# inconclusive STATUS OPTION
+inconclusive()
+{
+    expect_status "$1" "$lockstep" compare --ab ./turn0 ./turn1 $two "$2"
+    has '^INCONCLUSIVE, all cells together: a difference is not shown, and neither is that there is none'
+    has 'INCONCLUSIVE mlp:8,6,4 .*; finds [0-9]'
+    has 'INCONCLUSIVE: a change is not shown. That is no evidence that there is none'
+}
+inconclusive 0 --no-strict
+inconclusive 4 --strict
+with CI=true inconclusive 4 --format=text
+with CI=true inconclusive 0 --no-strict
+
+# A launch that fails, in one arm: nothing is said of the cell, and that is no pass.
+wrapper fails 'case $* in *--rows*) exit 1 ;; esac'
+expect_status 3 "$lockstep" compare --ab "$lockstep" ./fails $tiny --mode dp --pairs 8
+has '^INVALID: no cell is valid'
+has 'INVALID mlp:8,6,4 dp virt:1, .* not verified: 8 of 8 pairs; NEW: crashed: the worker ended with status 1'
+wrapper fails_dp 'case $* in *"--mode dp"*) kill -9 $$ ;; esac'
+expect_status 3 "$lockstep" compare --ab ./fails_dp "$lockstep" $tiny --mode plain,dp --pairs 8 --out fails.jsonl
+has 'not verified: 8 of 8 pairs; OLD: crashed: the worker died of signal 9 (Killed)'
+has 'Cells: 2: 0 REGRESSED, .* 1 INVALID'
+valid_lines fails.jsonl
+expect_count 8 '"old":{"status":"crashed",.*"floor_ns":null,' fails.jsonl
+expect_count 1 '"verdict":"INVALID"' fails.jsonl
+# Faults that were planted.
+expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1+fault:launch@3 --workload mlp:8,6,4 \
+    --batch 8 --seconds 0.01 --pairs 8 --mode dp
+has 'not verified: 8 of 8 pairs'
+# More devices than cores.
+cores=$(nproc)
+expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:$((cores + 1)) --counts $((cores + 1)) \
+    --mode dp --workload mlp:8,6,4 --batch 64 --seconds 0.01 --steps 10:10 --pairs 8
+has 'oversubscribed: more devices than cores'
+
+# What is no build of lockstep is refused before anything is measured.
+ab()
+{
+    refuse "$1" "$lockstep" compare --ab "$2" "$3" $tiny
+}
+printf '#!/bin/sh\nsleep 60\n' >hangs
+printf '#!/bin/sh\necho lockstep 9.9 "(x, Release)"\n' >says
+printf '#!/bin/sh\nexec /nonexistent "$@"\n' >breaks
+chmod +x hangs says breaks
+echo text >plain
+: >empty
+ab 'none: cannot be read: No such file' "$lockstep" ./none
+ab '/: it is a folder, no program' / "$lockstep"
+ab 'plain: cannot be executed: Permission denied' ./plain "$lockstep"
+ab 'empty: it is no file with a program' "$lockstep" ./empty
+ab '/dev/null: it is no file with a program' "$lockstep" /dev/null
+ab 'sh: no build of lockstep: ' "$(command -v sh)" "$lockstep"
+ab 'breaks: no build of lockstep: --version failed' "$lockstep" ./breaks
+ab 'says: another version of lockstep: its `cell` does not know --workload' "$lockstep" ./says
+ab 'hangs: no build of lockstep: --version did not end in 10 s' "$lockstep" ./hangs
+wrapper old 'if [ "$1 $2" = "cell --help" ]; then "$lockstep" cell --help | grep -v warmup; exit; fi'
+ab 'old: another version of lockstep: its `cell` does not know --warmup-steps' "$lockstep" ./old
+wrapper debug 'if [ "$1" = --version ]; then echo "lockstep 0.1.0 (x, Debug)"; exit; fi'
+one_line 3 'INVALID: ./debug is no plain Release or RelWithDebInfo build: lockstep 0.1.0 (x, Debug)' \
+    "$lockstep" compare --ab "$lockstep" ./debug $tiny
+
+# Misuse.
+refuse '--pairs 7: to show anything in one of 1 cell it takes at least 8 pairs' \
+    "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --mode dp --pairs 7
+refuse '--pairs 8: to show anything in one of 16 cells it takes at least 9 pairs' \
+    "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1 --workload mlp:8,6,4 --batch 8:64:+8 --pairs 8
+refuse '--pairs: "61" is outside 1 to 60' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --pairs 61
+refuse 'a value is missing: --ab OLD NEW' "$lockstep" compare --ab "$lockstep"
+refuse 'write it as --ab OLD NEW' "$lockstep" compare --ab="$lockstep" "$lockstep"
+refuse '--ab is given twice' "$lockstep" compare --ab x y --ab x y
+refuse 'is given twice' "$lockstep" compare --ab x y --strict --no-strict
+refuse '--ab compares two programs, --a and --b' "$lockstep" compare --ab x y --a '--mode dp'
+refuse '--b is missing' "$lockstep" compare --a '--mode dp'
+refuse '--a is missing' "$lockstep" compare --b '--mode dp'
+refuse '--launches is of a sweep: say --pairs N' "$lockstep" compare --ab x y $tiny --launches 2
+refuse '--resume is of a sweep' "$lockstep" compare --ab x y $tiny --resume --out x.jsonl
+refuse "unrecognized option '--bogus'" "$lockstep" compare --ab x y --bogus
+refuse 'are of --ab OLD NEW' "$lockstep" compare a.jsonl b.jsonl --pairs 12
+refuse '--a has 1 cells and --b 2' \
+    "$lockstep" compare --a '--mode dp' --b '--mode plain,dp' --devices virt:1 --workload mlp:8,6,4 --batch 8
+refuse '--a has mlp:8,6,4 with 8 rows where --b has mlp:8,6,4 with 16' \
+    "$lockstep" compare --a '--batch 8' --b '--batch 16' --devices virt:1 --workload mlp:8,6,4 --mode dp
+refuse 'same.jsonl' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --mode dp --out same.jsonl
+
+# Stopped: what was measured is kept, and nothing is judged.
+"$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 1 \
+    --steps 10:100000 --out stopped.jsonl >out 2>err &
+pid=$!
+tries=0
+while [ "$(count_lines '"type":"pair"' stopped.jsonl)" -lt 1 ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 1200 ] || fail "no pair after 60 seconds"
+    kill -0 "$pid" 2>/dev/null || fail "ended early: $(cat err)"
+    sleep 0.05
+done
+kill -TERM "$pid"
+status=0
+wait "$pid" || status=$?
+[ "$status" -eq 130 ] || fail "status $status after a signal: $(cat err)"
+grep -q '^lockstep compare: interrupted: [1-9][0-9]* of 12 pairs are done; nothing was judged$' err || fail "$(cat err)"
+[ ! -s out ] || fail "a result of a comparison that was stopped"
+valid_lines stopped.jsonl
+expect_count 1 '"type":"end","pairs_planned":12,"pairs_done":[1-9][0-9]*,"interrupted":true,"exit":null,' stopped.jsonl
+expect_count 0 '"type":"verdict"' stopped.jsonl
