@@ -11,6 +11,7 @@
 #include "numbers/rank.h"
 #include "numbers/stats.h"
 #include "record/machine.h"
+#include "sweep/core_locks.h"
 #include "sweep/launch.h"
 
 #include <math.h>
@@ -329,7 +330,27 @@ static int report(struct pairs *pairs)
     return pairs_exit(pairs);
 }
 
-static int run(int argc, char **argv, struct pairs *pairs)
+/* The cores of both arms, as a sweep locks its own: a core that both have only once. */
+static int lock_cores(struct pairs *pairs, struct core_locks *locks)
+{
+    const struct record_run *other = &pairs->arm[PAIRS_NEW].run;
+    struct record_run *both = malloc(sizeof *both);
+
+    if (!both)
+        return complain("no memory for a list of cores");
+    *both = pairs->arm[PAIRS_OLD].run;
+    for (int i = 0; i < other->n_slots && both->n_slots < RECORD_MAX_SLOTS; ++i)
+        both->slot[both->n_slots++] = other->slot[i];
+
+    const int status = core_locks_take("", NAME, both, pairs->arm[PAIRS_OLD].sweep.wait, locks);
+
+    free(both);
+    if (status == 0 && locks->note.text[0] != '\0')
+        command_complain(NAME, "%s", locks->note.text);
+    return status;
+}
+
+static int run(int argc, char **argv, struct pairs *pairs, struct core_locks *locks)
 {
     int status = pairs_options(argc, argv, pairs);
 
@@ -338,6 +359,8 @@ static int run(int argc, char **argv, struct pairs *pairs)
         status = pairs_ask(pairs);
     if (status == 0)
         status = prepare(pairs);
+    if (status == 0)
+        status = lock_cores(pairs, locks);
     if (status == 0)
         status = open_record(pairs);
     if (status != 0)
@@ -351,13 +374,15 @@ static int run(int argc, char **argv, struct pairs *pairs)
 int pairs_main(int argc, char **argv)
 {
     struct pairs *pairs = calloc(1, sizeof *pairs);
+    struct core_locks locks = {.fd = NULL};
 
     if (!pairs)
         return complain("no memory");
     pairs->output.fd = -1;
 
-    const int status = run(argc, argv, pairs);
+    const int status = run(argc, argv, pairs, &locks);
 
+    core_locks_release(&locks);
     output_close(&pairs->output);
     for (int arm = 0; arm < PAIRS_ARMS; ++arm)
         free(pairs->arm[arm].plan);

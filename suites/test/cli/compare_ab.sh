@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 unset CI
 
-tiny='--devices virt:1 --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:50'
+tiny='--bind none --devices virt:1 --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:50'
 
 # has WORDS: in one paragraph of the output, wherever its lines break.
 has()
@@ -89,7 +89,7 @@ for file in same again; do
 done
 cmp -s same.order again.order || fail "one seed, two orders"
 
-two='--devices virt:2 --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8'
+two='--bind none --devices virt:2 --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8'
 
 # A slowdown that was planted is found. Its devices are slower, and its record says that they are not.
 wrapper slow 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
@@ -106,7 +106,7 @@ has '^IMPROVED, all cells together: they are faster. NEW/OLD 0[.]'
 has 'Cells: 1: 0 REGRESSED, 0 INCONCLUSIVE, 0 EQUIVALENT, 1 IMPROVED, 0 INVALID'
 
 # Two sets of options of this build.
-sets="--counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --pairs 8"
+sets="--bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --pairs 8"
 for form in text md json; do
     expect_status 1 "$lockstep" compare --a '--devices virt:2' --b '--devices virt:2+3000us' $sets --format $form
     has 'REGRESSED'
@@ -159,12 +159,12 @@ valid_lines fails.jsonl
 expect_count 8 '"old":{"status":"crashed",.*"floor_ns":null,' fails.jsonl
 expect_count 1 '"verdict":"INVALID"' fails.jsonl
 # Faults that were planted.
-expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1+fault:launch@3 --workload mlp:8,6,4 \
+expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --bind none --devices virt:1+fault:launch@3 --workload mlp:8,6,4 \
     --batch 8 --seconds 0.01 --pairs 8 --mode dp
 has 'not verified: 8 of 8 pairs'
 # More devices than cores.
 cores=$(nproc)
-expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:$((cores + 1)) --counts $((cores + 1)) \
+expect_status 3 "$lockstep" compare --ab "$lockstep" "$lockstep" --bind none --devices virt:$((cores + 1)) --counts $((cores + 1)) \
     --mode dp --workload mlp:8,6,4 --batch 64 --seconds 0.01 --steps 10:10 --pairs 8
 has 'oversubscribed: more devices than cores'
 
@@ -218,7 +218,7 @@ refuse '--a has mlp:8,6,4 with 8 rows where --b has mlp:8,6,4 with 16' \
 refuse 'same.jsonl' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --mode dp --out same.jsonl
 
 # Stopped: what was measured is kept, and nothing is judged.
-"$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 1 \
+"$lockstep" compare --ab "$lockstep" "$lockstep" --bind none --devices virt:1 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 1 \
     --steps 10:100000 --out stopped.jsonl >out 2>err &
 pid=$!
 tries=0

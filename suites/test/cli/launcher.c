@@ -34,7 +34,7 @@ static struct cell_config config_of(const char *workload)
                                  .communicator = "threads",
                                  .rows = 10,
                                  .run_id = "0123456789abcdef",
-                                 .limits = {1, 1, 2}};
+                                 .limits = {.seconds = 1, .min_steps = 1, .max_steps = 2}};
     char why[200];
 
     if (workload_parse(workload, &config.workload, why, sizeof why))

@@ -98,7 +98,7 @@ static struct record_cell measured(const char *workload, enum cell_mode mode, si
                                  .communicator = "threads",
                                  .rows = rows,
                                  .seed = 3,
-                                 .limits = {0, 2, 2}};
+                                 .limits = {.min_steps = 2, .max_steps = 2}};
     struct record_cell cell;
     char why[200] = "";
 

@@ -124,14 +124,15 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
     char name[96], why[200];
     int status = 0;
 
-    *plan = (struct plan_options){.backend = "cpu",
-                                  .mode = {[CELL_DP] = true, [CELL_PLAIN] = kind->plain},
-                                  .weak = kind->weak,
-                                  .launches = kind->launches > 0 ? (size_t)kind->launches : 1,
-                                  .seed = 7,
-                                  .has_seed = true,
-                                  .bind = !kind->unbound,
-                                  .limits = {1, steps_of(kind), steps_of(kind)}};
+    *plan = (struct plan_options){
+        .backend = "cpu",
+        .mode = {[CELL_DP] = true, [CELL_PLAIN] = kind->plain},
+        .weak = kind->weak,
+        .launches = kind->launches > 0 ? (size_t)kind->launches : 1,
+        .seed = 7,
+        .has_seed = true,
+        .bind = !kind->unbound,
+        .limits = {.seconds = 1, .min_steps = steps_of(kind), .max_steps = steps_of(kind)}};
     snprintf(plan->devices, sizeof plan->devices, "virt:%d", kind->wide ? 64 : 8);
     plan->n_counts = kind->grid ? GRID_COUNTS : (size_t)devices_of(kind, devices);
     for (size_t i = 0; i < plan->n_counts; ++i)

@@ -18,7 +18,7 @@ static struct plan_options example(void)
                                    .n_workloads = 2,
                                    .launches = 4,
                                    .seed = 11,
-                                   .limits = {0.5, 3, 9}};
+                                   .limits = {.seconds = 0.5, .min_steps = 3, .max_steps = 9}};
     char why[200];
     cr_assert(workload_parse("tutorial", &options.workload[0], why, sizeof why) == 0);
     cr_assert(workload_parse("mlp:7,5,3", &options.workload[1], why, sizeof why) == 0);
