@@ -56,7 +56,7 @@ static void power_words(const struct pairs_judged *judged, char text[NUMBERS])
 static void global_words(const struct pairs *pairs, char text[COMPARE_TEXT])
 {
     static const char *const said[PAIRS_VERDICTS] = {
-        [PAIRS_EQUIVALENT] = "they take the same time within 3 %",
+        [PAIRS_EQUIVALENT] = "in the median they take the same time within 3 %",
         [PAIRS_IMPROVED] = "they are faster",
         [PAIRS_REGRESSED] = "they are slower",
         [PAIRS_INCONCLUSIVE] = "a difference is not shown, and neither is that there is none",
