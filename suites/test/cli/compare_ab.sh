@@ -106,7 +106,7 @@ has '^IMPROVED, all cells together: they are faster. NEW/OLD 0[.]'
 has 'Cells: 1: 0 REGRESSED, 0 INCONCLUSIVE, 0 EQUIVALENT, 1 IMPROVED, 0 INVALID'
 
 # Two sets of options of this build.
-sets="--bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --pairs 8"
+sets="--bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8"
 for form in text md json; do
     expect_status 1 "$lockstep" compare --a '--devices virt:2' --b '--devices virt:2+3000us' $sets --format $form
     has 'REGRESSED'
