@@ -250,7 +250,7 @@ has 'flops_per_step: [0-9]* -> 9 operations'
 
 # Real sweeps, of this build; seeds are drawn.
 for name in one two; do
-    expect_status 0 "$lockstep" sweep --devices virt:2 --counts 1,2 --mode dp,ddp --workload tutorial \
+    expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --mode dp,ddp --workload tutorial \
         --batch 30 --launches 6 --seconds 0.001 --steps 40:40 --out $name.jsonl
 done
 status=0
