@@ -42,14 +42,20 @@ static int forward_tag_mode(struct run *run, struct node *node)
 
 /* ---- delays and failures ------------------------------------------------------------------- */
 
+/* Until a moment, not a number of naps: where a nap of 1 ms takes 2 ms, sixty of them would look
+ * like two turns of 60 ms. */
 static void doze(const struct run *run, double ms)
 {
-    const struct timespec one = {0, 1000000};
+    const struct timespec nap = {0, 1000000};
+    struct timespec now;
+    double end;
 
-    for (; ms >= 1; ms -= 1) {
-        if (atomic_load(&run->s->cancelled))
-            return;
-        nanosleep(&one, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    end = 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec + ms;
+    while (!atomic_load(&run->s->cancelled) &&
+           1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec < end) {
+        nanosleep(&nap, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
     }
 }
 
