@@ -105,7 +105,9 @@ static void open_session(struct server *server)
         tell_kind(server, RUNNER_NO_SESSION, reason);
         leave();
     }
-    change = changed(&server->session.about, server->job->expected);
+    /* jansson leaves out a character of a text that it has no memory for. */
+    change = record_memory_failed() ? "out of memory for a message of it"
+                                    : changed(&server->session.about, server->job->expected);
     if (change) {
         tell_kind(server, RUNNER_NO_SESSION, change);
         leave();

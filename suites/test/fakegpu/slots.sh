@@ -19,14 +19,14 @@ for file in report/index.html report/summary.md; do
 done
 expect_count 4 '| verified, SIMULATED, oversubscribed' report/summary.md
 grep -q 'on 3 devices (oversubscribed)' report/summary.md || fail "the verdict does not say so"
-grep -q '(\*: several slots on one GPU)' report/phases.svg || fail "nothing at the bars"
+grep -q 'several slots on one GPU' report/waterfall.svg || fail "nothing at the bars"
 
 # Not simulated, and unsealed, as an edit is: what the figures then say about their hollow markers.
 sed 's/"source":"simulated"/"source":"measured"/; s/,"chain":"[^"]*"//; s/,"seal":"[^"]*"//' slots.jsonl >measured.jsonl
 expect_status 0 "$lockstep" report measured.jsonl --out measured
-for figure in throughput scaling; do
-    grep -q 'hollow markers: several slots on one GPU' measured/$figure.svg || fail "$figure is bare"
-done
+grep -q 'hollow: several slots on one GPU' measured/scaling.svg || fail "scaling is bare"
+# Lines through batches are of the most devices that share nothing.
+grep -q '>DataParallel on 1<' measured/batch.svg || fail "no line of one slot"
 
 # One slot on each of two GPUs shares nothing.
 expect_status 0 "$lockstep" sweep --wait --devices cuda:0,1 --batch 10 --workload mlp:8,8,4 \
