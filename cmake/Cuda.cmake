@@ -1,4 +1,4 @@
-# The CUDA part: sets DP_HAVE_CUDA, DP_CUDA_LIBRARIES and DP_CUDA_NOTE (for the summary), and
+# The CUDA part: sets DP_HAVE_CUDA, DP_HAVE_NVTX, DP_CUDA_LIBRARIES and DP_CUDA_NOTE (for the summary), and
 # enables the language CUDA when it is built. AUTO builds it where the toolkit is, ON fails where it is not.
 foreach(feature DP_CUDA DP_NCCL)
     if(NOT ${feature} MATCHES "^(AUTO|ON|OFF)$")
@@ -7,6 +7,7 @@ foreach(feature DP_CUDA DP_NCCL)
 endforeach()
 
 set(DP_HAVE_CUDA OFF)
+set(DP_HAVE_NVTX OFF)
 set(DP_CUDA_LIBRARIES)
 if(DP_CUDA STREQUAL OFF)
     set(DP_CUDA_NOTE "absent: DP_CUDA=OFF")
@@ -40,8 +41,18 @@ else()
             # where there is no toolkit. cuBLAS is loaded by core/cuda/blas_load.c when it is needed.
             # By file: the targets are not known in the folders of a project around this one.
             set(DP_CUDA_LIBRARIES ${CUDA_cudart_static_LIBRARY} stdc++ rt ${CMAKE_DL_LIBS})
+            # A header alone, and in a package of its own.
+            find_file(DP_NVTX_HEADER nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
+                NO_DEFAULT_PATH)
+            mark_as_advanced(DP_NVTX_HEADER)
+            if(DP_NVTX_HEADER)
+                set(DP_HAVE_NVTX ON)
+            endif()
             list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
             set(DP_CUDA_NOTE "toolkit ${CUDAToolkit_VERSION}, cuBLAS; for ${architectures}")
+            if(NOT DP_HAVE_NVTX)
+                string(APPEND DP_CUDA_NOTE "; no NVTX")
+            endif()
         else()
             set(DP_CUDA_NOTE "absent: ${CMAKE_CUDA_COMPILER} is there, libcudart_static or libcublas is not")
         endif()

@@ -42,6 +42,8 @@ struct dp_timer_ops {
     uint64_t (*begin)(struct dp_queue *queue, const struct dp_span *span);
     void (*end)(struct dp_queue *queue, uint64_t begin);
     void (*forget)(struct dp_slot *slot);
+    /* Of an idle slot: its times get their place on the host's clock. */
+    void (*place)(struct dp_slot *slot);
     /* Of an idle slot: adds all since the last read. */
     int (*read)(struct dp_slot *slot, struct dp_trace *trace, struct dp_error *err);
 };
@@ -108,6 +110,11 @@ extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
 extern dp_kernel_fn *const dp_kernels_blas[DP_KERNELS]; /* cpu/kernels_blas.c */
 void dp_blas_one_thread(void);                          /* cpu/blas_*.c */
 void dp_blas_describe(char *text, size_t bytes);
+/* DP_ENOTSUP unless the BLAS has threads of its own that can be counted and placed. */
+int dp_blas_check_threads(struct dp_error *err);
+/* From now on n threads for a product, the calling one included. The pool grows by what is missing
+ * at once, and a new thread is bound as the calling one is. */
+int dp_blas_threads(int n, struct dp_error *err);
 /* Whether there is room for what n threads need in the BLAS, which may not come back when there is
  * none. */
 int dp_blas_check_room(int n, struct dp_error *err);
@@ -326,8 +333,9 @@ struct dp_group {
     bool broken;                   /* a collective between processes has failed: no others */
     char software[96];
     bool oversubscribed, bound_caller;
-    bool in_team; /* workers are busy: no nested parallel call */
-    bool graphs;  /* launches that are held back may become CUDA graphs */
+    bool wide_blas; /* products have threads of the BLAS */
+    bool in_team;   /* workers are busy: no nested parallel call */
+    bool graphs;    /* launches that are held back may become CUDA graphs */
     struct dp_topology *topology;
     struct dp_workers *workers;
     struct dp_second *second; /* NULL: not started */
@@ -413,9 +421,11 @@ void dp_topology_unbind(struct dp_topology *topology);
  * has happened when they are called. */
 struct dp_span dp_span_begin(struct dp_queue *queue, int replica, enum dp_phase phase);
 void dp_span_end(const struct dp_span *span, size_t bytes);
-/* For timers: outer loses what phase gets. */
-void dp_span_add(struct dp_trace *trace, int replica, enum dp_phase phase, enum dp_phase outer,
-                 uint64_t ns);
+/* A time of a replica. That of a span is taken from its outer phase. */
+void dp_trace_add(struct dp_trace *trace, int replica, enum dp_lane lane,
+                  const struct dp_interval *time);
+void dp_span_add(struct dp_trace *trace, const struct dp_span *span, uint64_t begin_ns,
+                 uint64_t end_ns);
 uint64_t dp_trace_begin(const struct dp_group *group);
 void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint64_t begin,
                   size_t bytes);

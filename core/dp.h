@@ -123,6 +123,10 @@ struct dp_group_config {
     /* Bind workers, the calling thread included, to the slots' core sets, until the group is
      * closed. One bound group at a time: another would only see the caller's cores. */
     bool bind;
+    /* Matrix products of the first slot use the cores of all slots, by threads of the BLAS, one on
+     * each. For a model that is on that slot alone: dp_wide_blas_check. One such group at a time.
+     */
+    bool wide_blas;
     /* GPUs: every operation is launched by itself. Else the operations of a forward, a backward or
      * an update are launched together as a CUDA graph from the third time on that they are the
      * same, down to every pointer, size and number. */

@@ -73,6 +73,10 @@ bool dp_kind_of(const char *text, struct dp_kind_row *row);
 int dp_communicator_check(const char *communicator, const char *backend, const char *devices,
                           unsigned can, struct dp_error *err);
 
+/* The same for dp_group_config.wide_blas: whether products of that backend (NULL: of the first one)
+ * can use several cores. Errors DP_EINVAL, with why. */
+int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error *err);
+
 /* ---- what happened ---------------------------------------------------------------------- */
 
 /* How the operations of all compute queues got to the GPUs since the group was opened; zeros on
@@ -103,18 +107,34 @@ enum dp_phase {
     DP_PHASE_UPDATE,   /* the same, and dp_ddp_step's */
     DP_PHASES
 };
+/* When all of that was, for a picture of a step: of each replica its computation, and what was
+ * carried for it. Of a GPU on the host's clock, late by some microseconds. */
+enum dp_lane { DP_LANE_COMPUTE, DP_LANE_TRANSFER, DP_LANES };
+struct dp_interval {
+    enum dp_phase phase;       /* DP_PHASES: a transfer of none, in no sum; of a GPU not known */
+    uint64_t begin_ns, end_ns; /* of CLOCK_MONOTONIC_RAW */
+};
+#define DP_TIMELINE_ROOM 256
+struct dp_timeline {
+    struct {
+        struct dp_interval at[DP_TIMELINE_ROOM]; /* by their ends */
+        int n;                                   /* all there were: more have no place */
+    } lane[DP_MAX_SLOTS][DP_LANES];
+};
 struct dp_trace {
     struct {
         /* Time its worker spent; of transfers one after the other, since the first began. */
         uint64_t ns[DP_PHASES];
         uint64_t bytes[DP_PHASES]; /* bytes that crossed slots on its behalf */
+        uint64_t end_ns;           /* of the last of these times; of a GPU 0 */
     } replica[DP_MAX_SLOTS];
     /* By slot of the group: time in matrix products, a part of forward and backward. 0, which is
      * unknown, where the issuing thread does not run them: late devices and GPUs. */
     uint64_t matmul_ns[DP_MAX_SLOTS];
+    struct dp_timeline *timeline; /* the caller's; NULL: only sums are kept */
 };
 /* trace is written by the workers during calls; NULL switches it off (the default). The caller
- * owns and clears it, between calls. */
+ * owns and clears it, between calls. A timeline begins with this call: set it before. */
 void dp_group_trace(struct dp_group *group, struct dp_trace *trace);
 /* Waits for the group and adds the times of its GPUs, which are not in the trace before: after a
  * step, outside of what is timed. Other devices have none to add.

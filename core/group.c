@@ -155,6 +155,22 @@ static int choose(struct dp_group *group, const struct dp_group_config *config,
     return check_math(config->math, kind, err);
 }
 
+/* A thread of the BLAS for every other slot, bound like its worker. */
+static int widen_blas(struct dp_group *group, const struct dp_group_config *config,
+                      struct dp_error *err)
+{
+    int status = dp_wide_blas_check(config->backend, config->devices, err);
+    group->wide_blas = status == 0;
+    for (int i = 1; status == 0 && i < group->size; ++i) {
+        status = config->bind ? dp_topology_bind(group->topology, i, group->size, err) : 0;
+        if (status == 0)
+            status = dp_blas_threads(i + 1, err);
+    }
+    if (config->bind)
+        dp_topology_unbind(group->topology);
+    return status;
+}
+
 static int group_setup(struct dp_group *group, const struct dp_group_config *config,
                        struct dp_error *err)
 {
@@ -183,6 +199,8 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
         (list.kind->flags & DP_KIND_CORES) != 0 ? crowded : has_duplicates(&list);
     dp_blas_one_thread();
     status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_room(list.n, err) : 0;
+    if (status == 0 && config->wide_blas)
+        status = widen_blas(group, config, err);
     if (status == 0)
         status = dp_workers_open(group, config->bind, crowded, err);
     if (status == 0)
@@ -218,6 +236,8 @@ void dp_group_close(struct dp_group *group)
         slot_close(group->slot[i]);
     if (group->bound_caller)
         dp_topology_unbind(group->topology);
+    if (group->wide_blas)
+        dp_blas_one_thread();
     dp_topology_close(group->topology);
     free(group->stage);
     free(group->faults);

@@ -233,6 +233,22 @@ bool dp_communicators(int i, struct dp_communicator_row *row)
     return true;
 }
 
+int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error *err)
+{
+    const struct dp_kind *kind = kind_of(devices);
+    if (!kind || !is_built(kind))
+        return 0;
+    const struct dp_backend *own = dp_backend_find(backend, kind, err);
+    if (!own)
+        return DP_EINVAL;
+    if (own->kernels != dp_kernels_blas || (kind->flags & DP_KIND_CORES) == 0)
+        return dp_fail(err, DP_EINVAL, "backend %s has no BLAS on the host's cores", own->name);
+    const int status = dp_blas_check_threads(err);
+    if (status && err)
+        err->status = DP_EINVAL;
+    return status ? DP_EINVAL : 0;
+}
+
 int dp_communicator_check(const char *communicator, const char *backend, const char *devices,
                           unsigned can, struct dp_error *err)
 {

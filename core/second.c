@@ -90,6 +90,8 @@ static int do_slice(const struct dp_collective *c, int place, int i, struct dp_e
 {
     const struct dp_part *part = &c->part[place];
     struct dp_trace *trace = part->slot->group->trace;
+    const bool shown = trace && trace->timeline && !part->slot->ops->timer;
+    const uint64_t begin = shown ? now_ns() : 0;
     size_t total = 0, before = 0, bytes = 0;
     int status = 0;
     for (int k = 0; k < c->n_pieces; ++k)
@@ -105,6 +107,9 @@ static int do_slice(const struct dp_collective *c, int place, int i, struct dp_e
     }
     if (trace)
         trace->replica[part->replica].bytes[DP_PHASE_REDUCE] += bytes;
+    /* Its rank computes meanwhile: only what it waits for is a part of its step. */
+    if (shown)
+        dp_trace_end(part->slot->group, part->replica, DP_PHASE_NONE, begin, 0);
     return status;
 }
 

@@ -14,6 +14,8 @@ void dp_group_trace(struct dp_group *group, struct dp_trace *trace)
             timer->open(group->slot[i]);
         if (timer)
             timer->forget(group->slot[i]);
+        if (timer && trace && trace->timeline)
+            timer->place(group->slot[i]);
     }
 }
 
@@ -52,13 +54,29 @@ struct dp_span dp_span_begin(struct dp_queue *queue, int replica, enum dp_phase 
     return begin_span(queue, replica, phase, DP_PHASE_NONE);
 }
 
-/* The outer one may not have been added yet: until then its time is below 0, modulo 2^64. */
-void dp_span_add(struct dp_trace *trace, int replica, enum dp_phase phase, enum dp_phase outer,
-                 uint64_t ns)
+void dp_trace_add(struct dp_trace *trace, int replica, enum dp_lane lane,
+                  const struct dp_interval *time)
 {
-    trace->replica[replica].ns[phase] += ns;
-    if (outer != DP_PHASE_NONE)
-        trace->replica[replica].ns[outer] -= ns;
+    if (time->phase != DP_PHASE_NONE) {
+        trace->replica[replica].ns[time->phase] += time->end_ns - time->begin_ns;
+        trace->replica[replica].end_ns = time->end_ns;
+    }
+    if (!trace->timeline)
+        return;
+    const int n = trace->timeline->lane[replica][lane].n++;
+    if (n < DP_TIMELINE_ROOM)
+        trace->timeline->lane[replica][lane].at[n] = *time;
+}
+
+/* The outer one may not have been added yet: until then its time is below 0, modulo 2^64. */
+void dp_span_add(struct dp_trace *trace, const struct dp_span *span, uint64_t begin_ns,
+                 uint64_t end_ns)
+{
+    const struct dp_slot *slot = span->queue->slot;
+    const enum dp_lane lane = span->queue == &slot->comm ? DP_LANE_TRANSFER : DP_LANE_COMPUTE;
+    dp_trace_add(trace, span->replica, lane, &(struct dp_interval){span->phase, begin_ns, end_ns});
+    if (span->outer != DP_PHASE_NONE)
+        trace->replica[span->replica].ns[span->outer] -= end_ns - begin_ns;
 }
 
 void dp_span_end(const struct dp_span *span, size_t bytes)
@@ -70,7 +88,7 @@ void dp_span_end(const struct dp_span *span, size_t bytes)
     if (slot->ops->timer)
         slot->ops->timer->end(span->queue, span->begin);
     else
-        dp_span_add(trace, span->replica, span->phase, span->outer, now_ns() - span->begin);
+        dp_span_add(trace, span, span->begin, now_ns());
     trace->replica[span->replica].bytes[span->phase] += bytes;
 }
 
@@ -103,10 +121,12 @@ uint64_t dp_trace_begin(const struct dp_group *group)
 void dp_trace_end(struct dp_group *group, int replica, enum dp_phase phase, uint64_t begin,
                   size_t bytes)
 {
-    if (!group->trace || phase == DP_PHASE_NONE)
+    struct dp_trace *trace = group->trace;
+    if (!trace || (phase == DP_PHASE_NONE && !trace->timeline))
         return;
-    group->trace->replica[replica].ns[phase] += now_ns() - begin;
-    group->trace->replica[replica].bytes[phase] += bytes;
+    dp_trace_add(trace, replica, DP_LANE_TRANSFER, &(struct dp_interval){phase, begin, now_ns()});
+    if (phase != DP_PHASE_NONE)
+        trace->replica[replica].bytes[phase] += bytes;
 }
 
 void dp_trace_matmul(const struct dp_slot *slot, uint64_t begin)

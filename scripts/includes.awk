@@ -24,11 +24,11 @@ BEGIN {
 
     # A third-party header and the only files that may include it, both as patterns.
     rule("^hwloc(/|\\.h)", "^core/topology\\.c$", "hwloc belongs in core/topology.c")
-    rule("^(cuda|cublas|cudnn|nccl|nvml)", "^(core/cuda|suites/test/fakecuda)/",
+    rule("^(cuda|cublas|cudnn|nccl|nvml|nvtx)", "^(core/cuda|suites/test/fakecuda)/",
          "CUDA headers belong in core/cuda/ and suites/test/fakecuda/")
     rule("^mpi\\.h$", "^core/mpi/", "mpi.h belongs in core/mpi/")
-    rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/train/record|harness/report/export_json|suites/test/fuzz/record|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
-         "jansson belongs where JSON is read or written: harness/record/, check/, compare/, train/record, report/export_json, suites/impls, suites/test/torture/calls_files")
+    rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/record|harness/report/export_json|suites/test/fuzz/record|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
+         "jansson belongs where JSON is read or written: harness/record/, check/, compare/, measure/trace, train/record, report/export_json, suites/impls, suites/test/torture/calls_files")
     rule("^openssl/", "^harness/files/digest\\.c$", "libcrypto belongs in harness/files/digest.c")
     rule("^(cblas|openblas|f77blas|lapack)", "^core/cpu/[a-z0-9_]*blas[a-z0-9_]*\\.c$",
          "BLAS headers belong in core/cpu/*blas*.c")

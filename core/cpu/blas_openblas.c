@@ -1,4 +1,5 @@
-/* blas_openblas.c: OpenBLAS held to the calling thread; the workers are the parallelism. */
+/* blas_openblas.c: OpenBLAS held to the calling thread; the workers are the parallelism. Where a
+ * group asks for it, its pool is grown. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "../backend.h"
@@ -15,6 +16,23 @@ void dp_blas_one_thread(void)
 void dp_blas_describe(char *text, size_t bytes)
 {
     snprintf(text, bytes, "%s (%s)", openblas_get_config(), openblas_get_corename());
+}
+
+/* Of OpenMP's threads neither their number nor their place is OpenBLAS's. */
+int dp_blas_check_threads(struct dp_error *err)
+{
+    return openblas_get_parallel() == OPENBLAS_THREAD
+               ? 0
+               : dp_fail(err, DP_ENOTSUP, "this OpenBLAS has no threads of its own (%s)",
+                         openblas_get_config());
+}
+
+int dp_blas_threads(int n, struct dp_error *err)
+{
+    openblas_set_num_threads(n);
+    const int most = openblas_get_num_threads();
+    return most == n ? 0
+                     : dp_fail(err, DP_ENOTSUP, "OpenBLAS has at most %d threads, not %d", most, n);
 }
 
 /* A thread's buffer of 128 MiB, which is mapped in its first product: when it cannot be, OpenBLAS

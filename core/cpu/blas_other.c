@@ -7,6 +7,17 @@ void dp_blas_one_thread(void)
 {
 }
 
+int dp_blas_check_threads(struct dp_error *err)
+{
+    return dp_fail(err, DP_ENOTSUP, "this BLAS is not OpenBLAS: its threads cannot be controlled");
+}
+
+int dp_blas_threads(int n, struct dp_error *err)
+{
+    (void)n;
+    return dp_blas_check_threads(err);
+}
+
 int dp_blas_check_room(int n, struct dp_error *err)
 {
     (void)n;

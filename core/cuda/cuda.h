@@ -57,6 +57,11 @@ struct dp_cuda_slot {
 
 extern const struct dp_timer_ops dp_cuda_timing; /* timer.c */
 
+/* ranges.c: what a profiler is told of the issuing of a phase, by NVTX; in a build whose toolkit
+ * has no NVTX ranges_absent.c, nothing. begin and end may be called by different threads. */
+uint64_t dp_cuda_range_begin(enum dp_phase phase);
+void dp_cuda_range_end(uint64_t range);
+
 /* Fails with "SLOT: CALL: the runtime's words (name)"; DP_ENOMEM when memory was short. */
 int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
                  struct dp_error *err);

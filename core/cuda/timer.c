@@ -6,15 +6,18 @@
 
 struct span {
     cudaEvent_t begin, end;
-    enum dp_phase phase, outer;
-    int replica;
+    struct dp_span what;
+    uint64_t range; /* for a profiler */
     bool ended;
 };
 
 struct dp_cuda_timer {
     struct span span[DP_TRACE_SPANS];
     uint64_t used;      /* those asked for; only the first are there */
-    cudaError_t failed; /* when the events were made */
+    cudaEvent_t anchor; /* of a timeline: was at anchor_ns on the host's clock */
+    uint64_t anchor_ns;
+    cudaError_t failed; /* in that call */
+    const char *call;
 };
 
 static struct dp_cuda_timer *timer_of(const struct dp_slot *slot)
@@ -23,7 +26,15 @@ static struct dp_cuda_timer *timer_of(const struct dp_slot *slot)
     return s->timer;
 }
 
-/* A failure is told by the first read. */
+/* The first read tells of it. */
+static void note_failure(struct dp_cuda_timer *timer, const char *call, cudaError_t error)
+{
+    timer->failed = error;
+    timer->call = call;
+    if (error)
+        cudaGetLastError(); /* or the thread's next launch would be told */
+}
+
 static void timer_open(struct dp_slot *slot)
 {
     struct dp_cuda_slot *s = slot->native;
@@ -39,9 +50,24 @@ static void timer_open(struct dp_slot *slot)
         if (!error)
             error = cudaEventCreateWithFlags(&span->end, cudaEventDefault);
     }
-    s->timer->failed = error;
-    if (error)
-        cudaGetLastError(); /* or the thread's next launch would be told */
+    if (!error)
+        error = cudaEventCreateWithFlags(&s->timer->anchor, cudaEventDefault);
+    note_failure(s->timer, "cudaEventCreateWithFlags of a timer", error);
+}
+
+static void timer_place(struct dp_slot *slot)
+{
+    const struct dp_cuda_slot *s = slot->native;
+    struct dp_cuda_timer *timer = s->timer;
+    if (!timer || timer->failed)
+        return;
+    cudaError_t error = cudaSetDevice(s->device);
+    if (!error)
+        error = cudaEventRecord(timer->anchor, s->compute.stream);
+    if (!error)
+        error = cudaEventSynchronize(timer->anchor);
+    timer->anchor_ns = dp_trace_begin(slot->group);
+    note_failure(timer, "cudaEventSynchronize of a timer", error);
 }
 
 void dp_cuda_timer_close(struct dp_cuda_slot *s)
@@ -52,6 +78,8 @@ void dp_cuda_timer_close(struct dp_cuda_slot *s)
         if (s->timer->span[i].end)
             cudaEventDestroy(s->timer->span[i].end);
     }
+    if (s->timer && s->timer->anchor)
+        cudaEventDestroy(s->timer->anchor);
     free(s->timer);
     s->timer = NULL;
 }
@@ -85,10 +113,9 @@ static uint64_t timer_begin(struct dp_queue *queue, const struct dp_span *span)
     struct span *at = span_at(queue->slot, place);
     if (!at)
         return place;
-    at->phase = span->phase;
-    at->outer = span->outer;
-    at->replica = span->replica;
+    at->what = *span;
     at->ended = false;
+    at->range = dp_cuda_range_begin(span->phase);
     mark(queue, at->begin);
     return place;
 }
@@ -99,6 +126,7 @@ static void timer_end(struct dp_queue *queue, uint64_t begin)
     if (!at)
         return;
     mark(queue, at->end);
+    dp_cuda_range_end(at->range);
     at->ended = true;
 }
 
@@ -115,10 +143,35 @@ static int check_timer(const struct dp_slot *slot, const struct dp_cuda_timer *t
     if (!timer)
         return dp_fail(err, DP_ENOMEM, "%s: no memory for its times", slot->info.name);
     if (timer->failed)
-        return dp_cuda_fail(slot, "cudaEventCreateWithFlags of a timer", timer->failed, err);
+        return dp_cuda_fail(slot, timer->call, timer->failed, err);
     if (timer->used > DP_TRACE_SPANS)
         return dp_fail(err, DP_EINVAL, "%s: %llu times of phases since the last read, at most %d",
                        slot->info.name, (unsigned long long)timer->used, DP_TRACE_SPANS);
+    return 0;
+}
+
+/* From one event to another, which have both passed. */
+static int elapsed(const struct dp_slot *slot, cudaEvent_t from, cudaEvent_t to, uint64_t *ns,
+                   struct dp_error *err)
+{
+    float ms = 0.0f;
+    const cudaError_t error = cudaEventElapsedTime(&ms, from, to);
+    *ns = (uint64_t)((double)ms * 1e6 + 0.5);
+    return error ? dp_cuda_fail(slot, "cudaEventElapsedTime", error, err) : 0;
+}
+
+static int read_span(const struct dp_slot *slot, const struct span *span, struct dp_trace *trace,
+                     struct dp_error *err)
+{
+    const struct dp_cuda_timer *timer = timer_of(slot);
+    uint64_t begin = 0, ns = 0;
+    int status = elapsed(slot, span->begin, span->end, &ns, err);
+    if (status == 0 && trace->timeline)
+        status = elapsed(slot, timer->anchor, span->begin, &begin, err);
+    if (status)
+        return status;
+    begin += trace->timeline ? timer->anchor_ns : 0;
+    dp_span_add(trace, &span->what, begin, begin + ns);
     return 0;
 }
 
@@ -129,15 +182,8 @@ static int timer_read(struct dp_slot *slot, struct dp_trace *trace, struct dp_er
     if (status == 0)
         status = dp_cuda_enter(slot, err);
     for (uint64_t i = 0; status == 0 && i < timer->used; ++i) {
-        const struct span *span = &timer->span[i];
-        float ms = 0.0f;
-        if (!span->ended)
-            continue; /* its call has failed */
-        const cudaError_t error = cudaEventElapsedTime(&ms, span->begin, span->end);
-        if (error)
-            status = dp_cuda_fail(slot, "cudaEventElapsedTime", error, err);
-        dp_span_add(trace, span->replica, span->phase, span->outer,
-                    (uint64_t)((double)ms * 1e6 + 0.5));
+        if (timer->span[i].ended) /* else its call has failed */
+            status = read_span(slot, &timer->span[i], trace, err);
     }
     timer_forget(slot);
     return status;
@@ -147,4 +193,5 @@ const struct dp_timer_ops dp_cuda_timing = {.open = timer_open,
                                             .begin = timer_begin,
                                             .end = timer_end,
                                             .forget = timer_forget,
+                                            .place = timer_place,
                                             .read = timer_read};

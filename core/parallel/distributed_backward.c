@@ -245,9 +245,15 @@ static void end_times(const struct dp_ddp *d, const struct dp_span span[])
     const uint64_t now = ddp_now();
     for (int i = 0; i < d->n_team; ++i) {
         const struct ddp_rank *rank = &d->rank[d->team[i]];
+        struct dp_trace *trace = d->group->trace;
         dp_span_end(&span[i], 0);
-        if (d->group->trace && !ddp_slot(d, rank->number)->ops->timer)
-            d->group->trace->replica[rank->number].ns[DP_PHASE_REDUCE] += now - rank->end;
+        if (!trace || ddp_slot(d, rank->number)->ops->timer)
+            continue;
+        /* Not before what its backward is said to have ended. */
+        const uint64_t end = trace->replica[rank->number].end_ns;
+        dp_trace_add(
+            trace, rank->number, DP_LANE_COMPUTE,
+            &(struct dp_interval){DP_PHASE_REDUCE, end > rank->end ? end : rank->end, now});
     }
 }
 

@@ -1,9 +1,10 @@
 /* cli/start.c: OpenBLAS starts a pool of threads before main, and where one gets no memory or
- * cannot be started (ulimit -v, ulimit -u) it hangs or raises SIGINT. The pool is never used: every
- * device's thread calls OpenBLAS for itself. So the program executes itself once more with a pool
- * of none, before any library runs. Even so OpenBLAS 0.3.29 takes a buffer when it is loaded, and
- * tries for ever where it gets none: that is looked for here. Sanitizers want to be first, and are
- * built without this. */
+ * cannot be started (ulimit -v, ulimit -u) it hangs or raises SIGINT. That pool is never used:
+ * every device's thread calls OpenBLAS for itself, and a group that wants one grows it (wide_blas
+ * in dp.h), once there is room. So the program executes itself once more with a pool of none,
+ * before any library runs. Even so OpenBLAS 0.3.29 takes a buffer when it is loaded, and tries for
+ * ever where it gets none: that is looked for here. Sanitizers want to be first, and are built
+ * without this. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include <stddef.h>

@@ -159,7 +159,8 @@ static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_l
 
     if (*steps > 0)
         config.limits.min_steps = config.limits.max_steps = *steps;
-    if (launch_cell(pairs->arm[arm].program, &config, pairs->arm[arm].sweep.timeout, &cell) != 0)
+    if (launch_cell(pairs->arm[arm].program, &config, pairs->arm[arm].sweep.timeout, &cell, NULL) !=
+        0)
         return EXIT_INTERRUPTED;
 
     const int status = summarise(&cell, launch);

@@ -1,5 +1,5 @@
-/* measure/data_parallel.c: the rows plain and dp: a batch on the first device, and the model alone
- * there, or in the wrapper, which spreads it over all devices. */
+/* measure/data_parallel.c: the rows plain, plain_mt and dp: a batch on the first device, and the
+ * model alone there, or in the wrapper, which spreads it over all devices. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -235,6 +235,18 @@ const struct measurable measure_plain = {.phases = OF_MODEL,
                                          .verify = whole_batch,
                                          .bytes = session_bytes,
                                          .close = nothing_more};
+
+const struct measurable measure_plain_mt = {.phases = OF_MODEL,
+                                            .wide_blas = true,
+                                            .open = plain_open,
+                                            .load = load,
+                                            .unload = unload,
+                                            .prepare = prepare,
+                                            .step = plain_step,
+                                            .read = read_step,
+                                            .verify = whole_batch,
+                                            .bytes = session_bytes,
+                                            .close = nothing_more};
 
 const struct measurable measure_dp = {.phases = OF_MODEL | OF_WRAPPER,
                                       .open = dp_open,

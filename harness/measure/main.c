@@ -1,4 +1,5 @@
-/* measure/main.c: the worker process of a sweep: one cell, one record on stdout.
+/* measure/main.c: the worker process of a sweep: one cell, one record on stdout; before it the
+ * line of its trace, if one was asked for.
  *
  * Everything that can go wrong in a cell is in its record; the exit status is 0 whenever a record
  * was written. */
@@ -61,7 +62,7 @@ int cell_main(int argc, char **argv)
                 argv[0]);
         return EXIT_MISUSE;
     }
-    cell_measure(&config, &cell);
+    cell_measure(&config, config.trace ? stdout : NULL, &cell);
     text = record_cell_text(&cell);
     if (text)
         puts(text);

@@ -14,6 +14,7 @@ struct session;
 struct measurable {
     unsigned phases; /* 1 << enum record_phase for each that a step has */
     bool apart;      /* ranks: its reduction can be run apart, session_overlap measures that */
+    bool wide_blas;  /* the BLAS has the cores of all devices: their workers stay asleep */
     /* Makes session->top, what is trained, on the session's group. */
     int (*open)(struct session *session, const struct cell_config *config, struct dp_error *err);
     /* Puts the batch of a set where its step takes it from, and takes it away again. */
@@ -34,6 +35,6 @@ struct measurable {
     void (*close)(struct session *session);
 };
 
-extern const struct measurable measure_plain, measure_dp, measure_ddp;
+extern const struct measurable measure_plain, measure_plain_mt, measure_dp, measure_ddp;
 
 #endif

@@ -15,6 +15,7 @@
 #include "command/backend.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
+#include "measure/trace.h"
 #include "measure/usage.h"
 #include "measure/watch.h"
 #include "numbers/equal.h"
@@ -22,6 +23,7 @@
 struct measure {
     const struct cell_config *config;
     struct record_cell *cell;
+    FILE *trace; /* NULL: not asked for */
     struct session session;
     struct workload_set set[WORKLOAD_SETS];
     struct verify *verify[WORKLOAD_SETS];
@@ -221,7 +223,8 @@ static int measured_steps(struct measure *m)
     return status;
 }
 
-/* What was moved in the last step, what the devices held, and what of the reduction is hidden. */
+/* What was moved in the last step, what the devices held, and a step without communication: of
+ * ranks, too, what of it is hidden. */
 static int measure_beside(struct measure *m)
 {
     struct record_cell *cell = m->cell;
@@ -233,11 +236,25 @@ static int measure_beside(struct measure *m)
         dp_slot_describe(dp_group_slot(m->session.group, r), &info);
         cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
     }
-    if (!m->session.kind->apart)
+    const int status =
+        m->session.kind->apart
+            ? session_overlap(&m->session, m->config->limits.seconds, m->left, cell, &err)
+            : session_alone(&m->session, m->config, &m->set[0], m->left[0].gradients, cell, &err);
+
+    return status ? cell_fail(cell, RECORD_FAILED, err.text) : 0;
+}
+
+/* Last, so that what was measured knows nothing of it. Without the memory for it there is none. */
+static int trace_beside(struct measure *m)
+{
+    struct dp_error err = {0};
+    char reason[sizeof m->cell->reason];
+
+    if (!m->trace || trace_steps(&m->session, m->config, m->left, m->trace, &err) == 0 ||
+        err.status == DP_ENOMEM)
         return 0;
-    if (session_overlap(&m->session, m->config->limits.seconds, m->left, cell, &err))
-        return cell_fail(cell, RECORD_FAILED, err.text);
-    return 0;
+    snprintf(reason, sizeof reason, "a traced step: %s", err.text);
+    return cell_fail(m->cell, RECORD_FAILED, reason);
 }
 
 static void trim_ranks(const struct record_cell *cell, uint64_t *times, size_t steps)
@@ -363,7 +380,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     if (status == 0)
         status = measure_probe(m->config, &m->session, cell);
     if (status == 0)
-        status = open_references(m, cell->n_ranks);
+        status = open_references(m, cell_replicas(m->config));
     if (status == 0)
         status = open_sets(m);
     cell->setup_ns = session_clock_ns() - start_ns;
@@ -373,6 +390,8 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
         status = measured_steps(m);
     if (status == 0)
         status = measure_beside(m);
+    if (status == 0)
+        status = trace_beside(m);
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps;
     session_close(&m->session);
@@ -413,7 +432,7 @@ static void fail_faulty(struct record_cell *cell, const struct dp_group *group)
         cell->status = RECORD_FAILED;
 }
 
-void cell_measure(const struct cell_config *config, struct record_cell *cell)
+void cell_measure(const struct cell_config *config, FILE *trace, struct record_cell *cell)
 {
     const struct dp_group_config group_config = {.devices = config->devices,
                                                  .backend = config->backend,
@@ -421,8 +440,10 @@ void cell_measure(const struct cell_config *config, struct record_cell *cell)
                                                  .math = config->math,
                                                  .lag_seed = config->seed,
                                                  .bind = config->bind,
+                                                 .wide_blas =
+                                                     session_measurable(config->mode)->wide_blas,
                                                  .no_graphs = config->no_graphs};
-    struct measure m = {.config = config, .cell = cell};
+    struct measure m = {.config = config, .cell = cell, .trace = trace};
     struct dp_group *group = NULL;
     struct dp_error err = {0};
     const uint64_t start_ns = session_clock_ns(), epoch = epoch_ns();

@@ -9,8 +9,8 @@
 static int reference(const struct cell_config *config, const struct workload_set *set,
                      struct verify **verify, struct text_error *why)
 {
-    if (verify_open(&config->workload, set, config->rows, (size_t)config->n_devices, config->math,
-                    verify, why))
+    if (verify_open(&config->workload, set, config->rows, (size_t)cell_replicas(config),
+                    config->math, verify, why))
         return -1;
     return session_measurable(config->mode)->verify(*verify, set, why);
 }
@@ -51,7 +51,7 @@ int measure_probe(const struct cell_config *config, struct session *session,
                   struct record_cell *cell)
 {
     const struct workload_set set =
-        workload_probe(config->seed, config->rows, (size_t)config->n_devices);
+        workload_probe(config->seed, config->rows, (size_t)cell_replicas(config));
     const uint64_t start_ns = session_clock_ns();
     struct verify *verify = NULL;
     struct text_error why = {""};

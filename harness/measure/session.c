@@ -9,8 +9,10 @@
 
 const struct measurable *session_measurable(enum cell_mode mode)
 {
-    static const struct measurable *const rows[CELL_MODES] = {
-        [CELL_PLAIN] = &measure_plain, [CELL_DP] = &measure_dp, [CELL_DDP] = &measure_ddp};
+    static const struct measurable *const rows[CELL_MODES] = {[CELL_PLAIN] = &measure_plain,
+                                                              [CELL_DP] = &measure_dp,
+                                                              [CELL_DDP] = &measure_ddp,
+                                                              [CELL_PLAIN_MT] = &measure_plain_mt};
 
     return rows[mode];
 }
@@ -177,7 +179,8 @@ int session_prepare(struct session *session, int k, struct dp_error *err)
     dp_zero_grad(session->top);
     probe_clear(&session->probe);
     memset(&session->trace, 0, sizeof session->trace);
-    dp_group_barrier(session->group);
+    if (!session->kind->wide_blas)
+        dp_group_barrier(session->group);
     return 0;
 }
 

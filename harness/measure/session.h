@@ -109,6 +109,14 @@ struct session_verified {
 int session_overlap(struct session *session, double seconds,
                     const struct session_verified verified[WORKLOAD_SETS], struct record_cell *cell,
                     struct dp_error *err);
+/* Of mode dp on several devices, all with as many rows: 5 to 11 steps of set number 0 without any
+ * communication into the cell's record, within a 20th of the time of the measured steps if they are
+ * short. gradients: the digest that the verified step of that set has. Nothing where it cannot be
+ * done: other modes, shards that differ, a table on the host, too little memory for a second model.
+ * measure/session_alone.c */
+int session_alone(struct session *session, const struct cell_config *config,
+                  const struct workload_set *set, uint64_t gradients, struct record_cell *cell,
+                  struct dp_error *err);
 /* The digest of the gradients that session_read has read. */
 uint64_t session_gradients(const struct session *session);
 /* Bytes that crossed devices in the last step, for all replicas. */

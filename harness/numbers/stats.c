@@ -146,8 +146,9 @@ static size_t normal_rank(size_t n, double level)
 static double binomial_coverage(size_t n, size_t rank_lo, size_t rank_hi)
 {
     const size_t middle = n / 2;
-    const double log_middle = lgamma((double)n + 1) - lgamma((double)middle + 1) -
-                              lgamma((double)(n - middle) + 1) - (double)n * log(2);
+    int sign;
+    const double log_middle = lgamma_r((double)n + 1, &sign) - lgamma_r((double)middle + 1, &sign) -
+                              lgamma_r((double)(n - middle) + 1, &sign) - (double)n * log(2);
     const double first = exp(log_middle);
     double sum = first, term = first;
     for (size_t k = middle; k > rank_lo; --k) {
@@ -322,6 +323,38 @@ double stats_t975(size_t df)
     }
     return z + (z * z * z + z) / (4 * n) +
            (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * n * n);
+}
+
+/* P(|T| <= sqrt(df) tan(angle)): for whole degrees of freedom a sum of so many terms, and no
+ * approximation (Abramowitz and Stegun, 26.7.3 and 26.7.4). */
+static double t_within(double angle, size_t df)
+{
+    const double cosine = cos(angle), square = cosine * cosine;
+    const bool odd = df % 2 == 1;
+    double term = odd ? cosine : 1, sum = 0;
+    for (size_t k = odd ? 3 : 2; k <= df; k += 2) {
+        sum += term;
+        term *= square * (double)(k - 1) / (double)k;
+    }
+    return odd ? 2 / acos(-1) * (angle + sin(angle) * sum) : sin(angle) * sum;
+}
+
+double stats_t_quantile(double p, size_t df)
+{
+    if (df == 0 || !(p > 0 && p < 1)) {
+        return NAN;
+    }
+    const double within = fabs(2 * p - 1);
+    double lo = 0, hi = acos(0);
+    for (int i = 0; i < 60; ++i) {
+        const double middle = (lo + hi) / 2;
+        if (t_within(middle, df) < within) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return copysign(sqrt((double)df) * tan(lo), p - 0.5);
 }
 
 struct stats_interval stats_mean_interval(const double x[], size_t n, double *mean)

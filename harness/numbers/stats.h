@@ -57,6 +57,10 @@ double stats_hidden(double compute, double comm, double whole, double least);
 double stats_settling(const double x[], size_t n, double scratch[]);
 /* The 97.5th percentile of Student's t; NaN: df is 0. */
 double stats_t975(size_t df);
+/* t with P(T <= t) = p for Student's t of df degrees of freedom; NaN: df is 0, or p not within
+ * 0..1.
+ */
+double stats_t_quantile(double p, size_t df);
 /* Mean and 95 % interval by Student's t of independent values; valid false: fewer than 3. The ranks
  * are 0. */
 struct stats_interval stats_mean_interval(const double x[], size_t n, double *mean);

@@ -7,9 +7,10 @@
 
 /* What is measured; how each is done: measure/measurable.h. */
 enum cell_mode {
-    CELL_PLAIN, /* the model alone on the first device */
-    CELL_DP,    /* in the data-parallel wrapper */
-    CELL_DDP,   /* a rank on every device, DistributedDataParallel */
+    CELL_PLAIN,    /* the model alone on the first device */
+    CELL_DP,       /* in the data-parallel wrapper */
+    CELL_DDP,      /* a rank on every device, DistributedDataParallel */
+    CELL_PLAIN_MT, /* the model alone on the first device, the BLAS on the cores of all */
     CELL_MODES
 };
 extern const char *const cell_mode_names[CELL_MODES];
@@ -26,6 +27,9 @@ struct cell_limits {
     size_t warmup_steps;
     double warmup_seconds;
 };
+
+/* Whether the model is on the first device only. */
+bool cell_is_alone(enum cell_mode mode);
 
 enum { CELL_RULE_BYTES = 128 };
 /* The rule of the warm-up, as records say it: steps, seconds, most steps. */
@@ -45,10 +49,14 @@ struct cell_config {
     uint64_t seed;
     bool bind;
     bool no_graphs; /* GPUs: every operation is launched by itself */
+    bool trace;     /* some more steps, for a picture */
     struct cell_limits limits;
     size_t order_index;
     char run_id[17];
 };
+
+/* Devices that the batch is for: 1, or all of the cell's. */
+int cell_replicas(const struct cell_config *config);
 
 /* Identity of a cell in its records; the status is RECORD_BROKEN until somebody knows better. */
 void cell_identify(const struct cell_config *config, struct record_cell *cell);

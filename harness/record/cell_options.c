@@ -37,6 +37,7 @@ static const struct field {
     {"run-id", "ID", TEXT, PLACE(run_id), BYTES(run_id)},
     {"bind-cores", NULL, FLAG, PLACE(bind), 0},
     {"no-graphs", NULL, FLAG, PLACE(no_graphs), 0},
+    {"trace", NULL, FLAG, PLACE(trace), 0},
 };
 
 static const struct plan_option *axis_of(size_t i)

@@ -47,10 +47,18 @@ char *record_chain_add(char *line, const char *before, bool closes)
     return NULL;
 }
 
-/* The line closes a file: its seal is of its own bytes before that. */
-static int check_seal(const json_t *root, const char *line, size_t bytes, struct text_error *err)
+struct record_link record_link_of(const json_t *root)
 {
-    const char *seal = json_string_value(json_object_get(root, "seal"));
+    const json_t *chain = json_object_get(root, "chain");
+
+    return (struct record_link){.here = chain != NULL,
+                                .chain = json_string_value(chain),
+                                .seal = json_string_value(json_object_get(root, "seal"))};
+}
+
+/* The line closes a file: its seal is of its own bytes before that. */
+static int check_seal(const char *seal, const char *line, size_t bytes, struct text_error *err)
+{
     const char *end = last_member(line, bytes, seal_key, DIGEST_HEX - 1);
     char own[DIGEST_HEX];
 
@@ -65,17 +73,16 @@ static int check_seal(const json_t *root, const char *line, size_t bytes, struct
                        seal, own);
 }
 
-int record_chain_check(const json_t *root, const char *line, size_t bytes, bool closes,
+int record_chain_check(const struct record_link *link, const char *line, size_t bytes, bool closes,
                        struct record_chain *chain, struct text_error *err)
 {
-    const json_t *value = json_object_get(root, "chain");
-    const char *text = json_string_value(value);
+    const char *text = link->chain;
 
     if (chain->lines++ == 0) {
-        if (value && (!text || strcmp(text, algorithm) != 0))
+        if (link->here && (!text || strcmp(text, algorithm) != 0))
             return record_fail(err, "\"chain\" of the first line is not \"%s\"", algorithm);
-        chain->sealed = value != NULL;
-    } else if (!chain->sealed && value) {
+        chain->sealed = link->here;
+    } else if (!chain->sealed && link->here) {
         return record_fail(err, "there is a \"chain\" here, but none in line 1");
     } else if (chain->sealed && !text) {
         return record_fail(err, "\"chain\" is missing, but line 1 has one: the line was added");
@@ -87,8 +94,12 @@ int record_chain_check(const json_t *root, const char *line, size_t bytes, bool 
     }
     if (!chain->sealed)
         return 0;
-    if (closes && check_seal(root, line, bytes, err))
+    if (closes && check_seal(link->seal, line, bytes, err))
         return -1;
+    if (link->digest && link->digest[0] != '\0') {
+        memcpy(chain->last, link->digest, sizeof chain->last);
+        return 0;
+    }
     return digest_sha256(line, bytes, chain->last)
                ? record_fail(err, "cannot compute the SHA-256 of the line")
                : 0;

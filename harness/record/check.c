@@ -46,7 +46,8 @@ static bool lists_devices(const char *devices, int n)
 /* Ceiling of rows / devices, and the last what is left; of ranks: as many, or one more. */
 static size_t rows_of(const struct record_key *key, size_t i)
 {
-    const size_t n = (size_t)key->n_devices, rows = key->global_batch;
+    const size_t n = strcmp(key->mode, "plain-mt") == 0 ? 1 : (size_t)key->n_devices;
+    const size_t rows = key->global_batch;
     const size_t part = (rows + n - 1) / n, rest = i * part < rows ? rows - i * part : 0;
     if (strcmp(key->mode, "ddp") == 0) {
         return rows / n + (i < rows % n);

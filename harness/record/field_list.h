@@ -85,7 +85,7 @@ F(BOOL, near, LATER, SYSTEM, "", "nearness", "of a GPU: cores and NUMA node are 
 /* What identifies a cell. */
 #define RECORD_KEY_FIELDS(T, I, F, N) \
 T(workload, 96, FIRST, IDENTITY, "", "workload", "`mlp:1024,1024`") \
-T(mode, 8, FIRST, IDENTITY, "", "mode", "`dp`, `ddp`, or `plain`: the model alone on one device, without the wrapper") \
+T(mode, 16, FIRST, IDENTITY, "", "mode", "`dp`, `ddp`, or `plain`: the model alone on one device, without the wrapper; `plain-mt`: the same, with matrix products on the cores of all `n_devices`") \
 T(devices, 64, FIRST, IDENTITY, "", "device list", "`virt:2`") \
 I(n_devices, 0, RECORD_MAX_RANKS, FIRST, IDENTITY, "", "number of devices", "in the list") \
 F(COUNT, global_batch, FIRST, IDENTITY, "rows", "batch", "of all devices") \

@@ -1,4 +1,4 @@
-/* record/file.c: whole files of records, and single lines in and out of them.
+/* record/file.c: whole files of records, and single lines of them.
  *
  * A file is only ever appended to, so the only damage that an interrupted sitting can leave is a
  * torn last line; anything else that cannot be read is an error, never skipped. */
@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "record/json.h"
+#include "record/lines.h"
 #include "record/memory.h"
 #include "record/planned.h"
 
@@ -50,68 +49,11 @@ int record_cell_parse(const char *line, struct record_cell *cell, struct text_er
     return status;
 }
 
-/* Everything, or -1 with errno. A short write is tried again for its reason: the disk is full. */
-static int write_all(int fd, const char *text, size_t bytes)
-{
-    while (bytes > 0) {
-        const ssize_t n = write(fd, text, bytes);
-        if (n < 0 && errno != EINTR) {
-            return -1;
-        }
-        if (n > 0) {
-            text += n;
-            bytes -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
-/* Pipes and terminals cannot be synchronised, and need not be. */
-static int sync_file(int fd)
-{
-    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
-}
-
-int record_append(int fd, const char *line, struct text_error *err)
-{
-    const size_t length = strlen(line);
-    if (memchr(line, '\n', length)) {
-        return record_fail(err, "a record must be one line");
-    }
-    char *text = malloc(length + 1);
-    if (!text) {
-        return record_fail(err, "no memory to append %zu bytes", length);
-    }
-    memcpy(text, line, length);
-    text[length] = '\n';
-
-    /* -1: not a file that can be cut back. */
-    const off_t before = lseek(fd, 0, SEEK_END);
-    const int status = write_all(fd, text, length + 1) == 0 ? sync_file(fd) : -1;
-    const int reason = errno;
-    free(text);
-    if (status == 0) {
-        return 0;
-    }
-    struct stat info;
-    const bool cut = before >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-                     ftruncate(fd, before) == 0 && lseek(fd, before, SEEK_SET) == before;
-    return record_fail(err, "cannot append a record of %zu bytes: %s%s", length + 1,
-                       strerror(reason), cut ? "; the file is as it was" : "");
-}
-
 /* A file being read. */
 struct reader {
-    FILE *stream;
     const char *path;
-    char *line; /* without its newline */
-    size_t length, capacity;
-    bool complete;       /* the line had a newline */
-    size_t number;       /* of the line, from 1 */
-    long offset;         /* of the line */
-    long next;           /* of the next one */
-    char chunk[1 << 16]; /* read, but not yet part of a line: chunk[at .. end-1] */
-    size_t at, end;
+    struct record_lines *lines;
+    struct record_line *line; /* the current one */
     size_t capacity_cells;
     size_t *place;         /* by cell_id: its index in the cells and 1, or 0; open addressing */
     size_t places;         /* a power of two, more than twice the cells */
@@ -121,68 +63,13 @@ struct reader {
 };
 
 /* err becomes "FILE:LINE: text"; of a long path the end is shown. */
-static int locate(const struct reader *reader, struct text_error *err)
+static int locate(const struct reader *reader, size_t number, struct text_error *err)
 {
     const struct text_error cause = *err;
     const size_t length = strlen(reader->path);
     const bool cut = length > 100;
     const char *shown = cut ? reader->path + (length - 97) : reader->path;
-    return record_fail(err, "%s%s:%zu: %.*s", cut ? "..." : "", shown, reader->number, 130,
-                       cause.text);
-}
-
-/* Adds n bytes of the chunk to the line. */
-static int take_bytes(struct reader *reader, size_t n, struct text_error *err)
-{
-    size_t capacity = reader->capacity == 0 ? 4096 : reader->capacity;
-    while (capacity < reader->length + n) {
-        capacity *= 2;
-    }
-    if (capacity > RECORD_LINE_BYTES) {
-        return record_fail(err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
-    }
-    char *line = capacity == reader->capacity ? reader->line : realloc(reader->line, capacity);
-    if (!line) {
-        return record_fail(err, "no memory for a line of %zu bytes", reader->length + n);
-    }
-    reader->line = line;
-    reader->capacity = capacity;
-    memcpy(reader->line + reader->length, reader->chunk + reader->at, n);
-    reader->length += n;
-    reader->at += n;
-    return 0;
-}
-
-/* 1: a line; 0: the end; -1: an error. */
-static int next_line(struct reader *reader, struct text_error *err)
-{
-    reader->length = 0;
-    reader->complete = false;
-    reader->offset = reader->next;
-    ++reader->number;
-    while (!reader->complete) {
-        if (reader->at == reader->end) {
-            reader->at = 0;
-            reader->end = fread(reader->chunk, 1, sizeof reader->chunk, reader->stream);
-        }
-        const char *begin = reader->chunk + reader->at;
-        const size_t left = reader->end - reader->at;
-        const char *newline = memchr(begin, '\n', left);
-        if (left == 0) {
-            break;
-        }
-        if (take_bytes(reader, newline == NULL ? left : (size_t)(newline - begin), err) != 0) {
-            return locate(reader, err);
-        }
-        reader->complete = newline != NULL;
-        reader->at += reader->complete;
-    }
-    reader->next += (long)(reader->length + reader->complete);
-    if (ferror(reader->stream)) {
-        record_fail(err, "cannot read: %s", strerror(errno));
-        return locate(reader, err);
-    }
-    return reader->complete || reader->length > 0;
+    return record_fail(err, "%s%s:%zu: %.*s", cut ? "..." : "", shown, number, 130, cause.text);
 }
 
 /* Where the cell of that id is, or where it has to go. Ids are hashes already. */
@@ -252,17 +139,14 @@ static int same_run(const char *run_id, const struct record_file *file, struct t
     return record_fail(err, "belongs to run %s, the file to run %s", run_id, file->run.run_id);
 }
 
-static int take_cell(struct reader *reader, const json_t *root, struct record_file *file,
+/* The cell, which is freed on failure. */
+static int take_cell(struct reader *reader, struct record_cell *cell, struct record_file *file,
                      struct text_error *err)
 {
-    struct record_cell cell;
-    if (record_cell_from_json(root, &reader->raw, &cell, err) != 0) {
-        return -1;
-    }
-    if (same_run(cell.run_id, file, err) != 0 ||
-        (file->planned && record_plan_take(&reader->plan, &cell, err) != 0) ||
-        keep_cell(reader, file, &cell, err) != 0) {
-        record_cell_free(&cell);
+    if (same_run(cell->run_id, file, err) != 0 ||
+        (file->planned && record_plan_take(&reader->plan, cell, err) != 0) ||
+        keep_cell(reader, file, cell, err) != 0) {
+        record_cell_free(cell);
         return -1;
     }
     file->ended = false;
@@ -293,40 +177,84 @@ static int take_run(struct reader *reader, const json_t *root, struct record_fil
     return file->planned ? record_plan_open(&file->run, &reader->plan, err) : 0;
 }
 
+static int take_link(struct reader *reader, const struct record_link *link, bool closes,
+                     struct record_file *file, struct text_error *err)
+{
+    const struct record_line *line = reader->line;
+    if (record_chain_check(link, line->text, line->length, closes, &reader->chain, err) != 0) {
+        return -1;
+    }
+    file->sealed = reader->lines->sealed = reader->chain.sealed;
+    memcpy(file->last, reader->chain.last, sizeof file->last);
+    return 0;
+}
+
 static int take_record(struct reader *reader, const json_t *root, struct record_file *file,
                        struct text_error *err)
 {
+    struct record_link link = record_link_of(root);
+    struct record_cell cell;
     const int type = record_json_type(root, err);
     if (type < 0) {
         return -1;
     }
-    if ((type == RECORD_IS_RUN) != (reader->number == 1)) {
+    if ((type == RECORD_IS_RUN) != (reader->line->number == 1)) {
         return record_fail(err, "a file has one lockstep/run record, as its first line");
     }
-    if (record_chain_check(root, reader->line, reader->length, type == RECORD_IS_END,
-                           &reader->chain, err) != 0) {
+    link.digest = reader->line->digest;
+    if (take_link(reader, &link, type == RECORD_IS_END, file, err) != 0) {
         return -1;
     }
-    file->sealed = reader->chain.sealed;
-    memcpy(file->last, reader->chain.last, sizeof file->last);
     if (type == RECORD_IS_RUN) {
         return take_run(reader, root, file, err);
     }
-    return type == RECORD_IS_CELL ? take_cell(reader, root, file, err)
-                                  : take_end(reader, root, file, err);
+    if (type == RECORD_IS_END) {
+        return take_end(reader, root, file, err);
+    }
+    return record_cell_from_json(root, &reader->raw, &cell, err) != 0
+               ? -1
+               : take_cell(reader, &cell, file, err);
+}
+
+/* The same of a cell that was read without JSON, and checked. */
+static int take_direct(struct reader *reader, struct record_file *file, struct text_error *err)
+{
+    struct record_line *line = reader->line;
+    const bool chained = line->chain[0] != '\0';
+    const struct record_link link = {
+        .here = chained, .chain = chained ? line->chain : NULL, .digest = line->digest};
+    if (take_link(reader, &link, false, file, err) != 0) {
+        return -1;
+    }
+    if (line->status != 0) {
+        *err = line->err;
+        return -1;
+    }
+    line->direct = false;
+    return take_cell(reader, &line->cell, file, err);
+}
+
+/* Whether nothing is behind the current line, which is gone then. */
+static bool is_last(struct reader *reader)
+{
+    struct record_lines *lines = reader->lines;
+    if (reader->line + 1 < lines->line + lines->n) {
+        return false;
+    }
+    record_lines_next(lines);
+    return lines->n == 0 && lines->status == 0;
 }
 
 /* The current line is not a record. As the last line of several it is what an interrupted write
  * leaves; anywhere else it is an error, which err already holds. */
 static int accept_torn(struct reader *reader, struct record_file *file, struct text_error *err)
 {
-    const long torn_at = reader->offset;
-    if (!reader->complete) {
+    const long torn_at = reader->line->offset;
+    if (!reader->line->complete) {
         record_fail(err, "the line is incomplete");
     }
-    locate(reader, err);
-    struct text_error later;
-    if (torn_at == 0 || next_line(reader, &later) != 0) {
+    locate(reader, reader->line->number, err);
+    if (torn_at == 0 || !is_last(reader)) {
         return -1;
     }
     file->torn = true;
@@ -334,43 +262,71 @@ static int accept_torn(struct reader *reader, struct record_file *file, struct t
     return 0;
 }
 
+/* The current line; 1: it was torn, and nothing is behind it. */
+static int take_line(struct reader *reader, struct record_file *file, struct text_error *err)
+{
+    const struct record_line *line = reader->line;
+    if (line->direct) {
+        return take_direct(reader, file, err) == 0 ? 0 : locate(reader, line->number, err);
+    }
+    json_t *root = record_json_load(line->text, line->length, &reader->raw, err);
+    if (record_memory_failed()) {
+        json_decref(root);
+        return locate(reader, line->number, err); /* the line may be whole: it is not torn */
+    }
+    if (!root || !line->complete) {
+        json_decref(root);
+        return accept_torn(reader, file, err) == 0 ? 1 : -1;
+    }
+    const int status = take_record(reader, root, file, err);
+    json_decref(root);
+    return status == 0 ? 0 : locate(reader, line->number, err);
+}
+
+static int take_batch(struct reader *reader, struct record_file *file, struct text_error *err)
+{
+    struct record_lines *lines = reader->lines;
+    int status = 0;
+    for (size_t i = 0; i < lines->n && status == 0; ++i) {
+        reader->line = &lines->line[i];
+        status = take_line(reader, file, err);
+    }
+    return status;
+}
+
 static int read_lines(struct reader *reader, struct record_file *file, struct text_error *err)
 {
-    int more = next_line(reader, err);
-    if (more == 0) {
+    struct record_lines *lines = reader->lines;
+    int status = 0;
+    do {
+        record_lines_next(lines);
+        status = take_batch(reader, file, err);
+    } while (status == 0 && lines->n > 0);
+    if (status == 0 && lines->status != 0) {
+        *err = lines->err;
+        return locate(reader, lines->number + 1, err);
+    }
+    if (status == 0 && lines->number == 0) {
         record_fail(err, "the file is empty");
-        return locate(reader, err);
+        return locate(reader, 1, err);
     }
-    while (more > 0) {
-        json_t *root = record_json_load(reader->line, reader->length, &reader->raw, err);
-        if (record_memory_failed()) {
-            json_decref(root);
-            return locate(reader, err); /* the line may be whole: it is not torn */
-        }
-        if (!root || !reader->complete) {
-            json_decref(root);
-            return accept_torn(reader, file, err);
-        }
-        const int status = take_record(reader, root, file, err);
-        json_decref(root);
-        if (status != 0) {
-            return locate(reader, err);
-        }
-        more = next_line(reader, err);
-    }
-    return more;
+    return status < 0 ? -1 : 0;
 }
 
 int record_read(const char *path, struct record_file *file, struct text_error *err)
 {
     memset(file, 0, sizeof *file);
-    struct reader reader = {.path = path, .stream = fopen(path, "rb")};
-    if (!reader.stream) {
+    FILE *stream = fopen(path, "rb");
+    if (!stream) {
         return record_fail(err, "%.160s: %s", path, strerror(errno));
     }
+    struct reader reader = {.path = path, .lines = record_lines_open(stream)};
+    if (!reader.lines) {
+        fclose(stream);
+        return record_fail(err, "%.160s: no memory to read it", path);
+    }
     const int status = read_lines(&reader, file, err);
-    fclose(reader.stream);
-    free(reader.line);
+    record_lines_close(reader.lines);
     free(reader.place);
     record_raw_free(&reader.raw);
     record_plan_close(&reader.plan);

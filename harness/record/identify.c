@@ -3,11 +3,21 @@
 
 #include "record/roles.h"
 
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *const cell_mode_names[CELL_MODES] = {"plain", "dp", "ddp"};
+const char *const cell_mode_names[CELL_MODES] = {"plain", "dp", "ddp", "plain-mt"};
+
+bool cell_is_alone(enum cell_mode mode)
+{
+    return mode == CELL_PLAIN || mode == CELL_PLAIN_MT;
+}
+
+int cell_replicas(const struct cell_config *config)
+{
+    return cell_is_alone(config->mode) ? 1 : config->n_devices;
+}
 
 void cell_warmup_rule(const struct cell_limits *limits, char rule[CELL_RULE_BYTES])
 {
@@ -25,11 +35,15 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
+/* Its digits: a reader does this for every line, and printf is slow. */
 static uint64_t hash_number(uint64_t hash, uintmax_t number)
 {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIuMAX, number);
-    return hash_text(hash, text);
+    char text[24] = "", *p = text + sizeof text - 1;
+    do {
+        *--p = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return hash_text(hash, p);
 }
 
 /* Ids from before an axis was there stay what they were. Names have their own places. */
@@ -61,7 +75,9 @@ void record_cell_id(const struct record_key *key, char id[17])
     hash = hash_text(hash, key->communicator);
     hash = hash_number(hash, (uintmax_t)key->launch);
     hash = hash_axes(hash, key);
-    snprintf(id, 17, "%016" PRIx64, hash);
+    for (int i = 0; i < 16; ++i)
+        id[i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15];
+    id[16] = '\0';
 }
 
 void cell_identify(const struct cell_config *config, struct record_cell *cell)

@@ -218,6 +218,19 @@ int record_json_real(const json_t *value, const char *name, double *number, stru
     return 0;
 }
 
+void record_json_store(const struct record_field *field, json_int_t number, void *member)
+{
+    if (field->kind == RECORD_INT) {
+        *(int *)member = (int)number;
+    } else if (field->kind == RECORD_LONG) {
+        *(long *)member = (long)number;
+    } else if (field->kind == RECORD_COUNT) {
+        *(size_t *)member = (size_t)number;
+    } else {
+        *(uint64_t *)member = (uint64_t)number;
+    }
+}
+
 static int read_field(const json_t *value, const struct record_field *field, void *object,
                       struct text_error *err)
 {
@@ -244,15 +257,7 @@ static int read_field(const json_t *value, const struct record_field *field, voi
     if (record_json_integer(value, field->name, field->min, field->max, &number, err) != 0) {
         return -1;
     }
-    if (field->kind == RECORD_INT) {
-        *(int *)member = (int)number;
-    } else if (field->kind == RECORD_LONG) {
-        *(long *)member = (long)number;
-    } else if (field->kind == RECORD_COUNT) {
-        *(size_t *)member = (size_t)number;
-    } else {
-        *(uint64_t *)member = (uint64_t)number;
-    }
+    record_json_store(field, number, member);
     return 0;
 }
 

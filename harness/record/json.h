@@ -55,11 +55,21 @@ int record_json_integer(const json_t *value, const char *name, json_int_t min, j
 int record_json_real(const json_t *value, const char *name, double *number, struct text_error *err);
 int record_json_fields(const json_t *object, const struct record_field *field, void *to,
                        struct text_error *err);
+/* An integer that was found in its range, into the member of its field. */
+void record_json_store(const struct record_field *field, json_int_t number, void *member);
 
 int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err);
 /* raw: of the line that root was loaded from. */
 int record_cell_from_json(const json_t *root, const struct record_raw *raw,
                           struct record_cell *cell, struct text_error *err);
+/* What a cell says of itself, once it was read. */
+int record_cell_check(const struct record_cell *cell, struct text_error *err);
+
+/* A cell of a line as this program writes it, without JSON, unchecked; chain: its "chain", or "".
+ * False: it is written otherwise, or something is wrong in it, and JSON has to say what; nothing
+ * is there to free then. */
+bool record_cell_direct(const char *line, size_t bytes, struct record_cell *cell,
+                        char chain[DIGEST_HEX]);
 int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err);
 
 /* The chain of a file, from its first line on. Begin with zeros. */
@@ -68,9 +78,16 @@ struct record_chain {
     size_t lines;
     char last[DIGEST_HEX]; /* of the line before, if sealed */
 };
-/* Whether the next line, of which root was loaded, is what was written there. closes: it has to
- * have a seal. */
-int record_chain_check(const json_t *root, const char *line, size_t bytes, bool closes,
+/* What a line has of it; NULL where it is missing or no string. */
+struct record_link {
+    bool here; /* there is a "chain" */
+    const char *chain, *seal;
+    const char *digest; /* SHA-256 of the whole line; NULL or "": not computed */
+};
+struct record_link record_link_of(const json_t *root);
+/* Whether the next line, which has that link, is what was written there. closes: it has to have a
+ * seal. */
+int record_chain_check(const struct record_link *link, const char *line, size_t bytes, bool closes,
                        struct record_chain *chain, struct text_error *err);
 
 #endif

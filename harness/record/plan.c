@@ -154,6 +154,16 @@ static void mode_names(unsigned modes, char text[64])
                                      cell_mode_names[mode]);
 }
 
+/* Whether one of a mask is asked for. */
+static bool has_modes(const struct plan_options *options, unsigned modes)
+{
+    bool any = false;
+
+    for (int mode = 0; mode < CELL_MODES; ++mode)
+        any = any || (options->mode[mode] && modes & 1u << mode);
+    return any;
+}
+
 /* Nothing that was asked for may be without effect. */
 static int check_axes(const struct plan_options *options, struct text_error *why)
 {
@@ -192,6 +202,21 @@ static int check_rows(const struct plan_options *options, struct text_error *why
     return -1;
 }
 
+/* A reference stands beside something, and is not mode plain under another name. */
+static int check_cores(const struct plan_options *options, struct text_error *why)
+{
+    const bool alone = !has_modes(options, ~(1u << CELL_PLAIN_MT));
+
+    if (!options->mode[CELL_PLAIN_MT] || (!alone && options->count[options->n_counts - 1] > 1))
+        return 0;
+    snprintf(why->text, sizeof why->text, "%s",
+             alone
+                 ? "--mode plain-mt is a reference: add plain, dp or ddp"
+                 : "--mode plain-mt uses as many cores as the most devices, and --counts has only "
+                   "1");
+    return -1;
+}
+
 static int check_cells(const struct plan_options *options, struct text_error *why)
 {
     if (plan_cells(options) <= PLAN_MAX_CELLS)
@@ -209,7 +234,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
                  "--devices %s has no devices to run on in parallel; use virt:N", options->devices);
         return -1;
     }
-    if (!options->mode[CELL_PLAIN] && !options->mode[CELL_DP] && !options->mode[CELL_DDP])
+    if (!has_modes(options, (1u << CELL_MODES) - 1))
         options->mode[CELL_PLAIN] = options->mode[CELL_DP] = true;
     if (check_axes(options, why) || check_math(options, why))
         return -1;
@@ -219,22 +244,36 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
         default_workloads(options);
     if (options->n_batches == 0)
         default_batches(options);
-    if (!options->mode[CELL_DP] && !options->mode[CELL_DDP] && plain_counts(options, why))
+    if (!has_modes(options, ~(1u << CELL_PLAIN)) && plain_counts(options, why))
         return -1;
     if (options->n_counts == 0)
         default_counts(options, n_devices);
     return check_counts(options, n_devices, why) || check_ranks(options, why) ||
-                   check_rows(options, why) || check_cells(options, why) ||
-                   check_steps(options, why)
+                   check_cores(options, why) || check_rows(options, why) ||
+                   check_cells(options, why) || check_steps(options, why)
                ? -1
                : 0;
 }
 
-/* Of one workload and batch in one mode: the model alone on one device, the others on all numbers
- * of devices, and each with all values of the axes that it has. */
+/* Numbers of devices that a mode has, and number i of them: the model alone has one, or the cores
+ * of the most; the others have all that there are. */
+static size_t counts_of(const struct plan_options *options, enum cell_mode mode)
+{
+    return cell_is_alone(mode) ? 1 : options->n_counts;
+}
+
+static size_t count_of(const struct plan_options *options, enum cell_mode mode, size_t i)
+{
+    if (mode == CELL_PLAIN)
+        return 1;
+    return options->count[mode == CELL_PLAIN_MT ? options->n_counts - 1 : i];
+}
+
+/* Of one workload and batch in one mode: its numbers of devices, each with all values of the axes
+ * that it has. */
 static size_t settings_of(const struct plan_options *options, enum cell_mode mode)
 {
-    size_t n = mode == CELL_PLAIN ? 1 : options->n_counts;
+    size_t n = counts_of(options, mode);
 
     for (size_t i = 0; i < PLAN_OPTIONS; ++i)
         n *= plan_axis_count(&plan_option_table[i], options, mode);
@@ -306,8 +345,8 @@ static void make_cell(const struct plan_options *options, size_t group, size_t p
     for (; place >= settings_of(options, mode); ++mode)
         place -= settings_of(options, mode);
 
-    const size_t counts = mode == CELL_PLAIN ? 1 : options->n_counts;
-    const size_t count = mode == CELL_PLAIN ? 1 : options->count[place % counts];
+    const size_t counts = counts_of(options, mode);
+    const size_t count = count_of(options, mode, place % counts);
 
     set_axes(options, mode, place / counts, cell);
 

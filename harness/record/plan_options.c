@@ -58,7 +58,7 @@ static void write_math(const struct plan_option *option, const struct plan_optio
         plan_add(line, option->name, "%s", dp_math_name(plan->math));
 }
 
-/* "plain", "dp", "ddp" or several of them, in any order. */
+/* "plain", "dp" and so on, or several of them, in any order. */
 static int read_modes(const struct plan_option *option, const char *value,
                       struct plan_options *plan, struct text_error *why)
 {
@@ -292,7 +292,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'M',
      .arg = "LIST",
      .doc = "dp: the data-parallel wrapper; ddp: a rank on every device, DistributedDataParallel; "
-            "plain: the model alone on the first device, the base case (default: plain,dp)",
+            "plain: the model alone on the first device, the base case; plain-mt: the same with "
+            "OpenBLAS on as many cores as the most devices (default: plain,dp)",
      .read = read_modes,
      .write = write_modes},
     {.name = "counts",

@@ -179,6 +179,22 @@ static int read_rounds(const struct source *source, struct record_cell *cell,
     return 0;
 }
 
+/* Null or missing, or an array. */
+static int read_alone(const struct source *source, struct record_cell *cell, struct text_error *err)
+{
+    const json_t *alone = json_object_get(source->object, "alone_ns");
+    struct series series;
+    if (!alone || json_is_null(alone)) {
+        return 0;
+    }
+    if (!find_series(alone, source->raw, &series) || series.n > RECORD_MOST_ROUNDS) {
+        return record_fail(err, "\"alone_ns\" is not an array of at most %d times",
+                           RECORD_MOST_ROUNDS);
+    }
+    cell->n_alone = (int)series.n;
+    return read_series(&series, "alone_ns", RECORD_EXACT_MAX, cell->alone_ns, err);
+}
+
 static int read_raw(const json_t *root, const struct record_raw *raw, struct record_cell *cell,
                     struct text_error *err)
 {
@@ -206,7 +222,7 @@ static int read_raw(const json_t *root, const struct record_raw *raw, struct rec
             return -1;
         }
     }
-    if (read_rounds(&source, cell, err) != 0) {
+    if (read_rounds(&source, cell, err) != 0 || read_alone(&source, cell, err) != 0) {
         return -1;
     }
     const json_t *matmul = json_object_get(source.object, "matmul_ns");
@@ -268,7 +284,7 @@ static int read_status(const json_t *root, struct record_cell *cell, struct text
 }
 
 /* What types cannot say. The last rule is the promise of no false pass. */
-static int check_cell(const struct record_cell *cell, struct text_error *err)
+int record_cell_check(const struct record_cell *cell, struct text_error *err)
 {
     char id[17];
     record_cell_id(&cell->key, id);
@@ -306,7 +322,7 @@ int record_cell_from_json(const json_t *root, const struct record_raw *raw,
     if (status != 0 || read_status(root, cell, err) != 0 ||
         record_json_fields(root, record_cell_fields, cell, err) != 0 ||
         read_shards(root, cell, err) != 0 || read_peaks(root, cell, err) != 0 ||
-        read_raw(root, raw, cell, err) != 0 || check_cell(cell, err) != 0) {
+        read_raw(root, raw, cell, err) != 0 || record_cell_check(cell, err) != 0) {
         record_cell_free(cell);
         return -1;
     }

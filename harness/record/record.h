@@ -83,6 +83,8 @@ struct record_cell {
     double phase_median_ns[RECORD_PHASES]; /* derived: slowest rank per step, then the median */
     int n_rounds;                          /* 0: not measured, or not kept */
     uint64_t round_ns[RECORD_TURNS][RECORD_MOST_ROUNDS];
+    int n_alone;                           /* 0: not measured */
+    uint64_t alone_ns[RECORD_MOST_ROUNDS]; /* steps without communication */
     int n_peaks;                           /* devices, or 0: unknown */
     uint64_t peak_bytes[RECORD_MAX_RANKS]; /* the most that a device held at one time */
 };

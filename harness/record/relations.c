@@ -86,11 +86,13 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
                       struct text_error *err)
 {
     const size_t n = cell->n_samples;
-    for (size_t i = 0; ns && i < n * (size_t)cell->n_ranks; ++i) {
-        if (ns[i] > cell->t_step_ns[i % n]) {
-            return record_fail(err,
-                               "step %zu took %" PRIu64 " ns, but %s of replica %zu in it %" PRIu64,
-                               i % n, cell->t_step_ns[i % n], name, i / n, ns[i]);
+    for (size_t rank = 0; ns && rank < (size_t)cell->n_ranks; ++rank, ns += n) {
+        for (size_t i = 0; i < n; ++i) {
+            if (ns[i] > cell->t_step_ns[i]) {
+                return record_fail(
+                    err, "step %zu took %" PRIu64 " ns, but %s of replica %zu in it %" PRIu64, i,
+                    cell->t_step_ns[i], name, rank, ns[i]);
+            }
         }
     }
     return 0;
@@ -111,14 +113,17 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"gather", cell->phase_ns[RECORD_GATHER] != NULL, dp},
         {"reduce", cell->phase_ns[RECORD_REDUCE] != NULL, dp || ddp},
         {"rounds_ns", cell->n_rounds > 0, ddp},
+        {"alone_ns", cell->n_alone > 0, dp && cell->key.n_devices > 1},
         {"compute_alone_ns", !isnan(cell->compute_alone_ns), ddp},
         {"comm_alone_ns", !isnan(cell->comm_alone_ns), ddp},
         {"whole_ns", !isnan(cell->whole_ns), ddp},
         {"hidden_frac", !isnan(cell->hidden_frac), ddp && cell->key.n_devices > 1},
-        {"bytes_per_step", cell->bytes_per_step > 0, cell->key.n_devices > 1 || !cores},
+        {"bytes_per_step", cell->bytes_per_step > 0,
+         (cell->key.n_devices > 1 && (dp || ddp)) || !cores},
     };
-    if (!dp && !ddp && !is_mode(cell, "plain")) {
-        return record_fail(err, "\"mode\" is \"%s\", not plain, dp or ddp", cell->key.mode);
+    if (!dp && !ddp && !is_mode(cell, "plain") && !is_mode(cell, "plain-mt")) {
+        return record_fail(err, "\"mode\" is \"%s\", not plain, plain-mt, dp or ddp",
+                           cell->key.mode);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         if (rows[i].here && !rows[i].allowed) {
@@ -167,6 +172,15 @@ static int check_rounds(const struct record_cell *cell, struct text_error *err)
     if (cell->n_rounds > 0 && cell->n_rounds < RECORD_LEAST_ROUNDS) {
         return record_fail(err, "\"rounds_ns\" has %d rounds, at least %d are measured",
                            cell->n_rounds, RECORD_LEAST_ROUNDS);
+    }
+    if (cell->n_alone > 0 && cell->n_alone < RECORD_LEAST_ROUNDS) {
+        return record_fail(err, "\"alone_ns\" has %d steps, at least %d are measured",
+                           cell->n_alone, RECORD_LEAST_ROUNDS);
+    }
+    for (int i = 0; i < cell->n_alone; ++i) {
+        if (cell->alone_ns[i] == 0) {
+            return record_fail(err, "step %d of \"alone_ns\" took no time", i);
+        }
     }
     for (int turn = 0; turn < RECORD_TURNS && cell->n_rounds > 0; ++turn) {
         if (!(rows[turn].is == rows[turn].follows)) {

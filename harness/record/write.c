@@ -213,6 +213,17 @@ static json_t *rounds(const struct record_cell *cell)
     return object;
 }
 
+static json_t *alone(const struct record_cell *cell)
+{
+    if (cell->n_alone == 0) {
+        return json_null();
+    }
+    if (cell->n_alone < 0 || cell->n_alone > RECORD_MOST_ROUNDS) {
+        return NULL;
+    }
+    return array_of_u64(cell->alone_ns, (size_t)cell->n_alone);
+}
+
 static json_t *raw(const struct record_cell *cell)
 {
     json_t *object = json_object();
@@ -224,6 +235,7 @@ static json_t *raw(const struct record_cell *cell)
     status |= json_object_set_new(object, "phase_ns", phases(cell));
     status |= json_object_set_new(object, "matmul_ns", rank_times(cell, cell->matmul_ns));
     status |= json_object_set_new(object, "rounds_ns", rounds(cell));
+    status |= json_object_set_new(object, "alone_ns", alone(cell));
     if (status != 0) {
         json_decref(object);
         return NULL;

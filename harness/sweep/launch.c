@@ -64,7 +64,7 @@ static pid_t start(const char *program, char *const argument[], bool quiet, int 
 {
     int ends[2];
 
-    /* One thread is what it is held to in any case; the pool that OpenBLAS would start before that
+    /* One thread is what it begins with in any case; the pool that OpenBLAS would start before that
      * spins for some hundredths of a second on the cores that are to be measured. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     if (child_pipe(ends))
@@ -173,22 +173,40 @@ static void set_status(struct record_cell *cell, enum record_status status, cons
     snprintf(cell->reason, sizeof cell->reason, "%s", reason);
 }
 
+/* The last line, if there are no others but that of a trace, which is cut off. NULL: else. */
+static char *record_line(struct launch_output *output, char **trace)
+{
+    char *line = output->text;
+    char *end = output->length > 0 ? memchr(line, '\n', output->length) : NULL;
+    const char *last = output->length > 0 ? line + output->length - 1 : NULL;
+
+    if (trace && end && end < last) {
+        *end = '\0';
+        *trace = strdup(line);
+        line = end + 1;
+        end = memchr(line, '\n', (size_t)(last - end));
+    }
+    if (!end || end != last)
+        return NULL;
+    *end = '\0';
+    return line;
+}
+
 /* Uses the worker's record if it is one, and of the cell that was asked for. */
-static void accept_record(struct launch_output *output, struct record_cell *cell)
+static void accept_record(struct launch_output *output, struct record_cell *cell, char **trace)
 {
     struct record_cell sent;
     struct text_error err = {""};
-    char *newline = output->length > 0 ? memchr(output->text, '\n', output->length) : NULL;
+    const char *line = record_line(output, trace);
     char reason[256];
 
-    if (!newline || newline != output->text + output->length - 1) {
+    if (!line) {
         snprintf(reason, sizeof reason, "the worker sent %zu bytes that are not one line",
                  output->length);
         set_status(cell, RECORD_BROKEN, reason);
         return;
     }
-    *newline = '\0';
-    if (record_cell_parse(output->text, &sent, &err)) {
+    if (record_cell_parse(line, &sent, &err)) {
         snprintf(reason, sizeof reason, "the worker's record cannot be used: %.200s", err.text);
         set_status(cell, RECORD_BROKEN, reason);
         return;
@@ -201,7 +219,8 @@ static void accept_record(struct launch_output *output, struct record_cell *cell
     *cell = sent;
 }
 
-static void judge(struct launch_output *output, double timeout_seconds, struct record_cell *cell)
+static void judge(struct launch_output *output, double timeout_seconds, struct record_cell *cell,
+                  char **trace)
 {
     char reason[256];
 
@@ -223,7 +242,7 @@ static void judge(struct launch_output *output, double timeout_seconds, struct r
                  WEXITSTATUS(output->status));
         set_status(cell, RECORD_CRASHED, reason);
     } else {
-        accept_record(output, cell);
+        accept_record(output, cell, trace);
     }
 }
 
@@ -244,12 +263,14 @@ int launch_program(const char *program, char *const argument[], bool quiet, doub
 }
 
 int launch_cell(const char *program, const struct cell_config *config, double timeout_seconds,
-                struct record_cell *cell)
+                struct record_cell *cell, char **trace)
 {
     struct command_line line = {.program = "lockstep", .command = "cell"};
     struct launch_output output;
     char reason[256];
 
+    if (trace)
+        *trace = NULL;
     cell_identify(config, cell);
     write_command(config, &line);
     if (launch_program(program ? program : "/proc/self/exe", line.argument, false, timeout_seconds,
@@ -259,7 +280,7 @@ int launch_cell(const char *program, const struct cell_config *config, double ti
         return 0;
     }
     if (!output.interrupted)
-        judge(&output, timeout_seconds, cell);
+        judge(&output, timeout_seconds, cell, trace);
     free(output.text);
     return output.interrupted ? 1 : 0;
 }

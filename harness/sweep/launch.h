@@ -21,8 +21,9 @@ int launch_program(const char *program, char *const argument[], bool quiet, doub
 
 /* Runs one cell by `PROGRAM cell`, NULL: by this program, and fills its record in any case: what
  * the worker sent, or how it ended. 0; 1 when a stop was requested first (the worker was killed,
- * there is no record). Frees nothing. */
+ * there is no record). Frees nothing. trace: gets the line that the worker sent before its record
+ * (measure/trace.h), NULL if there is none; the caller frees it. Itself NULL: none is asked for. */
 int launch_cell(const char *program, const struct cell_config *config, double timeout_seconds,
-                struct record_cell *cell);
+                struct record_cell *cell, char **trace);
 
 #endif

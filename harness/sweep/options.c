@@ -28,6 +28,12 @@ static const struct {
      {.name = "wait",
       .key = 'W',
       .doc = "wait for cores that another sweep is bound to (default: refuse to start)"}},
+    {"warmup",
+     {.name = "trace",
+      .key = 'F',
+      .arg = "FILE",
+      .doc = "steps of the first launch of each cell, run after its measurement, as Chrome trace "
+             "JSON: for Perfetto or chrome://tracing"}},
     {"graphs",
      {.name = "timeout",
       .key = 'T',
@@ -69,14 +75,14 @@ static error_t parse_seconds(const struct argp_state *state, const char *name, c
     return command_bad_option(state, "%s: %s seconds", name, why.text);
 }
 
-static error_t parse_out(const struct argp_state *state, const char *arg,
-                         struct sweep_options *options)
+static error_t parse_file(const struct argp_state *state, const char *name, const char *arg,
+                          char file[], size_t bytes)
 {
     if (arg[0] == '\0')
-        return command_bad_option(state, "--out is empty: name a file");
-    if (command_copy(options->out, sizeof options->out, arg) == 0)
+        return command_bad_option(state, "%s is empty: name a file", name);
+    if (command_copy(file, bytes, arg) == 0)
         return 0;
-    return command_bad_option(state, "--out: longer than %zu characters", sizeof options->out - 1);
+    return command_bad_option(state, "%s: longer than %zu characters", name, bytes - 1);
 }
 
 static const struct plan_option *find_option(int key)
@@ -102,7 +108,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state,
 {
     switch (key) {
     case 'o':
-        return parse_out(state, arg, options);
+        return parse_file(state, "--out", arg, options->out, sizeof options->out);
+    case 'F':
+        return parse_file(state, "--trace", arg, options->trace, sizeof options->trace);
     case 'r':
         options->resume = true;
         return 0;
@@ -147,10 +155,21 @@ static int check_communicators(const char *command, const struct plan_options *p
     return status;
 }
 
+static int check_blas(const char *command, const struct plan_options *plan)
+{
+    struct dp_error err = {0};
+
+    if (!plan->mode[CELL_PLAIN_MT] || dp_wide_blas_check(plan->backend, plan->devices, &err) == 0)
+        return 0;
+    command_complain(command, "--mode plain-mt: %s", err.text);
+    return command_misuse(command);
+}
+
 /* What no option says alone. */
 static int check_options(const char *command, struct sweep_options *options)
 {
     const double seconds = options->plan.limits.seconds;
+    int status;
 
     if (options->resume && options->out[0] == '\0') {
         command_complain(command, "--resume needs --out FILE");
@@ -163,7 +182,8 @@ static int check_options(const char *command, struct sweep_options *options)
                          seconds);
         return command_misuse(command);
     }
-    return check_communicators(command, &options->plan);
+    status = check_blas(command, &options->plan);
+    return status ? status : check_communicators(command, &options->plan);
 }
 
 /* GPUs need longer for their clocks. A short measurement has a short warm-up. */

@@ -131,14 +131,14 @@ static void setting_text(const struct progress *p, const struct record_key *key,
                          size_t bytes)
 {
     const size_t share = key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices : 0;
-    char mode[64], axes[48];
+    char mode[80], axes[48];
 
     axes_text(p, key, axes, sizeof axes);
     if (strcmp(key->mode, "plain") == 0)
         snprintf(mode, sizeof mode, "plain%s ", axes);
     else
         snprintf(mode, sizeof mode, "%2d %s%s", key->n_devices,
-                 strcmp(key->mode, "ddp") == 0 ? "ddp" : "dev", axes);
+                 strcmp(key->mode, "dp") == 0 ? "dev" : key->mode, axes);
     if (p->weak)
         snprintf(text, bytes, "%s x %4zu rows", mode, share);
     else
@@ -151,7 +151,7 @@ static void print_line(const struct progress *p, size_t number, const struct rec
                        const char *rest)
 {
     const size_t room = columns() - 1;
-    char head[128], name[128], setting[96], tail[256], line[500], shown[500];
+    char head[128], name[128], setting[128], tail[288], line[600], shown[600];
 
     setting_text(p, key, setting, sizeof setting);
     snprintf(tail, sizeof tail, "%s %s", setting, rest);

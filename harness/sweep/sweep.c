@@ -18,6 +18,7 @@
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 #include "sweep/progress.h"
+#include "sweep/trace_file.h"
 
 struct sweep {
     const char *command; /* "lockstep sweep", for messages */
@@ -25,12 +26,14 @@ struct sweep {
     struct record_run run;
     struct output output;
     struct core_locks locks;
+    struct trace_file trace;
     struct cell_config *cell; /* in the order they run */
     enum record_status *status;
     bool *done;     /* status is known */
     bool *measured; /* it has samples */
     size_t n;
-    int sitting; /* of this process: the earlier ones measured something, too */
+    int sitting;           /* of this process: the earlier ones measured something, too */
+    double timed, seconds; /* of this sitting: in steps that count, and in all */
 };
 
 static int complain(const struct sweep *sweep, const char *text)
@@ -110,6 +113,16 @@ static int describe(struct sweep *sweep)
     return status == 0 && sweep->output.resumed ? check_resumed(sweep) : status;
 }
 
+static int open_trace(struct sweep *sweep)
+{
+    struct text_error err = {""};
+
+    if (trace_file_open(&sweep->trace, sweep->options.trace, &err) == 0)
+        return 0;
+    output_abandon(&sweep->output);
+    return complain(sweep, err.text);
+}
+
 /* Before anything is written: who is refused, or stops waiting, leaves nothing behind. */
 static int lock_cores(struct sweep *sweep)
 {
@@ -143,6 +156,8 @@ static int open_output(struct sweep *sweep)
 
     if (status == 0)
         status = lock_cores(sweep);
+    if (status == 0)
+        status = open_trace(sweep);
     if (status)
         return status;
     if (output_repair(&sweep->output, &err))
@@ -224,9 +239,22 @@ static int open_plan(struct sweep *sweep)
     sweep->measured = calloc(sweep->n, sizeof *sweep->measured);
     if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured)
         return complain(sweep, "out of memory for the plan");
+    for (size_t i = 0; i < sweep->n; ++i)
+        sweep->cell[i].trace = sweep->trace.out.file && sweep->cell[i].launch == 0;
     if (sweep->output.resumed && mark_done(sweep))
         return complain(sweep, "out of memory for the plan");
     return 0;
+}
+
+/* Seconds in the steps that count. */
+static double timed_of(const struct record_cell *cell)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < cell->n_samples; ++i)
+        if (!(cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)))
+            sum += (double)cell->t_step_ns[i] / 1e9;
+    return sum;
 }
 
 /* 0, or the exit status that ends the sweep. */
@@ -234,17 +262,23 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
     struct text_error err = {""};
     struct record_cell cell;
+    char *trace = NULL;
     int saved;
 
     progress_begin(progress, &sweep->cell[i]);
-    if (launch_cell(NULL, &sweep->cell[i], sweep->options.timeout, &cell))
+    if (launch_cell(NULL, &sweep->cell[i], sweep->options.timeout, &cell,
+                    sweep->cell[i].trace ? &trace : NULL))
         return EXIT_INTERRUPTED;
     cell.sitting = sweep->sitting;
     saved = output_append(&sweep->output, record_cell_text(&cell), &err);
+    if (trace && cell.status == RECORD_OK)
+        trace_file_add(&sweep->trace, trace);
+    free(trace);
     if (saved == 0) {
         sweep->status[i] = cell.status;
         sweep->done[i] = true;
         sweep->measured[i] = cell.n_samples > 0;
+        sweep->timed += timed_of(&cell);
         progress_cell(progress, &cell);
     }
     record_cell_free(&cell);
@@ -254,8 +288,17 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     return complain(sweep, err.text);
 }
 
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 static int run_cells(struct sweep *sweep)
 {
+    const double begin = seconds_now();
     struct progress progress;
     int status = 0;
 
@@ -264,6 +307,7 @@ static int run_cells(struct sweep *sweep)
         if (!sweep->done[i])
             status = run_cell(sweep, i, &progress);
     progress_close(&progress);
+    sweep->seconds = seconds_now() - begin;
     return status;
 }
 
@@ -284,7 +328,13 @@ static void print_summary(const struct sweep *sweep, int status)
         if (count > 0 || s == RECORD_FAILED)
             fprintf(stderr, "  %-9s %5zu\n", record_status_names[s], count);
     }
+    if (sweep->timed > 0)
+        fprintf(stderr, "  timed     %5.0f %% of %.1f s, in measured steps\n",
+                100 * sweep->timed / sweep->seconds, sweep->seconds);
     fprintf(stderr, "  records   %s\n", sweep->output.path);
+    if (sweep->trace.made)
+        fprintf(stderr, "  trace     %s: steps of %zu cells, in Perfetto or chrome://tracing\n",
+                sweep->options.trace, sweep->trace.cells);
     if (strcmp(sweep->run.source, "measured") != 0)
         fprintf(stderr, "  note      %s: not a result from a GPU\n", sweep->run.source);
     if (sweep->locks.note.text[0] != '\0')
@@ -321,6 +371,10 @@ static int run_plan(struct sweep *sweep)
                        &err))
             status = complain(sweep, err.text);
     }
+    if (status != EXIT_MISUSE && trace_file_close(&sweep->trace, &err)) {
+        print_summary(sweep, status);
+        return complain(sweep, err.text);
+    }
     if (status != EXIT_MISUSE)
         print_summary(sweep, status);
     return status ? status : exit_status(sweep);
@@ -349,6 +403,7 @@ int sweep_main(int argc, char **argv)
         status = open_plan(sweep);
     if (status == 0)
         status = run_plan(sweep);
+    trace_file_discard(&sweep->trace);
     output_close(&sweep->output);
     core_locks_release(&sweep->locks);
     free(sweep->cell);

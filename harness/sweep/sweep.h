@@ -7,7 +7,8 @@
 
 struct sweep_options {
     struct plan_options plan;
-    char out[512]; /* "": a new file in results/local */
+    char out[512];   /* "": a new file in results/local */
+    char trace[512]; /* "": no trace */
     bool resume;
     bool wait;       /* for cores that another sweep has */
     double timeout;  /* seconds per cell */

@@ -70,7 +70,7 @@ static int launch_stopped(void)
 {
     const struct cell_config config = config_of(stops_parent);
     struct record_cell cell;
-    const int status = launch_cell(NULL, &config, TIMEOUT_SECONDS, &cell);
+    const int status = launch_cell(NULL, &config, TIMEOUT_SECONDS, &cell, NULL);
     const bool right = status == 0 && strcmp(cell.reason, sent) == 0;
 
     if (!right)
@@ -88,7 +88,7 @@ static int launch_closed(void)
     int status;
 
     stop_watch_signals();
-    status = launch_cell(NULL, &config, 60, &cell);
+    status = launch_cell(NULL, &config, 60, &cell, NULL);
     if (status != 1)
         fprintf(stderr, "status %d, %s: %s\n", status, record_status_names[cell.status],
                 cell.reason);

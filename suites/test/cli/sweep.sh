@@ -9,6 +9,7 @@ sweep()
     expect_status 0 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 \
         --out "$file" "$@"
     [ "$(cat out)" = "$file" ] || fail "the file's name is not on standard output"
+    expect_count 1 '^  timed  *[0-9][0-9]* % of [0-9]*\.[0-9] s, in measured steps$' err
 }
 
 # check FILE CELLS
@@ -59,9 +60,9 @@ check ranks.jsonl 4
 # Batch norm: shards of 4, 4 and 2 rows on late devices, ranks of 3, 3, 2 and 2.
 sweep shards.jsonl --devices virt:3+lag --counts 1,2,3 --batch 10 --mode dp --workload resnet
 check shards.jsonl 3
-sweep shards4.jsonl --devices virt:4 --backend cpu-ref --counts 1,2,4 --batch 10 --mode ddp \
-    --workload resnet
-check shards4.jsonl 3
+sweep shards4.jsonl --devices virt:4 --backend cpu-ref --counts 2,4 --batch 10 --mode ddp \
+    --warmup 1:0 --workload resnet
+check shards4.jsonl 2
 
 # Ranks: a cell per bucket, with what of the reduction is hidden; slow transfers are another device.
 sweep ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --bucket 0,64,1Mi --batch 8 \
@@ -75,6 +76,7 @@ number='[0-9.e+]*'
 expect_count 3 "\"compute_alone_ns\":$number,\"comm_alone_ns\":$number,\"whole_ns\":$number,\"hidden_frac\":[-0-9n]" ddp.jsonl
 expect_count 1 '"compute_alone_ns":null,"comm_alone_ns":null,"whole_ns":null,"hidden_frac":null' ddp.jsonl
 expect_count 3 '"rounds_ns":{"compute":\[[0-9,]*\],"comm":\[[0-9,]*\],"whole":\[[0-9,]*\]}' ddp.jsonl
+expect_count 1 '"alone_ns":\[[0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9,]*\]' ddp.jsonl
 expect_count 4 '"bytes_per_step":[1-9].*"peak_bytes":\[[1-9][0-9]*,[1-9][0-9]*\]' ddp.jsonl
 expect_count 1 ' 2 ddp 1Mi batch ' err
 expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 --resume \
@@ -134,6 +136,7 @@ expect_status 1 "$lockstep" sweep --bind none --devices virt:1 --mode dp --batch
     --steps 100000:100000 --workload mlp:2048,2048,2048 --timeout 0.2 --out late.jsonl
 expect_count 2 '"status":"timeout"' late.jsonl
 expect_count 1 'measured  *0$' err
+expect_count 0 '^  timed ' err
 expect_count 1 'timeout  *2$' err
 
 # At most 80 columns; a name that does not fit says so.
@@ -144,7 +147,7 @@ expect_count 12 '^\[[ 1][0-9]/12\] ' err
 expect_count 6 '^\[[ 1][0-9]/12\] mlp:8,8[8,]*\.\.\. ' err
 expect_count 0 '.\{81\}' err
 expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.001 --steps 1:2 \
-    --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --batch 1024 --launches 34 --out long.jsonl
+    --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --batch 100 --launches 34 --out long.jsonl
 expect_count 102 '^\[[ 0-9]*/102\] launch [ 0-9]*/34 mlp:8[8,]*\.\.\. .* rows/s$' err
 expect_count 0 '.\{81\}' err
 

@@ -192,6 +192,26 @@ static void check_failures(void)
     printf("%ld records and %ld readings failed in turn\n", records, reads);
 }
 
+/* A timeline that could not be given its place is an error, too; the next step has one. */
+static void check_place(void)
+{
+    const struct fakecuda_failure failure = {"cudaEventSynchronize", 1, 0, false};
+    static struct dp_timeline timeline;
+    struct fixture f;
+    struct dp_error err = {0};
+    int status = open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
+    if (status == 0)
+        status = session_prepare(&f.session, 0, &err);
+    f.session.trace.timeline = &timeline;
+    fakecuda_fail(&failure);
+    dp_group_trace(f.group, &f.session.trace);
+    if (status == 0)
+        status = dp_trace_read(f.group, &err);
+    check(status == DP_EFAULT && strstr(err.text, "cudaEventSynchronize of a timer"), "a timeline",
+          err.text);
+    check(close_session(&f), "a timeline", "a rule of CUDA was broken");
+}
+
 /* Without a trace a step records no event that has a time; with too many times there is none. */
 static void check_limits(void)
 {
@@ -247,6 +267,7 @@ int main(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         check_row(&rows[i]);
     check_failures();
+    check_place();
     check_limits();
     check_creation();
     printf("%zu slow operations: %s\n", sizeof rows / sizeof rows[0],

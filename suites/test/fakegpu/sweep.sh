@@ -1,6 +1,7 @@
 # A sweep on fake GPUs: what it records is marked as simulated, and no part of a report takes it for
 # a result of a GPU: verdict, notes, tables, footer, figures.
-. "$(dirname "$0")/../cli/common.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../cli/common.sh"
 export LOCKSTEP_FAKE_GPUS=4
 
 # has TEXT FILE
@@ -25,7 +26,7 @@ page=report/index.html
 summary=report/summary.md
 for file in $page $summary; do
     has '8 planned cells were SIMULATED and verified' $file
-    has 'SIMULATED, on 3 devices' $file
+    has 'SIMULATED, on [1-3] device' $file
     has '8 of 8 cells are SIMULATED, not measured: no result of any GPU' $file
     has 'mlp:8,8,4 (strong scaling, f32, cuda/peer on cuda, SIMULATED)' $file
     ! grep -q 'were measured and verified' $file || fail "$file calls it measured"
@@ -36,13 +37,23 @@ has 'cuda/peer on cuda:0-2, simulated' $summary
 sed -n '/<footer/,$p' $page >footer
 has '<dt>Source</dt><dd>simulated</dd>' footer
 has '<dt>GPUs</dt><dd>Fake GPU (cuda:0 to cuda:2); driver [0-9.]*, runtime' footer
-# Every figure at its foot, and all but the map of rows, which has no times, in its title.
-for figure in throughput scaling phases distribution; do
-    has 'cuda/peer on cuda, SIMULATED)' report/$figure.svg
+# Every figure at its foot, and above its panels.
+for figure in batch scaling waterfall trust; do
+    has 'SIMULATED, not measured' report/$figure.svg
     has 'SIMULATED: run ' report/$figure.svg
-    [ "$(count_lines 'SIMULATED' report/$figure.svg)" -ge 3 ] || fail "$figure says it too rarely"
+    # One launch of each cell: of trust there is one panel.
+    least=3
+    [ $figure != trust ] || least=2
+    [ "$(count_lines 'SIMULATED' report/$figure.svg)" -ge $least ] || fail "$figure says it too rarely"
 done
-has 'SIMULATED: run ' report/shards.svg
+
+# A trace, whose times are those of events in the queues: on the host's clock to some microseconds.
+if command -v python3 >/dev/null; then
+    expect_status 0 "$lockstep" sweep --wait --devices cuda:0-1 --counts 2 --mode plain,dp,ddp \
+        --batch 10 --workload mlp:8,8,4 --seconds 0.02 --steps 3:10 --out traced.jsonl \
+        --trace traced.json
+    python3 "$here/../cli/trace_check.py" traced.json 3 --slack 100 || fail "the trace"
+fi
 
 # Beside virtual devices, which were measured, only what is simulated is called so.
 expect_status 0 "$lockstep" sweep --wait --devices virt:2 --batch 10,64 --workload mlp:8,8,4 \

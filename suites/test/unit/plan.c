@@ -195,6 +195,12 @@ static void check_settings(struct plan_options *options)
                   rows == 2 * (10 + 30 + 64));
         expected += 6;
     }
+    if (options->mode[CELL_PLAIN_MT]) {
+        const size_t most = options->count[options->n_counts - 1];
+        cr_assert(count_cells(cells, block, CELL_PLAIN_MT, (int)most, &rows) == 6 &&
+                  rows == 2 * (10 + 30 + 64) * (options->weak ? most : 1));
+        expected += 6;
+    }
     cr_assert(block == expected, "%zu cells, %zu expected", block, expected);
     for (size_t i = 0; i < block; ++i) {
         struct record_cell record;
@@ -210,15 +216,19 @@ static void check_settings(struct plan_options *options)
 
 Test(plan, modes_and_scaling)
 {
-    for (int modes = 0; modes < 8; ++modes) {
+    for (int modes = 0; modes < 16; ++modes) {
         for (int weak = 0; weak < 2; ++weak) {
             struct plan_options options = example();
             options.mode[CELL_PLAIN] = (modes & 1) != 0;
             options.mode[CELL_DP] = (modes & 2) != 0;
             options.mode[CELL_DDP] = (modes & 4) != 0;
+            options.mode[CELL_PLAIN_MT] = (modes & 8) != 0;
             options.weak = weak != 0;
             if (modes == 1) {
                 options.n_counts = 0;
+            }
+            if (modes == 8) {
+                continue;
             }
             check_settings(&options);
         }
@@ -233,6 +243,20 @@ Test(plan, plain_needs_no_count_of_one)
     options.n_counts = 1;
     check_settings(&options);
     cr_assert(options.mode[CELL_PLAIN] && options.mode[CELL_DP] && plan_block(&options) == 12);
+}
+
+/* It would be the plain program again; and a reference is one for something. */
+Test(plan, one_core_is_no_reference)
+{
+    struct plan_options options = example();
+    struct text_error why = {""};
+    options.mode[CELL_PLAIN_MT] = true;
+    cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "add plain, dp or ddp"),
+              "%s", why.text);
+    options.mode[CELL_PLAIN] = options.mode[CELL_PLAIN_MT] = true;
+    options.count[0] = options.n_counts = 1;
+    cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "--counts has only 1"),
+              "%s", why.text);
 }
 
 /* Every bucket on every number of devices, of ddp only; each is a cell of its own. */

@@ -76,6 +76,37 @@ Test(record, ranks_round_trip)
     record_cell_free(&back);
 }
 
+/* Steps without communication; records from before they were measured have none. */
+Test(record, steps_alone_round_trip)
+{
+    struct record_cell cell = example_cell(0), back;
+    struct text_error err = {""};
+    for (int n = RECORD_LEAST_ROUNDS; n <= RECORD_MOST_ROUNDS; n += 6) {
+        cell.n_alone = n;
+        for (int i = 0; i < n; ++i) {
+            cell.alone_ns[i] = 70 + (uint64_t)i;
+        }
+        char *text = record_cell_text(&cell);
+        cr_assert(text && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
+        cr_assert(back.n_alone == n &&
+                  memcmp(back.alone_ns, cell.alone_ns, sizeof back.alone_ns) == 0);
+        record_cell_free(&back);
+        free(text);
+    }
+    cell.n_alone = 0;
+    char *text = record_cell_text(&cell);
+    char *old = example_edit(text, ",\"alone_ns\":null", "");
+    cr_assert(record_cell_parse(old, &back, &err) == 0 && back.n_alone == 0, "%s", err.text);
+    record_cell_free(&back);
+    char *wrong =
+        example_edit(text, "\"alone_ns\":null", "\"alone_ns\":[1,2,3,4,5,6,7,8,9,10,11,12]");
+    cr_assert(record_cell_parse(wrong, &back, &err) == -1 && strstr(err.text, "alone_ns"));
+    free(wrong);
+    free(old);
+    free(text);
+    record_cell_free(&cell);
+}
+
 /* Programs that kept no rounds cut the hidden part at 0 and 1; with rounds nothing is cut. */
 Test(record, ranks_without_rounds_are_read)
 {

@@ -116,6 +116,12 @@ static void alone_on_two(struct record_cell *cell)
     snprintf(cell->key.mode, sizeof cell->key.mode, "plain");
 }
 
+/* The model is whole there. */
+static void split_without_wrapper(struct record_cell *cell)
+{
+    snprintf(cell->key.mode, sizeof cell->key.mode, "plain-mt");
+}
+
 static void no_backward(struct record_cell *cell)
 {
     memset(cell->phase_ns[RECORD_BACKWARD] + 8, 0, 8 * sizeof(uint64_t));
@@ -212,6 +218,24 @@ static void rounds_of_no_ranks(struct record_cell *cell)
     cell->n_rounds = 5;
 }
 
+static void few_alone(struct record_cell *cell)
+{
+    cell->n_alone = 4;
+    memcpy(cell->alone_ns, (uint64_t[]){1, 1, 1, 1}, 4 * sizeof cell->alone_ns[0]);
+}
+
+static void alone_in_no_time(struct record_cell *cell)
+{
+    cell->n_alone = 5;
+    memcpy(cell->alone_ns, (uint64_t[]){1, 1, 0, 1, 1}, 5 * sizeof cell->alone_ns[0]);
+}
+
+static void ranks_alone(struct record_cell *cell)
+{
+    example_ranks(cell);
+    cell->n_alone = 5;
+}
+
 static void hidden_of_nothing(struct record_cell *cell)
 {
     example_ranks(cell);
@@ -261,6 +285,7 @@ Test(record_proof, unproven_cells_are_refused)
         {no_devices_of_another_kind, "0 devices ran on 'other:0'"},
         {no_devices, "0 devices ran on"},
         {alone_on_two, "mode plain, ran on 2 devices"},
+        {split_without_wrapper, "is not how mode plain-mt splits"},
         {no_backward, "backward of replica 1"},
         {one_forward_less, "step 6 has no time for forward of replica 1"},
         {no_update, "update of replica 0"},
@@ -276,6 +301,9 @@ Test(record_proof, unproven_cells_are_refused)
         {hidden_that_is_cut, "\"hidden_frac\" is 0, but its three times give -0.25"},
         {another_median, "\"comm_alone_ns\" is 40, but the median of its 6 rounds is 45.5"},
         {few_rounds, "\"rounds_ns\" has 4 rounds, at least 5"},
+        {few_alone, "\"alone_ns\" has 4 steps, at least 5"},
+        {alone_in_no_time, "step 2 of \"alone_ns\" took no time"},
+        {ranks_alone, "mode ddp on 2 devices has no \"alone_ns\""},
         {rounds_of_no_ranks, "mode dp on 2 devices has no \"rounds_ns\""},
         {peaks_of_others, "\"peak_bytes\" is of 1 devices, not of 2"},
         {buckets_of_none, "mode dp has no buckets"},

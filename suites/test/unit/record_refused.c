@@ -69,7 +69,7 @@ static const struct edit edits[] = {
     {"\"start_epoch_ns\":\"", "\"start_epoch_ns\":\"-", "start_epoch_ns"},
     {"\"start_epoch_ns\":\"", "\"start_epoch_ns\":\"9999", "64 bits"},
     {"\"run_id\":\"0123", "\"run_id\":\"ABCD", "16 hex"},
-    {"\"mode\":\"dp\"", "\"mode\":\"dpdpdpdp\"", "mode"},
+    {"\"mode\":\"dp\"", "\"mode\":\"dpdpdpdpdpdpdpdp\"", "mode"},
 };
 
 Test(record_refused, edited_cells_are_refused)

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 10 };
@@ -238,4 +239,73 @@ Test(session, unequal_ranks_are_refused)
     cr_assert(dp_tensor_write(&param.value, other, &err) == 0, "%s", err.text);
     expect_refused(&f, "rank 1");
     close_step(&f);
+}
+
+/* What has no place in a timeline is counted there, and its sums are as without. */
+Test(session, timeline_that_is_full)
+{
+    struct fixture f = {0};
+    open_step(&f);
+    struct dp_trace *trace = &f.session.trace;
+    struct dp_timeline *timeline = calloc(1, sizeof *timeline);
+    uint64_t shown = 0;
+    cr_assert(timeline);
+    memset(trace, 0, sizeof *trace);
+    trace->timeline = timeline;
+    dp_group_trace(f.group, trace);
+    for (int i = 0; i < DP_TIMELINE_ROOM + 3; ++i) {
+        const uint64_t before = trace->replica[1].ns[DP_PHASE_LOSS];
+        const struct dp_span span = dp_phase_begin(dp_group_slot(f.group, 1), DP_PHASE_LOSS);
+        dp_phase_end(&span);
+        if (i < DP_TIMELINE_ROOM) {
+            const struct dp_interval *at = &timeline->lane[1][DP_LANE_COMPUTE].at[i];
+            cr_assert(at->phase == DP_PHASE_LOSS &&
+                      trace->replica[1].ns[DP_PHASE_LOSS] - before == at->end_ns - at->begin_ns);
+            shown += at->end_ns - at->begin_ns;
+        }
+    }
+    cr_assert(timeline->lane[1][DP_LANE_COMPUTE].n == DP_TIMELINE_ROOM + 3);
+    cr_assert(timeline->lane[1][DP_LANE_TRANSFER].n == 0);
+    cr_assert(timeline->lane[0][DP_LANE_COMPUTE].n == 0);
+    cr_assert(trace->replica[1].ns[DP_PHASE_LOSS] >= shown);
+    trace->timeline = NULL;
+    free(timeline);
+    close_step(&f);
+}
+
+/* Each device by itself: its shards' gradients add up to those of the verified step, and any other
+ * digest is refused. */
+Test(session, devices_can_work_alone)
+{
+    static const struct {
+        const char *name;
+        size_t rows;
+        enum cell_mode mode;
+        bool alone;
+    } rows[] = {{"mlp:4,6,3", ROWS, CELL_DP, true},  {"blocks", ROWS, CELL_DP, true},
+                {"lstm", 4, CELL_DP, true},          {"mlp:4,6,3", 9, CELL_DP, false},
+                {"mixed", ROWS, CELL_DP, false},     {"mlp:4,6,3", ROWS, CELL_PLAIN, false},
+                {"mlp:4,6,3", ROWS, CELL_DDP, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct fixture f = {0};
+        struct record_cell cell = {.n_alone = 0};
+        struct dp_error err = {0};
+        open_workload(&f, rows[i].name, rows[i].rows, rows[i].mode);
+        const struct workload_set set =
+            workload_batch(&f.config.workload, rows[i].rows, DP_MATH_F32, 5, 0);
+        const uint64_t gradients = session_gradients(&f.session);
+        cr_assert(session_alone(&f.session, &f.config, &set, gradients, &cell, &err) == 0,
+                  "row %zu: %s", i, err.text);
+        cr_assert((cell.n_alone > 0) == rows[i].alone, "row %zu: %d steps", i, cell.n_alone);
+        for (int step = 0; step < cell.n_alone; ++step)
+            cr_assert(cell.alone_ns[step] > 0);
+        if (cell.n_alone > 0 && workload_is_exact(&f.config.workload)) {
+            cell.n_alone = 0;
+            cr_assert(session_alone(&f.session, &f.config, &set, gradients ^ 1, &cell, &err) ==
+                      DP_EFAULT);
+            cr_assert(strstr(err.text, "without communication 0") && cell.n_alone == 0, "%s",
+                      err.text);
+        }
+        close_step(&f);
+    }
 }

@@ -238,6 +238,37 @@ Test(stats, student)
     cr_assert(!stats_mean_interval(x, 0, &mean).valid && isnan(mean));
 }
 
+/* By the incomplete beta function to 40 digits, which the program does not use. */
+Test(stats, student_quantile)
+{
+    static const struct {
+        size_t df;
+        double p, t;
+    } rows[] = {{1, 0.75, 1.0},
+                {1, 0.975, 12.70620473617},
+                {2, 0.95, 2.919985580354},
+                {3, 0.99, 4.540702858568},
+                {5, 0.975, 2.570581835636},
+                {5, 0.8, 0.9195437802408},
+                {5, 0.9958333333333333, 4.219309115883},
+                {9, 0.95, 1.833112932656},
+                {9, 0.9988095238095238, 4.178621925094},
+                {9, 0.999975, 7.21526925445},
+                {19, 0.995, 2.860934606465},
+                {30, 0.975, 2.042272456301},
+                {59, 0.9995, 3.463210304952},
+                {1000, 0.975, 1.962339080826}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const double t = stats_t_quantile(rows[i].p, rows[i].df);
+        cr_assert(fabs(t / rows[i].t - 1) < 1e-10, "df %zu, p %g: %.13g", rows[i].df, rows[i].p, t);
+        cr_assert(fabs(stats_t_quantile(1 - rows[i].p, rows[i].df) / t + 1) < 1e-9, "mirrored");
+    }
+    cr_assert(fabs(stats_t_quantile(0.975, 9) - stats_t975(9)) < 1e-4);
+    cr_assert(stats_t_quantile(0.5, 7) == 0);
+    cr_assert(isnan(stats_t_quantile(0.9, 0)) && isnan(stats_t_quantile(0, 5)) &&
+              isnan(stats_t_quantile(1, 5)) && isnan(stats_t_quantile((double)NAN, 5)));
+}
+
 Test(stats, steady_state)
 {
     const struct stats_steady_rule rule = {

@@ -1,0 +1,141 @@
+/* record/lines.c: see record/lines.h.
+ *
+ * What a line says by itself depends on no other line, so the lines of a batch are read and checked
+ * on several cores. What they say together is judged line by line, in record/file.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/parallel.h"
+#include "record/json.h"
+#include "record/lines.h"
+
+enum { BLOCK_BYTES = 4 << 20, THREAD_BYTES = 64 << 10 }; /* worth a thread */
+
+struct record_lines *record_lines_open(FILE *stream)
+{
+    struct record_lines *lines = calloc(1, sizeof *lines);
+    if (lines) {
+        lines->stream = stream;
+    }
+    return lines;
+}
+
+/* More of the file behind text[0 .. end-1], where there is room for another byte of the longest
+ * line. */
+static int read_block(struct record_lines *lines)
+{
+    if (lines->end == lines->capacity) {
+        const size_t twice = lines->capacity == 0 ? BLOCK_BYTES : 2 * lines->capacity;
+        const size_t capacity = twice <= RECORD_LINE_BYTES ? twice : RECORD_LINE_BYTES + 1;
+        char *text = realloc(lines->text, capacity);
+        if (!text) {
+            return record_fail(&lines->err, "no memory for a line of %zu bytes", capacity);
+        }
+        lines->text = text;
+        lines->capacity = capacity;
+    }
+    const size_t room = lines->capacity - lines->end;
+    const size_t n = fread(lines->text + lines->end, 1, room, lines->stream);
+    lines->reason = errno;
+    lines->end += n;
+    lines->ended = n < room;
+    return 0;
+}
+
+/* Until there is the end of a line, or of the file. What is left of the last batch moves ahead. */
+static int read_line(struct record_lines *lines)
+{
+    size_t looked = lines->at;
+    while (!lines->ended &&
+           !(lines->end > looked && memchr(lines->text + looked, '\n', lines->end - looked))) {
+        if (lines->at > 0) {
+            memmove(lines->text, lines->text + lines->at, lines->end - lines->at);
+        }
+        lines->end -= lines->at;
+        lines->at = 0;
+        looked = lines->end;
+        if (lines->end > RECORD_LINE_BYTES) {
+            return record_fail(&lines->err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
+        }
+        if (read_block(lines) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The next line of those that were read; false: it is not whole yet, or there is none. */
+static bool cut_line(struct record_lines *lines, struct record_line *line)
+{
+    const char *begin = lines->text + lines->at;
+    const size_t left = lines->end - lines->at;
+    const char *newline = left > 0 ? memchr(begin, '\n', left) : NULL;
+    const bool broken = lines->ended && ferror(lines->stream);
+    if (left == 0 || (!newline && (!lines->ended || broken))) {
+        return false;
+    }
+    line->text = begin;
+    line->length = newline ? (size_t)(newline - begin) : left;
+    line->complete = newline != NULL;
+    line->number = ++lines->number;
+    line->offset = lines->next;
+    line->digest[0] = '\0';
+    line->direct = false;
+    lines->at += line->length + line->complete;
+    lines->next += (long)(line->length + line->complete);
+    return true;
+}
+
+/* What cannot be computed here is tried again where it is needed, and complained of there. */
+static void look(void *context, size_t i)
+{
+    struct record_lines *lines = context;
+    struct record_line *line = &lines->line[i];
+    if (!line->complete || line->number == 1) {
+        return;
+    }
+    if (lines->sealed && digest_sha256(line->text, line->length, line->digest) != 0) {
+        line->digest[0] = '\0';
+    }
+    line->direct = record_cell_direct(line->text, line->length, &line->cell, line->chain);
+    line->status = line->direct ? record_cell_check(&line->cell, &line->err) : 0;
+}
+
+static void free_cells(struct record_lines *lines)
+{
+    for (size_t i = 0; i < lines->n; ++i) {
+        if (lines->line[i].direct) {
+            record_cell_free(&lines->line[i].cell);
+            lines->line[i].direct = false;
+        }
+    }
+    lines->n = 0;
+}
+
+void record_lines_next(struct record_lines *lines)
+{
+    const size_t most = lines->number == 0 ? 1 : RECORD_BATCH, cores = parallel_cores();
+    size_t bytes = 0;
+    free_cells(lines);
+    if (read_line(lines) != 0) {
+        lines->status = -1;
+        return;
+    }
+    while (lines->n < most && cut_line(lines, &lines->line[lines->n])) {
+        bytes += lines->line[lines->n++].length;
+    }
+    if (lines->n == 0 && ferror(lines->stream)) {
+        lines->status = record_fail(&lines->err, "cannot read: %s", strerror(lines->reason));
+    }
+    const size_t worth = 1 + bytes / THREAD_BYTES;
+    parallel_each(lines->n, worth < cores ? worth : cores, look, lines);
+}
+
+void record_lines_close(struct record_lines *lines)
+{
+    free_cells(lines);
+    fclose(lines->stream);
+    free(lines->text);
+    free(lines);
+}

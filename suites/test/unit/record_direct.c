@@ -1,0 +1,223 @@
+/* record_direct.c: a cell read without JSON is the one that JSON gives, for every line, right or
+ * wrong; and what this program writes is read so. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/json.h"
+#include "record_example.h"
+
+/* Of a cell that was read: its text, or NULL and why it is refused. Frees it. */
+static char *judge(struct record_cell *cell, int status, const struct text_error *err)
+{
+    char *text = status == 0 ? record_cell_text(cell) : NULL;
+    cr_assert(status != 0 || text, "a cell that was read cannot be written");
+    cr_assert(status == 0 || err->text[0] != '\0');
+    record_cell_free(cell);
+    return text;
+}
+
+/* True: the line was read without JSON, and with it the same. */
+static bool is_direct(const char *line)
+{
+    const size_t bytes = strlen(line);
+    struct record_cell cell;
+    struct record_raw raw = {0};
+    struct text_error err = {""}, err_json = {""};
+    char chain[DIGEST_HEX];
+    if (!record_cell_direct(line, bytes, &cell, chain)) {
+        return false;
+    }
+    char *a = judge(&cell, record_cell_check(&cell, &err), &err);
+    json_t *root = record_json_load(line, bytes, &raw, &err_json);
+    cr_assert(root, "it is not JSON: %s: %s", err_json.text, line);
+    cr_assert(record_json_type(root, &err_json) == RECORD_IS_CELL, "it is no cell: %s", line);
+    const struct record_link link = record_link_of(root);
+    cr_assert_str_eq(chain, link.chain ? link.chain : "");
+    cr_assert(link.here == (link.chain != NULL));
+    const int status = record_cell_from_json(root, &raw, &cell, &err_json);
+    char *b = status == 0 ? judge(&cell, status, &err_json) : NULL;
+    cr_assert((a == NULL) == (b == NULL), "%s / %s: %s", err.text, err_json.text, line);
+    cr_assert(a ? strcmp(a, b) == 0 : strcmp(err.text, err_json.text) == 0, "%s / %s: %s",
+              a ? a : err.text, a ? b : err_json.text, line);
+    free(a);
+    free(b);
+    json_decref(root);
+    record_raw_free(&raw);
+    return true;
+}
+
+static char *example_line(int launch, bool ranks)
+{
+    struct record_cell cell = example_cell(launch);
+    if (ranks) {
+        example_ranks(&cell);
+    }
+    char *line = record_cell_text(&cell);
+    cr_assert(line);
+    record_cell_free(&cell);
+    return line;
+}
+
+Test(record_direct, what_is_written_is_read_so)
+{
+    for (int ranks = 0; ranks < 2; ++ranks) {
+        char *line = example_line(3, ranks);
+        cr_assert(is_direct(line), "%s", line);
+        line = record_chain_add(line,
+                                "00112233445566778899aabbccddeeff00112233445566778899aabbccddee"
+                                "ff",
+                                false);
+        cr_assert(line && is_direct(line), "%s", line);
+        free(line);
+    }
+    struct record_cell failed = example_cell(0);
+    failed.status = RECORD_FAILED;
+    failed.validated = false;
+    failed.first_bad_step = 4;
+    snprintf(failed.reason, sizeof failed.reason, "index 7: got 3");
+    char *line = record_cell_text(&failed);
+    cr_assert(line && is_direct(line), "%s", line);
+    free(line);
+    record_cell_free(&failed);
+}
+
+/* What a writer of before did not have is left out by it. */
+Test(record_direct, old_lines_are_read_so)
+{
+    char *line = example_line(0, false);
+    static const char *const missing[] = {",\"sitting\":0", ",\"rounds_ns\":null",
+                                          ",\"alone_ns\":null"};
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; ++i) {
+        char *edited = example_edit(line, missing[i], "");
+        cr_assert(is_direct(edited), "%s", edited);
+        free(edited);
+    }
+    free(line);
+}
+
+Test(record_direct, other_lines_are_left_to_json)
+{
+    static const char *const edits[][2] = {
+        {"\"schema\":\"lockstep/cell/1.1\"", "\"schema\":\"lockstep/cell/1.2\""},
+        {"{\"schema\"", "{ \"schema\""},
+        {"\"validated\":true", "\"validated\":true,\"validated\":true"},
+        {"\"validated\":true", "\"other\":1,\"validated\":true"},
+        {"\"reason\":\"\"", "\"reason\":\"\\u0041\""},
+        {"\"reason\":\"\"", "\"reason\":\"\xc3\xa9\""},
+        {"\"reason\":\"\"", "\"reason\":\"\x01\""},
+        {"\"order_index\":", "\"order_index\":0"},
+        {"\"order_index\":", "\"order_index\":99999999999999999999"},
+        {"\"order_index\":", "\"order_index\":18446744073709551616"},
+        {"\"launch\":0", "\"launch\":2147483648"},
+        {"\"launch\":0", "\"launch\":0.0"},
+        {"\"flags\":[1,", "\"flags\":[65536,"},
+        {"\"flags\":[1,", "\"flags\":[01,"},
+        {"\"flags\":[1,", "\"flags\":[1,1,"},
+        {"\"flags\":[1,", "\"flags\":["},
+        {"\"n_samples\":8", "\"n_samples\":7"},
+        {"\"n_samples\":8", "\"n_samples\":9007199254740992"},
+        {"\"n_ranks\":2", "\"n_ranks\":64"},
+        {"\"n_ranks\":2", "\"n_ranks\":0"},
+        {"\"cv\":", "\"cv\":1e999,\"x\":"},
+        {"\"cv\":", "\"cv\":1e,\"x\":"},
+        {"\"cv\":", "\"cv\":1.,\"x\":"},
+        {"\"cv\":", "\"cv\":nan,\"x\":"},
+    };
+    char *line = example_line(0, false);
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; ++i) {
+        char *edited = example_edit(line, edits[i][0], edits[i][1]);
+        cr_assert(!is_direct(edited), "%s", edited);
+        free(edited);
+    }
+    free(line);
+}
+
+/* Reals as strtod reads them, and others: in their place, the line is read alike or left. */
+Test(record_direct, reals_are_read_alike)
+{
+    static const char *const reals[] = {"0.0",
+                                        "-0.0",
+                                        "0.1",
+                                        "0.30000000000000004",
+                                        "123456789012345.0",
+                                        "1234567890123456.0",
+                                        "99999999999999.9",
+                                        "9007199254740993.0",
+                                        "1e5",
+                                        "1.5e5",
+                                        "1.5e-5",
+                                        "1.5e+5",
+                                        "1.5E5",
+                                        "1.5e-400",
+                                        "4.9406564584124654e-324",
+                                        "2.2250738585072011e-308",
+                                        "1.7976931348623157e308",
+                                        "1.7976931348623159e308",
+                                        "0.00000000000001",
+                                        "0.000000000000001",
+                                        "-1.25",
+                                        "5",
+                                        "-5",
+                                        "-0",
+                                        "00.5",
+                                        ".5",
+                                        "5.",
+                                        "5.e1",
+                                        "+5.0",
+                                        "0x1p3",
+                                        "inf",
+                                        "NaN",
+                                        "null",
+                                        "nul",
+                                        "1.5 ",
+                                        "1.5e",
+                                        "1.5e-",
+                                        "1.5e--5",
+                                        "12345678901234567890123456789.0",
+                                        "0.12345678901234567890123456789"};
+    char *line = example_line(0, false);
+    size_t direct = 0;
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; ++i) {
+        char text[80];
+        snprintf(text, sizeof text, "\"cpu_hz\":%s,\"sitting\"", reals[i]);
+        const char *begin = strstr(line, "\"cpu_hz\":"), *end = strstr(line, ",\"sitting\"");
+        cr_assert(begin && end);
+        char old[80];
+        snprintf(old, sizeof old, "%.*s,\"sitting\"", (int)(end - begin), begin);
+        char *edited = example_edit(line, old, text);
+        direct += is_direct(edited);
+        free(edited);
+    }
+    cr_assert(direct >= 15 && direct < sizeof reals / sizeof reals[0], "%zu", direct);
+    free(line);
+}
+
+/* Each byte replaced by each of some others, left out, or twice. */
+Test(record_direct, damaged_lines_are_read_alike, .timeout = 50)
+{
+    static const char others[] = "09,[]{}\"n-.e\\";
+    size_t direct = 0, tried = 0;
+    for (int ranks = 0; ranks < 2; ++ranks) {
+        char *line = example_line(0, ranks);
+        const size_t length = strlen(line);
+        char *changed = malloc(length + 2);
+        cr_assert(changed);
+        for (size_t i = 0; i < length; ++i) {
+            memcpy(changed, line, length + 1);
+            for (const char *other = others; *other != '\0'; ++other, ++tried) {
+                changed[i] = *other;
+                direct += is_direct(changed);
+            }
+            memcpy(changed + i, line + i + 1, length - i);
+            direct += is_direct(changed);
+            memcpy(changed + i, line + i, 1);
+            memcpy(changed + i + 1, line + i, length - i + 1);
+            direct += is_direct(changed);
+        }
+        free(changed);
+        free(line);
+    }
+    cr_assert(direct > 1000 && direct < tried, "%zu of %zu lines were read without JSON", direct,
+              tried);
+}
