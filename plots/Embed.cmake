@@ -35,22 +35,20 @@ function(embed_text target)
     target_sources(${target} PRIVATE ${out})
 endfunction()
 
-# What `lockstep report` needs.
+# What `lockstep report` needs. A script is a figure's, unless it is one that they share.
 function(embed_report target)
     get_filename_component(plots ${EMBED_SCRIPT} DIRECTORY)
-    embed_text(${target}
-        report_asset_css=${plots}/report.css
-        report_asset_reading=${plots}/reading.html
-        plot_asset_draw=${plots}/draw.gp
-        plot_asset_frame=${plots}/frame.gp
-        plot_asset_lines=${plots}/lines.gp
-        figure_asset_throughput=${plots}/throughput.gp
-        figure_asset_scaling=${plots}/scaling.gp
-        figure_asset_phases=${plots}/phases.gp
-        figure_asset_shards=${plots}/shards.gp
-        figure_asset_distribution=${plots}/distribution.gp
-        figure_asset_modes=${plots}/modes.gp
-        figure_asset_overlap=${plots}/overlap.gp
-        figure_asset_peer=${plots}/peer.gp
-        train_asset_figure=${plots}/train.gp)
+    set(pairs report_asset_css=${plots}/report.css report_asset_reading=${plots}/reading.html)
+    file(GLOB scripts CONFIGURE_DEPENDS ${plots}/*.gp)
+    foreach(script IN LISTS scripts)
+        get_filename_component(name ${script} NAME_WE)
+        if(name MATCHES "^(draw|frame|lines|grid|panel|ends)$")
+            list(APPEND pairs plot_asset_${name}=${script})
+        elseif(name STREQUAL "train")
+            list(APPEND pairs train_asset_figure=${script})
+        else()
+            list(APPEND pairs figure_asset_${name}=${script})
+        endif()
+    endforeach()
+    embed_text(${target} ${pairs})
 endfunction()

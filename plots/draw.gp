@@ -8,6 +8,7 @@ set datafile separator "\t"
 set datafile commentschars ""
 if (!exists("ending")) { ending = "" }
 load figure."-layout.gp"
+if (exists("panel_least")) { load 'grid.gp' }
 
 words = ""
 array text[texts]
@@ -50,8 +51,16 @@ set tics nomirror out scale 0.6
 unset key
 label_of(v) = v == 0 ? "0" : abs(v) < 0.1 ? sprintf("%.2g", v) : abs(v) < 10000 ? sprintf("%g", v) : gprintf("%.0s%c", v)
 
-do for [kind in "svg png"] {
-    is_svg = kind eq "svg"
+# What behind the name, as in harness/plot/gnuplot.c; the last is for narrow pages.
+array picture[3] = [".svg", ".png", "-narrow.svg"]
+if (!exists("pictures")) { pictures = 2 }
+do for [picture_number = 1:pictures] {
+    is_svg = picture_number != 2
+    if (picture_number == 3) {
+        load figure."-layout.gp"
+        width = 360
+        load 'grid.gp'
+    }
     if (is_svg) {
         set terminal svg size width,height dynamic background rgb "white" \
             font "DejaVu Sans,15" name figure linewidth 1.5
@@ -63,7 +72,7 @@ do for [kind in "svg png"] {
             font "DejaVu Sans,15" fontscale 1.6 linewidth 3
     } }
     size_of = is_svg ? 0.6 : 2.1
-    set output figure.".".kind.ending
+    set output figure.picture[picture_number].ending
     set multiplot
     load figure.".gp"
     unset multiplot

@@ -1,37 +1,45 @@
-# overlap.gp: a step of ranks without its reduction, the reduction alone upon it, and the whole step.
+# overlap.gp: the reduction of ranks as a part of the step, and what of it nothing hides: a panel per
+# workload, a row per cell.
 #
-# Data, blocks of overlap-P.tsv: x, left, right, from, to of the computation, then of the reduction;
-# then left, whole step, length; x, y, share that is hidden; x, name.
-parts = "'without reduction' 'reduction alone'"
-array fill[2] = [3, 1]
-array colour[2] = [0x8fd0b8, 0x7a2f5e]
-set grid ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
+# Columns: row, reduction and its exposed part, low, high, as parts of the step, hidden part.
+# A label that is not drawn is below the panel: gnuplot 5.4 dies of a plot of labels without a place.
+x_name = "part of the step (%)"
+y_name = ""
+unset logscale
+set autoscale
+xhi = 10.0
+rows = 3
+stats table using (v = 100 * $2 + 0, xhi = v > xhi ? v : xhi, rows = $1 > rows ? $1 : rows, 0) nooutput
+stats table using (v = 100 * $5 + 0, xhi = v > xhi ? v : xhi, 0) nooutput
+xhi = xhi > 150 ? 150 : 1.05 * xhi
+within(v) = 100 * v < 0 ? 0 : 100 * v > xhi ? xhi : 100 * v
 do for [p = 1:panels] {
-    load 'frame.gp'
-    file = sprintf("%s-%d.tsv", figure, p)
-    unset object
-    unset arrow
-    if (is("key")) {
-        do for [i = 1:2] {
-            y = 1 - (is("keytop") + (2 - i) * 26) / height
-            set object i rectangle from screen is("keyleft") / width, y - 16 / height \
-                to screen (is("keyleft") + 26) / width, y front \
-                fillstyle pattern fill[i] border lc rgb "#333333" fillcolor rgb colour[i] lw 0.6
-            set label 10 + i word(parts, i) at screen (is("keyleft") + 34) / width, y - 8 / height \
-                font ",13"
-        }
-        y = 1 - (is("keytop") + 2 * 26 + 6) / height
-        set label 20 "whole step" at screen (is("keyleft") + 34) / width, y - 8 / height font ",13"
-        set arrow 1 from screen is("keyleft") / width, y - 8 / height \
-            to screen (is("keyleft") + 26) / width, y - 8 / height nohead lc rgb "black" lw 1.6 front
-        y = y - 26 / height
-        set label 21 "%: reduction hidden" at screen is("keyleft") / width, y - 8 / height \
-            noenhanced font ",13"
+    load 'panel.gp'
+    set xrange [0:xhi]
+    set yrange [rows + 0.6:0.1]
+    set border 1
+    set xtics autofreq
+    unset ytics
+    n = series_of(p)
+    first = int(is("block"))
+    do for [s = 1:n] {
+        set label 20 + s say_fit(3 + s, panel_width - 20, 10.5) at graph 0, first s - 0.4 left noenhanced font ",10.5" \
+            tc rgb hue_of(pick("styles", s))
     }
-    plot for [i = 1:2] file index i - 1 using 1:4:2:3:4:5 with boxxyerror \
-             fillstyle pattern fill[i] border lc rgb "#333333" fillcolor rgb colour[i] dt solid lw 0.6 \
-             title word(parts, i), \
-         file index 2 using 1:2:3:(0) with vectors nohead lc rgb "black" dt solid lw 1.6 title "step", \
-         file index 3 using 1:2:3 with labels center offset 0,0.7 noenhanced font ",12" title "label", \
-         file index 4 using 1:(0):xtic(2) with points pt -1 title "names"
+    if (p == 1) {
+        set object 1 rectangle center screen (panel_edge + 10.0) / width, 36.0 / height size screen 11.0 / width, 9.0 / height \
+            fillstyle solid noborder fillcolor rgb 0xd9c3d2
+        set object 2 rectangle center screen (panel_edge + 150.0) / width, 36.0 / height size screen 11.0 / width, 9.0 / height \
+            fillstyle solid noborder fillcolor rgb 0x7a2f5e
+        set label 41 "reduction alone" at screen (panel_edge + 20.0) / width, 36.0 / height noenhanced font ",11"
+        set label 42 "exposed" at screen (panel_edge + 160.0) / width, 36.0 / height noenhanced font ",11"
+    }
+    plot for [s = 1:n] table index first + s - 1 using (50 * $2):1:(0):(100 * $2):($1 - 0.14):($1 + 0.3) with boxxyerror \
+             fillstyle solid 1 noborder lc rgb 0xd9c3d2 title "reduction", \
+         for [s = 1:n] table index first + s - 1 using (within($3) / 2):1:(0):(within($3)):($1 - 0.02):($1 + 0.18) with boxxyerror \
+             fillstyle solid 1 noborder lc rgb 0x7a2f5e title "exposed", \
+         for [s = 1:n] table index first + s - 1 using (within($4)):($1 + 0.3):(within($5) - within($4)):(0) with vectors heads \
+             size graph 0.008,90 lc rgb "black" dt solid lw 0.8 title "bar", \
+         for [s = 1:n] table index first + s - 1 using (within($2)):($1 + 0.08):(sprintf("%.0f %% hidden", 100 * $6)) \
+             with labels left offset 0.7,0 noenhanced font ",10.5" tc rgb "#444444" title "hidden"
 }

@@ -1,3 +1,59 @@
-# scaling.gp: step time, speed-up and efficiency against devices: a row per group, a line per batch.
-set grid xtics ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
-do for [p = 1:panels] { load 'lines.gp' }
+# scaling.gp: speed-up against devices, both logarithmic: a panel per workload, on the same axes.
+#
+# Columns: devices, speed-up, its range, 1: hollow, bound of shards and cores, bound of the reduction
+# (0: none).
+x_name = "devices"
+y_name = "speed-up against the base"
+set autoscale # ranges of what was drawn before would leave out points
+unset logscale
+stats table using 1 nooutput
+most = STATS_max
+xlo = 0.88
+xhi = most * 1.14
+stats table using 3 nooutput
+ylo = (STATS_min < 1 ? STATS_min : 1) / 1.12
+stats table using 4 nooutput
+yhi = (STATS_max > most ? STATS_max : most) * 1.12
+set logscale xy 2
+set xrange [xlo:xhi]
+set yrange [ylo:yhi]
+# Bars at one place stand beside each other.
+beside(x, s) = x * (xhi / xlo) ** (6.0 * (s - (n + 1) / 2.0) / (panel_width - panel_room))
+stride = int(ceil(log(yhi / ylo) / log(2) / 7))
+lowest = stride * int(ceil(log(ylo) / log(2) / stride))
+do for [p = 1:panels] {
+    load 'panel.gp'
+    set xtics ()
+    last = 0
+    do for [c in is("counts")] {
+        # Where names would overlap, some are left out.
+        named = last == 0 || log(c / last) / log(xhi / xlo) * (panel_width - panel_room) > 22
+        set xtics add ((named ? c : "") c + 0)
+        last = named ? c + 0.0 : last
+    }
+    set ytics ()
+    do for [i = lowest:int(floor(log(yhi) / log(2))):stride] {
+        set ytics add ((column == 0 ? sprintf("%g", 2.0 ** i) : "") 2.0 ** i)
+    }
+    load 'ends.gp'
+    set label 50 "ideal" at first most / 1.03, first most right offset -0.6,0.3 noenhanced font ",11" \
+        tc rgb "#767676"
+    stats table index is("block") using (last_x = $1, last_y = $6) nooutput
+    if (last_y > 0 && last_y < 0.9 * last_x) {
+        set label 51 "bound" at first last_x, first last_y right offset 0,0.6 noenhanced font ",11" \
+            tc rgb "#767676"
+    }
+    plot x <= most && x >= 1 ? x : NaN with lines lc rgb "#bbbbbb" dt solid lw 0.8 title "ideal", \
+         for [s = 1:n] table index is("block") + s - 1 using 1:($6 > 0 ? $6 : NaN) with lines \
+             lc rgb "#767676" dt (10,6) lw 0.8 title "bound", \
+         for [s = 1:n] table index is("block") + s - 1 using 1:($7 > 0 ? $7 : NaN) with linespoints \
+             lc rgb hue_of(pick("styles", s)) dt (3,4) lw 0.8 pt 1 ps size_of title "roof", \
+         for [s = 1:n] table index is("block") + s - 1 using (beside($1, s)):3:(0):($4 - $3) with vectors \
+             nohead lc rgb hue_of(pick("styles", s)) dt solid lw 1.2 title "bar", \
+         for [s = 1:n] table index is("block") + s - 1 using (beside($1, s)):2 with lines \
+             lc rgb hue_of(pick("styles", s)) dt dash_of(pick("styles", s)) lw 1.4 title "line", \
+         for [s = 1:n] table index is("block") + s - 1 using (beside($1, s)):2 with points \
+             lc rgb hue_of(pick("styles", s)) pt point_of(pick("styles", s)) ps size_of title "marker", \
+         for [s = 1:n] table index is("block") + s - 1 using (beside($1, s)):($5 > 0 ? $2 : NaN) with points \
+             lc rgb "white" pt point_of(pick("styles", s)) ps inner * size_of title "hollow"
+}

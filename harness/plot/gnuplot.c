@@ -91,7 +91,7 @@ int plot_gnuplot(const char *directory, const char *variables, const char *scrip
 }
 
 struct format {
-    const char *ending, *begin, *end;
+    const char *begin, *end;
     size_t n_end; /* bytes of end, which may have a 0 */
 };
 
@@ -154,13 +154,13 @@ static void prefix_ids(FILE *in, FILE *out, const char *name)
     }
 }
 
-static int finish_svg(const char *directory, const char *name, struct text_error *err)
+static int finish_svg(const char *directory, const char *file, struct text_error *err)
 {
-    char path[1088], file[64];
+    char path[1088], name[64];
     struct text_out out;
     FILE *in = NULL;
 
-    snprintf(file, sizeof file, "%s.svg", name);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(file, "."), file);
     if (snprintf(path, sizeof path, "%s/%s", directory, file) < (int)sizeof path)
         in = fopen(path, "r");
     if (!in) {
@@ -176,34 +176,43 @@ static int finish_svg(const char *directory, const char *name, struct text_error
     return text_close(&out, err);
 }
 
-static int accept_pictures(const char *directory, const char *name,
+/* What a figure is drawn as; the last only where gnuplot lays it out. */
+static const struct picture {
+    const char *after; /* the name of the figure */
+    bool svg;
+} pictures[] = {{".svg", true}, {".png", false}, {PLOT_NARROW_SVG, true}};
+enum { PICTURES = sizeof pictures / sizeof pictures[0] };
+
+static int accept_pictures(const char *directory, const char *name, size_t n,
                            const struct temporary_ending *ending, struct text_error *err)
 {
     static const char iend[] = "\0\0\0\0IEND\xae\x42\x60\x82";
-    static const struct format formats[] = {{"svg", "<?xml", "</svg>", 6},
-                                            {"png", "\x89PNG\r\n\x1a\n", iend, 12}};
+    static const struct format svg = {"<?xml", "</svg>", 6};
+    static const struct format png = {"\x89PNG\r\n\x1a\n", iend, 12};
     int result = 0;
 
-    for (size_t i = 0; i < 2 && result == 0; ++i) {
+    for (size_t i = 0; i < n && result == 0; ++i) {
         char temporary[96], final[64];
 
-        snprintf(final, sizeof final, "%s.%s", name, formats[i].ending);
+        snprintf(final, sizeof final, "%.32s%s", name, pictures[i].after);
         snprintf(temporary, sizeof temporary, "%s%s", final, ending->text);
-        result = accept_file(directory, temporary, final, &formats[i], err);
+        result = accept_file(directory, temporary, final, pictures[i].svg ? &svg : &png, err);
+        if (result == 0 && pictures[i].svg)
+            result = finish_svg(directory, final, err);
     }
-    return result == 0 ? finish_svg(directory, name, err) : result;
+    return result;
 }
 
 /* New files for gnuplot to write to, which opens whatever has the name. */
-static int make_pictures(const char *directory, const char *name,
+static int make_pictures(const char *directory, const char *name, size_t n,
                          const struct temporary_ending *ending, struct text_error *err)
 {
-    static const char *const kinds[] = {"svg", "png"};
     char path[1088] = "";
     int fd = 0;
 
-    for (size_t i = 0; i < 2 && fd >= 0; ++i) {
-        snprintf(path, sizeof path, "%.960s/%.60s.%s%s", directory, name, kinds[i], ending->text);
+    for (size_t i = 0; i < n && fd >= 0; ++i) {
+        snprintf(path, sizeof path, "%.960s/%.60s%s%s", directory, name, pictures[i].after,
+                 ending->text);
         fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (fd >= 0)
             close(fd);
@@ -214,26 +223,27 @@ static int make_pictures(const char *directory, const char *name,
     return -1;
 }
 
-int plot_draw(const char *directory, const char *name, struct text_error *err)
+int plot_draw(const char *directory, const char *name, bool narrow, struct text_error *err)
 {
-    static const char *const kinds[] = {"svg", "png"};
+    const size_t n = narrow ? PICTURES : PICTURES - 1;
     struct temporary_ending ending = {""};
-    char variables[96], file[96];
+    char variables[128], file[128];
     int result = temporary_ending(&ending);
 
     if (result != 0)
         snprintf(err->text, sizeof err->text, "no random name: %s", strerror(errno));
-    else if ((result = make_pictures(directory, name, &ending, err)) == 0) {
-        snprintf(variables, sizeof variables, "figure='%s';ending='%s'", name, ending.text);
+    else if ((result = make_pictures(directory, name, n, &ending, err)) == 0) {
+        snprintf(variables, sizeof variables, "figure='%s';pictures=%zu;ending='%s'", name, n,
+                 ending.text);
         result = plot_gnuplot(directory, variables, "draw.gp", TIME_LIMIT_SECONDS, err);
     }
     if (result == 0)
-        result = accept_pictures(directory, name, &ending, err);
-    /* One of two is no figure. */
-    for (size_t i = 0; result != 0 && i < 2; ++i) {
-        snprintf(file, sizeof file, "%s.%s", name, kinds[i]);
+        result = accept_pictures(directory, name, n, &ending, err);
+    /* One of them is no figure. */
+    for (size_t i = 0; result != 0 && i < n; ++i) {
+        snprintf(file, sizeof file, "%.32s%s", name, pictures[i].after);
         text_remove(directory, file);
-        snprintf(file, sizeof file, "%s.%s%s", name, kinds[i], ending.text);
+        snprintf(file, sizeof file, "%.32s%s%s", name, pictures[i].after, ending.text);
         text_remove(directory, file);
     }
     return result;

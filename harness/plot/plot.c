@@ -15,7 +15,7 @@ void plot_plain_text(char *text)
         *text = *text == '"' ? '\'' : *text == '\\' ? '/' : *text;
 }
 
-static void add_text(struct plot *plot, const char *text)
+void plot_words(struct plot *plot, const char *text)
 {
     char words[PLOT_TEXT];
 
@@ -59,7 +59,7 @@ void plot_frame_write(struct plot *plot, const struct plot_frame *frame)
     plot_number(plot, "below", frame->below > 0 ? frame->below : 44);
     plot_number(plot, "text", plot->texts);
     for (int w = 0; w < PLOT_WORDS; ++w)
-        add_text(plot, frame->words[w]);
+        plot_words(plot, frame->words[w]);
     write_axis(plot, 'x', &frame->x);
     write_axis(plot, 'y', &frame->y);
 }
@@ -89,18 +89,12 @@ void plot_fit(char text[PLOT_TEXT], double pixels, double font)
         memcpy(text + end, "\u2026", sizeof "\u2026");
 }
 
-double plot_unit(double max_ns, const char **name)
-{
-    *name = max_ns >= 1e9 ? "s" : max_ns >= 1e6 ? "ms" : "\u00b5s";
-    return max_ns >= 1e9 ? 1e9 : max_ns >= 1e6 ? 1e6 : 1e3;
-}
-
 /* ---- a figure ----------------------------------------------------------------------------- */
 
 static int close_inputs(struct plot *plot, int result)
 {
     plot_fit(plot->footer, plot->width - 30, 11);
-    add_text(plot, plot->footer);
+    plot_words(plot, plot->footer);
     fprintf(plot->layout.file, "panels = %d; texts = %d; width = %.1f; height = %.1f\n",
             plot->panels, plot->texts, plot->width, plot->height);
     if (result != 1) {
@@ -136,7 +130,8 @@ static int write_inputs(struct plot *plot, plot_writer_fn *write)
 /* What the pictures are made from; those of another report have other numbers of panels. */
 void plot_remove(const char *directory, const char *name)
 {
-    static const char *const endings[] = {".svg", ".png", ".gp", "-layout.gp", "-text.tsv"};
+    static const char *const endings[] = {".svg", ".png",       PLOT_NARROW_SVG, ".gp",
+                                          ".tsv", "-layout.gp", "-text.tsv"};
     char file[64];
 
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; ++i) {
@@ -172,16 +167,23 @@ enum plot_status plot_make(struct plot *plot, const unsigned char *script, plot_
     snprintf(name, sizeof name, "%s.gp", plot->name);
     if (write_text_file(plot->directory, name, script, plot->err) != 0)
         return PLOT_WRITE;
-    return plot_draw(plot->directory, plot->name, plot->err) == 0 ? PLOT_OK : PLOT_FAILED;
+    return plot_draw(plot->directory, plot->name, plot->narrow, plot->err) == 0 ? PLOT_OK
+                                                                                : PLOT_FAILED;
 }
 
 int plot_scripts(const char *directory, struct text_error *err)
 {
-    return write_text_file(directory, "draw.gp", plot_asset_draw, err) != 0 ||
-                   write_text_file(directory, "frame.gp", plot_asset_frame, err) != 0 ||
-                   write_text_file(directory, "lines.gp", plot_asset_lines, err) != 0
-               ? -1
-               : 0;
+    static const struct {
+        const char *name;
+        const unsigned char *text;
+    } scripts[] = {{"draw.gp", plot_asset_draw},   {"frame.gp", plot_asset_frame},
+                   {"lines.gp", plot_asset_lines}, {"grid.gp", plot_asset_grid},
+                   {"panel.gp", plot_asset_panel}, {"ends.gp", plot_asset_ends}};
+    int status = 0;
+
+    for (size_t i = 0; i < sizeof scripts / sizeof scripts[0] && status == 0; ++i)
+        status = write_text_file(directory, scripts[i].name, scripts[i].text, err);
+    return status;
 }
 
 enum plot_status plot_alone(const char *directory, const char *name, const unsigned char *script,

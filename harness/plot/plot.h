@@ -20,7 +20,8 @@ enum {
     PLOT_MAX_LINES = PLOT_MAX_STYLES + 1,
     PLOT_MAX_PANELS = 64,
     PLOT_MAX_ROWS = 16, /* of panels, one below the other */
-    PLOT_TEXT = 640     /* bytes of any words */
+    PLOT_MAX_SERIES = 16,
+    PLOT_TEXT = 640 /* bytes of any words */
 };
 
 /* ---- axes: plot/axis.c ------------------------------------------------------------------ */
@@ -52,6 +53,10 @@ void plot_axis_thin(struct plot_axis *axis, double pixels);
 /* Moves places apart, to at least step from one to the next, around where they were, in lo..hi. */
 void plot_spread(double place[], int n, double step, double lo, double hi);
 
+/* Behind the name of a figure: its picture for a page that is no wider than a telephone. */
+#define PLOT_NARROW     "-narrow"
+#define PLOT_NARROW_SVG "-narrow.svg"
+
 /* ---- figures: plot/plot.c --------------------------------------------------------------- */
 
 /* A figure while its files are written. The writer fills in width, height, why and footer. */
@@ -62,6 +67,7 @@ struct plot {
     struct text_out layout, text;
     int panels, texts;
     double width, height;   /* pixels */
+    bool narrow;            /* gnuplot lays it out, so it is drawn for narrow pages, too */
     size_t left_out;        /* panels for which there was no room */
     char why[192];          /* if there is nothing to draw */
     char footer[PLOT_TEXT]; /* cut to fit */
@@ -105,31 +111,14 @@ enum plot_status plot_alone(const char *directory, const char *name, const unsig
 void plot_frame_write(struct plot *plot, const struct plot_frame *frame);
 /* A number of this panel for the script. */
 void plot_number(struct plot *plot, const char *name, double value);
+/* The next words of this panel. */
+void plot_words(struct plot *plot, const char *text);
 /* NAME-P.tsv of this panel. */
 int plot_data_open(struct plot *plot, struct text_out *out);
 /* Cuts text to so many pixels at a size of font, with an ellipsis. */
 void plot_fit(char text[PLOT_TEXT], double pixels, double font);
 /* Text for a data file: gnuplot knows two special characters in data, which are replaced. */
 void plot_plain_text(char *text);
-/* A time unit in which numbers up to max_ns are handy: its size in ns, and its name. */
-double plot_unit(double max_ns, const char **name);
-
-/* ---- bars: plot/bars.c ------------------------------------------------------------- */
-
-/* A panel of bars at x = 1, 2, .., n. */
-struct plot_bars {
-    bool first;     /* of the two in a row, with the key */
-    bool two_lines; /* the names below the bars */
-    double row;     /* height of a row with names of one line, pixels */
-    double key;     /* from the left to the key, pixels */
-    size_t n;
-    double highest, unit; /* what the y axis must hold, and its unit: ns */
-};
-
-/* Places the panel and writes it; the caller has filled in the words of frame, and no more. */
-void plot_bars_write(struct plot *plot, const struct plot_bars *bars, struct plot_frame *frame);
-/* The height of a row, with room for the second lines. */
-double plot_bars_height(double row, bool two_lines);
 
 /* ---- lines: plot/lines.c ----------------------------------------------------------- */
 
@@ -166,16 +155,50 @@ void plot_lines_measure(struct plot_lines *lines);
 /* Writes the panel and its data. */
 int plot_lines_write(struct plot *plot, struct plot_lines *lines);
 
+/* ---- tables: plot/table.c ---------------------------------------------------------- */
+
+/* How gnuplot lays out panels: as many in a row as are that wide, with room for labels. Pixels. */
+struct plot_grid {
+    int least, height, room;
+    int columns; /* so many in a row, if there is room; 0: as it comes */
+};
+
+/* A table while it is written: plots/grid.gp says how a script reads it. */
+struct plot_table {
+    struct plot *plot;
+    struct text_out out;
+    int blocks;                    /* written so far */
+    size_t style[PLOT_MAX_SERIES]; /* of the series of this panel: what the script makes of it */
+    size_t series;
+};
+
+int plot_table_open(struct plot_table *table, struct plot *plot, const struct plot_grid *grid,
+                    const char *columns);
+/* The next panel. False: there are too many, and it is counted as left out. */
+bool plot_table_panel(struct plot_table *table, const char *title, const char *setting,
+                      const char *note);
+/* The next series of the panel, at least one row of which must follow. False: too many. */
+bool plot_table_series(struct plot_table *table, size_t style, const char *label);
+void plot_table_row(struct plot_table *table, const double number[], size_t n);
+/* No line is drawn from the row before to the next. */
+void plot_table_gap(struct plot_table *table);
+/* 1 when there is a panel, 0 when not, or -1: what a plot_writer_fn returns. */
+int plot_table_close(struct plot_table *table);
+/* Numbers of this panel for the script, as a string of words. */
+void plot_list(struct plot *plot, const char *name, const size_t list[], size_t n);
+
 /* ---- gnuplot: plot/gnuplot.c ------------------------------------------------------------ */
 
 /* Runs gnuplot in directory on one of our scripts, `variables` in front, for so many seconds at
  * most. 0, or -1. */
 int plot_gnuplot(const char *directory, const char *variables, const char *script, unsigned seconds,
                  struct text_error *err);
-/* Both pictures of a figure, from the scripts and the data in directory. 0, or -1 and neither. */
-int plot_draw(const char *directory, const char *name, struct text_error *err);
+/* The pictures of a figure, from the scripts and the data in directory: NAME.svg, NAME.png, and
+ * with narrow NAME-narrow.svg. 0, or -1 and none. */
+int plot_draw(const char *directory, const char *name, bool narrow, struct text_error *err);
 
 /* Embedded by plots/Embed.cmake; zero-terminated. */
-extern const unsigned char plot_asset_draw[], plot_asset_frame[], plot_asset_lines[];
+extern const unsigned char plot_asset_draw[], plot_asset_frame[], plot_asset_lines[],
+    plot_asset_grid[], plot_asset_panel[], plot_asset_ends[];
 
 #endif

@@ -93,6 +93,76 @@ static void bars(struct text_out *out, const struct report *report, bool ratios)
     text_print(out, "%s", text);
 }
 
+static void batch(struct text_out *out, const struct report *report)
+{
+    text_print(out,
+               "Samples/s per device against rows per device, both logarithmic, on the same axes "
+               "for all workloads: of the plain program, and of DataParallel and "
+               "DistributedDataParallel on the most devices that have cores of their own. Points: "
+               "the rows of the batch over the median step, which is the median over launches of "
+               "the median of a launch's steps, over the devices. On a diagonal all steps take "
+               "the same time. A ring with the rows per device is a knee: the smallest batch whose "
+               "bar reaches 90\u00a0%% of the best point of its line, where there are 4 batches or "
+               "more; every smaller one is below.");
+    bars(out, report, false);
+    text_print(out, " Failed and unverified cells are left out.");
+}
+
+static void map(struct text_out *out, const struct report *report)
+{
+    const struct span interval = launches(report, REPORT_INTERVAL, true);
+    char text[REPORT_CELL_TEXT] = "";
+
+    text_print(out, "Efficiency, as a percentage of its bound, for each number of devices and "
+                    "batch, and half of its interval: the speed-up, which is the median over "
+                    "launches of the ratio to the base, over the devices and over what whole "
+                    "shards and the cores allow. The stronger the colour, the nearer to the bound. "
+                    "Hatched: not "
+                    "resolved, which is an interval wider than 20 points, or none: it takes 6 "
+                    "launches. Grey: no evidence of how fast, because devices share cores or a "
+                    "GPU, or are simulated.");
+    if (interval.hi > 0) {
+        report_add(text, " Intervals of ");
+        add_span(text, interval);
+        report_add(text, " launches, by order statistics, cover %.1f\u00a0%% or more.",
+                   100.0 * least_coverage(report, true));
+    }
+    text_print(out, "%s", text);
+}
+
+static void scaling(struct text_out *out, const struct report *report)
+{
+    text_print(
+        out,
+        "Speed-up against the number of devices, at the largest batch that most numbers of "
+        "devices have, on the same axes for all workloads. Points: the median over launches "
+        "of the ratio, launch by launch, to the plain program, or else DataParallel on one "
+        "device, at the same batch (weak scaling: times the devices, which do so many times "
+        "the rows). Ideal: K devices are K times as fast. Dashes: the bound that is left "
+        "when shards are whole rows, so that the slowest device has ceil(N/K), and when "
+        "virtual devices share cores, so that the speed-up is at most their number. Plus: the "
+        "bound of DDP where it is lower, because no step is shorter than its reduction alone. A "
+        "ratio from one launch has no bar.");
+    if (report->peer)
+        text_print(out, " PyTorch: its plain program and its parallel one against lockstep's plain "
+                        "program, round by round of the comparison, where it has the same batch.");
+    bars(out, report, true);
+}
+
+static void roofline(struct text_out *out, const struct report *report)
+{
+    text_print(
+        out,
+        "Operations of matrix products per second and device, against those for each byte that "
+        "is moved between devices in a step; a line goes through the batches, on the most "
+        "devices with cores of their own. Points: the median over launches. What moves no "
+        "byte stands at the right. Ceilings are the best measured here in this "
+        "workload: the same operations over the time in matrix products, and the "
+        "bytes of a step over the time of the reduction alone, per device, which only DDP "
+        "measures. One that the records do not have is not drawn.");
+    bars(out, report, false);
+}
+
 static bool any_weak(const struct report *report)
 {
     for (size_t g = 0; g < report->n_groups; ++g)
@@ -101,111 +171,72 @@ static bool any_weak(const struct report *report)
     return false;
 }
 
-static void throughput(struct text_out *out, const struct report *report)
+static void waterfall(struct text_out *out, const struct report *report)
 {
     text_print(out,
-               "Throughput against batch, a line per number of devices and one of the plain "
-               "program%s. Points: the rows of the batch over the median step, which is the median "
-               "over launches of the median of a launch's steps.",
-               any_weak(report) ? "; for weak scaling both are per device" : "");
-    bars(out, report, false);
-    text_print(out, " Failed and unverified cells are left out, and no line crosses them.");
-}
-
-static void scaling(struct text_out *out, const struct report *report)
-{
-    text_print(out,
-               "Step time, speed-up and efficiency against the number of devices, a line "
-               "per batch. Points: the median over launches of the median step. The ratios "
-               "are taken launch by launch against the plain program, or else DataParallel "
-               "on one device, at the same batch. Ideal: K devices take 1/K of the base's "
-               "time%s. Bound: the ideal that is left when shards are whole rows, so that the "
-               "slowest device has ceil(N/K), and when virtual devices share cores, so that the "
-               "speed-up is at most their number. A ratio from one launch has no bar.",
-               any_weak(report) ? " (weak scaling: the same time, for K times the rows)" : "");
+               "Where a step on several devices goes, at the smallest batch whose shard was "
+               "measured alone "
+               "too, at the knee and at the largest. Ideal: the base's step over K, the number of "
+               "devices%s. "
+               "Smaller shard: what the base takes more for the rows of one device. Together: what "
+               "it takes "
+               "more when all devices do so at once, without communication. Communication: the "
+               "rest of the "
+               "step, which nothing hides. All are measured: of a launch the 5th percentile of its "
+               "steps (of "
+               "the 5 to 11 without communication the shortest), then the median over launches, so "
+               "that the "
+               "terms add up. Whiskers: the difference in the same launches. A term is hollow "
+               "where that has "
+               "0 in it.",
+               any_weak(report) ? " (weak scaling: the base's whole step)" : "");
     bars(out, report, true);
-}
-
-static void phases(struct text_out *out)
-{
     text_print(out,
-               "Where a step goes, at the smallest and the largest batch that most numbers of "
-               "devices have: of each phase the slowest replica, step by step, then the median "
-               "over steps and over "
-               "launches. Other: time outside all phases, such as waiting and hand-offs between "
-               "them. Phases of different replicas may overlap. All "
-               "batches are in the table of cells.");
+               " Thin bar: parts of a step by the clocks of the replicas, the mean over replicas, "
+               "steps and launches; waiting is what is left.");
 }
 
-static void shards(struct text_out *out)
-{
-    text_print(out, "Which rows of the batch went to which device, as the replicas of a verified "
-                    "step saw them. A device without rows is idle.");
-}
-
-static void distribution(struct text_out *out, const struct report *report)
+static void trust(struct text_out *out, const struct report *report)
 {
     char text[REPORT_CELL_TEXT] = "";
 
     add_span(text, steps(report));
-    text_print(out,
-               "Cumulative share of steps by time, at the smallest and the largest batch: all "
-               "timed steps of all verified launches together (%s of each launch "
-               "after warm-up), outliers included. Steps of one launch depend on each other.",
-               text);
-}
-
-static void modes(struct text_out *out, const struct report *report)
-{
-    text_print(out, "DataParallel and DistributedDataParallel on the same devices with the same "
-                    "batch, the largest that both have: the median step, the bytes that crossed "
-                    "devices in a step, and the most memory that one device held at a time: "
-                    "parameters, gradients, batches and what a step keeps, not what libraries take "
-                    "for themselves. DDP with a size: buckets of that many bytes.");
+    text_print(
+        out,
+        "Each launch's median step over the median of its cell, of cells with 3 launches or "
+        "more, by the time it began; its colour is the part of the CPU time of its cores that "
+        "other programs took, the strip below what a hypervisor took. Then the cells whose "
+        "launches are farthest apart: a ring per launch, and the 5th percentile of a launch's "
+        "steps, its floor, as a tick. Last the first 60 steps of launches over the "
+        "median step of each, warm-up included. Launches have %s steps after warm-up.",
+        text);
     bars(out, report, false);
 }
 
-static void overlap(struct text_out *out)
+static void overlap(struct text_out *out, const struct report *report)
 {
+    (void)report;
     text_print(
         out,
-        "DistributedDataParallel: a step without its reduction, and the reduction alone, "
-        "stacked. The line is the whole step. The part of the bar above the line overlaps "
-        "backward; the number over a bar is its share of the reduction, a dash where that is not "
-        "resolved: its interval over the launches is 50 points wide or more, or there is "
-        "none. "
-        "The three are measured in turns; medians over rounds, then over launches, whose "
-        "range is in the table. On "
-        "virtual devices the reduction is work of the same cores, and none of them is "
-        "idle: the overlap there is reported, not judged.");
+        "DistributedDataParallel, of cells in which it is resolved: the reduction alone as a part "
+        "of the whole step, and what of it the step does not hide. A step without reduction, the "
+        "reduction and the whole step take turns; medians over rounds, then over launches; "
+        "whiskers: the interval over launches, narrower than 50 points of the reduction. On "
+        "virtual devices the reduction is work of the same cores, and none of them is idle: "
+        "the overlap there is reported, not judged.");
 }
+
+static void peer(struct text_out *out, const struct report *report)
+{
+    if (report->peer)
+        report_peer_caption(out, report->peer);
+}
+
+typedef void caption_fn(struct text_out *out, const struct report *report);
+#define CAPTION_ROW(id, name, write, title) name,
+static caption_fn *const captions[REPORT_FIGURES] = {REPORT_FIGURE_LIST(CAPTION_ROW)};
 
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure)
 {
-    switch (figure) {
-    case REPORT_FIGURE_THROUGHPUT:
-        throughput(out, report);
-        break;
-    case REPORT_FIGURE_SCALING:
-        scaling(out, report);
-        break;
-    case REPORT_FIGURE_PHASES:
-        phases(out);
-        break;
-    case REPORT_FIGURE_SHARDS:
-        shards(out);
-        break;
-    case REPORT_FIGURE_DISTRIBUTION:
-        distribution(out, report);
-        break;
-    case REPORT_FIGURE_MODES:
-        modes(out, report);
-        break;
-    case REPORT_FIGURE_OVERLAP:
-        overlap(out);
-        break;
-    default:
-        if (report->peer)
-            report_peer_caption(out, report->peer);
-    }
+    captions[figure](out, report);
 }

@@ -41,8 +41,8 @@ static void say_base(struct text_out *out, const struct report_fact_style *style
     fact(out, style, "Base", text);
 }
 
-/* All device counts at the batch of that base, each in a text of its own: a number that is cut is
- * another number. */
+/* All device counts at the batch of that base, and the plain program on several cores; each in a
+ * text of its own: a number that is cut is another number. */
 static void say_speedups(struct text_out *out, const struct report_fact_style *style,
                          const struct report *report, const struct report_group *group,
                          const struct report_point *base)
@@ -51,7 +51,7 @@ static void say_speedups(struct text_out *out, const struct report_fact_style *s
 
     begin_fact(out, style, report_metrics[REPORT_SPEEDUP].heading);
     text_print(out, "against %s: ", report_base_name(base));
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
+    for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
         const struct report_point *point = &report->point[i];
         char text[REPORT_CELL_TEXT] = "";
 
@@ -126,7 +126,7 @@ static const struct report_point *best_rate(const struct report *report,
 {
     const struct report_point *best = NULL;
 
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
+    for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
         const struct report_point *point = &report->point[i];
         const struct report_value *rate = &point->value[REPORT_THROUGHPUT];
 

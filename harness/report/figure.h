@@ -12,8 +12,11 @@ enum {
     FIGURE_DDP = 1 << 20 /* added to a device count: ranks, once more for each further bucket */
 };
 
-plot_writer_fn figure_throughput, figure_scaling, figure_phases, figure_shards, figure_distribution,
-    figure_modes, figure_overlap, figure_peer;
+/* The writers of figures, and plots/NAME.gp, embedded by plots/Embed.cmake and zero-terminated. */
+#define FIGURE_DECLARE(id, name, write, title)                                                     \
+    extern plot_writer_fn write;                                                                   \
+    extern const unsigned char figure_asset_##name[];
+REPORT_FIGURE_LIST(FIGURE_DECLARE)
 
 const struct report *figure_report(const struct plot *plot);
 /* Calls write for each group, with room for the lines of a panel; the height grows by the footer.
@@ -36,6 +39,8 @@ size_t figure_batches(const struct plot *plot, const struct report_group *group,
                       size_t capacity);
 size_t figure_counts(const struct plot *plot, const struct report_group *group, size_t list[],
                      size_t capacity);
+/* Puts a number into a list of n, ascending, if it is not there and there is room: the new n. */
+size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number);
 size_t figure_devices(size_t count); /* without FIGURE_DDP */
 /* How often FIGURE_DDP is in the count of a point: 0 DataParallel, 1.. ranks with bucket 0.. */
 size_t figure_mode(const struct report_point *point);
@@ -45,9 +50,25 @@ void figure_bucket(const struct plot *plot, size_t count, char text[32]);
 const struct report_point *figure_find(const struct plot *plot, const struct report_group *group,
                                        size_t count, size_t batch);
 
-/* Embedded by plots/Embed.cmake; zero-terminated. */
-extern const unsigned char figure_asset_throughput[], figure_asset_scaling[], figure_asset_phases[],
-    figure_asset_shards[], figure_asset_distribution[], figure_asset_modes[],
-    figure_asset_overlap[], figure_asset_peer[];
+/* ---- figures that gnuplot lays out (plot_table) ----
+ * A style is what a series is, and its colour in all figures (plots/grid.gp): the plain program,
+ * DataParallel, ranks, PyTorch; ranks with the next bucket are 4 more. */
+enum { FIGURE_PLAIN = 1, FIGURE_DP, FIGURE_RANKS, FIGURE_PYTORCH, FIGURE_STYLES = 4 };
+size_t figure_style(const struct report_point *point);
+/* Those that records can have: how many, and each. */
+size_t figure_styles(const struct plot *plot);
+size_t figure_nth_style(size_t i);
+/* "plain", "DDP 256Ki". */
+void figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT]);
+/* The most devices with a verified point in that style: with cores of their own, if there is one.
+ * 0: none. */
+size_t figure_most_devices(const struct plot *plot, const struct report_group *group, size_t style);
+/* A panel of that group. hollow: it has points that tell nothing of how fast. False: no room. */
+bool figure_panel(struct plot_table *table, const struct report_group *group, bool hollow,
+                  const char *more);
+
+/* The same with a title of its own. */
+bool figure_panel_titled(struct plot_table *table, const struct report_group *group,
+                         const char *title, const char *note);
 
 #endif

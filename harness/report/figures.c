@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const report_figure_names[REPORT_FIGURES] = {
-    "throughput", "scaling", "phases", "shards", "distribution", "modes", "overlap", "peer"};
+#define FIGURE_NAME(id, name, write, title)  #name,
+#define FIGURE_TITLE(id, name, write, title) title,
+const char *const report_figure_names[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_NAME)};
+const char *const report_figure_titles[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_TITLE)};
 
 /* A figure's subject. */
 struct figure {
@@ -45,7 +47,7 @@ bool figure_hollow(const struct report_point *point)
     return report_oversubscribed(point) || report_simulated(point->middle);
 }
 
-static size_t add_number(size_t list[], size_t n, size_t capacity, size_t number)
+size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number)
 {
     size_t i = n;
 
@@ -69,7 +71,7 @@ size_t figure_batches(const struct plot *plot, const struct report_group *group,
         const struct report_point *point = &figure_report(plot)->point[i];
 
         if (point->verified > 0)
-            n = add_number(list, n, capacity, figure_batch(group, point));
+            n = figure_insert(list, n, capacity, figure_batch(group, point));
     }
     return n;
 }
@@ -110,7 +112,7 @@ size_t figure_counts(const struct plot *plot, const struct report_group *group, 
         const struct report_point *point = &figure_report(plot)->point[i];
 
         if (point->verified > 0 && !report_is_plain(point))
-            n = add_number(list, n, capacity, count_of(point));
+            n = figure_insert(list, n, capacity, count_of(point));
     }
     return n;
 }
@@ -143,6 +145,72 @@ int figure_each_group(struct plot *plot, figure_group_fn *write)
     free(lines);
     plot->height += 40;
     return result != 0 ? -1 : plot->panels > 0;
+}
+
+size_t figure_style(const struct report_point *point)
+{
+    return report_is_plain(point) ? FIGURE_PLAIN
+           : report_is_ddp(point) ? FIGURE_RANKS + FIGURE_STYLES * point->bucket
+                                  : FIGURE_DP;
+}
+
+size_t figure_styles(const struct plot *plot)
+{
+    return 2 + figure_report(plot)->n_buckets;
+}
+
+size_t figure_nth_style(size_t i)
+{
+    return i < 2 ? FIGURE_PLAIN + i : FIGURE_RANKS + FIGURE_STYLES * (i - 2);
+}
+
+void figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT])
+{
+    static const char *const names[] = {"plain", "DataParallel", "DDP", "PyTorch"};
+    char bucket[32];
+
+    figure_bucket(plot, (1 + (style - 1) / FIGURE_STYLES) * FIGURE_DDP, bucket);
+    snprintf(text, PLOT_TEXT, "%s%s", names[(style - 1) % FIGURE_STYLES], bucket);
+}
+
+size_t figure_most_devices(const struct plot *plot, const struct report_group *group, size_t style)
+{
+    size_t most = 0, most_crowded = 0;
+
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *point = &figure_report(plot)->point[i];
+        const size_t devices = (size_t)point->row->cell->key.n_devices;
+        size_t *of = report_oversubscribed(point) ? &most_crowded : &most;
+
+        if (point->verified > 0 && figure_style(point) == style && devices > *of)
+            *of = devices;
+    }
+    return most > 0 ? most : most_crowded;
+}
+
+bool figure_panel_titled(struct plot_table *table, const struct report_group *group,
+                         const char *title, const char *note)
+{
+    char setting[REPORT_CELL_TEXT] = "";
+
+    report_setting_words(figure_report(table->plot), group, setting);
+    return plot_table_panel(table, title, setting, note);
+}
+
+bool figure_panel(struct plot_table *table, const struct report_group *group, bool hollow,
+                  const char *more)
+{
+    const struct report *report = figure_report(table->plot);
+    const struct report_row *row = report->point[group->first].row;
+    char note[REPORT_CELL_TEXT] = "";
+
+    if (report_simulated(row))
+        report_add(note, "SIMULATED, not measured (hollow)");
+    if (more[0] != '\0')
+        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", more);
+    if (hollow && !report_simulated(row))
+        report_add(note, "%shollow: %s", note[0] != '\0' ? "; " : "", report_crowding(row));
+    return figure_panel_titled(table, group, row->cell->key.workload, note);
 }
 
 /* ---- all figures -------------------------------------------------------------------------- */
@@ -178,19 +246,11 @@ static int write_figure(struct plot *plot)
     return result;
 }
 
+#define FIGURE_ROW(id, name, write, title) {figure_asset_##name, write},
 static const struct {
     const unsigned char *script;
     plot_writer_fn *write;
-} figures[REPORT_FIGURES] = {
-    [REPORT_FIGURE_THROUGHPUT] = {figure_asset_throughput, figure_throughput},
-    [REPORT_FIGURE_SCALING] = {figure_asset_scaling, figure_scaling},
-    [REPORT_FIGURE_PHASES] = {figure_asset_phases, figure_phases},
-    [REPORT_FIGURE_SHARDS] = {figure_asset_shards, figure_shards},
-    [REPORT_FIGURE_DISTRIBUTION] = {figure_asset_distribution, figure_distribution},
-    [REPORT_FIGURE_MODES] = {figure_asset_modes, figure_modes},
-    [REPORT_FIGURE_OVERLAP] = {figure_asset_overlap, figure_overlap},
-    [REPORT_FIGURE_PEER] = {figure_asset_peer, figure_peer},
-};
+} figures[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_ROW)};
 
 /* The worst of what happened so far and now; the first reason of a failure stays. */
 static enum plot_status worse(enum plot_status sofar, enum plot_status now,
@@ -223,8 +283,8 @@ enum plot_status report_plot(const char *directory, const struct report *report,
                  made->status[f] == PLOT_NONE ? plot.why : why.text);
         status = worse(status, made->status[f], &why, err);
     }
-    if (status != PLOT_OK || made->status[REPORT_FIGURE_THROUGHPUT] != PLOT_NONE)
+    if (status != PLOT_OK || made->status[REPORT_FIGURE_BATCH] != PLOT_NONE)
         return status;
-    snprintf(err->text, sizeof err->text, "%s", made->why[REPORT_FIGURE_THROUGHPUT]);
+    snprintf(err->text, sizeof err->text, "%s", made->why[REPORT_FIGURE_BATCH]);
     return PLOT_NONE;
 }

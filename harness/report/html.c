@@ -8,9 +8,6 @@
 #include "check/record.h"
 #include "report/peer_report.h"
 
-/* More settings than this are folded up. */
-enum { MANY_GROUPS = 6 };
-
 void report_head(struct text_out *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
@@ -25,66 +22,53 @@ void report_head(struct text_out *out, const char *title)
     fputs("</style>\n</head>\n<body>\n<main>\n", out->file);
 }
 
-/* A setting after the other; many of them are folded up. */
-static void scaling(struct text_out *out, const struct report *report)
+/* A setting after the other. */
+static void settings(struct text_out *out, const struct report *report)
 {
     static const struct report_fact_style style = {"<dt>", "</dt><dd>", "</dd>\n"};
-    const bool folded = report->n_groups > MANY_GROUPS;
     char text[REPORT_CELL_TEXT];
 
-    if (folded)
-        text_print(out, "<details>\n<summary>%zu settings, one by one</summary>\n",
-                   report->n_groups);
+    text_print(out,
+               "<section class=\"tables\" id=\"settings\">\n<details>\n<summary><h3>Settings</h3> "
+               "<span class=\"count\">%zu settings, one by one</span></summary>\n",
+               report->n_groups);
     for (size_t g = 0; g < report->n_groups; ++g) {
         report_group_words(report, &report->group[g], text);
-        text_print(out, "<section class=\"setting\">\n<h3>%s</h3>\n<dl>\n", text);
+        text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n", text);
         report_facts(out, &style, report, &report->group[g]);
-        fputs("</dl>\n</section>\n", out->file);
+        fputs("</dl>\n</div>\n", out->file);
     }
-    fputs(folded ? "</details>\n" : "", out->file);
+    fputs("</details>\n</section>\n", out->file);
 }
 
-static void header(struct text_out *out, const struct report *report)
+static void summary(struct text_out *out, const struct report *report)
 {
-    bool good = report->counts.verified == report->counts.planned;
-
-    fputs("<header>\n<h1>Lockstep report</h1>\n", out->file);
-    text_print(out, "<p class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ",
-               good ? "good" : "bad", good ? "\u2713" : "\u2717");
-    report_verdict(out, report);
-    fputs("</p>\n<p class=\"lead\">", out->file);
+    fputs("<p class=\"lead\">", out->file);
     report_lead(out, report);
-    fputs("</p>\n<ul class=\"cautions\">\n", out->file);
-    report_cautions(out, report, "<li>", "</li>\n");
-    fputs("</ul>\n", out->file);
-    scaling(out, report);
+    fputs("</p>\n", out->file);
     if (report->peer) {
-        fputs("<p><a href=\"#peer\">Beside PyTorch</a>: ", out->file);
+        fputs("<p class=\"lead\"><a href=\"#peer\">Beside PyTorch</a>: ", out->file);
         report_peer_verdict(out, report->peer);
         fputs("</p>\n", out->file);
     }
     if (report->conformance)
-        text_print(out, "<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of %s</p>\n",
+        text_print(out,
+                   "<p class=\"lead\"><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of "
+                   "%s</p>\n",
                    check_record_words[report->conformance->verdict],
                    report->conformance->name[0] != '\0' ? report->conformance->name
                                                         : report->conformance->spec);
-    fputs("</header>\n", out->file);
+    fputs("<ul class=\"cautions\">\n", out->file);
+    report_cautions(out, report, "<li>", "</li>\n");
+    fputs("</ul>\n", out->file);
 }
 
 /* Copies from "<svg" on: the XML declaration and DOCTYPE have no place inside a page. */
-static int inline_svg(struct text_out *out, const char *directory, const char *name,
-                      struct text_error *err)
+static void copy_svg(struct text_out *out, FILE *svg)
 {
-    char path[1024], line[4096];
+    char line[4096];
     bool inside = false;
-    FILE *svg = NULL;
 
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path)
-        svg = fopen(path, "r");
-    if (!svg) {
-        snprintf(err->text, sizeof err->text, "cannot read '%.180s': %s", path, strerror(errno));
-        return -1;
-    }
     while (fgets(line, sizeof line, svg)) {
         const char *start = inside ? line : strstr(line, "<svg");
 
@@ -92,27 +76,54 @@ static int inline_svg(struct text_out *out, const char *directory, const char *n
         if (inside)
             fputs(start, out->file);
     }
-    fclose(svg);
-    return 0;
 }
 
-static const char *const titles[REPORT_FIGURES] = {
-    [REPORT_FIGURE_THROUGHPUT] = "Throughput",
-    [REPORT_FIGURE_SCALING] = "Scaling",
-    [REPORT_FIGURE_PHASES] = "Where a step goes",
-    [REPORT_FIGURE_SHARDS] = "Shards",
-    [REPORT_FIGURE_DISTRIBUTION] = "Step times",
-    [REPORT_FIGURE_PEER] = "Side by side",
-    [REPORT_FIGURE_MODES] = "DataParallel and DistributedDataParallel",
-    [REPORT_FIGURE_OVERLAP] = "Communication and what is hidden of it",
-};
+/* NAME.svg of a figure for wide pages, or for narrow ones, which not all figures have. */
+static FILE *open_svg(const char *directory, const char *name, bool narrow)
+{
+    char path[1024];
+    const int n =
+        snprintf(path, sizeof path, "%s/%s%s.svg", directory, name, narrow ? PLOT_NARROW : "");
+
+    return n < (int)sizeof path ? fopen(path, "r") : NULL;
+}
+
+static void drawing(struct text_out *out, const char *name, const char *class, FILE *svg)
+{
+    text_print(out,
+               "<div class=\"drawing %s\" role=\"img\" aria-label=\"Figure of %s; the tables below "
+               "have the numbers\">\n",
+               class, name);
+    copy_svg(out, svg);
+    fputs("</div>\n", out->file);
+    fclose(svg);
+}
+
+/* Twice where there is room for less: the style sheet shows one of them. */
+static int drawings(struct text_out *out, const char *directory, const char *name,
+                    struct text_error *err)
+{
+    FILE *wide = open_svg(directory, name, false), *narrow;
+
+    if (!wide) {
+        snprintf(err->text, sizeof err->text, "cannot read '%.180s/%s.svg': %s", directory, name,
+                 strerror(errno));
+        return -1;
+    }
+    narrow = open_svg(directory, name, true);
+    fputs("<div class=\"scroll\" tabindex=\"0\">", out->file);
+    drawing(out, name, narrow ? "wide" : "only", wide);
+    if (narrow)
+        drawing(out, name, "narrow", narrow);
+    fputs("</div>\n", out->file);
+    return 0;
+}
 
 int report_figure(struct text_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,
                   struct text_error *err)
 {
     const char *name = report_figure_names[which];
-    char file[32];
 
     if (figures->status[which] != PLOT_OK) {
         if (figures->why[which][0] != '\0')
@@ -120,15 +131,10 @@ int report_figure(struct text_out *out, const char *directory, const struct repo
                        figures->why[which]);
         return 0;
     }
-    snprintf(file, sizeof file, "%s.svg", name);
-    text_print(out,
-               "<figure id=\"figure-%s\">\n<h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\">"
-               "<div class=\"drawing\" role=\"img\" aria-label=\"Figure of %s; the tables below "
-               "have the numbers\">\n",
-               name, titles[which], name);
-    if (inline_svg(out, directory, file, err) != 0)
+    text_print(out, "<figure id=\"figure-%s\">\n<h2>%s</h2>\n", name, report_figure_titles[which]);
+    if (drawings(out, directory, name, err) != 0)
         return -1;
-    fputs("</div></div>\n<figcaption>", out->file);
+    fputs("<figcaption>", out->file);
     report_caption(out, report, which);
     fputs("</figcaption>\n</figure>\n", out->file);
     return 0;
@@ -195,7 +201,10 @@ static void provenance(struct text_out *out, const struct record_run *run)
 {
     char text[REPORT_CELL_TEXT];
 
-    text_print(out, "<h3>Run %s, %s</h3>\n<dl>\n", run->run_id, run->created_utc);
+    text_print(
+        out,
+        "<details>\n<summary><h3>Run %s</h3> <span class=\"count\">%s</span></summary>\n<dl>\n",
+        run->run_id, run->created_utc);
     fact(out, "Source", run->source);
     machine(out, run);
     snprintf(text, sizeof text, "%s%s, lockstep %s",
@@ -214,7 +223,16 @@ static void provenance(struct text_out *out, const struct record_run *run)
     fact(out, "Base case",
          "the plain program, or else DataParallel on one device, of the same workload, "
          "setting and batch, if verified");
-    fputs("</dl>\n", out->file);
+    fputs("</dl>\n</details>\n", out->file);
+}
+
+/* The command that does it again. */
+static void repeat(struct text_out *out, const struct record_run *run)
+{
+    text_print(out,
+               "<h3>To repeat this</h3>\n<pre>lockstep sweep %s --out again.jsonl\n"
+               "lockstep report again.jsonl --out again</pre>\n",
+               run->command);
 }
 
 /* Where a long page goes on. */
@@ -223,47 +241,50 @@ static void contents(struct text_out *out, const struct report *report,
 {
     fputs("<nav aria-label=\"Contents\">\n", out->file);
     for (int f = 0; f < REPORT_FIGURES; ++f)
-        if (figures->status[f] == PLOT_OK)
-            text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f], titles[f]);
-    fputs("<a href=\"#counts\">Counts</a>\n<a href=\"#bases\">Base cases</a>\n", out->file);
-    for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
-        if (report_ranks_count(report, (enum report_ranks)t) > 0)
-            text_print(out, "<a href=\"#%s\">%s</a>\n", report_ranks_tables[t].id,
-                       report_ranks_tables[t].title);
-    if (report->counts.verified < report->n_rows)
-        fputs("<a href=\"#failures\">Failed and skipped</a>\n", out->file);
-    fputs("<a href=\"#cells\">Cells</a>\n<a href=\"#reading\">How to read this</a>\n"
+        if (figures->status[f] == PLOT_OK && f != REPORT_FIGURE_PEER)
+            text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f],
+                       report_figure_titles[f]);
+    if (report->peer)
+        fputs("<a href=\"#peer\">Beside PyTorch</a>\n", out->file);
+    fputs("<a href=\"#tables\">Tables</a>\n<a href=\"#reading\">How to read this</a>\n"
           "<a href=\"#provenance\">Provenance</a>\n</nav>\n",
           out->file);
 }
 
-static int peer_section(struct text_out *out, const char *directory, const struct report *report,
-                        const struct report_figures *figures, struct text_error *err)
+/* The whole page behind its head. 0, or -1. */
+static int body(struct text_out *out, const char *directory, const struct report *report,
+                const struct report_figures *figures, struct text_error *err)
 {
-    report_peer_head(out, report->peer);
-    if (report_figure(out, directory, report, figures, REPORT_FIGURE_PEER, err) != 0)
+    report_strip(out, report);
+    if (report_answers(out, report) != 0)
         return -1;
-    report_peer_tables(out, report->peer);
-    return 0;
+    summary(out, report);
+    contents(out, report, figures);
+    for (int f = 0; f < REPORT_FIGURES; ++f) {
+        if (f == REPORT_FIGURE_PEER && !report->peer)
+            continue;
+        if (f == REPORT_FIGURE_PEER)
+            report_peer_head(out, report->peer);
+        if (report_figure(out, directory, report, figures, (enum report_figure)f, err) != 0)
+            return -1;
+        if (f == REPORT_FIGURE_PEER && report_peer_tables(out, report->peer) != 0)
+            return -1;
+    }
+    fputs("<h2 id=\"tables\">Tables</h2>\n", out->file);
+    settings(out, report);
+    return report_tables(out, report);
 }
 
 int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err)
 {
     struct text_out out;
-    int status = 0;
 
     if (text_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep report");
-    header(&out, report);
-    contents(&out, report, figures);
-    for (int f = 0; f < REPORT_FIGURE_PEER && status == 0; ++f)
-        status = report_figure(&out, directory, report, figures, (enum report_figure)f, err);
-    report_tables(&out, report);
-    if (status == 0 && report->peer)
-        status = peer_section(&out, directory, report, figures, err);
-    if (status != 0) {
+    snprintf(err->text, sizeof err->text, "no memory for the tables");
+    if (body(&out, directory, report, figures, err) != 0) {
         text_discard(&out);
         return -1;
     }
@@ -271,6 +292,7 @@ int report_page(const char *directory, const struct report *report,
     fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
     for (size_t f = 0; f < report->n_files; ++f)
         provenance(&out, &report->file[f].run);
+    repeat(&out, report->run[0].run);
     fputs("</footer>\n</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);
 }

@@ -133,7 +133,9 @@ static size_t choose(const struct report *report, bool shown[])
         for (size_t g = 0; g < report->n_groups; ++g) {
             const struct report_group *group = &report->group[g];
 
-            for (size_t i = group->first; i < group->first + group->n && n < MAX_POINTS; ++i)
+            const size_t end = group->first + group->n + group->n_cores;
+
+            for (size_t i = group->first; i < end && n < MAX_POINTS; ++i)
                 if (report->n_points <= MAX_POINTS ||
                     rank_of(report, group, &report->point[i]) == rank) {
                     n += !shown[i];
@@ -251,9 +253,9 @@ int report_markdown(const char *directory, const struct report *report,
     if (text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
         return -1;
     sentences(&out, report);
-    if (figures->status[REPORT_FIGURE_THROUGHPUT] == PLOT_OK) {
-        fputs("\n![Throughput against batch](throughput.png)\n\n", out.file);
-        report_caption(&out, report, REPORT_FIGURE_THROUGHPUT);
+    if (figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {
+        fputs("\n![Samples/s per device against rows per device](batch.png)\n\n", out.file);
+        report_caption(&out, report, REPORT_FIGURE_BATCH);
         fputs("\n", out.file);
     }
     base_table(&out, report);

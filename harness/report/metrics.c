@@ -77,6 +77,19 @@ static double hidden_time_of(const struct report_row *row, int phase)
     return hidden_of(row, phase) * comm_of(row, phase);
 }
 
+/* Of one device, while it is in a step. */
+static double flops_of(const struct report_row *row, int phase)
+{
+    (void)phase;
+    return 1e9 * row->cell->flops_per_step / (double)row->cell->key.n_devices /
+           row->cell->median_ns;
+}
+
+static double products_of(const struct report_row *row, int phase)
+{
+    return flops_of(row, phase) / (1.0 - row->cell->outside_frac);
+}
+
 static double phase_of(const struct report_row *row, int phase)
 {
     return row->cell->phase_ns[phase] ? row->cell->phase_median_ns[phase] : (double)NAN;
@@ -219,6 +232,18 @@ const struct report_metric report_metrics[REPORT_PHASE + 1] = {
                             .better = REPORT_HIGHER,
                             .number = report_time,
                             .of = hidden_time_of},
+    [REPORT_FLOPS] = {.name = "operations of a device",
+                      .unit = "FLOP/s",
+                      .heading = "Operations of a device",
+                      .better = REPORT_HIGHER,
+                      .number = report_flops,
+                      .of = flops_of},
+    [REPORT_PRODUCTS] = {.name = "operations in matrix products",
+                         .unit = "FLOP/s",
+                         .heading = "Operations in matrix products",
+                         .better = REPORT_HIGHER,
+                         .number = report_flops,
+                         .of = products_of},
     [REPORT_PHASE] = {.name = "phase",
                       .unit = "ns",
                       .heading = "Phase",

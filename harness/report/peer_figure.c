@@ -1,151 +1,123 @@
-/* report/peer_figure.c: the figure of a comparison with PyTorch: a panel per workload and batch, in
- * it a row per program: the median step, its interval or range, and the ratio to DDP's step. */
+/* report/peer_figure.c: lockstep beside PyTorch: a panel per workload and batch, in it a row per
+ * ratio of step times, with its interval, and whether it keeps the limit that it has. */
 #include "report/figure.h"
 #include "report/peer_report.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { WIDTH = 1000, ROW = 32, ABOVE = 66, BELOW = 88, NAMES = 290, VALUES = 190 };
-
-/* Which mark an arm gets: lockstep, PyTorch, or the matrix products alone. */
-static int style_of(const struct peer_arm *arm)
-{
-    switch (arm->kind) {
-    case PEER_LOCKSTEP_DP:
-    case PEER_LOCKSTEP_DDP:
-    case PEER_LOCKSTEP_PLAIN:
-        return 0;
-    case PEER_PYTORCH_MATMUL:
-        return 2;
-    default:
-        return 1;
-    }
-}
-
-static double row_of(const struct peer_cell *cell, size_t arm)
-{
-    return (double)(cell->n_arms - arm);
-}
-
-/* A block per style; a style without arms has a row that is not drawn, so that blocks count. */
-static void write_marks(struct text_out *out, const struct peer_cell *cell, double unit)
-{
-    for (int style = 0; style < 3; ++style) {
-        for (size_t a = 0; a < cell->n_arms; ++a) {
-            const struct report_value step = peer_step(&cell->arm[a]);
-            const bool one = step.range == REPORT_NONE;
-
-            if (style_of(&cell->arm[a]) == style && isfinite(step.middle))
-                fprintf(out->file, "%.9g\t%g\t%.9g\t%.9g\n", step.middle / unit, row_of(cell, a),
-                        (one ? step.middle : step.lo) / unit, (one ? step.middle : step.hi) / unit);
-        }
-        fputs("nan\tnan\tnan\tnan\n\n\n", out->file);
-    }
-}
-
-static void value_words(const struct peer_cell *cell, size_t a, const struct peer_arm *ddp,
-                        char text[REPORT_CELL_TEXT])
-{
-    const struct peer_arm *arm = &cell->arm[a];
-    const struct report_value ratio = peer_ratio(arm, ddp);
-    char words[32];
-
-    text[0] = '\0';
-    if (arm->wrong) {
-        report_add(text, "wrong numbers: not reported");
-        return;
-    }
-    report_time(peer_step(arm).middle, words);
-    report_add(text, "%s", words);
-    if (arm == ddp || !isfinite(ratio.middle))
-        return;
-    report_add(text, ", ");
-    report_add_ratio(text, ratio.middle);
-    report_add(text, " of %s", peer_parallel_name(cell));
-}
-
-/* Names at the left edge, then the numbers behind the marks. */
-static void write_words(struct text_out *out, const struct peer_record *record,
-                        const struct peer_cell *cell, double unit, const struct plot_axis *x)
-{
-    const struct peer_arm *ddp = peer_parallel(cell, record->devices);
-    char text[REPORT_CELL_TEXT], name[96];
-
-    for (size_t a = 0; a < cell->n_arms; ++a) {
-        peer_arm_words(&cell->arm[a], cell, name);
-        fprintf(out->file, "%.9g\t%g\t%s\n", x->lo, row_of(cell, a), name);
-    }
-    fputs("\n\n", out->file);
-    for (size_t a = 0; a < cell->n_arms; ++a) {
-        const struct report_value step = peer_step(&cell->arm[a]);
-        const double end = isfinite(step.hi) ? step.hi / unit : step.middle / unit;
-
-        value_words(cell, a, ddp, text);
-        fprintf(out->file, "%.9g\t%g\t%s\n", isfinite(end) ? end : x->lo, row_of(cell, a), text);
-    }
-}
-
-/* False when nothing of it can be drawn. */
-static bool measure(const struct peer_cell *cell, struct plot_frame *frame, double *unit)
-{
-    double most = 0.0;
+/* The most that a ratio may be: the rows of suites/peers/pytorch/lockstep_peers/limits.py that are
+ * about ratios of the two programs. */
+static const struct {
+    const char *workload;
+    size_t batch;
     const char *name;
+    double most;
+} limits[] = {
+    {"mlp:1024,1024,1024,1024", 256, "lockstep 2 / PyTorch DDP 2", 0.60},
+    {"mlp:1024,1024,1024,1024", 2048, "lockstep 2 / PyTorch DDP 2", 0.85},
+    {"tutorial", 30, "lockstep 2 / PyTorch DDP 2", 0.05},
+    {"tutorial", 30, "lockstep 2 / PyTorch plain", 0.5},
+    {"mlp:1024,1024,1024,1024", 256, "lockstep DDP 2 / PyTorch DDP 2", 0.55},
+    {"cnn", 64, "lockstep 2 / PyTorch's faster", 0.8},
+    {"cnn", 512, "lockstep 2 / PyTorch's faster", 0.8},
+    {"lstm", 64, "lockstep 2 / PyTorch's faster", 0.8},
+    {"lstm", 512, "lockstep 2 / PyTorch's faster", 0.9},
+};
 
-    frame->x = plot_axis_make(10.0);
-    frame->y = plot_axis_make(0.0);
-    for (size_t a = 0; a < cell->n_arms; ++a)
-        most = fmax(most, peer_step(&cell->arm[a]).middle);
-    if (!(most > 0.0))
-        return false;
-    *unit = plot_unit(most, &name);
-    for (size_t a = 0; a < cell->n_arms; ++a) {
-        const struct report_value step = peer_step(&cell->arm[a]);
+/* A limit is kept or missed where the whole interval says so; what is too few for one leaves it
+ * open. */
+enum verdict { UNLIMITED, MET, OPEN, MISSED };
+static const char *const verdict_names[] = {"", "MET", "OPEN", "MISSED"};
 
-        plot_axis_add(&frame->x, step.middle / *unit);
-        plot_axis_add(&frame->x, step.lo / *unit);
-        plot_axis_add(&frame->x, step.hi / *unit);
-    }
-    plot_axis_pad(&frame->x, 0.05, 0.05, 4.0);
-    plot_axis_round(&frame->x);
-    plot_axis_thin(&frame->x, WIDTH - VALUES - NAMES);
-    plot_axis_add(&frame->y, 0.4);
-    plot_axis_add(&frame->y, (double)cell->n_arms + 0.6);
-    snprintf(frame->words[PLOT_X], REPORT_CELL_TEXT, "time of a step (%s), logarithmic", name);
-    return true;
+/* 0: none. */
+static double limit_of(const struct peer_cell *cell, const struct peer_comparison *one)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; ++i)
+        if (limits[i].batch == cell->batch && strcmp(limits[i].workload, cell->workload) == 0 &&
+            strcmp(limits[i].name, one->name) == 0)
+            return limits[i].most;
+    return 0;
 }
 
-static int write_panel(struct plot *plot, const struct peer_record *record,
-                       const struct peer_cell *cell)
+static enum verdict judge(const struct report_value *value, double most)
 {
-    struct plot_frame frame = {.left = NAMES, .right = WIDTH - VALUES, .at = 20};
-    struct text_out out;
-    double unit = 1.0;
+    if (!(most > 0))
+        return UNLIMITED;
+    if (!isfinite(value->middle))
+        return MISSED;
+    if (value->range != REPORT_INTERVAL)
+        return OPEN;
+    return value->hi <= most ? MET : value->lo > most ? MISSED : OPEN;
+}
 
-    if (!measure(cell, &frame, &unit))
-        return 0;
-    snprintf(frame.words[PLOT_TITLE], REPORT_CELL_TEXT, "%s, batch %zu", cell->workload,
-             cell->batch);
-    plot_fit(frame.words[PLOT_TITLE], WIDTH - 40, 17);
-    snprintf(frame.words[PLOT_NOTE], REPORT_CELL_TEXT, "%d devices or processes%s; lower is better",
-             record->devices, record->oversubscribed ? ", more than cores: no evidence" : "");
-    frame.title = plot->height + 24;
-    frame.note = plot->height + 46;
-    frame.top = plot->height + ABOVE;
-    frame.bottom = frame.top + ROW * (double)cell->n_arms;
-    plot->height = frame.bottom + BELOW;
-    plot_frame_write(plot, &frame);
-    if (plot_data_open(plot, &out) != 0)
-        return -1;
-    write_marks(&out, cell, unit);
-    write_words(&out, record, cell, unit, &frame.x);
-    return text_close(&out, plot->err);
+/* "lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42], MET". */
+static void row_words(const struct peer_comparison *one, double most, char text[REPORT_CELL_TEXT])
+{
+    text[0] = '\0';
+    report_add(text, "%s: ", one->name);
+    report_add_ratio(text, one->value.middle);
+    if (one->value.range != REPORT_NONE) {
+        report_add(text, " ");
+        report_add_range(text, &one->value, report_ratio);
+    }
+    if (most > 0)
+        report_add(text, ", %s", verdict_names[judge(&one->value, most)]);
+}
+
+static size_t style_of(const struct peer_comparison *one)
+{
+    return strncmp(one->name, "lockstep DDP", 12) == 0     ? FIGURE_RANKS
+           : strncmp(one->name, "lockstep plain", 14) == 0 ? FIGURE_PLAIN
+                                                           : FIGURE_DP;
+}
+
+static void write_row(struct plot_table *table, const struct peer_comparison *one, double most,
+                      double row)
+{
+    const struct report_value *value = &one->value;
+    const bool spread = value->range != REPORT_NONE;
+    char words[REPORT_CELL_TEXT];
+
+    row_words(one, most, words);
+    if (plot_table_series(table, style_of(one), words))
+        plot_table_row(table,
+                       (const double[]){row, value->middle, spread ? value->lo : value->middle,
+                                        spread ? value->hi : value->middle, most,
+                                        judge(value, most)},
+                       6);
+}
+
+static void write_panel(struct plot_table *table, const struct peer_record *record,
+                        const struct peer_cell *cell)
+{
+    struct peer_comparison list[PEER_COMPARISONS];
+    const size_t n = peer_compare(record, cell, list);
+    char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "";
+    bool any = false;
+    double row = 0;
+
+    for (size_t i = 0; i < n; ++i)
+        any = any || (!list[i].speedup && isfinite(list[i].value.middle));
+    if (!any)
+        return;
+    report_add(title, "%s, batch %zu", cell->workload, cell->batch);
+    report_add(setting, "%d devices or processes%s", record->devices,
+               record->oversubscribed ? ", more than cores: no evidence" : "");
+    if (!plot_table_panel(table, title, setting, "left of 1: lockstep's step is shorter"))
+        return;
+    for (size_t i = 0; i < n; ++i)
+        if (!list[i].speedup)
+            write_row(table, &list[i], limit_of(cell, &list[i]), ++row);
 }
 
 int figure_peer(struct plot *plot)
 {
+    static const struct plot_grid grid = {.least = 350, .height = 204, .room = 14, .columns = 3};
     const struct peer_record *record = figure_report(plot)->peer;
+    struct plot_table table;
 
-    plot->width = WIDTH;
+    plot->width = 1160;
     if (!record)
         return 0;
     snprintf(plot->why, sizeof plot->why, "no launch of the comparison was good");
@@ -155,11 +127,10 @@ int figure_peer(struct plot *plot)
              record->torch, record->cpu_model, record->created_utc, record->git_sha,
              record->git_dirty ? " (modified)" : "", record->seed, record->load_start,
              record->load_end, record->complete ? "" : "; NOT FINISHED");
-    for (size_t c = 0; c < record->n_cells; ++c) {
-        if (plot->panels == PLOT_MAX_ROWS)
-            ++plot->left_out;
-        else if (write_panel(plot, record, &record->cell[c]) != 0)
-            return -1;
-    }
-    return plot->panels > 0;
+    if (plot_table_open(&table, plot, &grid,
+                        "row, ratio, low, high, limit (0: none), 1 met, 2 open, 3 missed") != 0)
+        return -1;
+    for (size_t c = 0; c < record->n_cells; ++c)
+        write_panel(&table, record, &record->cell[c]);
+    return plot_table_close(&table);
 }

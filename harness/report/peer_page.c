@@ -29,7 +29,11 @@ static int write_page(const char *directory, const struct report *report,
         text_discard(&out);
         return -1;
     }
-    report_peer_tables(&out, report->peer);
+    if (report_peer_tables(&out, report->peer) != 0) {
+        snprintf(err->text, sizeof err->text, "no memory for the tables");
+        text_discard(&out);
+        return -1;
+    }
     fputs("</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);
 }

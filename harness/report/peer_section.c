@@ -1,76 +1,74 @@
 /* report/peer_section.c: a comparison with PyTorch as a part of the page and of summary.md; its
  * words come from report/peer_words.c, so that both say the same. */
+#include "report/html_table.h"
 #include "report/peer_report.h"
 
 /* ---- page --------------------------------------------------------------------------------- */
 
-static void table_head(struct text_out *out, const char *const columns[], int n)
-{
-    fputs("<div class=\"scroll\" tabindex=\"0\">\n<table class=\"peer\">\n<thead><tr>", out->file);
-    for (int c = 0; c < n; ++c)
-        text_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", c == 0 ? "text" : "number",
-                   columns[c]);
-    fputs("</tr></thead>\n", out->file);
-}
-
-static void table_group(struct text_out *out, const struct peer_cell *cell, int columns)
+static void table_group(struct html_table *table, const struct peer_cell *cell)
 {
     char text[REPORT_CELL_TEXT];
 
     peer_cell_words(cell, text);
-    text_print(out,
-               "<tbody>\n<tr><th class=\"group\" scope=\"rowgroup\" colspan=\"%d\"><span>%s"
-               "</span></th></tr>\n",
-               columns, text);
+    html_table_group(table, text);
 }
 
-static void step_table(struct text_out *out, const struct peer_record *record)
+static void step_row(struct html_table *table, const struct peer_cell *cell,
+                     const struct peer_arm *arm)
 {
     char text[REPORT_CELL_TEXT];
 
-    table_head(out, peer_step_names, PEER_STEP_COLUMNS);
-    for (size_t c = 0; c < record->n_cells; ++c) {
-        const struct peer_cell *cell = &record->cell[c];
-
-        table_group(out, cell, PEER_STEP_COLUMNS);
-        for (size_t a = 0; a < cell->n_arms; ++a) {
-            text_print(out, "<tr class=\"%s\">", cell->arm[a].failed > 0 ? "failed" : "good");
-            for (int column = 0; column < PEER_STEP_COLUMNS; ++column) {
-                peer_step_words(cell, &cell->arm[a], column, text);
-                text_print(out, "<td class=\"%s\">%s</td>",
-                           column == 0                       ? "text"
-                           : column == PEER_STEP_COLUMNS - 1 ? "number status"
-                                                             : "number",
-                           text);
-            }
-            fputs("</tr>\n", out->file);
-        }
-        fputs("</tbody>\n", out->file);
+    html_table_row(table, arm->failed > 0 ? "failed" : "good");
+    for (int column = 0; column < PEER_STEP_COLUMNS; ++column) {
+        peer_step_words(cell, arm, column, text);
+        html_table_cell(table,
+                        column == 0                       ? "text"
+                        : column == PEER_STEP_COLUMNS - 1 ? "number status"
+                                                          : "number",
+                        text);
     }
-    fputs("</table>\n</div>\n", out->file);
+    html_table_row_end(table);
 }
 
-static void ratio_table(struct text_out *out, const struct peer_record *record)
+static int step_table(struct text_out *out, const struct peer_record *record)
+{
+    struct html_table table;
+
+    html_table_begin(&table, out, HTML_FOLDED, "peer-steps", "Step times beside PyTorch", "");
+    for (int c = 0; c < PEER_STEP_COLUMNS; ++c)
+        html_table_heading(&table, c == 0 ? "text" : "number", peer_step_names[c]);
+    for (size_t c = 0; c < record->n_cells; ++c) {
+        table_group(&table, &record->cell[c]);
+        for (size_t a = 0; a < record->cell[c].n_arms; ++a)
+            step_row(&table, &record->cell[c], &record->cell[c].arm[a]);
+    }
+    return html_table_end(&table, "");
+}
+
+static int ratio_table(struct text_out *out, const struct peer_record *record)
 {
     struct peer_comparison list[PEER_COMPARISONS];
+    struct html_table table;
     char text[REPORT_CELL_TEXT];
 
-    table_head(out, peer_ratio_names, PEER_RATIO_COLUMNS);
+    html_table_begin(&table, out, HTML_FOLDED, "peer-ratios", "Ratios beside PyTorch",
+                     "below 1, lockstep is faster; for a speed-up, higher is better");
+    for (int c = 0; c < PEER_RATIO_COLUMNS; ++c)
+        html_table_heading(&table, c == 0 ? "text" : "number", peer_ratio_names[c]);
     for (size_t c = 0; c < record->n_cells; ++c) {
         const size_t n = peer_compare(record, &record->cell[c], list);
 
-        table_group(out, &record->cell[c], PEER_RATIO_COLUMNS);
+        table_group(&table, &record->cell[c]);
         for (size_t i = 0; i < n; ++i) {
-            fputs("<tr>", out->file);
+            html_table_row(&table, "");
             for (int column = 0; column < PEER_RATIO_COLUMNS; ++column) {
                 peer_ratio_words(&list[i], column, text);
-                text_print(out, "<td class=\"%s\">%s</td>", column == 0 ? "text" : "number", text);
+                html_table_cell(&table, column == 0 ? "text" : "number", text);
             }
-            fputs("</tr>\n", out->file);
+            html_table_row_end(&table);
         }
-        fputs("</tbody>\n", out->file);
     }
-    fputs("</table>\n</div>\n", out->file);
+    return html_table_end(&table, "");
 }
 
 void report_peer_head(struct text_out *out, const struct peer_record *record)
@@ -83,21 +81,21 @@ void report_peer_head(struct text_out *out, const struct peer_record *record)
     text_print(out, "</p>\n<p>%s</p>\n", peer_checked);
 }
 
-void report_peer_tables(struct text_out *out, const struct peer_record *record)
+int report_peer_tables(struct text_out *out, const struct peer_record *record)
 {
     char text[REPORT_CELL_TEXT];
+    int status = step_table(out, record);
 
-    fputs("<h3>Step times</h3>\n", out->file);
-    step_table(out, record);
-    fputs("<h3>Ratios: below 1, lockstep is faster; for a speed-up, higher is better</h3>\n",
+    status |= ratio_table(out, record);
+    fputs("<section class=\"tables\">\n<details>\n<summary><h3>How it was measured</h3> "
+          "<span class=\"count\">beside PyTorch</span></summary>\n<dl>\n",
           out->file);
-    ratio_table(out, record);
-    fputs("<h3>How it was measured</h3>\n<dl>\n", out->file);
     for (int s = 0; s < PEER_SETTINGS; ++s) {
         peer_setting_words(record, s, text);
         text_print(out, "<dt>%s</dt><dd>%s</dd>\n", peer_setting_names[s], text);
     }
-    fputs("</dl>\n</section>\n", out->file);
+    fputs("</dl>\n</details>\n</section>\n</section>\n", out->file);
+    return status;
 }
 
 /* ---- summary ------------------------------------------------------------------------------ */

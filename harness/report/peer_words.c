@@ -160,8 +160,8 @@ void report_peer_caption(struct text_out *out, const struct peer_record *record)
     const struct span range = span_of(record, REPORT_LAUNCHES);
     char text[REPORT_CELL_TEXT] = "";
 
-    text_print(out, "Step time of each program, a panel per workload and batch: median over "
-                    "launches of the median step of a launch");
+    text_print(out, "Ratios of step times, lockstep over PyTorch, a panel per workload and batch: "
+                    "the median over rounds of the ratio of the median steps of two launches");
     if (interval.most > 0) {
         report_add(
             text,
@@ -178,11 +178,11 @@ void report_peer_caption(struct text_out *out, const struct peer_record *record)
     }
     if (interval.most + range.most == 0)
         report_add(text, "; one launch shows no spread");
-    text_print(
-        out,
-        "%s. A ratio behind a time is the median of the ratios of each round, not the quotient "
-        "of the medians. Times are on a logarithmic axis.",
-        text);
+    text_print(out,
+               "%s. Left of 1 lockstep's step is the shorter one. Ticks: limits, which a ratio "
+               "keeps (MET) or not "
+               "(MISSED) only where its whole interval does; else it is OPEN.",
+               text);
 }
 
 const char peer_checked[] =

@@ -115,10 +115,16 @@ static int cores_of(const struct report_row *row)
     return cores > 0 && (usable <= 0 || cores < usable) ? cores : usable;
 }
 
-/* Shards are whole rows, so the slowest device has ceil(N/K); and devices that share cores are
- * together no faster than these. */
-static double bound_of(const struct report_row *row)
+static bool is_mode(const struct report_point *point, const char *mode)
 {
+    return strcmp(point->row->cell->key.mode, mode) == 0;
+}
+
+/* Shards are whole rows, so the slowest device has ceil(N/K), and plain-mt has none; and devices
+ * that share cores are together no faster than these. */
+static double bound_of(const struct report_point *point)
+{
+    const struct report_row *row = point->row;
     const size_t rows = row->cell->key.global_batch;
     const size_t k = row->cell->key.n_devices > 0 ? (size_t)row->cell->key.n_devices : 1;
     const size_t shard = rows / k + (rows % k != 0);
@@ -127,7 +133,7 @@ static double bound_of(const struct report_row *row)
 
     if (rows == 0)
         return NAN;
-    speedup = (double)rows / (double)shard;
+    speedup = report_is_cores(point) ? (double)k : (double)rows / (double)shard;
     return (cores > 0 ? fmin(speedup, cores) : speedup) / (double)k;
 }
 
@@ -136,7 +142,7 @@ static void sum_up(struct report_point *point, double scratch[])
 {
     const struct record_key *key = &point->row->cell->key;
 
-    point->bound = bound_of(point->row);
+    point->bound = bound_of(point);
     for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
     for (int m = REPORT_METRICS - 1; m >= REPORT_STEP; --m)
@@ -265,9 +271,24 @@ static const struct report_point *find_one(const struct report_point points[], s
 
 static bool is_one_device(const struct report_point *point, const char *mode)
 {
-    const struct record_key *key = &point->row->cell->key;
+    return point->row->cell->key.n_devices == 1 && is_mode(point, mode);
+}
 
-    return key->n_devices == 1 && strcmp(key->mode, mode) == 0;
+static const struct report_point *find_cores(const struct report *report,
+                                             const struct report_group *group,
+                                             const struct report_point *point)
+{
+    const size_t end = group->first + group->n;
+    const int devices = point->row->cell->key.n_devices;
+
+    for (size_t i = end; point->base && devices > 1 && i < end + group->n_cores; ++i) {
+        const struct report_point *cores = &report->point[i];
+
+        if (cores->base == point->base && cores->row->cell->key.n_devices == devices &&
+            cores->verified > 0)
+            return cores;
+    }
+    return NULL;
 }
 
 static void find_bases(const struct report *report, struct report_group *group, double scratch[])
@@ -283,7 +304,7 @@ static void find_bases(const struct report *report, struct report_group *group, 
         ++i;
     for (group->single = i; i < end && is_one_device(&point[i], "dp"); ++i)
         ++group->n_single;
-    for (i = group->first; i < end; ++i) {
+    for (i = group->first; i < end + group->n_cores; ++i) {
         const struct record_key *key = &point[i].row->cell->key;
         const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
                                                         : key->global_batch;
@@ -293,6 +314,8 @@ static void find_bases(const struct report *report, struct report_group *group, 
         compare_with_base(&point[i], scratch);
         compare_with_peer(report, group, &point[i], scratch);
     }
+    for (i = group->first; i < end; ++i)
+        point[i].cores = find_cores(report, group, &point[i]);
 }
 
 bool report_base_next(const struct report *report, const struct report_group *group, size_t at[2],
@@ -323,7 +346,10 @@ static void find_points(struct report *report)
                 report->group[report->n_groups++] =
                     (struct report_group){.first = report->n_points, .scaling = row->run->scaling};
             group = &report->group[report->n_groups - 1];
-            ++group->n;
+            if (report_is_cores(&report->point[report->n_points]))
+                ++group->n_cores;
+            else
+                ++group->n;
             ++report->n_points;
         }
         ++report->point[report->n_points - 1].n;
@@ -380,10 +406,15 @@ int report_points_make(struct report *report)
 
 bool report_is_plain(const struct report_point *point)
 {
-    return strcmp(point->row->cell->key.mode, "plain") == 0;
+    return is_mode(point, "plain");
+}
+
+bool report_is_cores(const struct report_point *point)
+{
+    return is_mode(point, "plain-mt");
 }
 
 bool report_is_ddp(const struct report_point *point)
 {
-    return strcmp(point->row->cell->key.mode, "ddp") == 0;
+    return is_mode(point, "ddp");
 }

@@ -11,6 +11,7 @@
 #include "numbers/stats.h"
 #include "plot/plot.h"
 #include "record/record.h"
+#include "report/figure_list.h"
 
 #include <stdio.h>
 
@@ -66,6 +67,8 @@ enum report_metric_id {
     REPORT_WHOLE,
     REPORT_HIDDEN,
     REPORT_HIDDEN_TIME, /* of the reduction: computation and reduction less the whole step */
+    REPORT_FLOPS,       /* operations of matrix products, per second and device */
+    REPORT_PRODUCTS,    /* the same while a device is in them */
     REPORT_PHASE,       /* and the enum record_phase: the slowest replica of a step */
     REPORT_METRICS = REPORT_PHASE + RECORD_PHASES
 };
@@ -84,7 +87,9 @@ struct report_point {
     const struct report_point *base;           /* plain, else single, else NULL */
     double part[RECORD_PHASES + 1];            /* against base, see report_limit_parts */
     const struct report_point *peer;           /* mode ddp: the same of DataParallel, or NULL */
-    struct report_value beside;                /* its step over peer's */
+    /* On several devices: the plain program on as many cores with the same base, or NULL. */
+    const struct report_point *cores;
+    struct report_value beside; /* its step over peer's */
     double bound; /* of efficiency: min(N / ceil(N/K), cores) / K, without cores on GPUs */
     /* How much faster its steps got while they were measured, as a logarithm: the mean over its
      * launches, and the interval of that. */
@@ -99,9 +104,10 @@ bool report_settles(const struct report_point *point);
 double report_middle(const struct report_point *point, int metric);
 
 /* Points first..first+n: one workload in one setting, ordered by mode (plain, dp, others), devices,
- * bucket and batch. */
+ * bucket and batch. Behind them n_cores of mode plain-mt: a reference, which is never a base, and
+ * in no figure. */
 struct report_group {
-    size_t first, n;
+    size_t first, n, n_cores;
     size_t n_plain;          /* base cases: points first.. */
     size_t single, n_single; /* and points single.. */
     const char *scaling;     /* "strong": batch is that of all devices; "weak": rows per device */
@@ -130,6 +136,13 @@ struct report_run {
     struct report_drift drift;
 };
 
+/* How far launches lie from the median of their cell, all cells together, as the logarithm of a
+ * ratio: about a standard deviation. least: the ratio less 1 that two files of as many launches of
+ * a cell can tell from 1. NaN: no cell has enough launches. */
+struct report_noise {
+    double spread, least;
+};
+
 struct check_record;
 struct peer_record;
 
@@ -151,6 +164,7 @@ struct report {
     struct report_run *run;
     size_t n_runs;
     struct report_counts counts; /* of all runs */
+    struct report_noise noise;
 };
 
 /* Fills everything behind file and n_files. 0, or -1 when memory is short. */
@@ -169,6 +183,8 @@ int report_points_make(struct report *report);
 int report_settling_make(struct report *report);
 /* The drift of each run, after the points. 0, or -1 when memory is short. report/drift.c */
 int report_drift_make(struct report *report);
+/* Fills noise, after the points. 0, or -1 when memory is short. report/strip.c */
+int report_noise_make(struct report *report);
 /* Median and range of n values of as many launches, which it sorts. */
 struct report_value report_value_of(double values[], size_t n);
 /* over / value: so a ratio and its inverse, or a time and a rate, say the same. */
@@ -183,7 +199,8 @@ bool report_pair_next(const struct report_point *point, const struct report_poin
                       size_t at[2], struct report_pair *pair);
 
 bool report_is_plain(const struct report_point *point);
-bool report_is_ddp(const struct report_point *point); /* DistributedDataParallel */
+bool report_is_cores(const struct report_point *point); /* plain-mt: the BLAS on several cores */
+bool report_is_ddp(const struct report_point *point);   /* DistributedDataParallel */
 /* Whether cells have, or were to have, more than one launch: what is counted are launches then. */
 bool report_repeated(const struct report *report);
 bool report_oversubscribed(const struct report_point *point);
@@ -242,19 +259,11 @@ bool report_base_next(const struct report *report, const struct report_group *gr
 
 /* ---- figures ------------------------------------------------------------------------------ */
 
-enum report_figure {
-    REPORT_FIGURE_THROUGHPUT,   /* against batch, a line per number of devices */
-    REPORT_FIGURE_SCALING,      /* step time, speed-up and efficiency against devices */
-    REPORT_FIGURE_PHASES,       /* stacked */
-    REPORT_FIGURE_SHARDS,       /* which rows went to which device */
-    REPORT_FIGURE_DISTRIBUTION, /* of step times */
-    REPORT_FIGURE_MODES,   /* DataParallel beside DistributedDataParallel: time, bytes, memory */
-    REPORT_FIGURE_OVERLAP, /* what of the reduction is hidden */
-    REPORT_FIGURE_PEER,    /* side by side with another program */
-    REPORT_FIGURES
-};
-/* "throughput": NAME.svg, NAME.png, NAME.gp and its data. */
+#define REPORT_FIGURE_ENUM(id, name, write, title) REPORT_FIGURE_##id,
+enum report_figure { REPORT_FIGURE_LIST(REPORT_FIGURE_ENUM) REPORT_FIGURES };
+/* "batch": NAME.svg, NAME.png, NAME.gp and its data. */
 extern const char *const report_figure_names[REPORT_FIGURES];
+extern const char *const report_figure_titles[REPORT_FIGURES];
 
 /* Each is OK, NONE or FAILED, and but for OK says why. */
 struct report_figures {
@@ -376,6 +385,9 @@ void report_workload_words(const struct report *report, const struct report_row 
                            char text[REPORT_CELL_TEXT]);
 void report_group_words(const struct report *report, const struct report_group *group,
                         char text[REPORT_CELL_TEXT]);
+/* Appends what these say behind the workload: "strong scaling, f32, cpu/threads on virt". */
+void report_setting_words(const struct report *report, const struct report_group *group,
+                          char text[REPORT_CELL_TEXT]);
 /* "FAILED (crashed): why" of a launch that is not verified. */
 void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
 /* What was verified; then in a sentence how it scales and what limits it. */
@@ -408,8 +420,21 @@ int report_markdown(const char *directory, const struct report *report,
 int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err);
 
-/* Counts, base cases, failed launches and all points, as HTML. */
-void report_tables(struct text_out *out, const struct report *report);
+/* The top of the page. report/strip.c */
+void report_strip(struct text_out *out, const struct report *report);
+/* The table of answers; nothing where no cell has a base. 0, or -1: memory was short.
+ * report/answers.c */
+int report_answers(struct text_out *out, const struct report *report);
+/* The most operations of a device of this group per second while it is in matrix products; NaN:
+ * not measured. */
+double report_product_rate(const struct report *report, const struct report_group *group);
+
+/* Counts, base cases, failed launches and all points, as HTML. 0, or -1: memory was short. */
+int report_tables(struct text_out *out, const struct report *report);
+
+/* Which batch would fill the machine, as HTML; nothing where that is not known. report/memory.c */
+int report_memory(struct text_out *out, const struct report *report);
+bool report_has_memory(const struct report *report);
 
 /* What pages begin with, up to <main>. */
 void report_head(struct text_out *out, const char *title);
@@ -428,6 +453,8 @@ int report_conformance(const char *directory, const struct check_record *record,
 void report_time(double ns, char text[32]);
 /* "1.23 M", "845": three digits. */
 void report_rate(double per_second, char text[32]);
+/* "74.7 GFLOP/s". */
+void report_flops(double per_second, char text[32]);
 /* "1.23 MiB", "845 B": three digits. */
 void report_bytes(double bytes, char text[32]);
 /* "1.86": two digits at least. */

@@ -10,6 +10,7 @@
 #include "record/roles.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,8 @@ static int compare_runs(bool in_key, const struct record_run *a, const struct re
 {
     int order = 0;
 
+    if (a == b)
+        return 0;
     for (const struct record_field *field = record_run_fields; field->name && order == 0; ++field)
         if (in_key == (record_find(record_key_fields, field->name) != NULL))
             order = record_field_order(field, RECORD_APART, a, b);
@@ -69,21 +72,28 @@ static int variant_of(const struct report *report, size_t file)
     return (int)best;
 }
 
-/* plain, dp, then others. */
+/* plain, dp, then others; plain-mt is a reference, and last. */
 static int mode_rank(const char *mode)
 {
-    return strcmp(mode, "plain") == 0 ? 0 : strcmp(mode, "dp") == 0 ? 1 : 2;
+    static const char *const first[] = {"plain", "dp"};
+
+    for (int i = 0; i < 2; ++i)
+        if (strcmp(mode, first[i]) == 0)
+            return i;
+    return strcmp(mode, "plain-mt") == 0 ? 3 : 2;
 }
 
-/* The axes of a group: what its points differ in. */
+/* The axes of a group, of the fields of a key: what its points differ in. */
 static bool is_axis(const struct record_field *field)
 {
-    static const char *const axes[] = {"mode", "devices", "n_devices", "global_batch",
-                                       "bucket_bytes"};
+    static const size_t axes[] = {
+        offsetof(struct record_key, mode), offsetof(struct record_key, devices),
+        offsetof(struct record_key, n_devices), offsetof(struct record_key, global_batch),
+        offsetof(struct record_key, bucket_bytes)};
     bool found = false;
 
     for (size_t i = 0; i < sizeof axes / sizeof axes[0] && !found; ++i)
-        found = strcmp(axes[i], field->name) == 0;
+        found = axes[i] == field->offset;
     return found;
 }
 
@@ -324,7 +334,8 @@ int report_rows_make(struct report *report)
     find_work(report);
     qsort(report->row, report->n_rows, sizeof *report->row, report_row_order);
     count(report);
-    return report_points_make(report) || report_settling_make(report) || report_drift_make(report)
+    return report_points_make(report) || report_settling_make(report) ||
+                   report_drift_make(report) || report_noise_make(report)
                ? -1
                : 0;
 }

@@ -116,7 +116,7 @@ const char *report_base_column_name(const struct report *report, enum report_bas
     return base_names[column] ? base_names[column] : range_name(report, REPORT_STEP);
 }
 
-/* "5x2 (3 idle)", "4, 4, 1": the rows of each replica. */
+/* "5x2 (3 idle)", "4, 4, 1": the rows of each replica; of plain-mt all. */
 static void shard_words(const struct record_cell *cell, char text[REPORT_CELL_TEXT])
 {
     int n = cell->n_shards < RECORD_MAX_RANKS ? cell->n_shards : RECORD_MAX_RANKS;
@@ -133,7 +133,7 @@ static void shard_words(const struct record_cell *cell, char text[REPORT_CELL_TE
         else
             report_add(text, "%s%zu", i > 0 ? ", " : "", cell->shard[i]);
     }
-    if (n < cell->key.n_devices)
+    if (n < cell->key.n_devices && strcmp(cell->key.mode, "plain-mt") != 0)
         report_add(text, " (%d idle)", cell->key.n_devices - n);
 }
 
@@ -253,9 +253,10 @@ static bool label_words(const struct report_point *point, int column, char text[
     switch (column) {
     case REPORT_DEVICES_COLUMN:
         report_add(text,
-                   report_is_plain(point) ? "plain"
-                   : report_is_ddp(point) ? "%d ddp"
-                                          : "%d",
+                   report_is_plain(point)   ? "plain"
+                   : report_is_cores(point) ? "plain, %d cores"
+                   : report_is_ddp(point)   ? "%d ddp"
+                                            : "%d",
                    cell->key.n_devices);
         return true;
     case REPORT_BUCKET_COLUMN:
@@ -322,21 +323,28 @@ static bool many_lists(const struct report *report)
     return many;
 }
 
-void report_group_words(const struct report *report, const struct report_group *group,
-                        char text[REPORT_CELL_TEXT])
+void report_setting_words(const struct report *report, const struct report_group *group,
+                          char text[REPORT_CELL_TEXT])
 {
     const struct report_row *row = report->point[group->first].row;
     const struct record_key *key = &row->cell->key;
 
-    text[0] = '\0';
-    report_add(text, "%s (%s scaling, %s, %s/%s on %s", key->workload, group->scaling, key->dtype,
-               key->backend, key->communicator, row->kind);
+    report_add(text, "%s scaling, %s, %s/%s on %s", group->scaling, key->dtype, key->backend,
+               key->communicator, row->kind);
     if (report_simulated(row))
         report_add(text, ", SIMULATED");
     if (report->many_variants)
         report_add(text, ", built and run as run %.8s", row->run->run_id);
     if (report->many_variants && many_lists(report))
         report_add(text, " on %s", row->run->devices);
+}
+
+void report_group_words(const struct report *report, const struct report_group *group,
+                        char text[REPORT_CELL_TEXT])
+{
+    text[0] = '\0';
+    report_add(text, "%s (", report->point[group->first].row->cell->key.workload);
+    report_setting_words(report, group, text);
     report_add(text, ")");
     text_clean(text, ' ');
 }

@@ -45,13 +45,18 @@ void report_verdict(struct text_out *out, const struct report *report)
     text_print(out, ".");
 }
 
-/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki". */
+/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "plain on 2 cores". */
 void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
     const int devices = point->row->cell->key.n_devices;
     char bucket[32];
 
     report_bucket_name(point->row->cell->key.bucket_bytes, bucket);
+    if (report_is_cores(point)) {
+        report_add(text, "plain on %d cores%s", devices,
+                   report_oversubscribed(point) ? " (oversubscribed)" : "");
+        return;
+    }
     report_add(text, "%d device%s%s%s%s%s", devices, devices == 1 ? "" : "s",
                report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
                point->bucket > 0 ? bucket : "",
@@ -154,6 +159,17 @@ static void add_comparison(char text[REPORT_CELL_TEXT], const struct report_poin
         report_add(text, " (difference not significant)");
 }
 
+/* What the same cores do without a wrapper. */
+static void add_cores(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    if (!point->cores)
+        return;
+    report_add(text, "; ");
+    report_add_devices(text, point->cores);
+    report_add(text, ": ");
+    report_add_speedup(text, point->cores);
+}
+
 static void print_sentence(struct text_out *out, char text[REPORT_CELL_TEXT])
 {
     text_clean(text, ' ');
@@ -168,6 +184,7 @@ static void lead_of_group(struct text_out *out, const struct report_point *point
 
     add_comparison(text, point);
     add_limit(text, point);
+    add_cores(text, point);
     print_sentence(out, text);
 }
 
@@ -188,7 +205,7 @@ static struct choice choose(const struct report *report, bool resolved, bool cro
         const struct report_point *point = &report->point[i];
         const double of_bound = report_middle(point, REPORT_EFFICIENCY) / point->bound;
 
-        if (point->row->cell->key.n_devices < 2 || !isfinite(of_bound) ||
+        if (point->row->cell->key.n_devices < 2 || report_is_cores(point) || !isfinite(of_bound) ||
             (resolved && !report_resolved(&point->value[REPORT_EFFICIENCY], point->bound)) ||
             (!crowded && report_oversubscribed(point)))
             continue;
@@ -211,6 +228,7 @@ static void lead_of_many(struct text_out *out, const struct choice *choice, bool
     report_add(text, "best of %zu settings%s: ", choice->n,
                resolved ? "" : ", none of which is resolved");
     add_comparison(text, choice->best);
+    add_cores(text, choice->best);
     print_sentence(out, text);
     text[0] = '\0';
     report_add(text, "farthest from its bound: ");

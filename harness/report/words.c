@@ -47,6 +47,14 @@ void report_rate(double per_second, char text[32])
     three_digits(per_second / units[i].size, units[i].unit, text);
 }
 
+void report_flops(double per_second, char text[32])
+{
+    char rate[32];
+
+    report_rate(per_second, rate);
+    snprintf(text, 32, strcmp(rate, "-") == 0 ? "-" : "%.24sFLOP/s", rate);
+}
+
 void report_bytes(double bytes, char text[32])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

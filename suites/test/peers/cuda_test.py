@@ -199,7 +199,7 @@ class Words(unittest.TestCase):
         with open(os.path.join(page, "index.html"), encoding="utf-8") as file:
             html = file.read()
         self.assertNotIn("DDP", html)
-        self.assertIn("0.31 of DP", html)
+        self.assertIn("0.31 [0.21, 0.42] of DP's", html)
 
 
 class Programs(unittest.TestCase):

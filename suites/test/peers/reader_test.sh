@@ -70,7 +70,7 @@ test_good() {
     has out/summary.md '| lockstep plain / PyTorch plain | 0.49 |'
     has out/summary.md '| PyTorch DDP over gloo, 2 processes | 150'
     has out/summary.md '| torch.mm alone, 15 rows | 30.0'
-    has out/index.html '0.31 of DDP'
+    has out/index.html '>lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42]<'
     has out/index.html '<figure'
     has out/index.html "a step of lockstep takes 0.31 [0.21, 0.42] of DDP's (mlp:8,4, batch 30)."
     has_not out/index.html 'busy'
@@ -167,7 +167,7 @@ test_together() {
     has out/index.html '<section id="peer">'
     has out/index.html '<a href="#peer">'
     has out/index.html 'id="figure-peer"'
-    has out/index.html 'id="figure-throughput"'
+    has out/index.html 'id="figure-batch"'
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.31 |'
     if command -v xmllint >/dev/null; then
         xmllint --nonet --noout out/index.html || fail "not well-formed"

@@ -7,6 +7,7 @@ import copy
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -162,6 +163,14 @@ class Limits(unittest.TestCase):
             lines, _ = limits.judge([{"workload": limit.workload, "batch": limit.batch, "arms": []}])
             for line in lines:
                 self.assertLessEqual(len(line), 80, line)
+
+    def test_the_figure_has_the_same_limits(self) -> None:
+        source = os.path.join(PEERS, *[os.pardir] * 3, "harness", "report", "peer_figure.c")
+        with open(source, encoding="utf-8") as file:
+            rows = re.findall(r'\{"([^"]+)", (\d+), "([^"]+)", ([0-9.]+)\},', file.read())
+        drawn = {(workload, int(batch), name, float(most)) for workload, batch, name, most in rows}
+        self.assertEqual(drawn, {(limit.workload, limit.batch, limit.what, limit.most) for limit in limits.LIMITS
+                                 if limit.under is not None and limit.under[0] == "pytorch"})
 
 
 class Rules(unittest.TestCase):

@@ -173,6 +173,7 @@ edit "$ddp" 's/"comm_alone_ns":[^,]*/"comm_alone_ns":1.5/;'"$ddp"'s/"hidden_frac
     '"comm_alone_ns" is 1.5, but the median of its [0-9]* rounds is'
 edit "$ddp" 's/"rounds_ns":{"compute":\[[0-9]*,/"rounds_ns":{"compute":[/' '"comm" of "rounds_ns" is not an array'
 edit "$ddp" 's/"rounds_ns":{"compute":\[/&1,2,3,4,5,6,7,8,/' '"compute" of "rounds_ns" is not an array of at most 11'
+edit "$plain" 's/"alone_ns":null/"alone_ns":[5,5,5,5,5]/' 'mode plain on 1 device has no "alone_ns"'
 edit "$one" 's/"bytes_per_step":0.0/"bytes_per_step":4096.0/' 'mode ddp on 1 device has no "bytes_per_step"'
 edit "$dp" 's/"peak_bytes":\[\([0-9]*\),[0-9]*\]/"peak_bytes":[\1]/' '"peak_bytes" is of 1 devices'
 for field in foreign_frac steal_frac; do

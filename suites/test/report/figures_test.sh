@@ -5,7 +5,7 @@
 set -eu
 
 usage() {
-    echo "usage: figures_test.sh made|few|hostile|same|fallback|broken|weak|modes|buckets LOCKSTEP MAKE_RECORDS" \
+    echo "usage: figures_test.sh made|few|hostile|same|fallback|broken|weak|modes|buckets|parts|trust|delay LOCKSTEP MAKE_RECORDS" \
         "WORK_DIRECTORY"
 }
 if [ "${1-}" = --help ]; then
@@ -17,7 +17,7 @@ if [ $# -ne 4 ]; then
     exit 2
 fi
 case_name=$1 lockstep=$2 make_records=$3 work=$4
-figures='throughput scaling phases shards distribution'
+figures='map scaling batch waterfall trust'
 
 fail() {
     echo "FAILED: $*" >&2
@@ -103,6 +103,11 @@ shapes() {
         END { print n + 0 }' "$1"
 }
 
+# numbers_of DIRECTORY NAME: files of numbers that a figure is drawn from.
+numbers_of() {
+    find "$1" -name "$2-1.tsv" -o -name "$2.tsv"
+}
+
 # rows FILE BLOCK: rows of a block of a data file (0 is the first) whose second number is known.
 rows() {
     awk -F '\t' -v block="$2" '
@@ -113,50 +118,92 @@ rows() {
         END { print n + 0 }' "$1"
 }
 
+# blocks FILE BLOCK: parts of a block, one empty line apart.
+blocks() {
+    awk -F '\t' -v block="$2" '
+        /^#/ { next }
+        NF == 0 { if (++empty == 2) at++; next }
+        at == block && (empty || !n) { n++ }
+        { empty = 0 }
+        END { print n + 0 }' "$1"
+}
+
+# what FILE: the kinds of the rows of a waterfall.
+what() {
+    grep -v '^#' "$1" | cut -f2 | xargs
+}
+
+# adds_up FILE: the terms of each waterfall, and the parts of each thin bar, end at the whole step.
+adds_up() {
+    awk -F '\t' '/^#/ || NF == 0 { next }
+        $2 == 1 || $2 == 16 { if (n++ && (end - 1) ^ 2 > 1e-12) bad = 1; end = 0 }
+        ($3 - end) ^ 2 > 1e-12 { bad = 1 }
+        { end = $4 }
+        END { exit bad || n < 2 || (end - 1) ^ 2 > 1e-12 }' "$1" || { cat "$1" >&2; fail "$1 does not add up"; }
+}
+
 # DataParallel and DistributedDataParallel on 1 and 2 devices: nothing of one stands for the other.
 test_modes() {
     sweep modes --devices virt:2 --mode plain,dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8,16
     report 0 modes.jsonl --out out
-    is "points of throughput" "$(marks out/throughput.svg marker)" 8
-    for words in '1 device' '2 devices' '1 device, DDP' '2 devices, DDP' 'plain program'; do
-        is "lines '$words'" "$(grep -cF ">$words<" out/throughput.svg)" 1
+    is "points of batch" "$(marks out/batch.svg marker)" 6
+    for words in plain 'DataParallel on 2' 'DDP on 2' 'fewer than 4 batches: no knee'; do
+        is "words '$words'" "$(grep -cF ">$words<" out/batch.svg)" 1
     done
-    is "panels of scaling" "$(grep -c '^left_' out/scaling-layout.gp)" 6
-    is "points of scaling" "$(marks out/scaling.svg marker)" $((2 * 3 * 2 * 2))
-    is "rows of ranks" "$(grep -cF 'DistributedDataParallel<' out/scaling.svg)" 1
-    for p in 1 2; do
-        is "bars in panel $p" "$(rows out/phases-$p.tsv 5)" 5
-        is "names under panel $p" "$(tail -n 5 out/phases-$p.tsv | tr -d '*' | cut -f2 | xargs)" \
-            'plain 1 2 1D 2D'
+    is "panels of scaling" "$(grep -c '^block_' out/scaling-layout.gp)" 1
+    is "points of scaling" "$(marks out/scaling.svg marker)" 4
+    for words in DataParallel DDP 'batch 16 rows'; do
+        is "words '$words' of scaling" "$(grep -cF ">$words<" out/scaling.svg)" 1
     done
-    # What ranks do not do is in none of their bars.
-    is "bars with a gather phase" "$(rows out/phases-1.tsv 3)" 1
-    grep -qE '>2 devices, DDP, n = 10<' out/distribution.svg || fail "no steps of ranks"
+    # Operations of a device, recomputed from samples/s: a row of mlp:4,6,3 takes 2 * (2 * 4 * 6 + 3 * 6 * 3).
+    is_figure out roofline
+    is "points of roofline" "$(marks out/roofline.svg marker)" 6
+    is "operations" "$(paste <(grep '^[0-9]' out/batch.tsv | cut -f2) <(grep '^[0-9]' out/roofline.tsv | cut -f2) |
+        awk '{ if ($2 < 0.9999 * 204 * $1 / 1e9 || $2 > 1.0001 * 204 * $1 / 1e9) bad++ } END { print NR, bad + 0 }')" '6 0'
+    is "what moves no byte" "$(awk '$1 == "0"' out/roofline.tsv | wc -l)" 2
+    grep -qF '>products alone' out/roofline.svg || fail "no ceiling"
+    # A shard of 8 rows is measured alone at batch 8: of batch 16 there are all terms, of both modes.
+    is "panels of the waterfall" "$(grep -c '^block_' out/waterfall-layout.gp)" 1
+    grep -qF '>mlp:4,6,3, batch 16<' out/waterfall.svg || fail "not the batch whose shard was measured"
+    for words in 'DataParallel, 2 devices' 'DDP, 2 devices'; do
+        is "waterfalls of $words" "$(grep -cF ">$words: " out/waterfall.svg)" 1
+    done
+    is "what the rows are" "$(what out/waterfall.tsv)" \
+        '1 3 6 12 16 17 18 19 20 1 3 6 12 16 17 18 19 20'
+    adds_up out/waterfall.tsv
+    # Cells with one launch have no median to be held against.
+    is "kinds of panels of trust" "$(grep '^kind_' out/trust-layout.gp)" 'kind_1 = 3'
+    is "first steps of all launches" "$(blocks out/trust.tsv 1)" 10
+    # Memory: a row per line of batches; of the plain program, what 8 rows more hold, for each.
+    memory=$(awk '/id="memory"/,/<\/table>/' out/index.html | grep '^<tr><td')
+    is "rows of memory" "$(wc -l <<<"$memory")" 5
+    held() {
+        grep '"mode":"plain".*"global_batch":'"$1"',' modes.jsonl | grep -o '"peak_bytes":\[[0-9]*' | grep -o '[0-9]*$'
+    }
+    is "bytes for a row more" "$(head -n 1 <<<"$memory" | sed 's/<[^>]*>/ /g; s/\xc2\xa0/ /g' | awk '{ print $10, $11 }')" \
+        "$((($(held 16) - $(held 8)) / 8)) B"
+    # Where each transfer takes 0.5 ms, no step of ranks can be as fast as the plain program's, which takes less.
+    sweep slow --devices virt:2+500us --mode plain,ddp --workload mlp:4,6,3 --counts 1,2 --batch 16
+    report 0 slow.jsonl --out slow
+    is "bounds of the reduction" "$(marks slow/scaling.svg roof)" 1
+    is "its bound" "$(awk '$1 == 2 { print ($7 > 0 && $7 < 1) }' slow/scaling.tsv)" 1
 }
 
-# Buckets: a line, a bar and a row each; DataParallel beside them, and what they hide.
+# Buckets: a line and a bar each; DataParallel beside them, and what they hide.
 test_buckets() {
     sweep buckets --devices virt:2 --mode dp,ddp --workload mlp:4,6,3 --counts 1,2 --batch 8 \
         --bucket 0,64
     report 0 buckets.jsonl --out out
-    for name in modes overlap; do
-        is_figure out $name
-        is "$name on the page" "$(grep -c "<figure id=\"figure-$name\"" out/index.html)" 1
+    # One launch has no interval.
+    grep -qF 'No figure of overlap: of no cell is it resolved' out/index.html || fail "an unresolved cell is drawn"
+    is "points of batch" "$(marks out/batch.svg marker)" 3
+    for words in 'DataParallel on 2' 'DDP on 2' 'DDP 64 on 2'; do
+        is "lines '$words'" "$(grep -cF ">$words<" out/batch.svg)" 1
     done
-    is "points of throughput" "$(marks out/throughput.svg marker)" 6
-    for words in '2 devices' '2 devices, DDP' '2 devices, DDP 64'; do
-        is "lines '$words'" "$(grep -cF ">$words<" out/throughput.svg)" 1
-    done
-    is "rows of ranks" "$(grep -cF 'DistributedDataParallel' out/scaling.svg)" 2
-    is "panels of modes" "$(grep -c '^left_' out/modes-layout.gp)" 3
-    is "points of modes" "$(marks out/modes.svg marker)" $((3 * 3 * 2))
+    is "points of scaling" "$(marks out/scaling.svg marker)" 6
     for words in DataParallel DDP 'DDP 64'; do
-        is "lines '$words' of modes" "$(grep -cF ">$words<" out/modes.svg)" 3
+        is "lines '$words' of scaling" "$(grep -cF ">$words<" out/scaling.svg)" 1
     done
-    for block in 0 1 2 3 4; do
-        is "rows of block $block of overlap" "$(rows out/overlap-1.tsv $block)" 2
-    done
-    is "names of bars" "$(tail -n 2 out/overlap-1.tsv | tr -d '*' | cut -f2 | xargs)" '2 2n64'
     is "rows beside" "$(awk '/id="beside"/,/<\/table>/' out/index.html | grep -c '^<tr><td')" 4
     is "rows of overlap" "$(awk '/id="overlap"/,/<\/table>/' out/index.html | grep -c '^<tr><td')" 2
     grep -qF 'reported, not judged' out/index.html || fail "no word about virtual devices"
@@ -165,7 +212,7 @@ test_buckets() {
     grep -qF '## Communication hidden behind backward' out/summary.md || fail "not in the summary"
 }
 
-# 4 device counts, 10 batches, 2 workloads: all of them in one figure, 6 batches in the next.
+# 4 device counts, 10 batches, 2 workloads.
 test_made() {
     records good
     report 0 good.jsonl --out out
@@ -173,50 +220,68 @@ test_made() {
     for name in $figures; do
         is_figure out "$name"
     done
-    is "points of throughput" "$(marks out/throughput.svg marker)" 80
-    is "hollow ones" "$(marks out/throughput.svg hollow)" 20
-    is "points of scaling" "$(marks out/scaling.svg marker)" $((2 * 3 * 6 * 4))
-    is "panels of scaling" "$(grep -c '^left_' out/scaling-layout.gp)" 6
-    # The bound of 10 rows on 8 devices: 10 / 2, but there are 4 cores; the 4th of the first line's bounds.
-    is "bound" "$(awk 'NF == 0 { if (++empty == 2) at++; next } /^#/ { next }
-        { empty = 0 } at == 18 && $1 == 8 { print $2 }' out/scaling-3.tsv)" 0.5
-    for p in 1 2 3 4; do
-        is "bars with a backward phase in panel $p" "$(rows out/phases-$p.tsv 5)" 4
-        is "numbers over bars in panel $p" "$(rows out/phases-$p.tsv 12)" 4
-    done
-    # 10 rows on 8 devices are 5 blocks and 3 idle slots, and the only ones that are idle.
-    is "idle slots" "$(rows out/shards-1.tsv 6)" 3
-    for words in '10 rows on 3' '10 rows on 8' '30 rows on 2' '30 rows on 3' 'device 0' '4 rows'; do
-        grep -qF ">$words<" out/shards.svg || fail "the shard map lacks '$words'"
-    done
-    is "p50 and p95 of all lines" "$(marks out/distribution.svg marker)" $((2 * 2 * 4 * 2))
-    grep -qF '>8 devices, n = 40<' out/distribution.svg || fail "no number of steps"
+    # A base is no cell of the map: 10 batches on 2, 3 and 8 devices, the last crowded; one launch resolves nothing.
+    is "cells of the map" "$(shapes out/map.svg cell)" 60
+    is "cells by state" "$(awk '/^[0-9]/ { n[$5]++ } END { print n[0] + 0, n[1], n[2] }' out/map.tsv)" '0 40 20'
+    # 10 rows on 8 devices: 0.8 over 0.2 + 0.06 * 2 * 2 + 0.8 * 7 ms, of 8 devices, of 4 cores.
+    is "percent of the bound" "$(awk '$1 == 3 { printf "%.2f", $3; exit }' out/map.tsv)" 3.31
+    # On 3 devices, the most with cores of their own.
+    is "points of batch" "$(marks out/batch.svg marker)" 20
+    is "hollow ones" "$(marks out/batch.svg hollow)" 0
+    is "knees" "$(marks out/batch.svg knee)" 2
+    # 4096 rows on 3 devices: 4096 / 3 over 1.05 * (0.2 + 0.06 * 1366 + 2 * 0.8) ms.
+    is "samples/s of a device" "$(awk '$1 > 1365 { printf "%.0f ", $2; exit }' out/batch.tsv)" '15524 '
+    is "its knee" "$(awk '$6 == 1 { printf "%.0f ", 3 * $1; exit }' out/batch.tsv)" '512 '
+    is "points of scaling" "$(marks out/scaling.svg marker)" $((2 * 4))
+    is "panels of scaling" "$(grep -c '^block_' out/scaling-layout.gp)" 2
+    # 4096 rows: 0.2 + 0.06 * 4096 ms on one device, 0.2 + 0.06 * 2048 + 0.8 ms on two.
+    is "speed-up on 2" "$(awk '$1 == 2 { printf "%.3f", $2; exit }' out/scaling.tsv)" 1.985
+    # 8 devices have 4 cores, 3 have one each.
+    is "bounds" "$(awk '$1 == 3 || $1 == 8 { printf "%.2f ", $6 }' out/scaling.tsv)" \
+        '3.00 4.00 3.00 4.00 '
+    is "hollow ones" "$(marks out/scaling.svg hollow)" 2
+    # 3 devices are the most with cores of their own; of 30 rows their shard of 10 was measured alone.
+    is "panels of the waterfall" "$(grep -c '^block_' out/waterfall-layout.gp)" 2
+    is "batches of the waterfall" "$(grep -oE ', batch [0-9]+<' out/waterfall.svg | tr -d ',<' | xargs)" \
+        'batch 30 batch 30'
+    adds_up out/waterfall.tsv
+    # What came of a split is in the table of cells.
+    grep -qF '<td class="number">8</td><td class="number">10</td><td class="text shards">5×2 (3 idle)</td>' out/index.html || fail "no shards of 10 rows on 8"
+    grep -qF '>thick: median of all 80 launches; shaded: warm-up, 3 steps in the middle; 40 launches are drawn<' \
+        out/trust.svg || fail "no number of launches"
+    is "first steps of launches" "$(blocks out/trust.tsv 1)" 40
     for name in $figures; do
         grep -qF 'run feedface, Example CPU 3000' "out/$name.svg" || fail "$name has no footer"
         is "$name on the page" "$(grep -c "<figure id=\"figure-$name\"" out/index.html)" 1
     done
     [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left"
+    # Six launches that are alike resolve what has cores of its own, also DataParallel on one device.
+    records six
+    report 0 six.jsonl --out six
+    is "cells by state" "$(awk '/^[0-9]/ { n[$5]++ } END { print n[0], n[1] + 0, n[2] }' six/map.tsv)" '60 0 20'
 }
 
 # One device and one batch: nothing scales and nothing is split, and that is no failure.
 test_few() {
     sweep few --devices virt:1 --mode dp --batch 64 --workload tutorial --workload mlp:4,6,3
     mkdir out
-    for name in scaling shards; do
-        echo stale | tee out/$name.svg out/$name.png out/$name-1.tsv >out/$name-layout.gp
+    for name in scaling waterfall; do
+        echo stale | tee out/$name.svg out/$name.png out/$name.tsv >out/$name-layout.gp
     done
     report 0 few.jsonl --out out
-    for name in throughput phases distribution; do
+    for name in batch trust; do
         is_figure out $name
     done
-    is "points" "$(marks out/throughput.svg marker)" 2
+    is "points" "$(marks out/batch.svg marker)" 2
     ! grep -F 'unsealed' out/index.html || fail "a sealed file is said to be unsealed"
     sed '$d' few.jsonl >short.jsonl
     report 0 short.jsonl --out short
     grep -qF 'has no end line: its file was cut short' short/index.html || fail "no word of the end"
-    for name in scaling shards; do
+    for name in scaling waterfall; do
         is "files of $name" "$(find out -name "$name*" | wc -l)" 0
     done
+    grep -qF 'No figure of map: no cell is verified that has another as its base' out/index.html ||
+        fail "no reason for the map"
     grep -qF 'No figure of scaling: no workload is verified on two numbers' out/index.html ||
         fail "no reason on the page"
 }
@@ -246,7 +311,7 @@ test_same() {
     report 0 launches.jsonl --out one
     report 0 launches.jsonl --out two
     for name in $figures; do
-        for file in "$name.svg" "$name.png" "$name-1.tsv" "$name-layout.gp"; do
+        for file in "$name.svg" "$name.png" "$(basename "$(numbers_of one "$name")")" "$name-layout.gp"; do
             cmp "one/$file" "two/$file" || fail "$file differs"
         done
         (cd two && gnuplot -d -e "figure='$name'" draw.gp 2>/dev/null) || fail "draw.gp of $name"
@@ -254,7 +319,6 @@ test_same() {
         cmp <(sed "s/${name}_//g" "one/$name.svg") <(sed "s/${name}_//g" "two/$name.svg") ||
             fail "$name is not the same when drawn by hand"
     done
-    is "bars of three launches" "$(rows one/phases-1.tsv 10)" 4
 }
 
 # Without pngcairo gnuplot's other PNG terminal draws.
@@ -281,38 +345,108 @@ test_broken() {
     mkdir bin
     cat >bin/gnuplot <<EOF
 #!/bin/sh
-case "\$*" in *phases*) exit 3 ;; *shards*) : >"shards.svg\$(expr "\$3" : ".*ending='\(.*\)'")" ; exit 0 ;; esac
+case "\$*" in *scaling*) exit 3 ;; *waterfall*) : >"waterfall.svg\$(expr "\$3" : ".*ending='\(.*\)'")" ; exit 0 ;; esac
 PATH=$PATH exec gnuplot "\$@"
 EOF
     chmod +x bin/gnuplot
     PATH=$work/bin:$PATH report 1 good.jsonl --out out
     grep -qF 'gnuplot failed with exit status 3' err.txt || fail "stderr does not say why"
-    grep -qF 'No figure of phases: gnuplot failed' out/index.html || fail "nor does the page"
-    grep -qF "No figure of shards: gnuplot made no usable" out/index.html ||
+    grep -qF 'No figure of scaling: gnuplot failed' out/index.html || fail "nor does the page"
+    grep -qF "No figure of waterfall: gnuplot made no usable" out/index.html ||
         fail "an empty picture counts"
-    for name in throughput scaling distribution; do
+    for name in map batch trust; do
         is_figure out $name
     done
-    for name in phases shards; do
+    for name in waterfall scaling; do
         is "pictures of $name" "$(find out -name "$name.[sp]*" | wc -l)" 0
     done
     is "temporary files" "$(find out -name '*.tmp' | wc -l)" 0
 }
 
-# Rows per device: axes say so, and the ideal step time is flat.
+# Rows per device: axes and words say so.
 test_weak() {
     sweep weak --devices virt:8 --mode dp --counts 1,2,8 --scaling weak --batch 64 \
         --workload tutorial --workload mlp:4,6,3
     report 0 weak.jsonl --out out
-    grep -qF '>throughput per device (samples/s)<' out/throughput.svg || fail "no throughput per device"
-    grep -qF '>batch per device (rows)<' out/throughput.svg || fail "no batch per device"
-    is "ideal step times" "$(awk 'NF == 0 { if (++empty == 2) at++; next } /^#/ { next }
-        { empty = 0 } at == 2 { print $2 }' out/scaling-1.tsv | sort -u | wc -l)" 1
-    is "points" "$(marks out/scaling.svg marker)" $((2 * 3 * 3))
+    grep -qF '>samples/s per device<' out/batch.svg || fail "no throughput per device"
+    is "rows per device" "$(awk '/^[0-9]/ { print $1 }' out/batch.tsv | sort -u)" 64
+    is "points" "$(marks out/scaling.svg marker)" $((2 * 3))
+    is "words of the batch" "$(grep -cF '>batch per device 64 rows' out/scaling.svg)" 2
+}
+
+# Each launch in the order of time, over the median of its cell; foreign CPU and steal as recorded; and
+# which cells and launches are not drawn is said.
+test_trust() {
+    records launches
+    sed 's/"foreign_frac":null,"steal_frac":null/"foreign_frac":0.25,"steal_frac":0.02/' launches.jsonl >busy.jsonl
+    report 0 busy.jsonl --out out
+    is "kinds of panels" "$(sed -n 's/^kind_[123] = //p' out/trust-layout.gp | xargs)" '1 2 3'
+    is "launches" "$(rows out/trust.tsv 0)" 240
+    is "what else the cores did" "$(awk 'NF && !/^#/ { print $3, $4; if (++n == 240) exit }' out/trust.tsv | sort -u)" '0.25 0.02'
+    is "borders of blocks" "$(awk 'NF && !/^#/ { n += $5; if (++i == 240) { print n; exit } }' out/trust.tsv)" 2
+    # Launches 0, 1 and 2 take 0, 5 and 3 % more: against the middle one -3, 2 and 0 %.
+    is "launches of the first cell" "$(awk -F '\t' 'NF == 0 && ++empty == 2 { at++ } NF { empty = 0 }
+        at == 1 && $5 == 1 { printf "%.2f ", $2 }' out/trust.tsv)" '0.97 1.02 1.00 '
+    is "cells" "$(grep -cE '</?title>.*bar|>bar<' out/trust.svg)" 12
+    grep -qF '; 68 cells that are nearer together are not drawn<' out/trust.svg || fail "no cells left out"
+    grep -qF '; 60 launches are drawn<' out/trust.svg || fail "no lines left out"
+}
+
+# Terms that were planted are what the figure says of them.
+test_parts() {
+    records parts
+    report 0 parts.jsonl --out out
+    adds_up out/waterfall.tsv
+    is "kinds of rows" "$(what out/waterfall.tsv)" "$(for _ in 1 2; do
+        echo 1 3 10 16 17 18 19 20 1 3 6 12 16 17 18 19 20
+    done | xargs)"
+    # batch, K = 2: T1(N) = .9 (f + r N), A = 1.05 T1(N/2), T = f + r N/2 + d: see make_records.c. All
+    # launches are 3.5 % slower in the middle, and the 5th percentile of steps is 0.3 % above the fastest.
+    awk -F '\t' '
+        function near(name, want) {
+            want *= 1.035 * 1.003
+            if (!(($8 - want) ^ 2 <= (0.05 * want) ^ 2)) {
+                print name " is " $8 ", not " want
+                bad = 1
+            }
+            n++
+        }
+        /^#/ || NF == 0 { next }
+        $2 == 1 { at++; f = at < 3 ? 2e5 : 2.5e3; r = at < 3 ? 60e3 : 12; d = at < 3 ? 8e5 : 2.4e3
+                  rows = at % 2 ? 9 : 10
+                  near("ideal", 0.9 * (f + r * rows) / 2) }
+        $2 == 3 { near("smaller shard of " rows " rows", 0.9 * (f + r * 5 - (f + r * rows) / 2)) }
+        $2 == 6 { near("together", 0.05 * 0.9 * (f + r * 5)) }
+        $2 == 12 { near("communication", f + r * 5 + d - 1.05 * 0.9 * (f + r * 5)) }
+        $2 == 10 { near("together, communication", f + r * 5 + d - 0.9 * (f + r * 5)) }
+        $2 < 16 && $2 > 1 && $7 > 0 { print "row " NR " is hollow"; bad = 1 }
+        END { exit bad || n != 14 }' out/waterfall.tsv || fail "planted terms are not recovered"
+    grep -qF 'joined: no step without communication' out/waterfall.svg || fail "nothing says what is joined"
+}
+
+# Delays that were planted are what the report says of communication, and none of them is hidden: there
+# is nothing to hide it behind. Operations of the comm queues, one behind the other, each take as long.
+test_delay() {
+    for us in 2000 6000; do
+        "$lockstep" sweep --bind none --devices "virt:2+${us}us" --counts 1,2 --mode plain,dp,ddp \
+            --workload mlp:64,64 --batch 8 --launches 6 --warmup 2:0 --seconds 0.001 --steps 4:4 --out "$us.jsonl" \
+            >/dev/null 2>sweep.txt || { cat sweep.txt >&2; fail "no records"; }
+        report 0 "$us.jsonl" --out "$us"
+        # All that is lost is communication, or joined with what one shard more takes.
+        awk '!/^#/ && $2 < 16 && $2 >= 8 { print $8 / 1e3 }' "$us/waterfall.tsv" >"$us.txt"
+        is "modes with communication" "$(wc -l <"$us.txt")" 2
+    done
+    paste 2000.txt 6000.txt | awk '
+        { n = ($2 - $1) / 4000; whole = int(n + 0.5); print "operations: " n
+          if (whole < 1 || (n - whole) ^ 2 > (0.05 * whole) ^ 2) bad = 1 }
+        END { exit bad || NR != 2 }' || fail "the delay is not recovered"
+    is "rows of overlap" "$(rows 6000/overlap.tsv 0)" 1
+    awk '!/^#/ && NF { if ($6 ^ 2 > 0.05 ^ 2) { print "hidden: " $6; exit 1 } }' 6000/overlap.tsv ||
+        fail "something is hidden behind nothing"
 }
 
 case $case_name in
-made | few | hostile | same | fallback | broken | weak | modes | buckets) "test_$case_name" ;;
+made | few | hostile | same | fallback | broken | weak | modes | buckets | parts | trust | delay) "test_$case_name" ;;
 *)
     usage >&2
     exit 2

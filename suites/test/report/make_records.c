@@ -1,6 +1,7 @@
 /* make_records.c: writes record files for the tests of `lockstep report`.
  *
- *   make_records KIND FILE      KIND is one of kinds[] below
+ *   make_records KIND FILE [FACTOR]      KIND is one of kinds[] below; all steps take FACTOR times
+ *                                        as long
  *
  * Times follow a formula, not a clock: these are shapes of files, not results. */
 #include "record/plan.h"
@@ -23,11 +24,15 @@ struct kind {
     const char *name;
     int launches;
     bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak;
-    bool small;   /* two batches, on 1 and 2 devices */
-    size_t steps; /* after the warm-up; 0: STEPS */
-    double slow;  /* steps on two devices take so many times as long; 0: 1 */
-    size_t grid;  /* so many workloads, each with 64 batches on 1 to 8 devices and of the plain
-                     program */
+    bool one_slow; /* of the devices: the others have 0.9 of its backward */
+    bool small;    /* two batches, on 1 and 2 devices */
+    bool parts;    /* three, the second of shards that differ; with steps without communication */
+    size_t steps;  /* after the warm-up; 0: STEPS */
+    double factor; /* of all steps; 0: 1 */
+    double slow;   /* steps on two devices take so many times as long; 0: 1 */
+    size_t grid;   /* so many workloads, each with 64 batches on 1 to 8 devices and of the plain
+                      program */
+    size_t first;  /* of a grid: workloads that other files have */
     const char *run_id, *node;
 };
 
@@ -38,9 +43,23 @@ static const struct kind kinds[] = {
     {.name = "launches", .launches = 3},
     {.name = "six", .launches = 6, .plain = true},
     {.name = "flaky", .launches = 6, .plain = true, .failing = true},
+    {.name = "one-slow", .launches = 8, .plain = true, .one_slow = true},
     {.name = "weak", .launches = 3, .plain = true, .weak = true},
     {.name = "grid1152", .launches = 1, .grid = 2, .plain = true},
+    {.name = "grid2304", .launches = 12, .grid = 4, .plain = true},
     {.name = "grid4608", .launches = 1, .grid = 8, .plain = true},
+    {.name = "grid4608-more",
+     .launches = 1,
+     .grid = 8,
+     .first = 8,
+     .plain = true,
+     .run_id = "feedface00000021"},
+    {.name = "grid1152-more",
+     .launches = 1,
+     .grid = 2,
+     .first = 16,
+     .plain = true,
+     .run_id = "feedface00000022"},
     {.name = "old", .launches = 8, .plain = true, .small = true},
     {.name = "new", .launches = 8, .plain = true, .small = true, .run_id = "feedface00000012"},
     {.name = "slower",
@@ -69,6 +88,7 @@ static const struct kind kinds[] = {
      .run_id = "feedface00000016"},
     {.name = "three", .launches = 3, .plain = true, .small = true, .run_id = "feedface00000017"},
     {.name = "four", .launches = 4, .plain = true, .small = true, .run_id = "feedface00000018"},
+    {.name = "parts", .launches = 8, .plain = true, .parts = true, .run_id = "feedface00000019"},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
     {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
@@ -104,14 +124,19 @@ static size_t steps_of(const struct kind *kind)
 
 static size_t batches_of(const struct kind *kind)
 {
-    return kind->small ? 2 : n_batches;
+    return kind->small ? 2 : kind->parts ? 3 : n_batches;
+}
+
+static size_t batch_of(const struct kind *kind, size_t i)
+{
+    return kind->parts ? (const size_t[]){5, 9, 10}[i] : batches[i];
 }
 
 static int devices_of(const struct kind *kind, int list[MOST_DEVICES])
 {
     static const int few[] = {1, 2, 3, 8},
                      many[MOST_DEVICES] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64};
-    int n = kind->wide ? MOST_DEVICES : kind->small ? 2 : 4;
+    int n = kind->wide ? MOST_DEVICES : kind->small || kind->parts ? 2 : 4;
 
     memcpy(list, kind->wide ? many : few, (size_t)n * sizeof list[0]);
     return n;
@@ -139,10 +164,10 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
         plan->count[i] = kind->grid ? i + 1 : (size_t)devices[i];
     plan->n_batches = kind->grid ? GRID_BATCHES : batches_of(kind);
     for (size_t i = 0; i < plan->n_batches; ++i)
-        plan->batch[i] = kind->grid ? i + 1 : batches[i];
+        plan->batch[i] = kind->grid ? i + 1 : batch_of(kind, i);
     plan->n_workloads = kind->grid ? kind->grid : 2;
     for (size_t i = 0; i < plan->n_workloads; ++i) {
-        snprintf(name, sizeof name, "mlp:%zu,8", i + 1);
+        snprintf(name, sizeof name, "mlp:%zu,8", kind->first + i + 1);
         status |= workload_parse(kind->grid ? name : models[i].workload, &plan->workload[i], why,
                                  sizeof why);
     }
@@ -225,8 +250,16 @@ static void fill_key(const struct model *model, int devices, size_t batch, struc
 static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE, RECORD_GATHER,
                                                RECORD_REDUCE};
 
+/* Of a step. */
+static uint64_t percent_of(const struct kind *kind, int phase, int replica)
+{
+    if (phase != RECORD_BACKWARD)
+        return (uint64_t)(3 + phase);
+    return kind->one_slow && replica != 1 ? 45 : 50;
+}
+
 /* Steps that scatter by a fixed pattern, the first three slower: warm-up. */
-static int fill_steps(const struct model *model, size_t n_samples, double slow,
+static int fill_steps(const struct kind *kind, const struct model *model, size_t n_samples,
                       struct record_cell *cell)
 {
     int devices = cell->key.n_devices;
@@ -237,7 +270,8 @@ static int fill_steps(const struct model *model, size_t n_samples, double slow,
                   model->per_device_ns * (devices - 1);
     uint64_t at = 0;
 
-    step *= slow > 0 && devices == 2 ? slow : 1.0;
+    step *= kind->slow > 0 && devices == 2 ? kind->slow : 1.0;
+    step *= kind->factor > 0 ? kind->factor : 1.0;
     step *= (plain ? 0.9 : 1.0) * (1.0 + 0.01 * (double)(cell->key.launch * 5 % 7));
     cell->warmup_steps = WARMUP;
     if (record_cell_alloc(cell, n_samples, devices) != 0)
@@ -252,7 +286,7 @@ static int fill_steps(const struct model *model, size_t n_samples, double slow,
         for (int p = 0; p < RECORD_PHASES; ++p)
             for (int r = 0; r < cell->n_ranks; ++r)
                 cell->phase_ns[p][(size_t)r * cell->n_samples + i] =
-                    cell->t_step_ns[i] * (uint64_t)(p == RECORD_BACKWARD ? 50 : 3 + p) / 100;
+                    cell->t_step_ns[i] * percent_of(kind, p, r) / 100;
         for (int r = 0; r < cell->n_ranks; ++r)
             cell->matmul_ns[(size_t)r * cell->n_samples + i] =
                 cell->t_step_ns[i] * model->matmul_percent / 100;
@@ -264,6 +298,21 @@ static int fill_steps(const struct model *model, size_t n_samples, double slow,
         cell->phase_ns[of_wrapper[i]] = NULL;
     }
     return 0;
+}
+
+/* Of equal shards: 5 % more than the plain program takes for the rows of one device. */
+static void fill_alone(const struct model *model, struct record_cell *cell)
+{
+    const size_t devices = (size_t)cell->key.n_devices;
+    const double launch = 1.0 + 0.01 * (double)(cell->key.launch * 5 % 7);
+
+    if (devices < 2 || cell->key.global_batch % devices != 0)
+        return;
+    for (cell->n_alone = 0; cell->n_alone < 7; ++cell->n_alone)
+        cell->alone_ns[cell->n_alone] =
+            (uint64_t)(1.05 * 0.9 * launch * (1.0 + 0.01 * (cell->n_alone * 3 % 7)) *
+                       (model->fixed_ns +
+                        model->row_ns * (double)(cell->key.global_batch / devices)));
 }
 
 static void fill_status(const struct kind *kind, size_t order, struct record_cell *cell)
@@ -295,7 +344,6 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
 {
     struct record_cell cell = {.key = *key, .first_bad_step = -1};
     const size_t launches = (size_t)run->launches;
-    struct text_error err = {{0}};
     size_t k = (size_t)key->n_devices, rows = (key->global_batch + k - 1) / k, left;
     struct workload workload;
     char *text = NULL, why[200];
@@ -318,13 +366,15 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     snprintf(cell.warmup_rule, sizeof cell.warmup_rule, "a fixed number");
     cell.order_index = order % launches * (run->planned / launches) + order / launches;
     fill_status(kind, order, &cell);
-    if (fill_steps(model, cell.steps_checked, kind->slow, &cell) == 0) {
+    if (fill_steps(kind, model, cell.steps_checked, &cell) == 0) {
         record_derive(&cell);
+        if (kind->parts)
+            fill_alone(model, &cell);
         text = record_cell_text(&cell);
-        result = text ? record_append(fd, text, &err) : -1;
+        result = text && dprintf(fd, "%s\n", text) > 0 ? 0 : -1; /* no fsync: there are many */
     }
     if (result != 0)
-        fprintf(stderr, "make_records: %s\n", err.text);
+        fprintf(stderr, "make_records: cannot write a cell\n");
     free(text);
     record_cell_free(&cell);
     return result;
@@ -355,7 +405,7 @@ static int write_line(const struct kind *kind, const struct record_run *run, int
     for (size_t b = 0; b < batches_of(kind) && result == 0; ++b) {
         struct record_key key;
 
-        fill_key(model, count, batches[b] * (size_t)(kind->weak ? count : 1), &key);
+        fill_key(model, count, batch_of(kind, b) * (size_t)(kind->weak ? count : 1), &key);
         snprintf(key.mode, sizeof key.mode, devices > 0 ? "dp" : "plain");
         result = write_point(kind, run, fd, &key, model, order);
     }
@@ -389,7 +439,7 @@ static int write_grid(const struct kind *kind, const struct record_run *run, int
 
             fill_key(&models[0], plain ? 1 : devices, i % GRID_BATCHES + 1, &key);
             snprintf(key.mode, sizeof key.mode, plain ? "plain" : "dp");
-            snprintf(key.workload, sizeof key.workload, "mlp:%zu,8", w + 1);
+            snprintf(key.workload, sizeof key.workload, "mlp:%zu,8", kind->first + w + 1);
             result = write_point(kind, run, fd, &key, &models[0], &order);
         }
     return result;
@@ -439,13 +489,16 @@ int main(int argc, char **argv)
 {
     size_t n = sizeof kinds / sizeof kinds[0];
 
-    for (size_t i = 0; argc == 3 && i < n; ++i)
+    for (size_t i = 0; (argc == 3 || argc == 4) && i < n; ++i)
         if (strcmp(argv[1], kinds[i].name) == 0) {
-            if (write_file(&kinds[i], argv[2]) == 0)
+            struct kind kind = kinds[i];
+
+            kind.factor = argc == 4 ? strtod(argv[3], NULL) : 0;
+            if (write_file(&kind, argv[2]) == 0)
                 return 0;
             fprintf(stderr, "make_records: cannot write '%s'\n", argv[2]);
             return 2;
         }
-    fprintf(stderr, "usage: make_records KIND FILE; KIND is good, hostile, ...\n");
+    fprintf(stderr, "usage: make_records KIND FILE [FACTOR]; KIND is good, hostile, ...\n");
     return 2;
 }

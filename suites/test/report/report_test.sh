@@ -77,22 +77,22 @@ not_written() {
 
 # Both figures are there, are what they say, and are large enough to read.
 figure_is_good() {
-    [ "$(wc -c <"$1/throughput.svg")" -gt 10000 ] || fail "the SVG is too small"
-    [ "$(wc -c <"$1/throughput.png")" -gt 10000 ] || fail "the PNG is too small"
-    well_formed "$1/throughput.svg" "$1/index.html"
-    signature=$(od -An -tx1 -N8 "$1/throughput.png" | tr -d ' \n')
+    [ "$(wc -c <"$1/batch.svg")" -gt 10000 ] || fail "the SVG is too small"
+    [ "$(wc -c <"$1/batch.png")" -gt 10000 ] || fail "the PNG is too small"
+    well_formed "$1/batch.svg" "$1/index.html"
+    signature=$(od -An -tx1 -N8 "$1/batch.png" | tr -d ' \n')
     [ "$signature" = 89504e470d0a1a0a ] || fail "not a PNG: $signature"
     # shellcheck disable=SC2046 # eight numbers are wanted
-    set -- $(od -An -tu1 -j16 -N8 "$1/throughput.png")
+    set -- $(od -An -tu1 -j16 -N8 "$1/batch.png")
     width=$((($1 << 24) + ($2 << 16) + ($3 << 8) + $4))
     height=$((($5 << 24) + ($6 << 16) + ($7 << 8) + $8))
     [ "$width" -ge 1600 ] || fail "the PNG is $width pixels wide"
-    [ "$height" -ge 1000 ] || fail "the PNG is $height pixels high"
+    [ "$height" -ge 700 ] || fail "the PNG is $height pixels high"
 }
 
-# Points that are drawn: rows of six columns, of which the second is a number.
+# Points that are verified: rows of the table of cells.
 points() {
-    cat "$1"/throughput-[0-9]*.tsv | awk -F '\t' 'NF == 6 && $2 != "nan"' | wc -l
+    grep -c '<td class="text status">verified' "$1/index.html"
 }
 
 test_figure() {
@@ -111,7 +111,7 @@ test_figure() {
     has index.html 'Run feedface is unsealed: its lines have no chain, so an edit would not show.'
     has_not index.html 'incomplete'
     has index.html '80 of 80 cells are compared with DataParallel on one device'
-    has index.html '<summary>80 cells</summary>'
+    has index.html '<summary><h3>Cells</h3> <span class="count">80 cells</span></summary>'
     has index.html 'Bars of one launch: 5th to 95th percentile of its 40 steps'
     has index.html 'Run feedface00000001'
     for fact in 'CLOCK_EXAMPLE, tick 1 ns' 'a made-up barrier' 'slowest of the made-up'; do
@@ -124,7 +124,7 @@ test_figure() {
     if sed 's/xmlns[:a-z]*="[^"]*"//g' index.html | grep -qE '(https?:|<script|<link|src=|@import)'; then
         fail "the page needs something from outside"
     fi
-    has summary.md '![Throughput against batch](throughput.png)'
+    has summary.md '![Samples/s per device against rows per device](batch.png)'
     [ "$(grep -c '^| ' summary.md)" -eq 46 ] || fail "not 30 and 12 rows and 2 x 2 of headings"
     has summary.md '30 of 80 cells; the other 50 are in index.html.'
     has summary.md '12 of 20 base cases; the other 8 are in index.html.'
@@ -145,10 +145,10 @@ test_failed() {
     has out/index.html '>not verified<'
     has out/index.html 'FAILED (broken)'
     [ "$(points out)" -eq 71 ] || fail "$(points out) points, not 71"
-    # One device: batch 128 failed, so an empty line parts 64 from 256, and nothing parts others.
-    line=$(awk '/^#/ { next } NF == 0 { printf "| "; if (empty++) exit; next } { empty = 0; printf "%s ", $1 }' \
-        out/throughput-1.tsv)
-    [ "$line" = '10 30 32 64 | 256 512 1024 2048 4096 | | ' ] || fail "the first line is $line"
+    # Three devices: batch 32 failed, so an empty line parts 30 from 64, and nothing parts others.
+    line=$(awk '/^#/ { next } NF == 0 { printf "| "; if (empty++) exit; next } { empty = 0; printf "%.0f ", 3 * $1 }' \
+        out/batch.tsv)
+    [ "$line" = '10 30 | 64 128 256 512 1024 2048 4096 | | ' ] || fail "the first line is $line"
     figure_is_good out
 }
 
@@ -157,16 +157,16 @@ test_hostile() {
     records hostile
     report 1 hostile.jsonl --out out
     figure_is_good out
-    for file in out/index.html out/summary.md out/throughput.svg; do
+    for file in out/index.html out/summary.md out/batch.svg; do
         has_not $file '<script'
         has_not $file '<b>`'
         has $file '&lt;script'
     done
     [ "$(tr -d '\040-\176\n\200-\377\t' <out/index.html | wc -c)" -eq 0 ] || fail "control characters"
-    for file in out/index.html out/summary.md out/throughput.svg out/*.tsv; do
+    for file in out/index.html out/summary.md out/batch.svg out/*.tsv; do
         iconv -f UTF-8 -t UTF-8 "$file" >/dev/null || fail "$file is not UTF-8"
     done
-    well_formed out/index.html out/throughput.svg
+    well_formed out/index.html out/batch.svg
     # No link, no mention, and what cannot be seen is written as its code.
     for link in 'https://' 'www.evil' '@victim' '#12' '[x]'; do
         has_not out/summary.md "$link"
@@ -174,7 +174,7 @@ test_hostile() {
     for file in out/index.html out/summary.md; do
         has $file 'a&lt;U+202E&gt;b&lt;U+200B&gt;c&lt;U+00AD&gt;d&lt;U+FEFF&gt;e&lt;U+E0041&gt;f&lt;U+061C&gt;'
     done
-    has out/throughput.svg '2026-11-2?, commit 3f2a9c1d5b7?'
+    has out/batch.svg '2026-11-2?, commit 3f2a9c1d5b7?'
     # shellcheck disable=SC2016 # meant as it stands
     has out/summary.md '\`touch pwned\`'
     # Cells: 30 rows, a header and a rule, of 13 columns; base cases: 12 and two, of 8 columns.
@@ -190,7 +190,8 @@ test_simulated() {
     has out/index.html 'verified, SIMULATED'
     has out/index.html 'Best of 40 settings, none of which is resolved: SIMULATED, on 3 devices'
     has out/index.html 'Farthest from its bound: SIMULATED, on 3 devices'
-    has out/throughput.svg 'SIMULATED, not measured'
+    has out/batch.svg 'SIMULATED, not measured'
+    has out/scaling.svg 'SIMULATED, not measured'
     has out/summary.md SIMULATED
 }
 
@@ -227,7 +228,7 @@ test_launches() {
     has flaky/index.html 'Of 600 planned launches, 600 were measured and 533 verified; 67 FAILED.'
     has flaky/index.html '67 of 100 cells have fewer than 6 verified launches'
     has flaky/index.html 'verified, 1 of 6 launches FAILED'
-    has flaky/index.html '<summary>67 launches without a result</summary>'
+    has flaky/index.html '<h3>Failed and skipped</h3> <span class="count">67 launches without a result</span></summary>'
     count_is flaky/index.html '>5 of 6</td>' 67
     well_formed flaky/index.html
 }
@@ -236,7 +237,8 @@ test_weak() {
     need gnuplot
     records weak
     report 0 weak.jsonl --out out
-    has out/index.html "Ideal: K devices take 1/K of the base's time (weak scaling: the same time"
+    has out/index.html 'weak scaling: times the devices, which do so many times the rows'
+    has out/index.html 'Ideal: K devices are K times as fast'
     has out/index.html 'weak scaling'
     has out/index.html 'as fast as the plain program at 4096 rows per device'
     # 12288 rows are 3 x 4096; the base has 4096: (2e5 + 60e3 * 4096) * 0.9 over that and 1.6e6.
@@ -558,26 +560,26 @@ test_unverified() {
     report 3 all-failing.jsonl --out out
     one_line 'no cell is verified'
     has out/index.html '80 FAILED'
-    has out/index.html 'No figure of throughput: no cell is verified'
+    has out/index.html 'No figure of batch: no cell is verified'
     has_not out/index.html '<svg'
-    not_written out/throughput.svg
-    has_not out/summary.md throughput.png
+    not_written out/batch.svg
+    has_not out/summary.md batch.png
     well_formed out/index.html
 }
 
 test_no_gnuplot() {
     records good
     mkdir bin out
-    echo stale >out/throughput.svg
+    echo stale >out/batch.svg
     lockstep_path=$(command -v "$lockstep")
     status=0
     PATH=$work/bin "$lockstep_path" report good.jsonl --out out >out.txt 2>err.txt || status=$?
     [ "$status" -eq 1 ] || fail "exit status $status, not 1, without gnuplot"
     one_line 'gnuplot was not found'
-    has out/index.html 'No figure of throughput: gnuplot was not found'
+    has out/index.html 'No figure of batch: gnuplot was not found'
     has out/index.html 'All 80 planned cells'
     has out/summary.md 'All 80 planned cells'
-    not_written out/throughput.svg
+    not_written out/batch.svg
     printf '#!/bin/sh\nexit 0\n' >bin/gnuplot
     chmod +x bin/gnuplot
     status=0
@@ -611,8 +613,8 @@ test_planted() {
     records good
     mkdir out
     echo mine >victim
-    for name in index.html summary.md draw.gp frame.gp lines.gp scaling.gp scaling-layout.gp \
-        scaling-text.tsv scaling-1.tsv scaling.svg scaling.png; do
+    for name in index.html summary.md draw.gp frame.gp lines.gp grid.gp scaling.gp scaling-layout.gp \
+        scaling-text.tsv scaling.tsv waterfall.tsv scaling.svg scaling.png; do
         ln -s ../victim "out/$name.tmp"
     done
     want=1

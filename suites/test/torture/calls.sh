@@ -53,8 +53,8 @@ report*)
 unset LD_PRELOAD
 name=${3#*figure=\'} name=${name%%\'*}
 after=${3#*ending=\'} after=${after%%\'*}
-for ending in svg png; do
-    cp "../../input/drawn/$name.$ending" "$name.$ending$after"
+for drawn in "$name.svg" "$name.png" "$name-narrow.svg"; do
+    [ ! -e "../../input/drawn/$drawn" ] || cp "../../input/drawn/$drawn" "$drawn$after"
 done
 SCRIPT
     chmod +x "$folder/bin/gnuplot"

@@ -300,6 +300,39 @@ Test(claims, the_best_is_the_fastest_that_is_resolved)
     bench_close(bench);
 }
 
+/* It stands beside what the devices do, and is never what they are measured by. */
+Test(claims, the_plain_program_on_all_cores_is_a_reference)
+{
+    struct bench *bench = bench_open("strong");
+    char text[REPORT_CELL_TEXT];
+    add_six(bench, "plain-mt", 2, 64, 700, 0);
+    add_six(bench, "plain", 1, 64, 1000, 0);
+    add_six(bench, "dp", 2, 64, 625, 0);
+    bench_make(bench);
+    cr_assert(bench->report.n_groups == 1 && bench->group[0].n == 2 &&
+              bench->group[0].n_cores == 1);
+    const struct report_point *dp = &bench->point[1], *cores = &bench->point[2];
+    cr_assert(report_is_cores(cores) && cores->base == &bench->point[0] && dp->cores == cores);
+    cr_assert(dp->base == &bench->point[0] && !cores->cores && !bench->point[0].cores);
+    bench_value(&cores->value[REPORT_EFFICIENCY], 1000.0 / 1400, 1000.0 / 1400, 1000.0 / 1400,
+                REPORT_INTERVAL, 6);
+    report_point_words(&bench->report, cores, REPORT_DEVICES_COLUMN, text);
+    cr_assert(strcmp(text, "plain, 2 cores") == 0, "%s", text);
+    cr_assert(report_group_best(&bench->report, &bench->group[0]) == dp);
+    lead_has(bench, "On 2 devices, tutorial is 1.60\u00d7");
+    lead_has(bench, "; plain on 2 cores: 1.43\u00d7 \\[1.43, 1.43\\].");
+    bench_close(bench);
+    /* Where it is the fastest, it is still no setting of several devices. */
+    bench = bench_open("strong");
+    add_six(bench, "plain-mt", 2, 64, 400, 0);
+    add_six(bench, "dp", 1, 64, 1000, 0);
+    bench_make(bench);
+    cr_assert(bench->point[1].base == &bench->point[0] &&
+              !report_group_best(&bench->report, &bench->group[0]));
+    lead_has(bench, "Nothing can be said about scaling");
+    bench_close(bench);
+}
+
 static void status_is(const char *workload, const char *want)
 {
     struct bench *bench = bench_open("strong");

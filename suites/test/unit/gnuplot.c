@@ -92,19 +92,19 @@ Test(gnuplot, a_figure_is_both_pictures)
                   "printf '\\211PNG\\r\\n\\032\\nrest\\0\\0\\0\\0IEND\\256B`\\202' >x.png$e\n"
                   "echo \"<?xml?><a id='b' id=\\\"c\\\" href='#b' f='url(#d)'> "
                   "id='e' url(#f)</a></svg>\" >x.svg$e");
-    cr_assert(plot_draw(directory, "x", &err) == 0, "%s", err.text);
+    cr_assert(plot_draw(directory, "x", false, &err) == 0, "%s", err.text);
     cr_assert(line_of(directory, "x.svg", line));
     cr_assert_str_eq(line, "<?xml?><a id='x_b' id=\"x_c\" href='#x_b' f='url(#x_d)'> "
                            "id='e' url(#f)</a></svg>\n");
     write_gnuplot(directory, "echo '<?xml?><a></a></svg>' >x.svg$e; echo no >x.png$e");
-    cr_assert(plot_draw(directory, "x", &err) == -1);
+    cr_assert(plot_draw(directory, "x", false, &err) == -1);
     cr_assert_str_eq(err.text, "gnuplot made no usable 'x.png'");
     write_gnuplot(directory, "echo '<?xml?><a></a></svg>' >x.svg$e\n"
                              "printf '\\211PNG\\r\\n\\032\\nrest of a picture' >x.png$e");
-    cr_assert(plot_draw(directory, "x", &err) == -1);
+    cr_assert(plot_draw(directory, "x", false, &err) == -1);
     cr_assert_str_eq(err.text, "gnuplot made no usable 'x.png'");
     write_gnuplot(directory, "echo '<?xml?><a></a></svg' >x.svg$e");
-    cr_assert(plot_draw(directory, "x", &err) == -1);
+    cr_assert(plot_draw(directory, "x", false, &err) == -1);
     cr_assert_str_eq(err.text, "gnuplot made no usable 'x.svg'");
     text_remove(directory, "gnuplot");
     cr_assert(rmdir(directory) == 0, "a file is left");

@@ -1,0 +1,143 @@
+/* report/figure_batch.c: samples/s per device against rows per device: a panel per group, in it the
+ * plain program, and DataParallel and ranks on the most devices that have cores of their own.
+ *
+ * With rows per device on the axis, equal step times lie on one diagonal for all numbers of
+ * devices, and what is between two lines is what several devices cost. */
+#include "report/figure.h"
+
+#include <math.h>
+
+enum { WIDTH = 1160, LEAST_FOR_KNEE = 4 };
+/* The knee is the smallest batch whose range reaches this part of the line's best median. */
+static const double KNEE = 0.9;
+
+static double per_device(const struct report_point *point, double of_all)
+{
+    return of_all / (double)point->row->cell->key.n_devices;
+}
+
+/* What a line is: its points are those of the group in this style on so many devices. */
+struct line {
+    const struct report_group *group;
+    size_t style, devices, n;
+    double best;
+};
+
+/* Those of a group, ascending. */
+struct batches {
+    size_t list[PLOT_MAX_TICKS], n;
+};
+
+/* n if it is not there. */
+static size_t place_of(const struct batches *batches, size_t batch)
+{
+    size_t i = 0;
+
+    while (i < batches->n && batches->list[i] != batch)
+        ++i;
+    return i;
+}
+
+static const struct report_point *next_of(const struct plot *plot, const struct line *line,
+                                          size_t *at)
+{
+    const struct report_group *group = line->group;
+
+    for (; *at < group->n; ++*at) {
+        const struct report_point *point = &figure_report(plot)->point[group->first + *at];
+
+        if (point->verified > 0 && figure_style(point) == line->style &&
+            (size_t)point->row->cell->key.n_devices == line->devices) {
+            ++*at;
+            return point;
+        }
+    }
+    return NULL;
+}
+
+/* No line crosses a batch of others that it lacks. */
+static void write_line(struct plot_table *table, const struct line *line,
+                       const struct batches *batches)
+{
+    const struct report_point *point;
+    size_t last = batches->n;
+    bool knee = line->n < LEAST_FOR_KNEE; /* found, or not looked for */
+
+    for (size_t at = 0; (point = next_of(table->plot, line, &at)) != NULL;) {
+        const struct report_value *value = &point->value[REPORT_THROUGHPUT];
+        const double y = per_device(point, value->middle);
+        const double lo = isfinite(value->lo) ? per_device(point, value->lo) : y;
+        const double hi = isfinite(value->hi) ? per_device(point, value->hi) : y;
+        const bool reaches = !knee && hi >= KNEE * line->best;
+        const size_t place = place_of(batches, figure_batch(line->group, point));
+
+        if (last < batches->n && place > last + 1)
+            plot_table_gap(table);
+        last = place;
+        plot_table_row(
+            table,
+            (const double[]){per_device(point, (double)point->row->cell->key.global_batch), y, lo,
+                             hi, figure_hollow(point), reaches},
+            6);
+        knee = knee || reaches;
+    }
+}
+
+static bool line_make(const struct plot *plot, const struct report_group *group, size_t style,
+                      struct line *line)
+{
+    const struct report_point *point;
+
+    *line = (struct line){
+        .group = group, .style = style, .devices = figure_most_devices(plot, group, style)};
+    for (size_t at = 0; (point = next_of(plot, line, &at)) != NULL; ++line->n)
+        line->best = fmax(line->best, per_device(point, report_middle(point, REPORT_THROUGHPUT)));
+    return line->n > 0;
+}
+
+static void write_panel(struct plot_table *table, const struct report_group *group)
+{
+    const struct plot *plot = table->plot;
+    const size_t styles = figure_styles(plot);
+    struct batches batches;
+    struct line line;
+    bool any = false, hollow = false;
+
+    batches.n = figure_batches(plot, group, batches.list, PLOT_MAX_TICKS);
+    for (size_t s = 0; s < styles; ++s) {
+        const bool made = line_make(plot, group, figure_nth_style(s), &line);
+
+        any = any || made;
+        hollow = hollow || (made && figure_hollow(next_of(plot, &line, &(size_t){0})));
+    }
+    if (!any || !figure_panel(table, group, hollow,
+                              batches.n < LEAST_FOR_KNEE ? "fewer than 4 batches: no knee" : ""))
+        return;
+    for (size_t s = 0; s < styles; ++s) {
+        char label[PLOT_TEXT];
+
+        if (!line_make(plot, group, figure_nth_style(s), &line))
+            continue;
+        figure_style_words(plot, line.style, label);
+        if (line.style != FIGURE_PLAIN)
+            report_add(label, " on %zu", line.devices);
+        if (plot_table_series(table, line.style, label))
+            write_line(table, &line, &batches);
+    }
+}
+
+int figure_by_batch(struct plot *plot)
+{
+    static const struct plot_grid grid = {.least = 330, .height = 240, .room = 136};
+    const struct report *report = figure_report(plot);
+    struct plot_table table;
+
+    plot->width = WIDTH;
+    snprintf(plot->why, sizeof plot->why, "no cell is verified, so nothing can be plotted");
+    if (plot_table_open(&table, plot, &grid,
+                        "rows per device, samples/s per device, low, high, hollow, knee") != 0)
+        return -1;
+    for (size_t g = 0; g < report->n_groups; ++g)
+        write_panel(&table, &report->group[g]);
+    return plot_table_close(&table);
+}

@@ -1,0 +1,133 @@
+/* report/figure_roofline.c: how fast a device computes against how much work there is for each byte
+ * that is moved between devices: a panel per group, a line per mode, with what was measured here as
+ * ceilings: the matrix products by themselves, and the reduction alone.
+ *
+ * No ceiling is drawn that the records do not have. */
+#include "report/figure.h"
+
+#include <math.h>
+
+enum { WIDTH = 1160 };
+
+static double per_byte(const struct report_point *point)
+{
+    const double moved = report_middle(point, REPORT_MOVED);
+
+    return moved > 0.0 ? point->middle->cell->flops_per_step / moved : 0.0;
+}
+
+static bool in_line(const struct report_point *point, size_t style, size_t devices)
+{
+    return point->verified > 0 && figure_style(point) == style &&
+           (size_t)point->row->cell->key.n_devices == devices &&
+           isfinite(report_middle(point, REPORT_FLOPS)) &&
+           (style == FIGURE_PLAIN || per_byte(point) > 0.0);
+}
+
+/* Operations and bytes per second and device; 0: not known. */
+struct ceilings {
+    double products, moves;
+};
+
+static struct ceilings ceilings_of(const struct report *report, const struct report_group *group)
+{
+    struct ceilings most = {0.0, 0.0};
+
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *point = &report->point[i];
+        const double devices = (double)point->row->cell->key.n_devices;
+
+        if (point->verified == 0 || figure_hollow(point))
+            continue;
+        most.products = fmax(most.products, report_middle(point, REPORT_PRODUCTS));
+        most.moves = fmax(most.moves, 1e9 * report_middle(point, REPORT_MOVED) /
+                                          report_middle(point, REPORT_COMM) / devices);
+    }
+    return most;
+}
+
+static void ceiling_words(struct ceilings ceilings, char text[REPORT_CELL_TEXT])
+{
+    char rate[32];
+
+    text[0] = '\0';
+    report_rate(ceilings.moves, rate);
+    if (ceilings.moves > 0.0)
+        report_add(text, "slope: reduction alone, %sB/s", rate);
+    else
+        report_add(text, "no ceiling of moves is measured");
+    if (!(ceilings.products > 0.0))
+        report_add(text, ", none of products");
+}
+
+static void write_line(struct plot_table *table, const struct report_group *group, size_t style)
+{
+    const struct plot *plot = table->plot;
+    const size_t devices = figure_most_devices(plot, group, style);
+    char label[PLOT_TEXT];
+    bool begun = false;
+
+    figure_style_words(plot, style, label);
+    if (style != FIGURE_PLAIN)
+        report_add(label, " on %zu", devices);
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *point = &figure_report(plot)->point[i];
+        const struct report_value *value = &point->value[REPORT_FLOPS];
+
+        if (!in_line(point, style, devices))
+            continue;
+        if (!begun && !plot_table_series(table, style, label))
+            return;
+        begun = true;
+        plot_table_row(table,
+                       (const double[]){per_byte(point), value->middle / 1e9,
+                                        (isfinite(value->lo) ? value->lo : value->middle) / 1e9,
+                                        (isfinite(value->hi) ? value->hi : value->middle) / 1e9,
+                                        figure_hollow(point)},
+                       5);
+    }
+}
+
+static void write_panel(struct plot_table *table, const struct report_group *group)
+{
+    const struct plot *plot = table->plot;
+    const struct report *report = figure_report(plot);
+    const struct ceilings ceilings = ceilings_of(report, group);
+    char words[REPORT_CELL_TEXT];
+    bool any = false, hollow = false;
+
+    for (size_t s = 1; s < figure_styles(plot); ++s) {
+        const size_t style = figure_nth_style(s), most = figure_most_devices(plot, group, style);
+
+        for (size_t i = group->first; i < group->first + group->n; ++i)
+            if (in_line(&report->point[i], style, most)) {
+                any = true;
+                hollow = hollow || figure_hollow(&report->point[i]);
+            }
+    }
+    ceiling_words(ceilings, words);
+    if (!any || !figure_panel(table, group, hollow, words))
+        return;
+    plot_number(table->plot, "products", ceilings.products / 1e9);
+    plot_number(table->plot, "moves", ceilings.moves / 1e9);
+    for (size_t s = 0; s < figure_styles(plot); ++s)
+        write_line(table, group, figure_nth_style(s));
+}
+
+int figure_roofline(struct plot *plot)
+{
+    static const struct plot_grid grid = {.least = 330, .height = 240, .room = 136};
+    const struct report *report = figure_report(plot);
+    struct plot_table table;
+
+    plot->width = WIDTH;
+    snprintf(plot->why, sizeof plot->why,
+             "no cell of several devices has its operations and its bytes");
+    if (plot_table_open(
+            &table, plot, &grid,
+            "operations per byte (0: no byte), GFLOP/s of a device, low, high, hollow") != 0)
+        return -1;
+    for (size_t g = 0; g < report->n_groups; ++g)
+        write_panel(&table, &report->group[g]);
+    return plot_table_close(&table);
+}

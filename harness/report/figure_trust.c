@@ -1,0 +1,275 @@
+/* report/figure_trust.c: whether the launches can be trusted, in three panels: each launch against
+ * the median of its cell, in the order of time; the cells whose launches are farthest apart; and
+ * the first steps of launches, laid over each other.
+ *
+ * Of a cell with fewer than 3 launches the median tells nothing of them: those are in the last
+ * panel only. What there is no room for is counted in the words above a panel. */
+#include "report/figure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    LEAST_OF_CELL = 3,
+    MOST_LAUNCHES = 1500,
+    MOST_CELLS = 12,
+    FIRST_STEPS = 60,
+    MOST_LINES = 60
+};
+enum { RUN_CHART = 1, STRIP, FIRST }; /* kinds of panels, in plots/trust.gp */
+
+/* A launch, and the median of its cell; 0: too few launches. */
+struct launch {
+    const struct report_row *row;
+    double of_cell;
+};
+
+struct launches {
+    struct launch *list; /* verified, those in cells of enough launches first, each by time */
+    size_t n, charted;
+    double *scratch; /* a number for each */
+};
+
+static int compare_launches(const void *left, const void *right)
+{
+    const struct launch *a = left, *b = right;
+    const struct record_cell *c = a->row->cell, *d = b->row->cell;
+
+    if ((a->of_cell > 0) != (b->of_cell > 0))
+        return a->of_cell > 0 ? -1 : 1;
+    if (c->start_epoch_ns != d->start_epoch_ns)
+        return c->start_epoch_ns < d->start_epoch_ns ? -1 : 1;
+    return (c->order_index > d->order_index) - (c->order_index < d->order_index);
+}
+
+static void launches_make(const struct report *report, struct launches *all)
+{
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+        const bool enough = point->verified >= LEAST_OF_CELL;
+
+        for (size_t l = 0; l < point->n; ++l)
+            if (point->row[l].verified)
+                all->list[all->n++] =
+                    (struct launch){&point->row[l], enough ? report_middle(point, REPORT_STEP) : 0};
+        all->charted += enough ? point->verified : 0;
+    }
+    qsort(all->list, all->n, sizeof all->list[0], compare_launches);
+}
+
+static bool panel(struct plot_table *table, int kind, const char *title, const char *note)
+{
+    const struct report *report = figure_report(table->plot);
+    const bool simulated = report->n_points > 0 && report_simulated(report->point[0].row);
+
+    if (!plot_table_panel(table, title, note, simulated ? "SIMULATED, not measured" : ""))
+        return false;
+    plot_number(table->plot, "kind", kind);
+    return true;
+}
+
+/* NaN is what no table has: -1. */
+static double known(double share)
+{
+    return isfinite(share) ? share : -1;
+}
+
+static bool begins_block(const struct launch *launch, const struct launch *before)
+{
+    return !before || launch->row->run != before->row->run ||
+           launch->row->cell->key.launch != before->row->cell->key.launch ||
+           launch->row->cell->sitting != before->row->cell->sitting;
+}
+
+static void write_run_chart(struct plot_table *table, const struct launches *all)
+{
+    const size_t stride = 1 + (all->charted - 1) / MOST_LAUNCHES;
+    const size_t drawn = (all->charted + stride - 1) / stride;
+    char note[PLOT_TEXT] = "";
+    const struct launch *before = NULL;
+
+    if (drawn < all->charted)
+        report_add(note, "%zu of %zu launches are drawn; ", drawn, all->charted);
+    report_add(note, "vertical lines: blocks, each of which visits every cell once");
+    if (!panel(table, RUN_CHART, "Launches in the order of time", note) ||
+        !plot_table_series(table, 1, ""))
+        return;
+    plot_number(table->plot, "last", (double)all->charted);
+    for (size_t i = 0; i < all->charted; ++i) {
+        const struct launch *launch = &all->list[i];
+        const struct record_cell *cell = launch->row->cell;
+        const bool begins = begins_block(launch, before);
+
+        before = launch;
+        if (i % stride == 0 || begins)
+            plot_table_row(table,
+                           (const double[]){(double)i + 1, cell->median_ns / launch->of_cell,
+                                            known(cell->foreign_frac), known(cell->steal_frac),
+                                            i > 0 && begins},
+                           5);
+    }
+}
+
+static double apart(const struct report_point *point)
+{
+    const struct report_value *step = &point->value[REPORT_STEP];
+
+    return point->verified >= LEAST_OF_CELL ? step->hi / step->lo : 0;
+}
+
+/* The farthest apart first; equal ones as they come. */
+static size_t choose_cells(const struct report *report,
+                           const struct report_point *chosen[MOST_CELLS + 1])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+        size_t at = n;
+
+        if (!(apart(point) > 0))
+            continue;
+        for (; at > 0 && apart(chosen[at - 1]) < apart(point); --at)
+            chosen[at] = chosen[at - 1];
+        chosen[at] = point;
+        n = n < MOST_CELLS ? n + 1 : n;
+    }
+    return n;
+}
+
+static void cell_words(const struct plot *plot, const struct report_point *point,
+                       char text[PLOT_TEXT])
+{
+    const struct record_key *key = &point->row->cell->key;
+    char mode[PLOT_TEXT];
+
+    figure_style_words(plot, figure_style(point), mode);
+    text[0] = '\0';
+    report_add(text, "%.40s, %s", key->workload, mode);
+    if (!report_is_plain(point))
+        report_add(text, " on %d", key->n_devices);
+    report_add(text, ", %zu", key->global_batch);
+}
+
+/* A row: the range of the median, and the floor; then a dot per launch. */
+static void write_cell(struct plot_table *table, const struct report_point *point, double row,
+                       double scratch[])
+{
+    const struct report_value *step = &point->value[REPORT_STEP];
+    size_t n = 0;
+
+    for (size_t i = 0; i < point->n; ++i)
+        if (point->row[i].verified)
+            scratch[n++] = point->row[i].cell->p05_ns;
+    plot_table_row(table,
+                   (const double[]){row, stats_median(scratch, n) / step->middle,
+                                    step->lo / step->middle, step->hi / step->middle, 0},
+                   5);
+    for (size_t i = 0; i < point->n; ++i)
+        if (point->row[i].verified)
+            plot_table_row(
+                table, (const double[]){row, point->row[i].cell->median_ns / step->middle, 1, 1, 1},
+                5);
+}
+
+static void write_strip(struct plot_table *table, const struct report *report, double scratch[])
+{
+    const struct report_point *chosen[MOST_CELLS + 1];
+    const size_t n = choose_cells(report, chosen);
+    char note[PLOT_TEXT] = "", words[PLOT_TEXT];
+    size_t cells = 0;
+
+    for (size_t i = 0; i < report->n_points; ++i)
+        cells += apart(&report->point[i]) > 0;
+    report_add(note, "dots: launches; bars: what the median is shown to be in; ticks: floor");
+    if (n < cells)
+        report_add(note, "; %zu cells that are nearer together are not drawn", cells - n);
+    if (!panel(table, STRIP, "Cells that scatter most", note))
+        return;
+    for (size_t i = 0; i < n; ++i) {
+        cell_words(table->plot, chosen[i], words);
+        if (plot_table_series(table, figure_style(chosen[i]), words))
+            write_cell(table, chosen[i], (double)i + 1, scratch);
+    }
+}
+
+/* Step i of a launch against its own median. */
+static double relative(const struct launch *launch, size_t i)
+{
+    const struct record_cell *cell = launch->row->cell;
+
+    return i < cell->n_samples ? (double)cell->t_step_ns[i] / cell->median_ns : NAN;
+}
+
+static double median_of_step(const struct launches *all, size_t step)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < all->n; ++i)
+        if (isfinite(relative(&all->list[i], step)))
+            all->scratch[n++] = relative(&all->list[i], step);
+    return stats_median(all->scratch, n);
+}
+
+static void write_lines(struct plot_table *table, const struct launches *all, size_t stride)
+{
+    for (size_t i = 0; i < all->n; i += stride) {
+        if (i > 0)
+            plot_table_gap(table);
+        for (size_t s = 0; s < FIRST_STEPS && isfinite(relative(&all->list[i], s)); ++s)
+            plot_table_row(table, (const double[]){(double)s + 1, relative(&all->list[i], s)}, 2);
+    }
+}
+
+static void write_first(struct plot_table *table, const struct launches *all)
+{
+    const size_t stride = 1 + (all->n - 1) / MOST_LINES, drawn = (all->n + stride - 1) / stride;
+    char note[PLOT_TEXT] = "";
+    double warmup;
+
+    for (size_t i = 0; i < all->n; ++i)
+        all->scratch[i] = (double)all->list[i].row->cell->warmup_steps;
+    warmup = stats_median(all->scratch, all->n);
+    report_add(note, "thick: median of all %zu launches; shaded: warm-up, %.0f steps in the middle",
+               all->n, warmup);
+    if (drawn < all->n)
+        report_add(note, "; %zu launches are drawn", drawn);
+    if (!panel(table, FIRST, "The first steps of launches", note))
+        return;
+    plot_number(table->plot, "warmup", warmup);
+    if (plot_table_series(table, 1, ""))
+        for (size_t s = 0; s < FIRST_STEPS && isfinite(median_of_step(all, s)); ++s)
+            plot_table_row(table, (const double[]){(double)s + 1, median_of_step(all, s)}, 2);
+    if (plot_table_series(table, 1, ""))
+        write_lines(table, all, stride);
+}
+
+int figure_trust(struct plot *plot)
+{
+    static const struct plot_grid grid = {.least = 1000, .height = 200, .room = 14, .columns = 1};
+    const struct report *report = figure_report(plot);
+    struct launches all = {.list = calloc(report->n_rows + 1, sizeof all.list[0]),
+                           .scratch = calloc(report->n_rows + 1, sizeof *all.scratch)};
+    struct plot_table table;
+    int status = -1;
+
+    plot->width = 1160;
+    snprintf(plot->why, sizeof plot->why, "no cell is verified, so there are no launches");
+    if (!all.list || !all.scratch)
+        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
+    else
+        status = plot_table_open(&table, plot, &grid, "see plots/trust.gp");
+    if (status == 0) {
+        launches_make(report, &all);
+        if (all.charted > 0) {
+            write_run_chart(&table, &all);
+            write_strip(&table, report, all.scratch);
+        }
+        if (all.n > 0)
+            write_first(&table, &all);
+        status = plot_table_close(&table);
+    }
+    free(all.list);
+    free(all.scratch);
+    return status;
+}

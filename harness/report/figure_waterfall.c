@@ -1,0 +1,369 @@
+/* report/figure_waterfall.c: where the time of a step on several devices goes, by measured steps:
+ *
+ *     T(N) = T1(N)/K + [T1(N/K) - T1(N)/K] + [A(N) - T1(N/K)] + [T(N) - A(N)]
+ *            ideal      smaller shard         together           communication
+ *
+ * A is a step without communication. The time of a launch is its floor, the 5th percentile of its
+ * steps, which what else the machine does disturbs least; of the few steps without communication it
+ * is the shortest. Each time is the median over launches, so that the terms add up to the step; the
+ * range of a term is that of its difference in the same launches. A time that was not measured
+ * joins its two terms. A panel per workload, at its smallest batch, at its knee and at its largest;
+ * in it the modes.
+ */
+#include "report/figure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The times, in order: with none of the two in between there is one term. */
+enum { IDEAL, SHARD, ALONE, STEP, LEVELS };
+/* What a row is to plots/waterfall.gp. A term is its two levels: 1 << from | 1 << to. */
+enum { KIND_IDEAL = 1, KIND_OF_STACK = 16, STACK = 5, PANELS = 3 };
+
+struct level {
+    const struct report_point *point;                /* whose launches have the time */
+    double (*of_launch)(const struct record_cell *); /* it, */
+    double part;                                     /* so often; 1/K of the base */
+    double middle;                                   /* over the launches; NaN: not known */
+};
+
+static double floor_of(const struct record_cell *cell)
+{
+    return cell->p05_ns;
+}
+
+/* Of the wrapper from steps of their own, of ranks from the turns. */
+static double alone_of(const struct record_cell *cell)
+{
+    const uint64_t *ns = cell->n_alone > 0 ? cell->alone_ns : cell->round_ns[RECORD_COMPUTE];
+    const int n = cell->n_alone > 0 ? cell->n_alone : cell->n_rounds;
+    double least = NAN;
+
+    for (int i = 0; i < n; ++i)
+        least = fmin(least, (double)ns[i]);
+    return least;
+}
+
+static double time_of(const struct level *level, const struct report_row *row)
+{
+    return level->part * level->of_launch(row->cell);
+}
+
+static bool knows(const struct report_point *point, double (*of)(const struct record_cell *))
+{
+    for (size_t i = 0; i < point->n; ++i)
+        if (point->row[i].verified && isfinite(of(point->row[i].cell)))
+            return true;
+    return false;
+}
+
+static double middle_of(const struct level *level, double scratch[])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; level->point && i < level->point->n; ++i) {
+        const struct report_row *row = &level->point->row[i];
+
+        if (row->verified && isfinite(time_of(level, row)))
+            scratch[n++] = time_of(level, row);
+    }
+    return stats_median(scratch, n);
+}
+
+/* The base at another batch: the same mode on one device. */
+static const struct report_point *find_shard(const struct plot *plot,
+                                             const struct report_group *group,
+                                             const struct report_point *point)
+{
+    const struct record_key *key = &point->row->cell->key;
+    const size_t devices = (size_t)key->n_devices;
+    const size_t rows = (key->global_batch + devices - 1) / devices;
+
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        const struct report_point *other = &figure_report(plot)->point[i];
+        const struct record_key *of = &other->row->cell->key;
+
+        if (other->verified > 0 && of->n_devices == 1 && of->global_batch == rows &&
+            strcmp(of->mode, point->base->row->cell->key.mode) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+/* Of weak scaling the base has the rows of one device: then its whole step is the ideal. */
+static void levels_make(const struct plot *plot, const struct report_group *group,
+                        const struct report_point *point, double scratch[],
+                        struct level level[LEVELS])
+{
+    const bool weak = figure_is_weak(group);
+    const double part = weak ? 1 : 1 / (double)point->row->cell->key.n_devices;
+
+    level[IDEAL] = (struct level){point->base, floor_of, part, NAN};
+    level[SHARD] = (struct level){weak ? NULL : find_shard(plot, group, point), floor_of, 1, NAN};
+    level[ALONE] = (struct level){point, alone_of, 1, NAN};
+    level[STEP] = (struct level){point, floor_of, 1, NAN};
+    for (int i = 0; i < LEVELS; ++i)
+        level[i].middle = middle_of(&level[i], scratch);
+}
+
+/* Over the launches that both have. */
+static struct report_value difference(const struct level *from, const struct level *to,
+                                      double scratch[])
+{
+    struct report_pair pair;
+    size_t n = 0;
+
+    for (size_t at[2] = {0}; report_pair_next(to->point, from->point, at, &pair);) {
+        const double value = time_of(to, pair.row) - time_of(from, pair.base);
+
+        if (isfinite(value))
+            scratch[n++] = value;
+    }
+    return report_value_of(scratch, n);
+}
+
+/* A term is hollow when nothing says that it is not 0. */
+static void write_terms(struct plot_table *table, const struct level level[LEVELS],
+                        double scratch[], double *row)
+{
+    const double step = level[STEP].middle;
+    int from = IDEAL;
+
+    plot_table_row(table,
+                   (const double[]){++*row, KIND_IDEAL, 0, level[IDEAL].middle / step,
+                                    level[IDEAL].middle / step, level[IDEAL].middle / step, 0,
+                                    level[IDEAL].middle},
+                   8);
+    for (int to = SHARD; to < LEVELS; ++to) {
+        if (!isfinite(level[to].middle))
+            continue;
+        const struct report_value value = difference(&level[from], &level[to], scratch);
+        const double at = level[from].middle, end = level[to].middle;
+        const bool open = !(value.lo > 0) && !(value.hi < 0);
+
+        plot_table_row(table,
+                       (const double[]){++*row, 1 << from | 1 << to, at / step, end / step,
+                                        isfinite(value.lo) ? (at + value.lo) / step : end / step,
+                                        isfinite(value.hi) ? (at + value.hi) / step : end / step,
+                                        open, end - at},
+                       8);
+        from = to;
+    }
+}
+
+/* Which part of the stack a phase is: forward, backward, loss and update, moving; the rest waits.
+ */
+static const int stack_of[RECORD_PHASES] = {
+    [RECORD_SCATTER] = 3, [RECORD_REPLICATE] = 3, [RECORD_FORWARD] = 0, [RECORD_GATHER] = 3,
+    [RECORD_LOSS] = 2,    [RECORD_BACKWARD] = 1,  [RECORD_REDUCE] = 3,  [RECORD_UPDATE] = 2};
+
+/* Adds the mean share of a step, over steps and replicas with rows, of one launch. */
+static bool add_shares(const struct record_cell *cell, double share[STACK])
+{
+    const int ranks = cell->n_shards < cell->n_ranks ? cell->n_shards : cell->n_ranks;
+    bool any = false;
+
+    for (int p = 0; p < RECORD_PHASES; ++p)
+        for (size_t i = 0; cell->phase_ns[p] && cell->n_valid > 0 && i < cell->n_samples; ++i)
+            for (int r = 0; r < ranks && (cell->flags[i] & RECORD_WARMUP) == 0; ++r) {
+                share[stack_of[p]] += (double)cell->phase_ns[p][(size_t)r * cell->n_samples + i] /
+                                      (double)cell->t_step_ns[i] / ranks / (double)cell->n_valid;
+                any = true;
+            }
+    return any;
+}
+
+/* A thin bar: the mean over launches, which adds up, and what is left is waiting. */
+static void write_stack(struct plot_table *table, const struct report_point *point, double row)
+{
+    double share[STACK] = {0}, at = 0, n = 0;
+
+    for (size_t i = 0; i < point->n; ++i)
+        n += point->row[i].verified && add_shares(point->row[i].cell, share);
+    if (!(n > 0))
+        return;
+    for (int s = 0; s + 1 < STACK; ++s)
+        at += share[s] / n;
+    share[STACK - 1] = n * fmax(0, 1 - at);
+    at = 0;
+    for (int s = 0; s < STACK; ++s) {
+        const double end = at + share[s] / n;
+
+        plot_table_row(
+            table, (const double[]){row, KIND_OF_STACK + s, at, end, end, end, 0, share[s] / n}, 8);
+        at = end;
+    }
+}
+
+static void write_mode(struct plot_table *table, const struct report_group *group,
+                       const struct report_point *point, double scratch[], double *row)
+{
+    const size_t style = figure_style(point);
+    struct level level[LEVELS];
+    char label[PLOT_TEXT], step[32];
+
+    levels_make(table->plot, group, point, scratch, level);
+    figure_style_words(table->plot, style, label);
+    report_time(level[STEP].middle, step);
+    report_add(label, ", %d devices: %s", point->row->cell->key.n_devices, step);
+    if (!plot_table_series(table, style, label))
+        return;
+    write_terms(table, level, scratch, row);
+    write_stack(table, point, ++*row);
+    *row += 2; /* room for the label of the next one */
+}
+
+/* Several, on cores of their own if there are such. */
+static size_t most_devices(const struct plot *plot, const struct report_group *group, size_t style)
+{
+    size_t most = figure_most_devices(plot, group, style);
+
+    for (size_t i = group->first; most == 1 && i < group->first + group->n; ++i) {
+        const struct report_point *point = &figure_report(plot)->point[i];
+
+        if (point->verified > 0 && figure_style(point) == style)
+            most = (size_t)point->row->cell->key.n_devices;
+    }
+    return most;
+}
+
+/* DataParallel, and ranks with the first bucket that there is. */
+static size_t choose(const struct plot *plot, const struct report_group *group, size_t batch,
+                     const struct report_point *points[2])
+{
+    size_t n = 0;
+
+    for (size_t s = 1; s < figure_styles(plot) && n < 2; ++s) {
+        const size_t style = figure_nth_style(s);
+        const size_t devices = most_devices(plot, group, style);
+
+        for (size_t i = group->first; i < group->first + group->n && devices > 1; ++i) {
+            const struct report_point *point = &figure_report(plot)->point[i];
+
+            if (point->verified > 0 && point->base && figure_style(point) == style &&
+                (size_t)point->row->cell->key.n_devices == devices &&
+                figure_batch(group, point) == batch) {
+                points[n++] = point;
+                break;
+            }
+        }
+    }
+    return n;
+}
+
+static bool has_shard(const struct plot *plot, const struct report_group *group,
+                      const struct report_point *point)
+{
+    return figure_is_weak(group) || find_shard(plot, group, point) != NULL;
+}
+
+/* Those with a waterfall, of a shard that was measured alone where there is one, and the throughput
+ * there. */
+static size_t list_batches(const struct plot *plot, const struct report_group *group,
+                           size_t list[PLOT_MAX_TICKS], double rate[PLOT_MAX_TICKS])
+{
+    const size_t all = figure_batches(plot, group, list, PLOT_MAX_TICKS);
+    const struct report_point *points[2];
+    bool any = false;
+    size_t n = 0;
+
+    for (size_t b = 0; b < all; ++b)
+        any =
+            any || (choose(plot, group, list[b], points) > 0 && has_shard(plot, group, points[0]));
+    for (size_t b = 0; b < all; ++b)
+        if (choose(plot, group, list[b], points) > 0 &&
+            (!any || has_shard(plot, group, points[0]))) {
+            rate[n] = report_middle(points[0], REPORT_THROUGHPUT);
+            list[n++] = list[b];
+        }
+    return n;
+}
+
+/* The smallest, that which first reaches 90 % of the best throughput, and the largest. */
+static size_t choose_batches(const struct plot *plot, const struct report_group *group,
+                             size_t chosen[PANELS])
+{
+    size_t list[PLOT_MAX_TICKS], knee = 1;
+    double rate[PLOT_MAX_TICKS], best = 0;
+    const size_t n = list_batches(plot, group, list, rate);
+
+    if (n <= PANELS) {
+        memcpy(chosen, list, n * sizeof list[0]);
+        return n;
+    }
+    for (size_t b = 0; b < n; ++b)
+        best = fmax(best, rate[b]);
+    while (knee + 2 < n && rate[knee] < 0.9 * best)
+        ++knee;
+    chosen[0] = list[0];
+    chosen[1] = list[knee];
+    chosen[2] = list[n - 1];
+    return PANELS;
+}
+
+static const char *missing(const struct plot *plot, const struct report_group *group,
+                           const struct report_point *const points[], size_t n)
+{
+    bool shard = false, alone = false;
+
+    for (size_t i = 0; i < n; ++i) {
+        shard = shard || !has_shard(plot, group, points[i]);
+        alone = alone || !knows(points[i], alone_of);
+    }
+    return shard && alone ? "joined: nothing in between was measured"
+           : shard        ? "joined: the shard alone was not measured"
+           : alone        ? "joined: no step without communication"
+                          : "";
+}
+
+static void write_panel(struct plot_table *table, const struct report_group *group, size_t batch,
+                        double scratch[])
+{
+    const struct report_point *points[2];
+    const size_t n = choose(table->plot, group, batch, points);
+    const char *lacks = missing(table->plot, group, points, n);
+    const struct report_row *row = figure_report(table->plot)->point[group->first].row;
+    char title[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
+    double at = 0;
+
+    report_add(title, "%s, %s %zu", row->cell->key.workload,
+               figure_is_weak(group) ? "batch per device" : "batch", batch);
+    if (report_simulated(row))
+        report_add(note, "SIMULATED, not measured");
+    if (report_oversubscribed(points[0]))
+        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", report_crowding(row));
+    if (lacks[0] != '\0')
+        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", lacks);
+    if (!figure_panel_titled(table, group, title, note))
+        return;
+    for (size_t i = 0; i < n; ++i)
+        write_mode(table, group, points[i], scratch, &at);
+}
+
+int figure_waterfall(struct plot *plot)
+{
+    static const struct plot_grid grid = {.least = 350, .height = 236, .room = 14, .columns = 3};
+    const struct report *report = figure_report(plot);
+    double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
+    struct plot_table table;
+
+    plot->width = 1160;
+    snprintf(plot->why, sizeof plot->why,
+             "no workload is verified on several devices with a base case at its batch");
+    if (!scratch || plot_table_open(&table, plot, &grid,
+                                    "row, what, from, to, low, high as parts of the step, hollow, "
+                                    "ns") != 0) {
+        free(scratch);
+        return -1;
+    }
+    for (size_t g = 0; g < report->n_groups; ++g) {
+        size_t batch[PANELS];
+        const size_t n = choose_batches(plot, &report->group[g], batch);
+
+        for (size_t b = 0; b < n; ++b)
+            write_panel(&table, &report->group[g], batch[b], scratch);
+    }
+    free(scratch);
+    return plot_table_close(&table);
+}

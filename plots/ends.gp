@@ -1,0 +1,42 @@
+# ends.gp: the labels of the series of panel p: at the ends of their lines, moved apart where they
+# would overlap; or above a panel that is narrow. yhi and ylo are the ends of its logarithmic y axis.
+#
+# x is in column 1 of a block, y in column 2.
+n = series_of(p)
+array end_y[n]
+array place[n]
+do for [s = 1:n] {
+    stats table index is("block") + s - 1 using (last_x = $1, last_y = $2) nooutput
+    end_y[s] = last_y
+    place[s] = (log(last_y) - log(ylo)) / (log(yhi) - log(ylo)) * panel_height
+}
+# Pairs that are too near are pushed apart, again and again.
+do for [round = 1:40] {
+    do for [i = 1:n] { do for [j = i + 1:n] {
+        lack = 17 - abs(place[i] - place[j])
+        up = place[i] > place[j] || (place[i] == place[j] && i < j) ? 1 : -1
+        if (lack > 0) {
+            place[i] = place[i] + up * lack / 2
+            place[j] = place[j] - up * lack / 2
+        }
+    } }
+    do for [i = 1:n] {
+        place[i] = place[i] < 6 ? 6 : place[i] > panel_height - 6 ? panel_height - 6 : place[i]
+    }
+}
+across = 0
+do for [s = 1:n] {
+    style = pick("styles", s)
+    colour = hue_of(style)
+    if (narrow) {
+        set label 20 + s say(3 + s) at screen (left + across + 12) / width, \
+            1 - (bottom - panel_height - 14) / height noenhanced font ",12" tc rgb colour \
+            point pt point_of(style) ps size_of lc rgb colour offset 0.6,0
+        across = across + 26 + 7.4 * strlen(say(3 + s))
+    } else {
+        set label 20 + s say(3 + s) at graph 1, graph place[s] / panel_height \
+            offset 1.2,0 noenhanced font ",12" tc rgb colour
+        set arrow 20 + s from graph 1.005, first end_y[s] to graph 1.025, graph place[s] / panel_height \
+            nohead lc rgb "#aaaaaa" lw 0.6
+    }
+}

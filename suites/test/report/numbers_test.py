@@ -1,0 +1,706 @@
+#!/usr/bin/python3
+"""Every number in the strip and in the tables of a page, made again from the raw steps.
+
+    numbers_test.py LOCKSTEP RECORDS PEER|- WORK_DIRECTORY
+
+Shares nothing with lockstep but its files: own medians, intervals, pairs, words. Then it changes
+numbers on the page, one at a time, and each must be found. Exits 0 when all numbers agree and all
+changes are found, 1 when not, 77 when there is no gnuplot for the page's figures.
+"""
+import csv
+import io
+import json
+import math
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+import xml.etree.ElementTree as xml
+
+NBSP = "\u00a0"
+PHASES = ["scatter", "replicate", "forward", "gather", "loss", "backward", "reduce", "update"]
+nan = float("nan")
+
+
+# ---- statistics -------------------------------------------------------------------------------
+def median(x):
+    x = sorted(x)
+    n = len(x)
+    if n == 0:
+        return nan
+    if n % 2:
+        return x[n // 2]
+    return x[n // 2 - 1] + 0.5 * (x[n // 2] - x[n // 2 - 1])
+
+
+def percentile(x, q):
+    x = sorted(x)
+    at = q * (len(x) - 1)
+    below = int(at)
+    above = min(below + 1, len(x) - 1)
+    return x[below] + (at - below) * (x[above] - x[below])
+
+
+def rank_of_interval(n):
+    """Largest d with P(Bin(n, 1/2) <= d - 1) <= 0.025; 0: there is none."""
+    tail = 0
+    for d in range(n // 2 + 1):
+        tail += math.comb(n, d)
+        if tail / 2**n > 0.025:
+            return d
+    return n // 2 + 1
+
+
+class Value:
+    """The median over launches, and an interval, or the range of too few."""
+
+    def __init__(self, x):
+        x = sorted(v for v in x if math.isfinite(v))
+        self.n = len(x)
+        self.middle = median(x)
+        self.lo = self.hi = nan
+        self.kind = "none"
+        d = rank_of_interval(self.n)
+        if d > 0 and d < self.n - d + 1:
+            self.lo, self.hi, self.kind = x[d - 1], x[self.n - d], "interval"
+        elif self.n > 1:
+            self.lo, self.hi, self.kind = x[0], x[-1], "range"
+
+    def inverse(self, over):
+        other = Value([])
+        other.n, other.kind = self.n, self.kind
+        other.middle, other.lo, other.hi = over / self.middle, over / self.hi, over / self.lo
+        return other
+
+    def over(self, k):
+        return self.inverse(1).inverse(1 / k)
+
+    def resolved(self, whole):
+        return self.kind == "interval" and self.hi - self.lo < 0.5 * whole
+
+
+# ---- words ------------------------------------------------------------------------------------
+def digits(v, unit):
+    decimals = 2 if v < 9.995 else 1 if v < 99.95 else 0
+    return f"{v:.{decimals}f}" + (NBSP + unit if unit else "")
+
+
+def scaled(v, units):
+    if not math.isfinite(v) or v < 0:
+        return "-"
+    for size, unit in units:
+        if v >= 0.9995 * size or (size, unit) == units[-1]:
+            return digits(v / size, unit)
+    return "-"
+
+
+def time(ns):
+    return scaled(ns, [(1e9, "s"), (1e6, "ms"), (1e3, "\u00b5s"), (1.0, "ns")])
+
+
+def rate(v):
+    return scaled(v, [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")])
+
+
+def flops(v):
+    return "-" if rate(v) == "-" else rate(v) + "FLOP/s"
+
+
+def size(v):
+    if not math.isfinite(v) or v < 0:
+        return "-"
+    for unit in ["B", "KiB", "MiB", "GiB", "TiB"]:
+        if v < 1023.5 or unit == "TiB":
+            return f"{v:.0f}{NBSP}B" if unit == "B" else digits(v, unit)
+        v /= 1024
+    return "-"
+
+
+def ratio(v):
+    if not math.isfinite(v):
+        return "-"
+    return f"{v:.{2 if v >= 0.095 else 3 if v >= 0.0095 else 4}f}"
+
+
+def away(v):
+    """Rounds a half away from 0."""
+    return math.copysign(math.floor(abs(v) + 0.5), v)
+
+
+def percent(v):
+    return f"{away(100 * v) + 0.0:.0f}{NBSP}%" if math.isfinite(v) else "-"
+
+
+def share(v):
+    return f"<1{NBSP}%" if 0 <= v < 0.01 else percent(v)
+
+
+def spread(value, words):
+    if value.kind == "none":
+        return "-"
+    lo, hi = words(value.lo), words(value.hi)
+    form = "[{}, {}]" if value.kind == "interval" else "{}..{}"
+    if NBSP in lo and NBSP in hi and lo.split(NBSP)[1] == hi.split(NBSP)[1]:
+        return form.format(lo.split(NBSP)[0], hi.split(NBSP)[0]) + NBSP + hi.split(NBSP)[1]
+    return form.format(lo, hi)
+
+
+def bucket_words(n):
+    if n == 0:
+        return "1Mi, 25Mi"
+    for unit in ["", "Ki", "Mi", "Gi"]:
+        if n % 1024 or unit == "Gi":
+            return f"{n}{unit}"
+        n //= 1024
+    return ""
+
+
+# ---- records ----------------------------------------------------------------------------------
+class Launch:
+    """One line of the file, from its raw steps."""
+
+    def __init__(self, line):
+        self.line, self.key, raw = line, line["cell"], line["raw"]
+        self.ok = line["status"] == "ok" and line["validated"] and line["values_checked"] > 0
+        self.at = (self.key["launch"], line["run_id"], line.get("sitting", 0))
+        flags = raw["flags"]
+        warm = line["warmup_steps"]
+        self.counted = [i for i, f in enumerate(flags) if i >= warm and not f & 17]
+        steps = raw["t_step_ns"]
+        self.steps = [steps[i] for i in self.counted]
+        self.step = median(self.steps)
+        self.n = len(line["shard_rows"])
+        self.outside = nan
+        if raw.get("matmul_ns") and self.n > 0:
+            products = raw["matmul_ns"][: self.n]
+            self.outside = median(
+                1 - sum(rank[i] for rank in products) / self.n / steps[i] for i in self.counted)
+        self.phase = {}
+        for name in PHASES:
+            ranks = (raw.get("phase_ns") or {}).get(name)
+            if ranks:
+                self.phase[name] = median(max(r[i] for r in ranks) for i in self.counted)
+        turns = line.get("rounds_ns") or {}
+        self.turn = [median(turns[name]) if turns.get(name) else number(line.get(field)) for
+                     name, field in [("compute", "compute_alone_ns"), ("comm", "comm_alone_ns"),
+                                     ("whole", "whole_ns")]]
+        self.hidden = nan
+        if line.get("hidden_frac") is not None:
+            self.hidden = (self.turn[0] + self.turn[1] - self.turn[2]) / self.turn[1]
+        self.flops = 1e9 * number(line["flops_per_step"]) / self.key["n_devices"] / self.step
+
+
+def number(v):
+    return nan if v is None else float(v)
+
+
+class Point:
+    """The launches of a cell."""
+
+    def __init__(self, launches):
+        self.all = sorted(launches, key=lambda l: l.at)
+        self.ok = [l for l in self.all if l.ok]
+        self.key = self.all[0].key
+        self.k, self.rows = self.key["n_devices"], self.key["global_batch"]
+        self.mode, self.bucket = self.key["mode"], self.key["bucket_bytes"]
+        self.step = Value([l.step for l in self.ok])
+        lower = sorted(l.step for l in self.ok)[(len(self.ok) - 1) // 2]
+        self.middle = next(l for l in self.ok if l.step == lower)
+        self.crowded = self.middle.line["oversubscribed"]
+        if len(self.ok) == 1:
+            self.step.kind = "range"
+            self.step.lo = percentile(self.ok[0].steps, 0.05)
+            self.step.hi = percentile(self.ok[0].steps, 0.95)
+        self.base = self.plain = self.single = self.peer = None
+        self.speedup = Value([])
+
+    def over(self, what):
+        return Value([what(l) for l in self.ok])
+
+    def pairs(self, base):
+        other = {l.at: l for l in base.ok}
+        return [(l, other[l.at]) for l in self.ok if l.at in other]
+
+    def against(self, base):
+        value = Value([b.step / a.step * a.key["global_batch"] / b.key["global_batch"]
+                       for a, b in self.pairs(base)])
+        if value.n == 0:
+            value.middle = base.step.middle / self.step.middle * self.rows / base.rows
+        return value
+
+    def efficiency(self):
+        return self.speedup.over(self.k)
+
+    def of_bound(self):
+        return self.speedup.middle / self.k / self.bound
+
+
+class File:
+    """Points of a file of one run and strong scaling."""
+
+    def __init__(self, path):
+        lines = [json.loads(line) for line in open(path, encoding="utf-8")]
+        self.run = lines[0]
+        self.cells = [Launch(l) for l in lines if l["schema"].startswith("lockstep/cell/")]
+        assert self.run["scaling"] == "strong"
+        groups = {}
+        for launch in self.cells:
+            identity = {k: v for k, v in launch.key.items() if k != "launch"}
+            groups.setdefault(json.dumps(identity, sort_keys=True), []).append(launch)
+        modes = {"plain": 0, "dp": 1, "ddp": 2, "plain-mt": 3}
+        self.points = sorted((Point(l) for l in groups.values()),
+                             key=lambda p: (p.key["workload"], modes[p.mode], p.k, p.bucket, p.rows))
+        cores = min(c for c in [self.run["cores"], self.run["usable_pus"]] if c > 0)
+        for p in self.points:
+            most = p.k if p.mode == "plain-mt" else p.rows / math.ceil(p.rows / p.k)
+            p.bound = min(most, cores) / p.k
+            p.plain = self.find(p, "plain", 1)
+            p.single = self.find(p, "dp", 1)
+            p.base = p.plain or p.single
+            p.peer = self.find(p, "dp", p.k) if p.mode == "ddp" else None
+            if p.base:
+                p.speedup = p.against(p.base)
+
+    def find(self, point, mode, k):
+        for p in self.points:
+            if (p.key["workload"], p.mode, p.k, p.rows) == (point.key["workload"], mode, k,
+                                                            point.rows):
+                return p
+        return None
+
+    def workloads(self):
+        return sorted({p.key["workload"] for p in self.points})
+
+    def of(self, workload):
+        return [p for p in self.points if p.key["workload"] == workload]
+
+
+# ---- tables -----------------------------------------------------------------------------------
+def count_words(n, one):
+    return f"{n} {one}{'' if n == 1 else 's'}"
+
+
+def shards(launch):
+    rows, parts, i = launch.line["shard_rows"], [], 0
+    while i < len(rows):
+        n = next((j for j in range(i, len(rows)) if rows[j] != rows[i]), len(rows)) - i
+        parts.append(f"{n}\u00d7{rows[i]}" if n > 1 else str(rows[i]))
+        i += n
+    idle = launch.key["n_devices"] - len(rows)
+    idle = 0 if launch.key["mode"] == "plain-mt" else idle
+    return ", ".join(parts) + (f" ({idle} idle)" if idle > 0 else "")
+
+
+def slowest(p):
+    parts = [(p.over(lambda l, n=n: l.phase.get(n, nan)).middle, n) for n in PHASES]
+    parts = sorted((x for x in parts if x[0] > 0), key=lambda x: -x[0])[:2]
+    return ", ".join(f"{n} {share(ns / p.step.middle)}" for ns, n in parts) or "not measured"
+
+
+def cell_rows(file):
+    rows = []
+    for p in file.points:
+        outside = p.over(lambda l: l.outside)
+        moved = p.over(lambda l: number(l.line["bytes_per_step"]))
+        peak = p.over(lambda l: max(l.line["peak_bytes"], default=nan))
+        lone = p.base is p
+        name = {"plain": "plain", "dp": str(p.k), "ddp": f"{p.k} ddp",
+                "plain-mt": f"plain, {p.k} cores"}[p.mode]
+        rows.append([
+            name, str(p.rows), shards(p.middle), str(len(p.ok)), time(p.step.middle),
+            spread(p.step, time), rate(1e9 * p.rows / p.step.middle),
+            "base" if lone else ratio(p.speedup.middle),
+            "-" if lone else spread(p.speedup, ratio),
+            "-" if lone else f"{ratio(p.efficiency().middle)} of {p.bound:.2f}",
+            "-" if lone else spread(p.efficiency(), ratio), share(outside.middle),
+            size(moved.middle), size(peak.middle), slowest(p), None])
+    return rows
+
+
+def base_rows(file):
+    rows = []
+    for w in file.workloads():
+        for batch in sorted({p.rows for p in file.of(w)}):
+            plain = next((p for p in file.of(w) if p.mode == "plain" and p.rows == batch), None)
+            single = next((p for p in file.of(w) if (p.mode, p.k, p.rows) == ("dp", 1, batch)),
+                          None)
+            wrapper = single.speedup.inverse(1)
+            rows.append([str(batch), time(plain.step.middle), spread(plain.step, time),
+                         time(single.step.middle), spread(single.step, time),
+                         ratio(wrapper.middle) + "\u00d7", spread(wrapper, ratio)])
+    return rows
+
+
+def first_columns(p):
+    return [f"{p.k}{' (oversubscribed)' if p.crowded else ''}", str(p.rows),
+            bucket_words(p.bucket)]
+
+
+def beside_rows(file):
+    rows = []
+    for p in file.points:
+        if not p.peer:
+            continue
+        faster = p.against(p.peer).inverse(1)
+        pair = []
+        for what in [lambda l: number(l.line["bytes_per_step"]),
+                     lambda l: max(l.line["peak_bytes"], default=nan)]:
+            pair += [size(p.peer.over(what).middle), size(p.over(what).middle)]
+        rows.append(first_columns(p) + [time(p.peer.step.middle), time(p.step.middle),
+                                        ratio(faster.middle), spread(faster, ratio)] + pair)
+    return rows
+
+
+def overlap_rows(file):
+    rows = []
+    for p in file.points:
+        turns = [p.over(lambda l, t=t: l.turn[t]) for t in range(3)]
+        if p.mode != "ddp" or p.k < 2 or not math.isfinite(turns[2].middle):
+            continue
+        hidden = p.over(lambda l: l.hidden)
+        noise = p.over(lambda l: l.hidden * l.turn[1])
+        words = percent(hidden.middle)
+        if math.isfinite(hidden.middle) and not hidden.resolved(1):
+            words = f"not resolved: reduction {time(turns[1].middle)}, " + (
+                f"noise of the step {time((noise.hi - noise.lo) / 2)}"
+                if noise.kind == "interval" else "too few launches for an interval")
+        rows.append(first_columns(p) + [time(t.middle) for t in turns] +
+                    [words, spread(hidden, percent)])
+    return rows
+
+
+def device_words(p):
+    return (count_words(p.k, "device") + (" with DDP" if p.mode == "ddp" else "") +
+            (" (oversubscribed)" if p.crowded else ""))
+
+
+def memory_rows(file):
+    rows = []
+    lines = {}
+    for p in file.points:
+        if p.middle.line["peak_bytes"] and p.mode != "plain-mt":
+            lines.setdefault((p.key["workload"], p.mode, p.k, p.bucket), []).append(p)
+    for line in lines.values():
+        if len(line) < 2:
+            continue
+        small, large = line[-2], line[-1]
+        held = [sum(p.middle.line["peak_bytes"]) for p in (small, large)]
+        more = (held[1] - held[0]) / (large.rows - small.rows)
+        machine = file.run["mem_bytes"]
+        fits = large.rows + (machine - held[1]) / more if more > 0 else nan
+        peak = large.over(lambda l: max(l.line["peak_bytes"], default=nan)).middle
+        rows.append([("plain program, " if large.mode == "plain" else "") + device_words(large),
+                     str(large.rows), size(peak), size(held[1]), size(more), size(machine),
+                     rate(fits)])
+    return rows
+
+
+def losses(p):
+    """Parts of what is missing from the bound, in points; None: they do not add up."""
+    part = p.rows / p.base.rows / (p.k * p.bound)
+
+    def parts_of(step, phase, base, base_phase):
+        of = {n: (phase.get(n, 0) - part * base_phase.get(n, 0)) / step for n in PHASES}
+        of["between"] = (step - part * base) / step - sum(of.values())
+        return of
+
+    each = [parts_of(a.step, a.phase, b.step, b.phase) for a, b in p.pairs(p.base)]
+    middle = {n: median(e[n] for e in each) for n in each[0]}
+    missing = 1 - p.of_bound()
+    scale = missing / sum(middle.values())
+    if not 0.5 <= scale <= 2:
+        return missing, None
+    of = {n: scale * v for n, v in middle.items()}
+    return missing, {"computing": of["forward"] + of["backward"],
+                     "moving data": of["scatter"] + of["replicate"] + of["gather"] + of["reduce"],
+                     "loss, update": of["loss"] + of["update"], "waiting": of["between"]}
+
+
+def loss_words(p):
+    if not p.of_bound() < 0.98:
+        return "none: at its bound"
+    missing, parts = losses(p)
+    if not parts:
+        return "not told apart"
+    most = max(parts, key=lambda n: parts[n])
+    if parts[most] <= missing:
+        return f"{most}: {100 * parts[most]:.0f} of {100 * missing:.0f} points"
+    return f"{most}: all {100 * missing:.0f} points"
+
+
+def answer_rows(file, peers):
+    rows = []
+    for w in file.workloads():
+        own = [p for p in file.of(w) if p.mode != "plain-mt" and not p.crowded]
+        most = max(p.over(lambda l: l.flops / (1 - l.outside)).middle for p in own)
+        for mode, bucket in sorted({(p.mode, p.bucket) for p in file.of(w) if p.mode != "plain"}):
+            best = max((p for p in file.of(w) if (p.mode, p.bucket) == (mode, bucket)),
+                       key=lambda p: (p.k > 1, not p.crowded, p.efficiency().resolved(p.bound),
+                                      p.speedup.middle))
+            rows.append((best, most))
+    rows.sort(key=lambda r: -r[0].of_bound())
+    return [answer_row(p, most, peers) for p, most in rows]
+
+
+def answer_row(p, most, peers):
+    per_device = p.over(lambda l: l.flops).middle
+    speed = ratio(p.speedup.middle) + "\u00d7 " + spread(p.speedup, ratio)
+    one = "core" if p.mode == "plain-mt" else "device"
+    return [p.key["workload"],
+            {"dp": "DataParallel", "ddp": "DDP", "plain-mt": "plain, on cores"}[p.mode],
+            time(p.base.step.middle), time(p.step.middle),
+            f"{p.k}{NBSP}{one}{'' if p.k == 1 else 's'}, {p.rows}{NBSP}rows" +
+            (", oversubscribed" if p.crowded else ""),
+            speed, share(p.of_bound()), flops(per_device), share(per_device / most),
+            *([peers.beside(p)] if peers else []), loss_words(p)]
+
+
+class Peers:
+    """A comparison with PyTorch; its steps are those after warm-up."""
+
+    def __init__(self, path):
+        self.file = json.load(open(path, encoding="utf-8"))
+
+    @staticmethod
+    def arm(cell, program, mode, k):
+        return next((a for a in cell["arms"] if (a["program"], a["mode"], a["devices"]) ==
+                     (program, mode, k)), None)
+
+    @staticmethod
+    def ratio(above, under):
+        if not above or not under:
+            return Value([])
+        steps = [{l["round"]: median(l["step_ns"]) for l in a["launches"] if l["status"] == "ok"}
+                 for a in (above, under)]
+        return Value([steps[0][r] / steps[1][r] for r in steps[0] if r in steps[1]])
+
+    def beside(self, p):
+        cells = [c for c in self.file["cells"] if c["workload"] == p.key["workload"] and
+                 self.arm(c, "lockstep", p.mode, p.k) and self.arm(c, "pytorch", "ddp", p.k)]
+        if not cells:
+            return "-"
+        cell = max(cells, key=lambda c: (c["batch"] == p.rows, c["batch"]))
+        value = self.ratio(self.arm(cell, "lockstep", p.mode, p.k),
+                           self.arm(cell, "pytorch", "ddp", p.k))
+        return (ratio(value.middle) + " " + spread(value, ratio) +
+                (f", {cell['batch']}{NBSP}rows" if cell["batch"] != p.rows else ""))
+
+    def step_rows(self):
+        rows = []
+        for cell in self.file["cells"]:
+            for arm in cell["arms"]:
+                good = [l for l in arm["launches"] if l["status"] == "ok"]
+                step = Value([median(l["step_ns"]) for l in good])
+                outside = Value([median(1 - m / s for m, s in zip(l["matmul_ns"], l["step_ns"]))
+                                 for l in good if l.get("matmul_ns")])
+                rows.append([None, time(step.middle), spread(step, time), share(outside.middle),
+                             str(len(good))])
+        return rows
+
+    def ratio_rows(self):
+        k, rows = self.file["devices"], []
+        for cell in self.file["cells"]:
+            ours, one = (self.arm(cell, "lockstep", "dp", n) for n in (k, 1))
+            ranks, bare = self.arm(cell, "lockstep", "ddp", k), self.arm(cell, "lockstep", "plain", 1)
+            ddp, plain = self.arm(cell, "pytorch", "ddp", k), self.arm(cell, "pytorch", "plain", 1)
+            steps = [Value([median(l["step_ns"]) for l in a["launches"]]).middle
+                     for a in (ddp, plain)]
+            faster = ddp if steps[0] < steps[1] else plain
+            for above, under in ([(ours, ddp), (ours, plain), (ours, faster)] +
+                                 ([(ranks, ddp)] if ranks else []) +
+                                 [(one, plain), (bare, plain), (one, ours), (plain, ddp)]):
+                value = self.ratio(above, under)
+                rows.append([None, ratio(value.middle), spread(value, ratio), str(value.n)])
+        return rows
+
+
+# ---- strip ------------------------------------------------------------------------------------
+def tenths(v):
+    return f"{100 * v:.1f}{NBSP}%" if 100 * v < 9.95 else f"{100 * v:.0f}{NBSP}%"
+
+
+def z_of(p):
+    lo, hi = 0.0, 40.0
+    for _ in range(200):
+        middle = (lo + hi) / 2
+        lo, hi = (middle, hi) if 0.5 * math.erfc(-middle / math.sqrt(2)) < p else (lo, middle)
+    return hi
+
+
+def noise(file):
+    cells = [p for p in file.points if len(p.ok) >= 3]
+    wide = 1.4826 * median(abs(math.log(l.step / p.step.middle)) for p in cells for l in p.ok)
+    least = math.expm1((z_of(0.95) + z_of(0.8)) * 1.05 * wide *
+                       math.sqrt(2 / median(len(p.ok) for p in cells)))
+    return wide, least
+
+
+def drift(file):
+    blocks = {}
+    for p in file.points:
+        if len(p.ok) < 3:
+            continue
+        cell = median(math.log(l.step) for l in p.ok)
+        for l in p.ok:
+            blocks.setdefault(l.key["launch"], []).append(
+                (int(l.line["start_epoch_ns"]) / 3.6e12, math.log(l.step) - cell))
+    if len(blocks) < 5:
+        return nan
+    means = [[sum(v) / len(v) for v in zip(*blocks[b])] for b in sorted(blocks)]
+    x, y = [m[0] - means[0][0] for m in means], [m[1] for m in means]
+    mx, my = sum(x) / len(x), sum(y) / len(y)
+    slope = (sum((a - mx) * (b - my) for a, b in zip(x, y)) /
+             sum((a - mx) ** 2 for a in x))
+    return math.expm1(slope * (x[-1] - x[0]))
+
+
+def strip_texts(file):
+    """What must stand in the strip, word for word."""
+    good = sum(l.ok for l in file.cells)
+    run = file.run
+    wide, least = noise(file)
+    grade = "ABCD"[sum(wide > limit for limit in (0.01, 0.03, 0.10))]
+    change = drift(file)
+    texts = [f"verified {good}/{run['planned']}",
+             f"All {run['planned']} planned launches of {len(file.points)} cells were measured and "
+             "verified.", f"noise {grade}: launches \u00b1{tenths(wide)}",
+             f"can show is {tenths(least)}",
+             f"{count_words(run['cores'], 'core')}, "
+             f"{count_words(run['usable_pus'], 'processing unit')}, {size(run['mem_bytes'])}",
+             f"{run['created_utc'][:10]}, commit {run['git_sha'][:12]}"]
+    if math.isfinite(change):
+        texts.append(f"drift {'+' if change >= 0 else chr(0x2212)}{tenths(abs(change))}")
+    known = [l.line["foreign_frac"] for l in file.cells
+             if l.ok and l.line.get("foreign_frac") is not None]
+    if known:
+        much = sum(f > 0.3 for f in known)
+        texts.append(f"less than 5{NBSP}% of the cores in "
+                     f"{tenths(sum(f < 0.05 for f in known) / len(known))} of launches" +
+                     (f", more than 30{NBSP}% in {much} of {len(known)}." if much else "."))
+    return texts
+
+
+# ---- page -------------------------------------------------------------------------------------
+HTML = "{http://www.w3.org/1999/xhtml}"
+
+
+def text_of(node):
+    return "".join(node.itertext())
+
+
+def read_page(page):
+    """Tables by id: rows of words, and the same from the link to its CSV."""
+    root = xml.fromstring(page)
+    tables, links = {}, {}
+    for section in root.iter(HTML + "section"):
+        table = section.find(f".//{HTML}table")
+        if section.get("class") != "tables" or table is None:
+            continue
+        tables[section.get("id")] = [[text_of(c) for c in row.findall(HTML + "td")]
+                                     for row in table.iter(HTML + "tr") if row.find(HTML + "td")
+                                     is not None]
+        href = section.find(f".//{HTML}a[@download]").get("href")
+        content = urllib.parse.unquote(href.partition(",")[2])
+        links[section.get("id")] = [row[1:] for row in csv.reader(io.StringIO(content))][1:]
+    strip = next(h for h in root.iter(HTML + "header") if h.get("class") == "strip")
+    return tables, links, "\n".join(strip.itertext())
+
+
+def compare(page, expected, strip):
+    """What differs, in words; and how many numbers were compared."""
+    tables, links, found = read_page(page)
+    wrong, n = [], 0
+    for text in strip:
+        n += len(re.findall(r"\d+(?:\.\d+)?", text))
+        # No digit before or behind: 12 is not in 112.
+        if not re.search(r"(?<![\d.])" + re.escape(text) + r"(?![\d])", found):
+            wrong.append(f"the strip lacks '{text}'")
+    for name, rows in expected.items():
+        if len(rows) != len(tables[name]):
+            wrong.append(f"{name}: {len(tables[name])} rows, not {len(rows)}")
+            continue
+        for i, (want, got, link) in enumerate(zip(rows, tables[name], links[name])):
+            if len(want) != len(got):
+                wrong.append(f"{name}, row {i}: {len(got)} columns, not {len(want)}")
+            for j, (a, b) in enumerate(zip(want, got)):
+                n += 0 if a is None else len(re.findall(r"\d+(?:\.\d+)?", a))
+                if a is not None and a != b:
+                    wrong.append(f"{name}, row {i}, column {j}: '{b}', not '{a}'")
+            if [c.lstrip("'") for c in link] != [c.lstrip("'") for c in got]:
+                wrong.append(f"{name}, row {i}: the CSV has other words")
+    return wrong, n
+
+
+# ---- planted ----------------------------------------------------------------------------------
+def numbers_of(page, expected):
+    """Places of digits in cells and badges that were compared, and in nothing else."""
+    places = []
+    for match in re.finditer(r'<section class="tables" id="([\w-]+)">.*?</section>', page, re.S):
+        if match[1] not in expected:
+            continue
+        rows = re.finditer(r"<tr[^>]*>(?:<td.*?</td>)+</tr>", match[0], re.S)
+        for want, row in zip(expected[match[1]], rows):
+            cells = re.finditer(r"<td[^>]*>(.*?)</td>", row[0], re.S)
+            for a, cell in zip(want, cells):
+                if a is not None:
+                    start = match.start() + row.start() + cell.start(1)
+                    places += [start + d.start() for d in re.finditer(r"\d", cell[1])]
+    start = page.index('<header class="strip">')
+    end = page.index("</header>", start)
+    for words in re.finditer(r">([^<]+)<", page[start:end]):
+        places += [start + words.start(1) + d.start() for d in re.finditer(r"\d", words[1])]
+    return places
+
+
+def plant(page, expected, strip):
+    """Digits that were changed and not found."""
+    draw = random.Random(14)
+    missed = []
+    places = numbers_of(page, expected)
+    in_strip = [at for at in places if at < page.index("</header>")]
+    for at in draw.sample(places, 40) + draw.sample(in_strip, 20):
+        changed = page[:at] + str((int(page[at]) + 1) % 10) + page[at + 1:]
+        if not compare(changed, expected, strip)[0]:
+            missed.append(page[max(0, at - 40):at + 20])
+    return missed
+
+
+def main():
+    lockstep, records, peer, work = sys.argv[1:]
+    if not shutil.which("gnuplot"):
+        print("skipped: gnuplot is not installed", file=sys.stderr)
+        return 77
+    out = pathlib.Path(work)
+    shutil.rmtree(out, ignore_errors=True)
+    more = ["--peer", peer] if peer != "-" else []
+    subprocess.run([lockstep, "report", records, *more, "--out", out], check=True)
+    page = (out / "index.html").read_text(encoding="utf-8")
+    file, peers = File(records), Peers(peer) if peer != "-" else None
+    good = sum(l.ok for l in file.cells)
+    expected = {
+        "answers": answer_rows(file, peers), "bases": base_rows(file), "cells": cell_rows(file),
+        "beside": beside_rows(file), "overlap": overlap_rows(file), "memory": memory_rows(file),
+        "counts": [[f"{file.run['run_id'][:8]}, {file.run['created_utc'][:20]}",
+                    str(file.run["planned"]),
+                    str(sum(len(l.line["raw"]["t_step_ns"]) > 0 for l in file.cells)), str(good),
+                    str(len(file.cells) - good), "0", str(file.run["planned"] - len(file.cells))]]}
+    if peers:
+        expected |= {"peer-steps": peers.step_rows(), "peer-ratios": peers.ratio_rows()}
+    expected = {name: rows for name, rows in expected.items() if rows}
+    strip = strip_texts(file)
+    wrong, n = compare(page, expected, strip)
+    for line in wrong[:40]:
+        print(f"FAILED: {line}", file=sys.stderr)
+    missed = [] if wrong else plant(page, expected, strip)
+    for line in missed:
+        print(f"FAILED: a changed number is not found: {line}", file=sys.stderr)
+    print(f"{n} numbers on the page made again: {len(wrong)} differ; of 60 changed digits "
+          f"{len(missed)} were not found")
+    return 1 if wrong or missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
