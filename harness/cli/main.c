@@ -29,6 +29,7 @@ static const struct command commands[] = {
     {"sweep", sweep_main, "measure and verify workloads x device counts x batches"},
     {"report", report_main, "turn records into a page, figures and a table"},
     {"compare", compare_main, "compare two builds in pairs, or two files of records"},
+    {"baseline", baseline_main, "keep the sittings of a machine, and show what they can tell"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
     {"train", train_main, "train a model on real data, and compare device lists"},
     {"bench", bench_main, "time copies against memcpy, and all-reduce against backward"},

@@ -21,6 +21,9 @@
 /* The subcommand; argv[0] is "lockstep compare". Returns the exit status, see --help. */
 int compare_main(int argc, char **argv);
 
+/* `lockstep baseline`, likewise. */
+int baseline_main(int argc, char **argv);
+
 enum { COMPARE_A, COMPARE_B, COMPARE_SIDES };
 enum { COMPARE_EXIT_CHANGED = 1, COMPARE_EXIT_INVALID = 3 };
 

@@ -1,17 +1,20 @@
 /* compare/main.c: `lockstep compare`: options, reading, and the order of things. */
-#include "compare/pairs.h"
+#include "compare/baseline.h"
 
 #include "command/command.h"
 #include "record/input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char NAME[] = "lockstep compare";
 
-enum { KEY_DIRTY = 256, KEY_PAIRS };
+enum { KEY_DIRTY = 256, KEY_PAIRS, KEY_BASELINE, KEY_FOLDER, KEY_STRICT, KEY_LENIENT };
 
 struct arguments {
     struct compare *compare;
+    struct baseline_options baseline; /* without a name: two files */
+    int strict;                       /* -1: not given */
     size_t format;
     uint64_t seen; /* options that were given */
 };
@@ -34,17 +37,21 @@ static const struct argp_option option_table[] = {
     {"b", KEY_PAIRS, "OPTIONS", 0, "The other set: NEW", 0},
     {"pairs", KEY_PAIRS, "N", 0, "Pairs of each cell (default 12, or what so many cells take)", 0},
     {"out", KEY_PAIRS, "FILE", 0, "Keep all pairs and verdicts, as JSON Lines", 0},
-    {"strict", KEY_PAIRS, NULL, 0, "Exit with 4 if something is INCONCLUSIVE (default if CI=true)",
-     0},
-    {"no-strict", KEY_PAIRS, NULL, 0, "Exit with 0 then", 0},
+    {"baseline", KEY_BASELINE, "NAME", 0,
+     "Hold one file against the sittings that `lockstep baseline add` put into NAME", 0},
+    {"dir", KEY_FOLDER, "DIR", 0, "Where baselines are (default " BASELINE_FOLDER ")", 0},
+    {"strict", KEY_STRICT, NULL, 0,
+     "Exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", 0},
+    {"no-strict", KEY_LENIENT, NULL, 0, "Exit with 0 then", 0},
     {"exact", 'e', NULL, 0, "Exit with 1 if an exact number changed", 0},
     {"allow-dirty", KEY_DIRTY, NULL, 0, "Take records of programs built from changed trees", 0},
     {"format", 'f', "text|json|md", 0, "What to print (default text)", 0},
     {0}};
 
 static const char documentation[] =
-    "Compares two builds, measured in pairs (--ab), or two record files of `lockstep sweep`: cell "
-    "by cell, B against A."
+    "Compares two builds, measured in pairs (--ab), a record file of `lockstep sweep` with a "
+    "baseline, "
+    "or two of them: cell by cell, B against A."
     "\v--ab OLD NEW, with options of `lockstep sweep`, is evidence of class I: launches of both, "
     "next to each other, in an order that is drawn for each pair. A cell, or all together, is "
     "REGRESSED if an exact signed rank test shows that NEW is more than 1 % slower (0.04 for the "
@@ -53,6 +60,14 @@ static const char documentation[] =
     "not verified is INVALID. Exit status: 0 nothing regressed; 1 REGRESSED; 2 misuse, or a "
     "program that is no such build; 3 something is INVALID; 4 with --strict: something is "
     "INCONCLUSIVE; 130 interrupted.\n\n"
+    "--baseline NAME is evidence of class II: one sitting against the history of many, see "
+    "`lockstep "
+    "baseline`. A cell is REGRESSED if the interval in which one more sitting like the others lies "
+    "(Student's t, 0.05 shared by the cells) puts it more than 1 % above them, and by 2 % or more; "
+    "IMPROVED and EQUIVALENT likewise. With fewer than 6 sittings everything is INVALID; with "
+    "fewer "
+    "than 10 the verdicts are not a gate, and REGRESSED does not fail. Exit status as with --ab; "
+    "with --strict also 4 if it is not a gate.\n\n"
     "Two files are two sittings, which differ for reasons of the machine, too: this is evidence "
     "of "
     "class III. It is never a pass and never a gate. A cell is SUSPECT if its launches differ by "
@@ -73,6 +88,37 @@ static const char documentation[] =
     "cell is in both files; 3 "
     "something is INVALID.";
 
+static error_t take_path(struct arguments *arguments, char *value, struct argp_state *state)
+{
+    if (state->arg_num >= COMPARE_SIDES)
+        return command_bad_option(state, "'%.60s' is a third file: two are compared", value);
+    arguments->compare->path[state->arg_num] = value;
+    return 0;
+}
+
+/* With a baseline there is one file, and there are options that two files do not have. */
+static error_t check_end(const struct arguments *arguments, struct argp_state *state)
+{
+    if (arguments->baseline.name)
+        return state->arg_num == 1
+                   ? 0
+                   : command_bad_option(state,
+                                        "%u record files: --baseline NAME takes one, the new "
+                                        "sitting",
+                                        state->arg_num);
+    if (arguments->strict >= 0)
+        return command_bad_option(state, "--strict and --no-strict are of --ab OLD NEW, of --a and "
+                                         "--b, and of --baseline");
+    if (arguments->baseline.folder)
+        return command_bad_option(state, "--dir is of --baseline NAME");
+    if (state->arg_num < COMPARE_SIDES)
+        return command_bad_option(state,
+                                  "%u of 2 record files: name A and B, as `lockstep "
+                                  "sweep` writes them",
+                                  state->arg_num);
+    return 0;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
@@ -92,22 +138,26 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         compare->allow_dirty = true;
         return 0;
     case KEY_PAIRS:
-        return command_bad_option(state, "--pairs, --out, --strict and --no-strict are of --ab OLD "
-                                         "NEW, or of --a and --b");
+        return command_bad_option(state,
+                                  "--pairs and --out are of --ab OLD NEW, or of --a and --b");
+    case KEY_BASELINE:
+        arguments->baseline.name = value;
+        return 0;
+    case KEY_FOLDER:
+        arguments->baseline.folder = value;
+        return 0;
+    case KEY_STRICT:
+    case KEY_LENIENT:
+        if (arguments->strict >= 0)
+            return command_bad_option(state, "--strict and --no-strict exclude each other");
+        arguments->strict = key == KEY_STRICT;
+        return 0;
     case 'f':
         return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
     case ARGP_KEY_ARG:
-        if (state->arg_num >= COMPARE_SIDES)
-            return command_bad_option(state, "'%.60s' is a third file: two are compared", value);
-        compare->path[state->arg_num] = value;
-        return 0;
+        return take_path(arguments, value, state);
     case ARGP_KEY_END:
-        if (state->arg_num < COMPARE_SIDES)
-            return command_bad_option(state,
-                                      "%u of 2 record files: name A and B, as `lockstep "
-                                      "sweep` writes them",
-                                      state->arg_num);
-        return 0;
+        return check_end(arguments, state);
     default:
         return command_key(key, value, state);
     }
@@ -147,17 +197,51 @@ static int compare_both(struct compare *compare)
     return 0;
 }
 
+static int compare_baseline(const struct arguments *arguments)
+{
+    struct baseline_options options = arguments->baseline;
+    const char *const ci = getenv("CI");
+
+    options.path = arguments->compare->path[0];
+    options.allow_dirty = arguments->compare->allow_dirty;
+    options.exact = arguments->compare->exact;
+    options.format = arguments->format;
+    options.strict = arguments->strict >= 0 ? arguments->strict > 0 : ci && strcmp(ci, "true") == 0;
+    if (!options.folder)
+        options.folder = BASELINE_FOLDER;
+    return baseline_compare_main(&options);
+}
+
+static int compare_two(struct compare *compare, size_t format)
+{
+    int status = 0;
+
+    for (int side = 0; side < COMPARE_SIDES && status == 0; ++side)
+        status = read_side(compare, side);
+    if (status == 0)
+        status = compare_both(compare);
+    if (status == 0) {
+        status = compare_exit(compare);
+        if (forms[format].write(stdout, compare) != 0) {
+            command_complain(NAME, "no memory for the result");
+            status = EXIT_MISUSE;
+        }
+    }
+    return status;
+}
+
 int compare_main(int argc, char **argv)
 {
-    static const struct argp parser = {.options = option_table,
-                                       .parser = parse_option,
-                                       .args_doc = "A.jsonl B.jsonl\n--ab OLD NEW",
-                                       .doc = documentation};
+    static const struct argp parser = {
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "A.jsonl B.jsonl\n--baseline NAME NEW.jsonl\n--ab OLD NEW",
+        .doc = documentation};
     if (pairs_wanted(argc, argv))
         return pairs_main(argc, argv);
 
     struct compare *compare = calloc(1, sizeof *compare);
-    struct arguments arguments = {.compare = compare};
+    struct arguments arguments = {.compare = compare, .strict = -1};
     int status = 0;
 
     if (!compare) {
@@ -166,17 +250,10 @@ int compare_main(int argc, char **argv)
     }
     if (command_parse(&parser, argc, argv, &arguments) != 0)
         status = EXIT_MISUSE;
-    for (int side = 0; side < COMPARE_SIDES && status == 0; ++side)
-        status = read_side(compare, side);
-    if (status == 0)
-        status = compare_both(compare);
-    if (status == 0) {
-        status = compare_exit(compare);
-        if (forms[arguments.format].write(stdout, compare) != 0) {
-            command_complain(NAME, "no memory for the result");
-            status = EXIT_MISUSE;
-        }
-    }
+    else if (arguments.baseline.name)
+        status = compare_baseline(&arguments);
+    else
+        status = compare_two(compare, arguments.format);
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         report_rows_free(&compare->report[side]);
         record_file_free(&compare->file[side]);

@@ -1,0 +1,164 @@
+/* compare/baseline.h: internal to this room: evidence of class II, one sitting against the history
+ * of many.
+ *
+ * A baseline is a file of sittings: what each of them measured of each cell, a line each. All of
+ * its sittings are of one class of machine and one plan, and have the same cells. The unit of the
+ * statistics is the sitting: launches of one sitting have its state of the machine in common, so
+ * that more of them say nothing of the next.
+ *
+ * baseline_take.c makes lines of a sweep's records, or says why not; baseline_read.c and
+ * baseline_write.c are the file, baseline_fits.c says what may be in it; baseline_judge.c judges;
+ * baseline.c and baseline_compare.c are the commands, and baseline_text.c and baseline_json.c write
+ * what came of them. */
+#ifndef HARNESS_COMPARE_BASELINE_H
+#define HARNESS_COMPARE_BASELINE_H
+
+#include "compare/compare.h"
+#include "compare/pairs.h"
+
+/* Sittings that judge at all, and that make a gate. */
+enum { BASELINE_LEAST = 6, BASELINE_GATE = 10, BASELINE_MOST = 100 };
+#define BASELINE_ALPHA  0.05                     /* shared by all cells */
+#define BASELINE_APART  UINT64_C(21600000000000) /* ns between two sittings of one start: 6 h */
+#define BASELINE_FOLDER "results/baselines"
+#define BASELINE_SCHEMA "lockstep/baseline/1.0"
+
+/* Counted numbers of a cell: rows of a table in baseline_take.c. */
+enum { BASELINE_EXACTS = 5 };
+struct baseline_metric {
+    const char *name, *unit, *part; /* part: what an element is of; "": there is one */
+    size_t (*count)(const struct record_cell *cell);
+    double (*of)(const struct record_cell *cell, size_t i);
+};
+extern const struct baseline_metric baseline_metrics[BASELINE_EXACTS];
+
+/* What a sitting measured of a cell: a line of the file. */
+struct baseline_line {
+    char machine_class[DIGEST_HEX], machine_instance[DIGEST_HEX];
+    char plan_sha256[DIGEST_HEX];    /* of the options but the seed, and of how time is taken */
+    char records_sha256[DIGEST_HEX]; /* of the file of records */
+    char run_id[17], created_utc[32], git_sha[48];
+    uint64_t start_epoch_ns;   /* of the first launch */
+    size_t sitting, line, of;  /* of the baseline, from 1; in its sitting, from 1; lines of it */
+    struct record_key key;     /* without a launch */
+    size_t launches, steps;    /* steps: of the launch with fewest */
+    char floor_statistic[24];  /* as compare_floor_words */
+    double floor_log;          /* of the median over launches of their floors in ns */
+    double cost_log;           /* the same of their means */
+    double sd_floor;           /* of the logarithms of the floors, over launches */
+    size_t n[BASELINE_EXACTS]; /* elements */
+    double *exact;             /* of all metrics, one behind the other; NaN: unknown */
+};
+
+struct json_t;
+/* The members that identify a cell. */
+struct json_t *baseline_key_json(const struct record_key *key);
+
+/* Lines of one sitting or of many, by sitting and then by cell. */
+struct baseline_lines {
+    struct baseline_line *line;
+    size_t n;
+};
+void baseline_lines_free(struct baseline_lines *lines);
+/* An order in which 0 means: the same cell. */
+int baseline_key_order(const struct record_key *a, const struct record_key *b);
+
+/* The sitting in a file of records. */
+struct baseline_source {
+    const char *path;
+    struct record_file file;
+    struct report report;
+    struct baseline_lines lines;  /* of cells all of whose launches were verified */
+    size_t crowded;               /* cells that are oversubscribed: they have no line */
+    struct compare_notes refused; /* "FILE:LINE: why": why it is no sitting for a baseline */
+};
+/* 0, or EXIT_MISUSE after one line: it cannot be read. Free it in any case. */
+int baseline_take(const char *command, const char *path, bool allow_dirty,
+                  struct baseline_source *source);
+void baseline_source_free(struct baseline_source *source);
+
+struct baseline {
+    char path[1024];
+    bool is_there;
+    char *text; /* as it was read */
+    size_t bytes;
+    unsigned mode;               /* of the file */
+    char last[DIGEST_HEX];       /* the chain: SHA-256 of the last line */
+    size_t sittings, cells;      /* of each sitting the same cells */
+    struct baseline_lines lines; /* cell c of sitting s is line[s * cells + c] */
+};
+/* Puts the path together. 0, or -1 and what is wrong with the name. */
+int baseline_name(const char *folder, const char *name, struct baseline *baseline,
+                  struct text_error *err);
+/* 0: it was read, or is not there; -1 and "FILE:LINE: why". Free it in any case. */
+int baseline_read(struct baseline *baseline, struct text_error *err);
+void baseline_free(struct baseline *baseline);
+/* Whether the sitting goes with those of the baseline: 0, or -1 and "FILE: why". fresh: it is to be
+ * added, so that it has to be one of its own. */
+int baseline_fits(const struct baseline *baseline, const struct baseline_source *source, bool fresh,
+                  struct text_error *err);
+/* Adds the lines of the sitting behind those that are there, in memory. 0, or -1: memory is short.
+ */
+int baseline_add(struct baseline *baseline, const struct baseline_source *source);
+/* Puts the text in place of the file: all of it, or nothing. 0, or -1 and why. */
+int baseline_put(const struct baseline *baseline, struct text_error *err);
+
+/* What the sittings say of one cell, and of a new one. NaN: unknown. */
+struct baseline_judged {
+    enum pairs_verdict verdict;
+    char reason[COMPARE_TEXT]; /* INVALID: why */
+    double mean, sd;           /* of the logarithms of the sittings */
+    double ratio, lo, hi;      /* NEW over the mean; one-sided bounds of alpha / cells each */
+    double detectable;         /* ratio that is found in about 80 of 100 comparisons */
+    size_t needed;             /* sittings that find PAIRS_ASKED so; 0: more than BASELINE_MOST */
+    double cost;               /* ratio of costs: beside it, judged by nothing */
+};
+/* The logarithms of the floors of a cell, one per sitting. */
+void baseline_values(const struct baseline *baseline, size_t cell, double x[]);
+/* Fills mean and sd from x[], a logarithm per sitting. */
+void baseline_spread(const double x[], size_t sittings, struct baseline_judged *judged);
+/* Fills detectable and needed from sd, for one of so many cells. */
+void baseline_power(size_t sittings, size_t cells, struct baseline_judged *judged);
+/* Fills mean, sd, ratio, lo, hi and verdict. INVALID: fewer than BASELINE_LEAST sittings, or a
+ * number that is none. */
+void baseline_judge(const double x[], size_t sittings, double fresh, size_t cells,
+                    struct baseline_judged *judged);
+
+/* A counted number that is not that of the last sitting. */
+struct baseline_change {
+    const struct record_key *key;
+    const struct baseline_metric *metric;
+    char where[32], value[COMPARE_SIDES][32];
+};
+
+/* `lockstep compare --baseline`. */
+struct baseline_options {
+    const char *name, *folder, *path; /* path: of the records */
+    bool allow_dirty, exact, strict;
+    size_t format; /* text, JSON, Markdown */
+};
+struct baseline_compare {
+    const struct baseline_options *options;
+    struct baseline baseline;
+    struct baseline_source source;
+    struct baseline_judged *judged; /* [cell] of the baseline */
+    size_t count[PAIRS_VERDICTS];
+    size_t only_new; /* cells that the baseline does not have */
+    struct baseline_change *change;
+    size_t n_changes;
+    char invalid[COMPARE_TEXT]; /* why nothing can be said of any time; "": something can */
+};
+int baseline_compare_main(const struct baseline_options *options);
+bool baseline_is_gate(const struct baseline *baseline);
+int baseline_exit(const struct baseline_compare *compare);
+
+/* Each: 0, or -1 when memory is short. judged: [cell]. */
+int baseline_text(FILE *stream, const struct baseline_compare *compare);
+int baseline_json(FILE *stream, const struct baseline_compare *compare);
+int baseline_markdown(FILE *stream, const struct baseline_compare *compare);
+int baseline_show_text(FILE *stream, const struct baseline *baseline,
+                       const struct baseline_judged judged[]);
+int baseline_show_json(FILE *stream, const struct baseline *baseline,
+                       const struct baseline_judged judged[]);
+
+#endif

@@ -1,0 +1,133 @@
+/* compare/baseline_json.c: a sitting against a baseline, and a baseline, for programs.
+ *
+ * What jansson cannot add for want of memory shows at the end (record/memory.h). */
+#include "compare/baseline.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "record/memory.h"
+
+static json_t *text(const char *value)
+{
+    json_t *string = json_string(value);
+
+    return string ? string : json_string("?");
+}
+
+static json_t *real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *count(size_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static int print(FILE *stream, json_t *root)
+{
+    char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+
+    if (!document)
+        return -1;
+    fprintf(stream, "%s\n", document);
+    free(document);
+    return 0;
+}
+
+static json_t *sittings(const struct baseline *baseline)
+{
+    json_t *array = json_array();
+
+    for (size_t s = 0; s < baseline->sittings; ++s) {
+        const struct baseline_line *line = &baseline->lines.line[s * baseline->cells];
+
+        json_array_append_new(array, json_pack("{s:o, s:o, s:o, s:o}", "run_id", text(line->run_id),
+                                               "created_utc", text(line->created_utc), "git_sha",
+                                               text(line->git_sha), "machine_instance",
+                                               text(line->machine_instance)));
+    }
+    return array;
+}
+
+static json_t *spread_of(const struct baseline *baseline, const struct baseline_judged *judged,
+                         size_t cell)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "cell",
+                     baseline_key_json(&baseline->lines.line[cell].key), "floor_ns",
+                     real(exp(judged->mean)), "sitting_sd_log", real(judged->sd), "detectable",
+                     real(judged->detectable), "sittings_for_5_percent",
+                     judged->needed > 0 ? count(judged->needed) : json_null());
+}
+
+static json_t *head(const char *schema, const struct baseline *baseline)
+{
+    return json_pack("{s:s, s:o, s:o, s:b, s:o}", "schema", schema, "baseline",
+                     text(baseline->path), "machine_class",
+                     text(baseline->lines.line[0].machine_class), "gate",
+                     baseline_is_gate(baseline), "sittings", sittings(baseline));
+}
+
+int baseline_show_json(FILE *stream, const struct baseline *baseline,
+                       const struct baseline_judged judged[])
+{
+    json_t *root = head(BASELINE_SCHEMA, baseline), *cells = json_array();
+
+    for (size_t c = 0; c < baseline->cells; ++c)
+        json_array_append_new(cells, spread_of(baseline, &judged[c], c));
+    json_object_set_new(root, "cells", cells);
+    return print(stream, root);
+}
+
+static json_t *cell_of(const struct baseline_compare *compare, size_t cell)
+{
+    const struct baseline_judged *judged = &compare->judged[cell];
+    json_t *object = spread_of(&compare->baseline, judged, cell);
+
+    json_object_update_new(object, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                                             pairs_verdict_words[judged->verdict], "reason",
+                                             text(judged->reason), "ratio", real(judged->ratio),
+                                             "lo", real(judged->lo), "hi", real(judged->hi), "cost",
+                                             real(judged->cost)));
+    return object;
+}
+
+static json_t *changes(const struct baseline_compare *compare)
+{
+    json_t *array = json_array();
+    char name[80];
+
+    for (size_t i = 0; i < compare->n_changes; ++i) {
+        const struct baseline_change *change = &compare->change[i];
+
+        snprintf(name, sizeof name, "%s%s", change->metric->name, change->where);
+        json_array_append_new(
+            array, json_pack("{s:o, s:o, s:s, s:s, s:s}", "cell", baseline_key_json(change->key),
+                             "metric", text(name), "unit", change->metric->unit, "a",
+                             change->value[COMPARE_A], "b", change->value[COMPARE_B]));
+    }
+    return array;
+}
+
+int baseline_json(FILE *stream, const struct baseline_compare *compare)
+{
+    const struct record_run *run = &compare->source.file.run;
+    json_t *root = head("lockstep/compare/1.0", &compare->baseline), *cells = json_array();
+
+    for (size_t c = 0; c < compare->baseline.cells; ++c)
+        json_array_append_new(cells, cell_of(compare, c));
+    json_object_update_new(
+        root,
+        json_pack(
+            "{s:s, s:{s:o, s:o, s:o, s:o}, s:o, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, "
+            "s:i}",
+            "class", "II", "new", "path", text(compare->source.path), "run_id", text(run->run_id),
+            "created_utc", text(run->created_utc), "git_sha", text(run->git_sha), "invalid",
+            compare->invalid[0] != '\0' ? text(compare->invalid) : json_null(), "rule", "alpha",
+            BASELINE_ALPHA, "margin", PAIRS_MARGIN, "delta", PAIRS_DELTA, "alike", PAIRS_ALIKE,
+            "cells", cells, "changes", changes(compare), "only_new", count(compare->only_new),
+            "oversubscribed", count(compare->source.crowded), "exit", baseline_exit(compare)));
+    return print(stream, root);
+}

@@ -1,0 +1,308 @@
+/* compare/baseline_read.c: the file of a baseline, read and checked line by line.
+ *
+ * Every line is chained to the one before and has a seal of its own, so that one that was edited,
+ * removed, added or moved shows. The lines of a sitting are numbered, and so are the sittings. What
+ * cannot show is that whole sittings are missing at the end. */
+#include "compare/baseline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/json.h"
+
+enum { MOST_BYTES = 1 << 30, MOST_NAME = 100 };
+
+#define TEXT(member)                                                                               \
+    {                                                                                              \
+        .name = #member, .kind = RECORD_TEXT, .offset = offsetof(struct baseline_line, member),    \
+        .bytes = sizeof((struct baseline_line *)0)->member                                         \
+    }
+#define COUNT(member, least)                                                                       \
+    {                                                                                              \
+        .name = #member, .kind = RECORD_COUNT, .offset = offsetof(struct baseline_line, member),   \
+        .min = (least), .max = RECORD_EXACT_MAX                                                    \
+    }
+#define NUMBER(as, member)                                                                         \
+    {                                                                                              \
+        .name = #member, .kind = (as), .offset = offsetof(struct baseline_line, member),           \
+        .bytes = sizeof((struct baseline_line *)0)->member                                         \
+    }
+
+static const struct record_field line_fields[] = {TEXT(machine_class),
+                                                  TEXT(machine_instance),
+                                                  TEXT(plan_sha256),
+                                                  TEXT(records_sha256),
+                                                  NUMBER(RECORD_HASH, run_id),
+                                                  TEXT(created_utc),
+                                                  TEXT(git_sha),
+                                                  NUMBER(RECORD_BIG, start_epoch_ns),
+                                                  COUNT(sitting, 1),
+                                                  COUNT(line, 1),
+                                                  COUNT(of, 1),
+                                                  COUNT(launches, 1),
+                                                  COUNT(steps, 1),
+                                                  TEXT(floor_statistic),
+                                                  NUMBER(RECORD_REAL, floor_log),
+                                                  NUMBER(RECORD_REAL, cost_log),
+                                                  NUMBER(RECORD_REAL, sd_floor),
+                                                  {0}};
+
+int baseline_name(const char *folder, const char *name, struct baseline *baseline,
+                  struct text_error *err)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const size_t length = strlen(name);
+
+    *baseline = (struct baseline){.mode = 0666};
+    if (length == 0 || length > MOST_NAME || strspn(name, allowed) != length || name[0] == '.' ||
+        name[0] == '-')
+        return record_fail(err,
+                           "'%.60s' is no name of a baseline: 1 to %d letters, digits, '.', '_' "
+                           "and '-', a letter or digit first",
+                           name, MOST_NAME);
+    const int n = snprintf(baseline->path, sizeof baseline->path, "%s/%s.jsonl", folder, name);
+
+    return n > 0 && (size_t)n < sizeof baseline->path - 64
+               ? 0
+               : record_fail(err, "the folder '%.60s..' has a path that is too long", folder);
+}
+
+static int check_schema(const json_t *root, struct text_error *err)
+{
+    static const char prefix[] = "lockstep/baseline/1.";
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+
+    if (!schema)
+        return record_fail(err, "\"schema\" is missing or no string");
+    if (strncmp(schema, prefix, sizeof prefix - 1) == 0)
+        return 0;
+    return record_fail(err, "schema \"%.60s\" is not known: this program reads %sx", schema,
+                       prefix);
+}
+
+static int read_key(const json_t *root, struct record_key *key, struct text_error *err)
+{
+    const json_t *object = json_object_get(root, "cell");
+
+    for (const struct record_field *field = record_key_fields; field->name; ++field) {
+        const struct record_field one[2] = {*field, {0}};
+
+        if (field->role == RECORD_IDENTITY && record_json_fields(object, one, key, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_exact(const json_t *root, struct baseline_line *line, struct text_error *err)
+{
+    const json_t *object = json_object_get(root, "exact");
+    size_t all = 0, at = 0;
+
+    for (size_t m = 0; m < BASELINE_EXACTS; ++m) {
+        const json_t *array = json_object_get(object, baseline_metrics[m].name);
+
+        line->n[m] = json_array_size(array);
+        if (!json_is_array(array) || line->n[m] > RECORD_MAX_RANKS)
+            return record_fail(err, "\"%s\" of \"exact\" is no array of at most %d numbers",
+                               baseline_metrics[m].name, RECORD_MAX_RANKS);
+        all += line->n[m];
+    }
+    line->exact = calloc(all + 1, sizeof line->exact[0]);
+    if (!line->exact)
+        return record_fail(err, "no memory for %zu numbers", all);
+    for (size_t m = 0; m < BASELINE_EXACTS; ++m)
+        for (size_t i = 0; i < line->n[m]; ++i)
+            if (record_json_real(
+                    json_array_get(json_object_get(object, baseline_metrics[m].name), i),
+                    baseline_metrics[m].name, &line->exact[at++], err) != 0)
+                return -1;
+    return 0;
+}
+
+/* What no sitting can have measured. */
+static int check_numbers(const struct baseline_line *line, struct text_error *err)
+{
+    bool known = false;
+
+    for (size_t rule = 0; rule < COMPARE_FLOORS; ++rule)
+        known = known || strcmp(line->floor_statistic, compare_floor_words[rule]) == 0;
+    if (!known)
+        return record_fail(err, "\"floor_statistic\" is \"%.30s\", which is not known",
+                           line->floor_statistic);
+    if (!isfinite(line->floor_log) || !isfinite(line->cost_log))
+        return record_fail(err, "\"floor_log\" or \"cost_log\" is not a number");
+    if (!(line->sd_floor >= 0) || !isfinite(line->sd_floor))
+        return record_fail(err, "\"sd_floor\" is %g, and has to be 0 or more", line->sd_floor);
+    return 0;
+}
+
+static bool same_sitting(const struct baseline_line *a, const struct baseline_line *b)
+{
+    return strcmp(a->run_id, b->run_id) == 0 && a->start_epoch_ns == b->start_epoch_ns &&
+           strcmp(a->machine_instance, b->machine_instance) == 0 &&
+           strcmp(a->records_sha256, b->records_sha256) == 0;
+}
+
+/* That the line is the next one, of the same class, plan and cells as those before it. */
+static int check_place(const struct baseline *baseline, const struct baseline_line *line,
+                       struct text_error *err)
+{
+    const struct baseline_lines *lines = &baseline->lines;
+    const size_t n = lines->n, cells = n > 0 ? lines->line[0].of : line->of;
+    const size_t sitting = n / cells + 1, number = n % cells + 1;
+
+    if (line->sitting != sitting || line->line != number || line->of != cells)
+        return record_fail(err,
+                           "line %zu of %zu of sitting %zu stands where line %zu of %zu of sitting "
+                           "%zu belongs: there is a gap",
+                           line->line, line->of, line->sitting, number, cells, sitting);
+    if (n > 0 && strcmp(line->machine_class, lines->line[0].machine_class) != 0)
+        return record_fail(err, "another class of machine, %.12s, than %.12s of line 1",
+                           line->machine_class, lines->line[0].machine_class);
+    if (n > 0 && strcmp(line->plan_sha256, lines->line[0].plan_sha256) != 0)
+        return record_fail(err, "another plan, %.12s, than %.12s of line 1", line->plan_sha256,
+                           lines->line[0].plan_sha256);
+    if (n >= cells && baseline_key_order(&line->key, &lines->line[number - 1].key) != 0)
+        return record_fail(err, "another cell than that of line %zu", number);
+    if (n < cells && n > 0 && baseline_key_order(&lines->line[n - 1].key, &line->key) >= 0)
+        return record_fail(err, "the cell is not behind that of line %zu in order", n);
+    if (number > 1 && !same_sitting(line, &lines->line[n - 1]))
+        return record_fail(err, "another run than the line before, in one sitting");
+    for (size_t i = 0; number == 1 && i < n; i += cells)
+        if (strcmp(lines->line[i].run_id, line->run_id) == 0)
+            return record_fail(err, "run %s is there twice: line %zu has it already", line->run_id,
+                               i + 1);
+    return 0;
+}
+
+static int take_line(struct baseline *baseline, const json_t *root, struct text_error *err)
+{
+    struct baseline_lines *lines = &baseline->lines;
+    struct baseline_line *line = &lines->line[lines->n];
+
+    *line = (struct baseline_line){.line = 0};
+    if (check_schema(root, err) != 0 || record_json_fields(root, line_fields, line, err) != 0 ||
+        read_key(root, &line->key, err) != 0 || check_numbers(line, err) != 0 ||
+        check_place(baseline, line, err) != 0 || read_exact(root, line, err) != 0) {
+        free(line->exact);
+        return -1;
+    }
+    ++lines->n;
+    return 0;
+}
+
+/* One line of the text, without its newline. */
+static int read_line(struct baseline *baseline, const char *text, size_t bytes,
+                     struct record_raw *raw, struct record_chain *chain, struct text_error *err)
+{
+    json_t *root = record_json_load(text, bytes, raw, err);
+    const struct record_link link = record_link_of(root);
+    int status = root ? record_chain_check(&link, text, bytes, true, chain, err) : -1;
+
+    if (status == 0 && !chain->sealed)
+        status = record_fail(err, "\"chain\" is missing");
+    if (status == 0)
+        status = take_line(baseline, root, err);
+    json_decref(root);
+    return status;
+}
+
+static size_t count_lines(const struct baseline *baseline)
+{
+    size_t n = 1;
+
+    for (size_t i = 0; i < baseline->bytes; ++i)
+        n += baseline->text[i] == '\n';
+    return n;
+}
+
+static int read_lines(struct baseline *baseline, struct text_error *err)
+{
+    struct record_chain chain = {.lines = 0};
+    struct record_raw raw = {.line = NULL};
+    const char *at = baseline->text, *const end = at + baseline->bytes;
+    struct text_error why = {{0}};
+    size_t number = 0;
+    int status = 0;
+
+    baseline->lines.line = calloc(count_lines(baseline), sizeof baseline->lines.line[0]);
+    if (!baseline->lines.line)
+        return record_fail(err, "%.160s: no memory for its lines", baseline->path);
+    while (at < end && status == 0) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+        ++number;
+        status = newline ? read_line(baseline, at, (size_t)(newline - at), &raw, &chain, &why)
+                         : record_fail(&why, "the line is torn: it has no newline");
+        at = newline ? newline + 1 : end;
+    }
+    record_raw_free(&raw);
+    baseline->cells = baseline->lines.n > 0 ? baseline->lines.line[0].of : 0;
+    baseline->sittings = baseline->cells > 0 ? baseline->lines.n / baseline->cells : 0;
+    memcpy(baseline->last, chain.last, sizeof baseline->last);
+    if (status == 0 && baseline->lines.n != baseline->sittings * baseline->cells)
+        status =
+            record_fail(&why, "the last sitting has %zu of %zu lines: there is a gap",
+                        baseline->lines.n - baseline->sittings * baseline->cells, baseline->cells);
+    if (status == 0 && number == 0)
+        status = record_fail(&why, "the file is empty");
+    return status == 0 ? 0
+                       : record_fail(err, "%.120s:%zu: %.180s", baseline->path,
+                                     number > 0 ? number : 1, why.text);
+}
+
+static int read_all(struct baseline *baseline, int fd, struct text_error *err)
+{
+    struct stat info;
+    ssize_t n = 0;
+
+    if (fstat(fd, &info) != 0)
+        return record_fail(err, "%.160s: %s", baseline->path, strerror(errno));
+    if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
+        return record_fail(err, "%.160s: it is no regular file of at most %d MiB", baseline->path,
+                           MOST_BYTES >> 20);
+    baseline->mode = info.st_mode & 0777;
+    baseline->text = malloc((size_t)info.st_size + 1);
+    if (!baseline->text)
+        return record_fail(err, "%.160s: no memory for it", baseline->path);
+    while (baseline->bytes < (size_t)info.st_size &&
+           (n = read(fd, baseline->text + baseline->bytes,
+                     (size_t)info.st_size - baseline->bytes)) > 0)
+        baseline->bytes += (size_t)n;
+    return n < 0 ? record_fail(err, "%.160s: %s", baseline->path, strerror(errno)) : 0;
+}
+
+int baseline_read(struct baseline *baseline, struct text_error *err)
+{
+    const int fd = open(baseline->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0)
+        return record_fail(err, "%.160s: %s", baseline->path,
+                           errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+    baseline->is_there = true;
+    const int status = read_all(baseline, fd, err);
+
+    close(fd);
+    return status == 0 ? read_lines(baseline, err) : -1;
+}
+
+void baseline_free(struct baseline *baseline)
+{
+    baseline_lines_free(&baseline->lines);
+    free(baseline->text);
+    baseline->text = NULL;
+}
+
+bool baseline_is_gate(const struct baseline *baseline)
+{
+    return baseline->sittings >= BASELINE_GATE;
+}

@@ -1,0 +1,375 @@
+/* compare/baseline_take.c: a file of records as a sitting: a line for each of its cells, and all
+ * that is wrong with it.
+ *
+ * It fails closed: what was not measured to the end, by a clean build, in one sitting, with every
+ * launch verified, is refused with the line of the file that says so. */
+#include "compare/baseline.h"
+
+#include "command/command.h"
+#include "numbers/stats.h"
+#include "record/input.h"
+#include "record/roles.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static size_t one(const struct record_cell *cell)
+{
+    (void)cell;
+    return 1;
+}
+
+static size_t shards(const struct record_cell *cell)
+{
+    return (size_t)cell->n_shards;
+}
+
+static size_t peaks(const struct record_cell *cell)
+{
+    return (size_t)cell->n_peaks;
+}
+
+static double bytes_moved(const struct record_cell *cell, size_t i)
+{
+    (void)i;
+    return cell->bytes_per_step;
+}
+
+static double flops(const struct record_cell *cell, size_t i)
+{
+    (void)i;
+    return cell->flops_per_step;
+}
+
+static double params(const struct record_cell *cell, size_t i)
+{
+    (void)i;
+    return (double)cell->model_params;
+}
+
+static double peak(const struct record_cell *cell, size_t i)
+{
+    return (double)cell->peak_bytes[i];
+}
+
+static double shard(const struct record_cell *cell, size_t i)
+{
+    return (double)cell->shard[i];
+}
+
+const struct baseline_metric baseline_metrics[BASELINE_EXACTS] = {
+    {"bytes_per_step", "bytes", "", one, bytes_moved},
+    {"peak_bytes", "bytes", "device", peaks, peak},
+    {"flops_per_step", "operations", "", one, flops},
+    {"shard_rows", "rows", "replica", shards, shard},
+    {"model_params", "values", "", one, params}};
+
+static void refuse(struct baseline_source *source, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void refuse(struct baseline_source *source, const char *format, ...)
+{
+    struct compare_notes *notes = &source->refused;
+    va_list args;
+
+    if (notes->n == COMPARE_NOTES)
+        return;
+    va_start(args, format);
+    vsnprintf(notes->text[notes->n++], COMPARE_TEXT, format, args);
+    va_end(args);
+}
+
+int baseline_key_order(const struct record_key *a, const struct record_key *b)
+{
+    return record_order(record_key_fields, RECORD_APART, a, b);
+}
+
+static int by_cell(const void *left, const void *right)
+{
+    const struct report_row *const *a = left, *const *b = right;
+    const int order = baseline_key_order(&(*a)->cell->key, &(*b)->cell->key);
+
+    return order != 0 ? order : report_launch_order(*a, *b);
+}
+
+/* The line of the last record of that cell. 0: the file cannot be read again. */
+static size_t line_of(const char *path, const char *cell_id)
+{
+    FILE *stream = fopen(path, "rb");
+    char *line = NULL, wanted[48];
+    size_t room = 0, number = 0, found = 0;
+
+    snprintf(wanted, sizeof wanted, "\"cell_id\":\"%s\"", cell_id);
+    while (stream && getline(&line, &room, stream) > 0) {
+        ++number;
+        if (strstr(line, wanted))
+            found = number;
+    }
+    free(line);
+    if (stream)
+        fclose(stream);
+    return found;
+}
+
+/* What a machine or a build must be for its times to count. All are in the first line. */
+static void check_run(struct baseline_source *source, bool allow_dirty)
+{
+    const struct record_run *run = &source->file.run;
+    const bool fast =
+        strcmp(run->build_type, "Release") == 0 || strcmp(run->build_type, "RelWithDebInfo") == 0;
+
+    if (strlen(run->machine_class) != DIGEST_HEX - 1)
+        refuse(source, "%.120s:1: the class of the machine is unknown", source->path);
+    if (run->machine_instance[0] == '\0')
+        refuse(source, "%.120s:1: the start of the machine is unknown", source->path);
+    if (strcmp(run->source, "measured") != 0)
+        refuse(source, "%.120s:1: the times are %.16s, not measured", source->path, run->source);
+    if (!fast)
+        refuse(source, "%.120s:1: a %.32s build, not Release or RelWithDebInfo", source->path,
+               run->build_type[0] != '\0' ? run->build_type : "nameless");
+    if (run->sanitizers[0] != '\0')
+        refuse(source, "%.120s:1: a build with sanitizers: %.64s", source->path, run->sanitizers);
+    if (run->git_dirty && !allow_dirty)
+        refuse(source, "%.120s:1: a changed tree on commit %.48s; --allow-dirty takes it",
+               source->path, run->git_sha);
+}
+
+static void check_cells(struct baseline_source *source)
+{
+    const struct report_counts *counts = &source->report.counts;
+    const struct record_file *file = &source->file;
+
+    if (!file->planned)
+        refuse(source, "%.120s:1: a record without a plan: it cannot be told whether it is whole",
+               source->path);
+    if (!file->sealed)
+        refuse(source, "%.120s:1: unsealed: an edit would not show", source->path);
+    if (counts->missing > 0 || !file->ended)
+        refuse(source, "%.120s:%zu: not finished: %zu of %zu launches are in it%s", source->path,
+               file->n_cells + 1, counts->planned - counts->missing, counts->planned,
+               file->ended ? "" : ", and no end");
+    for (size_t c = 0; c < file->n_cells; ++c)
+        if (file->cell[c].sitting != file->cell[0].sitting) {
+            refuse(source, "%.120s:%zu: another sitting than the cells before: it was resumed",
+                   source->path, line_of(source->path, file->cell[c].cell_id));
+            break;
+        }
+}
+
+/* What the launches took, in room for one number per launch. */
+static void sum_up(const struct report_row *const row[], size_t n, enum compare_floor rule,
+                   double work[], double steps[], struct baseline_line *line)
+{
+    double squares = 0, mean = 0;
+
+    for (size_t i = 0; i < n; ++i)
+        work[i] = compare_floor(row[i]->cell, rule, line->steps, steps);
+    for (size_t i = 0; i < n; ++i)
+        mean += log(work[i]) / (double)n;
+    for (size_t i = 0; i < n; ++i)
+        squares += (log(work[i]) - mean) * (log(work[i]) - mean);
+    line->sd_floor = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
+    line->floor_log = log(stats_median(work, n));
+    for (size_t i = 0; i < n; ++i)
+        work[i] = row[i]->cell->mean_ns;
+    line->cost_log = log(stats_median(work, n));
+}
+
+/* Of launches the largest number, which is known only if all are. */
+static int count_exact(const struct report_row *const row[], size_t n, struct baseline_line *line)
+{
+    size_t all = 0, at = 0;
+
+    for (size_t m = 0; m < BASELINE_EXACTS; ++m)
+        all += line->n[m] = baseline_metrics[m].count(row[0]->cell);
+    line->exact = calloc(all + 1, sizeof line->exact[0]);
+    if (!line->exact)
+        return -1;
+    for (size_t m = 0; m < BASELINE_EXACTS; ++m)
+        for (size_t i = 0; i < line->n[m]; ++i, ++at)
+            for (size_t l = 0; l < n; ++l) {
+                const struct record_cell *cell = row[l]->cell;
+                const double value = i < baseline_metrics[m].count(cell)
+                                         ? baseline_metrics[m].of(cell, i)
+                                         : (double)NAN;
+
+                if (!(value <= line->exact[at]) && !isnan(line->exact[at]))
+                    line->exact[at] = value;
+            }
+    return 0;
+}
+
+/* All launches of a cell, verified. work: room for a number per launch, steps: per step. */
+static int add_line(struct baseline_source *source, const struct report_row *const row[], size_t n,
+                    double work[], double steps[])
+{
+    const struct record_run *run = &source->file.run;
+    struct baseline_line *line = &source->lines.line[source->lines.n];
+    enum compare_floor rule;
+
+    *line = (struct baseline_line){
+        .key = row[0]->cell->key, .launches = n, .steps = SIZE_MAX, .start_epoch_ns = UINT64_MAX};
+    line->key.launch = 0;
+    for (size_t i = 0; i < n; ++i)
+        line->steps = row[i]->cell->n_valid < line->steps ? row[i]->cell->n_valid : line->steps;
+    for (size_t i = 0; i < source->file.n_cells; ++i)
+        if (source->file.cell[i].start_epoch_ns < line->start_epoch_ns)
+            line->start_epoch_ns = source->file.cell[i].start_epoch_ns;
+    rule = compare_floor_rule(line->steps);
+    snprintf(line->floor_statistic, sizeof line->floor_statistic, "%s", compare_floor_words[rule]);
+    memcpy(line->machine_class, run->machine_class, sizeof line->machine_class);
+    memcpy(line->machine_instance, run->machine_instance, sizeof line->machine_instance);
+    memcpy(line->run_id, run->run_id, sizeof line->run_id);
+    memcpy(line->created_utc, run->created_utc, sizeof line->created_utc);
+    memcpy(line->git_sha, run->git_sha, sizeof line->git_sha);
+    sum_up(row, n, rule, work, steps, line);
+    if (!isfinite(line->floor_log) || !isfinite(line->cost_log) || !isfinite(line->sd_floor)) {
+        refuse(source, "%.120s:%zu: a time is not a number", source->path,
+               line_of(source->path, row[0]->cell->cell_id));
+        return 0;
+    }
+    if (count_exact(row, n, line) != 0)
+        return -1;
+    ++source->lines.n;
+    return 0;
+}
+
+/* The launches of a cell: a line, or why there is none. */
+static int take_cell(struct baseline_source *source, const struct report_row *const row[], size_t n,
+                     double work[], double steps[])
+{
+    char name[COMPARE_TEXT];
+
+    for (size_t i = 0; i < n; ++i)
+        if (row[i]->cell->oversubscribed) {
+            ++source->crowded;
+            return 0;
+        }
+    for (size_t i = 0; i < n; ++i)
+        if (!row[i]->verified) {
+            compare_cell_words(&row[i]->cell->key, name);
+            refuse(source, "%.100s:%zu: not verified (%.20s): launch %d of %.100s", source->path,
+                   line_of(source->path, row[i]->cell->cell_id), row[i]->state,
+                   row[i]->cell->key.launch, name);
+            return 0;
+        }
+    return add_line(source, row, n, work, steps);
+}
+
+static int take_cells(struct baseline_source *source)
+{
+    const size_t n = source->report.n_rows;
+    const struct report_row **row = calloc(n + 1, sizeof row[0]);
+    double *work = calloc(n + 1, sizeof work[0]), *steps = NULL;
+    size_t most = 0;
+    int status = -1;
+
+    for (size_t i = 0; row && i < n; ++i) {
+        row[i] = &source->report.row[i];
+        most = row[i]->cell->n_samples > most ? row[i]->cell->n_samples : most;
+    }
+    steps = calloc(most + 1, sizeof steps[0]);
+    source->lines.line = calloc(n + 1, sizeof source->lines.line[0]);
+    if (row && work && steps && source->lines.line) {
+        status = 0;
+        qsort(row, n, sizeof row[0], by_cell);
+    }
+    for (size_t first = 0, end; first < n && status == 0; first = end) {
+        for (end = first + 1;
+             end < n && baseline_key_order(&row[first]->cell->key, &row[end]->cell->key) == 0;)
+            ++end;
+        status = take_cell(source, row + first, end - first, work, steps);
+    }
+    free(row);
+    free(work);
+    free(steps);
+    return status;
+}
+
+/* The options but for the seed, and how the time is taken. -1: no memory, or no digest. */
+static int digest_plan(const struct record_run *run, char hex[DIGEST_HEX])
+{
+    char text[sizeof run->command + 512];
+    const char *const seed = strstr(run->command, "--seed ");
+    const size_t before = seed ? (size_t)(seed - run->command) : strlen(run->command);
+    const char *const after = seed ? seed + 7 + strcspn(seed + 7, " ") : "";
+    const int n =
+        snprintf(text, sizeof text, "%.*s%s\n%s\n%s\n%s\n%s\n", (int)before, run->command, after,
+                 run->clock, run->sync_method, run->rank_reduction, run->build_type);
+
+    return n > 0 && (size_t)n < sizeof text ? digest_sha256(text, (size_t)n, hex) : -1;
+}
+
+static int digest_file(const char *path, char hex[DIGEST_HEX])
+{
+    FILE *stream = fopen(path, "rb");
+    struct stat info;
+    char *text = NULL;
+    int status = -1;
+
+    if (stream && fstat(fileno(stream), &info) == 0 && info.st_size > 0)
+        text = malloc((size_t)info.st_size);
+    if (text && fread(text, 1, (size_t)info.st_size, stream) == (size_t)info.st_size)
+        status = digest_sha256(text, (size_t)info.st_size, hex);
+    free(text);
+    if (stream)
+        fclose(stream);
+    return status;
+}
+
+static int name_lines(struct baseline_source *source)
+{
+    char plan[DIGEST_HEX], records[DIGEST_HEX];
+
+    if (digest_plan(&source->file.run, plan) != 0 || digest_file(source->path, records) != 0)
+        return -1;
+    for (size_t i = 0; i < source->lines.n; ++i) {
+        struct baseline_line *line = &source->lines.line[i];
+
+        memcpy(line->plan_sha256, plan, sizeof plan);
+        memcpy(line->records_sha256, records, sizeof records);
+        line->line = i + 1;
+        line->of = source->lines.n;
+    }
+    return 0;
+}
+
+int baseline_take(const char *command, const char *path, bool allow_dirty,
+                  struct baseline_source *source)
+{
+    *source = (struct baseline_source){.path = path};
+    if (input_records(command, path, NULL, &source->file) != 0)
+        return EXIT_MISUSE;
+    source->report = (struct report){.file = &source->file, .n_files = 1};
+    if (report_rows_make(&source->report) != 0) {
+        command_complain(command, "%s: no memory for the rows", path);
+        return EXIT_MISUSE;
+    }
+    check_run(source, allow_dirty);
+    check_cells(source);
+    if (take_cells(source) != 0 || name_lines(source) != 0) {
+        command_complain(command, "%s: no memory, or it cannot be read twice", path);
+        return EXIT_MISUSE;
+    }
+    if (source->lines.n == 0 && source->refused.n == 0)
+        refuse(source, "%.120s: no cell counts: %zu are oversubscribed", path, source->crowded);
+    return 0;
+}
+
+void baseline_lines_free(struct baseline_lines *lines)
+{
+    for (size_t i = 0; i < lines->n; ++i)
+        free(lines->line[i].exact);
+    free(lines->line);
+    *lines = (struct baseline_lines){.line = NULL};
+}
+
+void baseline_source_free(struct baseline_source *source)
+{
+    baseline_lines_free(&source->lines);
+    report_rows_free(&source->report);
+    record_file_free(&source->file);
+}

@@ -1,0 +1,180 @@
+/* compare/baseline_write.c: a sitting as lines of a baseline, and the file with them put in place
+ * of the old one.
+ *
+ * The file is never written to: another one gets all of its lines and the new ones, and then its
+ * name. So it is there whole at any time, whatever happens to the program or to the machine. */
+#include "compare/baseline.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/temporary.h"
+#include "record/json.h"
+#include "record/memory.h"
+
+static json_t *real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *count(size_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+/* All texts of records were cleaned when they were read. */
+static json_t *text(const char *value)
+{
+    json_t *string = json_string(value);
+
+    return string ? string : json_string("?");
+}
+
+static json_t *big(uint64_t number)
+{
+    char digits[24];
+
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    return json_string(digits);
+}
+
+static json_t *exact_of(const struct baseline_line *line)
+{
+    json_t *object = json_object();
+    size_t at = 0;
+
+    for (size_t m = 0; m < BASELINE_EXACTS; ++m) {
+        json_t *array = json_array();
+
+        for (size_t i = 0; i < line->n[m]; ++i)
+            json_array_append_new(array, real(line->exact[at++]));
+        json_object_set_new(object, baseline_metrics[m].name, array);
+    }
+    return object;
+}
+
+json_t *baseline_key_json(const struct record_key *key)
+{
+    json_t *object = json_object();
+    char value[128];
+
+    for (const struct record_field *field = record_key_fields; field->name; ++field) {
+        if (field->role != RECORD_IDENTITY)
+            continue;
+        record_show(field, key, value, sizeof value);
+        json_object_set_new(object, field->name,
+                            field->kind == RECORD_TEXT ? text(value)
+                                                       : json_integer(strtoll(value, NULL, 10)));
+    }
+    return object;
+}
+
+/* NULL: memory is short. Caller frees. */
+static char *line_text(const struct baseline_line *line, size_t sitting)
+{
+    json_t *root = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", BASELINE_SCHEMA,
+        "machine_class", text(line->machine_class), "machine_instance",
+        text(line->machine_instance), "created_utc", text(line->created_utc), "start_epoch_ns",
+        big(line->start_epoch_ns), "git_sha", text(line->git_sha), "run_id", text(line->run_id),
+        "plan_sha256", text(line->plan_sha256), "records_sha256", text(line->records_sha256),
+        "sitting", count(sitting), "line", count(line->line), "of", count(line->of));
+
+    json_object_update_new(
+        root,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cell", baseline_key_json(&line->key),
+                  "launches", count(line->launches), "steps", count(line->steps), "floor_statistic",
+                  text(line->floor_statistic), "floor_log", real(line->floor_log), "cost_log",
+                  real(line->cost_log), "sd_floor", real(line->sd_floor), "exact", exact_of(line)));
+    return record_memory_text(root, JSON_COMPACT);
+}
+
+/* Frees line. */
+static int add_text(struct baseline *baseline, char *line)
+{
+    const size_t length = line ? strlen(line) : 0, room = baseline->bytes + length + 2;
+    char *longer = line ? realloc(baseline->text, room) : NULL;
+
+    if (longer) {
+        baseline->text = longer;
+        snprintf(longer + baseline->bytes, length + 2, "%s\n", line);
+        baseline->bytes += length + 1;
+    }
+    free(line);
+    return longer ? 0 : -1;
+}
+
+/* The line without its numbers of exact things, which are not needed again. */
+static int keep(struct baseline *baseline, const struct baseline_line *line)
+{
+    struct baseline_lines *lines = &baseline->lines;
+    struct baseline_line *longer = realloc(lines->line, (lines->n + 1) * sizeof lines->line[0]);
+
+    if (!longer)
+        return -1;
+    lines->line = longer;
+    longer[lines->n] = *line;
+    longer[lines->n].exact = NULL;
+    memset(longer[lines->n].n, 0, sizeof longer[lines->n].n);
+    ++lines->n;
+    return 0;
+}
+
+int baseline_add(struct baseline *baseline, const struct baseline_source *source)
+{
+    for (size_t i = 0; i < source->lines.n; ++i) {
+        const struct baseline_line *line = &source->lines.line[i];
+        char *chained = line_text(line, baseline->sittings + 1);
+
+        chained = chained ? record_chain_add(chained, baseline->last, true) : NULL;
+        if (!chained || digest_sha256(chained, strlen(chained), baseline->last) != 0) {
+            free(chained);
+            return -1;
+        }
+        if (add_text(baseline, chained) != 0 || keep(baseline, line) != 0)
+            return -1;
+    }
+    ++baseline->sittings;
+    baseline->cells = source->lines.n;
+    return 0;
+}
+
+static int write_all(const struct baseline *baseline, int fd)
+{
+    size_t done = 0;
+
+    while (done < baseline->bytes) {
+        const ssize_t n = write(fd, baseline->text + done, baseline->bytes - done);
+
+        if (n < 0 && errno != EINTR)
+            return -1;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return fsync(fd);
+}
+
+int baseline_put(const struct baseline *baseline, struct text_error *err)
+{
+    char name[sizeof baseline->path + 32];
+    const int fd = temporary_open(baseline->path, name, sizeof name);
+
+    if (fd < 0)
+        return record_fail(err, "cannot write %.160s: %s", baseline->path, strerror(errno));
+    int status = write_all(baseline, fd);
+
+    if (status == 0 && baseline->is_there)
+        status = fchmod(fd, (mode_t)baseline->mode);
+    if (close(fd) != 0 || status != 0 || rename(name, baseline->path) != 0) {
+        const int why = errno;
+
+        unlink(name);
+        return record_fail(err, "cannot write %.160s: %s; it is as it was", baseline->path,
+                           strerror(why));
+    }
+    return 0;
+}
