@@ -6,31 +6,14 @@
 #include <string.h>
 
 #include "compare/pairs.h"
+#include "prove/simulate.h"
 
-enum { CELLS = 12, PAIRS = 12, SEEDS = 100 };
-
-/* A fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear congruence. */
-static double next_uniform(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) / 9007199254740992.0;
-}
-
-/* By Box and Muller. */
-static double next_normal(uint64_t *state)
-{
-    const double radius = sqrt(-2 * log(1 - next_uniform(state)));
-
-    return radius * cos(6.283185307179586 * next_uniform(state));
-}
+enum { CELLS = SIMULATE_CELLS, PAIRS = SIMULATE_PAIRS, SEEDS = 100 };
 
 /* Cells whose NEW takes `ratio` times as long, with noise of a pair of so much. */
 static void make(uint64_t seed, double ratio, double noise, double d[CELLS * PAIRS])
 {
-    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-
-    for (int i = 0; i < CELLS * PAIRS; ++i)
-        d[i] = log(ratio) + noise * next_normal(&state);
+    simulate_pairs(SIMULATE_GAUSS, seed, CELLS, PAIRS, ratio, noise, d);
 }
 
 static void judge(const double d[], struct pairs_judged cell[CELLS], struct pairs_judged *all)
@@ -48,40 +31,27 @@ static size_t count(const struct pairs_judged cell[CELLS], enum pairs_verdict ve
     return n;
 }
 
+/* As `scripts/prove power-sim` asks in more runs. */
 Test(pairs, a_slowdown_is_found)
 {
-    double d[CELLS * PAIRS];
-    struct pairs_judged cell[CELLS], all;
-    size_t cells = 0, global = 0, near = 0;
+    struct simulate_power found;
 
-    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
-        make(seed, 1.05, 0.02, d);
-        judge(d, cell, &all);
-        cells += count(cell, PAIRS_REGRESSED);
-        global += all.verdict == PAIRS_REGRESSED;
-        near += all.ratio > 1.04 && all.ratio < 1.06 && all.lo < 1.05 && all.hi > 1.05;
-        cr_expect_eq(count(cell, PAIRS_IMPROVED) + count(cell, PAIRS_EQUIVALENT), 0);
-    }
-    cr_expect_geq(cells, 85 * SEEDS * CELLS / 100, "%zu cells", cells);
-    cr_expect_eq(global, SEEDS, "%zu comparisons", global);
-    cr_expect_geq(near, 95, "%zu estimates", near);
+    cr_assert_eq(simulate_power(1.05, SEEDS, &found), 0);
+    cr_expect_geq(found.slower, 85 * SEEDS * CELLS / 100, "%zu cells", found.slower);
+    cr_expect_eq(found.faster + found.alike, 0);
+    cr_expect_eq(found.global_slower, SEEDS, "%zu comparisons", found.global_slower);
+    cr_expect_geq(found.near, 95, "%zu estimates", found.near);
 }
 
 /* And the other way round it is found to be faster. */
 Test(pairs, a_speedup_is_found)
 {
-    double d[CELLS * PAIRS];
-    struct pairs_judged cell[CELLS], all;
-    size_t cells = 0;
+    struct simulate_power found;
 
-    for (uint64_t seed = 0; seed < SEEDS; ++seed) {
-        make(seed, 1 / 1.05, 0.02, d);
-        judge(d, cell, &all);
-        cells += count(cell, PAIRS_IMPROVED);
-        cr_expect_eq(all.verdict, PAIRS_IMPROVED);
-        cr_expect_eq(count(cell, PAIRS_REGRESSED), 0);
-    }
-    cr_expect_geq(cells, 85 * SEEDS * CELLS / 100, "%zu cells", cells);
+    cr_assert_eq(simulate_power(1 / 1.05, SEEDS, &found), 0);
+    cr_expect_geq(found.faster, 85 * SEEDS * CELLS / 100, "%zu cells", found.faster);
+    cr_expect_eq(found.slower, 0);
+    cr_expect_eq(found.global_faster, SEEDS, "%zu comparisons", found.global_faster);
 }
 
 /* No more alarms than the level lets through, however loud the noise is. */
