@@ -16,6 +16,7 @@
 #include "record/memory.h"
 #include "report/report.h"
 #include "text/text.h"
+#include "validate/validate.h"
 
 struct command {
     const char *name;
@@ -30,6 +31,8 @@ static const struct command commands[] = {
     {"report", report_main, "turn records into a page, figures and a table"},
     {"compare", compare_main, "compare two builds in pairs, or two files of records"},
     {"baseline", baseline_main, "keep the sittings of a machine, and show what they can tell"},
+    {"validate", validate_main, "judge a machine by its records and a profile"},
+    {"profile", profile_main, "whether the limits of a profile are right, and can fail"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
     {"train", train_main, "train a model on real data, and compare device lists"},
     {"bench", bench_main, "time copies against memcpy, and all-reduce against backward"},

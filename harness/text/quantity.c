@@ -1,0 +1,74 @@
+/* text/quantity.c: numbers with their unit. */
+#include "text/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    const char *name;
+    double scale;
+};
+
+enum { UNITS = 10 };
+
+/* Of each kind, ascending; the first of those that are shown is at shown. */
+static const struct {
+    const char *known;
+    struct unit unit[UNITS];
+} kinds[QUANTITY_KINDS] = {
+    [QUANTITY_TIME] = {"ns, us, ms or s", {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}},
+    [QUANTITY_RATE] =
+        {"samples/s, with k, M or G before it",
+         {{"samples/s", 1}, {"ksamples/s", 1e3}, {"Msamples/s", 1e6}, {"Gsamples/s", 1e9}}},
+    [QUANTITY_BYTES] = {"B, with Ki, Mi, Gi, Ti, k, M, G or T before it",
+                        {{"B", 1},
+                         {"KiB", 1024.0},
+                         {"MiB", 1048576.0},
+                         {"GiB", 1073741824.0},
+                         {"TiB", 1099511627776.0},
+                         {"kB", 1e3},
+                         {"MB", 1e6},
+                         {"GB", 1e9},
+                         {"TB", 1e12}}},
+    [QUANTITY_RATIO] = {"x or %", {{"%", 0.01}, {"x", 1}}},
+};
+
+int quantity_read(const char *text, enum quantity_kind kind, double *number, struct text_error *why)
+{
+    char *end = NULL;
+    const double value = strtod(text, &end);
+
+    /* strtod takes "0x1p3" and "nan", too. */
+    if (end == text || text[0] == '-' || !isfinite(value) ||
+        strspn(text, "0123456789.eE+-") != (size_t)(end - text)) {
+        snprintf(why->text, sizeof why->text, "'%.60s' is no number of 0 or more with its unit: %s",
+                 text, kinds[kind].known);
+        return -1;
+    }
+    end += strspn(end, " ");
+    for (int i = 0; i < UNITS && kinds[kind].unit[i].name; ++i)
+        if (strcmp(end, kinds[kind].unit[i].name) == 0) {
+            *number = value * kinds[kind].unit[i].scale;
+            return 0;
+        }
+    snprintf(why->text, sizeof why->text, "'%.60s' has %s; known are %s", text,
+             *end == '\0' ? "no unit" : "an unknown unit", kinds[kind].known);
+    return -1;
+}
+
+const char *quantity_words(double number, enum quantity_kind kind, char text[QUANTITY_TEXT])
+{
+    const struct unit *unit = &kinds[kind].unit[kind == QUANTITY_RATIO ? 1 : 0];
+
+    if (!isfinite(number)) {
+        snprintf(text, QUANTITY_TEXT, "unknown");
+        return text;
+    }
+    for (int i = 1; kind != QUANTITY_RATIO && i < 5 && kinds[kind].unit[i].name; ++i)
+        if (fabs(number) >= kinds[kind].unit[i].scale)
+            unit = &kinds[kind].unit[i];
+    snprintf(text, QUANTITY_TEXT, "%.4g %s", number / unit->scale, unit->name);
+    return text;
+}

@@ -1,0 +1,23 @@
+/* text/quantity.h: numbers with their unit, "4.1 ms", "475 GB/s": read, and written as they were
+ * meant. A number without its unit is refused: a limit in another unit is one that never fails. */
+#ifndef HARNESS_QUANTITY_H
+#define HARNESS_QUANTITY_H
+
+#include "text/text.h"
+
+enum quantity_kind {
+    QUANTITY_TIME,  /* ns; s, ms, us, ns */
+    QUANTITY_RATE,  /* samples/s; with k, M, G before it */
+    QUANTITY_BYTES, /* B; with k, M, G, T, or Ki, Mi, Gi, Ti */
+    QUANTITY_RATIO, /* 1; x, or % */
+    QUANTITY_KINDS
+};
+
+/* 0, and *number is in base units; or -1, and why names the value and the units that are known. */
+int quantity_read(const char *text, enum quantity_kind kind, double *number,
+                  struct text_error *why);
+/* "4.1 ms": three digits. Returns text. */
+enum { QUANTITY_TEXT = 48 };
+const char *quantity_words(double number, enum quantity_kind kind, char text[QUANTITY_TEXT]);
+
+#endif

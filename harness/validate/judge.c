@@ -1,0 +1,258 @@
+/* validate/judge.c: limits against the launches of the cells that they are about. */
+#include "validate/validate.h"
+
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a limit, for all of its cells and devices together. */
+static const double ALPHA = 0.05;
+
+const char *const validate_verdict_words[VALIDATE_VERDICTS] = {"PASS", "OPEN", "UNMEASURED",
+                                                               "INVALID", "FAIL"};
+const char *const validate_machine_words[3] = {"ACCEPTED", "REJECTED", "NOT SHOWN"};
+
+/* ---- which cells -------------------------------------------------------------------------- */
+
+static bool fits(const char *wanted, const char *is)
+{
+    return !wanted || strcmp(wanted, is) == 0;
+}
+
+static bool is_at(const struct profile_place *at, const struct report_point *point)
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    return fits(at->workload, key->workload) && fits(at->mode, key->mode) &&
+           fits(at->backend, key->backend) && fits(at->communicator, key->communicator) &&
+           fits(at->math, key->dtype) &&
+           (at->devices == 0 || at->devices == (uint64_t)key->n_devices) &&
+           (at->batch == 0 || at->batch == key->global_batch);
+}
+
+static int devices_of(const struct profile_limit *limit, const struct report_point *point)
+{
+    return limit->row->by_device ? point->row->cell->key.n_devices : 1;
+}
+
+static size_t count_units(const struct validate *validate, const struct profile_limit *limit)
+{
+    size_t units = 0;
+
+    for (size_t i = 0; i < validate->report->n_points; ++i)
+        if (is_at(&limit->at, &validate->report->point[i]))
+            units += (size_t)devices_of(limit, &validate->report->point[i]);
+    return units;
+}
+
+/* ---- one cell, one device ----------------------------------------------------------------- */
+
+struct room {
+    double *value, *steps;
+};
+
+/* Why nobody may believe the numbers of a cell; "": somebody may. */
+static void find_doubt(const struct validate *validate, const struct report_point *point,
+                       char why[VALIDATE_TEXT])
+{
+    const uint64_t needed = validate->profile->requires.launches;
+
+    why[0] = '\0';
+    if (point->verified < point->n)
+        snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified",
+                 point->n - point->verified, point->n);
+    else if (report_simulated(point->row))
+        snprintf(why, VALIDATE_TEXT, "its times are simulated");
+    else if (report_oversubscribed(point))
+        snprintf(why, VALIDATE_TEXT,
+                 "it is oversubscribed: more devices than cores, or several "
+                 "slots on one GPU");
+    else if (point->n < needed)
+        snprintf(why, VALIDATE_TEXT, "%zu launches, and the profile requires %llu", point->n,
+                 (unsigned long long)needed);
+}
+
+/* Their number, or -1 when one of them does not know it. */
+static int take_values(const struct profile_limit *limit, const struct report_point *point,
+                       int device, double factor, const struct room *room)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < point->n; ++i) {
+        const double value = limit->row->of(point, &point->row[i], device, limit->by, room->steps);
+
+        if (!isfinite(value) || value < 0.0)
+            return -1;
+        room->value[n++] = limit->row->higher ? value / factor : value * factor;
+    }
+    return n;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* Launches that let a bound of one side be had at alpha. */
+static size_t launches_for(double alpha)
+{
+    return (size_t)ceil(-log2(alpha));
+}
+
+static enum validate_verdict side_of(const struct profile_limit *limit, double lo, double hi)
+{
+    if (lo >= limit->least && hi <= limit->most)
+        return VALIDATE_PASS;
+    return hi < limit->least || lo > limit->most ? VALIDATE_FAIL : VALIDATE_OPEN;
+}
+
+/* What is counted has no error: all launches say the same, or the smallest and the largest stand
+ * for all. */
+static void judge_values(struct validate_judged *judged, double value[], size_t n, double alpha)
+{
+    struct stats_interval interval;
+
+    qsort(value, n, sizeof value[0], by_value);
+    judged->launches = n;
+    judged->middle = stats_quantile(value, n, 0.5);
+    interval = stats_median_interval(value, n, 1.0 - 2.0 * alpha);
+    if (judged->limit->row->counted) {
+        judged->lo = value[0];
+        judged->hi = value[n - 1];
+    } else if (interval.valid) {
+        judged->lo = interval.lo;
+        judged->hi = interval.hi;
+    } else {
+        judged->verdict = VALIDATE_OPEN;
+        snprintf(judged->why, sizeof judged->why, "%zu launches; a bound at 95 %% takes %zu", n,
+                 launches_for(alpha));
+        return;
+    }
+    judged->verdict = side_of(judged->limit, judged->lo, judged->hi);
+    if (judged->verdict == VALIDATE_OPEN)
+        snprintf(judged->why, sizeof judged->why,
+                 "the limit is between the bounds of %zu launches: more launches can decide", n);
+}
+
+static void judge_unit(const struct validate *validate, double factor, const struct room *room,
+                       struct validate_judged *judged)
+{
+    const double alpha = -expm1(log1p(-ALPHA) / (double)judged->units);
+    int n;
+
+    find_doubt(validate, judged->point, judged->why);
+    if (judged->why[0] != '\0') {
+        judged->verdict = VALIDATE_INVALID;
+        return;
+    }
+    n = take_values(judged->limit, judged->point, judged->device < 0 ? 0 : judged->device, factor,
+                    room);
+    if (n > 0) {
+        judge_values(judged, room->value, (size_t)n, alpha);
+        return;
+    }
+    judged->verdict = VALIDATE_UNMEASURED;
+    snprintf(judged->why, sizeof judged->why, "a launch of the cell has no %s%s",
+             judged->limit->row->name,
+             judged->limit->row->of && judged->point->base == NULL ? " (it has no base)" : "");
+}
+
+/* ---- all ---------------------------------------------------------------------------------- */
+
+/* Worse, or as bad and farther on the bad side. */
+static bool is_worse(const struct validate_judged *a, const struct validate_judged *b)
+{
+    if (a->verdict != b->verdict)
+        return a->verdict > b->verdict;
+    return a->limit->row->higher ? a->middle < b->middle : a->middle > b->middle;
+}
+
+static void judge_point(const struct validate *validate, const struct report_point *point,
+                        double factor, const struct room *room, struct validate_judged *worst)
+{
+    const int devices = devices_of(worst->limit, point);
+
+    for (int d = 0; d < devices; ++d) {
+        struct validate_judged one = {.limit = worst->limit,
+                                      .point = point,
+                                      .device = worst->limit->row->by_device ? d : -1,
+                                      .units = worst->units,
+                                      .middle = NAN,
+                                      .lo = NAN,
+                                      .hi = NAN};
+
+        judge_unit(validate, factor, room, &one);
+        if (!worst->point || is_worse(&one, worst))
+            *worst = one;
+    }
+}
+
+static size_t longest(const struct report *report, bool of_steps)
+{
+    size_t most = 1;
+
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+
+        if (!of_steps && point->n > most)
+            most = point->n;
+        for (size_t j = 0; of_steps && j < point->n; ++j)
+            if (point->row[j].cell->n_samples > most)
+                most = point->row[j].cell->n_samples;
+    }
+    return most;
+}
+
+int validate_judge_limit(const struct validate *validate, const struct profile_limit *limit,
+                         double factor, struct validate_judged *judged)
+{
+    const struct report *report = validate->report;
+    const struct room room = {calloc(longest(report, false), sizeof *room.value),
+                              calloc(longest(report, true), sizeof *room.steps)};
+    const int status = room.value && room.steps ? 0 : -1;
+
+    *judged = (struct validate_judged){.limit = limit,
+                                       .verdict = VALIDATE_UNMEASURED,
+                                       .device = -1,
+                                       .units = count_units(validate, limit),
+                                       .middle = NAN,
+                                       .lo = NAN,
+                                       .hi = NAN};
+    snprintf(judged->why, sizeof judged->why, "no cell of the records is at its place");
+    for (size_t i = 0; status == 0 && i < report->n_points; ++i)
+        if (is_at(&limit->at, &report->point[i]))
+            judge_point(validate, &report->point[i], factor, &room, judged);
+    free(room.value);
+    free(room.steps);
+    return status;
+}
+
+int validate_judge(struct validate *validate)
+{
+    const unsigned n = validate->profile->n_limits;
+    size_t binding = 0;
+
+    validate->judged = calloc(n + 1, sizeof *validate->judged);
+    if (!validate->judged)
+        return -1;
+    for (unsigned i = 0; i < n; ++i) {
+        struct validate_judged *judged = &validate->judged[i];
+
+        if (validate_judge_limit(validate, &validate->profile->limit[i], 1.0, judged) != 0)
+            return -1;
+        if (judged->limit->binding) {
+            ++validate->count[judged->verdict];
+            ++binding;
+        }
+    }
+    /* A profile that binds nobody accepts nobody. */
+    validate->machine = validate->count[VALIDATE_FAIL] > 0 ? VALIDATE_REJECTED
+                        : binding > 0 && validate->count[VALIDATE_PASS] == binding
+                            ? VALIDATE_ACCEPTED
+                            : VALIDATE_NOT_SHOWN;
+    return 0;
+}

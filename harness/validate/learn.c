@@ -1,0 +1,244 @@
+/* validate/learn.c: a profile from sittings of a machine that is all right: limits that nearly all
+ * of its sittings keep.
+ *
+ * A sitting is a file of records: launches of one sitting have in common what the machine was like
+ * that day, so the unit is the file. A sitting shows what `lockstep validate` would hold against a
+ * limit: the upper bound of its launches. A limit is the one-sided tolerance bound of the
+ * logarithms of these: 95 % of sittings with as many launches keep it, with a confidence of 95 %.
+ */
+#include "validate/validate.h"
+
+#include "command/command.h"
+#include "numbers/tolerance.h"
+#include "record/input.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_SITTINGS = 6, DATE_BYTES = 11 };
+/* What is above that is no limit: see validate/mutate.c. */
+static const double WIDEST = 1.0 / 0.3;
+static const double SHARE = 0.95;
+/* Four digits are printed: what is rounded down would be below what was seen. */
+static const double UP = 1.0005;
+
+struct learning {
+    struct report *sitting;
+    size_t n;
+    const char *command, *name;
+    double *bound, *middle; /* logarithms, of each sitting */
+};
+
+/* ---- whether they can be learned from ----------------------------------------------------- */
+
+static int refuse(const struct learning *learning, const char *path, const char *why)
+{
+    command_complain(learning->command, "%.150s: %s", path, why);
+    return EXIT_MISUSE;
+}
+
+static int check_sitting(const struct learning *learning, size_t f, char *const paths[])
+{
+    const struct report *report = &learning->sitting[f];
+    const struct record_run *run = &report->file[0].run, *first = &learning->sitting[0].file[0].run;
+
+    if (run->machine_class[0] == '\0')
+        return refuse(learning, paths[f], "its class of machine is not known");
+    if (strcmp(run->machine_class, first->machine_class) != 0)
+        return refuse(learning, paths[f], "it is of another class of machine than the first file");
+    if (report->counts.verified < report->counts.planned)
+        return refuse(learning, paths[f],
+                      "not all launches that it plans are measured and verified");
+    if (run->git_dirty)
+        return refuse(learning, paths[f], "it is of a changed tree");
+    for (size_t other = 0; other < f; ++other)
+        if (strcmp(run->run_id, learning->sitting[other].file[0].run.run_id) == 0)
+            return refuse(learning, paths[f], "it is a sitting that another file has, too");
+    return 0;
+}
+
+static int read_sitting(const struct learning *learning, size_t f, char *const paths[])
+{
+    struct report *report = &learning->sitting[f];
+    const int status = validate_open(learning->command, &paths[f], 1, report);
+
+    return status ? status : check_sitting(learning, f, paths);
+}
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+static void print_text(const char *text)
+{
+    putchar('"');
+    for (; *text; ++text) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_place(const struct record_key *key)
+{
+    printf("    at: {workload: ");
+    print_text(key->workload);
+    printf(", mode: %s, devices: %d, batch: %zu, backend: ", key->mode, key->n_devices,
+           key->global_batch);
+    print_text(key->backend);
+    printf(", communicator: ");
+    print_text(key->communicator);
+    printf(", math: %s}\n", key->dtype);
+}
+
+static void print_limit(const struct learning *learning, const struct profile_limit *limit,
+                        const struct record_key *key, double most, double expected)
+{
+    const char *first = learning->sitting[0].file[0].run.created_utc;
+    const char *last = learning->sitting[learning->n - 1].file[0].run.created_utc;
+    char number[QUANTITY_TEXT];
+
+    printf("  - metric: %s\n    statistic: %s\n", limit->metric, limit->statistic);
+    print_place(key);
+    printf("    max: %s\n", quantity_words(UP * most, limit->row->kind, number));
+    printf("    expected: %s\n", quantity_words(expected, limit->row->kind, number));
+    printf("    kind: binding\n    source: %zu sittings, %.10s to %.10s, of commit %.12s; 95 %% of "
+           "sittings keep it, with a confidence of 95 %%\n",
+           learning->n, first, last, learning->sitting[0].file[0].run.git_sha);
+    printf("    date: %.10s\n    evidence: learned\n", last);
+}
+
+/* What the sittings show at one place; *all: each of them does. 0, or -1: memory is short. */
+static int take_sittings(const struct learning *learning, const struct profile_limit *limit,
+                         bool *all)
+{
+    const struct profile any = {.n_limits = 0};
+
+    *all = true;
+    for (size_t f = 0; f < learning->n && *all; ++f) {
+        const struct validate validate = {.profile = &any, .report = &learning->sitting[f]};
+        struct validate_judged judged;
+
+        if (validate_judge_limit(&validate, limit, 1.0, &judged) != 0)
+            return -1;
+        *all = judged.verdict == VALIDATE_PASS && judged.middle > 0.0;
+        learning->bound[f] = log(judged.hi);
+        learning->middle[f] = log(judged.middle);
+    }
+    return 0;
+}
+
+static double mean_of(const double x[], size_t n)
+{
+    double sum = 0.0;
+
+    for (size_t i = 0; i < n; ++i)
+        sum += x[i];
+    return sum / (double)n;
+}
+
+static double deviation_of(const double x[], size_t n, double mean)
+{
+    double sum = 0.0;
+
+    for (size_t i = 0; i < n; ++i)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sqrt(sum / ((double)n - 1.0));
+}
+
+static int learn_limit(const struct learning *learning, const struct record_key *key,
+                       const char *metric)
+{
+    struct record_key place = *key;
+    char name[24], statistic[] = "floor";
+    const struct profile_limit limit = {.metric = name,
+                                        .statistic = statistic,
+                                        .at = {.workload = place.workload,
+                                               .mode = place.mode,
+                                               .backend = place.backend,
+                                               .communicator = place.communicator,
+                                               .math = place.dtype,
+                                               .devices = (uint64_t)place.n_devices,
+                                               .batch = place.global_batch},
+                                        .row = validate_metric_find(metric),
+                                        .by = VALIDATE_FLOOR,
+                                        .least = -INFINITY,
+                                        .most = INFINITY};
+    double bound, scatter, middle;
+    bool all;
+
+    snprintf(name, sizeof name, "%s", metric);
+    if (take_sittings(learning, &limit, &all) != 0)
+        return -1;
+    bound = mean_of(learning->bound, learning->n);
+    middle = mean_of(learning->middle, learning->n);
+    scatter = deviation_of(learning->bound, learning->n, bound);
+    bound += tolerance_factor(learning->n, SHARE, SHARE) * scatter;
+    if (!all || exp(bound - middle) > WIDEST) {
+        printf("  # %s of %s %s on %d, %zu rows: %s\n", metric, key->workload, key->mode,
+               key->n_devices, key->global_batch,
+               all ? "sittings differ too much for a limit" : "a sitting has no such number");
+        return 0;
+    }
+    print_limit(learning, &limit, key, exp(bound), exp(middle));
+    return 1;
+}
+
+static int learn_all(const struct learning *learning)
+{
+    const struct record_run *run = &learning->sitting[0].file[0].run;
+    int limits = 0, n = 0, launches = run->launches;
+
+    for (size_t f = 1; f < learning->n; ++f)
+        if (learning->sitting[f].file[0].run.launches < launches)
+            launches = learning->sitting[f].file[0].run.launches;
+    printf("schema: %s\nname: ", PROFILE_SCHEMA);
+    print_text(learning->name);
+    printf("\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n", run->machine_class,
+           launches);
+    for (size_t i = 0; i < learning->sitting[0].n_points && n >= 0; ++i) {
+        const struct record_key *key = &learning->sitting[0].point[i].row->cell->key;
+
+        n = learn_limit(learning, key, "step_time");
+        limits += n > 0;
+        if (n >= 0 && key->n_devices > 1)
+            n = learn_limit(learning, key, "device_spread");
+        limits += n > 0;
+    }
+    if (n >= 0 && limits > 0)
+        return EXIT_PASSED;
+    command_complain(learning->command,
+                     n < 0 ? "no memory" : "no cell of these sittings makes a limit");
+    return EXIT_MISUSE;
+}
+
+int validate_learn(const char *command, const char *name, char *const paths[], size_t n)
+{
+    struct learning learning = {.sitting = calloc(n + 1, sizeof *learning.sitting),
+                                .command = command,
+                                .name = name,
+                                .bound = calloc(n + 1, sizeof *learning.bound),
+                                .middle = calloc(n + 1, sizeof *learning.middle)};
+    int status = 0;
+
+    if (n < LEAST_SITTINGS) {
+        command_complain(command, "%zu sittings; to learn from takes at least %d, a file each", n,
+                         LEAST_SITTINGS);
+        status = EXIT_MISUSE;
+    } else if (!learning.sitting || !learning.bound || !learning.middle) {
+        command_complain(command, "no memory");
+        status = EXIT_MISUSE;
+    }
+    while (status == 0 && learning.n < n) {
+        status = read_sitting(&learning, learning.n, paths);
+        ++learning.n;
+    }
+    if (status == 0)
+        status = learn_all(&learning);
+    for (size_t f = 0; f < learning.n; ++f)
+        validate_close(&learning.sitting[f]);
+    free(learning.sitting);
+    free(learning.bound);
+    free(learning.middle);
+    return status;
+}

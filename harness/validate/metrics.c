@@ -1,0 +1,170 @@
+/* validate/metrics.c: what a limit can be about. */
+#include "validate/metrics.h"
+
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const validate_statistic_names[VALIDATE_STATISTICS] = {"floor", "typical", "cost",
+                                                                   "tail"};
+
+static double step_of(const struct report_point *point, const struct report_row *row, int device,
+                      enum validate_statistic by, double steps[])
+{
+    const struct record_cell *cell = row->cell;
+    const double of[VALIDATE_STATISTICS] = {cell->p05_ns, cell->median_ns, cell->mean_ns,
+                                            cell->p95_ns};
+
+    (void)point, (void)device, (void)steps;
+    return of[by];
+}
+
+static double throughput_of(const struct report_point *point, const struct report_row *row,
+                            int device, enum validate_statistic by, double steps[])
+{
+    return 1e9 * (double)row->cell->key.global_batch / step_of(point, row, device, by, steps);
+}
+
+/* The same launch of the base, in the same sitting. */
+static const struct report_row *partner_of(const struct report_point *base,
+                                           const struct report_row *row)
+{
+    for (size_t i = 0; base && i < base->n; ++i)
+        if (base->row[i].verified && report_launch_order(&base->row[i], row) == 0)
+            return &base->row[i];
+    return NULL;
+}
+
+static double speedup_of(const struct report_point *point, const struct report_row *row, int device,
+                         enum validate_statistic by, double steps[])
+{
+    const struct report_row *base = partner_of(point->base, row);
+
+    return base ? step_of(point, base, device, by, steps) / step_of(point, row, device, by, steps)
+                : (double)NAN;
+}
+
+static double efficiency_of(const struct report_point *point, const struct report_row *row,
+                            int device, enum validate_statistic by, double steps[])
+{
+    return speedup_of(point, row, device, by, steps) / (double)row->cell->key.n_devices /
+           point->bound;
+}
+
+static double moved_of(const struct report_point *point, const struct report_row *row, int device,
+                       enum validate_statistic by, double steps[])
+{
+    (void)point, (void)device, (void)by, (void)steps;
+    return row->cell->bytes_per_step;
+}
+
+static double peak_of(const struct report_point *point, const struct report_row *row, int device,
+                      enum validate_statistic by, double steps[])
+{
+    (void)point, (void)by, (void)steps;
+    return device < row->cell->n_peaks ? (double)row->cell->peak_bytes[device] : (double)NAN;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static double summed_up(double steps[], size_t n, enum validate_statistic by)
+{
+    static const double quantile[VALIDATE_STATISTICS] = {0.05, 0.5, 0, 0.95};
+    double sum = 0.0;
+
+    if (n == 0)
+        return (double)NAN;
+    if (by == VALIDATE_COST) {
+        for (size_t i = 0; i < n; ++i)
+            sum += steps[i];
+        return sum / (double)n;
+    }
+    qsort(steps, n, sizeof steps[0], by_value);
+    return stats_quantile(steps, n, quantile[by]);
+}
+
+/* What one device computes for a row of its shard: forward and backward. */
+static double device_of(const struct report_point *point, const struct report_row *row, int device,
+                        enum validate_statistic by, double steps[])
+{
+    const struct record_cell *cell = row->cell;
+    const uint64_t *forward = cell->phase_ns[RECORD_FORWARD];
+    const uint64_t *backward = cell->phase_ns[RECORD_BACKWARD];
+    const size_t first = (size_t)device * cell->n_samples;
+    size_t n = 0;
+
+    (void)point;
+    if (device >= cell->n_shards || cell->shard[device] == 0 || !forward || !backward)
+        return (double)NAN;
+    for (size_t i = 0; i < cell->n_samples; ++i)
+        if ((cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
+            steps[n++] =
+                (double)(forward[first + i] + backward[first + i]) / (double)cell->shard[device];
+    return summed_up(steps, n, by);
+}
+
+/* A device against the median of all of its launch. */
+static double spread_of(const struct report_point *point, const struct report_row *row, int device,
+                        enum validate_statistic by, double steps[])
+{
+    double all[RECORD_MAX_RANKS];
+    size_t n = 0;
+
+    for (int d = 0; d < row->cell->n_shards; ++d) {
+        const double one = device_of(point, row, d, by, steps);
+
+        if (isfinite(one))
+            all[n++] = one;
+    }
+    return n < 2 ? (double)NAN : device_of(point, row, device, by, steps) / stats_median(all, n);
+}
+
+const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
+    {.name = "step_time", .means = "a step", .kind = QUANTITY_TIME, .of = step_of},
+    {.name = "throughput",
+     .means = "rows a second",
+     .kind = QUANTITY_RATE,
+     .higher = true,
+     .of = throughput_of},
+    {.name = "speed_up",
+     .means = "the base's step over this one's, launch by launch",
+     .kind = QUANTITY_RATIO,
+     .higher = true,
+     .of = speedup_of},
+    {.name = "efficiency",
+     .means = "the speed-up over what the shards allow",
+     .kind = QUANTITY_RATIO,
+     .higher = true,
+     .of = efficiency_of},
+    {.name = "moved",
+     .means = "bytes moved between devices in a step",
+     .kind = QUANTITY_BYTES,
+     .counted = true,
+     .of = moved_of},
+    {.name = "peak_memory",
+     .means = "the most that a device held",
+     .kind = QUANTITY_BYTES,
+     .counted = true,
+     .by_device = true,
+     .of = peak_of},
+    {.name = "device_spread",
+     .means = "forward and backward of a device, a row, over the median of all devices",
+     .kind = QUANTITY_RATIO,
+     .by_device = true,
+     .of = spread_of},
+};
+
+const struct validate_metric *validate_metric_find(const char *name)
+{
+    for (int i = 0; i < VALIDATE_METRICS; ++i)
+        if (strcmp(validate_metrics[i].name, name) == 0)
+            return &validate_metrics[i];
+    return NULL;
+}

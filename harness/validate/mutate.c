@@ -1,0 +1,81 @@
+/* validate/mutate.c: that a limit can fail. A limit in the wrong unit, or one that lost a digit,
+ * accepts every machine, and nobody sees it. So each is tried on a machine that gets slower. */
+#include "validate/validate.h"
+
+#include <math.h>
+
+/* A machine at less than a third of its speed is broken, whatever is measured. */
+static const double WORST = 1.0 / 0.3;
+/* And one that is faster than it can be is not that machine. */
+static const double BEST = 1.1;
+
+/* The bound that a slower machine meets; NaN: there is none. */
+static double bound_of(const struct profile_limit *limit)
+{
+    const double bound = limit->row->higher ? limit->least : limit->most;
+
+    return isfinite(bound) ? bound : (double)NAN;
+}
+
+static void by_expected(const struct profile_limit *limit, struct validate_firing *firing)
+{
+    const double bound = bound_of(limit);
+    const double slower = limit->row->higher ? limit->healthy / bound : bound / limit->healthy;
+    char is[QUANTITY_TEXT], expected[QUANTITY_TEXT];
+
+    quantity_words(bound, limit->row->kind, is);
+    quantity_words(limit->healthy, limit->row->kind, expected);
+    firing->factor = slower;
+    firing->fires = slower <= WORST && slower >= 1.0 / BEST;
+    if (!firing->fires)
+        snprintf(firing->why, sizeof firing->why,
+                 "%s is %.3g times the %s that is expected: a limit is within 0.3 and 1.1 of its "
+                 "speed, or it is of another unit, or lost a digit",
+                 is, bound / limit->healthy, expected);
+}
+
+static int by_records(const struct profile *profile, const struct report *report,
+                      const struct profile_limit *limit, struct validate_firing *firing)
+{
+    const struct validate validate = {.profile = profile, .report = report};
+    struct validate_judged judged;
+
+    for (double factor = 1.0; factor <= WORST * 1.001; factor += factor < 1.2 ? 0.01 : 0.05) {
+        if (validate_judge_limit(&validate, limit, factor, &judged) != 0)
+            return -1;
+        if (judged.verdict == VALIDATE_FAIL) {
+            firing->fires = true;
+            firing->factor = factor;
+            return 0;
+        }
+    }
+    snprintf(firing->why, sizeof firing->why,
+             judged.why[0] != '\0' ? "it stays %s even at 0.3 of the speed: %.200s"
+                                   : "it stays %s even at 0.3 of the speed",
+             validate_verdict_words[judged.verdict], judged.why);
+    return 0;
+}
+
+int validate_mutate(const struct profile *profile, const struct report *report,
+                    const struct profile_limit *limit, struct validate_firing *firing)
+{
+    *firing = (struct validate_firing){.factor = NAN};
+    if (isnan(bound_of(limit))) {
+        snprintf(firing->why, sizeof firing->why,
+                 "it has no %s: %s of %s is worse, and never fails",
+                 limit->row->higher ? "min" : "max", limit->row->higher ? "less" : "more",
+                 limit->metric);
+        return 0;
+    }
+    if (isfinite(limit->healthy)) {
+        by_expected(limit, firing);
+        if (!firing->fires)
+            return 0;
+    }
+    if (report)
+        return by_records(profile, report, limit, firing);
+    if (isnan(limit->healthy))
+        snprintf(firing->why, sizeof firing->why,
+                 "nothing shows that it can fail: give it `expected`, or name records");
+    return 0;
+}

@@ -1,0 +1,56 @@
+/* validate/open.c: the records that a profile is held against, all of one machine. */
+#include "validate/validate.h"
+
+#include "command/command.h"
+#include "record/input.h"
+#include "record/roles.h"
+
+#include <stdlib.h>
+
+static int check_machines(const char *command, char *const paths[], const struct report *report)
+{
+    for (size_t f = 1; f < report->n_files; ++f) {
+        const struct record_run *a = &report->file[0].run, *b = &report->file[f].run;
+        const struct record_field *field =
+            record_differs(record_run_fields, RECORD_MACHINE | RECORD_HOST, a, b);
+
+        if (!field)
+            continue;
+        command_complain(command,
+                         "%.120s and %.120s are not of one start of one machine: the %s "
+                         "differs",
+                         paths[0], paths[f], field->words);
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
+
+int validate_open(const char *command, char *const paths[], size_t n, struct report *report)
+{
+    int status = 0;
+
+    *report = (struct report){.file = calloc(n + 1, sizeof *report->file)};
+    if (!report->file) {
+        command_complain(command, "no memory for %zu files", n);
+        return EXIT_MISUSE;
+    }
+    while (status == 0 && report->n_files < n) {
+        status =
+            input_records(command, paths[report->n_files], NULL, &report->file[report->n_files]);
+        report->n_files += status == 0;
+    }
+    if (status == 0)
+        status = check_machines(command, paths, report);
+    if (status != 0 || report_rows_make(report) == 0)
+        return status;
+    command_complain(command, "no memory for the rows");
+    return EXIT_MISUSE;
+}
+
+void validate_close(struct report *report)
+{
+    report_rows_free(report);
+    for (size_t f = 0; f < report->n_files; ++f)
+        record_file_free(&report->file[f]);
+    free(report->file);
+}

@@ -1,0 +1,73 @@
+/* validate/profile.h: profiles: what a machine has to reach to be accepted, in YAML.
+ *
+ * A profile says which machines it is for, what a file of records has to have, and limits. A limit
+ * is a metric at a place, with a bound and a unit, the statistic of a launch that is held against
+ * it, and where the number is from. What a reader cannot check is refused: an unknown key, a number
+ * without a unit, a limit without a source or a date. */
+#ifndef HARNESS_PROFILE_H
+#define HARNESS_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "text/text.h"
+#include "validate/metrics.h"
+
+enum { PROFILE_LIMITS = 256 };
+
+/* Which machines: each that is given has to hold. NULL, 0: any. */
+struct profile_match {
+    char *machine_class; /* as records have it: SHA-256 of what a program's speed depends on */
+    char *cpu_model, *gpu_model; /* as records have them */
+    uint64_t gpus, cores;
+};
+
+/* What a file of records has to have. */
+struct profile_requires {
+    uint64_t launches; /* of each cell; 0: as many as a limit takes */
+};
+
+/* Where a metric is taken: all cells with these. NULL, 0: any. */
+struct profile_place {
+    char *workload; /* as records have it: "mlp:256,256,256" */
+    char *mode;     /* plain, dp, ddp */
+    char *backend, *communicator, *math;
+    uint64_t devices, batch;
+};
+
+struct profile_limit {
+    /* As the file has it. */
+    char *metric, *statistic, *min, *max;
+    char *expected; /* what a machine that is all right shows; NULL: not known */
+    char *kind;     /* binding: decides; advisory: is printed */
+    char *source, *date, *evidence;
+    struct profile_place at;
+    /* What that means. */
+    int line; /* of the file, where the limit begins */
+    const struct validate_metric *row;
+    enum validate_statistic by;
+    bool binding;
+    double least, most; /* base units; -inf, +inf: no such bound */
+    double healthy;     /* expected; NaN: not known */
+};
+
+struct profile {
+    char *schema, *name, *about;
+    struct profile_match match;
+    struct profile_requires requires;
+    struct profile_limit *limit;
+    unsigned n_limits;
+};
+
+#define PROFILE_SCHEMA "lockstep/profile/1.0"
+
+/* Reads a profile and refuses what is wrong with it: "FILE:LINE: why". 0, then the caller frees it;
+ * or -1. */
+int profile_read(const char *path, struct profile **profile, struct text_error *why);
+void profile_free(struct profile *profile);
+
+/* "max 4.1 ms" */
+void profile_bound_words(const struct profile_limit *limit, char text[96]);
+
+#endif

@@ -1,0 +1,322 @@
+/* validate/profile_read.c: a profile from its file: YAML by schema, then what its texts mean. */
+#include "validate/profile.h"
+
+#include <cyaml/cyaml.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+enum { TEXT_BYTES = 512 };
+
+/* ---- the schema --------------------------------------------------------------------------- */
+
+#define TEXT(name, structure)                                                                      \
+    CYAML_FIELD_STRING_PTR(#name, CYAML_FLAG_POINTER, struct structure, name, 0, TEXT_BYTES)
+#define MAYBE(name, structure)                                                                     \
+    CYAML_FIELD_STRING_PTR(#name, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct structure,      \
+                           name, 0, TEXT_BYTES)
+#define COUNT(name, structure) CYAML_FIELD_UINT(#name, CYAML_FLAG_OPTIONAL, struct structure, name)
+
+static const cyaml_schema_field_t match_fields[] = {
+    MAYBE(machine_class, profile_match), MAYBE(cpu_model, profile_match),
+    MAYBE(gpu_model, profile_match),     COUNT(gpus, profile_match),
+    COUNT(cores, profile_match),         CYAML_FIELD_END};
+
+static const cyaml_schema_field_t requires_fields[] = {COUNT(launches, profile_requires),
+                                                       CYAML_FIELD_END};
+
+static const cyaml_schema_field_t place_fields[] = {
+    MAYBE(workload, profile_place), MAYBE(mode, profile_place),
+    MAYBE(backend, profile_place),  MAYBE(communicator, profile_place),
+    MAYBE(math, profile_place),     COUNT(devices, profile_place),
+    COUNT(batch, profile_place),    CYAML_FIELD_END};
+
+static const cyaml_schema_field_t limit_fields[] = {
+    TEXT(metric, profile_limit),
+    MAYBE(statistic, profile_limit),
+    MAYBE(min, profile_limit),
+    MAYBE(max, profile_limit),
+    MAYBE(expected, profile_limit),
+    TEXT(kind, profile_limit),
+    TEXT(source, profile_limit),
+    TEXT(date, profile_limit),
+    TEXT(evidence, profile_limit),
+    CYAML_FIELD_MAPPING("at", CYAML_FLAG_DEFAULT, struct profile_limit, at, place_fields),
+    CYAML_FIELD_END};
+
+static const cyaml_schema_value_t limit_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct profile_limit, limit_fields)};
+
+static const cyaml_schema_field_t profile_fields[] = {
+    TEXT(schema, profile),
+    TEXT(name, profile),
+    MAYBE(about, profile),
+    CYAML_FIELD_MAPPING("match", CYAML_FLAG_DEFAULT, struct profile, match, match_fields),
+    CYAML_FIELD_MAPPING("requires", CYAML_FLAG_OPTIONAL, struct profile, requires, requires_fields),
+    CYAML_FIELD_SEQUENCE_COUNT("limits", CYAML_FLAG_POINTER, struct profile, limit, n_limits,
+                               &limit_schema, 1, PROFILE_LIMITS),
+    CYAML_FIELD_END};
+
+static const cyaml_schema_value_t profile_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct profile, profile_fields)};
+
+/* What libcyaml says of an error: the first line is what, one behind it is where. */
+struct complaint {
+    char what[160];
+    int line;
+};
+
+static void note_complaint(cyaml_log_t level, void *context, const char *format, va_list arguments)
+{
+    struct complaint *complaint = context;
+    char text[240];
+    const char *at;
+    int line;
+
+    if (level < CYAML_LOG_ERROR)
+        return;
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    text[strcspn(text, "\n")] = '\0';
+    at = strstr(text, "(line: ");
+    if (complaint->what[0] == '\0')
+        (void)snprintf(complaint->what, sizeof complaint->what, "%.150s",
+                       strncmp(text, "Load: ", 6) == 0 ? text + 6 : text);
+    if (at && complaint->line == 0 && sscanf(at, "(line: %d", &line) == 1)
+        complaint->line = line;
+}
+
+static int load(const char *path, struct profile **profile, struct text_error *why)
+{
+    struct complaint complaint = {"", 0};
+    const cyaml_config_t config = {.log_fn = note_complaint,
+                                   .log_ctx = &complaint,
+                                   .mem_fn = cyaml_mem,
+                                   .log_level = CYAML_LOG_ERROR,
+                                   .flags = CYAML_CFG_NO_ALIAS};
+    const cyaml_err_t status =
+        cyaml_load_file(path, &config, &profile_schema, (cyaml_data_t **)profile, NULL);
+
+    if (status == CYAML_OK)
+        return 0;
+    if (status == CYAML_ERR_FILE_OPEN)
+        snprintf(why->text, sizeof why->text, "%.200s: %s", path, strerror(errno));
+    else
+        snprintf(why->text, sizeof why->text, "%.120s:%d: %.150s", path, complaint.line,
+                 complaint.what[0] != '\0' ? complaint.what : cyaml_strerror(status));
+    return -1;
+}
+
+void profile_free(struct profile *profile)
+{
+    const cyaml_config_t config = {.mem_fn = cyaml_mem};
+
+    (void)cyaml_free(&config, &profile_schema, profile, 0);
+}
+
+/* ---- where limits are --------------------------------------------------------------------- */
+
+/* The mappings in the sequence that `limits:` is: three levels deep. libcyaml does not say. */
+static void find_lines(yaml_parser_t *parser, struct profile *profile)
+{
+    unsigned n = 0;
+    bool in_limits = false, more = true;
+
+    for (int depth = 0; more;) {
+        yaml_event_t event;
+
+        if (!yaml_parser_parse(parser, &event))
+            return;
+        switch (event.type) {
+        case YAML_SCALAR_EVENT:
+            if (depth == 1)
+                in_limits = strcmp((const char *)event.data.scalar.value, "limits") == 0;
+            break;
+        case YAML_MAPPING_START_EVENT:
+        case YAML_SEQUENCE_START_EVENT:
+            ++depth;
+            if (depth == 3 && in_limits && n < profile->n_limits)
+                profile->limit[n++].line = (int)event.start_mark.line + 1;
+            break;
+        case YAML_MAPPING_END_EVENT:
+        case YAML_SEQUENCE_END_EVENT:
+            --depth;
+            break;
+        default:
+            more = event.type != YAML_STREAM_END_EVENT;
+        }
+        yaml_event_delete(&event);
+    }
+}
+
+static int find_places(const char *path, struct profile *profile, struct text_error *why)
+{
+    FILE *file = fopen(path, "rb");
+    yaml_parser_t parser;
+
+    if (!file || !yaml_parser_initialize(&parser)) {
+        snprintf(why->text, sizeof why->text, "%.200s: %s", path,
+                 file ? "no memory" : strerror(errno));
+        if (file)
+            fclose(file);
+        return -1;
+    }
+    yaml_parser_set_input_file(&parser, file);
+    find_lines(&parser, profile);
+    yaml_parser_delete(&parser);
+    fclose(file);
+    return 0;
+}
+
+/* ---- what the texts mean ------------------------------------------------------------------ */
+
+static int refuse(const char *path, const struct profile_limit *limit, struct text_error *why,
+                  const char *key, const char *problem)
+{
+    snprintf(why->text, sizeof why->text, "%.90s:%d: limit of %.24s: %s: %.150s", path, limit->line,
+             limit->metric, key, problem);
+    return -1;
+}
+
+static bool empty(const char *text)
+{
+    return !text || text[strspn(text, " ")] == '\0';
+}
+
+/* "2026-11-23": a date that there is. */
+static bool is_date(const char *text)
+{
+    static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year, month, day, end = 0;
+
+    return sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3 && end == 10 &&
+           text[10] == '\0' && year >= 2000 && month >= 1 && month <= 12 && day >= 1 &&
+           day <= days[month - 1];
+}
+
+static int read_words(const char *path, struct profile_limit *limit, struct text_error *why)
+{
+    static const char *const evidence[] = {"published", "measured", "learned"};
+    size_t i = 0;
+
+    limit->row = validate_metric_find(limit->metric);
+    if (!limit->row)
+        return refuse(path, limit, why, "metric",
+                      "it is not known; see lockstep profile --metrics");
+    limit->by = VALIDATE_COST;
+    if (limit->row->counted && limit->statistic)
+        return refuse(path, limit, why, "statistic", "this metric is counted, and has none");
+    if (!limit->row->counted) {
+        for (i = 0; limit->statistic && i < VALIDATE_STATISTICS; ++i)
+            if (strcmp(limit->statistic, validate_statistic_names[i]) == 0)
+                break;
+        if (!limit->statistic || i == VALIDATE_STATISTICS)
+            return refuse(path, limit, why, "statistic",
+                          "it has to be floor, typical, cost or tail");
+        limit->by = (enum validate_statistic)i;
+    }
+    limit->binding = strcmp(limit->kind, "binding") == 0;
+    if (!limit->binding && strcmp(limit->kind, "advisory") != 0)
+        return refuse(path, limit, why, "kind", "it has to be binding or advisory");
+    if (empty(limit->source))
+        return refuse(path, limit, why, "source", "it says nothing");
+    if (!is_date(limit->date))
+        return refuse(path, limit, why, "date", "it has to be a day, such as 2026-11-23");
+    for (i = 0; i < 3 && strcmp(limit->evidence, evidence[i]) != 0;)
+        ++i;
+    return i < 3 ? 0
+                 : refuse(path, limit, why, "evidence",
+                          "it has to be published, measured or learned");
+}
+
+static int read_number(const char *path, const struct profile_limit *limit, const char *key,
+                       const char *text, double *number, struct text_error *why)
+{
+    struct text_error problem;
+
+    if (!text || quantity_read(text, limit->row->kind, number, &problem) == 0)
+        return 0;
+    return refuse(path, limit, why, key, problem.text);
+}
+
+static int read_bounds(const char *path, struct profile_limit *limit, struct text_error *why)
+{
+    limit->least = -INFINITY;
+    limit->most = INFINITY;
+    limit->healthy = NAN;
+    if (!limit->min && !limit->max)
+        return refuse(path, limit, why, "min, max", "one of them is needed");
+    if (read_number(path, limit, "min", limit->min, &limit->least, why) != 0 ||
+        read_number(path, limit, "max", limit->max, &limit->most, why) != 0 ||
+        read_number(path, limit, "expected", limit->expected, &limit->healthy, why) != 0)
+        return -1;
+    if (limit->least > limit->most)
+        return refuse(path, limit, why, "min, max", "no number is above min and below max");
+    return 0;
+}
+
+static int read_meaning(const char *path, struct profile *profile, struct text_error *why)
+{
+    if (strcmp(profile->schema, PROFILE_SCHEMA) != 0) {
+        snprintf(why->text, sizeof why->text, "%.100s: schema is '%.40s', this program knows %s",
+                 path, profile->schema, PROFILE_SCHEMA);
+        return -1;
+    }
+    if (find_places(path, profile, why) != 0)
+        return -1;
+    for (unsigned i = 0; i < profile->n_limits; ++i)
+        if (read_words(path, &profile->limit[i], why) != 0 ||
+            read_bounds(path, &profile->limit[i], why) != 0)
+            return -1;
+    return 0;
+}
+
+static void clean(char *text)
+{
+    if (text)
+        text_clean(text, '?');
+}
+
+/* What is printed of a profile: others wrote it. */
+static void clean_texts(struct profile *profile)
+{
+    clean(profile->schema);
+    clean(profile->name);
+    for (unsigned i = 0; i < profile->n_limits; ++i) {
+        struct profile_limit *limit = &profile->limit[i];
+        char *const texts[] = {limit->metric,   limit->statistic,   limit->min,    limit->max,
+                               limit->kind,     limit->expected,    limit->date,   limit->source,
+                               limit->evidence, limit->at.workload, limit->at.mode};
+
+        for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t)
+            clean(texts[t]);
+    }
+}
+
+int profile_read(const char *path, struct profile **profile, struct text_error *why)
+{
+    *profile = NULL;
+    if (load(path, profile, why) != 0)
+        return -1;
+    if (!*profile) {
+        snprintf(why->text, sizeof why->text, "%.200s: it is empty", path);
+        return -1;
+    }
+    clean_texts(*profile);
+    if (read_meaning(path, *profile, why) == 0)
+        return 0;
+    profile_free(*profile);
+    *profile = NULL;
+    return -1;
+}
+
+void profile_bound_words(const struct profile_limit *limit, char text[96])
+{
+    if (limit->min && limit->max)
+        snprintf(text, 96, "%.40s to %.40s", limit->min, limit->max);
+    else
+        snprintf(text, 96, "%s %.60s", limit->min ? "at least" : "at most",
+                 limit->min ? limit->min : limit->max);
+}

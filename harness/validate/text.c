@@ -1,0 +1,47 @@
+/* validate/text.c: the verdict for people, in lines of at most 80 columns. */
+#include "validate/validate.h"
+
+#include "command/command.h"
+
+enum { COLUMNS = 80 };
+
+static void say_judged(FILE *stream, const struct validate_judged *judged)
+{
+    const struct profile_limit *limit = judged->limit;
+    char text[2 * VALIDATE_TEXT + 512], place[VALIDATE_TEXT], number[128], bound[96];
+
+    validate_place_words(judged, place);
+    validate_number_words(judged, number);
+    profile_bound_words(limit, bound);
+    snprintf(text, sizeof text, "%-10s %s%s of %s: %s%s%s", validate_verdict_words[judged->verdict],
+             limit->metric, limit->binding ? "" : " (advisory)", place, bound,
+             judged->point && judged->launches > 0 ? "; is " : "",
+             judged->point && judged->launches > 0 ? number : "");
+    command_wrap(stream, text, 0, 11, COLUMNS);
+    if (judged->why[0] != '\0') {
+        snprintf(text, sizeof text, "           %s", judged->why);
+        command_wrap(stream, text, 0, 11, COLUMNS);
+    }
+    if (judged->verdict == VALIDATE_FAIL) {
+        snprintf(text, sizeof text, "           likely: %s", validate_reason_words(judged));
+        command_wrap(stream, text, 0, 11, COLUMNS);
+    }
+}
+
+void validate_text(FILE *stream, const struct validate *validate)
+{
+    const size_t *count = validate->count;
+    char text[512];
+
+    for (int binding = 1; binding >= 0; --binding)
+        for (unsigned i = 0; i < validate->profile->n_limits; ++i)
+            if (validate->judged[i].limit->binding == (binding == 1))
+                say_judged(stream, &validate->judged[i]);
+    snprintf(text, sizeof text,
+             "%s by profile %.80s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
+             "UNMEASURED, %zu INVALID",
+             validate_machine_words[validate->machine], validate->profile->name,
+             count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
+             count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID]);
+    command_wrap(stream, text, 0, 0, COLUMNS);
+}

@@ -1,0 +1,96 @@
+/* validate/validate.h: `lockstep validate`: whether records show that a machine is what its profile
+ * says.
+ *
+ * The main program needs validate_main and profile_main only; the rest is shared by the files of
+ * this room. The way of the data: profile_read.c reads the limits, main.c the records, judge.c
+ * holds one against the other, mutate.c shows that each limit can fail, and text.c, json.c and
+ * junit.c write what came of it.
+ *
+ * Every launch gives one number. A limit is PASS only if the bound of their median, at 95 % for
+ * all cells and devices of the limit together, is on its good side; what nobody measured, or
+ * nobody may believe, is never a pass. */
+#ifndef HARNESS_VALIDATE_H
+#define HARNESS_VALIDATE_H
+
+#include "report/report.h"
+#include "validate/profile.h"
+
+/* The subcommands. They return the exit status, see --help. */
+int validate_main(int argc, char **argv);
+int profile_main(int argc, char **argv);
+
+/* In the order of what decides: the worst of a limit's cells and devices is the limit's. */
+enum validate_verdict {
+    VALIDATE_PASS,
+    VALIDATE_OPEN,       /* neither side is shown */
+    VALIDATE_UNMEASURED, /* no such cell, or its launches do not know the metric */
+    VALIDATE_INVALID,    /* nobody may believe the numbers, and why */
+    VALIDATE_FAIL,
+    VALIDATE_VERDICTS
+};
+extern const char *const validate_verdict_words[VALIDATE_VERDICTS];
+
+enum validate_machine { VALIDATE_ACCEPTED, VALIDATE_REJECTED, VALIDATE_NOT_SHOWN };
+extern const char *const validate_machine_words[3];
+enum { VALIDATE_EXIT_NOT_SHOWN = 3, VALIDATE_TEXT = 320 };
+
+/* A limit against the cell and device that are worst for it. */
+struct validate_judged {
+    const struct profile_limit *limit;
+    enum validate_verdict verdict;
+    const struct report_point *point; /* NULL: no such cell */
+    int device;                       /* -1: not of one device */
+    size_t launches, units;           /* of the cell; cells and devices that share the error */
+    double middle, lo, hi;            /* median over launches and its bounds; NaN: unknown */
+    char why[VALIDATE_TEXT];          /* OPEN, UNMEASURED, INVALID */
+};
+
+struct validate {
+    const struct profile *profile;
+    const struct report *report;
+    struct validate_judged *judged;  /* of each limit */
+    size_t count[VALIDATE_VERDICTS]; /* of binding limits */
+    enum validate_machine machine;
+};
+
+/* The records of n files of one machine: rows, points and groups. 0, or an exit status after the
+ * complaint. Caller: validate_close, in any case. */
+int validate_open(const char *command, char *const paths[], size_t n, struct report *report);
+void validate_close(struct report *report);
+
+/* Whether the records are of a machine that the profile is for. 0, or -1 and why. */
+int validate_match(const struct profile *profile, const struct report *report,
+                   struct text_error *why);
+/* Fills judged, count and machine. 0, or -1: memory is short. The caller frees judged. */
+int validate_judge(struct validate *validate);
+/* One limit, with each number of a launch multiplied by factor, which makes a machine slower. */
+int validate_judge_limit(const struct validate *validate, const struct profile_limit *limit,
+                         double factor, struct validate_judged *judged);
+
+/* Each limit of a profile, shown to fail: a machine that gets slower, step by step, as the records
+ * would be of it. Without records the machine is the limit's expected number. */
+struct validate_firing {
+    bool fires;
+    double factor;           /* the smallest that was tried at which it fails */
+    char why[VALIDATE_TEXT]; /* !fires */
+};
+/* report: NULL without records. 0, or -1: memory is short. */
+int validate_mutate(const struct profile *profile, const struct report *report,
+                    const struct profile_limit *limit, struct validate_firing *firing);
+
+/* Prints a profile that sittings of one class of machine keep, a file of records each. The exit
+ * status, after the complaint. */
+int validate_learn(const char *command, const char *name, char *const paths[], size_t n);
+
+/* "mlp:256,256 dp virt:2, 64 rows; device 1" */
+void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT]);
+/* "2.31 ms [2.25, 2.40]" */
+void validate_number_words(const struct validate_judged *judged, char text[128]);
+/* What to look at first when the limit fails. */
+const char *validate_reason_words(const struct validate_judged *judged);
+
+void validate_text(FILE *stream, const struct validate *validate);
+/* 0, or -1: memory is short. */
+int validate_json(FILE *stream, const struct validate *validate); /* lockstep/verdict/1.0 */
+
+#endif

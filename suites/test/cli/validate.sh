@@ -1,0 +1,245 @@
+# `lockstep validate` and `lockstep profile`: what is accepted, and all that never is.
+#   validate.sh LOCKSTEP FOLDER MAKE_RECORDS
+. "$(dirname "$0")/common.sh"
+make_records=$3
+
+for kind in old slower three simulated flaky one-slow; do
+    "$make_records" $kind $kind.jsonl || fail "make_records $kind"
+done
+
+# has WORDS: in the output, wherever its lines break.
+has()
+{
+    tr '\n' ' ' <out | tr -s ' ' >flat
+    grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
+}
+
+# A limit: METRIC BOUND PLACE [KIND [MORE]]
+limit()
+{
+    cat <<LIMIT
+  - metric: $1
+    $2
+    at: {$3}
+    kind: ${4:-binding}
+    source: made up
+    date: 2026-11-23
+    evidence: measured${5:+
+    $5}
+LIMIT
+}
+
+# profile FILE [MATCH [REQUIRES]]: with the limits of standard input.
+profile()
+{
+    printf 'schema: lockstep/profile/1.0\nname: %s\nmatch: {%s}\nrequires: {%s}\nlimits:\n' \
+        "$1" "${2-cores: 4}" "${3-launches: 6}" >"$1"
+    cat >>"$1"
+}
+
+# validate STATUS PROFILE FILE [OPTION...]: at most 80 columns, and nothing on standard error.
+validate()
+{
+    expect_status "$1" "$lockstep" validate --profile "$2" "$3"
+    [ "$1" -eq 2 ] || [ ! -s err ] || fail "words on standard error: $(cat err)"
+    ! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
+}
+
+cell='workload: tutorial, mode: dp, devices: 2, batch: 30'
+
+# The step of that cell is 5.5 us and noise. 12 % more of it is seen, and named.
+limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile good.yaml
+validate 0 good.yaml old.jsonl
+has '^PASS step_time of tutorial dp virt:2, 30 rows: at most 5.7 us; is 5\.[0-9]* us \['
+has 'ACCEPTED by profile good.yaml: of its binding limits 1 PASS, 0 FAIL'
+validate 1 good.yaml slower.jsonl
+has '^FAIL step_time of tutorial dp virt:2'
+has 'likely: the machine is slower than its class'
+has 'REJECTED'
+
+# What nobody measured, or nobody may believe, is no pass.
+validate 3 good.yaml three.jsonl
+has 'INVALID step_time'
+has '3 launches, and the profile requires 6'
+limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile any.yaml 'cores: 4' ''
+validate 3 any.yaml three.jsonl
+has 'OPEN .* 3 launches; a bound at 95 % takes 5 NOT SHOWN'
+validate 3 any.yaml simulated.jsonl
+has 'its times are simulated'
+limit step_time 'max: 100 s' 'workload: tutorial' binding 'statistic: typical' |
+    profile all.yaml 'cores: 4' ''
+validate 3 all.yaml flaky.jsonl
+has 'INVALID .* of its 6 launches are not verified'
+has 'NOT SHOWN'
+limit step_time 'max: 100 s' 'workload: tutorial, batch: 12345' binding 'statistic: typical' |
+    profile nowhere.yaml
+validate 3 nowhere.yaml old.jsonl
+has 'UNMEASURED .* no cell of the records is at its place'
+limit moved 'max: 1 B' "$cell" | profile unknown.yaml
+validate 3 unknown.yaml old.jsonl
+has 'UNMEASURED .* a launch of the cell has no moved'
+
+# An advisory limit decides nothing, and limits that bind nobody accept nobody.
+{
+    limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical'
+    limit step_time 'max: 1 ns' "$cell" advisory 'statistic: floor'
+} | profile advice.yaml
+validate 0 advice.yaml old.jsonl
+has 'FAIL step_time (advisory)'
+limit step_time 'max: 1 s' "$cell" advisory 'statistic: floor' | profile advisory.yaml
+validate 3 advisory.yaml old.jsonl
+
+# More cells share the error: each takes more launches to be shown.
+limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile one.yaml '' ''
+validate 0 one.yaml old.jsonl
+limit step_time 'max: 1 s' 'mode: dp' binding 'statistic: tail' | profile wide.yaml '' ''
+validate 0 wide.yaml old.jsonl
+
+# The slow one of three devices is named, and no other.
+limit device_spread 'max: 1.05 x' 'workload: tutorial, mode: dp, devices: 3, batch: 30' binding \
+    'statistic: floor' | profile spread.yaml
+validate 1 spread.yaml one-slow.jsonl
+has 'FAIL device_spread of tutorial dp virt:3, 30 rows, device 1: at most 1.05 x; is 1\.1'
+has 'likely: one device is slower than its siblings'
+expect_count 1 '^FAIL' out
+
+# For programs.
+expect_status 1 "$lockstep" validate --profile spread.yaml --format json one-slow.jsonl
+python3 - <<'CHECK' || fail 'not the right JSON'
+import json
+verdict = json.load(open("out"))
+assert verdict["schema"] == "lockstep/verdict/1.0" and verdict["verdict"] == "REJECTED"
+(limit,) = verdict["limits"]
+assert limit["device"] == 1 and limit["verdict"] == "FAIL" and limit["launches"] == 8
+assert 1.05 < limit["lo"] <= limit["median"] <= limit["hi"] and limit["max"] == 1.05
+assert limit["min"] is None and limit["unit"] == "1" and limit["likely"]
+CHECK
+
+# A profile is what somebody wrote: nothing of it reaches the terminal as it is.
+sed 's/^name: .*/name: "a\\e[31m\\nACCEPTED"/;s/made up/"\\e[2J"/' good.yaml >hostile.yaml
+expect_status 0 "$lockstep" validate --profile hostile.yaml old.jsonl
+has 'ACCEPTED by profile a?\[31m?ACCEPTED: of'
+! grep -q "$(printf '\033')" out || fail "an escape went through"
+
+# Another machine has no verdict.
+for match in 'cores: 2' 'cpu_model: Example CPU 4000' 'gpu_model: NVIDIA H200' 'gpus: 8' \
+    "machine_class: $(printf '7%063d' 0)"; do
+    limit step_time 'max: 1 s' "$cell" binding 'statistic: floor' | profile other.yaml "$match"
+    validate 2 other.yaml old.jsonl
+    [ ! -s out ] || fail "a verdict of another machine: $(cat out)"
+    grep -q '^lockstep validate: the profile is for .*, the records are of ' err ||
+        fail "$match: $(cat err)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "more than a line: $(cat err)"
+done
+limit step_time 'max: 1 s' "$cell" binding 'statistic: floor' |
+    profile same.yaml 'cpu_model: "Example CPU 3000 @ 2.50GHz", cores: 4'
+validate 0 same.yaml old.jsonl
+
+# Every limit is shown to fail on a machine that gets slower.
+expect_status 0 "$lockstep" profile check good.yaml old.jsonl
+grep -q '^good.yaml:6: step_time at most 5.7 us: fails at 1.[0-9][0-9] times the time$' out ||
+    fail "fires: $(cat out)"
+
+# cannot WORDS METRIC BOUND [MORE [RECORDS]]: a limit that accepts every machine.
+cannot()
+{
+    limit "$2" "$3" "$cell" binding "$4" | profile cannot.yaml
+    expect_status 1 "$lockstep" profile check cannot.yaml $5
+    grep -q "^lockstep profile: cannot.yaml:6: $2 .*: $1" err || fail "$3: $(cat err)"
+}
+# In another unit, a digit lost, of the previous model; as a vendor's H200 has it, and an A100.
+cannot 'it stays PASS even at 0.3 of the speed' step_time 'max: 5.7 ms' 'statistic: typical' old.jsonl
+cannot '5.7 ms is 1.06e+03 times the 5.4 us' step_time 'max: 5.7 ms' \
+    'statistic: typical
+    expected: 5.4 us' ''
+cannot '137.2 ksamples/s is 0.098 times' throughput 'min: 137.2 ksamples/s' \
+    'statistic: typical
+    expected: 1.4 Msamples/s' ''
+cannot '.* is 1.2 times the' throughput 'min: 1.2 Msamples/s' \
+    'statistic: typical
+    expected: 1 Msamples/s' ''
+cannot 'it has no max: more of step_time is worse' step_time 'min: 1 ns' 'statistic: typical' old.jsonl
+cannot 'it has no min: less of speed_up is worse' speed_up 'max: 2 x' 'statistic: floor' old.jsonl
+cannot 'nothing shows that it can fail' step_time 'max: 5.7 us' 'statistic: floor' ''
+cannot 'it stays UNMEASURED' moved 'max: 1 B' '' old.jsonl
+
+# Learned from six sittings: all of them keep it, a slower machine does not, and every limit can fail.
+class=$(printf '7%063d' 0)
+for sitting in 1 2 3 4 5 6; do
+    sed "s/feedface00000001/feedface0000010$sitting/;1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/
+        1s/2026-11-21/2026-11-1$sitting/" old.jsonl >sitting$sitting.jsonl
+done
+expect_status 0 "$lockstep" profile learn --name 'a "b" \ c' sitting[1-6].jsonl
+mv out learned.yaml
+grep -q '^name: "a \\"b\\" \\\\ c"$' learned.yaml || fail "name: $(head -2 learned.yaml)"
+grep -q 'source: 6 sittings, 2026-11-11 to 2026-11-16, of commit 3f2a9c1d5b7e; 95 % of' learned.yaml ||
+    fail "source: $(grep source: learned.yaml | head -1)"
+expect_count 12 'metric: step_time' learned.yaml
+expect_count 4 'metric: device_spread' learned.yaml
+validate 0 learned.yaml sitting3.jsonl
+has 'ACCEPTED by profile a "b" \\ c: of its binding limits 16 PASS, 0 FAIL'
+expect_status 0 "$lockstep" profile check learned.yaml sitting1.jsonl
+[ "$(grep -c 'fails at 1.0[0-9] times the time' out)" -eq 16 ] || fail "fires: $(cat out)"
+sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" slower.jsonl >slow.jsonl
+validate 1 learned.yaml slow.jsonl
+has 'REJECTED by profile .* 4 FAIL'
+validate 2 learned.yaml old.jsonl
+
+# unlearned WORDS FILE...
+unlearned()
+{
+    words=$1
+    shift
+    expect_status 2 "$lockstep" profile learn "$@"
+    grep -q "^lockstep profile: $words" err && [ "$(wc -l <err)" -eq 1 ] || fail "$words: $(cat err)"
+    [ ! -s out ] || fail "half a profile: $(cat out)"
+}
+unlearned '5 sittings; to learn from takes at least 6' sitting[1-5].jsonl
+unlearned 'sitting1.jsonl: it is a sitting that another file has, too' sitting[1-6].jsonl sitting1.jsonl
+unlearned 'old.jsonl: its class of machine is not known' old.jsonl sitting[1-6].jsonl
+sed "1s/$class/$(printf '8%063d' 0)/" sitting6.jsonl >else.jsonl
+unlearned 'else.jsonl: it is of another class of machine' sitting[1-5].jsonl else.jsonl
+sed '$d' sitting6.jsonl | sed '$d' >short.jsonl
+unlearned 'short.jsonl: not all launches that it plans' sitting[1-5].jsonl short.jsonl
+sed '1s/"git_dirty":false/"git_dirty":true/' sitting6.jsonl >dirty.jsonl
+unlearned 'dirty.jsonl: it is of a changed tree' sitting[1-5].jsonl dirty.jsonl
+
+# wrong PATTERN SED: one clear line with file, line and key, and exit 2.
+wrong()
+{
+    sed "$2" good.yaml >wrong.yaml
+    ! cmp -s good.yaml wrong.yaml || fail "$2 changes nothing"
+    for command in 'profile check wrong.yaml' 'validate --profile wrong.yaml old.jsonl'; do
+        expect_status 2 "$lockstep" $command
+        grep -q "^lockstep [a-z]*: wrong.yaml:$1" err || fail "$2: $(cat err)"
+        [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "$2: $(cat err out)"
+    done
+}
+wrong "6: limit of step_time: max: '5.7' has no unit; known are ns, us, ms or s" 's/5.7 us/5.7/'
+wrong "6: limit of step_time: max: '5.7 GB' has an unknown unit" 's/5.7 us/5.7 GB/'
+wrong "6: limit of step_time: max: 'nan us' is no number" 's/5.7 us/nan us/'
+wrong "6: limit of step_time: max: '-2 us' is no number" 's/5.7 us/-2 us/'
+wrong "6: limit of step_time: max: '0x2 us' is no number" 's/5.7 us/0x2 us/'
+wrong '6: limit of step_tim: metric: it is not known' 's/step_time/step_tim/'
+wrong '6: limit of step_time: statistic: it has to be' 's/typical/mean/'
+wrong '6: limit of step_time: kind: it has to be binding or advisory' 's/binding/must/'
+wrong '6: limit of step_time: source: it says nothing' 's/made up/" "/'
+wrong '6: limit of step_time: date: it has to be a day' 's/2026-11-23/2026-02-30/'
+wrong '6: limit of step_time: evidence: it has to be' 's/measured/believed/'
+wrong '6: limit of step_time: min, max: no number is above min and below max' \
+    's/max: 5.7 us/max: 5.7 us\n    min: 9 us/'
+wrong '[0-9]*: Unexpected key: btch' 's/batch/btch/'
+wrong '[0-9]*: Unexpected key: limts' 's/limits/limts/'
+wrong '[0-9]*: Mapping field already seen: kind' 's/kind: binding/kind: binding\n    kind: advisory/'
+wrong '[0-9]*: Missing required mapping field: source' '/source/d'
+wrong ' schema is .lockstep/profile/9.0., this program knows lockstep/profile/1.0' 's/1\.0/9.0/'
+: >empty.yaml
+expect_status 2 "$lockstep" profile check empty.yaml
+grep -q 'empty.yaml: it is empty$' err || fail "empty: $(cat err)"
+expect_status 2 "$lockstep" profile check no/such.yaml
+expect_status 2 "$lockstep" profile check
+expect_status 2 "$lockstep" profile learn
+expect_status 2 "$lockstep" profile teach good.yaml
+expect_status 2 "$lockstep" validate old.jsonl
+expect_status 2 "$lockstep" validate --profile good.yaml
+expect_status 2 "$lockstep" validate --profile good.yaml good.yaml
