@@ -38,14 +38,15 @@ static void put_record(void)
 {
     const char *path = getenv("TORTURE_RECORD");
     FILE *file = !path ? NULL : fopen(path, "r");
-    static char text[1 << 20];
+    static char block[BLOCK];
     size_t n;
 
     if (!file)
         _exit(99);
-    n = fread(text, 1, sizeof text, file);
-    fclose(file);
-    put(text, n);
+    while ((n = fread(block, 1, sizeof block, file)) > 0)
+        put(block, n);
+    if (ferror(file) || fclose(file) != 0)
+        _exit(99);
 }
 
 static void die_of(int number)
