@@ -105,7 +105,9 @@ expect_count 1 '^FAIL' out
 
 # For programs.
 expect_status 1 "$lockstep" validate --profile spread.yaml --format json one-slow.jsonl
-python3 - <<'CHECK' || fail 'not the right JSON'
+has '"schema": *"lockstep/verdict/1\.0"'
+if command -v python3 >/dev/null; then
+    python3 - <<'CHECK' || fail 'not the right JSON'
 import json
 verdict = json.load(open("out"))
 assert verdict["schema"] == "lockstep/verdict/1.0" and verdict["verdict"] == "REJECTED"
@@ -114,6 +116,9 @@ assert limit["device"] == 1 and limit["verdict"] == "FAIL" and limit["launches"]
 assert 1.05 < limit["lo"] <= limit["median"] <= limit["hi"] and limit["max"] == 1.05
 assert limit["min"] is None and limit["unit"] == "1" and limit["likely"]
 CHECK
+else
+    echo 'note: no python3, so the JSON is not read'
+fi
 
 # A profile is what somebody wrote: nothing of it reaches the terminal as it is.
 sed 's/^name: .*/name: "a\\e[31m\\nACCEPTED"/;s/made up/"\\e[2J"/' good.yaml >hostile.yaml
