@@ -14,6 +14,7 @@
 #define HARNESS_COMPARE_BASELINE_H
 
 #include "compare/compare.h"
+#include "compare/exact.h"
 #include "compare/pairs.h"
 
 /* Sittings that judge at all, and that make a gate. */
@@ -23,31 +24,22 @@ enum { BASELINE_LEAST = 6, BASELINE_GATE = 10, BASELINE_MOST = 100 };
 #define BASELINE_FOLDER "results/baselines"
 #define BASELINE_SCHEMA "lockstep/baseline/1.0"
 
-/* Counted numbers of a cell: rows of a table in baseline_take.c. */
-enum { BASELINE_EXACTS = 5 };
-struct baseline_metric {
-    const char *name, *unit, *part; /* part: what an element is of; "": there is one */
-    size_t (*count)(const struct record_cell *cell);
-    double (*of)(const struct record_cell *cell, size_t i);
-};
-extern const struct baseline_metric baseline_metrics[BASELINE_EXACTS];
-
 /* What a sitting measured of a cell: a line of the file. */
 struct baseline_line {
     char machine_class[DIGEST_HEX], machine_instance[DIGEST_HEX];
     char plan_sha256[DIGEST_HEX];    /* of the options but the seed, and of how time is taken */
     char records_sha256[DIGEST_HEX]; /* of the file of records */
     char run_id[17], created_utc[32], git_sha[48];
-    uint64_t start_epoch_ns;   /* of the first launch */
-    size_t sitting, line, of;  /* of the baseline, from 1; in its sitting, from 1; lines of it */
-    struct record_key key;     /* without a launch */
-    size_t launches, steps;    /* steps: of the launch with fewest */
-    char floor_statistic[24];  /* as compare_floor_words */
-    double floor_log;          /* of the median over launches of their floors in ns */
-    double cost_log;           /* the same of their means */
-    double sd_floor;           /* of the logarithms of the floors, over launches */
-    size_t n[BASELINE_EXACTS]; /* elements */
-    double *exact;             /* of all metrics, one behind the other; NaN: unknown */
+    uint64_t start_epoch_ns;  /* of the first launch */
+    size_t sitting, line, of; /* of the baseline, from 1; in its sitting, from 1; lines of it */
+    struct record_key key;    /* without a launch */
+    size_t launches, steps;   /* steps: of the launch with fewest */
+    char floor_statistic[24]; /* as compare_floor_words */
+    double floor_log;         /* of the median over launches of their floors in ns */
+    double cost_log;          /* the same of their means */
+    double sd_floor;          /* of the logarithms of the floors, over launches */
+    size_t n[EXACT_METRICS];  /* elements */
+    double *exact;            /* of all metrics, one behind the other; NaN: unknown */
 };
 
 struct json_t;
@@ -124,13 +116,6 @@ void baseline_power(size_t sittings, size_t cells, struct baseline_judged *judge
 void baseline_judge(const double x[], size_t sittings, double fresh, size_t cells,
                     struct baseline_judged *judged);
 
-/* A counted number that is not that of the last sitting. */
-struct baseline_change {
-    const struct record_key *key;
-    const struct baseline_metric *metric;
-    char where[32], value[COMPARE_SIDES][32];
-};
-
 /* `lockstep compare --baseline`. */
 struct baseline_options {
     const char *name, *folder, *path; /* path: of the records */
@@ -143,14 +128,14 @@ struct baseline_compare {
     struct baseline_source source;
     struct baseline_judged *judged; /* [cell] of the baseline */
     size_t count[PAIRS_VERDICTS];
-    size_t only_new; /* cells that the baseline does not have */
-    struct baseline_change *change;
-    size_t n_changes;
-    char invalid[COMPARE_TEXT]; /* why nothing can be said of any time; "": something can */
+    size_t only_new;               /* cells that the baseline does not have */
+    struct exact_changes *changes; /* counted numbers that are not those of the last sitting */
+    char invalid[COMPARE_TEXT];    /* why nothing can be said of any time; "": something can */
 };
 int baseline_compare_main(const struct baseline_options *options);
 bool baseline_is_gate(const struct baseline *baseline);
 int baseline_exit(const struct baseline_compare *compare);
+struct exact_names baseline_names(const struct baseline_compare *compare);
 
 /* Each: 0, or -1 when memory is short. judged: [cell]. */
 int baseline_text(FILE *stream, const struct baseline_compare *compare);

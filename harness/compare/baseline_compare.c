@@ -104,55 +104,27 @@ static void judge_cell(struct baseline_compare *compare, size_t cell, double x[]
     judged->cost = exp(fresh->cost_log - costs / (double)baseline->sittings);
 }
 
-static void show(bool known, double value, char text[32])
+/* What one sitting counted, or the other. */
+static void side_of(const struct baseline_line *line, struct exact_side *side)
 {
-    if (!known || isnan(value))
-        snprintf(text, 32, "%s", known ? "unknown" : "none");
-    else
-        snprintf(text, 32, "%.17g", value);
+    size_t at = 0;
+
+    side->launches = line->launches;
+    for (size_t m = 0; m < EXACT_METRICS; ++m) {
+        side->n[m] = line->n[m];
+        for (size_t i = 0; i < line->n[m]; ++i)
+            side->lo[m][i] = side->hi[m][i] = line->exact[at++];
+    }
 }
 
-/* Unknown is the same as unknown. */
-static bool same(double a, double b)
-{
-    return isnan(a) || isnan(b) ? isnan(a) && isnan(b) : !(a < b || a > b);
-}
-
-/* Element i of a metric is not the same, or only one of both has it. */
-static void add_change(struct baseline_compare *compare, const struct record_key *key,
-                       size_t metric, size_t i, const char *const value[COMPARE_SIDES])
-{
-    const struct baseline_metric *row = &baseline_metrics[metric];
-    struct baseline_change *change = &compare->change[compare->n_changes++];
-
-    *change = (struct baseline_change){.key = key, .metric = row};
-    if (row->part[0] != '\0')
-        snprintf(change->where, sizeof change->where, " of %s %zu", row->part, i);
-    for (int side = 0; side < COMPARE_SIDES; ++side)
-        snprintf(change->value[side], sizeof change->value[side], "%s", value[side]);
-}
-
-/* The first element of a metric that is not the same. */
-static void find_changes(struct baseline_compare *compare, const struct baseline_line *old,
+static void find_changes(struct baseline_compare *compare, size_t cell,
                          const struct baseline_line *fresh)
 {
-    const double *a = old->exact, *b = fresh->exact;
-    char x[32], y[32];
+    struct exact_side side[COMPARE_SIDES] = {{.launches = 0}};
 
-    for (size_t m = 0; m < BASELINE_EXACTS; ++m) {
-        const size_t n = old->n[m], k = fresh->n[m], both = n < k ? n : k;
-        size_t i = 0;
-
-        while (i < both && same(a[i], b[i]))
-            ++i;
-        if (i < n || i < k) {
-            show(i < n, i < n ? a[i] : 0, x);
-            show(i < k, i < k ? b[i] : 0, y);
-            add_change(compare, &old->key, m, i, (const char *const[]){x, y});
-        }
-        a += n;
-        b += k;
-    }
+    side_of(last_of(&compare->baseline, cell), &side[COMPARE_A]);
+    side_of(fresh, &side[COMPARE_B]);
+    exact_compare(side, cell, compare->changes);
 }
 
 /* 0, or EXIT_MISUSE after one line: nothing is in both. */
@@ -169,7 +141,7 @@ static int compare_cells_of(struct baseline_compare *compare, double x[])
         judge_cell(compare, c, x);
         ++compare->count[compare->judged[c].verdict];
         if (fresh)
-            find_changes(compare, last_of(baseline, c), fresh);
+            find_changes(compare, c, fresh);
     }
     compare->only_new = compare->source.lines.n - both;
     if (both > 0 || compare->invalid[0] != '\0')
@@ -183,7 +155,7 @@ int baseline_exit(const struct baseline_compare *compare)
 {
     const bool gate = baseline_is_gate(&compare->baseline);
 
-    if (compare->options->exact && compare->n_changes > 0)
+    if (compare->options->exact && compare->changes->n > 0)
         return COMPARE_EXIT_CHANGED;
     if (gate && compare->count[PAIRS_REGRESSED] > 0)
         return PAIRS_EXIT_REGRESSED;
@@ -221,8 +193,8 @@ static int compare_with(struct baseline_compare *compare)
     int status = EXIT_MISUSE;
 
     compare->judged = calloc(baseline->cells + 1, sizeof compare->judged[0]);
-    compare->change = calloc(BASELINE_EXACTS * baseline->cells + 1, sizeof compare->change[0]);
-    if (!x || !compare->judged || !compare->change)
+    compare->changes = exact_room(baseline->cells);
+    if (!x || !compare->judged || !compare->changes)
         command_complain(NAME, "no memory for the comparison");
     else
         status = compare_cells_of(compare, x);
@@ -249,7 +221,7 @@ int baseline_compare_main(const struct baseline_options *options)
     if (status == 0)
         status = compare_with(compare);
     free(compare->judged);
-    free(compare->change);
+    free(compare->changes);
     baseline_source_free(&compare->source);
     baseline_free(&compare->baseline);
     free(compare);

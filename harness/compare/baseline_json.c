@@ -94,40 +94,40 @@ static json_t *cell_of(const struct baseline_compare *compare, size_t cell)
     return object;
 }
 
-static json_t *changes(const struct baseline_compare *compare)
+static void cell_words(const void *of, size_t cell, char text[COMPARE_TEXT])
 {
-    json_t *array = json_array();
-    char name[80];
+    compare_cell_words(&((const struct baseline_compare *)of)->baseline.lines.line[cell].key, text);
+}
 
-    for (size_t i = 0; i < compare->n_changes; ++i) {
-        const struct baseline_change *change = &compare->change[i];
+static json_t *cell_key(const void *of, size_t cell)
+{
+    return baseline_key_json(&((const struct baseline_compare *)of)->baseline.lines.line[cell].key);
+}
 
-        snprintf(name, sizeof name, "%s%s", change->metric->name, change->where);
-        json_array_append_new(
-            array, json_pack("{s:o, s:o, s:s, s:s, s:s}", "cell", baseline_key_json(change->key),
-                             "metric", text(name), "unit", change->metric->unit, "a",
-                             change->value[COMPARE_A], "b", change->value[COMPARE_B]));
-    }
-    return array;
+struct exact_names baseline_names(const struct baseline_compare *compare)
+{
+    return (struct exact_names){compare, cell_words, cell_key, {"last sitting", "NEW"}};
 }
 
 int baseline_json(FILE *stream, const struct baseline_compare *compare)
 {
     const struct record_run *run = &compare->source.file.run;
+    const struct exact_names names = baseline_names(compare);
     json_t *root = head("lockstep/compare/1.0", &compare->baseline), *cells = json_array();
 
     for (size_t c = 0; c < compare->baseline.cells; ++c)
         json_array_append_new(cells, cell_of(compare, c));
     json_object_update_new(
         root,
-        json_pack(
-            "{s:s, s:{s:o, s:o, s:o, s:o}, s:o, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, "
-            "s:i}",
-            "class", "II", "new", "path", text(compare->source.path), "run_id", text(run->run_id),
-            "created_utc", text(run->created_utc), "git_sha", text(run->git_sha), "invalid",
-            compare->invalid[0] != '\0' ? text(compare->invalid) : json_null(), "rule", "alpha",
-            BASELINE_ALPHA, "margin", PAIRS_MARGIN, "delta", PAIRS_DELTA, "alike", PAIRS_ALIKE,
-            "cells", cells, "changes", changes(compare), "only_new", count(compare->only_new),
-            "oversubscribed", count(compare->source.crowded), "exit", baseline_exit(compare)));
+        json_pack("{s:s, s:{s:o, s:o, s:o, s:o}, s:o, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:o, s:o, "
+                  "s:i}",
+                  "class", "II", "new", "path", text(compare->source.path), "run_id",
+                  text(run->run_id), "created_utc", text(run->created_utc), "git_sha",
+                  text(run->git_sha), "invalid",
+                  compare->invalid[0] != '\0' ? text(compare->invalid) : json_null(), "rule",
+                  "alpha", BASELINE_ALPHA, "margin", PAIRS_MARGIN, "delta", PAIRS_DELTA, "alike",
+                  PAIRS_ALIKE, "cells", cells, "changes", exact_json(compare->changes, &names),
+                  "only_new", count(compare->only_new), "oversubscribed",
+                  count(compare->source.crowded), "exit", baseline_exit(compare)));
     return print(stream, root);
 }

@@ -105,23 +105,22 @@ static int read_exact(const json_t *root, struct baseline_line *line, struct tex
     const json_t *object = json_object_get(root, "exact");
     size_t all = 0, at = 0;
 
-    for (size_t m = 0; m < BASELINE_EXACTS; ++m) {
-        const json_t *array = json_object_get(object, baseline_metrics[m].name);
+    for (size_t m = 0; m < EXACT_METRICS; ++m) {
+        const json_t *array = json_object_get(object, exact_metrics[m].name);
 
         line->n[m] = json_array_size(array);
         if (!json_is_array(array) || line->n[m] > RECORD_MAX_RANKS)
             return record_fail(err, "\"%s\" of \"exact\" is no array of at most %d numbers",
-                               baseline_metrics[m].name, RECORD_MAX_RANKS);
+                               exact_metrics[m].name, RECORD_MAX_RANKS);
         all += line->n[m];
     }
     line->exact = calloc(all + 1, sizeof line->exact[0]);
     if (!line->exact)
         return record_fail(err, "no memory for %zu numbers", all);
-    for (size_t m = 0; m < BASELINE_EXACTS; ++m)
+    for (size_t m = 0; m < EXACT_METRICS; ++m)
         for (size_t i = 0; i < line->n[m]; ++i)
-            if (record_json_real(
-                    json_array_get(json_object_get(object, baseline_metrics[m].name), i),
-                    baseline_metrics[m].name, &line->exact[at++], err) != 0)
+            if (record_json_real(json_array_get(json_object_get(object, exact_metrics[m].name), i),
+                                 exact_metrics[m].name, &line->exact[at++], err) != 0)
                 return -1;
     return 0;
 }

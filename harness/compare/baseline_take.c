@@ -16,57 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static size_t one(const struct record_cell *cell)
-{
-    (void)cell;
-    return 1;
-}
-
-static size_t shards(const struct record_cell *cell)
-{
-    return (size_t)cell->n_shards;
-}
-
-static size_t peaks(const struct record_cell *cell)
-{
-    return (size_t)cell->n_peaks;
-}
-
-static double bytes_moved(const struct record_cell *cell, size_t i)
-{
-    (void)i;
-    return cell->bytes_per_step;
-}
-
-static double flops(const struct record_cell *cell, size_t i)
-{
-    (void)i;
-    return cell->flops_per_step;
-}
-
-static double params(const struct record_cell *cell, size_t i)
-{
-    (void)i;
-    return (double)cell->model_params;
-}
-
-static double peak(const struct record_cell *cell, size_t i)
-{
-    return (double)cell->peak_bytes[i];
-}
-
-static double shard(const struct record_cell *cell, size_t i)
-{
-    return (double)cell->shard[i];
-}
-
-const struct baseline_metric baseline_metrics[BASELINE_EXACTS] = {
-    {"bytes_per_step", "bytes", "", one, bytes_moved},
-    {"peak_bytes", "bytes", "device", peaks, peak},
-    {"flops_per_step", "operations", "", one, flops},
-    {"shard_rows", "rows", "replica", shards, shard},
-    {"model_params", "values", "", one, params}};
-
 static void refuse(struct baseline_source *source, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -181,24 +130,19 @@ static void sum_up(const struct report_row *const row[], size_t n, enum compare_
 /* Of launches the largest number, which is known only if all are. */
 static int count_exact(const struct report_row *const row[], size_t n, struct baseline_line *line)
 {
+    struct exact_side side = {.launches = 0};
     size_t all = 0, at = 0;
 
-    for (size_t m = 0; m < BASELINE_EXACTS; ++m)
-        all += line->n[m] = baseline_metrics[m].count(row[0]->cell);
+    for (size_t l = 0; l < n; ++l)
+        exact_add(&side, row[l]->cell);
+    for (size_t m = 0; m < EXACT_METRICS; ++m)
+        all += line->n[m] = side.n[m];
     line->exact = calloc(all + 1, sizeof line->exact[0]);
     if (!line->exact)
         return -1;
-    for (size_t m = 0; m < BASELINE_EXACTS; ++m)
-        for (size_t i = 0; i < line->n[m]; ++i, ++at)
-            for (size_t l = 0; l < n; ++l) {
-                const struct record_cell *cell = row[l]->cell;
-                const double value = i < baseline_metrics[m].count(cell)
-                                         ? baseline_metrics[m].of(cell, i)
-                                         : (double)NAN;
-
-                if (!(value <= line->exact[at]) && !isnan(line->exact[at]))
-                    line->exact[at] = value;
-            }
+    for (size_t m = 0; m < EXACT_METRICS; ++m)
+        for (size_t i = 0; i < line->n[m]; ++i)
+            line->exact[at++] = side.hi[m][i];
     return 0;
 }
 

@@ -54,20 +54,6 @@ static void say_cell(FILE *stream, const struct baseline_compare *compare, size_
                 judged->lo, judged->hi, judged->cost, 100 * (exp(judged->sd) - 1), power);
 }
 
-static void say_changes(FILE *stream, const struct baseline_compare *compare)
-{
-    char name[COMPARE_TEXT];
-
-    for (size_t i = 0; i < compare->n_changes; ++i) {
-        const struct baseline_change *change = &compare->change[i];
-
-        compare_cell_words(change->key, name);
-        compare_say(stream, 4, "%-12s  %s", "CHANGED", name);
-        compare_say(stream, 4, "  %s%s: %s -> %s %s", change->metric->name, change->where,
-                    change->value[COMPARE_A], change->value[COMPARE_B], change->metric->unit);
-    }
-}
-
 static void say_sums(FILE *stream, const struct baseline_compare *compare)
 {
     const size_t *count = compare->count;
@@ -79,7 +65,7 @@ static void say_sums(FILE *stream, const struct baseline_compare *compare)
                 compare->baseline.cells, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
                 count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID],
                 gate_words(&compare->baseline), compare->only_new, compare->source.crowded,
-                compare->n_changes);
+                compare->changes->n);
     if (compare->invalid[0] != '\0')
         return;
     compare_say(stream, 2,
@@ -104,6 +90,7 @@ int baseline_text(FILE *stream, const struct baseline_compare *compare)
 {
     const struct baseline *baseline = &compare->baseline;
     const struct record_run *run = &compare->source.file.run;
+    const struct exact_names names = baseline_names(compare);
 
     compare_say(stream, 2, "Baseline: %s: %zu sittings of %zu cells, commits %.12s to %.12s",
                 baseline->path, baseline->sittings, baseline->cells,
@@ -117,8 +104,8 @@ int baseline_text(FILE *stream, const struct baseline_compare *compare)
     fputc('\n', stream);
     for (size_t c = 0; c < baseline->cells; ++c)
         say_cell(stream, compare, c);
-    say_changes(stream, compare);
-    if (compare->invalid[0] == '\0' || compare->n_changes > 0)
+    exact_text(stream, compare->changes, &names);
+    if (compare->invalid[0] == '\0' || compare->changes->n > 0)
         fputc('\n', stream);
     say_sums(stream, compare);
     return 0;
@@ -143,6 +130,7 @@ int baseline_markdown(FILE *stream, const struct baseline_compare *compare)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     const struct baseline *baseline = &compare->baseline;
+    const struct exact_names names = baseline_names(compare);
     const size_t *count = compare->count;
 
     text_print(&out,
@@ -151,7 +139,7 @@ int baseline_markdown(FILE *stream, const struct baseline_compare *compare)
                baseline->path, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
                count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID],
                gate_words(baseline), class_words, baseline->sittings, compare->source.path,
-               compare->n_changes);
+               compare->changes->n);
     if (compare->invalid[0] != '\0')
         text_print(&out, "* INVALID: %s\n", compare->invalid);
     else
@@ -161,6 +149,7 @@ int baseline_markdown(FILE *stream, const struct baseline_compare *compare)
         cell_row(&out, compare, c);
     if (baseline->cells > SHOWN && compare->invalid[0] == '\0')
         text_print(&out, "\n%zu more are not shown.\n", baseline->cells - SHOWN);
+    exact_markdown(&out, compare->changes, &names);
     return 0;
 }
 

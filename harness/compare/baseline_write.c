@@ -48,12 +48,12 @@ static json_t *exact_of(const struct baseline_line *line)
     json_t *object = json_object();
     size_t at = 0;
 
-    for (size_t m = 0; m < BASELINE_EXACTS; ++m) {
+    for (size_t m = 0; m < EXACT_METRICS; ++m) {
         json_t *array = json_array();
 
         for (size_t i = 0; i < line->n[m]; ++i)
             json_array_append_new(array, real(line->exact[at++]));
-        json_object_set_new(object, baseline_metrics[m].name, array);
+        json_object_set_new(object, exact_metrics[m].name, array);
     }
     return object;
 }

@@ -1,7 +1,8 @@
-/* compare/cells.c: launches of both files sorted so that those of one cell stand together.
+/* compare/cells.c: launches of both files sorted so that those of one cell stand together, and
+ * what is counted of them.
  *
  * A cell is what it was told to run: all of its key but the launch. */
-#include "compare/compare.h"
+#include "compare/exact.h"
 
 #include "record/roles.h"
 
@@ -60,6 +61,23 @@ int compare_cells(struct compare *compare)
                               compare_keys(&compare->launch[first], &compare->launch[end]) == 0;)
             ++end;
         add_cell(compare, first, end);
+    }
+    return 0;
+}
+
+int compare_exact(struct compare *compare)
+{
+    compare->changes = exact_room(compare->n_cells);
+    if (!compare->changes)
+        return -1;
+    for (size_t c = 0; c < compare->n_cells; ++c) {
+        const struct compare_cell *cell = &compare->cell[c];
+        struct exact_side side[COMPARE_SIDES] = {{.launches = 0}};
+
+        for (size_t i = cell->first; i < cell->first + cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i)
+            if (compare->launch[i].row->verified)
+                exact_add(&side[compare->launch[i].side], compare->launch[i].row->cell);
+        exact_compare(side, c, compare->changes);
     }
     return 0;
 }

@@ -82,14 +82,6 @@ struct compare_cell {
     char reason[COMPARE_TEXT]; /* INVALID: why */
 };
 
-/* A number that has to be the same, and is not. */
-struct compare_change {
-    const struct compare_cell *cell;
-    const char *metric, *unit;
-    char where[32];                /* " of device 1" */
-    char value[COMPARE_SIDES][64]; /* "65536", "65536 to 65540", "unknown" */
-};
-
 struct compare_notes {
     char text[COMPARE_NOTES][COMPARE_TEXT];
     size_t n;
@@ -106,11 +98,10 @@ struct compare {
     size_t n_cells, only[COMPARE_SIDES];
     size_t count[COMPARE_VERDICTS]; /* of cells */
     size_t tested;                  /* cells in Holm's family */
-    struct compare_change *change;
-    size_t n_changes;
-    struct compare_notes invalid; /* why no time can be compared; then all cells are INVALID */
-    struct compare_notes differs; /* what else is not the same in both */
-    struct compare_notes remarks; /* what a reader should know */
+    struct exact_changes *changes;  /* numbers that have to be the same, and are not: exact.h */
+    struct compare_notes invalid;   /* why no time can be compared; then all cells are INVALID */
+    struct compare_notes differs;   /* what else is not the same in both */
+    struct compare_notes remarks;   /* what a reader should know */
 };
 
 /* The rule for a launch of so many steps after the warm-up. */
@@ -128,7 +119,7 @@ int compare_cells(struct compare *compare);
 void compare_warmups(struct compare *compare);
 /* Fills times, verdicts, count and tested. 0, or -1 when memory is short. */
 int compare_judge(struct compare *compare);
-/* Fills change. 0, or -1 when memory is short. */
+/* Fills changes. 0, or -1 when memory is short. */
 int compare_exact(struct compare *compare);
 
 /* "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads": all that tells cells apart. */

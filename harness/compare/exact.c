@@ -1,9 +1,24 @@
-/* compare/exact.c: numbers that have to be the same in both files, on any machine: they are
- * counted, not timed. One more is a change. */
-#include "compare/compare.h"
+/* compare/exact.c: what is counted of a cell, and which of it is not the same on both sides. */
+#include "compare/exact.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+static size_t one(const struct record_cell *cell)
+{
+    (void)cell;
+    return 1;
+}
+
+static size_t shards(const struct record_cell *cell)
+{
+    return (size_t)cell->n_shards;
+}
+
+static size_t peaks(const struct record_cell *cell)
+{
+    return (size_t)cell->n_peaks;
+}
 
 static double bytes_moved(const struct record_cell *cell, size_t i)
 {
@@ -25,100 +40,97 @@ static double params(const struct record_cell *cell, size_t i)
 
 static double peak(const struct record_cell *cell, size_t i)
 {
-    return i < (size_t)cell->n_peaks ? (double)cell->peak_bytes[i] : (double)NAN;
+    return (double)cell->peak_bytes[i];
 }
 
 static double shard(const struct record_cell *cell, size_t i)
 {
-    return i < (size_t)cell->n_shards ? (double)cell->shard[i] : 0;
+    return (double)cell->shard[i];
 }
 
-/* of: element i; NaN: unknown. part: what an element is of, "": there is one. */
-static const struct {
-    const char *name, *unit, *part;
-    double (*of)(const struct record_cell *cell, size_t i);
-} metrics[] = {{"bytes_per_step", "bytes", "", bytes_moved},
-               {"peak_bytes", "bytes", "device", peak},
-               {"flops_per_step", "operations", "", flops},
-               {"shard_rows", "rows", "replica", shard},
-               {"model_params", "values", "", params}};
+const struct exact_metric exact_metrics[EXACT_METRICS] = {
+    {"bytes_per_step", "bytes", "", one, bytes_moved},
+    {"peak_bytes", "bytes", "device", peaks, peak},
+    {"flops_per_step", "operations", "", one, flops},
+    {"shard_rows", "rows", "replica", shards, shard},
+    {"model_params", "values", "", one, params}};
 
-enum { METRICS = sizeof metrics / sizeof metrics[0] };
-
-/* Over the verified launches of a side. */
-struct range {
-    bool known;
-    double lo, hi;
-};
-
-static struct range range_of(const struct compare *compare, const struct compare_cell *cell,
-                             int side, size_t metric, size_t i)
+/* An element that a launch does not have is unknown of all of them. */
+static void add_metric(struct exact_side *side, const struct record_cell *launch, size_t m)
 {
-    const size_t first = cell->first + (side == COMPARE_B ? cell->n[COMPARE_A] : 0);
-    struct range range = {.known = true, .lo = INFINITY, .hi = -INFINITY};
-
-    for (size_t l = first; l < first + cell->n[side]; ++l) {
-        const struct report_row *row = compare->launch[l].row;
-        const double value = row->verified ? metrics[metric].of(row->cell, i) : range.lo;
-
-        range.known = range.known && !isnan(value);
-        range.lo = fmin(range.lo, value);
-        range.hi = row->verified ? fmax(range.hi, value) : range.hi;
-    }
-    return range;
-}
-
-static bool same(const struct range *a, const struct range *b)
-{
-    if (!a->known || !b->known)
-        return a->known == b->known;
-    return !(a->lo < b->lo || a->lo > b->lo || a->hi < b->hi || a->hi > b->hi);
-}
-
-static void show(const struct range *range, char text[64])
-{
-    if (!range->known)
-        snprintf(text, 64, "unknown");
-    else if (range->lo < range->hi)
-        snprintf(text, 64, "%.17g to %.17g", range->lo, range->hi);
-    else
-        snprintf(text, 64, "%.17g", range->lo);
-}
-
-/* The first element that is not the same. */
-static void find_change(struct compare *compare, const struct compare_cell *cell, size_t metric)
-{
-    const size_t n = metrics[metric].part[0] != '\0' ? RECORD_MAX_RANKS : 1;
+    const size_t count = exact_metrics[m].count(launch);
+    const bool first = side->launches == 0;
+    const size_t n = count > side->n[m] ? count : side->n[m];
+    double *lo = side->lo[m], *hi = side->hi[m];
 
     for (size_t i = 0; i < n; ++i) {
-        struct compare_change *change = &compare->change[compare->n_changes];
-        const struct range a = range_of(compare, cell, COMPARE_A, metric, i);
-        const struct range b = range_of(compare, cell, COMPARE_B, metric, i);
+        const double value = i < count ? exact_metrics[m].of(launch, i) : (double)NAN;
+        const bool unknown = isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])));
 
-        if (same(&a, &b))
-            continue;
-        *change = (struct compare_change){
-            .cell = cell, .metric = metrics[metric].name, .unit = metrics[metric].unit};
-        if (n > 1)
-            snprintf(change->where, sizeof change->where, " of %s %zu", metrics[metric].part, i);
-        show(&a, change->value[COMPARE_A]);
-        show(&b, change->value[COMPARE_B]);
-        ++compare->n_changes;
-        return;
+        lo[i] = unknown ? (double)NAN : first ? value : fmin(lo[i], value);
+        hi[i] = unknown ? (double)NAN : first ? value : fmax(hi[i], value);
     }
+    side->n[m] = n;
 }
 
-int compare_exact(struct compare *compare)
+void exact_add(struct exact_side *side, const struct record_cell *launch)
 {
-    compare->change = calloc(METRICS * compare->n_cells + 1, sizeof compare->change[0]);
-    if (!compare->change)
-        return -1;
-    for (size_t c = 0; c < compare->n_cells; ++c) {
-        const struct compare_cell *cell = &compare->cell[c];
+    for (size_t m = 0; m < EXACT_METRICS; ++m)
+        add_metric(side, launch, m);
+    ++side->launches;
+}
 
-        for (size_t m = 0; m < METRICS; ++m)
-            if (cell->verified[COMPARE_A] > 0 && cell->verified[COMPARE_B] > 0)
-                find_change(compare, cell, m);
+struct exact_changes *exact_room(size_t cells)
+{
+    const struct exact_changes *changes;
+
+    return calloc(1, sizeof *changes + EXACT_METRICS * cells * sizeof changes->change[0]);
+}
+
+static bool known(const struct exact_side *side, size_t m, size_t i)
+{
+    return i < side->n[m] && !isnan(side->lo[m][i]);
+}
+
+static bool same(const struct exact_side side[COMPARE_SIDES], size_t m, size_t i)
+{
+    const struct exact_side *a = &side[COMPARE_A], *b = &side[COMPARE_B];
+
+    if (!known(a, m, i) || !known(b, m, i))
+        return known(a, m, i) == known(b, m, i);
+    return !(a->lo[m][i] < b->lo[m][i] || a->lo[m][i] > b->lo[m][i] || a->hi[m][i] < b->hi[m][i] ||
+             a->hi[m][i] > b->hi[m][i]);
+}
+
+static void show(const struct exact_side *side, size_t m, size_t i, char text[64])
+{
+    if (!known(side, m, i))
+        snprintf(text, 64, "%s", i < side->n[m] || side->n[m] == 0 ? "unknown" : "none");
+    else if (side->lo[m][i] < side->hi[m][i])
+        snprintf(text, 64, "%.17g to %.17g", side->lo[m][i], side->hi[m][i]);
+    else
+        snprintf(text, 64, "%.17g", side->lo[m][i]);
+}
+
+void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
+                   struct exact_changes *changes)
+{
+    if (side[COMPARE_A].launches == 0 || side[COMPARE_B].launches == 0)
+        return;
+    for (size_t m = 0; m < EXACT_METRICS; ++m) {
+        const size_t a = side[COMPARE_A].n[m], b = side[COMPARE_B].n[m], most = a > b ? a : b;
+        size_t i = 0;
+
+        while (i < most && same(side, m, i))
+            ++i;
+        if (i == most)
+            continue;
+        struct exact_change *change = &changes->change[changes->n++];
+
+        *change = (struct exact_change){.cell = cell, .metric = &exact_metrics[m]};
+        if (exact_metrics[m].part[0] != '\0')
+            snprintf(change->where, sizeof change->where, " of %s %zu", exact_metrics[m].part, i);
+        for (int s = 0; s < COMPARE_SIDES; ++s)
+            show(&side[s], m, i, change->value[s]);
     }
-    return 0;
 }

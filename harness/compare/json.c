@@ -1,7 +1,7 @@
 /* compare/json.c: the comparison for programs: lockstep/compare/1.0, one object.
  *
  * What jansson cannot add for want of memory shows at the end (record/memory.h). */
-#include "compare/compare.h"
+#include "compare/exact.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -100,23 +100,6 @@ static json_t *cells(const struct compare *compare)
     return array;
 }
 
-static json_t *changes(const struct compare *compare)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < compare->n_changes; ++i) {
-        const struct compare_change *change = &compare->change[i];
-        char name[80];
-
-        snprintf(name, sizeof name, "%s%s", change->metric, change->where);
-        json_array_append_new(array,
-                              json_pack("{s:o, s:o, s:s, s:s, s:s}", "cell", key(change->cell->key),
-                                        "metric", text(name), "unit", change->unit, "a",
-                                        change->value[COMPARE_A], "b", change->value[COMPARE_B]));
-    }
-    return array;
-}
-
 static json_t *counts(const struct compare *compare)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:i}", "suspect",
@@ -124,7 +107,7 @@ static json_t *counts(const struct compare *compare)
                      count(compare->count[COMPARE_NO_EVIDENCE]), "invalid",
                      count(compare->count[COMPARE_INVALID]), "unmeasured",
                      count(compare->count[COMPARE_UNMEASURED]), "tested", count(compare->tested),
-                     "changed", count(compare->n_changes), "exit", compare_exit(compare));
+                     "changed", count(compare->changes->n), "exit", compare_exit(compare));
 }
 
 static json_t *common(const struct compare *compare)
@@ -136,15 +119,31 @@ static json_t *common(const struct compare *compare)
                : NULL;
 }
 
+static void cell_words(const void *of, size_t cell, char text[COMPARE_TEXT])
+{
+    compare_cell_words(((const struct compare *)of)->cell[cell].key, text);
+}
+
+static json_t *cell_key(const void *of, size_t cell)
+{
+    return key(((const struct compare *)of)->cell[cell].key);
+}
+
+struct exact_names compare_exact_names(const struct compare *compare)
+{
+    return (struct exact_names){compare, cell_words, cell_key, {"A", "B"}};
+}
+
 int compare_json(FILE *stream, const struct compare *compare)
 {
+    const struct exact_names names = compare_exact_names(compare);
     json_t *root = json_pack(
         "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f}, s:o, s:o, s:o, s:o}", "schema",
         "lockstep/compare/1.0", "class", "III", "gate", 0, "files", files(compare), "invalid",
         notes(&compare->invalid), "differs", notes(&compare->differs), "remarks",
         notes(&compare->remarks), "rule", "alpha", COMPARE_ALPHA, "beyond", COMPARE_BEYOND, "level",
         COMPARE_LEVEL, "medians", common(compare), "cells", cells(compare), "changes",
-        changes(compare), "counts", counts(compare));
+        exact_json(compare->changes, &names), "counts", counts(compare));
     char *document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 
     if (!document)

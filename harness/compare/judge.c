@@ -2,7 +2,7 @@
  *
  * It fails closed: a cell about which nothing can be said is INVALID and has a reason, never
  * NO EVIDENCE. Nothing is dropped: a cell with a launch that was not verified is not tested. */
-#include "compare/compare.h"
+#include "compare/exact.h"
 
 #include "numbers/rank.h"
 #include "numbers/stats.h"
@@ -254,7 +254,7 @@ int compare_common(const struct compare *compare, double *ratio, double *half)
 
 int compare_exit(const struct compare *compare)
 {
-    if (compare->exact && compare->n_changes > 0)
+    if (compare->exact && compare->changes->n > 0)
         return COMPARE_EXIT_CHANGED;
     return compare->invalid.n > 0 || compare->count[COMPARE_INVALID] > 0 ? COMPARE_EXIT_INVALID : 0;
 }

@@ -43,7 +43,7 @@ static const struct argp_option option_table[] = {
     {"strict", KEY_STRICT, NULL, 0,
      "Exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", 0},
     {"no-strict", KEY_LENIENT, NULL, 0, "Exit with 0 then", 0},
-    {"exact", 'e', NULL, 0, "Exit with 1 if an exact number changed", 0},
+    {"exact", 'e', NULL, 0, "Exit with 1 if an exact number CHANGED", 0},
     {"allow-dirty", KEY_DIRTY, NULL, 0, "Take records of programs built from changed trees", 0},
     {"format", 'f', "text|json|md", 0, "What to print (default text)", 0},
     {0}};
@@ -57,7 +57,8 @@ static const char documentation[] =
     "REGRESSED if an exact signed rank test shows that NEW is more than 1 % slower (0.04 for the "
     "cells, by Holm, and 0.01 for all together), by 2 % or more; IMPROVED, likewise; EQUIVALENT if "
     "the simultaneous interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that is "
-    "not verified is INVALID. Exit status: 0 nothing regressed; 1 REGRESSED; 2 misuse, or a "
+    "not verified is INVALID. Exit status: 0 nothing regressed; 1 REGRESSED, or with --exact an "
+    "exact number CHANGED; 2 misuse, or a "
     "program that is no such build; 3 something is INVALID; 4 with --strict: something is "
     "INCONCLUSIVE; 130 interrupted.\n\n"
     "--baseline NAME is evidence of class II: one sitting against the history of many, see "
@@ -260,7 +261,7 @@ int compare_main(int argc, char **argv)
     }
     free(compare->launch);
     free(compare->cell);
-    free(compare->change);
+    free(compare->changes);
     free(compare);
     return status;
 }

@@ -1,5 +1,5 @@
 /* compare/markdown.c: the comparison for the page of a CI job: what was found, in short. */
-#include "compare/compare.h"
+#include "compare/exact.h"
 
 #include "files/text_out.h"
 
@@ -49,26 +49,10 @@ static void cells(struct text_out *out, const struct compare *compare)
         text_print(out, "\n%zu more are not shown.\n", n - SHOWN);
 }
 
-static void changes(struct text_out *out, const struct compare *compare)
-{
-    char name[COMPARE_TEXT];
-
-    if (compare->n_changes > 0)
-        text_print(out, "\n| changed | cell | A | B | unit |\n|---|---|--:|--:|---|\n");
-    for (size_t i = 0; i < compare->n_changes && i < SHOWN; ++i) {
-        const struct compare_change *change = &compare->change[i];
-
-        compare_cell_words(change->cell->key, name);
-        text_print(out, "| %s%s | %s | %s | %s | %s |\n", change->metric, change->where, name,
-                   change->value[COMPARE_A], change->value[COMPARE_B], change->unit);
-    }
-    if (compare->n_changes > SHOWN)
-        text_print(out, "\n%zu more are not shown.\n", compare->n_changes - SHOWN);
-}
-
 int compare_markdown(FILE *stream, const struct compare *compare)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
+    const struct exact_names names = compare_exact_names(compare);
     const size_t *count = compare->count;
     char medians[128];
     double ratio, half;
@@ -79,7 +63,7 @@ int compare_markdown(FILE *stream, const struct compare *compare)
                "### Comparison of two files: %zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu "
                "changed\n\n%s\n\n",
                count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE], count[COMPARE_INVALID],
-               compare->n_changes, compare_class_words);
+               compare->changes->n, compare_class_words);
     text_print(&out, "* A: %s; B: %s. Only in A: %zu cells, only in B: %zu\n",
                compare->path[COMPARE_A], compare->path[COMPARE_B], compare->only[COMPARE_A],
                compare->only[COMPARE_B]);
@@ -92,6 +76,6 @@ int compare_markdown(FILE *stream, const struct compare *compare)
     notes(&out, "Differs: ", &compare->differs);
     notes(&out, "", &compare->remarks);
     cells(&out, compare);
-    changes(&out, compare);
+    exact_markdown(&out, compare->changes, &names);
     return 0;
 }

@@ -8,13 +8,10 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "measure/watch.h"
-#include "numbers/rank.h"
-#include "numbers/stats.h"
 #include "record/machine.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +86,9 @@ static int prepare(struct pairs *pairs)
     pairs->pair = calloc(all + 1, sizeof pairs->pair[0]);
     pairs->steps = calloc(pairs->cells + 1, sizeof pairs->steps[0]);
     pairs->judged = calloc(pairs->cells + 1, sizeof pairs->judged[0]);
-    if (!pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || number_cells(pairs) != 0)
+    pairs->side = calloc(PAIRS_ARMS * pairs->cells + 1, sizeof pairs->side[0]);
+    if (!pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || !pairs->side ||
+        number_cells(pairs) != 0)
         return complain("no memory for the pairs");
     if (machine_instance("", pairs->instance) != 0)
         return complain("the start of this machine cannot be read");
@@ -128,28 +127,6 @@ static int open_record(struct pairs *pairs)
     return keep(pairs, pairs_begin_line(pairs), false);
 }
 
-static int summarise(const struct record_cell *cell, struct pairs_launch *launch)
-{
-    double *steps = calloc(cell->n_samples + 1, sizeof steps[0]);
-
-    if (!steps)
-        return -1;
-    launch->done = true;
-    launch->status = cell->status;
-    memcpy(launch->reason, cell->reason, sizeof launch->reason);
-    launch->oversubscribed = cell->oversubscribed;
-    launch->floor_ns = launch->cost_ns = NAN;
-    if (cell->status == RECORD_OK) {
-        launch->steps = cell->n_valid;
-        launch->warmup_steps = cell->warmup_steps;
-        launch->rule = compare_floor_rule(cell->n_valid);
-        launch->floor_ns = compare_floor(cell, launch->rule, cell->n_valid, steps);
-        launch->cost_ns = cell->mean_ns;
-    }
-    free(steps);
-    return 0;
-}
-
 /* 0, an exit status after one line, or EXIT_INTERRUPTED. */
 static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_launch *launch)
 {
@@ -163,8 +140,10 @@ static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_l
         0)
         return EXIT_INTERRUPTED;
 
-    const int status = summarise(&cell, launch);
+    const int status = pairs_launch_of(&cell, launch);
 
+    if (launch->status == RECORD_OK)
+        exact_add(&pairs->side[pairs->cell[place] * PAIRS_ARMS + (size_t)arm], &cell);
     record_cell_free(&cell);
     if (*steps == 0)
         *steps = launch->steps;
@@ -209,119 +188,16 @@ static int run_pairs(struct pairs *pairs)
     return status;
 }
 
-static void check_machine(struct pairs *pairs)
-{
-    char now[DIGEST_HEX];
-
-    if (machine_instance("", now) == 0 && now[0] != '\0' && strcmp(now, pairs->instance) == 0)
-        return;
-    snprintf(pairs->invalid.text[pairs->invalid.n++], sizeof pairs->invalid.text[0], "%s",
-             now[0] == '\0' ? "the start of the machine is unknown"
-                            : "the machine was started again meanwhile");
-}
-
-/* "3 of 12 pairs: new: crashed, the worker ended with status 1" */
-static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_judged *judged)
-{
-    static const char *const arms[PAIRS_ARMS] = {"OLD", "NEW"};
-    const struct pairs_pair *pair = &pairs->pair[cell * pairs->n];
-    size_t bad = 0, crowded = 0, uneven = 0;
-    char first[COMPARE_TEXT - 64] = "";
-
-    for (size_t i = 0; i < pairs->n; ++i) {
-        const struct pairs_launch *launch = pair[i].launch;
-        bool verified = true;
-
-        for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
-            verified = verified && launch[arm].status == RECORD_OK;
-            crowded += launch[arm].oversubscribed;
-            if (launch[arm].status != RECORD_OK && first[0] == '\0')
-                snprintf(first, sizeof first, "%s: %s: %.200s", arms[arm],
-                         record_status_names[launch[arm].status], launch[arm].reason);
-        }
-        bad += !verified;
-        uneven += launch[PAIRS_OLD].steps != launch[PAIRS_NEW].steps;
-    }
-    judged->verdict = PAIRS_INVALID;
-    if (pairs->invalid.n > 0)
-        snprintf(judged->reason, sizeof judged->reason, "%s", pairs->invalid.text[0]);
-    else if (bad > 0)
-        snprintf(judged->reason, sizeof judged->reason, "not verified: %zu of %zu pairs; %s", bad,
-                 pairs->n, first);
-    else if (crowded > 0)
-        snprintf(judged->reason, sizeof judged->reason,
-                 "oversubscribed: more devices than cores, or several slots on one GPU");
-    else if (uneven > 0)
-        snprintf(judged->reason, sizeof judged->reason,
-                 "other steps in both arms: %zu of %zu pairs", uneven, pairs->n);
-    else
-        judged->verdict = PAIRS_INCONCLUSIVE;
-}
-
-/* Ratios of means, of a cell and of all. */
-static void find_costs(struct pairs *pairs, double work[], double cost[])
-{
-    size_t n = 0;
-
-    for (size_t c = 0; c < pairs->cells; ++c) {
-        pairs->judged[c].cost = NAN;
-        for (size_t i = 0; i < pairs->n; ++i) {
-            const struct pairs_launch *launch = pairs->pair[c * pairs->n + i].launch;
-
-            work[i] = launch[PAIRS_NEW].cost_ns / launch[PAIRS_OLD].cost_ns;
-        }
-        if (pairs->judged[c].verdict == PAIRS_INVALID)
-            continue;
-        pairs->judged[c].cost = cost[n++] = stats_median(work, pairs->n);
-    }
-    pairs->all.cost = stats_median(cost, n);
-}
-
-static int judge(struct pairs *pairs)
-{
-    double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
-    double *cost = calloc(pairs->cells + 1, sizeof cost[0]), work[RANK_MOST];
-    int status = -1;
-
-    check_machine(pairs);
-    for (size_t c = 0; c < pairs->cells; ++c)
-        check_pairs(pairs, c, &pairs->judged[c]);
-    for (size_t i = 0; d && i < pairs->cells * pairs->n; ++i)
-        d[i] = log(pairs->pair[i].launch[PAIRS_NEW].floor_ns /
-                   pairs->pair[i].launch[PAIRS_OLD].floor_ns);
-    if (d && cost)
-        status = pairs_judge(d, pairs->cells, pairs->n, pairs->judged, &pairs->all);
-    if (status == 0)
-        find_costs(pairs, work, cost);
-    if (pairs->invalid.n > 0)
-        memcpy(pairs->all.reason, pairs->invalid.text[0], sizeof pairs->all.reason);
-    for (size_t c = 0; c < pairs->cells; ++c)
-        ++pairs->count[pairs->judged[c].verdict];
-    free(d);
-    free(cost);
-    return status == 0 ? 0 : complain("no memory for the comparison");
-}
-
-int pairs_exit(const struct pairs *pairs)
-{
-    if (pairs->count[PAIRS_REGRESSED] > 0 || pairs->all.verdict == PAIRS_REGRESSED)
-        return PAIRS_EXIT_REGRESSED;
-    if (pairs->count[PAIRS_INVALID] > 0 || pairs->all.verdict == PAIRS_INVALID)
-        return PAIRS_EXIT_INVALID;
-    if (pairs->strict &&
-        (pairs->count[PAIRS_INCONCLUSIVE] > 0 || pairs->all.verdict == PAIRS_INCONCLUSIVE))
-        return PAIRS_EXIT_INCONCLUSIVE;
-    return 0;
-}
-
 static int report(struct pairs *pairs)
 {
     static int (*const forms[PAIRS_FORMS])(FILE *, const struct pairs *) = {pairs_text, pairs_json,
                                                                             pairs_markdown};
-    int status = judge(pairs);
+    int status = pairs_sum_up(pairs) == 0 ? 0 : complain("no memory for the comparison");
 
     for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
         status = keep(pairs, pairs_verdict_line(pairs, c), false);
+    for (size_t i = 0; status == 0 && i < pairs->changes->n; ++i)
+        status = keep(pairs, pairs_change_line(pairs, i), false);
     if (status == 0)
         status = keep(pairs, pairs_end_line(pairs, false), true);
     if (status != 0)
@@ -391,6 +267,8 @@ int pairs_main(int argc, char **argv)
     free(pairs->pair);
     free(pairs->steps);
     free(pairs->judged);
+    free(pairs->side);
+    free(pairs->changes);
     free(pairs);
     return status;
 }

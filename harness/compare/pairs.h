@@ -2,12 +2,13 @@
  *
  * A pair is two launches of one cell next to each other, one of each arm. Which of them is first is
  * drawn for every pair: that, and no model of noise, is what makes the tests exact. pairs_options.c
- * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_judge.c
- * judges, and pairs_text.c and pairs_record.c write what came of it. */
+ * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_sum.c
+ * sums up, pairs_judge.c judges, and pairs_text.c and pairs_record.c write what came of it. */
 #ifndef HARNESS_COMPARE_PAIRS_H
 #define HARNESS_COMPARE_PAIRS_H
 
 #include "compare/compare.h"
+#include "compare/exact.h"
 #include "record/output.h"
 #include "sweep/sweep.h"
 
@@ -88,12 +89,14 @@ struct pairs {
     size_t asked;    /* --pairs, 0: not given */
     uint64_t seed;
     size_t format; /* of PAIRS_FORMS: text, JSON, Markdown */
-    bool strict;
-    bool same;                 /* both arms are one program in one setting: A/A */
-    size_t *cell;              /* [place in the plan]: its cell; cell c is the one at place c */
-    size_t *steps;             /* [cell]: of every launch but the first; 0: not known yet */
-    struct pairs_pair *pair;   /* [cell * n + number] */
-    size_t done;               /* pairs */
+    bool strict, exact;
+    bool same;               /* both arms are one program in one setting: A/A */
+    size_t *cell;            /* [place in the plan]: its cell; cell c is the one at place c */
+    size_t *steps;           /* [cell]: of every launch but the first; 0: not known yet */
+    struct pairs_pair *pair; /* [cell * n + number] */
+    size_t done;             /* pairs */
+    struct exact_side *side; /* [cell * PAIRS_ARMS + arm] */
+    struct exact_changes *changes;
     char instance[DIGEST_HEX]; /* of the machine, before the first pair */
     struct output output;      /* the record, with --out */
     struct pairs_judged *judged, all;
@@ -106,16 +109,23 @@ int pairs_options(int argc, char **argv, struct pairs *pairs);
 /* Whether both programs can be what is measured: sha256, version, same. 0, an exit status after one
  * line, or EXIT_INTERRUPTED. */
 int pairs_ask(struct pairs *pairs);
-/* 0 or one of PAIRS_EXIT. */
+/* A launch as its numbers. 0, or -1 when memory is short. */
+int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch);
+/* When all pairs are done: fills judged, all, changes, invalid and count. Likewise. */
+int pairs_sum_up(struct pairs *pairs);
+/* 0 or one of PAIRS_EXIT, or COMPARE_EXIT_CHANGED. */
 int pairs_exit(const struct pairs *pairs);
 /* The cell's name, "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads", of an arm. */
 void pairs_cell_words(const struct pairs *pairs, size_t cell, int arm, char text[COMPARE_TEXT]);
+
+struct exact_names pairs_names(const struct pairs *pairs);
 
 /* Lines of the record, NULL: memory is short. Caller frees. */
 char *pairs_begin_line(const struct pairs *pairs);
 char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number);
 /* cell: its number, or that of all cells for what is said of all together. */
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell);
+char *pairs_change_line(const struct pairs *pairs, size_t change);
 char *pairs_end_line(const struct pairs *pairs, bool interrupted);
 
 /* Each: 0, or -1 when memory is short. */

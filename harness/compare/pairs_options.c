@@ -21,6 +21,7 @@ enum { MORE_ARGUMENTS = 64 };
 struct taken {
     const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *pairs, *format;
     int strict; /* -1: not given */
+    bool exact;
     char **rest;
     int n;
 };
@@ -32,9 +33,10 @@ static const struct own {
 } own_options[] = {{"--ab", 2, "--ab OLD NEW"},        {"--a", 1, "--a 'OPTIONS'"},
                    {"--b", 1, "--b 'OPTIONS'"},        {"--pairs", 1, "--pairs N"},
                    {"--format", 1, "--format FORMAT"}, {"-f", 1, "-f FORMAT"},
-                   {"--strict", 0, "--strict"},        {"--no-strict", 0, "--no-strict"}};
+                   {"--strict", 0, "--strict"},        {"--no-strict", 0, "--no-strict"},
+                   {"--exact", 0, "--exact"},          {"-e", 0, "-e"}};
 
-enum { AB, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, OWN };
+enum { AB, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, OWN };
 
 static bool begins(const char *argument, const char *name)
 {
@@ -66,6 +68,19 @@ static int misuse(const char *format, const char *value)
     return command_misuse(NAME);
 }
 
+static int store_switch(struct taken *taken, int own)
+{
+    const bool strict = own == STRICT || own == NO_STRICT;
+
+    if (strict ? taken->strict >= 0 : taken->exact)
+        return misuse("%s is given twice", strict ? "--strict or --no-strict" : "--exact");
+    if (strict)
+        taken->strict = own == STRICT;
+    else
+        taken->exact = true;
+    return 0;
+}
+
 static int store(struct taken *taken, int own, const char *const value[])
 {
     const char **const place[OWN] = {
@@ -73,13 +88,10 @@ static int store(struct taken *taken, int own, const char *const value[])
         [B] = &taken->options[PAIRS_NEW],  [PAIRS] = &taken->pairs,
         [FORMAT] = &taken->format,         [F] = &taken->format};
 
-    if (place[own] ? *place[own] != NULL : taken->strict >= 0)
-        return misuse(place[own] ? "%s is given twice" : "--strict or --no-strict is given twice",
-                      own_options[own].name);
-    if (!place[own]) {
-        taken->strict = own == STRICT;
-        return 0;
-    }
+    if (!place[own])
+        return store_switch(taken, own);
+    if (*place[own])
+        return misuse("%s is given twice", own_options[own].name);
     *place[own] = value[0];
     if (own == AB)
         taken->program[PAIRS_NEW] = value[1];
@@ -135,6 +147,7 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
         return misuse("--format: %s", why.text);
     if (taken->pairs && option_size(taken->pairs, 1, RANK_MOST, &pairs->asked, &why) != 0)
         return misuse("--pairs: %s", why.text);
+    pairs->exact = taken->exact;
     pairs->strict = taken->strict >= 0 ? taken->strict > 0 : ci && strcmp(ci, "true") == 0;
     for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
         pairs->arm[arm].program = taken->program[arm];

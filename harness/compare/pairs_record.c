@@ -148,6 +148,31 @@ char *pairs_verdict_line(const struct pairs *pairs, size_t cell)
     return print(line);
 }
 
+static void cell_words(const void *of, size_t cell, char name[COMPARE_TEXT])
+{
+    pairs_cell_words(of, cell, PAIRS_NEW, name);
+}
+
+static json_t *cell_number(const void *of, size_t cell)
+{
+    (void)of;
+    return count(cell);
+}
+
+struct exact_names pairs_names(const struct pairs *pairs)
+{
+    return (struct exact_names){pairs, cell_words, cell_number, {"OLD", "NEW"}};
+}
+
+char *pairs_change_line(const struct pairs *pairs, size_t change)
+{
+    const struct exact_names names = pairs_names(pairs);
+    json_t *line = line_of("change");
+
+    json_object_update_new(line, exact_change_json(&pairs->changes->change[change], &names));
+    return print(line);
+}
+
 char *pairs_end_line(const struct pairs *pairs, bool interrupted)
 {
     json_t *line = line_of("end");
@@ -161,6 +186,7 @@ char *pairs_end_line(const struct pairs *pairs, bool interrupted)
 
 int pairs_json(FILE *stream, const struct pairs *pairs)
 {
+    const struct exact_names names = pairs_names(pairs);
     json_t *root = json_pack("{s:s}", "schema", SCHEMA), *array = json_array();
     char *document;
 
@@ -169,6 +195,7 @@ int pairs_json(FILE *stream, const struct pairs *pairs)
         json_array_append_new(array, verdict_of(pairs, c));
     json_object_set_new(root, "all", verdict_of(pairs, pairs->cells));
     json_object_set_new(root, "verdicts", array);
+    json_object_set_new(root, "changes", exact_json(pairs->changes, &names));
     json_object_set_new(root, "exit", json_integer(pairs_exit(pairs)));
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!document)

@@ -167,9 +167,10 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
 
     compare_say(stream, 2,
                 "Cells: %zu: %zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu "
-                "INVALID. Pairs of each: %zu.",
+                "INVALID. Pairs of each: %zu. Exact numbers that changed: %zu.",
                 pairs->cells, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
-                count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID], pairs->n);
+                count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID], pairs->n,
+                pairs->changes->n);
     compare_say(stream, 2,
                 "REGRESSED: shown to be more than %.0f %% slower (exact signed rank, %g shared by "
                 "cells after Holm, %g for all together) and by %.0f %% or more. EQUIVALENT: the "
@@ -186,6 +187,7 @@ int pairs_text(FILE *stream, const struct pairs *pairs)
 {
     struct sorted *sorted = sort_cells(pairs);
     double *work = calloc(pairs->cells + 1, sizeof work[0]);
+    const struct exact_names names = pairs_names(pairs);
     char global[COMPARE_TEXT];
     const bool room = sorted && work;
 
@@ -197,6 +199,7 @@ int pairs_text(FILE *stream, const struct pairs *pairs)
         fputc('\n', stream);
         for (size_t c = 0; c < pairs->cells; ++c)
             say_cell(stream, pairs, &sorted[c]);
+        exact_text(stream, pairs->changes, &names);
         fputc('\n', stream);
         say_power(stream, pairs, work);
         say_sums(stream, pairs);
@@ -226,6 +229,7 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     struct sorted *sorted = sort_cells(pairs);
+    const struct exact_names names = pairs_names(pairs);
     const size_t *count = pairs->count;
     char global[COMPARE_TEXT];
 
@@ -233,19 +237,22 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs)
         return -1;
     global_words(pairs, global);
     text_print(&out, "### %s\n\n", global);
-    text_print(&out,
-               "* %s\n* OLD: %s, %s; NEW: %s, %s\n* Cells: %zu REGRESSED, %zu INCONCLUSIVE, %zu "
-               "EQUIVALENT, %zu IMPROVED, %zu INVALID; pairs of each: %zu\n\n",
-               class_words, program_of(pairs, PAIRS_OLD), pairs->arm[PAIRS_OLD].version,
-               program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, count[PAIRS_REGRESSED],
-               count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED],
-               count[PAIRS_INVALID], pairs->n);
+    text_print(
+        &out,
+        "* %s\n* OLD: %s, %s; NEW: %s, %s\n* Cells: %zu REGRESSED, %zu INCONCLUSIVE, %zu "
+        "EQUIVALENT, %zu IMPROVED, %zu INVALID; pairs of each: %zu\n* Exact numbers that changed: "
+        "%zu\n\n",
+        class_words, program_of(pairs, PAIRS_OLD), pairs->arm[PAIRS_OLD].version,
+        program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, count[PAIRS_REGRESSED],
+        count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED],
+        count[PAIRS_INVALID], pairs->n, pairs->changes->n);
     text_print(&out, "| verdict | cell | NEW/OLD | cost | can find, or why not |\n"
                      "|---|---|--:|--:|---|\n");
     for (size_t c = 0; c < pairs->cells && c < SHOWN; ++c)
         cell_row(&out, pairs, &sorted[c]);
     if (pairs->cells > SHOWN)
         text_print(&out, "\n%zu more are not shown.\n", pairs->cells - SHOWN);
+    exact_markdown(&out, pairs->changes, &names);
     free(sorted);
     return 0;
 }

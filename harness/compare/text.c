@@ -1,5 +1,5 @@
 /* compare/text.c: the comparison for people, in lines of at most 80 columns. */
-#include "compare/compare.h"
+#include "compare/exact.h"
 
 #include "command/command.h"
 #include "text/units.h"
@@ -68,20 +68,6 @@ static void say_cell(FILE *stream, const struct compare *compare, const struct c
     say_numbers(stream, cell);
 }
 
-static void say_changes(FILE *stream, const struct compare *compare)
-{
-    char name[COMPARE_TEXT];
-
-    for (size_t i = 0; i < compare->n_changes; ++i) {
-        const struct compare_change *change = &compare->change[i];
-
-        compare_cell_words(change->cell->key, name);
-        compare_say(stream, 4, "%-11s  %s", "CHANGED", name);
-        compare_say(stream, 4, "  %s%s: %s -> %s %s", change->metric, change->where,
-                    change->value[COMPARE_A], change->value[COMPARE_B], change->unit);
-    }
-}
-
 static int say_sums(FILE *stream, const struct compare *compare)
 {
     const size_t *count = compare->count;
@@ -94,7 +80,7 @@ static int say_sums(FILE *stream, const struct compare *compare)
         "neither. Only in A: %zu, only in B: %zu. Exact numbers that changed: %zu.",
         compare->n_cells, count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE],
         count[COMPARE_INVALID], count[COMPARE_UNMEASURED], compare->only[COMPARE_A],
-        compare->only[COMPARE_B], compare->n_changes);
+        compare->only[COMPARE_B], compare->changes->n);
     if (compare_common(compare, &ratio, &half) != 0)
         return -1;
     if (compare->tested > 0) {
@@ -116,6 +102,8 @@ static int say_sums(FILE *stream, const struct compare *compare)
 
 int compare_text(FILE *stream, const struct compare *compare)
 {
+    const struct exact_names names = compare_exact_names(compare);
+
     say_files(stream, compare);
     say_notes(stream, "Differs: ", &compare->differs);
     say_notes(stream, "Note: ", &compare->remarks);
@@ -124,8 +112,8 @@ int compare_text(FILE *stream, const struct compare *compare)
     fputc('\n', stream);
     for (size_t c = 0; c < compare->n_cells; ++c)
         say_cell(stream, compare, &compare->cell[c]);
-    say_changes(stream, compare);
-    if (compare->invalid.n == 0 || compare->n_changes > 0)
+    exact_text(stream, compare->changes, &names);
+    if (compare->invalid.n == 0 || compare->changes->n > 0)
         fputc('\n', stream);
     return say_sums(stream, compare);
 }

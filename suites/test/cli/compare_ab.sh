@@ -62,7 +62,7 @@ has 'Evidence class I, interleaved pairs'
 has 'A/A [A-Z]* mlp:8,6,4 plain virt:1, 8 rows, f32, cpu/threads NEW/OLD'
 has 'A/A [A-Z]* mlp:8,6,4 dp virt:1, 8 rows, f32, cpu/threads NEW/OLD .*; finds [0-9.]* %'
 has 'In 80 of 100 comparisons, 12 pairs find a change of [0-9.]* % in a cell'
-has 'Cells: 2: 0 REGRESSED, .* 0 INVALID. Pairs of each: 12[.]'
+has 'Cells: 2: 0 REGRESSED, .* 0 INVALID. Pairs of each: 12[.] Exact numbers that changed: 0[.]'
 ! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
 [ "$(tail -n 1 err | cut -d, -f1)" = '12 of 12 pairs of each of 2 cells' ] || fail "$(cat err)"
 valid_lines same.jsonl
@@ -104,6 +104,27 @@ has_not 'A/A'
 expect_status 0 "$lockstep" compare --ab ./slow "$lockstep" $two --strict
 has '^IMPROVED, all cells together: they are faster. NEW/OLD 0[.]'
 has 'Cells: 1: 0 REGRESSED, 0 INCONCLUSIVE, 0 EQUIVALENT, 1 IMPROVED, 0 INVALID'
+
+# One more byte moved in a step is CHANGED, whatever the times say; --exact makes it a failure.
+wrapper more 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
+    '"$lockstep" "$@" | sed "s/\"bytes_per_step\":912[.]0/\"bytes_per_step\":913.0/"; exit'
+for form in text md json; do
+    expect_status 1 "$lockstep" compare --ab "$lockstep" ./more $two --exact --format $form --out more_$form.jsonl
+    case $form in
+    text)
+        has 'CHANGED mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/threads bytes_per_step: 912 -> 913 bytes'
+        has 'Exact numbers that changed: 1[.]'
+        ;;
+    md) has '^### .*Exact numbers that changed: 1 .*| CHANGED | cell | OLD | NEW .*| bytes._per._step | mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/threads | 912 | 913 | bytes |' ;;
+    json) has '"changes": \[ { "cell": 0, "metric": "bytes_per_step", "unit": "bytes", "a": "912", "b": "913" } \], "exit": 1' ;;
+    esac
+    valid_lines more_$form.jsonl
+    expect_count 1 '"type":"change","cell":0,"metric":"bytes_per_step","unit":"bytes","a":"912","b":"913"' more_$form.jsonl
+done
+"$lockstep" compare --ab "$lockstep" ./more $two --no-strict --out without.jsonl >out 2>err || [ $? -eq 1 ] || fail "$(cat out err)"
+has CHANGED
+# Without --exact it is said, and is no failure: 1 means that a time is REGRESSED, then.
+grep -q 'REGRESSED"' without.jsonl || expect_count 1 '"type":"end".*"exit":0' without.jsonl
 
 # Two sets of options of this build.
 sets="--bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8"
@@ -204,6 +225,7 @@ refuse 'a value is missing: --ab OLD NEW' "$lockstep" compare --ab "$lockstep"
 refuse 'write it as --ab OLD NEW' "$lockstep" compare --ab="$lockstep" "$lockstep"
 refuse '--ab is given twice' "$lockstep" compare --ab x y --ab x y
 refuse 'is given twice' "$lockstep" compare --ab x y --strict --no-strict
+refuse '--exact is given twice' "$lockstep" compare --ab x y --exact -e
 refuse '--ab compares two programs, --a and --b' "$lockstep" compare --ab x y --a '--mode dp'
 refuse '--b is missing' "$lockstep" compare --a '--mode dp'
 refuse '--a is missing' "$lockstep" compare --b '--mode dp'

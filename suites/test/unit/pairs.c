@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compare/pairs.h"
@@ -185,4 +186,46 @@ Test(pairs, exit_statuses)
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_REGRESSED, "all together are enough");
     pairs.all.verdict = PAIRS_INVALID;
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
+}
+
+/* What has to be the same in both arms. */
+Test(pairs, exact_numbers)
+{
+    struct pairs pairs = {.exact = true, .all = {.verdict = PAIRS_INVALID}};
+    struct exact_side side[PAIRS_ARMS] = {{.launches = 0}};
+    struct record_cell launch = {.bytes_per_step = 96,
+                                 .flops_per_step = NAN,
+                                 .n_shards = 2,
+                                 .shard = {4, 3},
+                                 .n_peaks = 1,
+                                 .peak_bytes = {7}};
+    const struct exact_change *change;
+
+    pairs.changes = exact_room(1);
+    cr_assert_not_null(pairs.changes);
+    exact_add(&side[PAIRS_OLD], &launch);
+    exact_compare(side, 0, pairs.changes);
+    cr_expect_eq(pairs.changes->n, 0, "nothing is known of NEW");
+    exact_add(&side[PAIRS_NEW], &launch);
+    exact_compare(side, 0, pairs.changes);
+    cr_expect_eq(pairs.changes->n, 0, "they are the same, and so is what neither knows");
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
+    launch.bytes_per_step = 97; /* in one launch of two */
+    launch.n_shards = 1;
+    launch.n_peaks = 0;
+    exact_add(&side[PAIRS_NEW], &launch);
+    exact_compare(side, 0, pairs.changes);
+    change = pairs.changes->change;
+    cr_assert_eq(pairs.changes->n, 3, "%zu", pairs.changes->n);
+    cr_expect_str_eq(change[0].metric->name, "bytes_per_step");
+    cr_expect_str_eq(change[0].value[PAIRS_OLD], "96");
+    cr_expect_str_eq(change[0].value[PAIRS_NEW], "96 to 97");
+    cr_expect_str_eq(change[1].where, " of device 0");
+    cr_expect_str_eq(change[1].value[PAIRS_NEW], "unknown");
+    cr_expect_str_eq(change[2].where, " of replica 1");
+    cr_expect_str_eq(change[2].value[PAIRS_OLD], "3");
+    cr_expect_eq(pairs_exit(&pairs), COMPARE_EXIT_CHANGED, "whatever the times say");
+    pairs.exact = false;
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
+    free(pairs.changes);
 }
