@@ -75,7 +75,8 @@ struct pairs_launch {
     size_t steps, warmup_steps;
     bool oversubscribed;
     enum compare_floor rule;
-    double floor_ns, cost_ns; /* NaN: not verified */
+    double floor_ns, cost_ns;           /* NaN: not verified */
+    double elsewhere[REPORT_ELSEWHERE]; /* shares of its cores' time; NaN: not known */
 };
 
 struct pairs_pair {
@@ -113,6 +114,16 @@ int pairs_ask(struct pairs *pairs);
 int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch);
 /* When all pairs are done: fills judged, all, changes, invalid and count. Likewise. */
 int pairs_sum_up(struct pairs *pairs);
+/* Pairs in which the machine was disturbed: in one launch at least more than the limit of
+ * report_elsewhere went elsewhere. They are said, and count like all others. */
+struct pairs_disturbed {
+    size_t pairs, unknown; /* unknown: no limit was passed, but not all shares are known */
+    size_t by[REPORT_ELSEWHERE];
+};
+/* Adds a pair. */
+void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed);
+/* Of a cell, or with the number of all cells of all together. */
+struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell);
 /* 0 or one of PAIRS_EXIT, or COMPARE_EXIT_CHANGED. */
 int pairs_exit(const struct pairs *pairs);
 /* The cell's name, "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads", of an arm. */

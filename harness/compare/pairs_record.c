@@ -104,12 +104,13 @@ static json_t *launch_of(const struct pairs_launch *launch)
 {
     const bool verified = launch->status == RECORD_OK;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o}", "status",
+    return json_pack("{s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "status",
                      record_status_names[launch->status], "reason", text(launch->reason), "steps",
                      count(launch->steps), "warmup_steps", count(launch->warmup_steps),
                      "oversubscribed", launch->oversubscribed, "floor_statistic",
                      verified ? text(compare_floor_words[launch->rule]) : json_null(), "floor_ns",
-                     real(launch->floor_ns), "cost_ns", real(launch->cost_ns));
+                     real(launch->floor_ns), "cost_ns", real(launch->cost_ns), "foreign_frac",
+                     real(launch->elsewhere[0]), "steal_frac", real(launch->elsewhere[1]));
 }
 
 char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number)
@@ -117,10 +118,15 @@ char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number)
     const struct pairs_pair *pair = &pairs->pair[cell * pairs->n + number];
     json_t *line = line_of("pair");
 
-    json_object_update_new(line, json_pack("{s:o, s:o, s:s, s:o, s:o}", "cell", count(cell), "pair",
-                                           count(number), "first", arm_names[pair->first], "old",
-                                           launch_of(&pair->launch[PAIRS_OLD]), "new",
-                                           launch_of(&pair->launch[PAIRS_NEW])));
+    struct pairs_disturbed disturbed = {.pairs = 0};
+
+    pairs_disturbed_add(pair, &disturbed);
+    json_object_update_new(
+        line,
+        json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "cell", count(cell), "pair", count(number),
+                  "first", arm_names[pair->first], "disturbed",
+                  disturbed.unknown > 0 ? json_null() : json_boolean(disturbed.pairs > 0), "old",
+                  launch_of(&pair->launch[PAIRS_OLD]), "new", launch_of(&pair->launch[PAIRS_NEW])));
     return print(line);
 }
 
@@ -130,14 +136,17 @@ static json_t *verdict_of(const struct pairs *pairs, size_t cell)
     const bool one = cell < pairs->cells;
     const struct pairs_judged *judged = one ? &pairs->judged[cell] : &pairs->all;
 
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cell",
-                     one ? count(cell) : json_null(), "verdict",
+    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
+
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                     "cell", one ? count(cell) : json_null(), "verdict",
                      pairs_verdict_words[judged->verdict], "reason", text(judged->reason), "ratio",
                      real(judged->ratio), "lo", real(judged->lo), "hi", real(judged->hi), "level",
                      real(judged->level), "p_slower", real(judged->p_slower), "p_faster",
                      real(judged->p_faster), "cost", real(judged->cost), "detectable",
                      real(judged->detectable), "pairs_for_5_percent",
-                     judged->needed > 0 ? count(judged->needed) : json_null());
+                     judged->needed > 0 ? count(judged->needed) : json_null(), "pairs_disturbed",
+                     count(disturbed.pairs), "pairs_disturbed_unknown", count(disturbed.unknown));
 }
 
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell)

@@ -21,15 +21,47 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
     memcpy(launch->reason, cell->reason, sizeof launch->reason);
     launch->oversubscribed = cell->oversubscribed;
     launch->floor_ns = launch->cost_ns = NAN;
+    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
+        launch->elsewhere[i] = NAN;
     if (cell->status == RECORD_OK) {
         launch->steps = cell->n_valid;
         launch->warmup_steps = cell->warmup_steps;
         launch->rule = compare_floor_rule(cell->n_valid);
         launch->floor_ns = compare_floor(cell, launch->rule, cell->n_valid, steps);
         launch->cost_ns = cell->mean_ns;
+        for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
+            launch->elsewhere[i] = report_share_of(cell, &report_elsewhere[i]);
     }
     free(steps);
     return 0;
+}
+
+void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed)
+{
+    bool above = false, unknown = false;
+
+    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i) {
+        const double old = pair->launch[PAIRS_OLD].elsewhere[i];
+        const double fresh = pair->launch[PAIRS_NEW].elsewhere[i];
+        const bool found = old > report_elsewhere[i].limit || fresh > report_elsewhere[i].limit;
+
+        disturbed->by[i] += found;
+        above = above || found;
+        unknown = unknown || isnan(old) || isnan(fresh);
+    }
+    disturbed->pairs += above;
+    disturbed->unknown += unknown && !above;
+}
+
+struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell)
+{
+    const size_t first = cell < pairs->cells ? cell : 0;
+    const size_t end = cell < pairs->cells ? cell + 1 : pairs->cells;
+    struct pairs_disturbed disturbed = {.pairs = 0};
+
+    for (size_t i = first * pairs->n; i < end * pairs->n; ++i)
+        pairs_disturbed_add(&pairs->pair[i], &disturbed);
+    return disturbed;
 }
 
 static void check_machine(struct pairs *pairs)

@@ -43,14 +43,41 @@ static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
     snprintf(text + used, NUMBERS - (size_t)used, ", p %.2g", p);
 }
 
-/* "2.1 %", and what it takes. */
-static void power_words(const struct pairs_judged *judged, char text[NUMBERS])
+/* "finds 2.1 %", what it takes, and how many pairs were disturbed. */
+static void power_words(const struct pairs *pairs, size_t cell, char text[NUMBERS])
 {
+    const struct pairs_judged *judged = &pairs->judged[cell];
+    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
+    int used = snprintf(text, NUMBERS, "finds %.1f %%", 100 * (judged->detectable - 1));
+
     if (judged->needed > 0)
-        snprintf(text, NUMBERS, "finds %.1f %%; %.0f %% takes %zu pairs",
-                 100 * (judged->detectable - 1), 100 * (PAIRS_ASKED - 1), judged->needed);
-    else
-        snprintf(text, NUMBERS, "finds %.1f %%", 100 * (judged->detectable - 1));
+        used += snprintf(text + used, NUMBERS - (size_t)used, "; %.0f %% takes %zu pairs",
+                         100 * (PAIRS_ASKED - 1), judged->needed);
+    if (disturbed.pairs > 0)
+        snprintf(text + used, NUMBERS - (size_t)used, "; disturbed: %zu of %zu pairs",
+                 disturbed.pairs, pairs->n);
+}
+
+/* "5 of 24 pairs, in a launch of which ..." */
+static void disturbed_words(const struct pairs *pairs, char text[2 * COMPARE_TEXT])
+{
+    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
+    const size_t all = pairs->cells * pairs->n, most = 2 * COMPARE_TEXT;
+    int used = snprintf(text, most, "%zu of %zu pairs", disturbed.pairs, all);
+
+    if (disturbed.unknown > 0)
+        used +=
+            snprintf(text + used, most - (size_t)used, " (not known of %zu)", disturbed.unknown);
+    used += snprintf(text + used, most - (size_t)used,
+                     ". That is, of the time of the cores of a launch there went");
+    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i)
+        used += snprintf(text + used, most - (size_t)used, "%s more than %.0f %% to %s (%zu pairs)",
+                         i == 0 ? "" : ", or", 100 * report_elsewhere[i].limit,
+                         report_elsewhere[i].to, disturbed.by[i]);
+    snprintf(
+        text + used, most - (size_t)used,
+        ". They count like all others: as the order is drawn, it happens to OLD as often as to "
+        "NEW");
 }
 
 static void global_words(const struct pairs *pairs, char text[COMPARE_TEXT])
@@ -122,7 +149,7 @@ static void say_cell(FILE *stream, const struct pairs *pairs, const struct sorte
         return;
     }
     number_words(judged, numbers);
-    power_words(judged, power);
+    power_words(pairs, at->cell, power);
     if (launch[PAIRS_OLD].rule == COMPARE_LEAST)
         snprintf(few, sizeof few, " (few: the minimum of %zu steps)", launch[PAIRS_OLD].steps);
     compare_say(stream, 4, "  NEW/OLD %s; cost %.3f; %s%s", numbers, judged->cost, power, few);
@@ -164,6 +191,7 @@ static void say_power(FILE *stream, const struct pairs *pairs, double work[])
 static void say_sums(FILE *stream, const struct pairs *pairs)
 {
     const size_t *count = pairs->count;
+    char disturbed[2 * COMPARE_TEXT];
 
     compare_say(stream, 2,
                 "Cells: %zu: %zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu "
@@ -171,6 +199,8 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
                 pairs->cells, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
                 count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID], pairs->n,
                 pairs->changes->n);
+    disturbed_words(pairs, disturbed);
+    compare_say(stream, 2, "Disturbed: %s.", disturbed);
     compare_say(stream, 2,
                 "REGRESSED: shown to be more than %.0f %% slower (exact signed rank, %g shared by "
                 "cells after Holm, %g for all together) and by %.0f %% or more. EQUIVALENT: the "
@@ -217,7 +247,7 @@ static void cell_row(struct text_out *out, const struct pairs *pairs, const stru
     pairs_cell_words(pairs, at->cell, PAIRS_NEW, name);
     if (judged->verdict != PAIRS_INVALID) {
         number_words(judged, ratio);
-        power_words(judged, power);
+        power_words(pairs, at->cell, power);
         snprintf(cost, sizeof cost, "%.3f", judged->cost);
     }
     text_print(out, "| %s%s | %s | %s | %s | %s |\n", same_words(pairs),
@@ -231,21 +261,22 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs)
     struct sorted *sorted = sort_cells(pairs);
     const struct exact_names names = pairs_names(pairs);
     const size_t *count = pairs->count;
-    char global[COMPARE_TEXT];
+    char global[COMPARE_TEXT], disturbed[2 * COMPARE_TEXT];
 
     if (!sorted)
         return -1;
     global_words(pairs, global);
+    disturbed_words(pairs, disturbed);
     text_print(&out, "### %s\n\n", global);
     text_print(
         &out,
         "* %s\n* OLD: %s, %s; NEW: %s, %s\n* Cells: %zu REGRESSED, %zu INCONCLUSIVE, %zu "
         "EQUIVALENT, %zu IMPROVED, %zu INVALID; pairs of each: %zu\n* Exact numbers that changed: "
-        "%zu\n\n",
+        "%zu\n* Disturbed: %s\n\n",
         class_words, program_of(pairs, PAIRS_OLD), pairs->arm[PAIRS_OLD].version,
         program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, count[PAIRS_REGRESSED],
         count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED],
-        count[PAIRS_INVALID], pairs->n, pairs->changes->n);
+        count[PAIRS_INVALID], pairs->n, pairs->changes->n, disturbed);
     text_print(&out, "| verdict | cell | NEW/OLD | cost | can find, or why not |\n"
                      "|---|---|--:|--:|---|\n");
     for (size_t c = 0; c < pairs->cells && c < SHOWN; ++c)

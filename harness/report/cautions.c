@@ -267,23 +267,19 @@ static void about_bases(struct text_out *out, const struct counts *counts, const
                 counts->unpaired, counts->points);
 }
 
-/* Where else the time of a launch's cores went, and from which share on it is said. */
-static const struct elsewhere {
-    size_t field; /* of a cell: the share */
-    double limit;
-    const char *to;
-} elsewhere[] = {
+const struct report_elsewhere report_elsewhere[REPORT_ELSEWHERE] = {
     {offsetof(struct record_cell, foreign_frac), 0.30, "other programs"},
     {offsetof(struct record_cell, steal_frac), 0.02, "other machines on the same host"}};
 
-static double share_of(const struct report_row *row, const struct elsewhere *to)
+double report_share_of(const struct record_cell *cell, const struct report_elsewhere *to)
 {
-    return *(const double *)((const char *)row->cell + to->field);
+    return *(const double *)((const char *)cell + to->field);
 }
 
 /* Verified launches that say it, those of them above the limit, and the worst. */
-static const struct report_row *find_worst(const struct report *report, const struct elsewhere *to,
-                                           size_t *known, size_t *above)
+static const struct report_row *find_worst(const struct report *report,
+                                           const struct report_elsewhere *to, size_t *known,
+                                           size_t *above)
 {
     const struct report_row *worst = NULL;
 
@@ -291,11 +287,11 @@ static const struct report_row *find_worst(const struct report *report, const st
     for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
 
-        if (!row->verified || isnan(share_of(row, to)))
+        if (!row->verified || isnan(report_share_of(row->cell, to)))
             continue;
         ++*known;
-        *above += share_of(row, to) > to->limit;
-        if (!worst || share_of(row, to) > share_of(worst, to))
+        *above += report_share_of(row->cell, to) > to->limit;
+        if (!worst || report_share_of(row->cell, to) > report_share_of(worst->cell, to))
             worst = row;
     }
     return worst;
@@ -305,8 +301,8 @@ static const struct report_row *find_worst(const struct report *report, const st
 static void about_cores(struct text_out *out, const struct report *report, const char *before,
                         const char *after)
 {
-    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; ++i) {
-        const struct elsewhere *to = &elsewhere[i];
+    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i) {
+        const struct report_elsewhere *to = &report_elsewhere[i];
         size_t known, above;
         const struct report_row *worst = find_worst(report, to, &known, &above);
         char words[REPORT_CELL_TEXT] = "", share[32];
@@ -314,7 +310,7 @@ static void about_cores(struct text_out *out, const struct report *report, const
         if (above == 0)
             continue;
         report_workload_words(report, worst, words);
-        report_percent(share_of(worst, to), share);
+        report_percent(report_share_of(worst->cell, to), share);
         caution(out, before, after,
                 "In %zu of %zu launches more than %.0f %% of the time of their cores went to %s; "
                 "the most "

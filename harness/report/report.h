@@ -210,6 +210,17 @@ bool report_works_on_cores(const struct report_row *row);
 /* What being oversubscribed means there: "more devices than cores", "several slots on one GPU". */
 const char *report_crowding(const struct report_row *row);
 
+/* Where else the time of a launch's cores went while its steps were measured, and above which share
+ * it is said. The share is NaN where it is not known. */
+enum { REPORT_ELSEWHERE = 2 };
+struct report_elsewhere {
+    size_t field; /* of a cell: the share */
+    double limit;
+    const char *to;
+};
+extern const struct report_elsewhere report_elsewhere[REPORT_ELSEWHERE];
+double report_share_of(const struct record_cell *cell, const struct report_elsewhere *to);
+
 /* ---- limits ------------------------------------------------------------------------------- */
 
 struct report_part {

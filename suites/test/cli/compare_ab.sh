@@ -126,6 +126,32 @@ has CHANGED
 # Without --exact it is said, and is no failure: 1 means that a time is REGRESSED, then.
 grep -q 'REGRESSED"' without.jsonl || expect_count 1 '"type":"end".*"exit":0' without.jsonl
 
+# Pairs in which the machine was disturbed are said, with their number, and count like all others:
+# in pairs 0 to 3 by programs, in one of them by the host, too; those of others are just below.
+wrapper busy 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
+    'case $* in' \
+    '*"--launch "[012]" "*) share="\"foreign_frac\":0.31,\"steal_frac\":0.0" ;;' \
+    '*"--launch 3 "*) share="\"foreign_frac\":0.31,\"steal_frac\":0.03" ;;' \
+    '*) share="\"foreign_frac\":0.3,\"steal_frac\":0.02" ;;' \
+    'esac' \
+    '"$lockstep" "$@" | sed "s/\"foreign_frac\":[^,]*,\"steal_frac\":[^,]*/$share/"; exit'
+for form in text md json; do
+    "$lockstep" compare --ab ./busy ./busy $two --format $form --no-strict --out busy_$form.jsonl >out 2>err || [ $? -eq 1 ] || fail "$(cat out err)"
+    case $form in
+    text)
+        has '; disturbed: 4 of 8 pairs'
+        has 'Disturbed: 4 of 8 pairs[.] .* more than 30 % to other programs (4 pairs), or more than 2 % to other machines on the same host (1 pairs)[.] They count like all others'
+        ;;
+    md)
+        has 'Disturbed: 4 of 8 pairs[.] .* to other programs (4 pairs), or'
+        has '; disturbed: 4 of 8 pairs |'
+        ;;
+    json) has '"all": {[^}]*"pairs_disturbed": 4, "pairs_disturbed_unknown": 0 }, "verdicts": .*"pairs_disturbed": 4, "pairs_disturbed_unknown": 0' ;;
+    esac
+    expect_count 4 '"pair":[0-3],"first":"[a-z]*","disturbed":true,"old":.*"foreign_frac":0.31,.*"new":.*"foreign_frac":0.31,' busy_$form.jsonl
+    expect_count 4 '"pair":[4-7],"first":"[a-z]*","disturbed":false,' busy_$form.jsonl
+done
+
 # Two sets of options of this build.
 sets="--bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8"
 for form in text md json; do

@@ -188,6 +188,31 @@ Test(pairs, exit_statuses)
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
 }
 
+/* A pair is disturbed if one share of one launch is above its limit, and undisturbed only if all
+ * are known. */
+Test(pairs, disturbed)
+{
+    static const struct {
+        double old[REPORT_ELSEWHERE], fresh[REPORT_ELSEWHERE];
+        bool disturbed, unknown;
+    } table[] = {{{0.3, 0.02}, {0, 0}, false, false}, {{0.31, 0}, {0, 0}, true, false},
+                 {{0, 0}, {0.31, NAN}, true, false},  {{0, 0.021}, {0, 0}, true, false},
+                 {{0, 0}, {NAN, 0.03}, true, false},  {{0, 0}, {0, NAN}, false, true},
+                 {{NAN, NAN}, {0, 0}, false, true}};
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        struct pairs_disturbed found = {.pairs = 0};
+        struct pairs_pair pair = {.first = PAIRS_OLD};
+
+        memcpy(pair.launch[PAIRS_OLD].elsewhere, table[i].old, sizeof table[i].old);
+        memcpy(pair.launch[PAIRS_NEW].elsewhere, table[i].fresh, sizeof table[i].fresh);
+        pairs_disturbed_add(&pair, &found);
+        cr_expect_eq(found.pairs, table[i].disturbed, "row %zu", i);
+        cr_expect_eq(found.unknown, table[i].unknown, "row %zu", i);
+        cr_expect_eq(found.by[0] + found.by[1], table[i].disturbed, "row %zu", i);
+    }
+}
+
 /* What has to be the same in both arms. */
 Test(pairs, exact_numbers)
 {
