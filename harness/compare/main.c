@@ -44,7 +44,7 @@ static const struct argp_option option_table[] = {
      "Exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", 0},
     {"no-strict", KEY_LENIENT, NULL, 0, "Exit with 0 then", 0},
     {"exact", 'e', NULL, 0, "Exit with 1 if an exact number CHANGED", 0},
-    {"allow-dirty", KEY_DIRTY, NULL, 0, "Take records of programs built from changed trees", 0},
+    {"allow-dirty", KEY_DIRTY, NULL, 0, "Take programs that were built from changed trees", 0},
     {"format", 'f', "text|json|md", 0, "What to print (default text)", 0},
     {0}};
 
@@ -59,7 +59,9 @@ static const char documentation[] =
     "the simultaneous interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that is "
     "not verified is INVALID. Exit status: 0 nothing regressed; 1 REGRESSED, or with --exact an "
     "exact number CHANGED; 2 misuse, or a "
-    "program that is no such build; 3 something is INVALID; 4 with --strict: something is "
+    "program that is no such build; 3 something is INVALID, or OLD and NEW are the same program "
+    "and "
+    "were told apart; 4 with --strict: something is "
     "INCONCLUSIVE; 130 interrupted.\n\n"
     "--baseline NAME is evidence of class II: one sitting against the history of many, see "
     "`lockstep "

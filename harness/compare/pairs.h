@@ -90,7 +90,7 @@ struct pairs {
     size_t asked;    /* --pairs, 0: not given */
     uint64_t seed;
     size_t format; /* of PAIRS_FORMS: text, JSON, Markdown */
-    bool strict, exact;
+    bool strict, exact, allow_dirty;
     bool same;               /* both arms are one program in one setting: A/A */
     size_t *cell;            /* [place in the plan]: its cell; cell c is the one at place c */
     size_t *steps;           /* [cell]: of every launch but the first; 0: not known yet */
@@ -124,6 +124,9 @@ struct pairs_disturbed {
 void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed);
 /* Of a cell, or with the number of all cells of all together. */
 struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell);
+/* Of one program with itself, whatever is found is an error of the comparison on this machine. */
+bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged);
+size_t pairs_false_alarms(const struct pairs *pairs); /* of all verdicts */
 /* 0 or one of PAIRS_EXIT, or COMPARE_EXIT_CHANGED. */
 int pairs_exit(const struct pairs *pairs);
 /* The cell's name, "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads", of an arm. */

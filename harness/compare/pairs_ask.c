@@ -134,13 +134,19 @@ static int ask_worker(const char *program)
     return status;
 }
 
-/* Times of such a build are none of the program's. */
-static int check_build(const char *program, const char *version)
+/* Times of such a build are none of the program's, or nobody can build it again. */
+static int check_build(const char *program, const char *version, bool allow_dirty)
 {
     const bool optimised = strstr(version, ", Release") || strstr(version, ", RelWithDebInfo");
 
-    if (optimised && !strstr(version, "sanitizers"))
-        return 0;
+    if (optimised && !strstr(version, "sanitizers")) {
+        if (!strstr(version, "-dirty") || allow_dirty)
+            return 0;
+        command_complain(NAME,
+                         "INVALID: %.100s is of a changed tree: %.150s; --allow-dirty takes it",
+                         program, version);
+        return PAIRS_EXIT_INVALID;
+    }
     command_complain(NAME, "INVALID: %.100s is no plain Release or RelWithDebInfo build: %.150s",
                      program, version);
     return PAIRS_EXIT_INVALID;
@@ -161,7 +167,7 @@ int pairs_ask(struct pairs *pairs)
         if (status == 0)
             status = ask_worker(program);
         if (status == 0)
-            status = check_build(program, arm->version);
+            status = check_build(program, arm->version, pairs->allow_dirty);
     }
     pairs->same = strcmp(a->sha256, b->sha256) == 0 && strcmp(a->run.command, b->run.command) == 0;
     return status;

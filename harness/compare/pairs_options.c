@@ -21,7 +21,7 @@ enum { MORE_ARGUMENTS = 64 };
 struct taken {
     const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *pairs, *format;
     int strict; /* -1: not given */
-    bool exact;
+    bool exact, allow_dirty;
     char **rest;
     int n;
 };
@@ -30,13 +30,19 @@ static const struct own {
     const char *name;
     int values;
     const char *shown;
-} own_options[] = {{"--ab", 2, "--ab OLD NEW"},        {"--a", 1, "--a 'OPTIONS'"},
-                   {"--b", 1, "--b 'OPTIONS'"},        {"--pairs", 1, "--pairs N"},
-                   {"--format", 1, "--format FORMAT"}, {"-f", 1, "-f FORMAT"},
-                   {"--strict", 0, "--strict"},        {"--no-strict", 0, "--no-strict"},
-                   {"--exact", 0, "--exact"},          {"-e", 0, "-e"}};
+} own_options[] = {{"--ab", 2, "--ab OLD NEW"},
+                   {"--a", 1, "--a 'OPTIONS'"},
+                   {"--b", 1, "--b 'OPTIONS'"},
+                   {"--pairs", 1, "--pairs N"},
+                   {"--format", 1, "--format FORMAT"},
+                   {"-f", 1, "-f FORMAT"},
+                   {"--strict", 0, "--strict"},
+                   {"--no-strict", 0, "--no-strict"},
+                   {"--exact", 0, "--exact"},
+                   {"-e", 0, "-e"},
+                   {"--allow-dirty", 0, "--allow-dirty"}};
 
-enum { AB, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, OWN };
+enum { AB, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, DIRTY, OWN };
 
 static bool begins(const char *argument, const char *name)
 {
@@ -71,13 +77,16 @@ static int misuse(const char *format, const char *value)
 static int store_switch(struct taken *taken, int own)
 {
     const bool strict = own == STRICT || own == NO_STRICT;
+    bool *const on = own == DIRTY ? &taken->allow_dirty : &taken->exact;
 
-    if (strict ? taken->strict >= 0 : taken->exact)
-        return misuse("%s is given twice", strict ? "--strict or --no-strict" : "--exact");
+    if (strict ? taken->strict >= 0 : *on)
+        return misuse("%s is given twice", strict         ? "--strict or --no-strict"
+                                           : own == DIRTY ? "--allow-dirty"
+                                                          : "--exact");
     if (strict)
         taken->strict = own == STRICT;
     else
-        taken->exact = true;
+        *on = true;
     return 0;
 }
 
@@ -148,6 +157,7 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
     if (taken->pairs && option_size(taken->pairs, 1, RANK_MOST, &pairs->asked, &why) != 0)
         return misuse("--pairs: %s", why.text);
     pairs->exact = taken->exact;
+    pairs->allow_dirty = taken->allow_dirty;
     pairs->strict = taken->strict >= 0 ? taken->strict > 0 : ci && strcmp(ci, "true") == 0;
     for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
         pairs->arm[arm].program = taken->program[arm];

@@ -138,7 +138,7 @@ static json_t *verdict_of(const struct pairs *pairs, size_t cell)
 
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
 
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
                      "cell", one ? count(cell) : json_null(), "verdict",
                      pairs_verdict_words[judged->verdict], "reason", text(judged->reason), "ratio",
                      real(judged->ratio), "lo", real(judged->lo), "hi", real(judged->hi), "level",
@@ -146,7 +146,8 @@ static json_t *verdict_of(const struct pairs *pairs, size_t cell)
                      real(judged->p_faster), "cost", real(judged->cost), "detectable",
                      real(judged->detectable), "pairs_for_5_percent",
                      judged->needed > 0 ? count(judged->needed) : json_null(), "pairs_disturbed",
-                     count(disturbed.pairs), "pairs_disturbed_unknown", count(disturbed.unknown));
+                     count(disturbed.pairs), "pairs_disturbed_unknown", count(disturbed.unknown),
+                     "false_alarm", pairs_false_alarm(pairs, judged));
 }
 
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell)
@@ -205,6 +206,7 @@ int pairs_json(FILE *stream, const struct pairs *pairs)
     json_object_set_new(root, "all", verdict_of(pairs, pairs->cells));
     json_object_set_new(root, "verdicts", array);
     json_object_set_new(root, "changes", exact_json(pairs->changes, &names));
+    json_object_set_new(root, "false_alarms", count(pairs_false_alarms(pairs)));
     json_object_set_new(root, "exit", json_integer(pairs_exit(pairs)));
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!document)

@@ -162,10 +162,25 @@ int pairs_sum_up(struct pairs *pairs)
     return status;
 }
 
+bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged)
+{
+    return pairs->same && (judged->verdict == PAIRS_REGRESSED || judged->verdict == PAIRS_IMPROVED);
+}
+
+size_t pairs_false_alarms(const struct pairs *pairs)
+{
+    const size_t cells =
+        pairs->same ? pairs->count[PAIRS_REGRESSED] + pairs->count[PAIRS_IMPROVED] : 0;
+
+    return cells + pairs_false_alarm(pairs, &pairs->all);
+}
+
 int pairs_exit(const struct pairs *pairs)
 {
     if (pairs->exact && pairs->changes->n > 0)
         return COMPARE_EXIT_CHANGED;
+    if (pairs_false_alarms(pairs) > 0)
+        return PAIRS_EXIT_INVALID;
     if (pairs->count[PAIRS_REGRESSED] > 0 || pairs->all.verdict == PAIRS_REGRESSED)
         return PAIRS_EXIT_REGRESSED;
     if (pairs->count[PAIRS_INVALID] > 0 || pairs->all.verdict == PAIRS_INVALID)

@@ -54,8 +54,10 @@ static void power_words(const struct pairs *pairs, size_t cell, char text[NUMBER
         used += snprintf(text + used, NUMBERS - (size_t)used, "; %.0f %% takes %zu pairs",
                          100 * (PAIRS_ASKED - 1), judged->needed);
     if (disturbed.pairs > 0)
-        snprintf(text + used, NUMBERS - (size_t)used, "; disturbed: %zu of %zu pairs",
-                 disturbed.pairs, pairs->n);
+        used += snprintf(text + used, NUMBERS - (size_t)used, "; disturbed: %zu of %zu pairs",
+                         disturbed.pairs, pairs->n);
+    if (pairs_false_alarm(pairs, judged))
+        snprintf(text + used, NUMBERS - (size_t)used, "; a false alarm");
 }
 
 /* "5 of 24 pairs, in a launch of which ..." */
@@ -98,8 +100,11 @@ static void global_words(const struct pairs *pairs, char text[COMPARE_TEXT])
     }
     number_words(all, numbers);
     snprintf(text, COMPARE_TEXT, "%s%s, all cells together: %s. NEW/OLD %s; cost %.3f",
-             same_words(pairs), pairs_verdict_words[all->verdict], said[all->verdict], numbers,
-             all->cost);
+             same_words(pairs), pairs_verdict_words[all->verdict],
+             pairs_false_alarm(pairs, all)
+                 ? "a false alarm of this machine, as both are the same program"
+                 : said[all->verdict],
+             numbers, all->cost);
 }
 
 struct sorted {
@@ -188,10 +193,22 @@ static void say_power(FILE *stream, const struct pairs *pairs, double work[])
                 pairs->n, 100 * (stats_median(work, n) - 1), 100 * (pairs->all.detectable - 1));
 }
 
+/* "2 of 13 verdicts ..." */
+static void alarm_words(const struct pairs *pairs, char text[COMPARE_TEXT])
+{
+    snprintf(
+        text, COMPARE_TEXT,
+        "False alarms: %zu of %zu verdicts. Nothing is slower or faster than itself. Chance "
+        "does this in at most 1 of 10 comparisons of a program with itself, and a machine that "
+        "is not fit for this in more: compare them again, and believe no other comparison of "
+        "this machine until there is none",
+        pairs_false_alarms(pairs), pairs->cells + 1);
+}
+
 static void say_sums(FILE *stream, const struct pairs *pairs)
 {
     const size_t *count = pairs->count;
-    char disturbed[2 * COMPARE_TEXT];
+    char disturbed[2 * COMPARE_TEXT], alarms[COMPARE_TEXT];
 
     compare_say(stream, 2,
                 "Cells: %zu: %zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu "
@@ -201,6 +218,9 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
                 pairs->changes->n);
     disturbed_words(pairs, disturbed);
     compare_say(stream, 2, "Disturbed: %s.", disturbed);
+    alarm_words(pairs, alarms);
+    if (pairs_false_alarms(pairs) > 0)
+        compare_say(stream, 2, "%s.", alarms);
     compare_say(stream, 2,
                 "REGRESSED: shown to be more than %.0f %% slower (exact signed rank, %g shared by "
                 "cells after Holm, %g for all together) and by %.0f %% or more. EQUIVALENT: the "
@@ -277,6 +297,9 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs)
         program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, count[PAIRS_REGRESSED],
         count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED],
         count[PAIRS_INVALID], pairs->n, pairs->changes->n, disturbed);
+    alarm_words(pairs, global);
+    if (pairs_false_alarms(pairs) > 0)
+        text_print(&out, "%s.\n\n", global);
     text_print(&out, "| verdict | cell | NEW/OLD | cost | can find, or why not |\n"
                      "|---|---|--:|--:|---|\n");
     for (size_t c = 0; c < pairs->cells && c < SHOWN; ++c)

@@ -48,11 +48,13 @@ comparison() {
     local file=$1 old=$2 new=$3 seed=$4 status=0
     shift 4
     rm -f "$file"
-    "$lockstep" compare --ab "$old" "$new" "$@" "${launch[@]}" --seed "$seed" --out "$file" >out 2>err </dev/null ||
+    "$lockstep" compare --ab "$old" "$new" "$@" "${launch[@]}" --allow-dirty --seed "$seed" --out "$file" >out 2>err </dev/null ||
         status=$?
     echo "prove: $name: $file after $((SECONDS - began)) s" >&2
     [ "$status" -gt 128 ] && exit 130
     [ "$status" -gt 1 ] || return 0
+    # Equal programs that were told apart are counted by who asked.
+    [ "$status" -eq 3 ] && grep -q '"type":"end"' "$file" && ! grep -q '"verdict":"INVALID"' "$file" && return
     row FAIL 'a comparison' "$file: status $status: $(head -n 1 err) $(grep -m 1 -A 1 INVALID out | tr '\n' ' ')"
     return 1
 }

@@ -188,6 +188,27 @@ Test(pairs, exit_statuses)
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
 }
 
+/* Of one program with itself, both ways. */
+Test(pairs, false_alarms)
+{
+    struct pairs pairs = {.all = {.verdict = PAIRS_IMPROVED}};
+
+    pairs.count[PAIRS_IMPROVED] = 1;
+    cr_expect_eq(pairs_false_alarms(&pairs), 0, "two programs");
+    cr_expect_eq(pairs_exit(&pairs), 0);
+    pairs.same = true;
+    cr_expect_eq(pairs_false_alarms(&pairs), 2);
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
+    pairs.count[PAIRS_IMPROVED] = 0;
+    pairs.count[PAIRS_REGRESSED] = 1;
+    pairs.all.verdict = PAIRS_EQUIVALENT;
+    cr_expect_eq(pairs_false_alarms(&pairs), 1);
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID, "no program is slower than itself");
+    pairs.count[PAIRS_REGRESSED] = 0;
+    cr_expect_eq(pairs_false_alarms(&pairs), 0);
+    cr_expect_eq(pairs_exit(&pairs), 0);
+}
+
 /* A pair is disturbed if one share of one launch is above its limit, and undisturbed only if all
  * are known. */
 Test(pairs, disturbed)
