@@ -1,88 +1,65 @@
-/* report/export.c: which cells have numbers for other programs, and in which formats.
- *
- * A cell has numbers there only if every planned launch of it was measured and verified. Any other
- * cell is without, and an error where the format knows errors: nothing that draws these numbers can
- * take it for a good one. */
+/* report/export.c: a set of cells for other programs, and in which formats it is written. */
+#include "report/export.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/export.h"
 #include "report/export_formats.h"
 
-const struct export_metric export_metrics[EXPORT_METRICS] = {
-    {REPORT_STEP, "step_time", "seconds", 1e-9, "latency"},
-    {REPORT_THROUGHPUT, "throughput", "samples_per_second", 1, "throughput"},
-    {REPORT_SPEEDUP, "speedup", "ratio", 1, "speed-up"},
-    {REPORT_EFFICIENCY, "efficiency", "ratio", 1, "efficiency"},
-    {REPORT_MOVED, "moved_per_step", "bytes", 1, "moved-per-step"},
-    {REPORT_PEAK, "peak_memory", "bytes", 1, "peak-memory"},
-};
-
-/* ---- a point --------------------------------------------------------------------------------- */
+/* ---- a set ----------------------------------------------------------------------------------- */
 
 /* What tells it from all others of its files. */
-void export_name_of(const struct report_point *point, char name[EXPORT_NAME_BYTES])
+static void name_of(const struct record_key *key, char name[EXPORT_NAME_BYTES])
 {
-    const struct record_key *key = &point->row->cell->key;
-
     snprintf(name, EXPORT_NAME_BYTES, "%s/%s/%s/batch %zu/%s/%s/%s%s%.0zu", key->workload,
              key->mode, key->devices, key->global_batch, key->backend, key->communicator,
              key->dtype, key->bucket_bytes > 0 ? "/bucket " : "", key->bucket_bytes);
 }
 
-/* Why a point has no number; "": it has. */
-void export_why_not(const struct report_point *point, char why[REPORT_CELL_TEXT])
+int export_open(struct export_set *set, size_t most)
 {
-    const struct report_row *bad = NULL;
-    const size_t planned = (size_t)point->row->run->launches;
-
-    why[0] = '\0';
-    for (size_t i = 0; i < point->n && !bad; ++i)
-        bad = point->row[i].verified ? NULL : &point->row[i];
-    if (bad) {
-        report_add(why, "%zu of %zu launches are not verified: ", point->n - point->verified,
-                   point->n);
-        report_failure_words(bad, why);
-    } else if (point->n < planned)
-        report_add(why, "%zu of %zu planned launches are missing", planned - point->n, planned);
-    else if (report_simulated(point->row))
-        report_add(why, "SIMULATED, not measured");
+    set->cell = calloc(most + 1, sizeof set->cell[0]);
+    return set->cell ? 0 : -1;
 }
 
-bool export_is_good(const struct report_point *point)
+void export_close(struct export_set *set)
 {
-    char why[REPORT_CELL_TEXT];
-
-    export_why_not(point, why);
-    return why[0] == '\0';
+    free(set->cell);
+    free(set->keys);
+    set->cell = NULL;
+    set->keys = NULL;
 }
 
-double export_value_of(const struct report_point *point, const struct export_metric *what)
+struct export_cell *export_add(struct export_set *set, const struct record_key *key,
+                               const char *name)
 {
-    return report_middle(point, what->metric) * what->scale;
+    struct export_cell *cell = &set->cell[set->n++];
+
+    *cell = (struct export_cell){.key = key, .seconds = NAN};
+    for (size_t m = 0; m < EXPORT_METRICS_MOST; ++m)
+        cell->value[m] = (struct export_value){NAN, NAN, NAN};
+    if (key)
+        name_of(key, cell->name);
+    else
+        snprintf(cell->name, sizeof cell->name, "%s", name);
+    return cell;
 }
 
-/* An interval; what is no more than a range of launches is not exported as one. */
-bool export_has_interval(const struct report_point *point, const struct export_metric *what)
+size_t export_count(const struct export_set *set)
 {
-    return point->value[what->metric].range == REPORT_INTERVAL;
-}
+    size_t n = 0;
 
-size_t export_count_bad(const struct report *report)
-{
-    size_t bad = 0;
-
-    for (size_t i = 0; i < report->n_points; ++i)
-        bad += !export_is_good(&report->point[i]);
-    return bad;
+    for (size_t i = 0; i < set->n; ++i)
+        n += set->cell[i].has_numbers;
+    return n;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
-    int (*write)(FILE *to, const struct report *report);
+    int (*write)(FILE *to, const struct export_set *set);
 } formats[EXPORT_FORMATS] = {
     {"csv", export_as_csv},
     {"bmf", export_as_bmf},
@@ -97,25 +74,27 @@ const char *export_name(size_t format)
     return formats[format].name;
 }
 
-static int by_text(const void *a, const void *b)
+static int by_text(const void *left, const void *right)
 {
-    return strcmp(a, b);
+    const char *const *a = left, *const *b = right;
+
+    return strcmp(*a, *b);
 }
 
 /* Two cells of one name, of runs that were not built or run alike, would be one to the reader. */
-static int check_names(const struct report *report, struct text_error *err)
+static int check_names(const struct export_set *set, struct text_error *err)
 {
-    char(*names)[EXPORT_NAME_BYTES] = calloc(report->n_points + 1, sizeof *names);
+    const char **names = calloc(set->n + 1, sizeof names[0]);
     int status = 0;
 
     if (!names) {
-        snprintf(err->text, sizeof err->text, "no memory for %zu names", report->n_points);
+        snprintf(err->text, sizeof err->text, "no memory for %zu names", set->n);
         return -1;
     }
-    for (size_t i = 0; i < report->n_points; ++i)
-        export_name_of(&report->point[i], names[i]);
-    qsort(names, report->n_points, sizeof *names, by_text);
-    for (size_t i = 1; i < report->n_points && status == 0; ++i)
+    for (size_t i = 0; i < set->n; ++i)
+        names[i] = set->cell[i].name;
+    qsort(names, set->n, sizeof names[0], by_text);
+    for (size_t i = 1; i < set->n && status == 0; ++i)
         if (strcmp(names[i - 1], names[i]) == 0) {
             snprintf(err->text, sizeof err->text,
                      "%.200s is there twice, of runs that were not built or run alike: export one "
@@ -127,17 +106,12 @@ static int check_names(const struct report *report, struct text_error *err)
     return status;
 }
 
-int export_write(FILE *to, size_t format, const struct report *report, struct text_error *err)
+int export_write(FILE *to, size_t format, const struct export_set *set, struct text_error *err)
 {
-    if (check_names(report, err))
+    if (check_names(set, err))
         return -1;
-    if (formats[format].write(to, report) == 0)
+    if (formats[format].write(to, set) == 0)
         return 0;
     snprintf(err->text, sizeof err->text, "no memory for the numbers");
     return -1;
-}
-
-size_t export_count(const struct report *report)
-{
-    return report->n_points - export_count_bad(report);
 }

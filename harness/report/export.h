@@ -1,4 +1,7 @@
-/* report/export.h: the numbers of a report in formats of other programs. */
+/* report/export.h: numbers and verdicts of cells in formats of other programs.
+ *
+ * Who has cells puts them into a set, and one writer per format writes any set: export_report.c
+ * makes that of records, compare/export.c those of comparisons. */
 #ifndef HARNESS_REPORT_EXPORT_H
 #define HARNESS_REPORT_EXPORT_H
 
@@ -10,11 +13,75 @@
 enum { EXPORT_FORMATS = 6 };
 const char *export_name(size_t format);
 
-/* Of every cell whose planned launches are all verified: the median over launches, and its interval
- * where there is one. 0, or -1 and why; then something may have been written. Whether all of it
- * could be is for the caller to ask. */
-int export_write(FILE *to, size_t format, const struct report *report, struct text_error *err);
+enum { EXPORT_METRICS_MOST = 6, EXPORT_NAME_BYTES = 512 };
+
+/* What came of a cell, and what it is in JUnit and in annotations. */
+enum export_state {
+    EXPORT_PASSED,
+    EXPORT_OPEN,     /* nothing was decided: skipped */
+    EXPORT_DOUBTFUL, /* the same, and a warning */
+    EXPORT_FAILED,   /* failure, and an error of the job */
+    EXPORT_BROKEN,   /* nothing can be said: error, and an error of the job */
+    EXPORT_STATES
+};
+
+struct export_metric {
+    const char *name, *unit; /* joined by _ they are a column of CSV and a family of OpenMetrics */
+    const char *measure;     /* Bencher's */
+    double in_bencher;       /* one unit there: its latency is in nanoseconds */
+};
+
+/* NaN: there is none. What is no more than a range of launches is no interval. */
+struct export_value {
+    double middle, lo, hi;
+};
+
+struct export_cell {
+    char
+        name[EXPORT_NAME_BYTES]; /* "mlp:8,4/dp/virt:2/batch 64/...": of its set, no other has it */
+    const struct record_key *key; /* NULL: no cell. In no format whose entries are cells */
+    enum export_state state;
+    bool has_numbers;
+    size_t verdict; /* of the verdicts of the set, if that has some */
+    char why[REPORT_CELL_TEXT];
+    size_t launches;
+    double seconds; /* NaN: not known */
+    struct export_value value[EXPORT_METRICS_MOST];
+};
+
+struct export_set {
+    const char *title;  /* of the suites: "lockstep sweep" */
+    const char *prefix; /* of families of OpenMetrics: "lockstep_" */
+    const char *flag, *flag_help;
+    const char *const *verdicts; /* NULL: none */
+    size_t n_verdicts;
+    const struct export_metric *metric;
+    size_t n_metrics;
+    const char *github_unit; /* of the first metric */
+    double in_github;        /* one of its own units there */
+    const char *counted;     /* one more number of OpenMetrics */
+    size_t count;
+    char summary[REPORT_CELL_TEXT];
+    struct export_cell *cell;
+    size_t n;
+    struct record_key *keys; /* owned, for keys that nobody else has; or NULL */
+};
+
+/* Room for so many cells: 0, or -1 when memory is short. Close it in any case. */
+int export_open(struct export_set *set, size_t most);
+void export_close(struct export_set *set);
+/* One more cell, without numbers and verdict; key NULL: of that name. */
+struct export_cell *export_add(struct export_set *set, const struct record_key *key,
+                               const char *name);
 /* Cells that have numbers. */
-size_t export_count(const struct report *report);
+size_t export_count(const struct export_set *set);
+
+/* The cells of records. One has numbers if all its planned launches are verified: medians over
+ * launches, and their intervals. Any other is FAILED. As export_open. */
+int export_report(const struct report *report, struct export_set *set);
+
+/* 0, or -1 and why; then something may have been written. Whether all of it could be is for the
+ * caller to ask. */
+int export_write(FILE *to, size_t format, const struct export_set *set, struct text_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/export.h"
 #include "report/export_formats.h"
 
 /* ---- CSV (RFC 4180) -------------------------------------------------------------------------- */
@@ -18,43 +19,57 @@ static void csv_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
-int export_as_csv(FILE *to, const struct report *report)
+static void csv_head(FILE *to, const struct export_set *set)
 {
     fputs("workload,mode,devices,n_devices,batch,backend,communicator,math,bucket_bytes,launches",
           to);
-    for (size_t m = 0; m < EXPORT_METRICS; ++m)
-        fprintf(to, ",%s_%s,%s_lower,%s_upper", export_metrics[m].name, export_metrics[m].unit,
-                export_metrics[m].name, export_metrics[m].name);
+    if (set->verdicts)
+        fputs(",verdict", to);
+    for (size_t m = 0; m < set->n_metrics; ++m)
+        fprintf(to, ",%s_%s,%s_lower,%s_upper", set->metric[m].name, set->metric[m].unit,
+                set->metric[m].name, set->metric[m].name);
     fputs("\r\n", to);
-    for (size_t i = 0; i < report->n_points; ++i) {
-        const struct report_point *point = &report->point[i];
-        const struct record_key *key = &point->row->cell->key;
-        const char *const texts[] = {key->workload, key->mode, key->devices};
-        const char *const others[] = {key->backend, key->communicator, key->dtype};
+}
 
-        if (!export_is_good(point))
-            continue;
-        for (size_t t = 0; t < 3; ++t, fputc(',', to))
-            csv_text(to, texts[t]);
-        fprintf(to, "%d,%zu", key->n_devices, key->global_batch);
-        for (size_t t = 0; t < 3; ++t) {
-            fputc(',', to);
-            csv_text(to, others[t]);
-        }
-        fprintf(to, ",%zu,%zu", key->bucket_bytes, point->n);
-        for (size_t m = 0; m < EXPORT_METRICS; ++m) {
-            const struct report_value *value = &point->value[export_metrics[m].metric];
+static void csv_number(FILE *to, double number)
+{
+    fputc(',', to);
+    if (isfinite(number))
+        fprintf(to, "%.9g", number);
+}
 
-            if (!isfinite(value->middle))
-                fputs(",,,", to);
-            else if (export_has_interval(point, &export_metrics[m]))
-                fprintf(to, ",%.9g,%.9g,%.9g", export_value_of(point, &export_metrics[m]),
-                        value->lo * export_metrics[m].scale, value->hi * export_metrics[m].scale);
-            else
-                fprintf(to, ",%.9g,,", export_value_of(point, &export_metrics[m]));
-        }
-        fputs("\r\n", to);
+static void csv_row(FILE *to, const struct export_set *set, const struct export_cell *cell)
+{
+    const struct record_key *key = cell->key;
+    const char *const texts[] = {key->workload, key->mode, key->devices};
+    const char *const others[] = {key->backend, key->communicator, key->dtype};
+
+    for (size_t t = 0; t < 3; ++t, fputc(',', to))
+        csv_text(to, texts[t]);
+    fprintf(to, "%d,%zu", key->n_devices, key->global_batch);
+    for (size_t t = 0; t < 3; ++t) {
+        fputc(',', to);
+        csv_text(to, others[t]);
     }
+    fprintf(to, ",%zu,%zu", key->bucket_bytes, cell->launches);
+    if (set->verdicts) {
+        fputc(',', to);
+        csv_text(to, set->verdicts[cell->verdict]);
+    }
+    for (size_t m = 0; m < set->n_metrics; ++m) {
+        csv_number(to, cell->value[m].middle);
+        csv_number(to, cell->value[m].lo);
+        csv_number(to, cell->value[m].hi);
+    }
+    fputs("\r\n", to);
+}
+
+int export_as_csv(FILE *to, const struct export_set *set)
+{
+    csv_head(to, set);
+    for (size_t i = 0; i < set->n; ++i)
+        if (set->cell[i].key && set->cell[i].has_numbers)
+            csv_row(to, set, &set->cell[i]);
     return 0;
 }
 
@@ -72,12 +87,14 @@ static void label(FILE *to, const char *before, const char *name, const char *va
     fputc('"', to);
 }
 
-static void sample(FILE *to, const char *family, const struct report_point *point, double value)
+/* state: of a set of states, else NULL. */
+static void sample(FILE *to, const char *prefix, const char *name, const char *state,
+                   const struct record_key *key, double value)
 {
-    const struct record_key *key = &point->row->cell->key;
-    char number[32];
+    char number[32], family[96];
 
-    fprintf(to, "lockstep_%s", family);
+    snprintf(family, sizeof family, "%s%s", prefix, name);
+    fputs(family, to);
     label(to, "{", "workload", key->workload);
     label(to, ",", "mode", key->mode);
     label(to, ",", "devices", key->devices);
@@ -88,41 +105,54 @@ static void sample(FILE *to, const char *family, const struct report_point *poin
     label(to, ",", "batch", number);
     snprintf(number, sizeof number, "%zu", key->bucket_bytes);
     label(to, ",", "bucket_bytes", number);
+    if (state)
+        label(to, ",", family, state);
     fprintf(to, "} %.17g\n", value);
 }
 
 /* Of the value (which 0), or of the ends of its interval. */
-static void family(FILE *to, const struct report *report, const struct export_metric *what,
-                   int which)
+static void family(FILE *to, const struct export_set *set, size_t metric, int which)
 {
     static const char *const ends[] = {"", "_lower", "_upper"};
+    const struct export_metric *what = &set->metric[metric];
     char name[96];
 
     snprintf(name, sizeof name, "%s%s_%s", what->name, ends[which], what->unit);
-    fprintf(to, "# TYPE lockstep_%s gauge\n# UNIT lockstep_%s %s\n", name, name, what->unit);
-    for (size_t i = 0; i < report->n_points; ++i) {
-        const struct report_point *point = &report->point[i];
-        const struct report_value *value = &point->value[what->metric];
+    fprintf(to, "# TYPE %s%s gauge\n# UNIT %s%s %s\n", set->prefix, name, set->prefix, name,
+            what->unit);
+    for (size_t i = 0; i < set->n; ++i) {
+        const struct export_cell *cell = &set->cell[i];
+        const struct export_value *value = &cell->value[metric];
         const double numbers[] = {value->middle, value->lo, value->hi};
 
-        if (export_is_good(point) && isfinite(numbers[which]) &&
-            (which == 0 || export_has_interval(point, what)))
-            sample(to, name, point, numbers[which] * what->scale);
+        if (cell->key && cell->has_numbers && isfinite(numbers[which]))
+            sample(to, set->prefix, name, NULL, cell->key, numbers[which]);
     }
 }
 
-int export_as_openmetrics(FILE *to, const struct report *report)
+static void states(FILE *to, const struct export_set *set)
 {
-    fputs("# TYPE lockstep_verified gauge\n"
-          "# HELP lockstep_verified 1: all launches of the cell were measured and verified.\n",
-          to);
-    for (size_t i = 0; i < report->n_points; ++i)
-        sample(to, "verified", &report->point[i], export_is_good(&report->point[i]));
-    fputs("# TYPE lockstep_missing_launches gauge\n", to);
-    fprintf(to, "lockstep_missing_launches %zu\n", report->counts.missing);
-    for (size_t m = 0; m < EXPORT_METRICS; ++m)
+    fprintf(to, "# TYPE %sverdict stateset\n", set->prefix);
+    for (size_t i = 0; i < set->n; ++i)
+        for (size_t v = 0; set->cell[i].key && v < set->n_verdicts; ++v)
+            sample(to, set->prefix, "verdict", set->verdicts[v], set->cell[i].key,
+                   set->cell[i].verdict == v);
+}
+
+int export_as_openmetrics(FILE *to, const struct export_set *set)
+{
+    fprintf(to, "# TYPE %s%s gauge\n# HELP %s%s %s\n", set->prefix, set->flag, set->prefix,
+            set->flag, set->flag_help);
+    for (size_t i = 0; i < set->n; ++i)
+        if (set->cell[i].key)
+            sample(to, set->prefix, set->flag, NULL, set->cell[i].key, set->cell[i].has_numbers);
+    if (set->verdicts)
+        states(to, set);
+    fprintf(to, "# TYPE %s%s gauge\n%s%s %zu\n", set->prefix, set->counted, set->prefix,
+            set->counted, set->count);
+    for (size_t m = 0; m < set->n_metrics; ++m)
         for (int which = 0; which < 3; ++which)
-            family(to, report, &export_metrics[m], which);
+            family(to, set, m, which);
     fputs("# EOF\n", to);
     return 0;
 }
@@ -139,61 +169,62 @@ static void annotate(FILE *to, const char *text, bool property)
             fputc(*text, to);
 }
 
-int export_as_annotations(FILE *to, const struct report *report)
+int export_as_annotations(FILE *to, const struct export_set *set)
 {
-    char name[EXPORT_NAME_BYTES], why[REPORT_CELL_TEXT];
-    const size_t bad = export_count_bad(report);
+    static const char *const commands[EXPORT_STATES] = {
+        [EXPORT_DOUBTFUL] = "warning", [EXPORT_FAILED] = "error", [EXPORT_BROKEN] = "error"};
 
-    for (size_t i = 0; i < report->n_points; ++i) {
-        export_why_not(&report->point[i], why);
-        if (why[0] == '\0')
+    for (size_t i = 0; i < set->n; ++i) {
+        const struct export_cell *cell = &set->cell[i];
+
+        if (!commands[cell->state])
             continue;
-        export_name_of(&report->point[i], name);
-        fputs("::error title=", to);
-        annotate(to, name, true);
+        fprintf(to, "::%s title=", commands[cell->state]);
+        annotate(to, cell->key ? cell->name : "lockstep", true);
         fputs("::", to);
-        annotate(to, why, false);
+        annotate(to, cell->why, false);
         fputc('\n', to);
     }
-    if (report->counts.missing > 0)
-        fprintf(to, "::error title=lockstep::%zu of %zu planned launches are missing\n",
-                report->counts.missing, report->counts.planned);
-    fprintf(to, "::notice title=lockstep::%zu of %zu cells are measured and verified\n",
-            report->n_points - bad, report->n_points);
+    fputs("::notice title=lockstep::", to);
+    annotate(to, set->summary, false);
+    fputc('\n', to);
     return 0;
 }
 
-int export_as_junit(FILE *to, const struct report *report)
+static void junit_case(struct text_out *out, const struct export_cell *cell)
+{
+    static const char *const elements[EXPORT_STATES] = {[EXPORT_OPEN] = "skipped",
+                                                        [EXPORT_DOUBTFUL] = "skipped",
+                                                        [EXPORT_FAILED] = "failure",
+                                                        [EXPORT_BROKEN] = "error"};
+    char seconds[32];
+
+    text_print(out, "<testcase classname=\"lockstep%s%s\" name=\"%s\"", cell->key ? "." : "",
+               cell->key ? cell->key->workload : "", cell->name);
+    snprintf(seconds, sizeof seconds, "%.6f", cell->seconds);
+    if (isfinite(cell->seconds))
+        text_print(out, " time=\"%s\"", seconds);
+    text_print(out, ">");
+    if (elements[cell->state])
+        text_print(out, "<%s message=\"%s\"/>", elements[cell->state], cell->why);
+    text_print(out, "</testcase>\n");
+}
+
+int export_as_junit(FILE *to, const struct export_set *set)
 {
     struct text_out out = {.file = to, .form = TEXT_HTML};
-    char name[EXPORT_NAME_BYTES], why[REPORT_CELL_TEXT], seconds[32];
-    const size_t missing = report->counts.missing > 0;
+    size_t count[EXPORT_STATES] = {0};
 
+    for (size_t i = 0; i < set->n; ++i)
+        ++count[set->cell[i].state];
     text_print(&out,
                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-               "<testsuites name=\"lockstep sweep\">\n<testsuite name=\"cells\" tests=\"%zu\" "
-               "failures=\"%zu\" errors=\"%zu\">\n",
-               report->n_points + missing, export_count_bad(report), missing);
-    for (size_t i = 0; i < report->n_points; ++i) {
-        const struct report_point *point = &report->point[i];
-        double wall_ns = 0;
-
-        for (size_t l = 0; l < point->n; ++l)
-            wall_ns += (double)point->row[l].cell->wall_ns;
-        snprintf(seconds, sizeof seconds, "%.6f", wall_ns / 1e9);
-        export_name_of(point, name);
-        export_why_not(point, why);
-        text_print(&out, "<testcase classname=\"lockstep.%s\" name=\"%s\" time=\"%s\">",
-                   point->row->cell->key.workload, name, seconds);
-        if (why[0] != '\0')
-            text_print(&out, "<failure message=\"%s\"/>", why);
-        text_print(&out, "</testcase>\n");
-    }
-    if (missing)
-        text_print(&out,
-                   "<testcase classname=\"lockstep\" name=\"planned launches\"><error "
-                   "message=\"%zu of %zu are missing\"/></testcase>\n",
-                   report->counts.missing, report->counts.planned);
+               "<testsuites name=\"%s\">\n<testsuite name=\"cells\" tests=\"%zu\" "
+               "failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
+               set->title, set->n, count[EXPORT_FAILED], count[EXPORT_BROKEN],
+               count[EXPORT_OPEN] + count[EXPORT_DOUBTFUL]);
+    for (size_t i = 0; i < set->n; ++i)
+        junit_case(&out, &set->cell[i]);
     text_print(&out, "</testsuite>\n</testsuites>\n");
     return 0;
 }

@@ -286,13 +286,17 @@ static int write_report(const char *directory, const struct report *report)
 
 static int print_numbers(size_t format, const struct report *report)
 {
-    struct text_error err = {{0}};
+    struct text_error err = {"no memory for the cells"};
+    struct export_set set;
+    const int status =
+        export_report(report, &set) == 0 ? export_write(stdout, format, &set, &err) : -1;
+    const size_t n = export_count(&set);
 
-    if (export_write(stdout, format, report, &err) != 0) {
+    export_close(&set);
+    if (status != 0) {
         command_complain(NAME, "%s", err.text);
         return EXIT_MISUSE;
     }
-    const size_t n = export_count(report);
 
     if (n == report->n_points && report->counts.missing == 0)
         return 0;

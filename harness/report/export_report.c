@@ -1,0 +1,99 @@
+/* report/export_report.c: the cells of records for other programs.
+ *
+ * A cell has numbers there only if every planned launch of it was measured and verified. Any other
+ * cell is without, and an error where the format knows errors: nothing that draws these numbers can
+ * take it for a good one. */
+#include "report/export.h"
+
+#include <math.h>
+
+/* A number of a point: the value of the catalogue times scale. */
+static const struct {
+    int metric;
+    double scale;
+} sources[] = {{REPORT_STEP, 1e-9},    {REPORT_THROUGHPUT, 1}, {REPORT_SPEEDUP, 1},
+               {REPORT_EFFICIENCY, 1}, {REPORT_MOVED, 1},      {REPORT_PEAK, 1}};
+
+enum { METRICS = sizeof sources / sizeof sources[0] };
+
+static const struct export_metric metrics[METRICS] = {
+    {"step_time", "seconds", "latency", 1e9},
+    {"throughput", "samples_per_second", "throughput", 1},
+    {"speedup", "ratio", "speed-up", 1},
+    {"efficiency", "ratio", "efficiency", 1},
+    {"moved_per_step", "bytes", "moved-per-step", 1},
+    {"peak_memory", "bytes", "peak-memory", 1},
+};
+
+/* Why a point has no number; "": it has. */
+static void why_not(const struct report_point *point, char why[REPORT_CELL_TEXT])
+{
+    const struct report_row *bad = NULL;
+    const size_t planned = (size_t)point->row->run->launches;
+
+    why[0] = '\0';
+    for (size_t i = 0; i < point->n && !bad; ++i)
+        bad = point->row[i].verified ? NULL : &point->row[i];
+    if (bad) {
+        report_add(why, "%zu of %zu launches are not verified: ", point->n - point->verified,
+                   point->n);
+        report_failure_words(bad, why);
+    } else if (point->n < planned)
+        report_add(why, "%zu of %zu planned launches are missing", planned - point->n, planned);
+    else if (report_simulated(point->row))
+        report_add(why, "SIMULATED, not measured");
+}
+
+static void add_point(struct export_set *set, const struct report_point *point)
+{
+    struct export_cell *cell = export_add(set, &point->row->cell->key, NULL);
+    double wall_ns = 0;
+
+    why_not(point, cell->why);
+    cell->has_numbers = cell->why[0] == '\0';
+    cell->state = cell->has_numbers ? EXPORT_PASSED : EXPORT_FAILED;
+    cell->launches = point->n;
+    for (size_t l = 0; l < point->n; ++l)
+        wall_ns += (double)point->row[l].cell->wall_ns;
+    cell->seconds = wall_ns / 1e9;
+    for (size_t m = 0; m < METRICS; ++m) {
+        const struct report_value *value = &point->value[sources[m].metric];
+        const bool interval = value->range == REPORT_INTERVAL;
+
+        cell->value[m] = (struct export_value){
+            .middle = value->middle * sources[m].scale,
+            .lo = interval ? value->lo * sources[m].scale : (double)NAN,
+            .hi = interval ? value->hi * sources[m].scale : (double)NAN,
+        };
+    }
+}
+
+int export_report(const struct report *report, struct export_set *set)
+{
+    *set = (struct export_set){
+        .title = "lockstep sweep",
+        .prefix = "lockstep_",
+        .flag = "verified",
+        .flag_help = "1: all launches of the cell were measured and verified.",
+        .metric = metrics,
+        .n_metrics = METRICS,
+        .github_unit = "ms",
+        .in_github = 1e3,
+        .counted = "missing_launches",
+        .count = report->counts.missing,
+    };
+    if (export_open(set, report->n_points + 1) != 0)
+        return -1;
+    for (size_t i = 0; i < report->n_points; ++i)
+        add_point(set, &report->point[i]);
+    snprintf(set->summary, sizeof set->summary, "%zu of %zu cells are measured and verified",
+             export_count(set), report->n_points);
+    if (report->counts.missing > 0) {
+        struct export_cell *missing = export_add(set, NULL, "planned launches");
+
+        missing->state = EXPORT_BROKEN;
+        snprintf(missing->why, sizeof missing->why, "%zu of %zu planned launches are missing",
+                 report->counts.missing, report->counts.planned);
+    }
+    return 0;
+}
