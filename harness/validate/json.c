@@ -7,14 +7,28 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "build_info.h"
 #include "record/memory.h"
 
-/* A profile's text may be anything. */
+enum { TEXT_BYTES = 1024 };
+
+/* Profiles and records are what somebody wrote, and a text that was cut may end within a character:
+ * what is no UTF-8 becomes '?'. */
 static json_t *text(const char *value)
 {
-    json_t *string = value ? json_string(value) : json_null();
+    char clean[TEXT_BYTES];
 
-    return string ? string : json_string("?");
+    if (!value)
+        return json_null();
+    snprintf(clean, sizeof clean, "%s", value);
+    text_clean(clean, '?');
+    return json_string(clean);
+}
+
+/* What is not known is null, never an empty text. */
+static json_t *known(const char *value)
+{
+    return text(value && value[0] != '\0' ? value : NULL);
 }
 
 static json_t *real(double x)
@@ -22,43 +36,168 @@ static json_t *real(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
+static json_t *count(uint64_t n)
+{
+    return n > 0 && n <= INT64_MAX ? json_integer((json_int_t)n) : json_null();
+}
+
+static void set(json_t *object, const char *name, json_t *value)
+{
+    json_object_set_new(object, name, value);
+}
+
 static const char *const base_units[QUANTITY_KINDS] = {"ns", "samples/s", "B", "1"};
 
-static json_t *judged_json(const struct validate_judged *judged)
+/* ---- a limit ------------------------------------------------------------------------------ */
+
+/* Where it was measured; if nowhere, where it should have been. */
+static json_t *size_json(const struct validate_judged *judged)
 {
-    const struct profile_limit *limit = judged->limit;
-    char place[VALIDATE_TEXT];
+    const struct profile_place *at = &judged->limit->at;
+    const struct record_key *key = judged->point ? &judged->point->row->cell->key : NULL;
+    json_t *o = json_object();
+
+    set(o, "workload", text(key ? key->workload : at->workload));
+    set(o, "mode", text(key ? key->mode : at->mode));
+    set(o, "devices", text(key ? key->devices : NULL));
+    set(o, "n_devices", count(key ? (uint64_t)key->n_devices : at->devices));
+    set(o, "batch", count(key ? key->global_batch : at->batch));
+    set(o, "backend", text(key ? key->backend : at->backend));
+    set(o, "communicator", text(key ? key->communicator : at->communicator));
+    set(o, "math", text(key ? key->dtype : at->math));
+    return o;
+}
+
+/* As the profile has it. */
+static void add_limit(json_t *o, const struct profile_limit *limit)
+{
+    char bound[96];
+
+    profile_bound_words(limit, bound);
+    set(o, "metric", text(limit->metric));
+    set(o, "statistic", text(limit->statistic));
+    set(o, "limit", text(bound));
+    set(o, "min", real(limit->least));
+    set(o, "max", real(limit->most));
+    set(o, "expected", real(limit->healthy));
+    set(o, "unit", text(base_units[limit->row->kind]));
+    set(o, "binding", json_boolean(limit->binding));
+    set(o, "source", text(limit->source));
+    set(o, "date", text(limit->date));
+    set(o, "evidence", text(limit->evidence));
+}
+
+/* As the machine shows it. */
+static void add_shown(json_t *o, const struct validate_judged *judged)
+{
+    const struct record_slot *slot = validate_slot(judged);
+    char place[VALIDATE_TEXT], number[128];
 
     validate_place_words(judged, place);
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:b, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, "
-        "s:o}",
-        "metric", text(limit->metric), "statistic", text(limit->statistic), "min",
-        real(limit->least), "max", real(limit->most), "binding", limit->binding, "unit",
-        base_units[limit->row->kind], "place", text(place), "device",
-        judged->device < 0 ? json_null() : json_integer(judged->device), "verdict",
-        validate_verdict_words[judged->verdict], "launches",
-        json_integer((json_int_t)judged->launches), "median", real(judged->middle), "lo",
-        real(judged->lo), "hi", real(judged->hi), "source", text(limit->source), "reason",
-        text(judged->why), "likely",
-        judged->verdict == VALIDATE_FAIL ? validate_reason_words(judged) : "", "date",
-        text(limit->date), "evidence", text(limit->evidence));
+    validate_number_words(judged, number);
+    set(o, "verdict", text(validate_verdict_words[judged->verdict]));
+    set(o, "place", text(place));
+    set(o, "size", size_json(judged));
+    set(o, "device", judged->device < 0 ? json_null() : json_integer(judged->device));
+    set(o, "device_name", known(slot ? slot->name : NULL));
+    set(o, "device_model", known(slot ? slot->model : NULL));
+    set(o, "launches", json_integer((json_int_t)judged->launches));
+    set(o, "median", real(judged->middle));
+    set(o, "lo", real(judged->lo));
+    set(o, "hi", real(judged->hi));
+    set(o, "level", json_real(1.0 - validate_alpha));
+    set(o, "shared_by", json_integer((json_int_t)judged->units));
+    set(o, "is", text(judged->launches > 0 ? number : NULL));
+    set(o, "reason", text(judged->why));
+    set(o, "likely", text(validate_reason_words(judged)));
+    set(o, "action", text(validate_action_words(judged)));
+}
+
+/* ---- the machine -------------------------------------------------------------------------- */
+
+static json_t *devices_json(const struct record_run *run)
+{
+    json_t *devices = json_array();
+
+    for (int i = 0; i < run->n_slots; ++i) {
+        json_t *o = json_object();
+
+        set(o, "name", text(run->slot[i].name));
+        set(o, "kind", text(run->slot[i].kind));
+        set(o, "model", known(run->slot[i].model));
+        set(o, "bus", known(run->slot[i].bus));
+        json_array_append_new(devices, o);
+    }
+    return devices;
+}
+
+/* What may differ between machines of one class that should be alike. */
+static json_t *software_json(const struct record_run *run)
+{
+    json_t *o = json_object();
+
+    set(o, "kernel", known(run->kernel));
+    set(o, "libc", known(run->libc));
+    set(o, "blas", known(run->blas));
+    set(o, "gpu_software", known(run->gpu_software));
+    set(o, "governor", known(run->governor));
+    set(o, "backend", known(run->backend));
+    set(o, "communicator", known(run->communicator));
+    return o;
+}
+
+static json_t *program_json(const char *version, const char *commit)
+{
+    json_t *o = json_object();
+
+    set(o, "version", known(version));
+    set(o, "commit", known(commit));
+    return o;
+}
+
+static void add_machine(json_t *o, const struct record_run *run)
+{
+    set(o, "machine_class", text(run->machine_class));
+    set(o, "machine_instance", text(run->machine_instance));
+    set(o, "node_hash", text(run->node_hash));
+    set(o, "cpu_model", text(run->cpu_model));
+    set(o, "cores", count((uint64_t)run->cores));
+    set(o, "devices", devices_json(run));
+    set(o, "software", software_json(run));
+    set(o, "run_id", text(run->run_id));
+    set(o, "measured_utc", known(run->created_utc));
+    set(o, "measured_by", program_json(run->program_version, run->git_sha));
+}
+
+static json_t *counts_json(const struct validate *validate)
+{
+    json_t *o = json_object();
+
+    for (int v = 0; v < VALIDATE_VERDICTS; ++v)
+        set(o, validate_verdict_words[v], json_integer((json_int_t)validate->count[v]));
+    return o;
 }
 
 int validate_json(FILE *stream, const struct validate *validate)
 {
-    const struct record_run *run = &validate->report->file[0].run;
-    json_t *limits = json_array(), *root;
+    json_t *limits = json_array(), *root = json_object();
     char *document;
 
-    for (unsigned i = 0; i < validate->profile->n_limits; ++i)
-        json_array_append_new(limits, judged_json(&validate->judged[i]));
-    root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-                     "lockstep/verdict/1.0", "verdict", validate_machine_words[validate->machine],
-                     "profile", text(validate->profile->name), "machine_class",
-                     text(run->machine_class), "machine_instance", text(run->machine_instance),
-                     "node_hash", text(run->node_hash), "cpu_model", text(run->cpu_model), "run_id",
-                     text(run->run_id), "limits", limits);
+    for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
+        json_t *o = json_object();
+
+        add_limit(o, validate->judged[i].limit);
+        add_shown(o, &validate->judged[i]);
+        json_array_append_new(limits, o);
+    }
+    set(root, "schema", text("lockstep/verdict/1.0"));
+    set(root, "verdict", text(validate_machine_words[validate->machine]));
+    set(root, "node", text(validate->node));
+    set(root, "profile", text(validate->profile->name));
+    set(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
+    add_machine(root, &validate->report->file[0].run);
+    set(root, "binding", counts_json(validate));
+    set(root, "limits", limits);
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!document)
         return -1;

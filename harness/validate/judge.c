@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a limit, for all of its cells and devices together. */
-static const double ALPHA = 0.05;
+const double validate_alpha = 0.05;
 
 const char *const validate_verdict_words[VALIDATE_VERDICTS] = {"PASS", "OPEN", "UNMEASURED",
                                                                "INVALID", "FAIL"};
@@ -141,7 +140,7 @@ static void judge_values(struct validate_judged *judged, double value[], size_t 
 static void judge_unit(const struct validate *validate, double factor, const struct room *room,
                        struct validate_judged *judged)
 {
-    const double alpha = -expm1(log1p(-ALPHA) / (double)judged->units);
+    const double alpha = -expm1(log1p(-validate_alpha) / (double)judged->units);
     int n;
 
     find_doubt(validate, judged->point, judged->why);

@@ -3,22 +3,34 @@
 
 #include "command/command.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char NAME[] = "lockstep validate";
 
 struct arguments {
-    const char *profile;
+    const char *profile, *node;
     char **files;
     size_t n_files, format;
     uint64_t seen;
 };
 
-static const char *const formats[] = {"text", "json"};
+static const struct {
+    const char *name;
+    int (*write)(FILE *stream, const struct validate *validate);
+} forms[] = {{"text", validate_text},
+             {"json", validate_json},
+             {"junit", validate_junit},
+             {"md", validate_markdown}};
+
+enum { FORMS = sizeof forms / sizeof forms[0], NODE_BYTES = 253 };
 
 static const struct argp_option option_table[] = {
     {"profile", 'p', "FILE", 0, "What the machine has to reach, in YAML", 0},
-    {"format", 'f', "text|json", 0, "What to print (default text)", 0},
+    {"format", 'f', "text|json|junit|md", 0, "What to print (default text)", 0},
+    {"node", 'N', "NAME", 0,
+     "What the verdict calls the machine (default: nothing; no host name is read)", 0},
     {0}};
 
 static const char documentation[] =
@@ -32,20 +44,40 @@ static const char documentation[] =
     "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, or records of another "
     "machine; 3 NOT SHOWN.";
 
+/* Lists of nodes are read by programs: what could part or break one is no name. */
+static error_t take_node(struct arguments *arguments, const char *value, struct argp_state *state)
+{
+    const size_t length = strlen(value);
+
+    if (length == 0 || length > NODE_BYTES || !isalnum((unsigned char)value[0]) ||
+        strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:") !=
+            length)
+        return command_bad_option(state,
+                                  "--node: '%.60s' is no name of 1 to %d letters, digits, and . - "
+                                  "_ : behind the first",
+                                  value, NODE_BYTES);
+    arguments->node = value;
+    return 0;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
+    const char *names[FORMS];
     const error_t status = command_once(state, option_table, key, &arguments->seen);
 
     if (status)
         return status;
+    for (size_t i = 0; i < FORMS; ++i)
+        names[i] = forms[i].name;
     switch (key) {
     case 'p':
         arguments->profile = value;
         return 0;
     case 'f':
-        return command_choice(state, "format", "format", value, formats,
-                              sizeof formats / sizeof formats[0], &arguments->format);
+        return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+    case 'N':
+        return take_node(arguments, value, state);
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
@@ -69,10 +101,8 @@ static int judge(const struct arguments *arguments, struct validate *validate)
     static const int statuses[] = {EXIT_PASSED, EXIT_FAILED, VALIDATE_EXIT_NOT_SHOWN};
     int status = validate_judge(validate);
 
-    if (status == 0 && arguments->format == 1)
-        status = validate_json(stdout, validate);
-    else if (status == 0)
-        validate_text(stdout, validate);
+    if (status == 0)
+        status = forms[arguments->format].write(stdout, validate);
     if (status == 0)
         return statuses[validate->machine];
     command_complain(NAME, "no memory for the verdict");
@@ -103,7 +133,7 @@ int validate_main(int argc, char **argv)
         status = EXIT_MISUSE;
     }
     if (status == 0) {
-        struct validate validate = {.profile = profile, .report = &report};
+        struct validate validate = {.profile = profile, .report = &report, .node = arguments.node};
 
         status = judge(&arguments, &validate);
         free(validate.judged);

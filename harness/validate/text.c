@@ -25,10 +25,12 @@ static void say_judged(FILE *stream, const struct validate_judged *judged)
     if (judged->verdict == VALIDATE_FAIL) {
         snprintf(text, sizeof text, "           likely: %s", validate_reason_words(judged));
         command_wrap(stream, text, 0, 11, COLUMNS);
+        snprintf(text, sizeof text, "           do: %s", validate_action_words(judged));
+        command_wrap(stream, text, 0, 11, COLUMNS);
     }
 }
 
-void validate_text(FILE *stream, const struct validate *validate)
+int validate_text(FILE *stream, const struct validate *validate)
 {
     const size_t *count = validate->count;
     char text[512];
@@ -44,4 +46,5 @@ void validate_text(FILE *stream, const struct validate *validate)
              count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
              count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID]);
     command_wrap(stream, text, 0, 0, COLUMNS);
+    return 0;
 }

@@ -3,8 +3,8 @@
  *
  * The main program needs validate_main and profile_main only; the rest is shared by the files of
  * this room. The way of the data: profile_read.c reads the limits, main.c the records, judge.c
- * holds one against the other, mutate.c shows that each limit can fail, and text.c, json.c and
- * junit.c write what came of it.
+ * holds one against the other, mutate.c shows that each limit can fail, and text.c, json.c,
+ * junit.c and markdown.c write what came of it.
  *
  * Every launch gives one number. A limit is PASS only if the bound of their median, at 95 % for
  * all cells and devices of the limit together, is on its good side; what nobody measured, or
@@ -30,6 +30,9 @@ enum validate_verdict {
 };
 extern const char *const validate_verdict_words[VALIDATE_VERDICTS];
 
+/* The error of a limit, which all of its cells and devices share. */
+extern const double validate_alpha;
+
 enum validate_machine { VALIDATE_ACCEPTED, VALIDATE_REJECTED, VALIDATE_NOT_SHOWN };
 extern const char *const validate_machine_words[3];
 enum { VALIDATE_EXIT_NOT_SHOWN = 3, VALIDATE_TEXT = 320 };
@@ -48,6 +51,7 @@ struct validate_judged {
 struct validate {
     const struct profile *profile;
     const struct report *report;
+    const char *node;                /* what whoever asks calls the machine; NULL: nothing */
     struct validate_judged *judged;  /* of each limit */
     size_t count[VALIDATE_VERDICTS]; /* of binding limits */
     enum validate_machine machine;
@@ -86,11 +90,19 @@ int validate_learn(const char *command, const char *name, char *const paths[], s
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT]);
 /* "2.31 ms [2.25, 2.40]" */
 void validate_number_words(const struct validate_judged *judged, char text[128]);
-/* What to look at first when the limit fails. */
+/* "FAIL: is 2.31 ms [2.25, 2.40]", or "OPEN: is ..: why" */
+void validate_message_words(const struct validate_judged *judged, char text[VALIDATE_TEXT + 160]);
+/* What it is likely to be when the limit fails, else "". */
 const char *validate_reason_words(const struct validate_judged *judged);
+/* What to do first about a limit that is no PASS; of a PASS "". */
+const char *validate_action_words(const struct validate_judged *judged);
+/* The device that is named; NULL: none is. */
+const struct record_slot *validate_slot(const struct validate_judged *judged);
 
-void validate_text(FILE *stream, const struct validate *validate);
 /* 0, or -1: memory is short. */
+int validate_text(FILE *stream, const struct validate *validate);
 int validate_json(FILE *stream, const struct validate *validate); /* lockstep/verdict/1.0 */
+int validate_junit(FILE *stream, const struct validate *validate);
+int validate_markdown(FILE *stream, const struct validate *validate);
 
 #endif

@@ -7,7 +7,7 @@
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT])
 {
     const struct profile_place *at = &judged->limit->at;
-    char device[24] = "";
+    char device[24] = "", devices[24] = "any", batch[24] = "any";
 
     if (judged->device >= 0)
         snprintf(device, sizeof device, ", device %d", judged->device);
@@ -18,9 +18,13 @@ void validate_place_words(const struct validate_judged *judged, char text[VALIDA
                  key->devices, key->global_batch, device);
         return;
     }
-    snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %llu devices, %llu rows",
+    if (at->devices > 0)
+        snprintf(devices, sizeof devices, "%llu", (unsigned long long)at->devices);
+    if (at->batch > 0)
+        snprintf(batch, sizeof batch, "%llu", (unsigned long long)at->batch);
+    snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows",
              at->workload ? at->workload : "any workload", at->mode ? at->mode : "any mode",
-             (unsigned long long)at->devices, (unsigned long long)at->batch);
+             devices, batch);
 }
 
 void validate_number_words(const struct validate_judged *judged, char text[128])
@@ -37,22 +41,68 @@ void validate_number_words(const struct validate_judged *judged, char text[128])
              quantity_words(judged->hi, kind, hi));
 }
 
+const struct record_slot *validate_slot(const struct validate_judged *judged)
+{
+    const struct record_run *run = judged->point ? judged->point->row->run : NULL;
+
+    return run && judged->device >= 0 && judged->device < run->n_slots ? &run->slot[judged->device]
+                                                                       : NULL;
+}
+
+/* When a limit of that metric fails: what it is likely to be, and what to do first. The last row is
+ * for all others. */
 static const struct {
-    const char *metric, *reason;
-} reasons[] = {
-    {"device_spread", "one device is slower than its siblings: its clock, its cooling, its core or "
-                      "memory is shared; swap it with a sibling and measure again"},
-    {"peak_memory", "more is held than this build needs: another build, or a leak"},
-    {"moved", "another communicator or another build moves other bytes"},
-    {"speed_up", "see which part of the step is lost: lockstep report"},
-    {"efficiency", "see which part of the step is lost: lockstep report"},
+    const char *metric, *reason, *action;
+} failures[] = {
+    {"device_spread",
+     "one device is slower than its siblings: its clock, its cooling, or its core or memory is "
+     "shared",
+     "swap it with a sibling and measure both again"},
+    {"peak_memory", "more is held than this build needs: another build, or a leak",
+     "measure by the build that the limit is from"},
+    {"moved", "another communicator or another build moves other bytes",
+     "measure by the communicator and the build that the limit is from"},
+    {"speed_up", "the devices wait for each other, or share what each had alone",
+     "see which part of the step is lost: lockstep report"},
+    {"efficiency", "the devices wait for each other, or share what each had alone",
+     "see which part of the step is lost: lockstep report"},
+    {NULL, "the machine is slower than its class: other programs, clock, power or memory",
+     "see the cautions of lockstep report, end other programs, and measure again"},
 };
+
+static size_t find_failure(const struct validate_judged *judged)
+{
+    size_t i = 0;
+
+    while (failures[i].metric && strcmp(judged->limit->metric, failures[i].metric) != 0)
+        ++i;
+    return i;
+}
 
 const char *validate_reason_words(const struct validate_judged *judged)
 {
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i)
-        if (strcmp(judged->limit->metric, reasons[i].metric) == 0)
-            return reasons[i].reason;
-    return "the machine is slower than its class: other programs, clock, power or memory; see the "
-           "cautions of lockstep report";
+    return judged->verdict == VALIDATE_FAIL ? failures[find_failure(judged)].reason : "";
+}
+
+const char *validate_action_words(const struct validate_judged *judged)
+{
+    static const char *const actions[VALIDATE_VERDICTS] = {
+        [VALIDATE_PASS] = "",
+        [VALIDATE_OPEN] = "measure more launches: lockstep sweep --launches",
+        [VALIDATE_UNMEASURED] = "measure this place: lockstep sweep",
+        [VALIDATE_INVALID] = "end what makes it INVALID, and measure again",
+    };
+
+    return judged->verdict == VALIDATE_FAIL ? failures[find_failure(judged)].action
+                                            : actions[judged->verdict];
+}
+
+void validate_message_words(const struct validate_judged *judged, char text[VALIDATE_TEXT + 160])
+{
+    char number[128];
+
+    validate_number_words(judged, number);
+    snprintf(text, VALIDATE_TEXT + 160, "%s%s%s%s%s", validate_verdict_words[judged->verdict],
+             judged->launches > 0 ? ": is " : "", judged->launches > 0 ? number : "",
+             judged->why[0] != '\0' ? ": " : "", judged->why);
 }
