@@ -8,17 +8,6 @@
 
 /* ---- CSV (RFC 4180) -------------------------------------------------------------------------- */
 
-/* A spreadsheet takes what begins like a formula for one. */
-static void csv_text(FILE *to, const char *text)
-{
-    fputc('"', to);
-    if (text[0] != '\0' && strchr("=+-@", text[0]))
-        fputc('\'', to);
-    for (; *text != '\0'; ++text)
-        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, to);
-    fputc('"', to);
-}
-
 static void csv_head(FILE *to, const struct export_set *set)
 {
     fputs("workload,mode,devices,n_devices,batch,backend,communicator,math,bucket_bytes,launches",
@@ -45,16 +34,16 @@ static void csv_row(FILE *to, const struct export_set *set, const struct export_
     const char *const others[] = {key->backend, key->communicator, key->dtype};
 
     for (size_t t = 0; t < 3; ++t, fputc(',', to))
-        csv_text(to, texts[t]);
+        text_write_field(to, texts[t]);
     fprintf(to, "%d,%zu", key->n_devices, key->global_batch);
     for (size_t t = 0; t < 3; ++t) {
         fputc(',', to);
-        csv_text(to, others[t]);
+        text_write_field(to, others[t]);
     }
     fprintf(to, ",%zu,%zu", key->bucket_bytes, cell->launches);
     if (set->verdicts) {
         fputc(',', to);
-        csv_text(to, set->verdicts[cell->verdict]);
+        text_write_field(to, set->verdicts[cell->verdict]);
     }
     for (size_t m = 0; m < set->n_metrics; ++m) {
         csv_number(to, cell->value[m].middle);

@@ -141,3 +141,17 @@ void text_write(FILE *file, enum text_form form, const char *text, size_t bytes)
         text += length == 0 ? 1 : length;
     }
 }
+
+void text_write_field(FILE *file, const char *text)
+{
+    putc('"', file);
+    if (text[0] != '\0' && strchr("=+-@", text[0]))
+        putc('\'', file);
+    for (size_t part = strcspn(text, "\""); text[part] != '\0'; part = strcspn(text, "\"")) {
+        text_write(file, TEXT_PLAIN, text, part);
+        fputs("\"\"", file);
+        text += part + 1;
+    }
+    text_write(file, TEXT_PLAIN, text, SIZE_MAX);
+    putc('"', file);
+}

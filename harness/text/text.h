@@ -35,4 +35,8 @@ bool text_is_clean(const char *text);
  * its code, like <U+202E>. */
 void text_write(FILE *file, enum text_form form, const char *text, size_t bytes);
 
+/* A field of CSV (RFC 4180), cleaned and in quotes. What begins like a formula has a ' in front: a
+ * spreadsheet would take it for one. */
+void text_write_field(FILE *file, const char *text);
+
 #endif

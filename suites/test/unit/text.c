@@ -66,6 +66,32 @@ Test(text, every_form)
 }
 
 /* As many bytes as were asked for. */
+/* RFC 4180; nothing that a spreadsheet takes for a formula, and no line of its own. */
+Test(text, field_of_csv)
+{
+    static const char *const rows[][2] = {{"", "\"\""},
+                                          {"a, b", "\"a, b\""},
+                                          {"\"a\"\"b", "\"\"\"a\"\"\"\"b\""},
+                                          {"=1+1", "\"'=1+1\""},
+                                          {"-x", "\"'-x\""},
+                                          {"@x", "\"'@x\""},
+                                          {"+\"", "\"'+\"\"\""},
+                                          {"a\r\n\tb\x1b", "\"a???b?\""},
+                                          {"\xff\u202e", "\"?<U+202E>\""}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        char *words = NULL;
+        size_t bytes = 0;
+        FILE *file = open_memstream(&words, &bytes);
+
+        cr_assert_not_null(file);
+        text_write_field(file, rows[i][0]);
+        fclose(file);
+        cr_assert_str_eq(words, rows[i][1]);
+        free(words);
+    }
+}
+
 Test(text, part_of_a_text)
 {
     char *words = NULL;
