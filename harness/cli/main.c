@@ -13,6 +13,7 @@
 #include "command/command.h"
 #include "compare/compare.h"
 #include "files/stop.h"
+#include "fleet/fleet.h"
 #include "record/memory.h"
 #include "report/report.h"
 #include "text/text.h"
@@ -33,6 +34,7 @@ static const struct command commands[] = {
     {"baseline", baseline_main, "keep the sittings of a machine, and show what they can tell"},
     {"validate", validate_main, "judge a machine by its records and a profile"},
     {"profile", profile_main, "whether the limits of a profile are right, and can fail"},
+    {"fleet", fleet_main, "hold the verdicts of many nodes against each other"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
     {"train", train_main, "train a model on real data, and compare device lists"},
     {"bench", bench_main, "time copies against memcpy, and all-reduce against backward"},

@@ -1,0 +1,191 @@
+/* fleet/drift.c: nodes that differ from more than half of the fleet: in versions, in machines, in
+ * what was asked of them. */
+#include "fleet/fleet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whoever was judged by another profile, or by other limits, was not shown to keep the fleet's. */
+static const struct {
+    const char *what, *words;
+} deciding[] = {{"profile", "its profile is not that of most nodes"},
+                {"limits", "its limits are not those of most nodes"}};
+
+/* NULL: what differs decides nothing. */
+static const char *deciding_words(const char *what)
+{
+    for (size_t i = 0; i < sizeof deciding / sizeof deciding[0]; ++i)
+        if (strcmp(what, deciding[i].what) == 0)
+            return deciding[i].words;
+    return NULL;
+}
+
+static bool is_judged(const struct fleet_node *node)
+{
+    return node->status < FLEET_BROKEN;
+}
+
+/* ---- all facts, in rows of what and value ------------------------------------------------- */
+
+struct claim {
+    struct fleet_node *node;
+    const char *what, *value;
+};
+
+static int by_claim(const void *left, const void *right)
+{
+    const struct claim *a = left, *b = right;
+    int order = strcmp(a->what, b->what);
+
+    order = order != 0 ? order : strcmp(a->value, b->value);
+    return order != 0 ? order : strcmp(a->node->name, b->node->name);
+}
+
+static struct claim *make_claims(const struct fleet *fleet, size_t *n, size_t *judged)
+{
+    struct claim *claim;
+    size_t room = 1;
+
+    for (size_t i = 0; i < fleet->n; ++i)
+        room += fleet->node[i].n_facts;
+    claim = malloc(room * sizeof *claim);
+    *n = *judged = 0;
+    for (size_t i = 0; claim && i < fleet->n; ++i) {
+        struct fleet_node *node = &fleet->node[i];
+
+        *judged += is_judged(node);
+        for (size_t f = 0; is_judged(node) && f < node->n_facts; ++f)
+            claim[(*n)++] = (struct claim){node, node->fact[f].what, node->fact[f].value};
+    }
+    if (claim)
+        qsort(claim, *n, sizeof *claim, by_claim);
+    return claim;
+}
+
+/* ---- one fact ----------------------------------------------------------------------------- */
+
+/* The claims about one thing, and the value that most nodes have. */
+struct subject {
+    const struct claim *claim;
+    size_t n, judged, values, have;
+    const char *most; /* NULL: most do not know it */
+};
+
+static void find_most(struct subject *subject)
+{
+    size_t end;
+
+    subject->values = 0;
+    subject->have = subject->judged - subject->n;
+    subject->most = NULL;
+    for (size_t i = 0; i < subject->n; i = end) {
+        for (end = i + 1;
+             end < subject->n && strcmp(subject->claim[i].value, subject->claim[end].value) == 0;)
+            ++end;
+        ++subject->values;
+        if (end - i > subject->have) {
+            subject->have = end - i;
+            subject->most = subject->claim[i].value;
+        }
+    }
+}
+
+static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct subject *subject,
+                      const char *value)
+{
+    const char *what = subject->claim[0].what, *words = deciding_words(what);
+
+    fleet->drift[fleet->n_drifts++] =
+        (struct fleet_drift){node, what, value, subject->most, words != NULL};
+    ++node->drifts;
+    if (!words || node->status != FLEET_ACCEPTED)
+        return;
+    node->status = FLEET_NOT_SHOWN;
+    snprintf(node->why, sizeof node->why, "it is accepted, but %s: %.90s, most have %.90s", words,
+             value ? value : "unknown", subject->most ? subject->most : "none");
+    text_clean(node->why, '?');
+}
+
+/* claims are in the order of values, nodes in that of names: those without a claim are found by a
+ * mark. */
+static void add_silent(struct fleet *fleet, const struct subject *subject, bool spoke[])
+{
+    memset(spoke, 0, fleet->n * sizeof spoke[0]);
+    for (size_t i = 0; i < subject->n; ++i)
+        spoke[subject->claim[i].node - fleet->node] = true;
+    for (size_t i = 0; i < fleet->n; ++i)
+        if (is_judged(&fleet->node[i]) && !spoke[i])
+            add_drift(fleet, &fleet->node[i], subject, NULL);
+}
+
+/* Nobody's limits are the fleet's then, so nobody is shown to keep them. */
+static void add_split(struct fleet *fleet, const struct subject *subject)
+{
+    const char *what = subject->claim[0].what;
+    const char *words = deciding_words(what);
+
+    fleet->split[fleet->n_splits++] =
+        (struct fleet_split){what, subject->most, subject->values, subject->have, words != NULL};
+    for (size_t i = 0; i < fleet->n && words; ++i) {
+        struct fleet_node *node = &fleet->node[i];
+
+        if (node->status != FLEET_ACCEPTED)
+            continue;
+        node->status = FLEET_NOT_SHOWN;
+        snprintf(node->why, sizeof node->why,
+                 "it is accepted, but of %zu different %s none is that of most nodes",
+                 subject->values, what);
+    }
+}
+
+static void judge_subject(struct fleet *fleet, struct subject *subject, bool spoke[])
+{
+    find_most(subject);
+    if (2 * subject->have <= subject->judged) {
+        add_split(fleet, subject);
+        return;
+    }
+    for (size_t i = 0; i < subject->n; ++i)
+        if (!subject->most || strcmp(subject->claim[i].value, subject->most) != 0)
+            add_drift(fleet, subject->claim[i].node, subject, subject->claim[i].value);
+    if (subject->most)
+        add_silent(fleet, subject, spoke);
+}
+
+/* ---- all ---------------------------------------------------------------------------------- */
+
+static size_t count_subjects(const struct claim claim[], size_t n)
+{
+    size_t subjects = 0;
+
+    for (size_t i = 0; i < n; ++i)
+        subjects += i == 0 || strcmp(claim[i].what, claim[i - 1].what) != 0;
+    return subjects;
+}
+
+int fleet_find_drift(struct fleet *fleet)
+{
+    size_t n, judged, subjects, end;
+    struct claim *claim = make_claims(fleet, &n, &judged);
+    bool *spoke = malloc((fleet->n + 1) * sizeof *spoke);
+    int status = -1;
+
+    subjects = claim ? count_subjects(claim, n) : 0;
+    /* Where most nodes agree, fewer than those differ or are silent: never more than claims. */
+    fleet->drift = malloc((n + 1) * sizeof *fleet->drift);
+    fleet->split = malloc((subjects + 1) * sizeof *fleet->split);
+    if (claim && spoke && fleet->drift && fleet->split) {
+        status = 0;
+        for (size_t i = 0; i < n; i = end) {
+            struct subject subject = {.claim = claim + i, .judged = judged};
+
+            for (end = i + 1; end < n && strcmp(claim[i].what, claim[end].what) == 0;)
+                ++end;
+            subject.n = end - i;
+            judge_subject(fleet, &subject, spoke);
+        }
+    }
+    free(spoke);
+    free(claim);
+    return status;
+}

@@ -1,0 +1,188 @@
+/* fleet/fleet.h: `lockstep fleet`: the verdicts of many nodes, side by side.
+ *
+ * The main program needs fleet_main only; the rest is shared by the files of this room. The way of
+ * the data: folder.c finds the files, verdict.c and limits.c read them, expect.c reads who should
+ * be there, join.c makes one node of each name, drift.c and outliers.c hold the nodes against each
+ * other, and text.c, markdown.c, csv.c, json.c and lists.c write what came of it.
+ *
+ * A file is what somebody wrote: what is wrong with one makes its node BROKEN, and no other. A node
+ * passes only if its own verdict is ACCEPTED by the limits that most of the fleet has, nobody else
+ * claims its name or its run, and no number of it is far worse than that of the others. */
+#ifndef HARNESS_FLEET_H
+#define HARNESS_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "text/text.h"
+
+/* The subcommand. It returns the exit status, see --help. */
+int fleet_main(int argc, char **argv);
+
+enum { FLEET_EXIT_NOT_SHOWN = 3 };
+
+/* The largest of each. */
+enum {
+    FLEET_NODES = 2000,     /* files */
+    FLEET_EXPECTED = 10000, /* names */
+    FLEET_NAME = 256,       /* bytes of a name, with the 0 */
+    FLEET_FACTS = 64,       /* of a verdict */
+    FLEET_LIMITS = 256,     /* of a verdict */
+    FLEET_DEVICES = 64,     /* of a limit */
+    FLEET_TEXT = 320
+};
+
+enum fleet_status {
+    FLEET_ACCEPTED,
+    FLEET_REJECTED,
+    FLEET_NOT_SHOWN,
+    FLEET_BROKEN,  /* its file says nothing that can be believed, and why */
+    FLEET_MISSING, /* expected, and without a file */
+    FLEET_STATUSES
+};
+extern const char *const fleet_status_words[FLEET_STATUSES];
+
+/* What a verdict says of its machine, its program and its profile. */
+struct fleet_fact {
+    char *what, *value;
+};
+
+/* A number that nodes have in common, as a limit is about. */
+struct fleet_limit {
+    char *name;    /* "step_time floor of mlp dp virt:2, 256 rows" */
+    char unit[16]; /* "ns", "1" */
+    int worse;     /* 1: more is, -1: less is, 0: either */
+};
+
+struct fleet_number {
+    uint16_t limit; /* of the node */
+    int16_t device; /* -1: of the node as a whole, or of its worst device */
+    double value;   /* finite, not negative */
+    double lo, hi;  /* its interval; value where there is none */
+};
+
+struct fleet_node {
+    char name[FLEET_NAME], file[FLEET_NAME]; /* file "": MISSING */
+    char run_id[64];
+    bool nameable; /* the name may stand in a list of nodes */
+    bool expected;
+    bool starved; /* memory was short when its file was read */
+    enum fleet_status status;
+    char why[FLEET_TEXT]; /* the first reason of all but ACCEPTED */
+    struct fleet_fact *fact;
+    struct fleet_limit *limit;
+    struct fleet_number *number;
+    size_t n_facts, n_limits, n_numbers;
+    size_t drifts, worse, better; /* outlying numbers */
+};
+
+/* A node that differs from more than half of the nodes. */
+struct fleet_drift {
+    const struct fleet_node *node;
+    const char *what, *value, *majority; /* a value that is NULL is not known */
+    bool decides;                        /* it is about what the verdict is worth */
+};
+
+/* A fact that has no value of more than half of the nodes. */
+struct fleet_split {
+    const char *what, *most;
+    size_t values, have; /* different ones; nodes that have most */
+    bool decides;
+};
+
+struct fleet_outlier {
+    const struct fleet_node *node;
+    const struct fleet_limit *limit;
+    int device;                   /* -1: none */
+    double value, median, lo, hi; /* lo, hi: where numbers like the others are */
+    size_t nodes;                 /* that were compared */
+    bool is_worse;
+};
+
+struct fleet_rule {
+    size_t series, small, comparisons; /* small: of fewer nodes than can be compared */
+};
+
+struct fleet {
+    const char *folder;
+    struct fleet_node *node;
+    size_t n, count[FLEET_STATUSES], outlying, unexpected;
+    bool expects;
+    struct fleet_drift *drift;
+    struct fleet_split *split;
+    struct fleet_outlier *outlier;
+    size_t n_drifts, n_splits, n_outliers;
+    struct fleet_rule rule;
+};
+
+/* ---- what is read ------------------------------------------------------------------------- */
+
+/* Whether a name can be given to a scheduler: letters, digits, ".", "_" and "-", the first a letter
+ * or a digit. */
+bool fleet_name_is_safe(const char *name);
+
+/* One node for each *.json of the folder, read. 0, or -1 and why: the folder cannot be read, has no
+ * such file or too many, or memory is short. Caller: fleet_free, in any case. */
+int fleet_read(const char *folder, struct fleet *fleet, struct text_error *why);
+void fleet_free(struct fleet *fleet);
+/* What a node says; its name and its status stay. */
+void fleet_node_free(struct fleet_node *node);
+
+/* A verdict of `lockstep validate`: name, status, facts and numbers. 0, or -1 and why. */
+struct json_t;
+int fleet_verdict(const struct json_t *root, struct fleet_node *node, struct text_error *why);
+/* Its limits, and that they agree with its status. 0, or -1 and why. */
+int fleet_limits(const struct json_t *limits, struct fleet_node *node, struct text_error *why);
+/* One more fact; the texts are copied. 0, or -1 and why. */
+int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
+                   struct text_error *why);
+/* Says that memory is short. Returns -1. */
+int fleet_starve(struct fleet_node *node, struct text_error *why);
+
+/* Names, one a line; "node[001-256,300]" is as many. 0, or -1 and why: FILE:LINE. The caller frees
+ * each name and the list. */
+struct fleet_names {
+    char **name;
+    size_t n;
+};
+int fleet_expect(const char *path, struct fleet_names *names, struct text_error *why);
+int fleet_expect_text(const char *text, const char *path, struct fleet_names *names,
+                      struct text_error *why);
+void fleet_names_free(struct fleet_names *names);
+
+/* ---- what is judged ----------------------------------------------------------------------- */
+
+/* One node a name, in their order. names: NULL, nobody is expected. 0, or -1: memory is short. */
+int fleet_join(struct fleet *fleet, const struct fleet_names *names);
+/* 0, or -1: memory is short. */
+int fleet_find_drift(struct fleet *fleet);
+int fleet_find_outliers(struct fleet *fleet);
+/* Counts, when all is known. */
+void fleet_count(struct fleet *fleet);
+bool fleet_passes(const struct fleet_node *node);
+int fleet_exit(const struct fleet *fleet);
+
+/* ---- what is written ---------------------------------------------------------------------- */
+
+/* "5.64 us" */
+const char *fleet_number_words(double value, const char *unit, char text[64]);
+/* "256 nodes: 255 ACCEPTED, 1 REJECTED" */
+void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
+/* What is the matter with a node, "" if nothing is. */
+void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT]);
+void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);
+void fleet_drift_words(const struct fleet_drift *drift, char text[2 * FLEET_TEXT]);
+void fleet_split_words(const struct fleet_split *split, char text[2 * FLEET_TEXT]);
+void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
+
+/* 0, or -1: memory is short. */
+int fleet_text(FILE *stream, const struct fleet *fleet);
+int fleet_json(FILE *stream, const struct fleet *fleet); /* lockstep/fleet/1.0 */
+int fleet_csv(FILE *stream, const struct fleet *fleet);
+int fleet_markdown(FILE *stream, const struct fleet *fleet);
+/* passing_nodes.txt and failing_nodes.txt. 0, or -1 and why. */
+int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why);
+
+#endif

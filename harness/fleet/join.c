@@ -1,0 +1,140 @@
+/* fleet/join.c: one node of each name: files that claim the same name or the same run, and nodes
+ * that should be there. */
+#include "fleet/fleet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void breaks(struct fleet_node *node)
+{
+    node->status = FLEET_BROKEN;
+    text_clean(node->why, '?');
+}
+
+/* ---- one name ----------------------------------------------------------------------------- */
+
+static int by_name(const void *left, const void *right)
+{
+    const struct fleet_node *a = left, *b = right;
+    const int order = strcmp(a->name, b->name);
+
+    return order != 0 ? order : strcmp(a->file, b->file);
+}
+
+/* Which of its files is the right one, nobody can tell. The first stays for all of them. */
+static void join_names(struct fleet *fleet)
+{
+    size_t kept = 0, end;
+
+    qsort(fleet->node, fleet->n, sizeof *fleet->node, by_name);
+    for (size_t i = 0; i < fleet->n; i = end) {
+        struct fleet_node *first = &fleet->node[i];
+
+        for (end = i + 1; end < fleet->n && strcmp(first->name, fleet->node[end].name) == 0; ++end)
+            fleet_node_free(&fleet->node[end]);
+        if (end - i > 1) {
+            snprintf(first->why, sizeof first->why, "%zu files are of this node: %.100s and %.100s",
+                     end - i, first->file, first[1].file);
+            breaks(first);
+        }
+        if (kept != i) {
+            fleet->node[kept] = *first;
+            *first = (struct fleet_node){.name = ""};
+        }
+        ++kept;
+    }
+    fleet->n = kept;
+}
+
+/* ---- one run ------------------------------------------------------------------------------ */
+
+static int by_run(const void *left, const void *right)
+{
+    struct fleet_node *const *a = left, *const *b = right;
+    const int order = strcmp((*a)->run_id, (*b)->run_id);
+
+    return order != 0 ? order : strcmp((*a)->name, (*b)->name);
+}
+
+/* A file that was copied would speak for a node that nobody measured. */
+static void break_copies(struct fleet_node *const node[], size_t n)
+{
+    for (size_t i = 0; n > 1 && i < n; ++i) {
+        const struct fleet_node *other = node[i == 0 ? 1 : 0];
+
+        snprintf(node[i]->why, sizeof node[i]->why,
+                 "%zu nodes have one run, %.63s: files %.80s and %.80s", n, node[i]->run_id,
+                 node[i]->file, other->file);
+        breaks(node[i]);
+    }
+}
+
+static int find_copies(struct fleet *fleet)
+{
+    struct fleet_node **node = malloc((fleet->n + 1) * sizeof *node);
+    size_t n = 0, end;
+
+    if (!node)
+        return -1;
+    for (size_t i = 0; i < fleet->n; ++i)
+        if (fleet->node[i].status != FLEET_BROKEN && fleet->node[i].run_id[0] != '\0')
+            node[n++] = &fleet->node[i];
+    qsort(node, n, sizeof *node, by_run);
+    for (size_t i = 0; i < n; i = end) {
+        for (end = i + 1; end < n && strcmp(node[i]->run_id, node[end]->run_id) == 0;)
+            ++end;
+        break_copies(node + i, end - i);
+    }
+    free(node);
+    return 0;
+}
+
+/* ---- who should be there ------------------------------------------------------------------ */
+
+static int by_text(const void *left, const void *right)
+{
+    const char *const *a = left, *const *b = right;
+
+    return strcmp(*a, *b);
+}
+
+static void add_missing(struct fleet_node *node, const char *name)
+{
+    *node = (struct fleet_node){.status = FLEET_MISSING, .nameable = true, .expected = true};
+    snprintf(node->name, sizeof node->name, "%s", name);
+    snprintf(node->why, sizeof node->why, "it is expected, and has no verdict");
+}
+
+static int add_expected(struct fleet *fleet, const struct fleet_names *names)
+{
+    struct fleet_node *node = realloc(fleet->node, (fleet->n + names->n) * sizeof *node);
+    size_t found = fleet->n, at = 0;
+
+    if (!node)
+        return -1;
+    fleet->node = node;
+    fleet->expects = true;
+    qsort(names->name, names->n, sizeof names->name[0], by_text);
+    for (size_t k = 0; k < names->n; ++k) {
+        const char *name = names->name[k];
+
+        if (k > 0 && strcmp(name, names->name[k - 1]) == 0)
+            continue;
+        while (at < found && strcmp(node[at].name, name) < 0)
+            ++at;
+        if (at < found && strcmp(node[at].name, name) == 0)
+            node[at].expected = true;
+        else
+            add_missing(&node[fleet->n++], name);
+    }
+    qsort(node, fleet->n, sizeof *node, by_name);
+    return 0;
+}
+
+int fleet_join(struct fleet *fleet, const struct fleet_names *names)
+{
+    join_names(fleet);
+    if (find_copies(fleet) != 0)
+        return -1;
+    return names ? add_expected(fleet, names) : 0;
+}

@@ -1,0 +1,120 @@
+/* fleet/main.c: `lockstep fleet`: options, and the order of things. */
+#include "fleet/fleet.h"
+
+#include "command/command.h"
+
+static const char NAME[] = "lockstep fleet";
+
+struct arguments {
+    const char *folder, *expect, *out;
+    size_t format;
+    uint64_t seen;
+};
+
+static const struct {
+    const char *name;
+    int (*write)(FILE *stream, const struct fleet *fleet);
+} forms[] = {
+    {"text", fleet_text}, {"json", fleet_json}, {"csv", fleet_csv}, {"md", fleet_markdown}};
+enum { FORMS = sizeof forms / sizeof forms[0] };
+
+static const struct argp_option option_table[] = {
+    {"expect", 'e', "FILE", 0,
+     "Nodes that have to be there, one a line, or as node[001-256]; one without a verdict is "
+     "MISSING",
+     0},
+    {"out", 'o', "DIR", 0, "Write passing_nodes.txt and failing_nodes.txt there, one name a line",
+     0},
+    {"format", 'f', "text|json|csv|md", 0, "What to print (default text)", 0},
+    {0}};
+
+static const char documentation[] =
+    "Holds the verdicts of many nodes against each other: DIR/*.json, as `lockstep validate "
+    "--format json` prints them."
+    "\vA node is what its verdict says: ACCEPTED, REJECTED or NOT SHOWN. It is BROKEN if its file "
+    "says nothing that can be believed: it is torn, of another version, against itself, or two "
+    "files claim the same node or the same run. It is MISSING if it is expected and has no file. "
+    "Who is accepted by another profile or by other limits than most nodes is NOT SHOWN.\n\n"
+    "A node is outlying if a number of it is worse than that of the others, by median and MAD "
+    "over at least 8 nodes: in at most 5 % of fleets whose nodes are all alike one is named. A "
+    "node that differs from most in anything else that verdicts say is named, and that decides "
+    "nothing.\n\n"
+    "A node passes if it is ACCEPTED and not outlying; all others are in failing_nodes.txt.\n\n"
+    "Exit status: 0 all nodes pass; 1 one is REJECTED, BROKEN, MISSING or outlying; 2 misuse, or "
+    "there is no verdict; 3 none of these, but one is NOT SHOWN.";
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    static const char *const names[FORMS] = {"text", "json", "csv", "md"};
+    struct arguments *arguments = state->input;
+    const error_t status = command_once(state, option_table, key, &arguments->seen);
+
+    if (status)
+        return status;
+    switch (key) {
+    case 'e':
+        arguments->expect = value;
+        return 0;
+    case 'o':
+        arguments->out = value;
+        return value[0] != '\0' ? 0 : command_bad_option(state, "--out: '' is no folder");
+    case 'f':
+        return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+    case ARGP_KEY_ARG:
+        if (arguments->folder)
+            return command_bad_option(state, "one folder at a time: '%.60s' is a second one",
+                                      value);
+        arguments->folder = value;
+        return 0;
+    case ARGP_KEY_END:
+        return arguments->folder ? 0 : command_bad_option(state, "name the folder of the verdicts");
+    default:
+        return command_key(key, value, state);
+    }
+}
+
+/* 0, or -1 and why. */
+static int judge(const struct arguments *arguments, struct fleet *fleet, struct text_error *why)
+{
+    struct fleet_names names = {.name = NULL};
+    int status = 0;
+
+    if (arguments->expect)
+        status = fleet_expect(arguments->expect, &names, why);
+    if (status == 0)
+        status = fleet_read(arguments->folder, fleet, why);
+    if (status == 0 && (fleet_join(fleet, arguments->expect ? &names : NULL) != 0 ||
+                        fleet_find_drift(fleet) != 0 || fleet_find_outliers(fleet) != 0)) {
+        snprintf(why->text, sizeof why->text, "no memory for %zu nodes", fleet->n);
+        status = -1;
+    }
+    fleet_names_free(&names);
+    return status;
+}
+
+int fleet_main(int argc, char **argv)
+{
+    static const struct argp parser = {
+        .options = option_table, .parser = parse_option, .args_doc = "DIR", .doc = documentation};
+    struct arguments arguments = {.folder = NULL};
+    struct fleet fleet = {.folder = NULL};
+    struct text_error why = {{0}};
+    int status;
+
+    if (command_parse(&parser, argc, argv, &arguments) != 0)
+        return EXIT_MISUSE;
+    status = judge(&arguments, &fleet, &why);
+    if (status == 0) {
+        fleet_count(&fleet);
+        status = arguments.out ? fleet_lists(arguments.out, &fleet, &why) : 0;
+    }
+    if (status == 0 && forms[arguments.format].write(stdout, &fleet) != 0) {
+        snprintf(why.text, sizeof why.text, "no memory for the judgement");
+        status = -1;
+    }
+    if (status != 0)
+        command_complain(NAME, "%s", why.text);
+    status = status == 0 ? fleet_exit(&fleet) : EXIT_MISUSE;
+    fleet_free(&fleet);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* fleet/outliers.c: nodes with a number that is not like that of the others.
+ *
+ * A series is one number of all nodes: a metric at a place, of a device position where each device
+ * has its own, so that a position that is slow everywhere names nobody. All comparisons of all
+ * series are one family (numbers/outlier.h). A node whose own launches scatter has a wide interval:
+ * only one that is outside of the band as a whole shows that the node is not like the others. */
+#include "fleet/fleet.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers/outlier.h"
+
+struct entry {
+    struct fleet_node *node;
+    const struct fleet_limit *limit;
+    const struct fleet_number *number;
+};
+
+static int order_of_series(const struct entry *a, const struct entry *b)
+{
+    int order = a->limit == b->limit ? 0 : strcmp(a->limit->name, b->limit->name);
+
+    order = order != 0 ? order : strcmp(a->limit->unit, b->limit->unit);
+    order = order != 0 ? order : a->limit->worse - b->limit->worse;
+    return order != 0 ? order : a->number->device - b->number->device;
+}
+
+static int by_series(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    const int order = order_of_series(a, b);
+
+    return order != 0 ? order : strcmp(a->node->name, b->node->name);
+}
+
+static struct entry *make_entries(const struct fleet *fleet, size_t *n)
+{
+    struct entry *entry;
+    size_t room = 1;
+
+    for (size_t i = 0; i < fleet->n; ++i)
+        room += fleet->node[i].n_numbers;
+    entry = malloc(room * sizeof *entry);
+    *n = 0;
+    for (size_t i = 0; entry && i < fleet->n; ++i) {
+        struct fleet_node *node = &fleet->node[i];
+
+        for (size_t k = 0; node->status < FLEET_BROKEN && k < node->n_numbers; ++k) {
+            const struct fleet_number *number = &node->number[k];
+
+            entry[(*n)++] = (struct entry){node, &node->limit[number->limit], number};
+        }
+    }
+    if (entry)
+        qsort(entry, *n, sizeof *entry, by_series);
+    return entry;
+}
+
+static size_t end_of_series(const struct entry entry[], size_t begin, size_t n)
+{
+    size_t end = begin + 1;
+
+    while (end < n && order_of_series(&entry[begin], &entry[end]) == 0)
+        ++end;
+    return end;
+}
+
+/* Comparisons have to be counted before the first is made. */
+static void count_family(const struct entry entry[], size_t n, struct fleet_rule *rule)
+{
+    size_t end;
+
+    *rule = (struct fleet_rule){0};
+    for (size_t i = 0; i < n; i = end) {
+        end = end_of_series(entry, i, n);
+        ++rule->series;
+        rule->small += end - i < OUTLIER_LEAST;
+        rule->comparisons += end - i < OUTLIER_LEAST ? 0 : end - i;
+    }
+}
+
+/* Nothing has a logarithm, too: farther from any other number than these are from each other. */
+static double log_of(double value)
+{
+    return log(fmax(value, DBL_MIN));
+}
+
+/* The other way. */
+static double number_of(double x)
+{
+    return x <= log(DBL_MIN) ? 0 : exp(x);
+}
+
+static void add_outlier(struct fleet *fleet, const struct entry *entry,
+                        const struct outlier_band *band, double x, size_t nodes)
+{
+    const int worse = entry->limit->worse;
+    const bool is_worse = worse == 0 || (worse > 0) == (x > band->middle);
+
+    fleet->outlier[fleet->n_outliers++] = (struct fleet_outlier){.node = entry->node,
+                                                                 .limit = entry->limit,
+                                                                 .device = entry->number->device,
+                                                                 .value = entry->number->value,
+                                                                 .median = number_of(band->middle),
+                                                                 .lo = number_of(band->lo),
+                                                                 .hi = number_of(band->hi),
+                                                                 .nodes = nodes,
+                                                                 .is_worse = is_worse};
+    entry->node->worse += is_worse;
+    entry->node->better += !is_worse;
+}
+
+static void judge_series(struct fleet *fleet, const struct entry entry[], size_t n, double x[],
+                         double scratch[])
+{
+    struct outlier_band band;
+
+    for (size_t i = 0; i < n; ++i)
+        x[i] = log_of(entry[i].number->value);
+    band = outlier_band(x, n, fleet->rule.comparisons, scratch);
+    for (size_t i = 0; band.valid && i < n; ++i)
+        if (log_of(entry[i].number->hi) < band.lo || log_of(entry[i].number->lo) > band.hi)
+            add_outlier(fleet, &entry[i], &band, x[i], n);
+}
+
+/* The worst of a node first: how far it is from the others, in logarithms. */
+static int by_node(const void *left, const void *right)
+{
+    const struct fleet_outlier *a = left, *b = right;
+    const double far_a = fabs(log_of(a->value) - log_of(a->median));
+    const double far_b = fabs(log_of(b->value) - log_of(b->median));
+    int order = strcmp(a->node->name, b->node->name);
+
+    order = order != 0 ? order : b->is_worse - a->is_worse;
+    order = order != 0 ? order : (far_a < far_b) - (far_a > far_b);
+    return order != 0 ? order : strcmp(a->limit->name, b->limit->name);
+}
+
+int fleet_find_outliers(struct fleet *fleet)
+{
+    size_t n, end;
+    struct entry *entry = make_entries(fleet, &n);
+    double *x = malloc((2 * fleet->n + 1) * sizeof *x);
+    int status = -1;
+
+    fleet->outlier = malloc((n + 1) * sizeof *fleet->outlier);
+    if (entry && x && fleet->outlier) {
+        status = 0;
+        count_family(entry, n, &fleet->rule);
+        for (size_t i = 0; i < n; i = end) {
+            end = end_of_series(entry, i, n);
+            judge_series(fleet, entry + i, end - i, x, x + fleet->n);
+        }
+        qsort(fleet->outlier, fleet->n_outliers, sizeof *fleet->outlier, by_node);
+    }
+    free(entry);
+    free(x);
+    return status;
+}

@@ -1,0 +1,197 @@
+/* fleet/verdict.c: what a verdict of `lockstep validate` says of its node: name, status, facts.
+ *
+ * Versions of that program add members. So a member that is missing is not known, and one that
+ * nobody has heard of is a fact as any other. */
+#include "fleet/fleet.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/digest.h"
+
+enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160, NAME_BYTES = 253 };
+
+int fleet_starve(struct fleet_node *node, struct text_error *why)
+{
+    node->starved = true;
+    snprintf(why->text, sizeof why->text, "no memory for it");
+    return -1;
+}
+
+int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
+                   struct text_error *why)
+{
+    struct fleet_fact *fact = &node->fact[node->n_facts];
+
+    for (size_t i = 0; i < node->n_facts; ++i) {
+        if (strcmp(node->fact[i].what, what) == 0) {
+            snprintf(why->text, sizeof why->text, "it says twice what its %.60s is", what);
+            return -1;
+        }
+    }
+    if (node->n_facts == FLEET_FACTS) {
+        snprintf(why->text, sizeof why->text, "it says more than %d things of its machine",
+                 FLEET_FACTS);
+        return -1;
+    }
+    fact->what = strdup(what);
+    fact->value = strdup(value);
+    ++node->n_facts;
+    return fact->what && fact->value ? 0 : fleet_starve(node, why);
+}
+
+/* ---- facts -------------------------------------------------------------------------------- */
+
+/* What is different in each node by its nature, and what other files of this room read. */
+static const char *const no_facts[] = {"verdict", "node",    "node_hash",   "machine_instance",
+                                       "run_id",  "run_ids", "limits",      "reason",
+                                       "action",  "created", "created_utc", "date",
+                                       "file",    "files",   "hostname"};
+
+static bool is_fact(const char *what)
+{
+    for (size_t i = 0; i < sizeof no_facts / sizeof no_facts[0]; ++i)
+        if (strcmp(what, no_facts[i]) == 0)
+            return false;
+    return true;
+}
+
+/* What is long is told apart by its digest. */
+static int add_value(struct fleet_node *node, const char *what, const char *value,
+                     struct text_error *why)
+{
+    const size_t bytes = strlen(value);
+    char digest[DIGEST_HEX], text[VALUE_BYTES];
+
+    if (bytes < VALUE_BYTES)
+        return fleet_add_fact(node, what, value, why);
+    if (digest_sha256(value, bytes, digest) != 0)
+        return fleet_starve(node, why);
+    snprintf(text, sizeof text, "%zu bytes, SHA-256 %.12s...", bytes, digest);
+    return fleet_add_fact(node, what, text, why);
+}
+
+static int add_json(struct fleet_node *node, const char *what, const json_t *value,
+                    struct text_error *why)
+{
+    char *text;
+    int status;
+
+    if (json_is_string(value))
+        return json_string_length(value) > 0 ? add_value(node, what, json_string_value(value), why)
+                                             : 0;
+    text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+    if (!text)
+        return fleet_starve(node, why);
+    status = add_value(node, what, text, why);
+    free(text);
+    return status;
+}
+
+/* Objects within are "driver.version". */
+static int add_facts(const json_t *object, const char *prefix, int depth, struct fleet_node *node,
+                     struct text_error *why)
+{
+    const char *member;
+    const json_t *value;
+    char what[WHAT_BYTES];
+    int status = 0;
+
+    for (void *at = json_object_iter((json_t *)object); status == 0 && at;
+         at = json_object_iter_next((json_t *)object, at)) {
+        member = json_object_iter_key(at);
+        value = json_object_iter_value(at);
+        if ((depth == 0 && !is_fact(member)) || json_is_null(value))
+            continue;
+        if (snprintf(what, sizeof what, "%s%s%s", prefix, depth > 0 ? "." : "", member) >=
+            WHAT_BYTES) {
+            snprintf(why->text, sizeof why->text,
+                     "its member '%.40s...' has a name of over %d bytes", what, WHAT_BYTES - 1);
+            return -1;
+        }
+        status = json_is_object(value) && depth < DEPTH
+                     ? add_facts(value, what, depth + 1, node, why)
+                     : add_json(node, what, value, why);
+    }
+    return status;
+}
+
+/* ---- the rest ----------------------------------------------------------------------------- */
+
+static const char schema_prefix[] = "lockstep/verdict/1.";
+
+static int check_schema(const json_t *root, struct text_error *why)
+{
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    const size_t known = sizeof schema_prefix - 1;
+
+    if (!json_is_object(root) || !schema) {
+        snprintf(why->text, sizeof why->text,
+                 "it is no verdict, as `lockstep validate --format json` prints one");
+        return -1;
+    }
+    if (strncmp(schema, schema_prefix, known) == 0 && schema[known] != '\0' &&
+        strspn(schema + known, "0123456789") == strlen(schema + known))
+        return 0;
+    snprintf(why->text, sizeof why->text, "its schema is '%.60s', this program knows %sx", schema,
+             schema_prefix);
+    return -1;
+}
+
+static int read_status(const json_t *root, struct fleet_node *node, struct text_error *why)
+{
+    const char *verdict = json_string_value(json_object_get(root, "verdict"));
+
+    for (int i = 0; verdict && i <= FLEET_NOT_SHOWN; ++i) {
+        if (strcmp(verdict, fleet_status_words[i]) == 0) {
+            node->status = (enum fleet_status)i;
+            return 0;
+        }
+    }
+    snprintf(why->text, sizeof why->text,
+             "its verdict is '%.60s': ACCEPTED, REJECTED and NOT SHOWN are known",
+             verdict ? verdict : "");
+    return -1;
+}
+
+/* The file's own name stays where there is none in it. */
+static int read_name(const json_t *root, struct fleet_node *node, struct text_error *why)
+{
+    const json_t *name = json_object_get(root, "node");
+
+    if (!name || json_is_null(name))
+        return 0;
+    if (!json_is_string(name) || json_string_length(name) == 0 ||
+        json_string_length(name) > NAME_BYTES) {
+        snprintf(why->text, sizeof why->text, "its node is no text of 1 to %d bytes", NAME_BYTES);
+        return -1;
+    }
+    snprintf(node->name, sizeof node->name, "%s", json_string_value(name));
+    return 0;
+}
+
+static int read_run(const json_t *root, struct fleet_node *node, struct text_error *why)
+{
+    const char *run = json_string_value(json_object_get(root, "run_id"));
+
+    if (run && strlen(run) >= sizeof node->run_id) {
+        snprintf(why->text, sizeof why->text, "its run_id has more than %zu bytes",
+                 sizeof node->run_id - 1);
+        return -1;
+    }
+    snprintf(node->run_id, sizeof node->run_id, "%s", run ? run : "");
+    return 0;
+}
+
+int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error *why)
+{
+    node->fact = calloc(FLEET_FACTS, sizeof node->fact[0]);
+    if (!node->fact)
+        return fleet_starve(node, why);
+    if (check_schema(root, why) != 0 || read_name(root, node, why) != 0 ||
+        read_run(root, node, why) != 0 || read_status(root, node, why) != 0 ||
+        add_facts(root, "", 0, node, why) != 0)
+        return -1;
+    return fleet_limits(json_object_get(root, "limits"), node, why);
+}

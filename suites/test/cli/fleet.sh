@@ -1,0 +1,205 @@
+# `lockstep fleet`: who is named, who is not, and what files that others wrote can do.
+#   fleet.sh LOCKSTEP FOLDER MAKE_RECORDS PYTHON [sanitized]
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/common.sh"
+make_records=$3
+python=$4
+
+# has WORDS: in the output, wherever its lines break.
+has()
+{
+    tr '\n' ' ' <out | tr -s ' ' >flat
+    grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
+}
+
+# fleet STATUS ARGUMENT...: at most 80 columns, and nothing on standard error.
+fleet()
+{
+    wanted=$1
+    shift
+    expect_status "$wanted" "$lockstep" fleet "$@"
+    [ ! -s err ] || fail "words on standard error: $(cat err)"
+    ! LC_ALL=C.UTF-8 grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
+}
+
+# make FOLDER NODES SEED [FAULT...]: the names of who has a fault are in the file planted.
+make()
+{
+    "$python" "$here/fleet_make.py" "$@" >planted || fail "make $*"
+}
+
+# named ARGUMENT...: all that is planted, and nobody else.
+named()
+{
+    "$python" "$here/fleet_check.py" named "$lockstep" planted "$@" || fail "named: $*"
+}
+
+# Five faults in 256 nodes are all named, each for what it is, and nobody else is.
+echo 'node[0001-0256]' >all
+make five 256 1 reject slow torn missing driver
+named five --expect all
+fleet 1 five --expect all --out lists
+has 'REJECTED node0043: FAIL step_time of mlp:128,256 dp virt:8, 64 rows: is 1[12]\.[0-9]* ms, allowed is at most 9 ms'
+has 'OUTLYING node0085: step_time floor of mlp:256,256 dp virt:8, 64 rows: .*, +2[0-9]\.[0-9] %; the median of 254 nodes is'
+has 'BROKEN node0127: node0127.json: not JSON: line 1'
+has 'MISSING node0169: it is expected, and has no verdict'
+has 'DRIFT node0211: versions.driver is 570.12, most have 580.65'
+has '256 nodes: 253 ACCEPTED, 1 REJECTED, 0 NOT SHOWN, 1 BROKEN, 1 MISSING; 2 outlying'
+printf 'node%s\n' 0043 0085 0127 0169 | cmp - lists/failing_nodes.txt || fail "failing_nodes.txt"
+sort lists/passing_nodes.txt lists/failing_nodes.txt >both
+"$python" -c 'for i in range(1, 257): print("node%04d" % i)' | cmp - both || fail "not each node once"
+
+# Nodes that are alike name nobody.
+for seed in 11 12 13; do
+    make alike$seed 64 $seed
+    named alike$seed
+    fleet 0 alike$seed --out lists
+    [ ! -s lists/failing_nodes.txt ] || fail "seed $seed: $(cat lists/failing_nodes.txt)"
+    expect_count 64 . lists/passing_nodes.txt
+done
+
+# one FAULT STATUS WORDS: in a fleet of 24, the node with the fault and no other.
+one()
+{
+    make "$1" 24 3 "$1"
+    named "$1"
+    fleet "$2" "$1"
+    has "$3"
+}
+one one_device 1 'OUTLYING node0013: device_spread floor of mlp:64,256 dp virt:8, 256 rows: 1.15 x'
+one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launches can decide'
+one profile 3 'NOT SHOWN node0013: it is accepted, but its limits are not those of most nodes: 40 limits, SHA'
+one spared 3 'NOT SHOWN node0013: .*: 39 limits, SHA-256 [0-9a-f]*\.\.\., most have 40 limits'
+one false 1 'BROKEN node0013: node0013.json: it is ACCEPTED, but a binding limit of it is FAIL'
+one nothing 1 'BROKEN node0013: .*: it is ACCEPTED, but 0 of its 0 binding limits are PASS'
+one other_version 1 "its schema is 'lockstep/verdict/2.0', this program knows lockstep/verdict/1.x"
+one doubled 1 'BROKEN node0013: 2 files are of this node: again.json and node0013.json'
+make copied 24 3 copied
+echo node0013x >>planted
+named copied
+fleet 1 copied
+has 'BROKEN node0013: 2 nodes have one run, feedface0000000d: files node0013.json and node0013x.json'
+
+# Half of the fleet has other limits: nobody's are the fleet's, so nobody is shown to keep them.
+make half 8 5
+for i in 1 3 5 7; do
+    sed -i 's/"max": 1500000.0/"max": 15000000.0/' half/node000$i.json
+done
+fleet 3 half
+has '8 nodes: 0 ACCEPTED, 0 REJECTED, 8 NOT SHOWN'
+has 'SPLIT limits: 2 values, and none is that of more than half; 4 nodes have 40 limits'
+expect_count 8 'NOT SHOWN  node' out
+
+# A list of names: who is missing fails, who is there without being expected is named.
+make few 8 5
+fleet 0 few
+printf '# the rack\nnode[0001-0007], # blanks and comments\r\n' | sed 's/, #/ #/' >list
+fleet 0 few --expect list
+has 'UNEXPECTED node0008: it has a verdict, and is not expected'
+printf 'login1,node[0001-0008]\n' >list
+fleet 1 few --expect list
+has 'MISSING login1: it is expected'
+has '9 nodes: 8 ACCEPTED, 0 REJECTED, 0 NOT SHOWN, 0 BROKEN, 1 MISSING; 0 outlying'
+refuse "list:1: 'a b' is no name of a node" sh -c 'echo "a b" >list; "$1" fleet few --expect list' - "$lockstep"
+refuse "list:2: 'n\[2-1\]': '2-1' is no range" sh -c 'printf "a\nn[2-1]\n" >list; "$1" fleet few --expect list' - "$lockstep"
+refuse 'cannot read .no/list' "$lockstep" fleet few --expect no/list
+
+# Names that a scheduler would read as something else are refused, named, and never written.
+make hostile 8 6
+sed 's/"node0001"/"a,b"/;s/feedface0/feedface1/' hostile/node0001.json >hostile/comma.json
+sed 's/"node0001"/"$(touch pwned)"/;s/feedface0/feedface2/' hostile/node0001.json >hostile/shell.json
+sed 's/"node0001"/"x\\u001b[31m\\nnode0001"/;s/feedface0/feedface3/' hostile/node0001.json >hostile/line.json
+sed 's/"node0001"/"=1+1|<b>"/;s/feedface0/feedface4/' hostile/node0001.json >hostile/sheet.json
+sed 's/"node0001"/"-v"/;s/feedface0/feedface5/' hostile/node0001.json >hostile/dash.json
+sed 's/"node": "node0001", //;s/feedface0/feedface6/' hostile/node0001.json >hostile/plain.json
+sed 's/"node": "node0001", //;s/feedface0/feedface7/' hostile/node0001.json >'hostile/a b.json'
+sed 's/"580.65"/"<script>|\\u001b[2J\\u202e"/' -i hostile/node0002.json
+mkdir hostile/folder.json
+printf '\0\0' >hostile/zero.json
+: >hostile/empty.json
+mkfifo hostile/pipe.json
+printf '{"schema": "lockstep/verdict/1.0", "schema": "lockstep/verdict/1.0"}' >hostile/twice.json
+printf '[1]' >hostile/list.json
+head -c 2000000 /dev/zero | tr '\0' '[' >hostile/deep.json
+echo '{"torn' >hostile/.hidden.json
+fleet 1 hostile --out lists
+has 'BROKEN a,b: comma.json: its name is not safe in a list of nodes'
+has 'BROKEN $(touch pwned): shell.json: its name is not safe'
+has 'BROKEN x?\[31m?node0001: line.json: its name is not safe'
+has 'BROKEN -v: dash.json: its name is not safe'
+has 'BROKEN a b: a b.json: its name is not safe'
+has 'BROKEN folder: folder.json: it is not a regular file'
+has 'BROKEN pipe: pipe.json: it is not a regular file'
+has 'BROKEN empty: empty.json: it has 0 bytes'
+has 'BROKEN deep: deep.json: it has 2000000 bytes'
+has 'BROKEN twice: twice.json: not JSON: line 1: duplicate object key'
+has 'BROKEN list: list.json: it is no verdict'
+has 'DRIFT node0002: versions.driver is <script>|?\[2J<U+202E>, most have 580.65'
+has '9 ACCEPTED, 0 REJECTED, 0 NOT SHOWN, 13 BROKEN'
+printf '%s\n' deep empty folder list pipe twice zero | cmp - lists/failing_nodes.txt ||
+    fail "failing: $(cat lists/failing_nodes.txt)"
+expect_count 9 . lists/passing_nodes.txt
+! grep -v '^[A-Za-z0-9._-]*$' lists/*.txt || fail "a name that is not safe was written"
+for format in text json csv md; do
+    expect_status 1 "$lockstep" fleet hostile --format $format
+    ! LC_ALL=C grep -q "$(printf '[\001-\010\013\014\016-\037]')" out || fail "$format: control characters"
+done
+! grep -q '<script>\||<b>' out || fail "HTML in Markdown: $(cat out)"
+expect_status 1 "$lockstep" fleet hostile --format csv
+grep -q '^"'"'"'=1+1|<b>","BROKEN",no,,0,0,0,"sheet.json",' out || fail "a formula: $(cat out)"
+[ ! -e pwned ] || fail "a name was run"
+"$python" - <<'CHECK' || fail 'not the right CSV'
+import csv
+rows = list(csv.DictReader(open("out", newline="")))
+assert len(rows) == 22 and {len(row) for row in rows} == {10}
+assert sum(row["passes"] == "yes" for row in rows) == 9
+CHECK
+
+# Misuse, and nothing to judge.
+mkdir none
+refuse "'none' has no verdict: no file NAME.json" "$lockstep" fleet none --expect all
+refuse "cannot read the folder 'no/such'" "$lockstep" fleet no/such
+refuse 'name the folder' "$lockstep" fleet
+refuse "'b' is a second one" "$lockstep" fleet five b
+refuse 'unknown format "xml"' "$lockstep" fleet five --format xml
+refuse "cannot make the folder 'all/x'" "$lockstep" fleet five --out all/x
+
+# Lists that could not be written are not those of another day.
+mkdir -p blocked/passing_nodes.txt
+refuse "cannot write 'blocked/passing_nodes.txt'" "$lockstep" fleet few --out blocked
+
+# A real verdict, and a fleet of one.
+"$make_records" old old.jsonl
+cat >p.yaml <<'PROFILE'
+schema: lockstep/profile/1.0
+name: p
+match: {cores: 4}
+requires: {launches: 6}
+limits:
+  - metric: step_time
+    statistic: typical
+    max: 5.7 us
+    at: {workload: tutorial, mode: dp, devices: 2, batch: 30}
+    kind: binding
+    source: made up
+    date: 2026-11-23
+    evidence: measured
+PROFILE
+mkdir real
+"$lockstep" validate --profile p.yaml --format json old.jsonl >real/one.json
+fleet 0 real
+has '1 node: 1 ACCEPTED, 0 REJECTED'
+has 'Of fewer than 8 nodes, and not compared: 1 number.'
+sed 's/5.7 us/5 us/' p.yaml >q.yaml
+"$lockstep" validate --profile q.yaml --format json old.jsonl >real/one.json || true
+fleet 1 real
+has 'REJECTED one: FAIL step_time of tutorial dp virt:2, 30 rows: is 5.* us, allowed is at most 5 us'
+
+# The largest fleet, and one more. What it costs is said; memory under sanitizers is of no interest.
+if [ $# -lt 5 ]; then
+    make many 2000 9
+    "$python" "$here/fleet_check.py" cost "$lockstep" 300 many || fail 'the cost of 2000 nodes'
+    echo >many/x.json
+    refuse 'more than 2000 verdicts' "$lockstep" fleet many
+    rm -r many
+fi

@@ -1,0 +1,340 @@
+/* fleet.c: what a fleet's judgement is worth, by simulation with fixed seeds; and names of nodes.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/fleet.h"
+#include "numbers/outlier.h"
+
+static double next_uniform(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Box and Muller. */
+static double next_normal(uint64_t *state)
+{
+    const double radius = sqrt(-2 * log(next_uniform(state)));
+    return radius * cos(2 * acos(-1) * next_uniform(state));
+}
+
+/* ---- fleets that are made up -------------------------------------------------------------- */
+
+enum { SERIES = 8, NODES = 256, FLEETS = 400 };
+
+enum noise { NORMAL, WORST_OF_8, STEPS, EQUAL, NOISES };
+static const char *const noise_names[NOISES] = {"normal", "worst of 8", "steps", "equal"};
+
+/* In standard deviations of a normal one. */
+static double next_noise(enum noise kind, uint64_t *state)
+{
+    double most = -INFINITY;
+
+    if (kind == EQUAL)
+        return 0;
+    for (int i = 0; i < (kind == WORST_OF_8 ? 8 : 1); ++i)
+        most = fmax(most, next_normal(state));
+    return kind == STEPS ? round(most / 4) : most; /* more than half are 0, as a coarse clock is */
+}
+
+struct bench {
+    struct fleet fleet;
+    struct fleet_node node[NODES];
+    struct fleet_limit limit[SERIES];
+    struct fleet_number number[NODES][SERIES];
+    char name[SERIES][16];
+};
+
+static void set(struct fleet_number *number, size_t limit, double value)
+{
+    *number = (struct fleet_number){
+        .limit = (uint16_t)limit, .device = -1, .value = value, .lo = value, .hi = value};
+}
+
+static void scale(struct fleet_number *number, double factor)
+{
+    number->value *= factor;
+    number->lo *= factor;
+    number->hi *= factor;
+}
+
+static void make_fleet(struct bench *bench, size_t nodes, enum noise kind, double sd,
+                       uint64_t *state)
+{
+    for (size_t s = 0; s < SERIES; ++s) {
+        snprintf(bench->name[s], sizeof bench->name[s], "number %zu", s);
+        bench->limit[s] = (struct fleet_limit){.name = bench->name[s], .unit = "ns", .worse = 1};
+    }
+    for (size_t i = 0; i < nodes; ++i) {
+        bench->node[i] = (struct fleet_node){
+            .limit = bench->limit, .number = bench->number[i], .n_numbers = SERIES};
+        snprintf(bench->node[i].name, FLEET_NAME, "node%03zu", i);
+        for (size_t s = 0; s < SERIES; ++s)
+            set(&bench->number[i][s], s, 1e6 * exp(sd * next_noise(kind, state)));
+    }
+    bench->fleet = (struct fleet){.node = bench->node, .n = nodes};
+}
+
+static size_t named(const struct bench *bench)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < bench->fleet.n; ++i)
+        n += bench->node[i].worse + bench->node[i].better > 0;
+    return n;
+}
+
+static void judge(struct bench *bench)
+{
+    cr_assert(fleet_find_outliers(&bench->fleet) == 0);
+    free(bench->fleet.outlier);
+}
+
+/* Fleets of nodes that are all alike, and in which somebody is named. */
+static size_t false_names(size_t nodes, enum noise kind, double sd)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    uint64_t state = 20261123 + nodes + 1000 * (uint64_t)kind;
+    size_t fleets = 0;
+
+    cr_assert_not_null(bench);
+    for (size_t f = 0; f < FLEETS; ++f) {
+        make_fleet(bench, nodes, kind, sd, &state);
+        judge(bench);
+        cr_assert(bench->fleet.rule.comparisons == nodes * SERIES);
+        fleets += named(bench) > 0;
+    }
+    free(bench);
+    return fleets;
+}
+
+/* At 4 % no floor of the effect helps; at 0.5 % it does, too. Steps of 4 % would be outliers. */
+Test(fleet, nodes_that_are_alike)
+{
+    static const size_t sizes[] = {8, 11, 17, 32, 64, 128};
+    static const double deviations[] = {0.04, 0.005};
+
+    for (int kind = 0; kind < NOISES; ++kind)
+        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s)
+            for (size_t d = kind == STEPS; d < 2; ++d) {
+                const size_t found = false_names(sizes[s], (enum noise)kind, deviations[d]);
+
+                cr_assert(found <= OUTLIER_ALPHA * FLEETS, "%s, %zu nodes, %g: %zu of %d fleets",
+                          noise_names[kind], sizes[s], deviations[d], found, FLEETS);
+            }
+}
+
+/* How much slower a node has to be depends on how many there are. */
+Test(fleet, the_slow_one_is_named)
+{
+    static const struct {
+        size_t nodes;
+        double slower;
+    } rows[] = {{8, 1.0}, {16, 0.25}, {32, 0.15}, {64, 0.12}, {256, 0.12}};
+    struct bench *bench = calloc(1, sizeof *bench);
+
+    cr_assert_not_null(bench);
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
+        uint64_t state = 7 + r;
+        size_t found = 0;
+
+        for (int trial = 0; trial < 50; ++trial) {
+            make_fleet(bench, rows[r].nodes, NORMAL, 0.01, &state);
+            scale(&bench->number[5][3], 1 + rows[r].slower);
+            judge(bench);
+            found += bench->node[5].worse == 1 && named(bench) == 1;
+        }
+        cr_assert(found >= 45, "%zu nodes: %zu of 50", rows[r].nodes, found);
+    }
+    free(bench);
+}
+
+/* Better is no failure; what is 0 and what is equal divide nothing. */
+Test(fleet, sides_and_equal_numbers)
+{
+    static const struct {
+        int worse;
+        double all, one;
+        size_t n_worse, n_better;
+    } rows[] = {{1, 5, 6, 1, 0},    {1, 5, 4, 0, 1},   {-1, 5, 6, 0, 1},   {-1, 5, 4, 1, 0},
+                {0, 5, 6, 1, 0},    {0, 5, 4, 1, 0},   {1, 0, 1e-9, 1, 0}, {1, 5, 0, 0, 1},
+                {1, 0, 0, 0, 0},    {1, 5, 5.1, 0, 0}, {1, 5, 5.2, 1, 0},  {1, 1e300, 1e-300, 0, 1},
+                {1, 5, 1e308, 1, 0}};
+    struct bench *bench = calloc(1, sizeof *bench);
+    uint64_t state = 1;
+
+    cr_assert_not_null(bench);
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
+        make_fleet(bench, 64, EQUAL, 1, &state);
+        bench->limit[3].worse = rows[r].worse;
+        for (size_t i = 0; i < 64; ++i)
+            set(&bench->number[i][3], 3, i == 20 ? rows[r].one : rows[r].all);
+        judge(bench);
+        cr_assert(bench->node[20].worse == rows[r].n_worse &&
+                      bench->node[20].better == rows[r].n_better &&
+                      named(bench) == rows[r].n_worse + rows[r].n_better,
+                  "row %zu: %zu worse, %zu better", r, bench->node[20].worse,
+                  bench->node[20].better);
+    }
+    free(bench);
+}
+
+/* Seven nodes show nobody, and the family does not count them. */
+Test(fleet, few_nodes_are_not_compared)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    uint64_t state = 1;
+
+    cr_assert_not_null(bench);
+    make_fleet(bench, 7, EQUAL, 1, &state);
+    scale(&bench->number[2][2], 1000);
+    judge(bench);
+    cr_assert(named(bench) == 0 && bench->fleet.rule.comparisons == 0);
+    cr_assert(bench->fleet.rule.small == SERIES && bench->fleet.rule.series == SERIES);
+    make_fleet(bench, 8, EQUAL, 1, &state);
+    scale(&bench->number[2][2], 1000);
+    bench->node[7].status = FLEET_BROKEN;
+    judge(bench);
+    cr_assert(named(bench) == 0 && bench->fleet.rule.comparisons == 0);
+    make_fleet(bench, 8, EQUAL, 1, &state);
+    scale(&bench->number[2][2], 1000);
+    judge(bench);
+    cr_assert(named(bench) == 1 && bench->node[2].worse == 1);
+    free(bench);
+}
+
+/* The number alone would be enough; its interval reaches to the others. */
+Test(fleet, a_node_that_scatters_is_not_named)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    uint64_t state = 5;
+
+    cr_assert_not_null(bench);
+    make_fleet(bench, 64, NORMAL, 0.005, &state);
+    scale(&bench->number[4][1], 1.5);
+    judge(bench);
+    cr_assert(named(bench) == 1 && bench->node[4].worse == 1);
+    make_fleet(bench, 64, NORMAL, 0.005, &state);
+    scale(&bench->number[4][1], 1.5);
+    bench->number[4][1].lo /= 1.5;
+    judge(bench);
+    cr_assert(named(bench) == 0);
+    free(bench);
+}
+
+/* A position that is slow in every node names nobody, and its own slow node is seen. */
+Test(fleet, positions_of_devices)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    uint64_t state = 3;
+
+    cr_assert_not_null(bench);
+    make_fleet(bench, 64, NORMAL, 0.005, &state);
+    for (size_t i = 0; i < 64; ++i)
+        for (size_t s = 0; s < 8; ++s) {
+            bench->number[i][s].limit = 0;
+            bench->number[i][s].device = (int16_t)s;
+            scale(&bench->number[i][s], s == 7 ? 1.3 : 1);
+        }
+    scale(&bench->number[9][2], 1.3); /* as position 7 has it */
+    cr_assert(fleet_find_outliers(&bench->fleet) == 0);
+    cr_assert(bench->fleet.n_outliers == 1 && bench->fleet.outlier[0].node == &bench->node[9] &&
+              bench->fleet.outlier[0].device == 2);
+    free(bench->fleet.outlier);
+    free(bench);
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+Test(fleet, names_for_a_scheduler)
+{
+    static const char *const safe[] = {"n", "node-1.example.org", "0", "A_b"};
+    static const char *const unsafe[] = {"",
+                                         "a b",
+                                         "a,b",
+                                         "a\"b",
+                                         "a'b",
+                                         "a\nb",
+                                         "-x",
+                                         ".x",
+                                         "_x",
+                                         "a/b",
+                                         "a[1-2]",
+                                         "a;b",
+                                         "a$(b)c",
+                                         "a\tb",
+                                         "caf\u00e9",
+                                         "a*",
+                                         "a\x7f"
+                                         "b"};
+    char longest[FLEET_NAME + 1];
+
+    for (size_t i = 0; i < sizeof safe / sizeof safe[0]; ++i)
+        cr_assert(fleet_name_is_safe(safe[i]), "%s", safe[i]);
+    for (size_t i = 0; i < sizeof unsafe / sizeof unsafe[0]; ++i)
+        cr_assert(!fleet_name_is_safe(unsafe[i]), "%s", unsafe[i]);
+    memset(longest, 'a', FLEET_NAME);
+    longest[FLEET_NAME] = '\0';
+    cr_assert(!fleet_name_is_safe(longest));
+    cr_assert(fleet_name_is_safe(longest + 1));
+}
+
+Test(fleet, lists_of_names)
+{
+    static const struct {
+        const char *text, *names;
+    } rows[] = {{"a\nb\n", "a b"},
+                {"\r\n  a  # the first\r\n#\n\nb", "a b"},
+                {"n[1-3]", "n1 n2 n3"},
+                {"n[08-11]x", "n08x n09x n10x n11x"},
+                {"n[1,3-4],m,k[7]", "n1 n3 n4 m k7"},
+                {"n[999-1000]", "n999 n1000"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct text_error why = {{0}};
+        struct fleet_names names;
+        char got[256] = "";
+
+        cr_assert(fleet_expect_text(rows[i].text, "F", &names, &why) == 0, "%s", why.text);
+        for (size_t n = 0; n < names.n; ++n)
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", n > 0 ? " " : "",
+                     names.name[n]);
+        cr_assert(strcmp(got, rows[i].names) == 0, "%s: %s", rows[i].text, got);
+        fleet_names_free(&names);
+    }
+}
+
+Test(fleet, lists_that_are_refused)
+{
+    static const struct {
+        const char *text, *why;
+    } rows[] = {{"", "names no node"},
+                {"# nobody\n", "names no node"},
+                {"a\nb c\n", "F:2: 'b c' is no name"},
+                {"a\n,b", "F:2: '' is no name"},
+                {"n[1-2", "one pair of brackets"},
+                {"n1]", "one pair of brackets"},
+                {"n[1][2]", "one pair of brackets"},
+                {"n[2-1]", "is no range"},
+                {"n[]", "is no range"},
+                {"n[1-]", "is no range"},
+                {"n[-1]", "is no range"},
+                {"n[1-2-3]", "is no range"},
+                {"n[a-b]", "is no range"},
+                {"n[0-9999999999]", "is no range"},
+                {"n[1-999999999]", "more than 10000 nodes"},
+                {"$(x)[1-2]", "is no name"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct text_error why = {{0}};
+        struct fleet_names names;
+
+        cr_assert(fleet_expect_text(rows[i].text, "F", &names, &why) != 0, "%s", rows[i].text);
+        cr_assert(strstr(why.text, rows[i].why), "%s: %s", rows[i].text, why.text);
+        fleet_names_free(&names);
+    }
+}
