@@ -108,8 +108,7 @@ static int check_outputs(const struct verify *v, const struct verify_step *step,
     return check_loss(v, step, found, why);
 }
 
-/* Row i of the weight gradient, and its bias gradient as element in. */
-static void gradient_row(const struct verify *v, const struct verify_layer *layer, size_t i,
+void verify_gradient_row(const struct verify *v, const struct verify_layer *layer, size_t i,
                          double *want)
 {
     memset(want, 0, (layer->in + 1) * sizeof *want);
@@ -169,7 +168,7 @@ static int check_both(const struct verify *v, size_t l, size_t i, const struct v
     int status;
 
     found->values += 2 * (layer->in + 1);
-    gradient_row(v, layer, i, row->want);
+    verify_gradient_row(v, layer, i, row->want);
     if (v->probe)
         verify_probe_row(v, layer, i, row->want, row->bound);
     if ((status = check_row(step->gradient, "gradient of", l, i, layer, row, found, why)))

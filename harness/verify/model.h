@@ -41,6 +41,9 @@ struct verify {
 size_t verify_shard(const struct verify *v, size_t n);
 /* Which of the patterns row n is. */
 size_t verify_place(const struct verify *v, size_t n);
+/* Row i of the weight gradient of a chain's layer, and its bias gradient as element `in`. */
+void verify_gradient_row(const struct verify *v, const struct verify_layer *layer, size_t i,
+                         double *want);
 /* rows x columns zeros; NULL: memory is short. */
 double *verify_numbers(size_t rows, size_t columns);
 

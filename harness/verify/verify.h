@@ -52,6 +52,11 @@ struct verify_found {
 };
 int verify_measure(const struct verify *verify, const struct verify_step *step,
                    struct verify_found *found, struct text_error *why);
+/* Of a reference that is exact: its outputs [rows, last size], its loss, and its gradients in the
+ * order of verify_step. The sign of a zero is nothing that it knows: all are +0. 0, or -1 and why.
+ */
+int verify_answer(const struct verify *verify, float outputs[], double *loss,
+                  float *const gradient[], struct text_error *why);
 /* Of a reference with bounds: the widest bound of an output, as a part of the output. */
 double verify_width(const struct verify *verify);
 

@@ -1,0 +1,140 @@
+/* soak/answer.c: what every device must compute, by the independent model, and the mean that a
+ * reduction must give. Nothing here is read from a device. */
+#include "soak/soak.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "descriptor.h"
+#include "verify/verify.h"
+
+enum { FACTORS = 8, STRIDE = 2 };
+
+float soak_factor_of_iteration(uint64_t iteration)
+{
+    return iteration % 2 == 0 ? 1.0f : (float)(1 << STRIDE);
+}
+
+float soak_factor(int r, uint64_t iteration)
+{
+    return ldexpf(soak_factor_of_iteration(iteration), r % FACTORS);
+}
+
+static float brought(float g, int r, uint64_t iteration, int who, enum soak_part part)
+{
+    if (r != who || part == SOAK_RIGHT)
+        return g * soak_factor(r, iteration);
+    if (part == SOAK_DROPPED)
+        return 0;
+    return part == SOAK_DOUBLED ? 2 * g * soak_factor(r, iteration)
+                                : g * soak_factor(r, iteration + 1);
+}
+
+/* Each rank's number is multiplied by 1 / ranks, rounded, and added in the order of ranks: what
+ * core/ddp.h promises. Of two in a row the factors are the same one way and back, so the iteration
+ * before has those of the one behind. */
+float soak_mean(float g, int ranks, uint64_t iteration, int who, enum soak_part part)
+{
+    const float scale = (float)(1.0 / ranks);
+    float sum = scale * brought(g, 0, iteration, who, part);
+
+    for (int r = 1; r < ranks; ++r) {
+        const float product = scale * brought(g, r, iteration, who, part);
+
+        sum += product;
+    }
+    return sum;
+}
+
+static float *floats(size_t n, struct text_error *why)
+{
+    float *values = n <= SIZE_MAX / sizeof(float) ? calloc(n + 1, sizeof(float)) : NULL;
+
+    if (!values)
+        snprintf(why->text, sizeof why->text, "out of memory for %zu numbers", n);
+    return values;
+}
+
+static int alloc(const struct workload *w, struct soak_answer *a, struct text_error *why)
+{
+    if (!(a->outputs = floats(a->rows * a->width, why)) ||
+        !(a->input = floats(a->rows * w->size[0], why)) ||
+        !(a->upstream = floats(a->rows * a->width, why)))
+        return -1;
+    for (int p = 0; p < a->n_params; ++p) {
+        a->count[p] = workload_param_count(w, (size_t)p);
+        if (!(a->value[p] = floats(a->count[p], why)) ||
+            !(a->gradient[p] = floats(a->count[p], why)) ||
+            !(a->reduced[p] = floats(a->count[p], why)))
+            return -1;
+    }
+    return 0;
+}
+
+/* Of one device, with numbers as wide as are proved exact. */
+static int open_model(const struct soak_options *o, struct workload_set *set, struct verify **model,
+                      struct text_error *why)
+{
+    *set = workload_batch(&o->workload, o->rows, DP_MATH_F32, o->seed, 0);
+    while (verify_open(&o->workload, set, o->rows, 1, DP_MATH_F32, model, why)) {
+        if (set->wide == 0)
+            return -1;
+        workload_narrow(set);
+    }
+    return 0;
+}
+
+static void fill(const struct soak_options *o, const struct workload_set *set, int ranks,
+                 struct soak_answer *a)
+{
+    workload_fill_inputs(&o->workload, set, o->rows, a->input);
+    workload_fill_upstream(&o->workload, set, o->rows, a->upstream);
+    for (int p = 0; p < a->n_params; ++p) {
+        workload_fill_param(&o->workload, set, (size_t)p, a->value[p]);
+        for (size_t i = 0; i < a->count[p]; ++i)
+            a->reduced[p][i] = soak_mean(a->gradient[p][i], ranks, 0, -1, SOAK_RIGHT);
+    }
+}
+
+int soak_answer_open(const struct soak_options *options, int ranks, struct soak_answer *answer,
+                     struct text_error *why)
+{
+    const struct workload *w = &options->workload;
+    struct workload_set set;
+    struct verify *model = NULL;
+    int status;
+
+    memset(answer, 0, sizeof *answer);
+    answer->rows = options->rows;
+    answer->width = w->size[w->n_sizes - 1];
+    answer->n_params = (int)workload_n_params(w);
+    if (answer->n_params > SOAK_PARAMS) {
+        snprintf(why->text, sizeof why->text, "%d parameters, at most %d are allowed",
+                 answer->n_params, SOAK_PARAMS);
+        return -1;
+    }
+    if (open_model(options, &set, &model, why) || alloc(w, answer, why)) {
+        verify_close(model);
+        return -1;
+    }
+    status = verify_answer(model, answer->outputs, &answer->loss, answer->gradient, why);
+    verify_close(model);
+    if (status == 0)
+        fill(options, &set, ranks, answer);
+    return status;
+}
+
+void soak_answer_close(struct soak_answer *answer)
+{
+    free(answer->outputs);
+    free(answer->input);
+    free(answer->upstream);
+    for (int p = 0; p < SOAK_PARAMS; ++p) {
+        free(answer->value[p]);
+        free(answer->gradient[p]);
+        free(answer->reduced[p]);
+    }
+    memset(answer, 0, sizeof *answer);
+}

@@ -1,0 +1,282 @@
+/* soak/iterate.c: iterations, each compared with the known answer, until the time is over. */
+#include "soak/soak.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "files/stop.h"
+#include "measure/session.h"
+
+struct iteration {
+    struct soak *soak;
+    uint64_t number;
+    size_t found;            /* findings before it */
+    bool wrong[SOAK_PARAMS]; /* a rank's own gradient of that parameter is */
+    struct dp_error err;
+    int device; /* whose turn it is when something fails; -1: all of them */
+};
+
+/* ---- comparing --------------------------------------------------------------------------- */
+
+/* The model does not know the sign of a zero. It is that of the first iteration's on the first
+ * device, from then on as good as any other bit. */
+static void take_signs(const struct iteration *it, int r, const float got[], float want[], size_t n)
+{
+    if (it->number != 1 || r != 0)
+        return;
+    for (size_t i = 0; i < n; ++i)
+        if (want[i] == 0 && got[i] == 0)
+            want[i] = got[i];
+}
+
+static bool compare(struct iteration *it, const struct soak_finding *place, const float got[],
+                    float want[], float factor, size_t n)
+{
+    struct soak_finding finding = *place;
+
+    take_signs(it, place->device, got, want, n);
+    it->soak->found.compared += n;
+    if (!soak_differ(got, want, factor, n, &finding))
+        return false;
+    soak_note(it->soak, &finding);
+    return true;
+}
+
+static int compare_outputs(struct iteration *it, int r)
+{
+    struct soak *s = it->soak;
+    const struct soak_finding place = {
+        .what = SOAK_OUTPUTS, .iteration = it->number, .device = r, .param = -1};
+    struct soak_finding loss = place;
+    float got, want = (float)(s->answer.loss * (double)soak_factor(r, it->number));
+    int status = dp_tensor_read(s->room, &s->ranks.rank[r].output, &it->err);
+
+    if (status)
+        return status;
+    compare(it, &place, s->room, s->answer.outputs, 1, s->answer.rows * s->answer.width);
+    loss.what = SOAK_LOSS;
+    if ((status = dp_tensor_read(&got, &s->ranks.rank[r].loss, &it->err)))
+        return status;
+    compare(it, &loss, &got, &want, 1, 1);
+    return 0;
+}
+
+static int read_gradient(struct iteration *it, int r, int p)
+{
+    struct soak *s = it->soak;
+    struct dp_ddp_param param;
+    const int status = dp_ddp_param(s->ranks.ddp, r, s->ranks.at[p], &param, &it->err);
+
+    if (status)
+        return status;
+    if (!*param.has_grad)
+        return dp_fail(&it->err, DP_EFAULT, "no gradient of %s", s->ranks.name[p]);
+    return dp_tensor_read(s->room, &param.grad, &it->err);
+}
+
+static int compare_rank(struct iteration *it, int r)
+{
+    struct soak *s = it->soak;
+    struct soak_finding place = {.what = SOAK_GRADIENT, .iteration = it->number, .device = r};
+    int status;
+
+    it->device = r;
+    status = compare_outputs(it, r);
+    for (int p = 0; status == 0 && p < s->answer.n_params; ++p) {
+        place.param = p;
+        if ((status = read_gradient(it, r, p)) == 0 &&
+            compare(it, &place, s->room, s->answer.gradient[p], soak_factor(r, it->number),
+                    s->answer.count[p]))
+            it->wrong[p] = true;
+    }
+    it->device = -1;
+    return status;
+}
+
+/* Whether the mean in the room is what comes out if the part of rank `who` is that. */
+static bool explains(const struct iteration *it, int p, int who, enum soak_part part)
+{
+    const struct soak_answer *a = &it->soak->answer;
+
+    for (size_t i = 0; i < a->count[p]; ++i)
+        if (!(it->soak->room[i] ==
+              soak_mean(a->gradient[p][i], it->soak->ranks.n, it->number, who, part)))
+            return false;
+    return true;
+}
+
+/* All ranks have the same wrong mean: every part was right, so something became of one on its way.
+ * Which one follows from the numbers, if it is one of these. Where two ranks would explain it, none
+ * is named. */
+static void explain(struct iteration *it, struct soak_finding *finding)
+{
+    int named = 0;
+
+    finding->device = -1;
+    for (int who = 0; who < it->soak->ranks.n; ++who)
+        for (enum soak_part part = SOAK_DROPPED; part < SOAK_PARTS; ++part)
+            if (explains(it, finding->param, who, part)) {
+                finding->device = ++named == 1 ? who : -1;
+                finding->part = part;
+            }
+}
+
+static bool alike(const struct soak_finding *a, const struct soak_finding *b)
+{
+    return a->differ == b->differ && a->index == b->index && a->got == b->got;
+}
+
+static int compare_mean(struct iteration *it, int p)
+{
+    struct soak *s = it->soak;
+    struct soak_finding of[DP_MAX_SLOTS];
+    int n = 0, same = 0, status;
+
+    for (int r = s->ranks.n; r-- > 0;) { /* the first one's stays in the room */
+        struct soak_finding place = {
+            .what = SOAK_REDUCED, .iteration = it->number, .device = r, .param = p};
+
+        it->device = r;
+        if ((status = read_gradient(it, r, p)))
+            return status;
+        take_signs(it, r, s->room, s->answer.reduced[p], s->answer.count[p]);
+        s->found.compared += s->answer.count[p];
+        if (soak_differ(s->room, s->answer.reduced[p], soak_factor_of_iteration(it->number),
+                        s->answer.count[p], &place))
+            of[n++] = place;
+    }
+    it->device = -1;
+    for (int i = 0; i < n; ++i)
+        same += alike(&of[0], &of[i]);
+    if (n > 1 && same == s->ranks.n) {
+        explain(it, &of[0]);
+        n = 1;
+    }
+    for (int i = 0; i < n; ++i)
+        soak_note(s, &of[i]);
+    return 0;
+}
+
+/* Of those whose parts were right: what is wrong in others is known already. */
+static int compare_means(struct iteration *it)
+{
+    int status = 0;
+
+    for (int p = 0; status == 0 && p < it->soak->answer.n_params; ++p)
+        if (!it->wrong[p])
+            status = compare_mean(it, p);
+    return status;
+}
+
+/* After an iteration that was wrong: whether a parameter has changed in memory. All are written
+ * again, so that the next iteration is one of right parameters. */
+static int repair(struct iteration *it)
+{
+    struct soak *s = it->soak;
+
+    for (int r = 0; r < s->ranks.n; ++r)
+        for (int p = 0; p < s->answer.n_params; ++p) {
+            struct soak_finding place = {
+                .what = SOAK_PARAMETER, .iteration = it->number, .device = r, .param = p};
+            struct dp_ddp_param param;
+            int status;
+
+            it->device = r;
+            if ((status = dp_ddp_param(s->ranks.ddp, r, s->ranks.at[p], &param, &it->err)) ||
+                (status = dp_tensor_read(s->room, &param.value, &it->err)))
+                return status;
+            compare(it, &place, s->room, s->answer.value[p], 1, s->answer.count[p]);
+        }
+    it->device = -1;
+    return soak_ranks_restore(&s->ranks, &s->answer, &it->err);
+}
+
+/* ---- an iteration ------------------------------------------------------------------------ */
+
+static double seconds_since(uint64_t start_ns)
+{
+    return (double)(session_clock_ns() - start_ns) / 1e9;
+}
+
+static int compare_ranks(struct iteration *it)
+{
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < it->soak->ranks.n; ++r)
+        status = compare_rank(it, r);
+    return status;
+}
+
+static int run(struct iteration *it)
+{
+    struct soak *s = it->soak;
+    uint64_t begin_ns;
+    int status;
+
+    if ((status = soak_ranks_step(&s->ranks, it->number, &it->err)))
+        return status;
+    begin_ns = session_clock_ns();
+    status = compare_ranks(it);
+    s->check_seconds += seconds_since(begin_ns);
+    if (status || (status = soak_ranks_reduce(&s->ranks, &it->err)))
+        return status;
+    begin_ns = session_clock_ns();
+    status = compare_means(it);
+    if (status == 0 && s->found.n > it->found)
+        status = repair(it);
+    s->check_seconds += seconds_since(begin_ns);
+    return status;
+}
+
+static void note_dead(const struct iteration *it)
+{
+    const struct dp_error *err = &it->err;
+    struct soak_finding finding = {.what = SOAK_DEAD,
+                                   .iteration = it->number,
+                                   .device = err->has_replica ? err->replica : it->device,
+                                   .param = -1};
+
+    snprintf(finding.text, sizeof finding.text, "%.150s", err->text);
+    soak_note(it->soak, &finding);
+    it->soak->over = true;
+}
+
+static void note_rates(struct soak *s, double seconds)
+{
+    double busy[DP_MAX_SLOTS];
+
+    for (int r = 0; r < s->ranks.n; ++r)
+        busy[r] = soak_ranks_busy(&s->ranks, r);
+    soak_rates_add(&s->rates, s->iterations, seconds, busy);
+}
+
+static bool goes_on(struct soak *s, double seconds)
+{
+    const struct soak_options *o = s->options;
+
+    s->interrupted = stop_requested();
+    return !s->over && !s->interrupted && (o->iterations == 0 || s->iterations < o->iterations) &&
+           (o->minutes == 0 || seconds < 60 * o->minutes);
+}
+
+int soak_iterate(struct soak *soak)
+{
+    const uint64_t start_ns = session_clock_ns();
+
+    while (goes_on(soak, soak->seconds)) {
+        struct iteration it = {
+            .soak = soak, .number = soak->iterations + 1, .found = soak->found.n, .device = -1};
+
+        atomic_store(&soak->watch_iteration, it.number);
+        atomic_store(&soak->watch_ns, session_clock_ns());
+        if (run(&it))
+            note_dead(&it);
+        atomic_store(&soak->watch_ns, 0);
+        ++soak->iterations;
+        soak->seconds = seconds_since(start_ns);
+        if (!soak->over)
+            note_rates(soak, soak->seconds);
+    }
+    return 0;
+}

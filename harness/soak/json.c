@@ -1,0 +1,92 @@
+/* soak/json.c: the same for programs: lockstep/soak/1.0, one object. */
+#include "soak/soak.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "record/memory.h"
+
+static json_t *real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *bits(uint32_t value)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "0x%08" PRIx32, value);
+    return json_string(text);
+}
+
+static json_t *words(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string ? string : json_string("?");
+}
+
+static json_t *device_of(const struct soak *soak, int device)
+{
+    return device < 0 ? json_null() : words(soak_device(soak, device));
+}
+
+static json_t *finding_json(const struct soak *soak, const struct soak_finding *f)
+{
+    const char *param = f->param >= 0 ? soak->ranks.name[f->param] : "";
+    json_t *object = json_pack(
+        "{s:I, s:o, s:i, s:s, s:o, s:s, s:o}", "iteration", (json_int_t)f->iteration, "device",
+        device_of(soak, f->device), "device_index", f->device, "what", soak_what_words[f->what],
+        "tensor", words(param), "part", soak_part_words[f->part], "text", words(f->text));
+
+    if (f->what == SOAK_DEAD || f->what == SOAK_HUNG)
+        return object;
+    json_object_set_new(object, "index", json_integer((json_int_t)f->index));
+    json_object_set_new(object, "actual", bits(f->got));
+    json_object_set_new(object, "expected", bits(f->want));
+    json_object_set_new(object, "xor", bits(f->got ^ f->want));
+    json_object_set_new(object, "differ", json_integer((json_int_t)f->differ));
+    json_object_set_new(object, "of", json_integer((json_int_t)f->of));
+    return object;
+}
+
+static json_t *device_json(const struct soak *soak, int r)
+{
+    const struct soak_rate *rate = &soak->rate[r];
+    const double flops = workload_flops(&soak->options->workload, soak->options->rows);
+
+    return json_pack(
+        "{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I}", "device", device_of(soak, r),
+        "findings", (json_int_t)soak->found.of[r], "burst_gflops", real(flops / rate->burst_ns),
+        "sustained_gflops", real(flops / rate->sustained_ns), "beside", real(rate->ratio), "lo",
+        real(rate->lo), "hi", real(rate->hi), "speed", soak_speed_words[rate->speed], "drop",
+        rate->drop > 0 ? real(rate->drop) : json_null(), "since", (json_int_t)rate->since);
+}
+
+int soak_json(const struct soak *soak)
+{
+    json_t *devices = json_array(), *findings = json_array(), *root;
+    char *document;
+
+    for (int r = 0; r < soak->ranks.n; ++r)
+        json_array_append_new(devices, device_json(soak, r));
+    for (size_t i = 0; i < soak->found.kept; ++i)
+        json_array_append_new(findings, finding_json(soak, &soak->found.finding[i]));
+    root =
+        json_pack("{s:s, s:o, s:I, s:s, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o}", "schema",
+                  "lockstep/soak/1.0", "workload", words(soak->options->workload.name), "rows",
+                  (json_int_t)soak->options->rows, "backend", dp_group_backend(soak->ranks.group),
+                  "iterations", (json_int_t)soak->iterations, "seconds", real(soak->seconds),
+                  "checking_frac", real(soak->check_seconds / soak->seconds), "interrupted",
+                  soak->interrupted, "compared", (json_int_t)soak->found.compared, "found",
+                  (json_int_t)soak->found.n, "devices", devices, "findings", findings);
+    document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    if (!document)
+        return -1;
+    printf("%s\n", document);
+    free(document);
+    return 0;
+}

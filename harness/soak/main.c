@@ -1,0 +1,320 @@
+/* soak/main.c: `lockstep soak`: options, devices, exit status. */
+#include "soak/soak.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/backend.h"
+#include "command/command.h"
+#include "files/stop.h"
+#include "text/options.h"
+#include "verify/verify.h"
+
+static const char DEFAULT_WORKLOAD[] = "mlp:512,512,512,64";
+
+enum { ROWS_DEFAULT = 1024, ROWS_MOST = 1 << 20, ITERATIONS_MOST = 1000000000, SHOWN_DEFAULT = 20 };
+enum { MINUTES_MOST = 60 * 24 * 30, LIMIT_MOST = 86400 };
+
+static const char *const formats[] = {[SOAK_TEXT] = "text", [SOAK_JSON] = "json"};
+
+enum { KEY_LIMIT = 256, KEY_SPREAD, KEY_SHOW };
+
+static const struct argp_option option_table[] = {
+    {.name = "minutes", .key = 'm', .arg = "M", .doc = "how long, like 0.5 or 60"},
+    {.name = "iterations",
+     .key = 'n',
+     .arg = "N",
+     .doc = "so many iterations instead, or at most so many in that time"},
+    {.name = "devices",
+     .key = 'd',
+     .arg = "LIST",
+     .doc = "virt:N or GPUs, like cuda:all (default: one virtual device per core)"},
+    COMMAND_BACKEND_OPTION('b'),
+    COMMAND_COMMUNICATOR_OPTION('c'),
+    COMMAND_REQUIRE_OPTION,
+    {.name = "workload",
+     .key = 'w',
+     .arg = "NAME",
+     .doc = "what every device computes, one that rounds nothing: tutorial, mlp:SIZES, blocks or "
+            "cnn (default mlp:512,512,512,64)"},
+    {.name = "batch", .key = 'B', .arg = "N", .doc = "rows of each device (default 1024)"},
+    {.name = "seed", .key = 'S', .arg = "N", .doc = "of the numbers (default 1)"},
+    {.name = "limit",
+     .key = KEY_LIMIT,
+     .arg = "SECONDS",
+     .doc = "an iteration that takes longer hangs (default 60)"},
+    {.name = "spread",
+     .key = KEY_SPREAD,
+     .arg = "X",
+     .doc = "a device is slow if its step takes more than 1 + X times as long as that of the "
+            "others (default 0.05)"},
+    {.name = "show",
+     .key = KEY_SHOW,
+     .arg = "N",
+     .doc = "differences that are printed; all are counted (default 20)"},
+    {.name = "format", .key = 'f', .arg = "text|json", .doc = "what to print (default text)"},
+    {0}};
+
+static const char documentation[] =
+    "Computes one step whose right result is known, on all devices at once, again and again."
+    "\vEvery device has the same rows and parameters. In every iteration the outputs, the loss and "
+    "the gradients of every device are compared, bit for bit, with what an independent model says; "
+    "then the gradients are reduced, and so is their mean. A difference names iteration, device, "
+    "tensor, index, both bit patterns and their XOR; the run goes on and counts.\n\n"
+    "A device is SLOW if it is shown to take more than 1 + spread times as long as the others. "
+    "The clock of one that got so much slower during the run has DROPPED.\n\n"
+    "Exit status: 0 nothing found; 1 a difference, a slow, dead or hanging device; 2 misuse; 77 "
+    "skipped: cuda:all where there are no GPUs; 130 interrupted: what was found is printed.";
+
+struct arguments {
+    struct soak_options options;
+    size_t required; /* devices */
+    uint64_t seen;
+};
+
+static error_t parse_size(const struct argp_state *state, const char *name, const char *arg,
+                          size_t min, size_t max, size_t *number)
+{
+    struct text_error why;
+
+    return option_size(arg, min, max, number, &why)
+               ? command_bad_option(state, "--%s: %s", name, why.text)
+               : 0;
+}
+
+static error_t parse_real(const struct argp_state *state, const char *name, const char *arg,
+                          double min, double max, double *number)
+{
+    struct text_error why;
+
+    return option_real(arg, min, max, number, &why)
+               ? command_bad_option(state, "--%s: %s", name, why.text)
+               : 0;
+}
+
+static error_t parse_seed(const struct argp_state *state, const char *arg, uint64_t *seed)
+{
+    size_t number;
+    const error_t status = parse_size(state, "seed", arg, 0, SIZE_MAX, &number);
+
+    *seed = status == 0 ? number : 0;
+    return status;
+}
+
+static error_t parse_text(const struct argp_state *state, const char *name, const char *arg,
+                          char *field, size_t bytes)
+{
+    return command_copy(field, bytes, arg)
+               ? command_bad_option(state, "--%s: longer than %zu characters", name, bytes - 1)
+               : 0;
+}
+
+static error_t parse_workload(const struct argp_state *state, const char *arg,
+                              struct workload *workload)
+{
+    char why[200];
+
+    if (workload_parse(arg, workload, why, sizeof why))
+        return command_bad_option(state, "--workload: %s", why);
+    if (!workload_is_exact(workload) || !verify_has_ranks(workload))
+        return command_bad_option(state,
+                                  "--workload: %.60s has no answer that is known to the bit on "
+                                  "every device; known are tutorial, mlp:SIZES, blocks, cnn",
+                                  arg);
+    return 0;
+}
+
+static error_t parse_end(const struct argp_state *state, const struct soak_options *o)
+{
+    return o->minutes == 0 && o->iterations == 0
+               ? command_bad_option(state, "how long? --minutes M, or --iterations N")
+               : 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    struct soak_options *o = &a->options;
+    const error_t status = command_once(state, option_table, key, &a->seen);
+
+    if (status)
+        return status;
+    switch (key) {
+    case 'm':
+        return parse_real(state, "minutes", arg, 0.001, MINUTES_MOST, &o->minutes);
+    case 'n':
+        return parse_size(state, "iterations", arg, 1, ITERATIONS_MOST, &o->iterations);
+    case 'd':
+        return parse_text(state, "devices", arg, o->devices, sizeof o->devices);
+    case 'b':
+        return parse_text(state, "backend", arg, o->backend, sizeof o->backend);
+    case 'c':
+        return command_communicator(state, "communicator", arg, o->communicator,
+                                    sizeof o->communicator);
+    case COMMAND_REQUIRE:
+        return command_require(state, arg, &a->required);
+    case 'w':
+        return parse_workload(state, arg, &o->workload);
+    case 'B':
+        return parse_size(state, "batch", arg, 1, ROWS_MOST, &o->rows);
+    case 'S':
+        return parse_seed(state, arg, &o->seed);
+    case KEY_LIMIT:
+        return parse_real(state, "limit", arg, 0.1, LIMIT_MOST, &o->limit);
+    case KEY_SPREAD:
+        return parse_real(state, "spread", arg, 0.001, 10, &o->spread);
+    case KEY_SHOW:
+        return parse_size(state, "show", arg, 0, ITERATIONS_MOST, &o->shown);
+    case 'f':
+        return command_choice(state, "format", "format", arg, formats, 2, &o->format);
+    case ARGP_KEY_END:
+        return parse_end(state, o);
+    default:
+        return command_key(key, arg, state);
+    }
+}
+
+/* What late devices do is in order, but not when it is measured. */
+static int check_devices(const char *command, struct dp_group *group,
+                         const struct soak_options *options)
+{
+    struct dp_slot_info info;
+
+    if (dp_group_size(group) < 1) {
+        command_complain(command, "--devices: '%s' has no devices", options->devices);
+        return EXIT_MISUSE;
+    }
+    dp_slot_describe(dp_group_slot(group, 0), &info);
+    if (info.lag) {
+        command_complain(command, "--devices: '%s' runs late on purpose; use virt:N",
+                         options->devices);
+        return EXIT_MISUSE;
+    }
+    return EXIT_PASSED;
+}
+
+/* Several slots on one core or GPU take turns: their times say nothing of a device. */
+int soak_conclude(struct soak *soak)
+{
+    const double spread =
+        dp_group_oversubscribed(soak->ranks.group) ? (double)INFINITY : soak->options->spread;
+    int status = soak_rates_judge(&soak->rates, spread, soak->rate);
+
+    if (status == 0 && soak->options->format == SOAK_JSON)
+        status = soak_json(soak);
+    else if (status == 0)
+        soak_text(soak);
+    if (status) {
+        command_complain(soak->command, "out of memory for what was found");
+        return EXIT_FAILED;
+    }
+    if (soak->interrupted)
+        return EXIT_INTERRUPTED;
+    return soak->found.n > 0 || soak_has_slow(soak) || soak->iterations == 0 ? EXIT_FAILED
+                                                                             : EXIT_PASSED;
+}
+
+static size_t largest(const struct soak_answer *a)
+{
+    size_t most = a->rows * a->width;
+
+    for (int p = 0; p < a->n_params; ++p)
+        most = a->count[p] > most ? a->count[p] : most;
+    return most;
+}
+
+static int run(struct soak *soak)
+{
+    struct soak_watch *watch;
+    int status;
+
+    soak->rates.devices = soak->ranks.n;
+    soak->found.finding = calloc(SOAK_KEPT, sizeof *soak->found.finding);
+    soak->room = calloc(largest(&soak->answer), sizeof *soak->room);
+    watch = soak_watch_open(soak);
+    if (!soak->found.finding || !soak->room || !watch) {
+        command_complain(soak->command, "out of memory, or of threads");
+        status = EXIT_FAILED;
+    } else {
+        status = soak_iterate(soak);
+    }
+    soak_watch_close(watch);
+    if (status == 0)
+        status = soak_conclude(soak);
+    free(soak->room);
+    free(soak->found.finding);
+    return status;
+}
+
+static int soak_on(const char *command, struct dp_group *group, const struct soak_options *options)
+{
+    struct soak *soak = calloc(1, sizeof *soak);
+    struct dp_error err = {0};
+    struct text_error why = {""};
+    int status = EXIT_FAILED;
+
+    if (!soak) {
+        command_complain(command, "out of memory");
+        return EXIT_FAILED;
+    }
+    soak->command = command;
+    soak->options = options;
+    if (soak_answer_open(options, dp_group_size(group), &soak->answer, &why)) {
+        command_complain(command, "%s with --batch %zu: %s", options->workload.name, options->rows,
+                         why.text);
+        status = EXIT_MISUSE;
+    } else if (soak_ranks_open(&soak->ranks, group, options, &soak->answer, &err)) {
+        status = command_core_error(command, &err);
+    } else {
+        status = run(soak);
+    }
+    soak_ranks_close(&soak->ranks);
+    soak_answer_close(&soak->answer);
+    free(soak);
+    return status;
+}
+
+static void complete(struct soak_options *options)
+{
+    char why[200];
+
+    if (options->workload.n_sizes == 0 &&
+        workload_parse(DEFAULT_WORKLOAD, &options->workload, why, sizeof why))
+        abort(); /* it is one of ours */
+    if (options->devices[0] == '\0')
+        command_default_devices(options->devices, sizeof options->devices);
+}
+
+int soak_main(int argc, char **argv)
+{
+    const struct argp argp = {
+        .options = option_table, .parser = parse_option, .doc = documentation};
+    struct arguments arguments = {
+        .options = {
+            .rows = ROWS_DEFAULT, .shown = SHOWN_DEFAULT, .limit = 60, .spread = 0.05, .seed = 1}};
+    struct soak_options *options = &arguments.options;
+    struct dp_group *group = NULL;
+    int status;
+
+    if ((status = command_parse(&argp, argc, argv, &arguments)))
+        return status;
+    complete(options);
+    stop_watch_signals();
+    const struct dp_group_config config = {.devices = options->devices,
+                                           .backend = command_given(options->backend),
+                                           .communicator = command_given(options->communicator),
+                                           .bind = true};
+
+    if ((status = command_check_communicator(argv[0], options->communicator, options->backend,
+                                             options->devices, DP_COMM_RANKS)))
+        return status;
+    if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
+        return status;
+    if ((status = check_devices(argv[0], group, options)) == 0)
+        status = soak_on(argv[0], group, options);
+    status = command_ended(argv[0], group, status);
+    dp_group_close(group);
+    return status;
+}

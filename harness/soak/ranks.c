@@ -1,0 +1,185 @@
+/* soak/ranks.c: the devices as ranks that all have the same rows, which stay there. */
+#include "soak/soak.h"
+
+#include <string.h>
+
+#include "measure/pair.h"
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static int open_modules(struct soak_ranks *s, const struct workload *w, struct dp_error *err)
+{
+    const struct dp_ddp_config config = {0};
+    struct dp_slot *slots[DP_MAX_SLOTS];
+    int status;
+
+    for (int r = 0; r < s->n; ++r)
+        slots[r] = dp_group_slot(s->group, r);
+    if ((status = workload_open(w, s->group, &s->model, err)) ||
+        (status = dp_module_to(s->model, slots[0], err)) ||
+        (status = dp_loss(s->group, DP_LOSS_SUM, 1, false, &s->loss, err)) ||
+        (status = pair_open(s->group, s->model, s->loss, &s->pair, err)) ||
+        (status = soak_meter_open(s->group, s->pair, &s->meters, &s->top, err)))
+        return status;
+    return dp_ddp_open(s->top, slots, s->n, &config, &s->ddp, err);
+}
+
+/* Those without buffers: nothing is learned in them. */
+static int list_params(struct soak_ranks *s, const struct soak_answer *answer, struct dp_error *err)
+{
+    struct dp_param *list[2 * SOAK_PARAMS];
+    const int n = dp_module_params(s->model, list, 2 * SOAK_PARAMS);
+
+    if (n < 0 || n > 2 * SOAK_PARAMS)
+        return dp_fail(err, n < 0 ? n : DP_EINVAL, "%d parameters and buffers, at most %d", n,
+                       2 * SOAK_PARAMS);
+    for (int p = 0; p < n; ++p) {
+        const int to = s->n_params;
+
+        if (list[p]->buffer)
+            continue;
+        if (to == answer->n_params || dp_tensor_count(&list[p]->value) != answer->count[to])
+            return dp_fail(err, DP_ESHAPE, "parameter %d is not what the known answer has", to);
+        s->at[to] = p;
+        if (dp_module_param_name(s->model, p, s->name[to], sizeof s->name[to]))
+            return dp_fail(err, DP_EINVAL, "parameter %d has no name", to);
+        s->n_params = to + 1;
+    }
+    return s->n_params == answer->n_params
+               ? 0
+               : dp_fail(err, DP_ESHAPE, "%d parameters, the known answer has %d", s->n_params,
+                         answer->n_params);
+}
+
+static int load(struct dp_slot *slot, size_t rows, size_t width, const float values[],
+                struct dp_tensor *tensor, struct dp_error *err)
+{
+    const int status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){rows, width}, tensor, err);
+
+    return status ? status : dp_tensor_write(tensor, values, err);
+}
+
+/* The factors of even iterations and of odd ones; scaled in place, and back, which is exact. */
+static int load_rank(struct soak_ranks *s, int r, const struct workload *w,
+                     const struct soak_answer *a, struct dp_error *err)
+{
+    struct dp_slot *slot = dp_group_slot(s->group, r);
+    const size_t n = a->rows * a->width;
+    int status = load(slot, a->rows, w->size[0], a->input, &s->rank[r].input, err);
+
+    for (unsigned odd = 0; status == 0 && odd < 2; ++odd) {
+        const float factor = soak_factor(r, odd);
+
+        for (size_t i = 0; i < n; ++i)
+            a->upstream[i] *= factor;
+        status = load(slot, a->rows, a->width, a->upstream, &s->rank[r].upstream[odd], err);
+        for (size_t i = 0; i < n; ++i)
+            a->upstream[i] /= factor;
+    }
+    return status;
+}
+
+int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
+                    const struct soak_options *options, const struct soak_answer *answer,
+                    struct dp_error *err)
+{
+    int status;
+
+    memset(ranks, 0, sizeof *ranks);
+    ranks->group = group;
+    ranks->n = dp_group_size(group);
+    if ((status = open_modules(ranks, &options->workload, err)) ||
+        (status = list_params(ranks, answer, err)))
+        return status;
+    for (int r = 0; status == 0 && r < ranks->n; ++r)
+        status = load_rank(ranks, r, &options->workload, answer, err);
+    dp_group_trace(group, &ranks->trace);
+    return status ? status : soak_ranks_restore(ranks, answer, err);
+}
+
+static void drop(struct dp_tensor *tensor)
+{
+    if (tensor->slot)
+        dp_tensor_free(tensor);
+    *tensor = (struct dp_tensor){0};
+}
+
+void soak_ranks_close(struct soak_ranks *ranks)
+{
+    if (ranks->group)
+        dp_group_trace(ranks->group, NULL);
+    dp_ddp_close(ranks->ddp);
+    for (int r = 0; r < ranks->n; ++r) {
+        drop(&ranks->rank[r].input);
+        drop(&ranks->rank[r].upstream[0]);
+        drop(&ranks->rank[r].upstream[1]);
+    }
+    dp_module_close(ranks->top);
+    dp_module_close(ranks->pair);
+    dp_module_close(ranks->loss);
+    dp_module_close(ranks->model);
+    memset(ranks, 0, sizeof *ranks);
+}
+
+int soak_ranks_restore(struct soak_ranks *ranks, const struct soak_answer *answer,
+                       struct dp_error *err)
+{
+    int status = 0;
+
+    for (int r = 0; r < ranks->n; ++r)
+        for (int p = 0; status == 0 && p < ranks->n_params; ++p) {
+            struct dp_ddp_param param;
+
+            status = dp_ddp_param(ranks->ddp, r, ranks->at[p], &param, err);
+            if (status == 0)
+                status = dp_tensor_write(&param.value, answer->value[p], err);
+        }
+    return status;
+}
+
+/* ---- a step ------------------------------------------------------------------------------ */
+
+int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err)
+{
+    struct dp_tensor in[DP_MAX_SLOTS * 2], out[DP_MAX_SLOTS * DP_MAX_IO];
+    int n_out = 0, status;
+
+    for (int r = 0; r < ranks->n; ++r) {
+        in[2 * r] = ranks->rank[r].input;
+        in[2 * r + 1] = ranks->rank[r].upstream[iteration % 2];
+    }
+    memset(&ranks->trace, 0, sizeof ranks->trace);
+    soak_meter_clear(&ranks->meters);
+    dp_ddp_reset(ranks->ddp);
+    dp_ddp_zero_grad(ranks->ddp);
+    dp_ddp_no_sync(ranks->ddp, true);
+    dp_group_barrier(ranks->group);
+    if ((status = dp_ddp_forward(ranks->ddp, in, 2, NULL, out, &n_out, err)) ||
+        (status = dp_ddp_backward(ranks->ddp, NULL, 0, NULL, 0, err)) ||
+        (status = dp_group_wait(ranks->group, err)))
+        return status;
+    for (int r = 0; r < ranks->n; ++r) {
+        ranks->rank[r].loss = out[r * DP_MAX_IO];
+        ranks->rank[r].output = out[r * DP_MAX_IO + 1];
+    }
+    return dp_trace_read(ranks->group, err);
+}
+
+int soak_ranks_reduce(struct soak_ranks *ranks, struct dp_error *err)
+{
+    int status;
+
+    dp_ddp_no_sync(ranks->ddp, false);
+    if ((status = dp_ddp_reduce(ranks->ddp, err)))
+        return status;
+    return dp_group_wait(ranks->group, err);
+}
+
+double soak_ranks_busy(const struct soak_ranks *ranks, int r)
+{
+    const uint64_t *ns = ranks->trace.replica[r].ns;
+
+    return ranks->meters.of[r].cpu
+               ? (double)ranks->meters.of[r].busy_ns
+               : (double)(ns[DP_PHASE_FORWARD] + ns[DP_PHASE_LOSS] + ns[DP_PHASE_BACKWARD]);
+}

@@ -1,0 +1,185 @@
+/* soak/rates.c: how fast each device is beside the others, and whether that changed.
+ *
+ * Iterations are put into blocks, at most SOAK_BLOCKS of them: when there are more, two become one.
+ * The number of a device in a block is the least time that a step took there, as the logarithm of
+ * its ratio to the median of the other devices' in the same block. What slows all devices alike is
+ * therefore in no number, and what other programs take from some iterations is not either.
+ *
+ * SLOW: the one-sided bound of the middle of a device's numbers (Hodges and Lehmann, exact signed
+ * ranks, 5 % for all devices together) is above 1 + spread. NOT SHOWN: the middle is above it, the
+ * bound is not. CLOCK DROPPED: of the last third of its blocks beside the first third, the bound of
+ * the shift is above 1 + spread. */
+#include "soak/soak.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers/rank.h"
+#include "numbers/stats.h"
+
+static const double BURST_SECONDS = 10;
+static const double ALPHA = 0.05;
+/* Of a shorter step a good part is how a thread is woken. */
+static const double LEAST_NS = 1e6;
+enum { LEAST_BLOCKS = 12 };
+
+const char *const soak_speed_words[SOAK_SPEEDS] = {[SOAK_UNJUDGED] = "not judged",
+                                                   [SOAK_EVEN] = "as the others",
+                                                   [SOAK_UNSHOWN] = "not shown",
+                                                   [SOAK_SLOW] = "SLOW",
+                                                   [SOAK_DROPPED_CLOCK] = "CLOCK DROPPED"};
+
+/* ---- collecting -------------------------------------------------------------------------- */
+
+static void join(const struct soak_rates *rates, struct soak_block *to,
+                 const struct soak_block *from)
+{
+    to->n += from->n;
+    for (int d = 0; d < rates->devices; ++d) {
+        to->floor[d] = fmin(to->floor[d], from->floor[d]);
+        to->sum[d] += from->sum[d];
+    }
+}
+
+static void halve(struct soak_rates *rates)
+{
+    for (size_t b = 0; b < SOAK_BLOCKS / 2; ++b) {
+        struct soak_block both = rates->block[2 * b];
+
+        join(rates, &both, &rates->block[2 * b + 1]);
+        rates->block[b] = both;
+    }
+    rates->n = SOAK_BLOCKS / 2;
+    rates->each *= 2;
+}
+
+void soak_rates_add(struct soak_rates *rates, uint64_t iteration, double seconds,
+                    const double busy_ns[])
+{
+    struct soak_block one = {.n = 1, .first = iteration};
+    double *sum = seconds <= BURST_SECONDS ? rates->burst_sum : rates->rest_sum;
+
+    if (iteration == 1)
+        return; /* memory is touched for the first time, and libraries are loaded */
+    rates->each = rates->each == 0 ? 1 : rates->each;
+    for (int d = 0; d < rates->devices; ++d) {
+        one.floor[d] = one.sum[d] = busy_ns[d];
+        sum[d] += busy_ns[d];
+    }
+    ++*(seconds <= BURST_SECONDS ? &rates->burst_n : &rates->rest_n);
+    if (rates->n > 0 && rates->block[rates->n - 1].n < rates->each) {
+        join(rates, &rates->block[rates->n - 1], &one);
+        return;
+    }
+    if (rates->n == SOAK_BLOCKS)
+        halve(rates);
+    rates->block[rates->n++] = one;
+}
+
+/* ---- judging ----------------------------------------------------------------------------- */
+
+/* Blocks that are full: the last one may have had less time to find its least. */
+static size_t full_blocks(const struct soak_rates *rates)
+{
+    const size_t n = rates->n;
+
+    return n > 0 && rates->block[n - 1].n < rates->each ? n - 1 : n;
+}
+
+static void numbers_of(const struct soak_rates *rates, int device, size_t n, double x[])
+{
+    for (size_t b = 0; b < n; ++b) {
+        double others[DP_MAX_SLOTS];
+        size_t count = 0;
+
+        for (int d = 0; d < rates->devices; ++d)
+            if (d != device)
+                others[count++] = rates->block[b].floor[d];
+        x[b] = log(rates->block[b].floor[device] / stats_median(others, count));
+    }
+}
+
+/* Two-sided interval whose either end is a bound at ALPHA for all devices together. */
+static double level_of(const struct soak_rates *rates)
+{
+    return 1 - 2 * ALPHA / rates->devices;
+}
+
+/* Where the mean of the blocks behind is furthest from that of those before, in its errors. */
+static uint64_t changed_at(const struct soak_rates *rates, const double x[], size_t n)
+{
+    double all = 0, before = 0, best = -1;
+    size_t at = 0;
+
+    for (size_t b = 0; b < n; ++b)
+        all += x[b];
+    for (size_t b = 1; b < n; ++b) {
+        before += x[b - 1];
+
+        const double left = (double)b, right = (double)(n - b);
+        const double step = (all - before) / right - before / left;
+
+        if (step > 0 && step * sqrt(left * right) > best) {
+            best = step * sqrt(left * right);
+            at = b;
+        }
+    }
+    return rates->block[at].first;
+}
+
+static int judge_change(const struct soak_rates *rates, double limit, const double x[], size_t n,
+                        struct soak_rate *rate)
+{
+    const size_t third = n / 3;
+    struct rank_estimate shift;
+
+    if (rank_sum_shift(x, third, x + n - third, third, level_of(rates), &shift))
+        return -1;
+    if (shift.valid && shift.lo > limit) {
+        rate->speed = SOAK_DROPPED_CLOCK;
+        rate->drop = exp(shift.middle);
+        rate->since = changed_at(rates, x, n);
+    }
+    return 0;
+}
+
+static int judge_device(const struct soak_rates *rates, int device, double limit,
+                        struct soak_rate *rate)
+{
+    double x[SOAK_BLOCKS + 1];
+    const size_t n = full_blocks(rates);
+    struct rank_estimate middle;
+
+    if (rates->devices < 2 || n < LEAST_BLOCKS || rates->block[0].floor[device] < LEAST_NS)
+        return 0;
+    numbers_of(rates, device, n, x);
+    middle = rank_signed_estimate(x, n, level_of(rates));
+    rate->ratio = exp(middle.middle);
+    if (!middle.valid)
+        return 0;
+    rate->lo = exp(middle.lo);
+    rate->hi = exp(middle.hi);
+    rate->speed = SOAK_EVEN;
+    if (middle.middle > limit)
+        rate->speed = middle.lo > limit ? SOAK_SLOW : SOAK_UNSHOWN;
+    return judge_change(rates, limit, x, n, rate);
+}
+
+int soak_rates_judge(const struct soak_rates *rates, double spread, struct soak_rate rate[])
+{
+    const double none = (double)NAN;
+
+    for (int d = 0; d < rates->devices; ++d) {
+        rate[d] = (struct soak_rate){
+            .burst_ns = rates->burst_n > 0 ? rates->burst_sum[d] / (double)rates->burst_n : none,
+            .sustained_ns = rates->rest_n > 0 ? rates->rest_sum[d] / (double)rates->rest_n : none,
+            .ratio = none,
+            .lo = none,
+            .hi = none};
+        if (judge_device(rates, d, log(1 + spread), &rate[d]))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,233 @@
+/* soak/soak.h: one exact step on every device at once, again and again, against its known answer.
+ *
+ * Every device is a rank with the same rows and the same parameters, which stay as they are. An
+ * iteration has two halves. First all ranks compute the step, and none sends anything: each rank's
+ * outputs, loss and gradients must be the known answer, so what is wrong is wrong on that device.
+ * Then the gradients are reduced, and each rank's mean must be the known one. The answer is from
+ * the independent model (harness/verify), never from another device or an earlier iteration.
+ *
+ * The factors of the loss are multiplied by a power of two, which rounds nothing: of rank r in
+ * iteration i by soak_factor. So ranks bring different numbers to a reduction, and other ones in
+ * the next iteration: a part that is missing, doubled or left over shows, and shows whose it is. */
+#ifndef HARNESS_SOAK_H
+#define HARNESS_SOAK_H
+
+#include <stdatomic.h>
+
+#include "ddp.h"
+#include "dp.h"
+#include "text/text.h"
+#include "workload.h"
+
+int soak_main(int argc, char **argv);
+
+enum {
+    SOAK_PARAMS = 2 * WORKLOAD_MAX_SIZES,
+    SOAK_KEPT = 1000, /* findings that are kept; all are counted */
+    SOAK_BLOCKS = 60  /* of the rates: as many as are tested */
+};
+
+enum soak_format { SOAK_TEXT, SOAK_JSON };
+
+struct soak_options {
+    char devices[96], backend[32], communicator[32];
+    struct workload workload;
+    size_t rows;       /* of each device */
+    double minutes;    /* 0: as many iterations as are asked for */
+    size_t iterations; /* 0: as long as the minutes last */
+    size_t shown;      /* differences that are printed */
+    double limit;      /* seconds that an iteration may take */
+    double spread;     /* how much slower than the others a device may be: 0.05 */
+    uint64_t seed;
+    size_t format; /* enum soak_format */
+};
+
+/* ---- the known answer: answer.c ---------------------------------------------------------- */
+
+struct soak_answer {
+    size_t rows, width; /* of the outputs */
+    int n_params;
+    size_t count[SOAK_PARAMS];
+    double loss;
+    float *outputs, *input, *upstream; /* [rows, ...]; the last two are what the step gets */
+    float *value[SOAK_PARAMS];         /* parameters */
+    float *gradient[SOAK_PARAMS];      /* for a factor of 1 */
+    float *reduced[SOAK_PARAMS];       /* the mean of all ranks in an even iteration */
+};
+
+/* 0, or -1 and why. */
+int soak_answer_open(const struct soak_options *options, int ranks, struct soak_answer *answer,
+                     struct text_error *why);
+void soak_answer_close(struct soak_answer *answer);
+/* The factor of rank r, by powers of two; of two iterations in a row never the same. */
+float soak_factor(int r, uint64_t iteration);
+/* That of an iteration alone: the mean of iteration i is reduced[] times it. */
+float soak_factor_of_iteration(uint64_t iteration);
+/* What a rank brought to a reduction that went wrong. */
+enum soak_part { SOAK_RIGHT, SOAK_DROPPED, SOAK_DOUBLED, SOAK_STALE, SOAK_PARTS };
+/* The mean of element g of a gradient over all ranks, if what rank `who` brings is that. */
+float soak_mean(float g, int ranks, uint64_t iteration, int who, enum soak_part part);
+
+/* ---- devices: ranks.c, meter.c ----------------------------------------------------------- */
+
+/* Around the model of each rank: what its device has done. Written by the rank's worker. */
+struct soak_meter {
+    _Atomic unsigned begun, ended; /* forwards and backwards since the iteration began */
+    bool cpu;                      /* it works on a core: its time is that of its thread */
+    uint64_t busy_ns;
+};
+struct soak_meters {
+    struct soak_meter of[DP_MAX_SLOTS];
+};
+int soak_meter_open(struct dp_group *group, struct dp_module *child, struct soak_meters *meters,
+                    struct dp_module **module, struct dp_error *err);
+void soak_meter_clear(struct soak_meters *meters);
+
+struct soak_rank {
+    struct dp_tensor input, upstream[2], loss, output;
+};
+struct soak_ranks {
+    struct dp_group *group;
+    int n;
+    struct dp_module *model, *loss, *pair, *top;
+    struct dp_ddp *ddp;
+    struct soak_meters meters;
+    struct dp_trace trace;
+    struct soak_rank rank[DP_MAX_SLOTS];
+    int at[SOAK_PARAMS]; /* the place of each parameter in the list that has buffers, too */
+    int n_params;
+    char name[SOAK_PARAMS][96];
+};
+/* Errors are those of err. */
+int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
+                    const struct soak_options *options, const struct soak_answer *answer,
+                    struct dp_error *err);
+void soak_ranks_close(struct soak_ranks *ranks); /* not the group */
+/* Writes all parameters of all ranks. */
+int soak_ranks_restore(struct soak_ranks *ranks, const struct soak_answer *answer,
+                       struct dp_error *err);
+/* The step of iteration i on all ranks, and its reduction: done when they return. */
+int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err);
+int soak_ranks_reduce(struct soak_ranks *ranks, struct dp_error *err);
+/* Time that the device of rank r has worked in the step. */
+double soak_ranks_busy(const struct soak_ranks *ranks, int r);
+
+/* ---- what was found: find.c -------------------------------------------------------------- */
+
+enum soak_what {
+    SOAK_OUTPUTS,
+    SOAK_LOSS,
+    SOAK_GRADIENT,
+    SOAK_REDUCED,
+    SOAK_PARAMETER, /* in memory, after an iteration that was wrong */
+    SOAK_DEAD,      /* the device failed */
+    SOAK_HUNG,
+    SOAK_WHATS
+};
+extern const char *const soak_what_words[SOAK_WHATS];
+extern const char *const soak_part_words[SOAK_PARTS];
+
+/* All differences of one tensor on one device in one iteration. */
+struct soak_finding {
+    enum soak_what what;
+    uint64_t iteration;
+    int device;          /* -1: not told */
+    int param;           /* -1: of none */
+    size_t index;        /* of the first difference */
+    uint32_t got, want;  /* there */
+    size_t differ, of;   /* elements */
+    enum soak_part part; /* of SOAK_REDUCED on all ranks: what device brought */
+    char text[160];      /* of SOAK_DEAD and SOAK_HUNG */
+};
+
+struct soak_found {
+    size_t n; /* in all */
+    size_t of[DP_MAX_SLOTS];
+    size_t compared; /* values */
+    size_t kept;
+    struct soak_finding *finding; /* [SOAK_KEPT] */
+};
+
+struct soak;
+/* Compares n values with want[i] * factor, bit for bit. Fills index, bits and counts of finding. */
+bool soak_differ(const float got[], const float want[], float factor, size_t n,
+                 struct soak_finding *finding);
+/* Counts a finding, keeps it, and prints it if it is one of the first. */
+void soak_note(struct soak *soak, const struct soak_finding *finding);
+
+/* ---- rates: rates.c ---------------------------------------------------------------------- */
+
+/* Iterations next to each other. Each block has as many, but for the last one. */
+struct soak_block {
+    size_t n;
+    uint64_t first;             /* iteration */
+    double floor[DP_MAX_SLOTS]; /* least time of a step, in ns */
+    double sum[DP_MAX_SLOTS];
+};
+struct soak_rates {
+    int devices;
+    size_t n, each; /* blocks, iterations of a full one */
+    struct soak_block block[SOAK_BLOCKS + 1];
+    double burst_sum[DP_MAX_SLOTS], rest_sum[DP_MAX_SLOTS]; /* of the first seconds, and behind */
+    size_t burst_n, rest_n;
+};
+void soak_rates_add(struct soak_rates *rates, uint64_t iteration, double seconds,
+                    const double busy_ns[]);
+
+enum soak_speed {
+    SOAK_UNJUDGED,
+    SOAK_EVEN,
+    SOAK_UNSHOWN,
+    SOAK_SLOW,
+    SOAK_DROPPED_CLOCK,
+    SOAK_SPEEDS
+};
+extern const char *const soak_speed_words[SOAK_SPEEDS];
+/* What the blocks show of a device: how many times as long as the others' median it takes. */
+struct soak_rate {
+    double burst_ns, sustained_ns; /* NaN: none */
+    double ratio, lo, hi;          /* lo, hi NaN: SOAK_UNJUDGED */
+    enum soak_speed speed;
+    double drop;    /* of SOAK_DROPPED_CLOCK: how many times as long as before */
+    uint64_t since; /* iteration, about */
+};
+/* 0, or -1: memory is short. */
+int soak_rates_judge(const struct soak_rates *rates, double spread, struct soak_rate rate[]);
+
+/* ---- a run: iterate.c, watch.c, text.c, json.c ------------------------------------------- */
+
+struct soak {
+    const char *command;
+    const struct soak_options *options;
+    struct soak_answer answer;
+    struct soak_ranks ranks;
+    struct soak_found found;
+    struct soak_rates rates;
+    struct soak_rate rate[DP_MAX_SLOTS];
+    float *room;         /* of the largest tensor */
+    uint64_t iterations; /* that are over */
+    double seconds, check_seconds;
+    bool interrupted;
+    bool over;                                  /* a device is dead: nothing more can be done */
+    _Atomic uint64_t watch_ns, watch_iteration; /* when the iteration began; 0: none is under way */
+};
+
+/* Runs until the time is over. 0, or an exit status after a complaint. */
+int soak_iterate(struct soak *soak);
+/* While it is open, an iteration that takes longer than the limit is a finding, and ends the
+ * program: nobody can stop a thread that hangs. */
+struct soak_watch;
+struct soak_watch *soak_watch_open(struct soak *soak); /* NULL: it cannot be had */
+void soak_watch_close(struct soak_watch *watch);
+/* All that was found; the exit status. */
+int soak_conclude(struct soak *soak);
+
+void soak_text_finding(const struct soak *soak, const struct soak_finding *finding);
+void soak_text(const struct soak *soak);
+int soak_json(const struct soak *soak); /* -1: memory is short */
+/* "virt:1", or "not told" of -1. */
+const char *soak_device(const struct soak *soak, int device);
+/* A device that is slow, or whose clock dropped. */
+bool soak_has_slow(const struct soak *soak);
+
+#endif

@@ -1,0 +1,101 @@
+/* soak/text.c: what was found, in words. */
+#include "soak/soak.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "text/units.h"
+
+const char *soak_device(const struct soak *soak, int device)
+{
+    return device < 0 ? "device not told" : dp_slot_name(dp_group_slot(soak->ranks.group, device));
+}
+
+bool soak_has_slow(const struct soak *soak)
+{
+    for (int r = 0; r < soak->ranks.n; ++r)
+        if (soak->rate[r].speed >= SOAK_SLOW)
+            return true;
+    return false;
+}
+
+void soak_text_finding(const struct soak *soak, const struct soak_finding *f)
+{
+    printf("iteration %" PRIu64 ", ", f->iteration);
+    text_write(stdout, TEXT_PLAIN, soak_device(soak, f->device), SIZE_MAX);
+    if (f->what == SOAK_DEAD || f->what == SOAK_HUNG) {
+        printf(": %s: ", soak_what_words[f->what]);
+        text_write(stdout, TEXT_PLAIN, f->text, sizeof f->text);
+        putchar('\n');
+        fflush(stdout);
+        return;
+    }
+    printf(": %s%s%s: index %zu is 0x%08" PRIx32 ", must be 0x%08" PRIx32 ", xor 0x%08" PRIx32
+           "; %zu of %zu differ",
+           soak_what_words[f->what], f->param >= 0 ? " of " : "",
+           f->param >= 0 ? soak->ranks.name[f->param] : "", f->index, f->got, f->want,
+           f->got ^ f->want, f->differ, f->of);
+    if (f->what == SOAK_REDUCED && f->part != SOAK_RIGHT)
+        printf("; %s", soak_part_words[f->part]);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void put_rate(const struct soak *soak, double ns)
+{
+    const double flops = workload_flops(&soak->options->workload, soak->options->rows);
+
+    if (isnan(ns))
+        printf("%12s", "-");
+    else
+        printf("%12.2f", flops / ns);
+}
+
+static void put_device(const struct soak *soak, int r)
+{
+    const struct soak_rate *rate = &soak->rate[r];
+
+    printf("%-12s", soak_device(soak, r));
+    put_rate(soak, rate->burst_ns);
+    put_rate(soak, rate->sustained_ns);
+    if (isnan(rate->lo))
+        printf("   %s", soak_speed_words[rate->speed]);
+    else
+        printf("   %.3f x [%.3f, %.3f]   %s", rate->ratio, rate->lo, rate->hi,
+               soak_speed_words[rate->speed]);
+    if (rate->speed == SOAK_DROPPED_CLOCK)
+        printf(", %.2f times as long since about iteration %" PRIu64, rate->drop, rate->since);
+    putchar('\n');
+}
+
+static void put_verdict(const struct soak *soak)
+{
+    const struct soak_found *found = &soak->found;
+
+    if (found->n > soak->options->shown)
+        printf("and %zu more\n", found->n - soak->options->shown);
+    if (soak->interrupted)
+        printf("interrupted: ");
+    if (found->n > 0)
+        printf("FOUND: %zu difference%s or failures in %" PRIu64 " iterations\n", found->n,
+               found->n == 1 ? "" : "s", soak->iterations);
+    else if (soak_has_slow(soak))
+        printf("FOUND: a slow device\n");
+    else
+        printf("nothing found in %" PRIu64 " iterations\n", soak->iterations);
+}
+
+void soak_text(const struct soak *soak)
+{
+    printf("%s, %zu rows on each of %d devices, %s: %" PRIu64 " iterations in %.1f s\n",
+           soak->options->workload.name, soak->options->rows, soak->ranks.n,
+           dp_group_backend(soak->ranks.group), soak->iterations, soak->seconds);
+    printf("%-12s%12s%12s   step beside the others'\n", "GFLOP/s", "burst", "sustained");
+    for (int r = 0; r < soak->ranks.n; ++r)
+        put_device(soak, r);
+    printf("compared: %zu values with their known answers\n", soak->found.compared);
+    if (soak->seconds > 0)
+        printf("checking: %.1f %% of the time\n", 100 * soak->check_seconds / soak->seconds);
+    put_verdict(soak);
+}

@@ -1,0 +1,58 @@
+/* verify/answer.c: the reference of a step as arrays of floats, for whoever compares many steps
+ * with it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "verify/dense.h"
+
+static int cannot(const char *text, struct text_error *why)
+{
+    snprintf(why->text, sizeof why->text, "%s", text);
+    return -1;
+}
+
+static void fill_outputs(const struct verify *v, float outputs[])
+{
+    const struct verify_dense *d = v->dense;
+    const size_t width = d ? d->output.n / v->patterns : v->layer[v->layers - 1].out;
+    const double *from = d ? d->output.value : v->output;
+
+    for (size_t n = 0; n < v->rows; ++n)
+        for (size_t i = 0; i < width; ++i)
+            outputs[n * width + i] = (float)from[verify_place(v, n) * width + i];
+}
+
+static int fill_layer(const struct verify *v, size_t l, float weight[], float bias[])
+{
+    const struct verify_layer *layer = &v->layer[l];
+    double *row = verify_numbers(1, layer->in + 1);
+
+    if (!row)
+        return -1;
+    for (size_t i = 0; i < layer->out; ++i) {
+        verify_gradient_row(v, layer, i, row);
+        for (size_t j = 0; j < layer->in; ++j)
+            weight[i * layer->in + j] = (float)row[j];
+        bias[i] = (float)row[layer->in];
+    }
+    free(row);
+    return 0;
+}
+
+int verify_answer(const struct verify *verify, float outputs[], double *loss,
+                  float *const gradient[], struct text_error *why)
+{
+    const struct verify_dense *d = verify->dense;
+
+    if (d ? !d->exact : verify->probe)
+        return cannot("its results are rounded: there is no answer to the bit", why);
+    fill_outputs(verify, outputs);
+    *loss = d ? d->loss : verify->loss;
+    for (int p = 0; d && p < DENSE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i)
+            gradient[p][i] = (float)d->grad[p].value[i];
+    for (size_t l = 0; l < verify->layers; ++l)
+        if (fill_layer(verify, l, gradient[2 * l], gradient[2 * l + 1]))
+            return cannot("out of memory for the known answer", why);
+    return 0;
+}
