@@ -95,6 +95,27 @@ enum dp_fault {
     DP_FAULTS
 };
 
+/* What a device does wrong without an error. */
+enum dp_harm {
+    DP_HARM_FLIP,   /* a bit of a result, once */
+    DP_HARM_FLIPS,  /* three bits of one number */
+    DP_HARM_ROW,    /* from then on a bit of 16 neighbours is always 1 */
+    DP_HARM_NAN,    /* a result is NaN, once */
+    DP_HARM_DROP,   /* its part of a reduction is missing, once */
+    DP_HARM_DOUBLE, /* is there twice */
+    DP_HARM_STALE,  /* is that of the step before */
+    DP_HARM_SLOW,   /* from then on its launches take longer */
+    DP_HARM_DEAD,   /* from then on they fail */
+    DP_HARM_HANG,   /* the next one never ends */
+    DP_HARMS
+};
+struct dp_harm_spec {
+    enum dp_harm harm;
+    uint64_t step;    /* of ranks, from 1 on; 0: none */
+    int device;       /* its place in the list */
+    unsigned percent; /* of DP_HARM_SLOW; 0: the default */
+};
+
 /* What a device list says: slot i is device[i] of that kind. host: n is 0. */
 struct dp_device_list {
     const struct dp_device_ops *ops; /* of the kind, or of its late devices */
@@ -104,6 +125,7 @@ struct dp_device_list {
     uint64_t delay_ns;   /* of every operation of a comm queue; 0: none */
     enum dp_fault fault; /* that operation fails in its call number fault_at */
     uint64_t fault_at;   /* 0: none does */
+    struct dp_harm_spec harm;
 };
 
 extern dp_kernel_fn *const dp_kernels_ref[DP_KERNELS];  /* cpu/kernels_ref.c */
@@ -298,6 +320,15 @@ int dp_faults_open(struct dp_group *group, enum dp_fault fault, struct dp_error 
 void dp_faults_arm(struct dp_group *group, uint64_t at);
 bool dp_faults_hit(const struct dp_group *group);
 
+/* harm.c: wraps the slots and the communicator of an open group of devices that run their work at
+ * once. dp_harm_step: a step of ranks begins. dp_harm_ended: as dp_group_faulty. */
+struct dp_harmed;
+const char *dp_harm_name(enum dp_harm harm);
+int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct dp_error *err);
+void dp_harm_close(struct dp_group *group);
+void dp_harm_step(struct dp_group *group);
+int dp_harm_ended(const struct dp_group *group, struct dp_error *err);
+
 /* lag.c: operations that were issued to a group's late queues and have not run. */
 uint64_t dp_lag_pending(const struct dp_group *group);
 
@@ -342,6 +373,7 @@ struct dp_group {
     struct dp_trace *trace;
     struct dp_delayed *delayed; /* NULL: no transfer takes longer on purpose */
     struct dp_faults *faults;   /* NULL: nothing fails on purpose */
+    struct dp_harmed *harmed;   /* NULL: nothing goes wrong on purpose */
     struct dp_lag_clock *lag;   /* shared by all late queues */
     size_t next_param;
     uint64_t next_run;

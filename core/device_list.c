@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 96, MOST_US = 1000000, MOST_CALLS = 1000000000 };
+enum { TEXT = 96, MOST_US = 1000000, MOST_CALLS = 1000000000, MOST_PERCENT = 10000, NAMES = 200 };
 
 /* ---- suffixes ---------------------------------------------------------------------------- */
 
@@ -33,13 +33,51 @@ static bool parse_delay(const char *text, uint64_t *delay_ns)
     return true;
 }
 
-static void list_operations(char text[128])
+static void list_operations(char text[NAMES])
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < DP_FAULTS && used < 128; ++i)
-        used += (size_t)snprintf(text + used, 128 - used, "%s%s", i > 0 ? ", " : "",
-                                 dp_fault_name((enum dp_fault)i));
+    for (int i = 0; i < DP_FAULTS + DP_HARMS && used < NAMES; ++i)
+        used += (size_t)snprintf(text + used, NAMES - used, "%s%s", i > 0 ? ", " : "",
+                                 i < DP_FAULTS ? dp_fault_name((enum dp_fault)i)
+                                               : dp_harm_name((enum dp_harm)(i - DP_FAULTS)));
+}
+
+static bool is_name(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && strncmp(name, text, length) == 0;
+}
+
+/* The number behind a character, up to the next '/'. False: there is none. */
+static bool next_number(const char **at, char before, long least, long most, uint64_t *value)
+{
+    const size_t digits = **at == before ? strcspn(*at + 1, "/") : 0;
+    const bool zero = least == 0 && digits == 1 && (*at)[1] == '0';
+    *value = 0;
+    if (!zero && !parse_number(*at + 1, digits, most, value))
+        return false;
+    *at += 1 + digits;
+    return true;
+}
+
+/* Behind the name: "@37/1", of slow also "@37/1/5". */
+static int parse_harm(const char *whole, const char *text, enum dp_harm harm,
+                      struct dp_harm_spec *spec, struct dp_error *err)
+{
+    const char *at = text, *name = dp_harm_name(harm);
+    uint64_t step, device = 0, percent = 0;
+    bool right = next_number(&at, '@', 1, MOST_CALLS, &step) &&
+                 next_number(&at, '/', 0, DP_MAX_SLOTS - 1, &device);
+    if (right && harm == DP_HARM_SLOW && *at != '\0')
+        right = next_number(&at, '/', 1, MOST_PERCENT, &percent);
+    if (!right || *at != '\0')
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': in which step, 1 to %d, on which device, 0 to %d, like "
+                       "+fault:%s@3/1%s",
+                       whole, MOST_CALLS, DP_MAX_SLOTS - 1, name,
+                       harm == DP_HARM_SLOW ? ", or +fault:slow@3/1/5 by 5 %" : "");
+    *spec = (struct dp_harm_spec){harm, step, (int)device, (unsigned)percent};
+    return 0;
 }
 
 /* "launch@3" */
@@ -47,10 +85,13 @@ static int parse_fault(const char *whole, const char *text, struct dp_device_lis
                        struct dp_error *err)
 {
     const size_t name = strcspn(text, "@");
-    char known[128];
+    char known[NAMES];
     int fault = 0;
-    while (fault < DP_FAULTS && (strlen(dp_fault_name((enum dp_fault)fault)) != name ||
-                                 strncmp(dp_fault_name((enum dp_fault)fault), text, name) != 0))
+    for (int i = 0; i < DP_HARMS; ++i) {
+        if (is_name(dp_harm_name((enum dp_harm)i), text, name))
+            return parse_harm(whole, text + name, (enum dp_harm)i, &list->harm, err);
+    }
+    while (fault < DP_FAULTS && !is_name(dp_fault_name((enum dp_fault)fault), text, name))
         ++fault;
     if (fault == DP_FAULTS) {
         list_operations(known);
@@ -80,7 +121,7 @@ static int parse_suffix(const char *whole, const char *text, struct dp_device_li
         twice = before.lag;
     } else if (strncmp(text, "fault:", 6) == 0) {
         status = parse_fault(whole, text + 6, list, err);
-        twice = before.fault_at > 0;
+        twice = before.fault_at > 0 || before.harm.step > 0;
     } else if (parse_delay(text, &list->delay_ns)) {
         twice = before.delay_ns > 0;
     } else {

@@ -107,7 +107,7 @@ struct dp_group_config {
      * operation of a queue of transfers takes so much longer; "+fault:launch@3" the third launch
      * fails, counted over all slots from here on, or that call of another operation: a bad one
      * gets the list of them. Behind virtual devices also "+lag": every queued operation runs
-     * later. */
+     * later; or, without that, "+fault:flip@37/1": device 1 silently goes wrong in step 37. */
     const char *devices;
     /* "cpu" (NULL): CBLAS kernels, communicator threads. "cpu-ref": portable kernels,
      * communicator staged; the definition of every result. On GPUs "cuda" (NULL), communicator

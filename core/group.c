@@ -88,6 +88,8 @@ static void place_slots(struct dp_group *group)
 static int decorate(struct dp_group *group, const struct dp_device_list *list, struct dp_error *err)
 {
     int status = list->delay_ns > 0 ? dp_delay_open(group, list->delay_ns, err) : 0;
+    if (status == 0 && list->harm.step > 0)
+        status = dp_harm_open(group, &list->harm, err);
     if (status || list->fault_at == 0)
         return status;
     status = dp_faults_open(group, list->fault, err);
@@ -241,6 +243,7 @@ void dp_group_close(struct dp_group *group)
     dp_topology_close(group->topology);
     free(group->stage);
     free(group->faults);
+    dp_harm_close(group);
     free(group->delayed);
     free(group);
 }

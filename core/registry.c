@@ -171,6 +171,21 @@ static int check_late(const char *text, struct dp_device_list *list, struct dp_e
     return 0;
 }
 
+/* Of a device that works by itself nobody knows when a result is there. */
+static int check_harm(const char *text, const struct dp_device_list *list, struct dp_error *err)
+{
+    if (list->harm.step == 0)
+        return 0;
+    if (list->lag || (list->kind->flags & DP_KIND_CORES) == 0)
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': +fault:%s@STEP/DEVICE is for virtual devices without +lag",
+                       text, dp_harm_name(list->harm.harm));
+    if (list->harm.device >= list->n)
+        return dp_fail(err, DP_EINVAL, "devices '%.64s': a fault of device %d, there are 0 to %d",
+                       text, list->harm.device, list->n - 1);
+    return 0;
+}
+
 int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_error *err)
 {
     char devices[1024]; /* DP_MAX_SLOTS numbers are shorter */
@@ -188,7 +203,9 @@ int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_er
     int status = dp_suffixes_parse(text, text + length, list, err);
     if (status == 0)
         status = check_late(text, list, err);
-    return status ? status : kind->list(named ? devices : text, list, err);
+    if (status == 0)
+        status = kind->list(named ? devices : text, list, err);
+    return status ? status : check_harm(text, list, err);
 }
 
 /* ---- for users --------------------------------------------------------------------------- */

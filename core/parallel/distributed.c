@@ -258,6 +258,7 @@ int dp_ddp_ranks(const struct dp_ddp *ddp)
 
 void dp_ddp_reset(struct dp_ddp *ddp)
 {
+    dp_harm_step(ddp->group);
     for (int r = 0; r < ddp->n; ++r)
         dp_run_reset(ddp->replicas->replica[r].run);
     ddp->call = NULL;

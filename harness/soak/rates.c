@@ -1,6 +1,7 @@
 /* soak/rates.c: how fast each device is beside the others, and whether that changed.
  *
- * Iterations are put into blocks, at most SOAK_BLOCKS of them: when there are more, two become one.
+ * Iterations are put into blocks of 8, at most SOAK_BLOCKS of them: when there are more, two become
+ * one.
  * The number of a device in a block is the least time that a step took there, as the logarithm of
  * its ratio to the median of the other devices' in the same block. What slows all devices alike is
  * therefore in no number, and what other programs take from some iterations is not either.
@@ -23,7 +24,7 @@ static const double BURST_SECONDS = 10;
 static const double ALPHA = 0.05;
 /* Of a shorter step a good part is how a thread is woken. */
 static const double LEAST_NS = 1e6;
-enum { LEAST_BLOCKS = 12 };
+enum { LEAST_BLOCKS = 12, LEAST_EACH = 8 };
 
 const char *const soak_speed_words[SOAK_SPEEDS] = {[SOAK_UNJUDGED] = "not judged",
                                                    [SOAK_EVEN] = "as the others",
@@ -63,7 +64,7 @@ void soak_rates_add(struct soak_rates *rates, uint64_t iteration, double seconds
 
     if (iteration == 1)
         return; /* memory is touched for the first time, and libraries are loaded */
-    rates->each = rates->each == 0 ? 1 : rates->each;
+    rates->each = rates->each == 0 ? LEAST_EACH : rates->each;
     for (int d = 0; d < rates->devices; ++d) {
         one.floor[d] = one.sum[d] = busy_ns[d];
         sum[d] += busy_ns[d];

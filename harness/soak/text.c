@@ -78,7 +78,7 @@ static void put_verdict(const struct soak *soak)
     if (soak->interrupted)
         printf("interrupted: ");
     if (found->n > 0)
-        printf("FOUND: %zu difference%s or failures in %" PRIu64 " iterations\n", found->n,
+        printf("FOUND: %zu finding%s in %" PRIu64 " iterations\n", found->n,
                found->n == 1 ? "" : "s", soak->iterations);
     else if (soak_has_slow(soak))
         printf("FOUND: a slow device\n");
@@ -91,7 +91,7 @@ void soak_text(const struct soak *soak)
     printf("%s, %zu rows on each of %d devices, %s: %" PRIu64 " iterations in %.1f s\n",
            soak->options->workload.name, soak->options->rows, soak->ranks.n,
            dp_group_backend(soak->ranks.group), soak->iterations, soak->seconds);
-    printf("%-12s%12s%12s   step beside the others'\n", "GFLOP/s", "burst", "sustained");
+    printf("%-12s%12s%12s   step beside the others\n", "GFLOP/s", "burst", "sustained");
     for (int r = 0; r < soak->ranks.n; ++r)
         put_device(soak, r);
     printf("compared: %zu values with their known answers\n", soak->found.compared);

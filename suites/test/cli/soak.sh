@@ -40,6 +40,50 @@ wait $pid || status=$?
 [ "$status" -eq 130 ] || fail "status $status of an interrupted soak: $(cat interrupted)"
 grep -q '^interrupted: nothing found in [1-9]' interrupted || fail "interrupted: $(cat interrupted)"
 
+# found FAULT LINE [OPTION...]: that line is printed, for every finding.
+found()
+{
+    fault=$1
+    line=$2
+    shift 2
+    expect_status 1 "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --spread 0.5 "$@"
+    [ ! -s err ] || fail "words on standard error: $(cat err)"
+    grep -q "^iteration .*$line" out || fail "$fault: $(cat out)"
+    ! grep '^iteration ' out | grep -v "$line" || fail "$fault: other findings: $(cat out)"
+}
+
+# Of one bit, three bits and all: the pattern that must be there, and which bits are wrong.
+bits='is 0x[0-9a-f]\{8\}, must be 0x[0-9a-f]\{8\}, xor'
+found flip@5/1 "5, virt:1: \(outputs\|gradient of .*\): index [0-9]* $bits 0x0*[1248]0*; 1 of"
+expect_count 1 '^iteration' out
+found flip@1/0 "1, virt:0: .* $bits 0x0*[1248]0*; 1 of"
+found flips@7/2 "7, virt:2: .* $bits 0x[0-9a-f]*; 1 of"
+found nan@4/1 '4, virt:1: .* is 0x7fc00000, must be 0x[0-9a-f]*, xor'
+found row@9/0 "virt:0: gradient of [a-z0-9.]*: .* $bits 0x000000[0-9a-f]*; [1-9][0-9]* of"
+grep -q '^iteration 9,' out || fail "the row from iteration 9: $(cat out)"
+! grep -q '^iteration [1-8],' out || fail "the row before iteration 9: $(cat out)"
+grep -q '^iteration 12,' out || fail "the row in iteration 12: $(cat out)"
+mean='mean of the gradients of [a-z0-9.]*: .*'
+found drop@6/2 "6, virt:2: $mean; its part is missing"
+found double@6/0 "6, virt:0: $mean; its part is there twice"
+found stale@7/1 "7, virt:1: $mean; its part is that of the iteration before"
+found dead@8/1 '8, virt:1: dead: .*virt:1 is dead on purpose'
+found hang@3/2 '3, virt:2: hung: forward, longer than 3 s'
+# A run goes on, and counts what it does not print.
+found row@1/1 'virt:1' --show 2
+grep -q '^and [1-9][0-9]* more$' out || fail "more: $(cat out)"
+# What was never made, or nobody can find, is no pass.
+one_line_of()
+{
+    expect_status 1 "$lockstep" soak --iterations 3 $small --devices "$1"
+    grep -q "^lockstep soak: .*$2" err || fail "$1: $(cat err)"
+}
+one_line_of virt:2+fault:flip@4/1 'flip on device 1 was to be made in step 4, and was not'
+one_line_of virt:1+fault:slow@1/0 'slow on device 0 in step 1 was made, and was not found'
+
+expect_status 1 "$lockstep" soak --iterations 6 $small --devices virt:2+fault:flip@5/1 --format json
+grep -q '"iteration": 5' out && grep -q '"device": "virt:1"' out && grep -q '"xor": "0x' out || fail "JSON: $(cat out)"
+
 refuse 'how long?' "$lockstep" soak
 refuse 'mlp:SIZES' "$lockstep" soak --iterations 1 --workload rnn
 refuse 'mlp:SIZES' "$lockstep" soak --iterations 1 --workload mixed

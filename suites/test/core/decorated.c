@@ -58,6 +58,31 @@ static void parsed(struct context *c)
     }
 }
 
+static void harmed(struct context *c)
+{
+    static const struct {
+        const char *text;
+        struct dp_harm_spec want;
+    } lists[] = {
+        {"virt:2+fault:flip@37/1", {DP_HARM_FLIP, 37, 1, 0}},
+        {"virt:64+fault:flips@1000000000/63", {DP_HARM_FLIPS, 1000000000, 63, 0}},
+        {"virt:2+500us+fault:slow@1/0/5", {DP_HARM_SLOW, 1, 0, 5}},
+        {"virt:2+fault:slow@3/1", {DP_HARM_SLOW, 3, 1, 0}},
+        {"virt:1+fault:hang@1/0+1us", {DP_HARM_HANG, 1, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
+        struct dp_device_list list;
+        struct dp_error err = {0};
+        expect_ok(c, dp_devices_parse(lists[i].text, &list, &err), &err, lists[i].text);
+        expect(c, list.fault_at == 0, "%s fails", lists[i].text);
+        expect(c,
+               list.harm.harm == lists[i].want.harm && list.harm.step == lists[i].want.step &&
+                   list.harm.device == lists[i].want.device &&
+                   list.harm.percent == lists[i].want.percent,
+               "fault of %s", lists[i].text);
+    }
+}
+
 static void refused(struct context *c)
 {
     static const struct {
@@ -74,6 +99,18 @@ static void refused(struct context *c)
         {"virt:2+fault:launch@1000000001", "1 to 1000000000"},
         {"virt:2+fault:launch@99999999999999999999", "1 to 1000000000"},
         {"virt:2+fault", "+fault:OPERATION@CALL"},
+        {"virt:2+fault:flip@3", "+fault:flip@3/1"},
+        {"virt:2+fault:flip@0/1", "in which step, 1 to 1000000000"},
+        {"virt:2+fault:flip@3/", "on which device, 0 to 63"},
+        {"virt:2+fault:flip@3/64", "on which device, 0 to 63"},
+        {"virt:2+fault:flip@3/2", "a fault of device 2, there are 0 to 1"},
+        {"virt:2+fault:flip@3/01x", "on which device"},
+        {"virt:2+fault:flip@3/1/5", "on which device"},
+        {"virt:2+fault:slow@3/1/0", "+fault:slow@3/1/5 by 5 %"},
+        {"virt:2+fault:slow@3/1/10001", "+fault:slow@3/1/5 by 5 %"},
+        {"virt:2+lag+fault:nan@3/1", "+fault:nan@STEP/DEVICE is for virtual devices without +lag"},
+        {"virt:2+fault:nan@3/1+fault:wait@1", "'+fault:wait@1' is the second of its kind"},
+        {"virt:2+fault:wait@1+fault:nan@3/1", "'+fault:nan@3/1' is the second of its kind"},
         {"virt:2+late", "+1us to +1000000us"},
         {"virt:2+lag+lag", "'+lag' is the second of its kind"},
         {"virt:2+1us+2us", "'+2us' is the second of its kind"},
@@ -175,8 +212,8 @@ static void stacked(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"decorated/parsed", "ERR-03", parsed},    {"decorated/refused", "ERR-03", refused},
-    {"decorated/delayed", "GATH-13", delayed}, {"decorated/fails-once", "ERR-08", fails_once},
-    {"decorated/stacked", "ERR-08", stacked},
+    {"decorated/parsed", "ERR-03", parsed},         {"decorated/refused", "ERR-03", refused},
+    {"decorated/harmed", "ERR-03", harmed},         {"decorated/delayed", "GATH-13", delayed},
+    {"decorated/fails-once", "ERR-08", fails_once}, {"decorated/stacked", "ERR-08", stacked},
 };
 const struct case_table decorated_cases = {cases, sizeof cases / sizeof cases[0]};

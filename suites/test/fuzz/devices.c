@@ -23,6 +23,9 @@ static void try_group(const char *text)
               "no devices, or too many");
     fuzz_must(list.delay_ns <= 1000000000, "a delay of more than a second");
     fuzz_must(list.fault < DP_FAULTS && list.fault_at <= 1000000000, "a fault that cannot be");
+    fuzz_must(list.harm.step == 0 ||
+                  (list.harm.harm < DP_HARMS && list.harm.device < list.n && !list.lag),
+              "a fault of a device that cannot be");
 }
 
 /* The first n of a list of n are the same list. */

@@ -1,0 +1,323 @@
+/* harm.c: a group one of whose devices goes wrong on purpose, without saying so: +fault:flip@37/1
+ * of a device list. What fails with an error is faulty.c's.
+ *
+ * Steps are those of ranks, from one dp_ddp_reset to the next; before the first one it is step 1.
+ * The tables of the slots and of the communicator are copies of those they wrap. Only devices that
+ * run their work at once have such faults: what a launch has computed is there when it returns. */
+#include "backend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROW = 16, DEFAULT_PERCENT = 50, FLOAT_BITS = 32, LOW_BITS = 8 };
+
+struct dp_harmed {
+    struct dp_harm_spec spec;
+    const struct dp_device_ops *device;
+    const struct dp_comm_ops *inner;
+    struct dp_device_ops device_ops;
+    struct dp_comm_ops comm_ops;
+    uint64_t step;              /* resets so far */
+    unsigned results, previous; /* of that device in this step, and in the one before the fault's */
+    bool reduced;               /* an allreduce was made in this step */
+    void *kept;                 /* what the device brought to the step before */
+    size_t kept_bytes;
+    _Atomic bool made;
+};
+
+static const char *const names[DP_HARMS] = {
+    [DP_HARM_FLIP] = "flip",   [DP_HARM_FLIPS] = "flips", [DP_HARM_ROW] = "row",
+    [DP_HARM_NAN] = "nan",     [DP_HARM_DROP] = "drop",   [DP_HARM_DOUBLE] = "double",
+    [DP_HARM_STALE] = "stale", [DP_HARM_SLOW] = "slow",   [DP_HARM_DEAD] = "dead",
+    [DP_HARM_HANG] = "hang",
+};
+
+const char *dp_harm_name(enum dp_harm harm)
+{
+    return names[harm];
+}
+
+/* Where the fault is: the same for the same step and device. */
+static uint64_t draw(const struct dp_harm_spec *spec, uint64_t number)
+{
+    uint64_t x = (spec->step * DP_MAX_SLOTS + (uint64_t)spec->device) * 8 + number;
+    x = (x + 1) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static uint64_t step_now(const struct dp_harmed *h)
+{
+    return h->step > 0 ? h->step : 1;
+}
+
+/* ---- what a device has computed ---------------------------------------------------------- */
+
+struct result {
+    float *value; /* NULL: none that anybody reads as it is */
+    size_t n;
+};
+
+/* Outputs of a model, and gradients of weights and biases of linear layers. */
+static struct result result_of(enum dp_kernel kernel, const void *args)
+{
+    if (kernel == DP_KERNEL_LOSS) {
+        const struct dp_loss_args *loss = args;
+        return (struct result){(float *)(uintptr_t)loss->y, loss->rows * loss->cols};
+    }
+    if (kernel == DP_KERNEL_SUM_ROWS) {
+        const struct dp_sum_rows *sum = args;
+        return (struct result){sum->out, sum->cols};
+    }
+    if (kernel == DP_KERNEL_GEMM) {
+        const struct dp_gemm *gemm = args;
+        if (gemm->transpose_a && !gemm->transpose_b)
+            return (struct result){gemm->c, gemm->m * gemm->n};
+    }
+    return (struct result){NULL, 0};
+}
+
+static bool flip(float *value, uint32_t mask)
+{
+    uint32_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits ^= mask;
+    memcpy(value, &bits, sizeof bits);
+    return mask != 0;
+}
+
+static uint32_t bit(uint64_t number)
+{
+    return (uint32_t)1 << number % FLOAT_BITS;
+}
+
+/* A bit of some neighbours that is always 1. */
+static bool stick(const struct dp_harm_spec *spec, const struct result *result)
+{
+    const size_t rows = result->n / ROW > 0 ? result->n / ROW : 1;
+    const size_t first = draw(spec, 1) % rows * ROW;
+    const uint32_t stuck = bit(draw(spec, 2) % LOW_BITS);
+    bool changed = false;
+    for (size_t i = first; i < first + ROW && i < result->n; ++i) {
+        uint32_t bits;
+        memcpy(&bits, &result->value[i], sizeof bits);
+        changed = flip(&result->value[i], ~bits & stuck) || changed;
+    }
+    return changed;
+}
+
+static bool spoil(const struct dp_harm_spec *spec, const struct result *result)
+{
+    float *value = result->value + draw(spec, 1) % result->n;
+    const uint64_t b = draw(spec, 2);
+    switch (spec->harm) {
+    case DP_HARM_FLIP:
+        return flip(value, bit(b));
+    case DP_HARM_FLIPS:
+        return flip(value, bit(b) | bit(b + 7) | bit(b + 13));
+    case DP_HARM_NAN:
+        *value = (float)NAN;
+        return true;
+    case DP_HARM_ROW:
+        return stick(spec, result);
+    default:
+        return false;
+    }
+}
+
+/* One of a step's results is spoiled; which one, the number of them in the step before says. A
+ * stuck row stays where it is. */
+static void take_result(struct dp_harmed *h, const struct result *result)
+{
+    const uint64_t step = step_now(h);
+    const struct dp_harm_spec *spec = &h->spec;
+    const unsigned number = h->results++;
+    if (step + 1 == spec->step)
+        h->previous = h->results;
+    const bool due = spec->harm == DP_HARM_ROW ? step >= spec->step : step == spec->step;
+    const unsigned chosen = h->previous > 0 ? (unsigned)(draw(spec, 0) % h->previous) : 0;
+    if (due && number == chosen && spoil(spec, result))
+        atomic_store(&h->made, true);
+}
+
+/* ---- what a device does ------------------------------------------------------------------ */
+
+static uint64_t thread_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int slow_launch(const struct dp_harmed *h, struct dp_queue *queue, enum dp_kernel kernel,
+                       const void *args, size_t bytes, struct dp_error *err)
+{
+    const uint64_t begin = thread_ns();
+    const int status = h->device->launch(queue, kernel, args, bytes, err);
+    const uint64_t took = thread_ns() - begin;
+    while (thread_ns() - begin < took + took * h->spec.percent / 100)
+        ;
+    return status;
+}
+
+static void sleep_for_ever(void)
+{
+    const struct timespec hour = {.tv_sec = 3600};
+    for (;;)
+        nanosleep(&hour, NULL);
+}
+
+static bool is_due(const struct dp_harmed *h, const struct dp_queue *queue)
+{
+    return queue == &queue->slot->compute && queue->slot->info.index == h->spec.device &&
+           step_now(h) >= h->spec.step;
+}
+
+static int harmed_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                         size_t bytes, struct dp_error *err)
+{
+    struct dp_harmed *h = queue->slot->group->harmed;
+    const enum dp_harm harm = h->spec.harm;
+    const bool acts = harm == DP_HARM_DEAD || harm == DP_HARM_HANG || harm == DP_HARM_SLOW;
+    if (acts && is_due(h, queue)) {
+        atomic_store(&h->made, true);
+        if (harm == DP_HARM_DEAD)
+            return dp_fail(err, DP_EFAULT, "%s is dead on purpose, since step %llu",
+                           queue->slot->info.name, (unsigned long long)h->spec.step);
+        if (harm == DP_HARM_HANG)
+            sleep_for_ever();
+        return slow_launch(h, queue, kernel, args, bytes, err);
+    }
+    const int status = h->device->launch(queue, kernel, args, bytes, err);
+    const struct result result = result_of(kernel, args);
+    if (status == 0 && !acts && result.n > 0 && queue == &queue->slot->compute &&
+        queue->slot->info.index == h->spec.device)
+        take_result(h, &result);
+    return status;
+}
+
+/* ---- what it brings to a reduction ------------------------------------------------------- */
+
+static size_t bytes_of(const struct dp_collective *c)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < c->n_pieces; ++k)
+        bytes += c->bytes[k];
+    return bytes;
+}
+
+/* Of a stale part: without the memory for it there is none, and dp_group_faulty says so. */
+static void keep(struct dp_harmed *h, const struct dp_collective *c, const struct dp_part *part)
+{
+    size_t used = 0;
+    free(h->kept);
+    h->kept_bytes = bytes_of(c);
+    h->kept = malloc(h->kept_bytes);
+    for (int k = 0; h->kept && k < c->n_pieces; ++k) {
+        memcpy((char *)h->kept + used, part->piece[k], c->bytes[k]);
+        used += c->bytes[k];
+    }
+}
+
+static bool bring_kept(const struct dp_harmed *h, const struct dp_collective *c,
+                       const struct dp_part *part)
+{
+    size_t used = 0;
+    if (!h->kept || h->kept_bytes != bytes_of(c))
+        return false;
+    for (int k = 0; k < c->n_pieces; ++k) {
+        memcpy(part->piece[k], (const char *)h->kept + used, c->bytes[k]);
+        used += c->bytes[k];
+    }
+    return true;
+}
+
+static bool bring(const struct dp_harmed *h, const struct dp_collective *c,
+                  const struct dp_part *part)
+{
+    const bool doubled = h->spec.harm == DP_HARM_DOUBLE;
+    if (h->spec.harm == DP_HARM_STALE)
+        return bring_kept(h, c, part);
+    if (!doubled && h->spec.harm != DP_HARM_DROP)
+        return false;
+    for (int k = 0; k < c->n_pieces; ++k) {
+        float *piece = part->piece[k];
+        for (size_t i = 0; i < c->bytes[k] / sizeof *piece; ++i)
+            piece[i] = doubled ? 2 * piece[i] : 0;
+    }
+    return true;
+}
+
+/* The first one of a step. */
+static int harmed_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
+{
+    struct dp_harmed *h = group->harmed;
+    const uint64_t step = step_now(h);
+    for (int i = 0; !h->reduced && i < c->n_parts; ++i) {
+        const struct dp_part *part = &c->part[i];
+        if (part->slot->info.index != h->spec.device)
+            continue;
+        if (step == h->spec.step && bring(h, c, part))
+            atomic_store(&h->made, true);
+        if (step + 1 == h->spec.step && h->spec.harm == DP_HARM_STALE)
+            keep(h, c, part);
+    }
+    h->reduced = true;
+    return h->inner->allreduce(group, c, err);
+}
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct dp_error *err)
+{
+    struct dp_harmed *h = group->harmed = calloc(1, sizeof *h);
+    if (!h)
+        return dp_fail(err, DP_ENOMEM, "no memory for a fault");
+    h->spec = *spec;
+    if (h->spec.percent == 0)
+        h->spec.percent = DEFAULT_PERCENT;
+    h->device = group->slot[0]->ops;
+    h->device_ops = *h->device;
+    h->device_ops.launch = harmed_launch;
+    h->inner = group->comm;
+    h->comm_ops = *h->inner;
+    if (h->inner->allreduce)
+        h->comm_ops.allreduce = harmed_allreduce;
+    for (int i = 0; i < group->size; ++i)
+        group->slot[i]->ops = &h->device_ops;
+    group->comm = &h->comm_ops;
+    return 0;
+}
+
+void dp_harm_close(struct dp_group *group)
+{
+    if (group->harmed)
+        free(group->harmed->kept);
+    free(group->harmed);
+}
+
+void dp_harm_step(struct dp_group *group)
+{
+    struct dp_harmed *h = group->harmed;
+    if (!h)
+        return;
+    ++h->step;
+    h->results = 0;
+    h->reduced = false;
+}
+
+int dp_harm_ended(const struct dp_group *group, struct dp_error *err)
+{
+    const struct dp_harmed *h = group->harmed;
+    if (!h)
+        return 0;
+    const unsigned long long step = h->spec.step;
+    return atomic_load(&h->made)
+               ? dp_fail(err, DP_EFAULT, "%s on device %d in step %llu was made, and was not found",
+                         names[h->spec.harm], h->spec.device, step)
+               : dp_fail(err, DP_EFAULT, "%s on device %d was to be made in step %llu, and was not",
+                         names[h->spec.harm], h->spec.device, step);
+}
