@@ -120,7 +120,7 @@ void baseline_judge(const double x[], size_t sittings, double fresh, size_t cell
 struct baseline_options {
     const char *name, *folder, *path; /* path: of the records */
     bool allow_dirty, exact, strict;
-    size_t format; /* text, JSON, Markdown */
+    size_t format; /* compare/export.h */
 };
 struct baseline_compare {
     const struct baseline_options *options;
@@ -141,6 +141,11 @@ struct exact_names baseline_names(const struct baseline_compare *compare);
 int baseline_text(FILE *stream, const struct baseline_compare *compare);
 int baseline_json(FILE *stream, const struct baseline_compare *compare);
 int baseline_markdown(FILE *stream, const struct baseline_compare *compare);
+/* "REGRESSED, not a gate: NEW/mean 1.100 [1.041, 1.160]; cost 1.1", added to text. */
+void baseline_cell_verdict(const struct baseline_compare *compare, size_t cell,
+                           char text[REPORT_CELL_TEXT]);
+/* For other programs (compare/export.h), likewise. */
+int baseline_export(const struct baseline_compare *compare, struct export_set *set);
 int baseline_show_text(FILE *stream, const struct baseline *baseline,
                        const struct baseline_judged judged[]);
 int baseline_show_json(FILE *stream, const struct baseline *baseline,

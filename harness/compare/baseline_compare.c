@@ -5,6 +5,7 @@
 #include "compare/baseline.h"
 
 #include "command/command.h"
+#include "compare/export.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,9 +185,17 @@ static int read_both(struct baseline_compare *compare)
     return baseline_take(NAME, options->path, options->allow_dirty, &compare->source);
 }
 
+static int print_export(const struct baseline_compare *compare)
+{
+    struct export_set set;
+    const int made = baseline_export(compare, &set);
+
+    return compare_export_write(stdout, compare->options->format, made, &set);
+}
+
 static int compare_with(struct baseline_compare *compare)
 {
-    static int (*const forms[])(FILE *, const struct baseline_compare *) = {
+    static int (*const forms[COMPARE_FORMS])(FILE *, const struct baseline_compare *) = {
         baseline_text, baseline_json, baseline_markdown};
     const struct baseline *baseline = &compare->baseline;
     double *x = calloc(baseline->sittings + 1, sizeof x[0]);
@@ -201,6 +210,8 @@ static int compare_with(struct baseline_compare *compare)
     free(x);
     if (status != 0)
         return status;
+    if (compare->options->format >= COMPARE_FORMS)
+        return print_export(compare) == 0 ? baseline_exit(compare) : EXIT_MISUSE;
     if (forms[compare->options->format](stdout, compare) == 0)
         return baseline_exit(compare);
     command_complain(NAME, "no memory for the result");

@@ -54,6 +54,24 @@ static void say_cell(FILE *stream, const struct baseline_compare *compare, size_
                 judged->lo, judged->hi, judged->cost, 100 * (exp(judged->sd) - 1), power);
 }
 
+void baseline_cell_verdict(const struct baseline_compare *compare, size_t cell,
+                           char text[REPORT_CELL_TEXT])
+{
+    const struct baseline_judged *judged = &compare->judged[cell];
+    const bool invalid = judged->verdict == PAIRS_INVALID;
+    char power[96];
+
+    report_add(text, "%s%s: ", pairs_verdict_words[judged->verdict],
+               invalid ? "" : gate_words(&compare->baseline));
+    if (invalid) {
+        report_add(text, "%s", judged->reason);
+        return;
+    }
+    power_words(judged, power);
+    report_add(text, "NEW/mean %.3f [%.3f, %.3f]; cost %.3f; sd %.1f %%; %s", judged->ratio,
+               judged->lo, judged->hi, judged->cost, 100 * (exp(judged->sd) - 1), power);
+}
+
 static void say_sums(FILE *stream, const struct baseline_compare *compare)
 {
     const size_t *count = compare->count;

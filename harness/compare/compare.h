@@ -47,6 +47,7 @@ enum {
     COMPARE_P05_STEPS = 40,
     COMPARE_P10_STEPS = 20,
     COMPARE_LAUNCHES = 4, /* on each side: fewer have no interval of 95 % */
+    COMPARE_FORMS = 3,    /* of output: text, JSON, Markdown */
     COMPARE_NOTES = 64,
     COMPARE_TEXT = 320
 };
@@ -124,6 +125,8 @@ int compare_exact(struct compare *compare);
 
 /* "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads": all that tells cells apart. */
 void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT]);
+/* "SUSPECT: B/A 1.120 [1.081, 1.163], p 0.0019; cost 1.120" */
+void compare_verdict_text(const struct compare_cell *cell, char text[REPORT_CELL_TEXT]);
 /* The rule, with the numbers in it. */
 void compare_rule_words(const struct compare *compare, char text[COMPARE_TEXT]);
 /* "1.120 [1.081, 1.163]" */

@@ -2,6 +2,7 @@
 #include "compare/baseline.h"
 
 #include "command/command.h"
+#include "compare/export.h"
 #include "record/input.h"
 
 #include <stdlib.h>
@@ -19,12 +20,8 @@ struct arguments {
     uint64_t seen; /* options that were given */
 };
 
-static const struct {
-    const char *name;
-    int (*write)(FILE *stream, const struct compare *compare);
-} forms[] = {{"text", compare_text}, {"json", compare_json}, {"md", compare_markdown}};
-
-enum { FORMS = sizeof forms / sizeof forms[0] };
+static int (*const forms[COMPARE_FORMS])(FILE *, const struct compare *) = {
+    compare_text, compare_json, compare_markdown};
 
 /* Those of pairs are here to be explained, and refused without --ab (pairs_options.c reads them).
  */
@@ -45,7 +42,11 @@ static const struct argp_option option_table[] = {
     {"no-strict", KEY_LENIENT, NULL, 0, "Exit with 0 then", 0},
     {"exact", 'e', NULL, 0, "Exit with 1 if an exact number CHANGED", 0},
     {"allow-dirty", KEY_DIRTY, NULL, 0, "Take programs that were built from changed trees", 0},
-    {"format", 'f', "text|json|md", 0, "What to print (default text)", 0},
+    {"format", 'f', "NAME", 0,
+     "What to print: text (default), json, md (Markdown), or for other programs: csv, bmf "
+     "(Bencher), "
+     "github (github-action-benchmark), openmetrics, annotations (GitHub Actions) or junit",
+     0},
     {0}};
 
 static const char documentation[] =
@@ -126,13 +127,13 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     struct compare *compare = arguments->compare;
-    const char *names[FORMS];
+    const char *names[COMPARE_FORMATS];
     const error_t status = command_once(state, option_table, key, &arguments->seen);
 
     if (status)
         return status;
-    for (size_t i = 0; i < FORMS; ++i)
-        names[i] = forms[i].name;
+    for (size_t i = 0; i < COMPARE_FORMATS; ++i)
+        names[i] = compare_format_name(i);
     switch (key) {
     case 'e':
         compare->exact = true;
@@ -156,7 +157,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         arguments->strict = key == KEY_STRICT;
         return 0;
     case 'f':
-        return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+        return command_choice(state, "format", "format", value, names, COMPARE_FORMATS,
+                              &arguments->format);
     case ARGP_KEY_ARG:
         return take_path(arguments, value, state);
     case ARGP_KEY_END:
@@ -215,6 +217,22 @@ static int compare_baseline(const struct arguments *arguments)
     return baseline_compare_main(&options);
 }
 
+static int print_two(const struct compare *compare, size_t format)
+{
+    struct export_set set;
+
+    if (format >= COMPARE_FORMS) {
+        const int made = compare_export(compare, &set);
+
+        return compare_export_write(stdout, format, made, &set) == 0 ? compare_exit(compare)
+                                                                     : EXIT_MISUSE;
+    }
+    if (forms[format](stdout, compare) == 0)
+        return compare_exit(compare);
+    command_complain(NAME, "no memory for the result");
+    return EXIT_MISUSE;
+}
+
 static int compare_two(struct compare *compare, size_t format)
 {
     int status = 0;
@@ -223,14 +241,7 @@ static int compare_two(struct compare *compare, size_t format)
         status = read_side(compare, side);
     if (status == 0)
         status = compare_both(compare);
-    if (status == 0) {
-        status = compare_exit(compare);
-        if (forms[format].write(stdout, compare) != 0) {
-            command_complain(NAME, "no memory for the result");
-            status = EXIT_MISUSE;
-        }
-    }
-    return status;
+    return status == 0 ? print_two(compare, format) : status;
 }
 
 int compare_main(int argc, char **argv)

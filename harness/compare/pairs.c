@@ -6,6 +6,7 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
+#include "compare/export.h"
 #include "files/stop.h"
 #include "measure/watch.h"
 #include "record/machine.h"
@@ -188,10 +189,18 @@ static int run_pairs(struct pairs *pairs)
     return status;
 }
 
+static int print_export(const struct pairs *pairs)
+{
+    struct export_set set;
+    const int made = pairs_export(pairs, &set);
+
+    return compare_export_write(stdout, pairs->format, made, &set);
+}
+
 static int report(struct pairs *pairs)
 {
-    static int (*const forms[PAIRS_FORMS])(FILE *, const struct pairs *) = {pairs_text, pairs_json,
-                                                                            pairs_markdown};
+    static int (*const forms[COMPARE_FORMS])(FILE *, const struct pairs *) = {
+        pairs_text, pairs_json, pairs_markdown};
     int status = pairs_sum_up(pairs) == 0 ? 0 : complain("no memory for the comparison");
 
     for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
@@ -202,6 +211,8 @@ static int report(struct pairs *pairs)
         status = keep(pairs, pairs_end_line(pairs, false), true);
     if (status != 0)
         return status;
+    if (pairs->format >= COMPARE_FORMS)
+        return print_export(pairs) == 0 ? pairs_exit(pairs) : EXIT_MISUSE;
     if (forms[pairs->format](stdout, pairs) != 0)
         return complain("no memory for the result");
     return pairs_exit(pairs);

@@ -18,7 +18,7 @@ int pairs_main(int argc, char **argv);
 
 enum { PAIRS_OLD, PAIRS_NEW, PAIRS_ARMS };
 enum { PAIRS_EXIT_REGRESSED = 1, PAIRS_EXIT_INVALID = 3, PAIRS_EXIT_INCONCLUSIVE = 4 };
-enum { PAIRS_DEFAULT = 12, PAIRS_LEAST = 8, PAIRS_FORMS = 3 };
+enum { PAIRS_DEFAULT = 12, PAIRS_LEAST = 8 };
 
 /* Of the ratio of times NEW / OLD. The .05 of a comparison are shared out: one slow cell of many
  * does not move all of them, and what moves all of them may show in none. */
@@ -89,7 +89,7 @@ struct pairs {
     size_t n, cells; /* pairs of each cell; cells */
     size_t asked;    /* --pairs, 0: not given */
     uint64_t seed;
-    size_t format; /* of PAIRS_FORMS: text, JSON, Markdown */
+    size_t format; /* compare/export.h */
     bool strict, exact, allow_dirty;
     bool same;               /* both arms are one program in one setting: A/A */
     size_t *cell;            /* [place in the plan]: its cell; cell c is the one at place c */
@@ -146,5 +146,17 @@ char *pairs_end_line(const struct pairs *pairs, bool interrupted);
 int pairs_text(FILE *stream, const struct pairs *pairs);
 int pairs_json(FILE *stream, const struct pairs *pairs);
 int pairs_markdown(FILE *stream, const struct pairs *pairs);
+
+/* "A/A REGRESSED: NEW/OLD 1.050 [1.041, 1.060], p 0.0024; cost 1.051; finds 2.1 %", added to text:
+ * of a cell, and of all together. */
+void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT_CELL_TEXT]);
+void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
+struct export_set;
+/* For other programs (compare/export.h): 0, or -1 when memory is short. */
+int pairs_export(const struct pairs *pairs, struct export_set *set);
+/* Shared with a baseline: enum export_state of a verdict, and how many there are of each. */
+extern const unsigned pairs_export_states[PAIRS_VERDICTS];
+void pairs_export_sums(const size_t count[PAIRS_VERDICTS], size_t changes,
+                       char text[REPORT_CELL_TEXT]);
 
 #endif

@@ -6,6 +6,7 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
+#include "compare/export.h"
 #include "numbers/rank.h"
 #include "text/options.h"
 
@@ -147,12 +148,14 @@ static int check_arms(const struct taken *taken)
 
 static int read_taken(const struct taken *taken, struct pairs *pairs)
 {
-    static const char *const forms[PAIRS_FORMS] = {"text", "json", "md"};
+    const char *forms[COMPARE_FORMATS];
     const char *const ci = getenv("CI");
     struct text_error why = {""};
 
+    for (size_t i = 0; i < COMPARE_FORMATS; ++i)
+        forms[i] = compare_format_name(i);
     if (taken->format &&
-        option_name("format", taken->format, forms, PAIRS_FORMS, &pairs->format, &why) != 0)
+        option_name("format", taken->format, forms, COMPARE_FORMATS, &pairs->format, &why) != 0)
         return misuse("--format: %s", why.text);
     if (taken->pairs && option_size(taken->pairs, 1, RANK_MOST, &pairs->asked, &why) != 0)
         return misuse("--pairs: %s", why.text);

@@ -107,6 +107,29 @@ static void global_words(const struct pairs *pairs, char text[COMPARE_TEXT])
              numbers, all->cost);
 }
 
+void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT])
+{
+    char words[COMPARE_TEXT];
+
+    global_words(pairs, words);
+    report_add(text, "%s", words);
+}
+
+void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT_CELL_TEXT])
+{
+    const struct pairs_judged *judged = &pairs->judged[cell];
+    char numbers[NUMBERS], power[NUMBERS];
+
+    report_add(text, "%s%s: ", same_words(pairs), pairs_verdict_words[judged->verdict]);
+    if (judged->verdict == PAIRS_INVALID) {
+        report_add(text, "%s", judged->reason);
+        return;
+    }
+    number_words(judged, numbers);
+    power_words(pairs, cell, power);
+    report_add(text, "NEW/OLD %s; cost %.3f; %s", numbers, judged->cost, power);
+}
+
 struct sorted {
     const struct pairs_judged *judged;
     size_t cell;

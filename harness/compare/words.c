@@ -18,6 +18,22 @@ void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT])
              key->devices, key->global_batch, key->dtype, key->backend, key->communicator, bucket);
 }
 
+void compare_verdict_text(const struct compare_cell *cell, char text[REPORT_CELL_TEXT])
+{
+    char ratio[64];
+
+    report_add(text, "%s: ", compare_verdict_words[cell->verdict]);
+    if (isnan(cell->floor.ratio)) {
+        report_add(text, "%s",
+                   cell->verdict == COMPARE_UNMEASURED ? "verified in neither file" : cell->reason);
+        return;
+    }
+    compare_ratio_words(&cell->floor, ratio);
+    report_add(text, "B/A %s, p %.2g; cost %.3f", ratio, cell->adjusted, cell->cost.ratio);
+    if (cell->reason[0] != '\0')
+        report_add(text, "; %s", cell->reason);
+}
+
 void compare_rule_words(const struct compare *compare, char text[COMPARE_TEXT])
 {
     snprintf(

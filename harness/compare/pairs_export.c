@@ -1,0 +1,66 @@
+/* compare/pairs_export.c: pairs as a set of cells for other programs. */
+#include "compare/export.h"
+#include "compare/pairs.h"
+
+/* As the text says them. */
+static const char *const same_words[PAIRS_VERDICTS] = {
+    "A/A EQUIVALENT", "A/A IMPROVED", "A/A REGRESSED", "A/A INCONCLUSIVE", "INVALID"};
+
+const unsigned pairs_export_states[PAIRS_VERDICTS] = {[PAIRS_EQUIVALENT] = EXPORT_PASSED,
+                                                      [PAIRS_IMPROVED] = EXPORT_PASSED,
+                                                      [PAIRS_REGRESSED] = EXPORT_FAILED,
+                                                      [PAIRS_INCONCLUSIVE] = EXPORT_DOUBTFUL,
+                                                      [PAIRS_INVALID] = EXPORT_BROKEN};
+
+void pairs_export_sums(const size_t count[PAIRS_VERDICTS], size_t changes,
+                       char text[REPORT_CELL_TEXT])
+{
+    report_add(text,
+               "%zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu INVALID, %zu "
+               "changed",
+               count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT],
+               count[PAIRS_IMPROVED], count[PAIRS_INVALID], changes);
+}
+
+static void fill_pairs(struct export_cell *cell, const struct pairs *pairs,
+                       const struct pairs_judged *judged)
+{
+    cell->launches = pairs->n;
+    cell->value[COMPARE_TIME] = (struct export_value){judged->ratio, judged->lo, judged->hi};
+    cell->value[COMPARE_COST].middle = judged->cost;
+    cell->value[COMPARE_DETECTABLE].middle = judged->detectable;
+    compare_export_judge(cell,
+                         pairs_false_alarm(pairs, judged) ? EXPORT_BROKEN
+                                                          : pairs_export_states[judged->verdict],
+                         judged->verdict);
+}
+
+int pairs_export(const struct pairs *pairs, struct export_set *set)
+{
+    const struct exact_names names = pairs_names(pairs);
+    const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
+    struct export_cell *cell;
+
+    if (compare_export_begin(set, pairs->same ? same_words : pairs_verdict_words, PAIRS_VERDICTS,
+                             pairs->cells, pairs->changes))
+        return -1;
+    for (size_t c = 0; c < pairs->cells; ++c) {
+        struct record_cell planned;
+
+        cell_identify(&pairs->arm[PAIRS_NEW].plan[c], &planned);
+        set->keys[c] = planned.key;
+        cell = export_add(set, &set->keys[c], NULL);
+        pairs_cell_verdict(pairs, c, cell->why);
+        fill_pairs(cell, pairs, &pairs->judged[c]);
+    }
+    cell = export_add(set, NULL, "all cells together");
+    pairs_all_verdict(pairs, cell->why);
+    fill_pairs(cell, pairs, &pairs->all);
+    compare_export_changes(set, pairs->changes, &names, pairs->exact);
+    if (pairs->same)
+        report_add(set->summary, "A/A: ");
+    pairs_export_sums(pairs->count, pairs->changes->n, set->summary);
+    report_add(set->summary, ". Disturbed: %zu of %zu pairs", disturbed.pairs,
+               pairs->cells * pairs->n);
+    return 0;
+}
