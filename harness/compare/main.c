@@ -42,10 +42,9 @@ static const struct argp_option option_table[] = {
     {"no-strict", KEY_LENIENT, NULL, 0, "Exit with 0 then", 0},
     {"exact", 'e', NULL, 0, "Exit with 1 if an exact number CHANGED", 0},
     {"allow-dirty", KEY_DIRTY, NULL, 0, "Take programs that were built from changed trees", 0},
-    {"format", 'f', "NAME", 0,
-     "What to print: text (default), json, md (Markdown), or for other programs: csv, bmf "
-     "(Bencher), "
-     "github (github-action-benchmark), openmetrics, annotations (GitHub Actions) or junit",
+    {"format", 'f', "text|json|md|csv|bmf|github|openmetrics|annotations|junit", 0,
+     "What to print (default text): md for a job's summary, bmf for Bencher, github for "
+     "github-action-benchmark, annotations for GitHub Actions",
      0},
     {0}};
 

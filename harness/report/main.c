@@ -33,9 +33,9 @@ static const struct argp_option option_table[] = {
      "A result of `lockstep check --format json`: adds a page about conformance", 0},
     {"peer", 'p', "FILE", 0,
      "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
-    {"format", 'f', "NAME", 0,
-     "Instead of a report print the numbers, for other programs: csv, bmf (Bencher), github "
-     "(github-action-benchmark), openmetrics, annotations (GitHub Actions) or junit",
+    {"format", 'f', "csv|bmf|github|openmetrics|annotations|junit", 0,
+     "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
+     "github-action-benchmark, annotations those of GitHub Actions",
      0},
     {0}};
 
