@@ -2,6 +2,7 @@
 #include "validate/validate.h"
 
 #include "numbers/stats.h"
+#include "validate/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,10 +97,16 @@ static int by_value(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Launches that let a bound of one side be had at alpha. */
-static size_t launches_for(double alpha)
+/* The part of the error that each of so many has. */
+static double part_of(size_t units)
 {
-    return (size_t)ceil(-log2(alpha));
+    return -expm1(log1p(-validate_alpha) / (double)units);
+}
+
+/* That let a bound of one side be had. */
+size_t validate_launches_for(size_t units)
+{
+    return (size_t)ceil(-log2(part_of(units)));
 }
 
 static enum validate_verdict side_of(const struct profile_limit *limit, double lo, double hi)
@@ -111,8 +118,9 @@ static enum validate_verdict side_of(const struct profile_limit *limit, double l
 
 /* What is counted has no error: all launches say the same, or the smallest and the largest stand
  * for all. */
-static void judge_values(struct validate_judged *judged, double value[], size_t n, double alpha)
+static void judge_values(struct validate_judged *judged, double value[], size_t n)
 {
+    const double alpha = part_of(judged->units);
     struct stats_interval interval;
 
     qsort(value, n, sizeof value[0], by_value);
@@ -128,7 +136,7 @@ static void judge_values(struct validate_judged *judged, double value[], size_t 
     } else {
         judged->verdict = VALIDATE_OPEN;
         snprintf(judged->why, sizeof judged->why, "%zu launches; a bound at 95 %% takes %zu", n,
-                 launches_for(alpha));
+                 validate_launches_for(judged->units));
         return;
     }
     judged->verdict = side_of(judged->limit, judged->lo, judged->hi);
@@ -140,7 +148,6 @@ static void judge_values(struct validate_judged *judged, double value[], size_t 
 static void judge_unit(const struct validate *validate, double factor, const struct room *room,
                        struct validate_judged *judged)
 {
-    const double alpha = -expm1(log1p(-validate_alpha) / (double)judged->units);
     int n;
 
     find_doubt(validate, judged->point, judged->why);
@@ -151,7 +158,7 @@ static void judge_unit(const struct validate *validate, double factor, const str
     n = take_values(judged->limit, judged->point, judged->device < 0 ? 0 : judged->device, factor,
                     room);
     if (n > 0) {
-        judge_values(judged, room->value, (size_t)n, alpha);
+        judge_values(judged, room->value, (size_t)n);
         return;
     }
     judged->verdict = VALIDATE_UNMEASURED;
@@ -190,6 +197,34 @@ static void judge_point(const struct validate *validate, const struct report_poi
     }
 }
 
+static bool is_there(const struct report *report, const struct validate_cell *cell)
+{
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct record_key *key = &report->point[i].row->cell->key;
+
+        if (validate_is_cell(cell, key->workload, key->mode, key->n_devices, key->global_batch))
+            return true;
+    }
+    return false;
+}
+
+/* A cell that should have been measured and was not: its limit is no PASS by the others. */
+static void find_missing(const struct validate *validate, struct validate_judged *judged)
+{
+    const struct validate_need *need = validate->need;
+
+    for (size_t i = 0; need && i < need->n && judged->verdict < VALIDATE_UNMEASURED; ++i) {
+        const struct validate_cell *cell = &need->cell[i];
+
+        if (!validate_place_has(&judged->limit->at, cell) || is_there(validate->report, cell))
+            continue;
+        judged->verdict = VALIDATE_UNMEASURED;
+        snprintf(judged->why, sizeof judged->why,
+                 "nobody measured %.96s %.8s, %llu devices, %llu rows", cell->workload, cell->mode,
+                 (unsigned long long)cell->devices, (unsigned long long)cell->batch);
+    }
+}
+
 static size_t longest(const struct report *report, bool of_steps)
 {
     size_t most = 1;
@@ -225,6 +260,7 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
     for (size_t i = 0; status == 0 && i < report->n_points; ++i)
         if (is_at(&limit->at, &report->point[i]))
             judge_point(validate, &report->point[i], factor, &room, judged);
+    find_missing(validate, judged);
     free(room.value);
     free(room.steps);
     return status;

@@ -2,10 +2,14 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
+#include "text/options.h"
+#include "validate/measure.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char NAME[] = "lockstep validate";
 
@@ -13,8 +17,13 @@ struct arguments {
     const char *profile, *node;
     char **files;
     size_t n_files, format;
+    bool run;
+    struct validate_request request;
     uint64_t seen;
 };
+
+enum { KEY_DEVICES = 256 };
+static const double LEAST_MINUTES = 0.01, MOST_MINUTES = 10080; /* a week */
 
 static const struct {
     const char *name;
@@ -31,18 +40,37 @@ static const struct argp_option option_table[] = {
     {"format", 'f', "text|json|junit|md", 0, "What to print (default text)", 0},
     {"node", 'N', "NAME", 0,
      "What the verdict calls the machine (default: nothing; no host name is read)", 0},
+    {"run", 'r', NULL, 0, "Measure what the profile needs, instead of reading records", 0},
+    {"minutes", 'm', "M", 0,
+     "Measure, and end after M minutes: what was not measured by then is no PASS", 0},
+    {"devices", KEY_DEVICES, "LIST", 0,
+     "With --run: as of lockstep sweep (default: one virtual device per core; cuda:all of a "
+     "profile for GPUs)",
+     0},
+    {"bind", 'B', "HOW", 0, "With --run: cores (default) or none", 0},
+    {"wait", 'W', NULL, 0,
+     "With --run: wait for cores that a sweep is bound to (default: refuse to start)", 0},
+    {"out", 'o', "FILE", 0,
+     "With --run: the records (default: a temporary file, which is kept and named unless the "
+     "machine is ACCEPTED)",
+     0},
     {0}};
 
 static const char documentation[] =
-    "Holds the records of a machine against a profile."
+    "Holds the records of a machine against a profile, or measures them first."
     "\vEach limit of the profile is PASS if the bound of the median over launches, at 95 % for all "
     "its cells and devices together, is on its good side; FAIL if the other bound is on the bad "
     "side; OPEN if neither is shown; UNMEASURED if the records have no such number; INVALID if "
     "nobody may believe it: launches that are not verified, simulated, oversubscribed, or fewer "
     "than the profile requires. A machine is ACCEPTED if every binding limit is PASS, REJECTED if "
     "one is FAIL, else NOT SHOWN. Advisory limits are printed and decide nothing.\n\n"
-    "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, or records of another "
-    "machine; 3 NOT SHOWN.";
+    "--run measures the cells that limits name in full (workload, mode, devices and batch), as a "
+    "sweep does: as many launches as the profile requires or its limits take. --minutes M, which "
+    "means --run, takes more launches, or shorter ones, so that they fit; a launch that is under "
+    "way "
+    "when the time is over is dropped.\n\n"
+    "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, or another machine; "
+    "3 NOT SHOWN; 130 interrupted.";
 
 /* Lists of nodes are read by programs: what could part or break one is no name. */
 static error_t take_node(struct arguments *arguments, const char *value, struct argp_state *state)
@@ -57,6 +85,38 @@ static error_t take_node(struct arguments *arguments, const char *value, struct 
                                   "_ : behind the first",
                                   value, NODE_BYTES);
     arguments->node = value;
+    return 0;
+}
+
+static error_t take_minutes(struct arguments *arguments, const char *value,
+                            struct argp_state *state)
+{
+    struct text_error why;
+
+    arguments->run = true;
+    if (option_real(value, LEAST_MINUTES, MOST_MINUTES, &arguments->request.minutes, &why) == 0)
+        return 0;
+    return command_bad_option(state, "--minutes: %s", why.text);
+}
+
+/* Records are read, or measured. */
+static error_t check_end(const struct arguments *arguments, struct argp_state *state)
+{
+    const struct validate_request *request = &arguments->request;
+
+    if (!arguments->profile)
+        return command_bad_option(state, "name a profile: --profile FILE");
+    if (arguments->run && arguments->n_files > 0)
+        return command_bad_option(state,
+                                  "'%.60s': --run and --minutes measure, and take no records",
+                                  arguments->files[0]);
+    if (!arguments->run && (request->devices || request->out || request->bind || request->wait))
+        return command_bad_option(state, "--devices, --bind, --wait and --out are of --run");
+    if (!arguments->run && arguments->n_files == 0)
+        return command_bad_option(state, "name the records, as `lockstep sweep` writes them, or "
+                                         "measure: --run");
+    if (request->out && request->out[0] == '\0')
+        return command_bad_option(state, "--out is empty: name a file");
     return 0;
 }
 
@@ -76,6 +136,23 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'f':
         return command_choice(state, "format", "format", value, names, FORMS, &arguments->format);
+    case 'r':
+        arguments->run = true;
+        return 0;
+    case 'm':
+        return take_minutes(arguments, value, state);
+    case 'B':
+        arguments->request.bind = value;
+        return 0;
+    case 'W':
+        arguments->request.wait = true;
+        return 0;
+    case 'o':
+        arguments->request.out = value;
+        return 0;
+    case KEY_DEVICES:
+        arguments->request.devices = value;
+        return 0;
     case 'N':
         return take_node(arguments, value, state);
     case ARGP_KEY_ARG:
@@ -85,11 +162,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         arguments->n_files = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_END:
-        if (!arguments->profile)
-            return command_bad_option(state, "name a profile: --profile FILE");
-        if (arguments->n_files == 0)
-            return command_bad_option(state, "name the records, as `lockstep sweep` writes them");
-        return 0;
+        return check_end(arguments, state);
     default:
         return command_key(key, value, state);
     }
@@ -109,16 +182,122 @@ static int judge(const struct arguments *arguments, struct validate *validate)
     return EXIT_MISUSE;
 }
 
+/* The records of n files, held against the profile; the exit status. */
+static int judge_files(const struct arguments *arguments, const struct profile *profile,
+                       const struct validate_need *need, char *const files[], size_t n)
+{
+    struct text_error why = {{0}};
+    struct report report;
+    int status = validate_open(NAME, files, n, &report);
+
+    if (status == 0 && validate_match(profile, &report, &why) != 0) {
+        command_complain(NAME, "%s", why.text);
+        status = EXIT_MISUSE;
+    }
+    if (status == 0) {
+        struct validate validate = {
+            .profile = profile, .report = &report, .need = need, .node = arguments->node};
+
+        status = judge(arguments, &validate);
+        free(validate.judged);
+    }
+    validate_close(&report);
+    return status;
+}
+
+enum { PATH_BYTES = 512 };
+
+/* A file in a folder that nobody else can write to. */
+static int make_temporary(char folder[PATH_BYTES], char file[PATH_BYTES])
+{
+    const char *const root = getenv("TMPDIR");
+    const int n = snprintf(folder, PATH_BYTES - 16, "%s/lockstep-validate-XXXXXX",
+                           root && root[0] != '\0' ? root : "/tmp");
+
+    if (n < 0 || n >= PATH_BYTES - 16 || !mkdtemp(folder)) {
+        command_complain(NAME, "no folder for the records as %.200s: %s", folder,
+                         n < PATH_BYTES - 16 ? strerror(errno) : "its name is too long");
+        return EXIT_MISUSE;
+    }
+    snprintf(file, PATH_BYTES, "%.495s/records.jsonl", folder);
+    return 0;
+}
+
+/* A file that is named is made anew: what is there already may be another machine's. */
+static int choose_file(const struct arguments *arguments, char folder[PATH_BYTES],
+                       char file[PATH_BYTES])
+{
+    const char *const out = arguments->request.out;
+
+    if (!out)
+        return make_temporary(folder, file);
+    if (snprintf(file, PATH_BYTES, "%s", out) >= PATH_BYTES) {
+        command_complain(NAME, "--out: longer than %d characters", PATH_BYTES - 1);
+        return EXIT_MISUSE;
+    }
+    if (access(file, F_OK) != 0)
+        return 0;
+    command_complain(NAME, "--out: %.200s is there already: name another file", file);
+    return EXIT_MISUSE;
+}
+
+/* What nobody named is kept only if somebody will want to look at it. */
+static void keep_file(const struct arguments *arguments, const char *folder, const char *file,
+                      int status)
+{
+    const bool temporary = !arguments->request.out;
+
+    if (temporary && status == EXIT_PASSED)
+        unlink(file);
+    if (temporary && rmdir(folder) == 0)
+        return;
+    if (access(file, R_OK) == 0)
+        command_complain(NAME, "the records are in %s", file);
+}
+
+static int measure(const struct arguments *arguments, const struct profile *profile,
+                   const struct validate_need *need)
+{
+    struct validate_request request = arguments->request;
+    char folder[PATH_BYTES] = "", file[PATH_BYTES] = "";
+    char *files[] = {file};
+    int status = choose_file(arguments, folder, file);
+
+    if (status != 0)
+        return status;
+    request.out = file;
+    status = validate_measure(NAME, &request, profile, need);
+    if (status == 0)
+        status = judge_files(arguments, profile, need, files, 1);
+    keep_file(arguments, folder, file, status);
+    return status;
+}
+
+static int run(const struct arguments *arguments, const struct profile *profile)
+{
+    struct validate_need *need = calloc(1, sizeof *need);
+    struct text_error why = {{0}};
+    int status = EXIT_MISUSE;
+
+    if (!need)
+        command_complain(NAME, "no memory for the cells");
+    else if (validate_need(profile, need, &why) != 0)
+        command_complain(NAME, "%.200s: %s", arguments->profile, why.text);
+    else
+        status = measure(arguments, profile, need);
+    free(need);
+    return status;
+}
+
 int validate_main(int argc, char **argv)
 {
     static const struct argp parser = {.options = option_table,
                                        .parser = parse_option,
-                                       .args_doc = "F.jsonl...",
+                                       .args_doc = "F.jsonl...\n--run",
                                        .doc = documentation};
     struct arguments arguments = {.profile = NULL};
     struct text_error why = {{0}};
     struct profile *profile = NULL;
-    struct report report;
     int status;
 
     if (command_parse(&parser, argc, argv, &arguments) != 0)
@@ -127,18 +306,9 @@ int validate_main(int argc, char **argv)
         command_complain(NAME, "%s", why.text);
         return EXIT_MISUSE;
     }
-    status = validate_open(NAME, arguments.files, arguments.n_files, &report);
-    if (status == 0 && validate_match(profile, &report, &why) != 0) {
-        command_complain(NAME, "%s", why.text);
-        status = EXIT_MISUSE;
-    }
-    if (status == 0) {
-        struct validate validate = {.profile = profile, .report = &report, .node = arguments.node};
-
-        status = judge(&arguments, &validate);
-        free(validate.judged);
-    }
-    validate_close(&report);
+    status = arguments.run
+                 ? run(&arguments, profile)
+                 : judge_files(&arguments, profile, NULL, arguments.files, arguments.n_files);
     profile_free(profile);
     return status;
 }

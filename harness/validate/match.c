@@ -5,21 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int refuse(struct text_error *why, const char *what, const char *wanted, const char *is)
+/* subject: "the records are of" */
+static int refuse(struct text_error *why, const char *subject, const char *what, const char *wanted,
+                  const char *is)
 {
-    snprintf(why->text, sizeof why->text,
-             "the profile is for %s '%.80s', the records are of '%.80s'", what, wanted, is);
+    snprintf(why->text, sizeof why->text, "the profile is for %s '%.80s', %s '%.80s'", what, wanted,
+             subject, is);
     return -1;
 }
 
-static int match_text(struct text_error *why, const char *what, const char *wanted, const char *is)
+static int match_text(struct text_error *why, const char *subject, const char *what,
+                      const char *wanted, const char *is)
 {
     return !wanted || strcmp(wanted, is) == 0
                ? 0
-               : refuse(why, what, wanted, is[0] != '\0' ? is : "unknown");
+               : refuse(why, subject, what, wanted, is[0] != '\0' ? is : "unknown");
 }
 
-static int match_count(struct text_error *why, const char *what, uint64_t wanted, int is)
+static int match_count(struct text_error *why, const char *subject, const char *what,
+                       uint64_t wanted, int is)
 {
     char a[24], b[24];
 
@@ -27,12 +31,12 @@ static int match_count(struct text_error *why, const char *what, uint64_t wanted
         return 0;
     snprintf(a, sizeof a, "%llu", (unsigned long long)wanted);
     snprintf(b, sizeof b, "%d", is);
-    return refuse(why, what, a, b);
+    return refuse(why, subject, what, a, b);
 }
 
 /* Every GPU has to be of that model: seven of eight are another machine. */
 static int match_gpus(const struct profile_match *match, const struct record_run *run,
-                      struct text_error *why)
+                      const char *subject, struct text_error *why)
 {
     int gpus = 0;
 
@@ -40,27 +44,34 @@ static int match_gpus(const struct profile_match *match, const struct record_run
         if (run->slot[i].model[0] == '\0')
             continue;
         ++gpus;
-        if (match_text(why, "GPU", match->gpu_model, run->slot[i].model) != 0)
+        if (match_text(why, subject, "GPU", match->gpu_model, run->slot[i].model) != 0)
             return -1;
     }
     if (match->gpu_model && gpus == 0)
-        return refuse(why, "GPU", match->gpu_model, "none");
-    return match_count(why, "a number of GPUs of", match->gpus, gpus);
+        return refuse(why, subject, "GPU", match->gpu_model, "none");
+    return match_count(why, subject, "a number of GPUs of", match->gpus, gpus);
+}
+
+int validate_match_run(const struct profile *profile, const struct record_run *run,
+                       const char *subject, struct text_error *why)
+{
+    const struct profile_match *match = &profile->match;
+    const bool fits =
+        match_text(why, subject, "the class of machine", match->machine_class,
+                   run->machine_class) == 0 &&
+        match_text(why, subject, "the processor", match->cpu_model, run->cpu_model) == 0 &&
+        match_count(why, subject, "a number of cores of", match->cores, run->cores) == 0 &&
+        match_gpus(match, run, subject, why) == 0;
+
+    return fits ? 0 : -1;
 }
 
 int validate_match(const struct profile *profile, const struct report *report,
                    struct text_error *why)
 {
-    const struct profile_match *match = &profile->match;
+    int status = 0;
 
-    for (size_t f = 0; f < report->n_files; ++f) {
-        const struct record_run *run = &report->file[f].run;
-
-        if (match_text(why, "the class of machine", match->machine_class, run->machine_class) ||
-            match_text(why, "the processor", match->cpu_model, run->cpu_model) ||
-            match_count(why, "a number of cores of", match->cores, run->cores) ||
-            match_gpus(match, run, why))
-            return -1;
-    }
-    return 0;
+    for (size_t f = 0; status == 0 && f < report->n_files; ++f)
+        status = validate_match_run(profile, &report->file[f].run, "the records are of", why);
+    return status;
 }

@@ -25,6 +25,7 @@ struct validate_metric {
     bool higher;    /* is better */
     bool counted;   /* the same in every launch: no statistic */
     bool by_device; /* each device is judged by itself */
+    bool has_base;  /* it is a ratio, to the same launch of the plain program */
     /* Of a launch of point, in base units, of that device where by_device; NaN: unknown. steps:
      * room for the samples of row. */
     double (*of)(const struct report_point *point, const struct report_row *row, int device,

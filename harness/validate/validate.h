@@ -3,7 +3,8 @@
  *
  * The main program needs validate_main and profile_main only; the rest is shared by the files of
  * this room. The way of the data: profile_read.c reads the limits, main.c the records, judge.c
- * holds one against the other, mutate.c shows that each limit can fail, and text.c, json.c,
+ * holds one against the other, need.c and measure.c
+ * measure what a profile is about, mutate.c shows that each limit can fail, and text.c, json.c,
  * junit.c and markdown.c write what came of it.
  *
  * Every launch gives one number. A limit is PASS only if the bound of their median, at 95 % for
@@ -30,6 +31,8 @@ enum validate_verdict {
 };
 extern const char *const validate_verdict_words[VALIDATE_VERDICTS];
 
+/* Launches that let a limit of so many cells and devices be shown. */
+size_t validate_launches_for(size_t units);
 /* The error of a limit, which all of its cells and devices share. */
 extern const double validate_alpha;
 
@@ -48,12 +51,15 @@ struct validate_judged {
     char why[VALIDATE_TEXT];          /* OPEN, UNMEASURED, INVALID */
 };
 
+struct validate_need; /* measure.h */
+
 struct validate {
     const struct profile *profile;
     const struct report *report;
-    const char *node;                /* what whoever asks calls the machine; NULL: nothing */
-    struct validate_judged *judged;  /* of each limit */
-    size_t count[VALIDATE_VERDICTS]; /* of binding limits */
+    const struct validate_need *need; /* what had to be measured; NULL: somebody else did */
+    const char *node;                 /* what whoever asks calls the machine; NULL: nothing */
+    struct validate_judged *judged;   /* of each limit */
+    size_t count[VALIDATE_VERDICTS];  /* of binding limits */
     enum validate_machine machine;
 };
 
@@ -65,6 +71,9 @@ void validate_close(struct report *report);
 /* Whether the records are of a machine that the profile is for. 0, or -1 and why. */
 int validate_match(const struct profile *profile, const struct report *report,
                    struct text_error *why);
+/* The same of one header; subject: "the records are of". */
+int validate_match_run(const struct profile *profile, const struct record_run *run,
+                       const char *subject, struct text_error *why);
 /* Fills judged, count and machine. 0, or -1: memory is short. The caller frees judged. */
 int validate_judge(struct validate *validate);
 /* One limit, with each number of a launch multiplied by factor, which makes a machine slower. */

@@ -1,0 +1,376 @@
+/* validate/measure.c: measures what a profile needs: the cells of a sweep that its limits are
+ * about, by the worker of a sweep, into a file as a sweep writes it. */
+#include "validate/measure.h"
+
+#include "command/command.h"
+#include "files/stop.h"
+#include "measure/watch.h"
+#include "record/output.h"
+#include "sweep/core_locks.h"
+#include "sweep/launch.h"
+#include "sweep/sweep.h"
+#include "validate/validate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct measuring {
+    const char *command;
+    const struct validate_need *need;
+    struct sweep_options options;
+    struct record_run run;
+    struct output output;
+    struct core_locks locks;
+    struct cell_config *cell;
+    size_t n, done, ok;
+    struct watch watch;
+    double seconds; /* all of it; 0: as long as it takes */
+};
+
+static int complain(const struct measuring *measuring, const char *text)
+{
+    command_complain(measuring->command, "%s", text);
+    return EXIT_MISUSE;
+}
+
+/* ---- how much there is time for ----------------------------------------------------------- */
+
+/* Of a launch, for its start, its reference, its probe and its warm-up. It only chooses a level:
+ * what ends in time is decided by the time. */
+static const double AROUND = 0.5;
+
+/* Measured seconds of a launch, and how many times the launches that are needed. */
+static const struct level {
+    double seconds;
+    size_t times;
+} levels[] = {{1.0, 2}, {1.0, 1}, {0.3, 1}, {0.1, 1}};
+
+enum { LEVELS = sizeof levels / sizeof levels[0], UNBOUND = 1 };
+
+static const struct level *choose_level(const struct validate_need *need, double minutes)
+{
+    size_t i = 0;
+
+    if (minutes <= 0)
+        return &levels[UNBOUND];
+    while (i + 1 < LEVELS &&
+           (double)(need->n * need->launches * levels[i].times) * (levels[i].seconds + AROUND) >
+               0.9 * 60.0 * minutes)
+        ++i;
+    return &levels[i];
+}
+
+/* ---- as options of a sweep ---------------------------------------------------------------- */
+
+enum { WORDS = 16 + PLAN_MAX_WORKLOADS, WORD_BYTES = 1024 };
+
+struct line {
+    char word[WORDS][WORD_BYTES];
+    char *argument[WORDS + 1];
+    int n;
+    bool too_long;
+};
+
+static void add_word(struct line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_word(struct line *line, const char *format, ...)
+{
+    va_list values;
+    int length;
+
+    if (line->n == WORDS) {
+        line->too_long = true;
+        return;
+    }
+    va_start(values, format);
+    length = vsnprintf(line->word[line->n], WORD_BYTES, format, values);
+    va_end(values);
+    line->too_long = line->too_long || length < 0 || length >= WORD_BYTES;
+    line->argument[line->n] = line->word[line->n];
+    line->argument[++line->n] = NULL;
+}
+
+/* A value behind the others of the last word, once. */
+static void add_value(struct line *line, const char *value)
+{
+    char *const word = line->word[line->n - 1];
+    const size_t used = strlen(word), length = strlen(value);
+    const char *at = strchr(word, '=') + 1;
+
+    while (*at != '\0') {
+        const size_t bytes = strcspn(at, ",");
+
+        if (bytes == length && strncmp(at, value, length) == 0)
+            return;
+        at += bytes + (at[bytes] == ',');
+    }
+    if (snprintf(word + used, WORD_BYTES - used, "%s%s", word[used - 1] == '=' ? "" : ",", value) >=
+        (int)(WORD_BYTES - used))
+        line->too_long = true;
+}
+
+static void add_number(struct line *line, uint64_t number)
+{
+    char value[24];
+
+    snprintf(value, sizeof value, "%llu", (unsigned long long)number);
+    add_value(line, value);
+}
+
+static bool has_workload(const struct validate_need *need, size_t before)
+{
+    for (size_t i = 0; i < before; ++i)
+        if (strcmp(need->cell[i].workload, need->cell[before].workload) == 0)
+            return true;
+    return false;
+}
+
+static void add_cells(struct line *line, const struct validate_need *need)
+{
+    bool only_plain = true;
+
+    add_word(line, "--mode=");
+    for (size_t i = 0; i < need->n; ++i) {
+        add_value(line, need->cell[i].mode);
+        only_plain = only_plain && strcmp(need->cell[i].mode, "plain") == 0;
+    }
+    add_word(line, "--counts=");
+    for (size_t i = 0; i < need->n; ++i)
+        if (only_plain || strcmp(need->cell[i].mode, "plain") != 0)
+            add_number(line, need->cell[i].devices);
+    add_word(line, "--batch=");
+    for (size_t i = 0; i < need->n; ++i)
+        add_number(line, need->cell[i].batch);
+    for (size_t i = 0; i < need->n; ++i)
+        if (!has_workload(need, i))
+            add_word(line, "--workload=%s", need->cell[i].workload);
+}
+
+/* What the profile is for, else what a sweep would take: more only if a cell has more. */
+static void add_devices(struct line *line, const struct profile *profile,
+                        const struct validate_need *need, const char *asked)
+{
+    char all[64];
+
+    command_default_devices(all, sizeof all);
+    if (asked)
+        add_word(line, "--devices=%s", asked);
+    else if (profile->match.gpu_model || profile->match.gpus > 0)
+        add_word(line, "--devices=cuda:all");
+    else if (need->devices > strtoull(all + strcspn(all, ":") + 1, NULL, 10))
+        add_word(line, "--devices=virt:%llu", (unsigned long long)need->devices);
+    else
+        add_word(line, "--devices=%s", all);
+}
+
+static int read_options(struct measuring *measuring, const struct validate_request *request,
+                        const struct profile *profile)
+{
+    const struct validate_need *need = measuring->need;
+    const struct level *level = choose_level(need, request->minutes);
+    struct line *line = calloc(1, sizeof *line);
+    int status;
+
+    if (!line)
+        return complain(measuring, "no memory for the options");
+    add_word(line, "%s", measuring->command);
+    add_devices(line, profile, need, request->devices);
+    if (need->backend)
+        add_word(line, "--backend=%s", need->backend);
+    if (need->communicator)
+        add_word(line, "--communicator=%s", need->communicator);
+    if (need->math)
+        add_word(line, "--math=%s", need->math);
+    if (request->bind)
+        add_word(line, "--bind=%s", request->bind);
+    add_word(line, "--launches=%zu", need->launches * level->times);
+    add_word(line, "--seconds=%g", level->seconds);
+    add_cells(line, need);
+    status = line->too_long
+                 ? complain(measuring, "the profile names more than a sweep has: measure parts of "
+                                       "it by lockstep sweep")
+                 : sweep_parse(line->n, line->argument, &measuring->options);
+    free(line);
+    return status;
+}
+
+/* ---- the file ----------------------------------------------------------------------------- */
+
+/* The header's part that comes from the plan; the order of the cells follows from the run's id. */
+static int describe(struct measuring *measuring)
+{
+    struct plan_options *plan = &measuring->options.plan;
+    struct record_run *run = &measuring->run;
+    struct text_error why = {""};
+
+    plan->seed = strtoull(run->run_id, NULL, 16) % 1000000000U;
+    plan->has_seed = true;
+    if (plan_defaults(plan, run->n_slots, &why) != 0 ||
+        plan_command(plan, run->command, sizeof run->command, &why) != 0)
+        return complain(measuring, why.text);
+    run->seed = plan->seed;
+    run->planned = plan_cells(plan);
+    run->launches = (int)plan->launches;
+    snprintf(run->scaling, sizeof run->scaling, "strong");
+    memcpy(run->devices, plan->devices, sizeof run->devices);
+    measuring->n = run->planned;
+    measuring->cell = plan_make(plan, run->communicator, run->run_id);
+    return measuring->cell ? 0 : complain(measuring, "no memory for the plan");
+}
+
+static int open_file(struct measuring *measuring, const struct validate_request *request)
+{
+    struct text_error why = {""};
+    int status;
+
+    if (output_open(&measuring->output, request->out, false, &why) != 0)
+        return complain(measuring, why.text);
+    status =
+        core_locks_take("", measuring->command, &measuring->run, request->wait, &measuring->locks);
+    if (status != 0) {
+        output_abandon(&measuring->output);
+        return status;
+    }
+    watch_close(&measuring->watch);
+    watch_start(&measuring->watch); /* who waits for others has not begun */
+    if (measuring->locks.note.text[0] != '\0')
+        command_complain(measuring->command, "%s", measuring->locks.note.text);
+    if (output_repair(&measuring->output, &why) != 0 ||
+        output_append(&measuring->output, record_run_text(&measuring->run), &why) != 0)
+        return complain(measuring, why.text);
+    return 0;
+}
+
+static int end_file(struct measuring *measuring)
+{
+    struct text_error why = {""};
+    char *line = record_end_text(measuring->run.run_id, measuring->n, measuring->ok,
+                                 measuring->done - measuring->ok, measuring->done < measuring->n);
+
+    return output_end(&measuring->output, line, &why) == 0 ? 0 : complain(measuring, why.text);
+}
+
+/* ---- the launches ------------------------------------------------------------------------- */
+
+static bool is_needed(const struct validate_need *need, const struct cell_config *config)
+{
+    for (size_t i = 0; i < need->n; ++i)
+        if (validate_is_cell(&need->cell[i], config->workload.name, cell_mode_names[config->mode],
+                             config->n_devices, config->rows))
+            return true;
+    return false;
+}
+
+/* Seconds that a launch may take: no more than are left. */
+static double room_for(const struct measuring *measuring)
+{
+    const double left = measuring->seconds - watch_seconds(&measuring->watch);
+
+    return measuring->seconds <= 0 || left > measuring->options.timeout ? measuring->options.timeout
+                                                                        : left;
+}
+
+/* *over: the time was over before the launch was. */
+static int run_launch(struct measuring *measuring, const struct cell_config *config, bool *over)
+{
+    const double room = room_for(measuring);
+    struct text_error why = {""};
+    struct record_cell cell;
+    int status;
+
+    *over = room <= 0;
+    if (*over)
+        return 0;
+    if (launch_cell(NULL, config, room, &cell, NULL) != 0)
+        return EXIT_INTERRUPTED;
+    *over = cell.status == RECORD_TIMEOUT && room < measuring->options.timeout;
+    status = *over ? 0 : output_append(&measuring->output, record_cell_text(&cell), &why);
+    if (!*over) {
+        ++measuring->done;
+        measuring->ok += cell.status == RECORD_OK;
+    }
+    record_cell_free(&cell);
+    return status == 0 ? 0 : complain(measuring, why.text);
+}
+
+static int run_launches(struct measuring *measuring)
+{
+    const size_t block = measuring->n / measuring->options.plan.launches;
+    bool over = false;
+    int status = 0;
+
+    for (size_t i = 0; i < measuring->n && status == 0 && !over; ++i) {
+        if (is_needed(measuring->need, &measuring->cell[i]))
+            status = run_launch(measuring, &measuring->cell[i], &over);
+        if (status == 0 && !over && (i + 1) % block == 0)
+            fprintf(stderr, "%zu of %zu launches of each of %zu cells, %.0f s\n", (i + 1) / block,
+                    measuring->options.plan.launches, measuring->need->n,
+                    watch_seconds(&measuring->watch));
+    }
+    if (over)
+        command_complain(measuring->command,
+                         "the %.3g minutes were over after %zu of %zu launches of all cells",
+                         measuring->seconds / 60.0, measuring->done,
+                         measuring->need->n * measuring->options.plan.launches);
+    return status;
+}
+
+/* A machine without these devices is another one: that is no verdict, and nothing to skip. */
+static int find_devices(struct measuring *measuring)
+{
+    const int status = sweep_devices(measuring->command, &measuring->options, &measuring->run);
+
+    return status == 0 || status == EXIT_INTERRUPTED ? status : EXIT_MISUSE;
+}
+
+static int run(struct measuring *measuring, const struct validate_request *request,
+               const struct profile *profile)
+{
+    struct text_error why = {""};
+    int status, ended;
+
+    status = read_options(measuring, request, profile);
+    if (status == 0)
+        status = find_devices(measuring);
+    if (status == 0 && validate_match_run(profile, &measuring->run, "this machine has", &why) != 0)
+        status = complain(measuring, why.text);
+    if (status == 0)
+        status = describe(measuring);
+    if (status == 0)
+        status = open_file(measuring, request);
+    if (status != 0)
+        return status;
+    status = run_launches(measuring);
+    if (status != 0 && status != EXIT_INTERRUPTED)
+        return status;
+    ended = end_file(measuring);
+    return ended != 0 ? ended : status;
+}
+
+int validate_measure(const char *command, const struct validate_request *request,
+                     const struct profile *profile, const struct validate_need *need)
+{
+    struct measuring *measuring = calloc(1, sizeof *measuring);
+    int status;
+
+    if (!measuring) {
+        command_complain(command, "no memory for the measurement");
+        return EXIT_MISUSE;
+    }
+    measuring->command = command;
+    measuring->need = need;
+    measuring->seconds = 60.0 * request->minutes;
+    measuring->output.fd = -1;
+    watch_start(&measuring->watch);
+    stop_watch_signals(); /* before there is a file that would have no end */
+    status = run(measuring, request, profile);
+    watch_close(&measuring->watch);
+    output_close(&measuring->output);
+    core_locks_release(&measuring->locks);
+    free(measuring->cell);
+    free(measuring);
+    return status;
+}

@@ -1,0 +1,113 @@
+/* validate/need.c: from the limits of a profile to the cells that have to be measured. */
+#include "validate/measure.h"
+
+#include "validate/validate.h"
+
+#include <string.h>
+
+/* A limit with so many launches can be shown, and be shown on a day that is not all calm. */
+enum { USUAL_LAUNCHES = 8 };
+
+static bool fits(const char *wanted, const char *is)
+{
+    return !wanted || strcmp(wanted, is) == 0;
+}
+
+bool validate_place_has(const struct profile_place *at, const struct validate_cell *cell)
+{
+    return fits(at->workload, cell->workload) && fits(at->mode, cell->mode) &&
+           (at->devices == 0 || at->devices == cell->devices) &&
+           (at->batch == 0 || at->batch == cell->batch);
+}
+
+bool validate_is_cell(const struct validate_cell *cell, const char *workload, const char *mode,
+                      int devices, size_t batch)
+{
+    return strcmp(cell->workload, workload) == 0 && strcmp(cell->mode, mode) == 0 &&
+           cell->devices == (uint64_t)devices && cell->batch == batch;
+}
+
+static void add(struct validate_need *need, const struct validate_cell *cell)
+{
+    for (size_t i = 0; i < need->n; ++i)
+        if (validate_is_cell(&need->cell[i], cell->workload, cell->mode, (int)cell->devices,
+                             cell->batch))
+            return;
+    need->cell[need->n++] = *cell;
+    if (cell->devices > need->devices)
+        need->devices = cell->devices;
+}
+
+/* What limits may leave out, and only one of which a sweep has. */
+static int agree(const char *what, const char **all, const char *one, struct text_error *why)
+{
+    if (!one || (*all && strcmp(*all, one) == 0))
+        return 0;
+    if (!*all) {
+        *all = one;
+        return 0;
+    }
+    snprintf(why->text, sizeof why->text,
+             "its limits have two values of %s, '%.60s' and '%.60s': one sweep has one of them, "
+             "so measure each by lockstep sweep",
+             what, *all, one);
+    return -1;
+}
+
+static int add_limit(struct validate_need *need, const struct profile_limit *limit,
+                     struct text_error *why)
+{
+    const struct profile_place *at = &limit->at;
+    const bool alone = at->mode && strcmp(at->mode, "plain") == 0;
+    const struct validate_cell cell = {at->workload, at->mode, alone ? 1 : at->devices, at->batch};
+
+    if (agree("backend", &need->backend, at->backend, why) != 0 ||
+        agree("communicator", &need->communicator, at->communicator, why) != 0 ||
+        agree("math", &need->math, at->math, why) != 0)
+        return -1;
+    if (!cell.workload || !cell.mode || cell.devices == 0 || cell.batch == 0)
+        return 0;
+    if (cell.devices > RECORD_MAX_RANKS) {
+        snprintf(why->text, sizeof why->text, "line %d: %llu devices: at most %d can be measured",
+                 limit->line, (unsigned long long)cell.devices, RECORD_MAX_RANKS);
+        return -1;
+    }
+    add(need, &cell);
+    if (limit->row->has_base)
+        add(need, &(struct validate_cell){cell.workload, "plain", 1, cell.batch});
+    return 0;
+}
+
+/* Cells and devices of a limit share its error, so each takes more launches. */
+static void count_launches(const struct profile *profile, struct validate_need *need)
+{
+    need->launches = profile->requires.launches > 0 ? (size_t)profile->requires.launches
+                                                    : (size_t)USUAL_LAUNCHES;
+    for (unsigned i = 0; i < profile->n_limits; ++i) {
+        const struct profile_limit *limit = &profile->limit[i];
+        size_t units = 0, takes;
+
+        for (size_t c = 0; c < need->n; ++c)
+            if (validate_place_has(&limit->at, &need->cell[c]))
+                units += limit->row->by_device ? (size_t)need->cell[c].devices : 1;
+        takes = units > 0 && !limit->row->counted ? validate_launches_for(units) : 0;
+        if (takes > need->launches)
+            need->launches = takes;
+    }
+}
+
+int validate_need(const struct profile *profile, struct validate_need *need, struct text_error *why)
+{
+    *need = (struct validate_need){.n = 0};
+    for (unsigned i = 0; i < profile->n_limits; ++i)
+        if (add_limit(need, &profile->limit[i], why) != 0)
+            return -1;
+    if (need->n == 0) {
+        snprintf(why->text, sizeof why->text,
+                 "none of its limits says what to measure: one has to name workload, mode, devices "
+                 "and batch");
+        return -1;
+    }
+    count_launches(profile, need);
+    return 0;
+}

@@ -1,0 +1,130 @@
+# `lockstep validate --run`: measures what a profile needs, and no more; what it has not measured is
+# no pass.
+#   validate_run.sh LOCKSTEP FOLDER MAKE_RECORDS
+. "$(dirname "$0")/validate_common.sh"
+mkdir temporary
+export TMPDIR="$PWD/temporary"
+
+one='workload: tutorial, mode: dp, devices: 1, batch: 8'
+other='workload: "mlp:8,6,4", mode: dp, devices: 1, batch: 16'
+{
+    limit step_time 'max: 100 s' "$one" binding 'statistic: floor'
+    limit speed_up 'min: 0.0001 x' "$other" binding 'statistic: floor'
+    limit step_time 'max: 100 s' 'mode: dp' binding 'statistic: tail'
+} | profile good.yaml '' 'launches: 5'
+limit step_time 'max: 1 ns' "$one" binding 'statistic: floor' | profile bad.yaml ''
+
+# run STATUS PROFILE OPTION...: beside whatever else runs here.
+run()
+{
+    wanted=$1
+    shift
+    expect_status "$wanted" "$lockstep" validate --profile "$@" --bind none
+}
+
+# as_if STATUS: the records that are there now have the verdict that was printed.
+as_if()
+{
+    cp out printed
+    expect_status "$1" "$lockstep" validate --profile "$2" "$3"
+    cmp -s out printed || fail "another verdict of the same records: $(cat out printed)"
+}
+
+# All is well: the cells of the limits and the base of a ratio, each as often as a limit of two cells
+# takes, which is more than the profile requires.
+run 0 good.yaml --run --devices virt:1 --out good.jsonl
+has 'ACCEPTED by profile good.yaml: of its binding limits 3 PASS'
+grep -q '^6 of 6 launches of each of 3 cells' err || fail "progress: $(cat err)"
+as_if 0 good.yaml good.jsonl
+expect_count 18 '"schema":"lockstep/cell/1.1"' good.jsonl
+[ "$(cell_ids good.jsonl | uniq | wc -l)" -eq 18 ] || fail 'a launch was measured twice'
+for cell in 'tutorial","mode":"dp' 'mlp:8,6,4","mode":"dp' 'mlp:8,6,4","mode":"plain'; do
+    expect_count 6 "\"workload\":\"$cell\"" good.jsonl
+done
+limit step_time 'max: 100 s' "$one" binding 'statistic: floor' | profile single.yaml ''
+run 0 single.yaml --run --devices virt:1
+[ -z "$(ls temporary)" ] || fail "left behind: $(ls temporary)"
+! grep -q 'the records are in' err || fail "of records that are gone: $(cat err)"
+
+# What is not accepted is kept, and named.
+run 1 bad.yaml --run --devices virt:1
+has 'REJECTED by profile bad.yaml'
+kept=$(sed -n 's/^lockstep validate: the records are in //p' err)
+case $kept in
+"$TMPDIR"/lockstep-validate-*/records.jsonl) ;;
+*) fail "where are the records? $(cat err)" ;;
+esac
+as_if 1 bad.yaml "$kept"
+rm -r temporary/*
+
+# A launch that goes wrong is INVALID.
+run 3 single.yaml --run --devices virt:1+fault:launch@3 --out fault.jsonl
+has 'INVALID step_time .* launches are not verified'
+
+# The time is over long before 64 cells are measured: nothing of them is a pass, as little as of the
+# limit that any of them is good for.
+{
+    limit step_time 'max: 100 s' 'mode: dp' binding 'statistic: floor'
+    for batch in $(seq 1 64); do
+        limit step_time 'max: 100 s' "workload: tutorial, mode: dp, devices: 1, batch: $batch" \
+            binding 'statistic: floor'
+    done
+} | profile many.yaml '' ''
+run 3 many.yaml --minutes 0.01 --devices virt:1 --format json
+python3 - <<'CHECK' || fail 'not the right verdict when the time is over'
+import json
+verdict = json.load(open("out"))
+assert verdict["verdict"] == "NOT SHOWN" and verdict["binding"]["PASS"] == 0, verdict["binding"]
+first, *others = verdict["limits"]
+assert first["verdict"] == "UNMEASURED" and first["reason"].startswith("nobody measured tut"), first
+assert {limit["verdict"] for limit in others} <= {"UNMEASURED", "OPEN"}
+CHECK
+grep -q 'the 0.01 minutes were over after [0-9]* of 704 launches' err || fail "time: $(cat err)"
+
+rm -r temporary/*
+
+# A signal ends it; the records say so.
+"$lockstep" validate --profile many.yaml --run --devices virt:1 --bind none --out stop.jsonl >out 2>err &
+validating=$!
+wait_for_cells 1 stop.jsonl $validating
+kill -TERM $validating
+status=0
+wait $validating || status=$?
+[ $status -eq 130 ] && [ ! -s out ] || fail "status $status behind a signal: $(cat out err)"
+grep -q '"interrupted":true' stop.jsonl || fail 'no end of the records'
+
+# no WORDS ARGUMENT...: not measured: one line, and no records.
+no()
+{
+    words=$1
+    shift
+    refuse "$words" "$lockstep" validate "$@"
+    [ -z "$(ls temporary)" ] || fail "left behind: $(ls temporary)"
+}
+limit step_time 'max: 1 s' 'workload: tutorial, mode: dp, batch: 8' binding 'statistic: floor' |
+    profile part.yaml ''
+no 'part.yaml: none of its limits says what to measure' --profile part.yaml --run
+{
+    limit step_time 'max: 1 s' "$one, backend: cpu" binding 'statistic: floor'
+    limit step_time 'max: 1 s' "$one, backend: cpu-ref" binding 'statistic: floor'
+} | profile both.yaml ''
+no "two values of backend, 'cpu' and 'cpu-ref'" --profile both.yaml --run
+limit step_time 'max: 1 s' 'workload: tutorial, mode: dp, devices: 2, batch: 8' binding 'statistic: floor' |
+    profile two.yaml ''
+no '--counts has 2, but --devices virt:1 has only 1' --profile two.yaml --run --devices virt:1
+limit step_time 'max: 1 s' 'workload: none, mode: dp, devices: 1, batch: 8' binding 'statistic: floor' |
+    profile what.yaml ''
+no "'none'" --profile what.yaml --run
+limit step_time 'max: 1 s' "$one" binding 'statistic: floor' | profile other.yaml 'gpus: 8'
+no "a number of GPUs of '8', this machine has '0'" --profile other.yaml --run --devices virt:1
+limit step_time 'max: 1 s' "$one" binding 'statistic: floor' |
+    profile class.yaml "machine_class: $(printf '7%063d' 0)"
+no "the class of machine '7000.*, this machine has '" --profile class.yaml --run --devices virt:1
+no 'good.jsonl is there already' --profile good.yaml --run --out good.jsonl
+no "'good.jsonl': --run and --minutes measure" --profile good.yaml --run good.jsonl
+no 'are of --run' --profile good.yaml --out new.jsonl good.jsonl
+for minutes in 0 -1 nan 1e9 x ''; do
+    no '--minutes: ' --profile good.yaml --minutes="$minutes"
+done
+TMPDIR=$PWD/nowhere
+no 'no folder for the records as .*nowhere/lockstep-validate-' --profile good.yaml --run
