@@ -266,6 +266,13 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
     return status;
 }
 
+/* A limit that no machine fails, or that each does, says nothing of this one. */
+static void doubt_limit(struct validate_judged *judged)
+{
+    if (validate_is_wrong(judged->limit, judged->why))
+        judged->verdict = VALIDATE_INVALID;
+}
+
 int validate_judge(struct validate *validate)
 {
     const unsigned n = validate->profile->n_limits;
@@ -279,6 +286,7 @@ int validate_judge(struct validate *validate)
 
         if (validate_judge_limit(validate, &validate->profile->limit[i], 1.0, judged) != 0)
             return -1;
+        doubt_limit(judged);
         if (judged->limit->binding) {
             ++validate->count[judged->verdict];
             ++binding;

@@ -199,10 +199,16 @@ static int learn_all(const struct learning *learning)
     for (size_t i = 0; i < learning->sitting[0].n_points && n >= 0; ++i) {
         const struct record_key *key = &learning->sitting[0].point[i].row->cell->key;
 
+        if (key->bucket_bytes > 0) {
+            printf("  # %s %s on %d, %zu rows: no limit can name its bucket of %zu bytes\n",
+                   key->workload, key->mode, key->n_devices, key->global_batch, key->bucket_bytes);
+            continue;
+        }
         n = learn_limit(learning, key, "step_time");
         limits += n > 0;
-        if (n >= 0 && key->n_devices > 1)
-            n = learn_limit(learning, key, "device_spread");
+        if (n < 0 || key->n_devices == 1)
+            continue;
+        n = learn_limit(learning, key, "device_spread");
         limits += n > 0;
     }
     if (n >= 0 && limits > 0)

@@ -9,12 +9,12 @@ static const double WORST = 1.0 / 0.3;
 /* And one that is faster than it can be is not that machine. */
 static const double BEST = 1.1;
 
-/* The bound that a slower machine meets; NaN: there is none. */
+/* The bound that a slower machine meets; NaN: there is none. Nothing is less than 0. */
 static double bound_of(const struct profile_limit *limit)
 {
     const double bound = limit->row->higher ? limit->least : limit->most;
 
-    return isfinite(bound) ? bound : (double)NAN;
+    return isfinite(bound) && (bound > 0.0 || !limit->row->higher) ? bound : (double)NAN;
 }
 
 static void by_expected(const struct profile_limit *limit, struct validate_firing *firing)
@@ -40,6 +40,7 @@ static int by_records(const struct profile *profile, const struct report *report
     const struct validate validate = {.profile = profile, .report = report};
     struct validate_judged judged;
 
+    firing->fires = false;
     for (double factor = 1.0; factor <= WORST * 1.001; factor += factor < 1.2 ? 0.01 : 0.05) {
         if (validate_judge_limit(&validate, limit, factor, &judged) != 0)
             return -1;
@@ -56,22 +57,35 @@ static int by_records(const struct profile *profile, const struct report *report
     return 0;
 }
 
+/* What its own text shows. */
+static void by_itself(const struct profile_limit *limit, struct validate_firing *firing)
+{
+    *firing = (struct validate_firing){.factor = NAN};
+    if (isnan(bound_of(limit)))
+        snprintf(firing->why, sizeof firing->why,
+                 "it has no %s: %s of %s is worse, and never fails",
+                 limit->row->higher ? "min above 0" : "max", limit->row->higher ? "less" : "more",
+                 limit->metric);
+    else if (isfinite(limit->healthy))
+        by_expected(limit, firing);
+}
+
+bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT])
+{
+    struct validate_firing firing;
+
+    by_itself(limit, &firing);
+    if (firing.why[0] != '\0')
+        snprintf(why, VALIDATE_TEXT, "%s", firing.why);
+    return firing.why[0] != '\0';
+}
+
 int validate_mutate(const struct profile *profile, const struct report *report,
                     const struct profile_limit *limit, struct validate_firing *firing)
 {
-    *firing = (struct validate_firing){.factor = NAN};
-    if (isnan(bound_of(limit))) {
-        snprintf(firing->why, sizeof firing->why,
-                 "it has no %s: %s of %s is worse, and never fails",
-                 limit->row->higher ? "min" : "max", limit->row->higher ? "less" : "more",
-                 limit->metric);
+    by_itself(limit, firing);
+    if (firing->why[0] != '\0')
         return 0;
-    }
-    if (isfinite(limit->healthy)) {
-        by_expected(limit, firing);
-        if (!firing->fires)
-            return 0;
-    }
     if (report)
         return by_records(profile, report, limit, firing);
     if (isnan(limit->healthy))

@@ -257,6 +257,40 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
     return 0;
 }
 
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_place(const struct profile_place *a, const struct profile_place *b)
+{
+    return same(a->workload, b->workload) && same(a->mode, b->mode) &&
+           same(a->backend, b->backend) && same(a->communicator, b->communicator) &&
+           same(a->math, b->math) && a->devices == b->devices && a->batch == b->batch;
+}
+
+/* Two numbers that both decide: nobody could say by which one a machine was accepted. */
+static int check_once(const char *path, const struct profile *profile, unsigned i,
+                      struct text_error *why)
+{
+    const struct profile_limit *limit = &profile->limit[i];
+
+    for (unsigned k = 0; k < i; ++k) {
+        const struct profile_limit *other = &profile->limit[k];
+        char problem[120];
+
+        if (!limit->binding || !other->binding || limit->row != other->row ||
+            limit->by != other->by || !same_place(&limit->at, &other->at) ||
+            ((!limit->min || !other->min) && (!limit->max || !other->max)))
+            continue;
+        snprintf(problem, sizeof problem,
+                 "the one of line %d is binding, too, at the same place: one of them is advisory",
+                 other->line);
+        return refuse(path, limit, why, limit->min && other->min ? "min" : "max", problem);
+    }
+    return 0;
+}
+
 static int read_meaning(const char *path, struct profile *profile, struct text_error *why)
 {
     if (strcmp(profile->schema, PROFILE_SCHEMA) != 0) {
@@ -268,7 +302,8 @@ static int read_meaning(const char *path, struct profile *profile, struct text_e
         return -1;
     for (unsigned i = 0; i < profile->n_limits; ++i)
         if (read_words(path, &profile->limit[i], why) != 0 ||
-            read_bounds(path, &profile->limit[i], why) != 0)
+            read_bounds(path, &profile->limit[i], why) != 0 ||
+            check_once(path, profile, i, why) != 0)
             return -1;
     return 0;
 }

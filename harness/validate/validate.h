@@ -87,6 +87,9 @@ struct validate_firing {
     double factor;           /* the smallest that was tried at which it fails */
     char why[VALIDATE_TEXT]; /* !fires */
 };
+/* Whether the limit's own text shows that it is of no use, and why: a bound on the wrong side, or
+ * one that is not within 0.3 and 1.1 of what is expected. */
+bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT]);
 /* report: NULL without records. 0, or -1: memory is short. */
 int validate_mutate(const struct profile *profile, const struct report *report,
                     const struct profile_limit *limit, struct validate_firing *firing);

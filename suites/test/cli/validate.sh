@@ -125,7 +125,8 @@ cannot '.* is 1.2 times the' throughput 'min: 1.2 Msamples/s' \
     'statistic: typical
     expected: 1 Msamples/s' ''
 cannot 'it has no max: more of step_time is worse' step_time 'min: 1 ns' 'statistic: typical' old.jsonl
-cannot 'it has no min: less of speed_up is worse' speed_up 'max: 2 x' 'statistic: floor' old.jsonl
+cannot 'it has no min above 0: less of speed_up is worse' speed_up 'max: 2 x' 'statistic: floor' old.jsonl
+cannot 'it has no min above 0: less of speed_up is worse' speed_up 'min: 0 x' 'statistic: floor' old.jsonl
 cannot 'nothing shows that it can fail' step_time 'max: 5.7 us' 'statistic: floor' ''
 cannot 'it stays UNMEASURED' moved 'max: 1 B' '' old.jsonl
 
@@ -194,6 +195,15 @@ wrong '6: limit of step_time: date: it has to be a day' 's/2026-11-23/2026-02-30
 wrong '6: limit of step_time: evidence: it has to be' 's/measured/believed/'
 wrong '6: limit of step_time: min, max: no number is above min and below max' \
     's/max: 5.7 us/max: 5.7 us\n    min: 9 us/'
+# A second number that decides, of the same place.
+limit step_time 'max: 5.8 us' "$cell" advisory 'statistic: typical' >advisory
+cat good.yaml advisory >two.yaml
+expect_status 0 "$lockstep" validate --profile two.yaml old.jsonl
+sed 's/advisory/binding/' advisory | cat good.yaml - >two.yaml
+refuse 'two.yaml:14: limit of step_time: max: the one of line 6 is binding, too' \
+    "$lockstep" validate --profile two.yaml old.jsonl
+sed 's/typical/floor/;s/advisory/binding/' advisory | cat good.yaml - >two.yaml
+expect_status 0 "$lockstep" validate --profile two.yaml old.jsonl
 wrong '[0-9]*: Unexpected key: btch' 's/batch/btch/'
 wrong '[0-9]*: Unexpected key: limts' 's/limits/limts/'
 wrong '[0-9]*: Mapping field already seen: kind' 's/kind: binding/kind: binding\n    kind: advisory/'

@@ -25,6 +25,7 @@ struct kind {
     int launches;
     bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak;
     bool one_slow; /* of the devices: the others have 0.9 of its backward */
+    bool waiting;  /* for it: they have 0.35 of its forward and backward, then wait in reduce */
     bool small;    /* two batches, on 1 and 2 devices */
     bool parts;    /* three, the second of shards that differ; with steps without communication */
     size_t steps;  /* after the warm-up; 0: STEPS */
@@ -44,6 +45,7 @@ static const struct kind kinds[] = {
     {.name = "six", .launches = 6, .plain = true},
     {.name = "flaky", .launches = 6, .plain = true, .failing = true},
     {.name = "one-slow", .launches = 8, .plain = true, .one_slow = true},
+    {.name = "one-third", .launches = 8, .plain = true, .one_slow = true, .waiting = true},
     {.name = "weak", .launches = 3, .plain = true, .weak = true},
     {.name = "grid1152", .launches = 1, .grid = 2, .plain = true},
     {.name = "grid2304", .launches = 12, .grid = 4, .plain = true},
@@ -253,9 +255,12 @@ static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE,
 /* Of a step. */
 static uint64_t percent_of(const struct kind *kind, int phase, int replica)
 {
-    if (phase != RECORD_BACKWARD)
-        return (uint64_t)(3 + phase);
-    return kind->one_slow && replica != 1 ? 45 : 50;
+    const bool waits = kind->waiting && replica != 1;
+    const uint64_t backward = waits ? 14 : kind->one_slow && replica != 1 ? 45 : 50;
+
+    if (phase == RECORD_REDUCE && waits)
+        return (uint64_t)(3 + phase) + 50 - backward;
+    return phase == RECORD_BACKWARD ? backward : (uint64_t)(3 + phase);
 }
 
 /* Steps that scatter by a fixed pattern, the first three slower: warm-up. */
