@@ -16,6 +16,7 @@
 #include "fleet/fleet.h"
 #include "record/memory.h"
 #include "report/report.h"
+#include "soak/selftest.h"
 #include "soak/soak.h"
 #include "text/text.h"
 #include "validate/validate.h"
@@ -38,6 +39,7 @@ static const struct command commands[] = {
     {"fleet", fleet_main, "hold the verdicts of many nodes against each other"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
     {"soak", soak_main, "run one step again and again on all devices, against its known answer"},
+    {"selftest", selftest_main, "show that soak finds every fault that a device can have here"},
     {"train", train_main, "train a model on real data, and compare device lists"},
     {"bench", bench_main, "time copies against memcpy, and all-reduce against backward"},
     {"cell", cell_main, NULL},

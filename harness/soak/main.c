@@ -1,7 +1,6 @@
 /* soak/main.c: `lockstep soak`: options, devices, exit status. */
 #include "soak/soak.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,13 +194,22 @@ static int check_devices(const char *command, struct dp_group *group,
     return EXIT_PASSED;
 }
 
-/* Several slots on one core or GPU take turns: their times say nothing of a device. */
+/* Several slots on one GPU take turns: their times say nothing of a device. On a core it is the
+ * time of a thread. */
+static bool can_judge(struct dp_group *group)
+{
+    struct dp_slot_info info;
+
+    dp_slot_describe(dp_group_slot(group, 0), &info);
+    return (info.flags & DP_KIND_CORES) != 0 || !dp_group_oversubscribed(group);
+}
+
 int soak_conclude(struct soak *soak)
 {
-    const double spread =
-        dp_group_oversubscribed(soak->ranks.group) ? (double)INFINITY : soak->options->spread;
-    int status = soak_rates_judge(&soak->rates, spread, soak->rate);
+    int status = soak_rates_judge(&soak->rates, soak->options->spread, soak->rate);
 
+    for (int r = 0; r < soak->ranks.n && !can_judge(soak->ranks.group); ++r)
+        soak->rate[r].speed = SOAK_UNJUDGED;
     if (status == 0 && soak->options->format == SOAK_JSON)
         status = soak_json(soak);
     else if (status == 0)

@@ -59,7 +59,7 @@ static void put_device(const struct soak *soak, int r)
     printf("%-12s", soak_device(soak, r));
     put_rate(soak, rate->burst_ns);
     put_rate(soak, rate->sustained_ns);
-    if (isnan(rate->lo))
+    if (rate->speed == SOAK_UNJUDGED)
         printf("   %s", soak_speed_words[rate->speed]);
     else
         printf("   %.3f x [%.3f, %.3f]   %s", rate->ratio, rate->lo, rate->hi,

@@ -1,0 +1,45 @@
+/* soak/selftest.h: whether `lockstep soak` finds what it is for: a run of it for each fault that a
+ * virtual device can have, in a process of its own, and for none. */
+#ifndef HARNESS_SELFTEST_H
+#define HARNESS_SELFTEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "text/text.h"
+
+int selftest_main(int argc, char **argv);
+
+/* What finds a fault. */
+enum selftest_detector {
+    SELFTEST_RESULT, /* a device's own outputs, loss or gradients, or its parameters */
+    SELFTEST_MEAN,   /* the mean of the gradients */
+    SELFTEST_DEAD,   /* an error of the device */
+    SELFTEST_LIMIT,  /* the time limit of an iteration */
+    SELFTEST_SPEED,  /* slower than the others */
+    SELFTEST_DROP,   /* slower than before */
+    SELFTEST_DETECTORS
+};
+
+enum { SELFTEST_ARGUMENTS = 20, SELFTEST_TEXT = 96 };
+
+/* What one run of soak said. */
+struct selftest_seen {
+    int status;                      /* its exit status; -1: it was killed */
+    bool understood;                 /* its output is what soak prints */
+    uint64_t at[SELFTEST_DETECTORS]; /* the first iteration that the detector names; 0: none */
+    size_t findings;                 /* by all of them */
+    size_t elsewhere;                /* those that name another device, or none */
+    uint64_t wrong_bits;             /* bits that differ in the first number that is wrong */
+};
+
+/* json_read.c: reads what soak prints as JSON. device: where the fault is, -1 nowhere. */
+void selftest_read(const char *text, size_t bytes, int device, struct selftest_seen *seen);
+
+/* selftest_run.c: runs this program with these arguments, NULL behind the last, at most so many
+ * seconds. 0; -1 and why: it could not be run. 1: a signal asked to stop. */
+int selftest_run(const char *const arguments[], double seconds, int device,
+                 struct selftest_seen *seen, struct text_error *why);
+
+#endif
