@@ -31,14 +31,19 @@ grep -q '"found": 0' out || fail "JSON: $(cat out)"
 
 # The minutes end it, and so does a signal, with what was found.
 expect_status 0 "$lockstep" soak --minutes 0.005 $small --devices virt:2
-"$lockstep" soak --minutes 10 $small --devices virt:2 >interrupted 2>&1 &
+"$lockstep" soak --minutes 10 $small --devices virt:2+fault:row@1/1 --show 1 >interrupted 2>&1 &
 pid=$!
-sleep 2
+turns=0
+while [ ! -s interrupted ] && [ $turns -lt 300 ]; do
+    sleep 0.1
+    turns=$((turns + 1))
+done
 kill -TERM $pid
 status=0
 wait $pid || status=$?
 [ "$status" -eq 130 ] || fail "status $status of an interrupted soak: $(cat interrupted)"
-grep -q '^interrupted: nothing found in [1-9]' interrupted || fail "interrupted: $(cat interrupted)"
+grep -q '^iteration 1, virt:1: ' interrupted || fail "interrupted: $(cat interrupted)"
+grep -q '^interrupted: FOUND: [1-9]' interrupted || fail "interrupted: $(cat interrupted)"
 
 # found FAULT LINE [OPTION...]: that line is printed, for every finding.
 found()
