@@ -73,6 +73,7 @@ Test(outlier, false_rate)
                 outside = outside || x[i] < band.lo || x[i] > band.hi;
             found += outside;
         }
-        cr_assert(found <= OUTLIER_ALPHA * TRIALS, "%zu values: %zu of %d", n, found, TRIALS);
+        cr_assert((double)found <= OUTLIER_ALPHA * TRIALS, "%zu values: %zu of %d", n, found,
+                  TRIALS);
     }
 }
