@@ -46,7 +46,7 @@ struct pairs_judged {
     double ratio, lo, hi, level; /* NEW / OLD by Hodges and Lehmann; the interval is exact, and no
                                     number where so few pairs have none of that level */
     double p_slower, p_faster;   /* one-sided against the margin; of cells adjusted by Holm */
-    double detectable;           /* ratio that as many pairs find in 80 of 100 comparisons */
+    double detectable;           /* ratio that as many pairs find in about 80 of 100 comparisons */
     size_t needed;               /* pairs that find PAIRS_ASKED so; 0: no number does */
     double cost;                 /* ratio of means: beside it, judged by nothing */
 };
@@ -57,6 +57,9 @@ size_t pairs_least(size_t cells);
  * and counts in Holm's family; one with a d that is not finite becomes so. All: per pair the median
  * of the cells that are valid. Leaves cost alone. 0, or -1 when memory is short. */
 int pairs_judge(const double d[], size_t cells, size_t pairs, struct pairs_judged cell[],
+                struct pairs_judged *all);
+/* Fills detectable and needed of what was judged so. Likewise. */
+int pairs_power(const double d[], size_t cells, size_t pairs, struct pairs_judged cell[],
                 struct pairs_judged *all);
 
 struct pairs_arm {

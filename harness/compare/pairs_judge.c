@@ -44,8 +44,15 @@ static void measure(const double d[], size_t n, double alpha, struct pairs_judge
     judged->level = shift.valid ? 1 - alpha : NAN;
     judged->p_slower = rank_signed_p(d, n, margin);
     judged->p_faster = rank_signed_p(mirrored, n, margin);
-    judged->detectable = exp(rank_detectable(d, n, margin, alpha));
-    judged->needed = rank_pairs_needed(d, n, margin, alpha, log(PAIRS_ASKED));
+}
+
+static void find_power(const double d[], size_t n, double alpha, struct pairs_judged *judged)
+{
+    const double margin = log(PAIRS_MARGIN);
+    const double found = rank_detectable(d, n, margin, log(PAIRS_DELTA), alpha);
+
+    judged->detectable = exp(found);
+    judged->needed = rank_pairs_needed(found, n, margin, alpha, log(PAIRS_ASKED));
     if (judged->needed > 0 && judged->needed < PAIRS_LEAST)
         judged->needed = PAIRS_LEAST;
 }
@@ -103,15 +110,14 @@ static int adjust(struct pairs_judged cell[], size_t cells, size_t offset, doubl
     return 0;
 }
 
-/* work: room for a number per cell. */
-static void judge_all(const double d[], size_t cells, size_t pairs,
-                      const struct pairs_judged cell[], double work[], struct pairs_judged *all)
+/* Per pair the median of the cells that are valid; how many these are. work: room for a number per
+ * cell. */
+static size_t find_middles(const double d[], size_t cells, size_t pairs,
+                           const struct pairs_judged cell[], double work[],
+                           double middle[RANK_MOST])
 {
-    double middle[RANK_MOST];
     size_t n = 0;
 
-    forget(all);
-    all->verdict = PAIRS_INVALID;
     for (size_t pair = 0; pair < pairs && pair < RANK_MOST; ++pair) {
         n = 0;
         for (size_t c = 0; c < cells; ++c)
@@ -119,7 +125,18 @@ static void judge_all(const double d[], size_t cells, size_t pairs,
                 work[n++] = d[c * pairs + pair];
         middle[pair] = stats_median(work, n);
     }
-    if (n == 0) {
+    return n;
+}
+
+/* work: room for a number per cell. */
+static void judge_all(const double d[], size_t cells, size_t pairs,
+                      const struct pairs_judged cell[], double work[], struct pairs_judged *all)
+{
+    double middle[RANK_MOST];
+
+    forget(all);
+    all->verdict = PAIRS_INVALID;
+    if (find_middles(d, cells, pairs, cell, work, middle) == 0) {
         snprintf(all->reason, sizeof all->reason, "no cell is valid");
         return;
     }
@@ -147,4 +164,20 @@ int pairs_judge(const double d[], size_t cells, size_t pairs, struct pairs_judge
         if (cell[c].verdict != PAIRS_INVALID)
             decide(PAIRS_ALPHA_CELLS, &cell[c]);
     return status;
+}
+
+int pairs_power(const double d[], size_t cells, size_t pairs, struct pairs_judged cell[],
+                struct pairs_judged *all)
+{
+    double *work = calloc(cells + 1, sizeof work[0]), middle[RANK_MOST];
+
+    if (!work)
+        return -1;
+    for (size_t c = 0; c < cells; ++c)
+        if (cell[c].verdict != PAIRS_INVALID)
+            find_power(d + c * pairs, pairs, PAIRS_ALPHA_CELLS / (double)cells, &cell[c]);
+    if (all->verdict != PAIRS_INVALID && find_middles(d, cells, pairs, cell, work, middle) > 0)
+        find_power(middle, pairs, PAIRS_ALPHA_ALL, all);
+    free(work);
+    return 0;
 }

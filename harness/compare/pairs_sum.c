@@ -146,6 +146,8 @@ int pairs_sum_up(struct pairs *pairs)
                    pairs->pair[i].launch[PAIRS_OLD].floor_ns);
     if (d && cost)
         status = pairs_judge(d, pairs->cells, pairs->n, pairs->judged, &pairs->all);
+    if (status == 0)
+        status = pairs_power(d, pairs->cells, pairs->n, pairs->judged, &pairs->all);
     pairs->changes = exact_room(pairs->cells);
     if (!pairs->changes)
         status = -1;

@@ -211,7 +211,7 @@ static void say_power(FILE *stream, const struct pairs *pairs, double work[])
     if (n == 0)
         return;
     compare_say(stream, 2,
-                "In 80 of 100 comparisons, %zu pairs find a change of %.1f %% in a cell (the "
+                "In about 80 of 100 comparisons, %zu pairs find a change of %.1f %% in a cell (the "
                 "median of the cells), and of %.1f %% in all cells together.",
                 pairs->n, 100 * (stats_median(work, n) - 1), 100 * (pairs->all.detectable - 1));
 }

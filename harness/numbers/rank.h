@@ -31,12 +31,15 @@ double rank_signed_p(const double d[], size_t n, double margin);
 /* The median of the n (n+1) / 2 means of two, each with itself, too. */
 struct rank_estimate rank_signed_estimate(const double d[], size_t n, double level);
 
-/* The difference that a one-sided test at alpha against margin finds in 80 of 100 comparisons of n
- * pairs whose differences scatter as these do, by their median absolute deviation. NaN: n is 0. */
-double rank_detectable(const double d[], size_t n, double margin, double alpha);
-/* Pairs that it takes to find effect so, at least as many as let p be alpha at all. 0: no number
- * does, or more than 10^9. */
-size_t rank_pairs_needed(const double d[], size_t n, double margin, double alpha, double effect);
+/* The difference that a one-sided test at alpha against margin finds in about 80 of 100 comparisons
+ * of n pairs, with an estimate of least or more: of 200 comparisons whose pairs are drawn from
+ * these, moved to 0, with a sign that is drawn, too, as the order in a pair is. So rare large
+ * differences count as often as they were seen. The same for the same d. NaN: n is below 2 or above
+ * RANK_MOST, or so few pairs find nothing. */
+double rank_detectable(const double d[], size_t n, double margin, double least, double alpha);
+/* Pairs that it takes to find effect so where n find detectable, at least as many as let p be alpha
+ * at all. 0: no number does, or more than 10^9. */
+size_t rank_pairs_needed(double detectable, size_t n, double margin, double alpha, double effect);
 
 /* ---- two samples -------------------------------------------------------------------------- */
 

@@ -310,21 +310,29 @@ Test(rank, holm_is_the_textbook_one)
     cr_assert(rank_holm(NULL, 0, adjusted) == 0);
 }
 
-/* MAD 0.02, 10 pairs, alpha .05: (1.6449 + .8416) 1.4826 .02 1.05 / sqrt(10) above the margin. */
+/* What scatters in no pair is found as soon as it counts; twice the scatter takes twice the effect
+ * beyond the margin; and how many pairs it takes goes with the square. */
 Test(rank, detectable_effect_and_pairs)
 {
-    const double d[10] = {-.02, -.02, -.02, .02, .02, .02, .01, -.01, .3, -.3},
-                 still[4] = {1, 1, 1, 1};
-    const double want = (1.6448536 + .8416212) * 1.4826 * .02 * 1.05 / sqrt(10);
-    const double got = rank_detectable(d, 10, 0.01, 0.05);
-    cr_assert(fabs(got - 0.01 - want) < 1e-7, "%g", got);
-    const size_t pairs = rank_pairs_needed(d, 10, 0.01, 0.05, 0.03);
-    cr_assert(pairs == (size_t)ceil(pow(want * sqrt(10) / 0.02, 2)), "%zu", pairs);
-    cr_assert(rank_pairs_needed(d, 10, 0.01, 0.05, 0.01) == 0, "no more than the margin");
-    cr_assert(rank_pairs_needed(still, 4, 0, 0.04 / 42, 0.05) == 11, "what lets p be so small");
-    cr_assert(rank_pairs_needed(still, 4, 0, 0.04 / 160, 0.05) == 12);
-    cr_assert(rank_pairs_needed(d, 10, 0, 0.05, 1e-9) == 0, "more than can be");
-    cr_assert(rank_detectable(still, 4, 0.01, 0.05) == 0.01);
+    const double d[10] = {-.02, -.02, -.02, .02, .02, .02, .01, -.01, .3, -.3}, still[8] = {0};
+    double twice[10];
+    const double got = rank_detectable(d, 10, 0.01, 0, 0.05);
+    for (size_t i = 0; i < 10; ++i) {
+        twice[i] = 2 * d[i];
+    }
+    cr_assert(got > 0.01 && got == rank_detectable(d, 10, 0.01, 0, 0.05), "%g", got);
+    cr_assert(fabs(rank_detectable(twice, 10, 0, 0, 0.05) - 2 * (got - 0.01)) < 1e-12);
+    cr_assert(rank_detectable(d, 10, 0.01, 2, 0.05) > 1.9,
+              "the estimate has to be that large, too");
+    cr_assert(rank_pairs_needed(0.05, 10, 0, 0.05, 0.03) == 28, "10 (5 / 3)^2");
+    cr_assert(rank_pairs_needed(0.05, 10, 0.01, 0.05, 0.01) == 0, "no more than the margin");
+    cr_assert(rank_pairs_needed(0.01, 4, 0.01, 0.04 / 42, 0.05) == 11, "what lets p be so small");
+    cr_assert(rank_pairs_needed(0.01, 4, 0.01, 0.04 / 160, 0.05) == 12);
+    cr_assert(rank_pairs_needed(0.05, 10, 0, 0.05, 1e-9) == 0, "more than can be");
+    cr_assert(rank_detectable(still, 8, 0.01, 0, 0.05) == 0.01);
+    cr_assert(rank_detectable(still, 8, 0.01, 0.02, 0.05) == 0.02);
+    cr_assert(isnan(rank_detectable(still, 4, 0.01, 0.02, 0.05)), "4 pairs show nothing at .05");
+    cr_assert(isnan(rank_detectable(still, 1, 0.01, 0.02, 0.5)));
 }
 
 Test(rank, what_is_not_finite_or_too_much_is_unknown)
@@ -334,12 +342,12 @@ Test(rank, what_is_not_finite_or_too_much_is_unknown)
     struct rank_estimate shift;
     for (size_t i = 0; i < 3; ++i) {
         d[2] = bad[i];
-        cr_assert(isnan(rank_signed_p(d, 5, 0)) && isnan(rank_detectable(d, 5, 0, 0.05)));
+        cr_assert(isnan(rank_signed_p(d, 5, 0)) && isnan(rank_detectable(d, 5, 0, 0, 0.05)));
         cr_assert(!rank_signed_estimate(d, 5, 0.5).valid &&
                   isnan(rank_signed_estimate(d, 5, 0.5).middle));
         cr_assert(rank_sum_p(d, 5, d + 5, 5, &p) == 0 && isnan(p));
         cr_assert(rank_sum_shift(d + 5, 5, d, 5, 0.5, &shift) == 0 && isnan(shift.middle));
-        cr_assert(rank_pairs_needed(d, 5, 0, 0.05, 0.1) == 0);
+        cr_assert(rank_pairs_needed(bad[i], 5, 0, 0.05, 0.1) == 0);
     }
     d[2] = 0;
     cr_assert(isnan(rank_signed_p(d, 0, 0)) && isnan(rank_signed_p(d, RANK_MOST + 1, 0)));
