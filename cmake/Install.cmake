@@ -71,6 +71,8 @@ foreach(page
     get_filename_component(folder ${page} DIRECTORY)
     install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/profiles/
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/profiles FILES_MATCHING PATTERN "*.yaml")
 # The digits are in the program; this is for those who want to see them, and for their licence.
 install(FILES
     ${PROJECT_SOURCE_DIR}/suites/workloads/data/digits.csv

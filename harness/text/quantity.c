@@ -32,6 +32,10 @@ static const struct {
                          {"MB", 1e6},
                          {"GB", 1e9},
                          {"TB", 1e12}}},
+    [QUANTITY_SPEED] = {"B/s, with k, M, G or T before it",
+                        {{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}}},
+    [QUANTITY_WORK] = {"FLOP/s, with G, T or P before it",
+                       {{"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}}},
     [QUANTITY_RATIO] = {"x or %", {{"%", 0.01}, {"x", 1}}},
 };
 

@@ -10,6 +10,8 @@ enum quantity_kind {
     QUANTITY_RATE,  /* samples/s; with k, M, G before it */
     QUANTITY_BYTES, /* B; with k, M, G, T, or Ki, Mi, Gi, Ti */
     QUANTITY_RATIO, /* 1; x, or % */
+    QUANTITY_SPEED, /* B/s; with k, M, G, T before it */
+    QUANTITY_WORK,  /* FLOP/s; with G, T, P before it */
     QUANTITY_KINDS
 };
 

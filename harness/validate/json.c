@@ -46,7 +46,8 @@ static void set(json_t *object, const char *name, json_t *value)
     json_object_set_new(object, name, value);
 }
 
-static const char *const base_units[QUANTITY_KINDS] = {"ns", "samples/s", "B", "1"};
+static const char *const base_units[QUANTITY_KINDS] = {"ns", "samples/s", "B",
+                                                       "1",  "B/s",       "FLOP/s"};
 
 /* ---- a limit ------------------------------------------------------------------------------ */
 
@@ -60,6 +61,7 @@ static json_t *size_json(const struct validate_judged *judged)
     set(o, "workload", text(key ? key->workload : at->workload));
     set(o, "mode", text(key ? key->mode : at->mode));
     set(o, "devices", text(key ? key->devices : NULL));
+    set(o, "bytes", text(at->bytes));
     set(o, "n_devices", count(key ? (uint64_t)key->n_devices : at->devices));
     set(o, "batch", count(key ? key->global_batch : at->batch));
     set(o, "backend", text(key ? key->backend : at->backend));
@@ -80,6 +82,7 @@ static void add_limit(json_t *o, const struct profile_limit *limit)
     set(o, "min", real(limit->least));
     set(o, "max", real(limit->most));
     set(o, "expected", real(limit->healthy));
+    set(o, "peak", real(limit->peak_at));
     set(o, "unit", text(base_units[limit->row->kind]));
     set(o, "binding", json_boolean(limit->binding));
     set(o, "source", text(limit->source));
@@ -180,7 +183,7 @@ static json_t *counts_json(const struct validate *validate)
 
 int validate_json(FILE *stream, const struct validate *validate)
 {
-    json_t *limits = json_array(), *root = json_object();
+    json_t *limits = json_array(), *unknown = json_array(), *root = json_object();
     char *document;
 
     for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
@@ -190,6 +193,8 @@ int validate_json(FILE *stream, const struct validate *validate)
         add_shown(o, &validate->judged[i]);
         json_array_append_new(limits, o);
     }
+    for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
+        json_array_append_new(unknown, text(validate->profile->unknown[i]));
     set(root, "schema", text("lockstep/verdict/1.0"));
     set(root, "verdict", text(validate_machine_words[validate->machine]));
     set(root, "node", text(validate->node));
@@ -198,6 +203,7 @@ int validate_json(FILE *stream, const struct validate *validate)
     add_machine(root, &validate->report->file[0].run);
     set(root, "binding", counts_json(validate));
     set(root, "limits", limits);
+    set(root, "unknown", unknown);
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!document)
         return -1;

@@ -36,7 +36,8 @@ static const struct {
 enum { FORMS = sizeof forms / sizeof forms[0], NODE_BYTES = 253 };
 
 static const struct argp_option option_table[] = {
-    {"profile", 'p', "FILE", 0, "What the machine has to reach, in YAML", 0},
+    {"profile", 'p', "FILE", 0,
+     "What the machine has to reach, in YAML; or the name of a shipped profile", 0},
     {"format", 'f', "text|json|junit|md", 0, "What to print (default text)", 0},
     {"node", 'N', "NAME", 0,
      "What the verdict calls the machine (default: nothing; no host name is read)", 0},
@@ -104,8 +105,15 @@ static error_t check_end(const struct arguments *arguments, struct argp_state *s
 {
     const struct validate_request *request = &arguments->request;
 
-    if (!arguments->profile)
-        return command_bad_option(state, "name a profile: --profile FILE");
+    if (!arguments->profile) {
+        char shipped[512];
+
+        profile_shipped_words(shipped, sizeof shipped);
+        return command_bad_option(state,
+                                  "name a profile: --profile FILE; of those for GPUs by "
+                                  "name: %s",
+                                  shipped);
+    }
     if (arguments->run && arguments->n_files > 0)
         return command_bad_option(state,
                                   "'%.60s': --run and --minutes measure, and take no records",
@@ -298,11 +306,13 @@ int validate_main(int argc, char **argv)
     struct arguments arguments = {.profile = NULL};
     struct text_error why = {{0}};
     struct profile *profile = NULL;
+    char path[PROFILE_PATH];
     int status;
 
     if (command_parse(&parser, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    if (profile_read(arguments.profile, &profile, &why) != 0) {
+    profile_find(arguments.profile, path, sizeof path);
+    if (profile_read(path, &profile, &why) != 0) {
         command_complain(NAME, "%s", why.text);
         return EXIT_MISUSE;
     }

@@ -51,5 +51,7 @@ int validate_markdown(FILE *stream, const struct validate *validate)
                validate->profile->name, count[VALIDATE_PASS], count[VALIDATE_FAIL],
                count[VALIDATE_OPEN], count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID]);
     rows(&out, validate);
+    for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
+        text_print(&out, "%s* UNKNOWN: %s\n", i == 0 ? "\n" : "", validate->profile->unknown[i]);
     return 0;
 }

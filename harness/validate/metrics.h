@@ -27,12 +27,12 @@ struct validate_metric {
     bool by_device; /* each device is judged by itself */
     bool has_base;  /* it is a ratio, to the same launch of the plain program */
     /* Of a launch of point, in base units, of that device where by_device; NaN: unknown. steps:
-     * room for the samples of row. */
+     * room for the samples of row. NULL: no records have it yet, so its limits are UNMEASURED. */
     double (*of)(const struct report_point *point, const struct report_row *row, int device,
                  enum validate_statistic by, double steps[]);
 };
 
-enum { VALIDATE_METRICS = 7 };
+enum { VALIDATE_METRICS = 12 };
 extern const struct validate_metric validate_metrics[VALIDATE_METRICS];
 
 /* NULL: there is none of that name. */

@@ -17,21 +17,23 @@ static double bound_of(const struct profile_limit *limit)
     return isfinite(bound) && (bound > 0.0 || !limit->row->higher) ? bound : (double)NAN;
 }
 
-static void by_expected(const struct profile_limit *limit, struct validate_firing *firing)
+/* The bound against a number of the same class of machine. what: "the %s that is expected". */
+static void by_number(const struct profile_limit *limit, double number, const char *what,
+                      struct validate_firing *firing)
 {
     const double bound = bound_of(limit);
-    const double slower = limit->row->higher ? limit->healthy / bound : bound / limit->healthy;
-    char is[QUANTITY_TEXT], expected[QUANTITY_TEXT];
+    const double slower = limit->row->higher ? number / bound : bound / number;
+    char is[QUANTITY_TEXT], other[QUANTITY_TEXT];
 
     quantity_words(bound, limit->row->kind, is);
-    quantity_words(limit->healthy, limit->row->kind, expected);
+    quantity_words(number, limit->row->kind, other);
     firing->factor = slower;
     firing->fires = slower <= WORST && slower >= 1.0 / BEST;
     if (!firing->fires)
         snprintf(firing->why, sizeof firing->why,
-                 "%s is %.3g times the %s that is expected: a limit is within 0.3 and 1.1 of its "
-                 "speed, or it is of another unit, or lost a digit",
-                 is, bound / limit->healthy, expected);
+                 "%s is %.3g times the %s that %s: a limit is within 0.3 and 1.1 of it, or it is "
+                 "of another unit, or lost a digit",
+                 is, bound / number, other, what);
 }
 
 static int by_records(const struct profile *profile, const struct report *report,
@@ -66,8 +68,10 @@ static void by_itself(const struct profile_limit *limit, struct validate_firing 
                  "it has no %s: %s of %s is worse, and never fails",
                  limit->row->higher ? "min above 0" : "max", limit->row->higher ? "less" : "more",
                  limit->metric);
-    else if (isfinite(limit->healthy))
-        by_expected(limit, firing);
+    if (firing->why[0] == '\0' && isfinite(limit->peak_at))
+        by_number(limit, limit->peak_at, "the hardware can reach", firing);
+    if (firing->why[0] == '\0' && isfinite(limit->healthy))
+        by_number(limit, limit->healthy, "is expected", firing);
 }
 
 bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT])
@@ -86,10 +90,10 @@ int validate_mutate(const struct profile *profile, const struct report *report,
     by_itself(limit, firing);
     if (firing->why[0] != '\0')
         return 0;
-    if (report)
+    if (report && limit->row->of)
         return by_records(profile, report, limit, firing);
-    if (isnan(limit->healthy))
+    if (isnan(limit->healthy) && isnan(limit->peak_at))
         snprintf(firing->why, sizeof firing->why,
-                 "nothing shows that it can fail: give it `expected`, or name records");
+                 "nothing shows that it can fail: give it `expected` or `peak`, or name records");
     return 0;
 }

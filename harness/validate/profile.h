@@ -14,7 +14,7 @@
 #include "text/text.h"
 #include "validate/metrics.h"
 
-enum { PROFILE_LIMITS = 256 };
+enum { PROFILE_LIMITS = 256, PROFILE_UNKNOWN = 64 };
 
 /* Which machines: each that is given has to hold. NULL, 0: any. */
 struct profile_match {
@@ -34,12 +34,14 @@ struct profile_place {
     char *mode;     /* plain, dp, ddp */
     char *backend, *communicator, *math;
     uint64_t devices, batch;
+    char *bytes; /* "16 GiB": of what is copied or reduced */
 };
 
 struct profile_limit {
     /* As the file has it. */
     char *metric, *statistic, *min, *max;
     char *expected; /* what a machine that is all right shows; NULL: not known */
+    char *peak;     /* what the hardware cannot exceed; NULL: not known */
     char *kind;     /* binding: decides; advisory: is printed */
     char *source, *date, *evidence;
     struct profile_place at;
@@ -50,6 +52,7 @@ struct profile_limit {
     bool binding;
     double least, most; /* base units; -inf, +inf: no such bound */
     double healthy;     /* expected; NaN: not known */
+    double peak_at;     /* peak; NaN: not known */
 };
 
 struct profile {
@@ -58,6 +61,8 @@ struct profile {
     struct profile_requires requires;
     struct profile_limit *limit;
     unsigned n_limits;
+    char **unknown; /* what has no number, and why: so that nobody takes it for forgotten */
+    unsigned n_unknown;
 };
 
 #define PROFILE_SCHEMA "lockstep/profile/1.0"
@@ -66,6 +71,12 @@ struct profile {
  * or -1. */
 int profile_read(const char *path, struct profile **profile, struct text_error *why);
 void profile_free(struct profile *profile);
+
+/* Of a file, or of a shipped profile by its name: where it is. */
+enum { PROFILE_PATH = 1024 };
+void profile_find(const char *name, char path[], size_t bytes);
+/* "a100-sxm-x8, b200-x8": those that are installed with this program, or that there are none. */
+void profile_shipped_words(char text[], size_t bytes);
 
 /* "max 4.1 ms" */
 void profile_bound_words(const struct profile_limit *limit, char text[96]);

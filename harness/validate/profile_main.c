@@ -78,13 +78,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 
 static int print_metrics(void)
 {
-    static const char *const units[QUANTITY_KINDS] = {"ns, us, ms, s", "samples/s", "B", "x, %"};
+    static const char *const units[QUANTITY_KINDS] = {"ns, us, ms, s", "samples/s", "B",
+                                                      "x, %",          "B/s",       "FLOP/s"};
 
     for (int i = 0; i < VALIDATE_METRICS; ++i)
-        printf("%-14s %-14s %s is better; %s%s\n", validate_metrics[i].name,
+        printf("%-20s %-14s %s is better; %s%s%s\n", validate_metrics[i].name,
                units[validate_metrics[i].kind], validate_metrics[i].higher ? "more" : "less",
                validate_metrics[i].means,
-               validate_metrics[i].by_device ? "; each device by itself" : "");
+               validate_metrics[i].by_device ? "; each device by itself" : "",
+               validate_metrics[i].of ? "" : " (no records have it yet)");
     return EXIT_PASSED;
 }
 
@@ -115,13 +117,15 @@ static int check_limits(const char *path, const struct profile *profile,
     return status;
 }
 
-static int check(const char *path, char *const records[], size_t n)
+static int check(const char *name, char *const records[], size_t n)
 {
+    char path[PROFILE_PATH];
     struct text_error why = {{0}};
     struct profile *profile;
     struct report report;
     int status = 0;
 
+    profile_find(name, path, sizeof path);
     if (profile_read(path, &profile, &why) != 0) {
         command_complain(NAME, "%s", why.text);
         return EXIT_MISUSE;

@@ -29,10 +29,9 @@ static const cyaml_schema_field_t requires_fields[] = {COUNT(launches, profile_r
                                                        CYAML_FIELD_END};
 
 static const cyaml_schema_field_t place_fields[] = {
-    MAYBE(workload, profile_place), MAYBE(mode, profile_place),
-    MAYBE(backend, profile_place),  MAYBE(communicator, profile_place),
-    MAYBE(math, profile_place),     COUNT(devices, profile_place),
-    COUNT(batch, profile_place),    CYAML_FIELD_END};
+    MAYBE(workload, profile_place),     MAYBE(mode, profile_place),  MAYBE(backend, profile_place),
+    MAYBE(communicator, profile_place), MAYBE(math, profile_place),  COUNT(devices, profile_place),
+    COUNT(batch, profile_place),        MAYBE(bytes, profile_place), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t limit_fields[] = {
     TEXT(metric, profile_limit),
@@ -40,6 +39,7 @@ static const cyaml_schema_field_t limit_fields[] = {
     MAYBE(min, profile_limit),
     MAYBE(max, profile_limit),
     MAYBE(expected, profile_limit),
+    MAYBE(peak, profile_limit),
     TEXT(kind, profile_limit),
     TEXT(source, profile_limit),
     TEXT(date, profile_limit),
@@ -50,6 +50,9 @@ static const cyaml_schema_field_t limit_fields[] = {
 static const cyaml_schema_value_t limit_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct profile_limit, limit_fields)};
 
+static const cyaml_schema_value_t text_schema = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, TEXT_BYTES)};
+
 static const cyaml_schema_field_t profile_fields[] = {
     TEXT(schema, profile),
     TEXT(name, profile),
@@ -58,6 +61,8 @@ static const cyaml_schema_field_t profile_fields[] = {
     CYAML_FIELD_MAPPING("requires", CYAML_FLAG_OPTIONAL, struct profile, requires, requires_fields),
     CYAML_FIELD_SEQUENCE_COUNT("limits", CYAML_FLAG_POINTER, struct profile, limit, n_limits,
                                &limit_schema, 1, PROFILE_LIMITS),
+    CYAML_FIELD_SEQUENCE_COUNT("unknown", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct profile,
+                               unknown, n_unknown, &text_schema, 0, PROFILE_UNKNOWN),
     CYAML_FIELD_END};
 
 static const cyaml_schema_value_t profile_schema = {
@@ -245,16 +250,32 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
 {
     limit->least = -INFINITY;
     limit->most = INFINITY;
-    limit->healthy = NAN;
+    limit->healthy = limit->peak_at = NAN;
     if (!limit->min && !limit->max)
         return refuse(path, limit, why, "min, max", "one of them is needed");
     if (read_number(path, limit, "min", limit->min, &limit->least, why) != 0 ||
         read_number(path, limit, "max", limit->max, &limit->most, why) != 0 ||
-        read_number(path, limit, "expected", limit->expected, &limit->healthy, why) != 0)
+        read_number(path, limit, "expected", limit->expected, &limit->healthy, why) != 0 ||
+        read_number(path, limit, "peak", limit->peak, &limit->peak_at, why) != 0)
         return -1;
     if (limit->least > limit->most)
         return refuse(path, limit, why, "min, max", "no number is above min and below max");
     return 0;
+}
+
+/* Bytes of a place are those of a transfer: no cell has any. */
+static int read_bytes(const char *path, const struct profile_limit *limit, struct text_error *why)
+{
+    struct text_error problem;
+    double bytes;
+
+    if (!limit->at.bytes)
+        return 0;
+    if (limit->row->kind != QUANTITY_SPEED)
+        return refuse(path, limit, why, "bytes", "only a bandwidth is taken at a number of bytes");
+    return quantity_read(limit->at.bytes, QUANTITY_BYTES, &bytes, &problem) == 0
+               ? 0
+               : refuse(path, limit, why, "bytes", problem.text);
 }
 
 static bool same(const char *a, const char *b)
@@ -266,7 +287,8 @@ static bool same_place(const struct profile_place *a, const struct profile_place
 {
     return same(a->workload, b->workload) && same(a->mode, b->mode) &&
            same(a->backend, b->backend) && same(a->communicator, b->communicator) &&
-           same(a->math, b->math) && a->devices == b->devices && a->batch == b->batch;
+           same(a->math, b->math) && same(a->bytes, b->bytes) && a->devices == b->devices &&
+           a->batch == b->batch;
 }
 
 /* Two numbers that both decide: nobody could say by which one a machine was accepted. */
@@ -303,6 +325,7 @@ static int read_meaning(const char *path, struct profile *profile, struct text_e
     for (unsigned i = 0; i < profile->n_limits; ++i)
         if (read_words(path, &profile->limit[i], why) != 0 ||
             read_bounds(path, &profile->limit[i], why) != 0 ||
+            read_bytes(path, &profile->limit[i], why) != 0 ||
             check_once(path, profile, i, why) != 0)
             return -1;
     return 0;
@@ -319,11 +342,14 @@ static void clean_texts(struct profile *profile)
 {
     clean(profile->schema);
     clean(profile->name);
+    for (unsigned i = 0; i < profile->n_unknown; ++i)
+        clean(profile->unknown[i]);
     for (unsigned i = 0; i < profile->n_limits; ++i) {
         struct profile_limit *limit = &profile->limit[i];
-        char *const texts[] = {limit->metric,   limit->statistic,   limit->min,    limit->max,
-                               limit->kind,     limit->expected,    limit->date,   limit->source,
-                               limit->evidence, limit->at.workload, limit->at.mode};
+        char *const texts[] = {limit->metric,   limit->statistic,   limit->min,     limit->max,
+                               limit->kind,     limit->expected,    limit->date,    limit->source,
+                               limit->evidence, limit->at.workload, limit->at.mode, limit->peak,
+                               limit->at.bytes};
 
         for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t)
             clean(texts[t]);

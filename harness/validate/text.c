@@ -39,6 +39,12 @@ int validate_text(FILE *stream, const struct validate *validate)
         for (unsigned i = 0; i < validate->profile->n_limits; ++i)
             if (validate->judged[i].limit->binding == (binding == 1))
                 say_judged(stream, &validate->judged[i]);
+    for (unsigned i = 0; i < validate->profile->n_unknown; ++i) {
+        char unknown[600];
+
+        snprintf(unknown, sizeof unknown, "%-10s %s", "UNKNOWN", validate->profile->unknown[i]);
+        command_wrap(stream, unknown, 0, 11, COLUMNS);
+    }
     snprintf(text, sizeof text,
              "%s by profile %.80s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
              "UNMEASURED, %zu INVALID",

@@ -20,6 +20,11 @@ void validate_place_words(const struct validate_judged *judged, char text[VALIDA
     }
     if (at->devices > 0)
         snprintf(devices, sizeof devices, "%llu", (unsigned long long)at->devices);
+    if (!judged->limit->row->of) {
+        snprintf(text, VALIDATE_TEXT, "%s devices%s%.60s", devices, at->bytes ? ", " : "",
+                 at->bytes ? at->bytes : "");
+        return;
+    }
     if (at->batch > 0)
         snprintf(batch, sizeof batch, "%llu", (unsigned long long)at->batch);
     snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows",

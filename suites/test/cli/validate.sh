@@ -195,6 +195,8 @@ wrong '6: limit of step_time: date: it has to be a day' 's/2026-11-23/2026-02-30
 wrong '6: limit of step_time: evidence: it has to be' 's/measured/believed/'
 wrong '6: limit of step_time: min, max: no number is above min and below max' \
     's/max: 5.7 us/max: 5.7 us\n    min: 9 us/'
+wrong '6: limit of step_time: bytes: only a bandwidth' 's/batch: 30/batch: 30, bytes: 1 GiB/'
+wrong "6: limit of step_time: peak: '5' has no unit" 's/max: 5.7 us/max: 5.7 us\n    peak: 5/'
 # A second number that decides, of the same place.
 limit step_time 'max: 5.8 us' "$cell" advisory 'statistic: typical' >advisory
 cat good.yaml advisory >two.yaml

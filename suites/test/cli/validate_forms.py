@@ -77,7 +77,8 @@ first, *_, last = verdict["limits"]
 assert first["limit"] == "at most 5.7 us" and first["max"] == 5700 and first["min"] is None
 assert first["expected"] == 5400 and first["device"] is None and first["launches"] == 8
 assert first["size"] == {"workload": "tutorial", "mode": "dp", "devices": "virt:2", "n_devices": 2,
-                         "batch": 30, "backend": "cpu", "communicator": "threads", "math": "f32"}
+                         "batch": 30, "bytes": None, "backend": "cpu", "communicator": "threads",
+                         "math": "f32"}
 assert last["size"]["batch"] == 12345 and last["size"]["workload"] is None
 assert last["is"] is None and last["median"] is None and last["reason"]
 assert verdict["measured_by"] == {"version": "0.1.0", "commit": "3f2a9c1d5b7e"}

@@ -19,6 +19,9 @@ Test(quantity, numbers_with_their_unit)
                 {"1.5e3 samples/s", QUANTITY_RATE, 1500.0, "1.5 ksamples/s"},
                 {"2 GB", QUANTITY_BYTES, 2e9, "1.863 GiB"},
                 {"2 GiB", QUANTITY_BYTES, 2147483648.0, "2 GiB"},
+                {"475 GB/s", QUANTITY_SPEED, 475e9, "475 GB/s"},
+                {"2333 MB/s", QUANTITY_SPEED, 2.333e9, "2.333 GB/s"},
+                {"0.5 PFLOP/s", QUANTITY_WORK, 5e14, "500 TFLOP/s"},
                 {"95 %", QUANTITY_RATIO, 0.95, "0.95 x"},
                 {"1.05 x", QUANTITY_RATIO, 1.05, "1.05 x"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {

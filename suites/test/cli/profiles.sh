@@ -1,0 +1,57 @@
+# The profiles that are shipped: each is right, can fail, and decides nothing by itself.
+#   profiles.sh LOCKSTEP FOLDER MAKE_RECORDS SOURCE
+. "$(dirname "$0")/validate_common.sh"
+source=$4
+
+# As they are installed.
+mkdir -p at/bin at/share/lockstep
+cp "$lockstep" at/bin/lockstep
+cp -r "$source/profiles" at/share/lockstep/profiles
+installed=$PWD/at/bin/lockstep
+names='a100-sxm-x8 b200-x8 h100-nvl-x2 h100-sxm-x8 h200-x8 l4 l40s mi300x-x8 t4'
+
+# Without a profile, one line names them.
+found=$(cd at/share/lockstep/profiles && echo *)
+[ "$found" = "$(for name in $names; do printf ' %s.yaml' "$name"; done | cut -c2-)" ] || fail "profiles: $found"
+list=$(echo "$names" | sed 's/ /, /g')
+refuse "name a profile: --profile FILE; of those for GPUs by name: $list$" "$installed" validate --run
+rm -r at/share/lockstep/profiles/[b-z]*
+refuse 'by name: a100-sxm-x8$' "$installed" validate --run
+rm -r at/share
+refuse 'by name: none is installed beside this program$' "$installed" validate --run
+mkdir -p at/share/lockstep
+cp -r "$source/profiles" at/share/lockstep/profiles
+
+"$make_records" old old.jsonl || fail 'make_records old'
+for name in $names; do
+    file=$source/profiles/$name.yaml
+    expect_status 0 "$installed" profile check "$name"
+    limits=$(count_lines '^  - metric: ' "$file")
+    [ "$(wc -l <out)" -eq "$limits" ] && [ "$limits" -gt 0 ] || fail "$name: $(cat out)"
+    expect_count "$limits" '^    kind: advisory$' "$file"
+    expect_count "$limits" '^    evidence: published$' "$file"
+    expect_count "$limits" '^    peak: ' "$file"
+    expect_count 1 "^name: $name\$" "$file"
+
+    # Each limit of it in the wrong unit, or without its last digit, is found.
+    grep -n '^    min: ' "$file" | cut -d: -f1 >lines
+    while read -r line; do
+        sed "${line}s/ GB/ MB/" "$file" >unit.yaml
+        expect_status 1 "$installed" profile check unit.yaml
+        [ "$(wc -l <err)" -eq 1 ] && grep -q 'of another unit' err || fail "$name, $line: $(cat err)"
+        sed "${line}s/[0-9]\([.][0-9]*\)\{0,1\} GB/ GB/" "$file" >digit.yaml
+        expect_status 1 "$installed" profile check digit.yaml
+        [ "$(wc -l <err)" -eq 1 ] && grep -q 'or lost a digit' err || fail "$name, $line: $(cat err)"
+    done <lines
+
+    # It is for that GPU alone; and a machine with it is not accepted by it.
+    refuse "the profile is for GPU '" "$installed" validate --profile "$name" old.jsonl
+    model=$(sed -n 's/^  gpu_model: //p' "$file")
+    sed "s/\"model\":\"\"/\"model\":\"$model\"/g" old.jsonl >gpu.jsonl
+    sed '/^  gpus: /d' "$file" >any.yaml
+    expect_status 3 "$installed" validate --profile any.yaml gpu.jsonl
+    has 'NOT SHOWN by profile .* 0 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED'
+    expect_count "$limits" '^UNMEASURED ' out
+    expect_count "$(count_lines '^  - "' "$file")" '^UNKNOWN ' out
+done
+expect_status 2 "$installed" validate --profile h100 old.jsonl
