@@ -111,7 +111,7 @@ enum dp_harm {
 };
 struct dp_harm_spec {
     enum dp_harm harm;
-    uint64_t step;    /* of ranks, from 1 on; 0: none */
+    uint64_t step;    /* of ranks or of a DataParallel, from 1 on; 0: none */
     int device;       /* its place in the list */
     unsigned percent; /* of DP_HARM_SLOW; 0: the default */
 };
@@ -321,7 +321,7 @@ void dp_faults_arm(struct dp_group *group, uint64_t at);
 bool dp_faults_hit(const struct dp_group *group);
 
 /* harm.c: wraps the slots and the communicator of an open group of devices that run their work at
- * once. dp_harm_step: a step of ranks begins. dp_harm_ended: as dp_group_faulty. */
+ * once. dp_harm_step: a step begins. dp_harm_ended: as dp_group_faulty. */
 struct dp_harmed;
 const char *dp_harm_name(enum dp_harm harm);
 int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct dp_error *err);

@@ -1,7 +1,8 @@
 /* harm.c: a group one of whose devices goes wrong on purpose, without saying so: +fault:flip@37/1
  * of a device list. What fails with an error is faulty.c's.
  *
- * Steps are those of ranks, from one dp_ddp_reset to the next; before the first one it is step 1.
+ * Steps are those of ranks, from one dp_ddp_reset to the next, or those that a DataParallel takes
+ * part in; before the first one it is step 1.
  * The tables of the slots and of the communicator are copies of those they wrap. Only devices that
  * run their work at once have such faults: what a launch has computed is there when it returns. */
 #include "backend.h"
@@ -21,7 +22,7 @@ struct dp_harmed {
     struct dp_comm_ops comm_ops;
     uint64_t step;              /* resets so far */
     unsigned results, previous; /* of that device in this step, and in the one before the fault's */
-    bool reduced;               /* an allreduce was made in this step */
+    bool reduced;               /* a reduction was made in this step */
     void *kept;                 /* what the device brought to the step before */
     size_t kept_bytes;
     _Atomic bool made;
@@ -201,72 +202,106 @@ static int harmed_launch(struct dp_queue *queue, enum dp_kernel kernel, const vo
 
 /* ---- what it brings to a reduction ------------------------------------------------------- */
 
-static size_t bytes_of(const struct dp_collective *c)
+/* Of an allreduce the pieces of a part, of a sum the source of a replica. */
+struct brought {
+    const struct dp_part *part; /* NULL: of a sum */
+    const size_t *bytes;
+    const struct dp_sum *sums;
+    int replica, n;
+};
+
+static void *piece_of(const struct brought *b, int k)
+{
+    return b->part ? b->part->piece[k] : (void *)(uintptr_t)b->sums[k].src[b->replica];
+}
+
+static size_t piece_bytes(const struct brought *b, int k)
+{
+    return b->part ? b->bytes[k] : b->sums[k].n * dp_dtype_bytes(b->sums[k].dtype);
+}
+
+static size_t all_bytes(const struct brought *b)
 {
     size_t bytes = 0;
-    for (int k = 0; k < c->n_pieces; ++k)
-        bytes += c->bytes[k];
+    for (int k = 0; k < b->n; ++k)
+        bytes += piece_bytes(b, k);
     return bytes;
 }
 
 /* Of a stale part: without the memory for it there is none, and dp_group_faulty says so. */
-static void keep(struct dp_harmed *h, const struct dp_collective *c, const struct dp_part *part)
+static void keep(struct dp_harmed *h, const struct brought *b)
 {
     size_t used = 0;
     free(h->kept);
-    h->kept_bytes = bytes_of(c);
+    h->kept_bytes = all_bytes(b);
     h->kept = malloc(h->kept_bytes);
-    for (int k = 0; h->kept && k < c->n_pieces; ++k) {
-        memcpy((char *)h->kept + used, part->piece[k], c->bytes[k]);
-        used += c->bytes[k];
+    for (int k = 0; h->kept && k < b->n; ++k) {
+        memcpy((char *)h->kept + used, piece_of(b, k), piece_bytes(b, k));
+        used += piece_bytes(b, k);
     }
 }
 
-static bool bring_kept(const struct dp_harmed *h, const struct dp_collective *c,
-                       const struct dp_part *part)
+static bool bring_kept(const struct dp_harmed *h, const struct brought *b)
 {
     size_t used = 0;
-    if (!h->kept || h->kept_bytes != bytes_of(c))
+    if (!h->kept || h->kept_bytes != all_bytes(b))
         return false;
-    for (int k = 0; k < c->n_pieces; ++k) {
-        memcpy(part->piece[k], (const char *)h->kept + used, c->bytes[k]);
-        used += c->bytes[k];
+    for (int k = 0; k < b->n; ++k) {
+        memcpy(piece_of(b, k), (const char *)h->kept + used, piece_bytes(b, k));
+        used += piece_bytes(b, k);
     }
     return true;
 }
 
-static bool bring(const struct dp_harmed *h, const struct dp_collective *c,
-                  const struct dp_part *part)
+static bool bring(const struct dp_harmed *h, const struct brought *b)
 {
     const bool doubled = h->spec.harm == DP_HARM_DOUBLE;
     if (h->spec.harm == DP_HARM_STALE)
-        return bring_kept(h, c, part);
+        return bring_kept(h, b);
     if (!doubled && h->spec.harm != DP_HARM_DROP)
         return false;
-    for (int k = 0; k < c->n_pieces; ++k) {
-        float *piece = part->piece[k];
-        for (size_t i = 0; i < c->bytes[k] / sizeof *piece; ++i)
+    for (int k = 0; k < b->n; ++k) {
+        float *piece = piece_of(b, k);
+        for (size_t i = 0; i < piece_bytes(b, k) / sizeof *piece; ++i)
             piece[i] = doubled ? 2 * piece[i] : 0;
     }
     return true;
 }
 
-/* The first one of a step. */
+static void take_part(struct dp_harmed *h, const struct brought *b)
+{
+    const uint64_t step = step_now(h);
+    if (step == h->spec.step && bring(h, b))
+        atomic_store(&h->made, true);
+    if (step + 1 == h->spec.step && h->spec.harm == DP_HARM_STALE)
+        keep(h, b);
+}
+
+/* The first reduction of a step. */
 static int harmed_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
     struct dp_harmed *h = group->harmed;
-    const uint64_t step = step_now(h);
     for (int i = 0; !h->reduced && i < c->n_parts; ++i) {
-        const struct dp_part *part = &c->part[i];
-        if (part->slot->info.index != h->spec.device)
-            continue;
-        if (step == h->spec.step && bring(h, c, part))
-            atomic_store(&h->made, true);
-        if (step + 1 == h->spec.step && h->spec.harm == DP_HARM_STALE)
-            keep(h, c, part);
+        const struct brought brought = {.part = &c->part[i], .bytes = c->bytes, .n = c->n_pieces};
+        if (c->part[i].slot->info.index == h->spec.device)
+            take_part(h, &brought);
     }
     h->reduced = true;
     return h->inner->allreduce(group, c, err);
+}
+
+static int harmed_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
+                         const struct dp_sum sums[], int n, enum dp_phase phase,
+                         struct dp_error *err)
+{
+    struct dp_harmed *h = team->group->harmed;
+    for (int i = 0; !h->reduced && i < team->n; ++i) {
+        const struct brought brought = {.sums = sums, .replica = i, .n = n};
+        if (team->slot[i]->info.index == h->spec.device)
+            take_part(h, &brought);
+    }
+    h->reduced = true;
+    return h->inner->reduce(team, dst_slot, sums, n, phase, err);
 }
 
 /* ---- opening ----------------------------------------------------------------------------- */
@@ -284,6 +319,7 @@ int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct
     h->device_ops.launch = harmed_launch;
     h->inner = group->comm;
     h->comm_ops = *h->inner;
+    h->comm_ops.reduce = harmed_reduce;
     if (h->inner->allreduce)
         h->comm_ops.allreduce = harmed_allreduce;
     for (int i = 0; i < group->size; ++i)

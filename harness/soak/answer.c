@@ -32,12 +32,11 @@ static float brought(float g, int r, uint64_t iteration, int who, enum soak_part
                                 : g * soak_factor(r, iteration + 1);
 }
 
-/* Each rank's number is multiplied by 1 / ranks, rounded, and added in the order of ranks: what
- * core/ddp.h promises. Of two in a row the factors are the same one way and back, so the iteration
- * before has those of the one behind. */
-float soak_mean(float g, int ranks, uint64_t iteration, int who, enum soak_part part)
+/* Each rank's number is multiplied by scale, rounded, and added in the order of ranks: what core
+ * promises of ranks, with 1 / ranks, and of a DataParallel, with 1. Of two in a row the factors are
+ * the same one way and back, so the iteration before has those of the one behind. */
+float soak_mean(float g, int ranks, float scale, uint64_t iteration, int who, enum soak_part part)
 {
-    const float scale = (float)(1.0 / ranks);
     float sum = scale * brought(g, 0, iteration, who, part);
 
     for (int r = 1; r < ranks; ++r) {
@@ -94,7 +93,7 @@ static void fill(const struct soak_options *o, const struct workload_set *set, i
     for (int p = 0; p < a->n_params; ++p) {
         workload_fill_param(&o->workload, set, (size_t)p, a->value[p]);
         for (size_t i = 0; i < a->count[p]; ++i)
-            a->reduced[p][i] = soak_mean(a->gradient[p][i], ranks, 0, -1, SOAK_RIGHT);
+            a->reduced[p][i] = soak_mean(a->gradient[p][i], ranks, a->scale, 0, -1, SOAK_RIGHT);
     }
 }
 
@@ -109,6 +108,7 @@ int soak_answer_open(const struct soak_options *options, int ranks, struct soak_
     memset(answer, 0, sizeof *answer);
     answer->rows = options->rows;
     answer->width = w->size[w->n_sizes - 1];
+    answer->scale = options->mode == SOAK_DDP ? (float)(1.0 / ranks) : 1;
     answer->n_params = (int)workload_n_params(w);
     if (answer->n_params > SOAK_PARAMS) {
         snprintf(why->text, sizeof why->text, "%d parameters, at most %d are allowed",

@@ -7,10 +7,12 @@
 const char *const soak_what_words[SOAK_WHATS] = {[SOAK_OUTPUTS] = "outputs",
                                                  [SOAK_LOSS] = "loss",
                                                  [SOAK_GRADIENT] = "gradient",
-                                                 [SOAK_REDUCED] = "mean of the gradients",
+                                                 [SOAK_REDUCED] = "reduced gradient",
                                                  [SOAK_PARAMETER] = "parameter",
                                                  [SOAK_DEAD] = "dead",
                                                  [SOAK_HUNG] = "hung"};
+
+const char *const soak_mode_words[2] = {[SOAK_DDP] = "ddp", [SOAK_DP] = "dp"};
 
 const char *const soak_part_words[SOAK_PARTS] = {[SOAK_RIGHT] = "",
                                                  [SOAK_DROPPED] = "its part is missing",

@@ -65,14 +65,14 @@ static int compare_outputs(struct iteration *it, int r)
 static int read_gradient(struct iteration *it, int r, int p)
 {
     struct soak *s = it->soak;
-    struct dp_ddp_param param;
-    const int status = dp_ddp_param(s->ranks.ddp, r, s->ranks.at[p], &param, &it->err);
+    struct dp_tensor value, grad;
+    const int status = soak_ranks_param(&s->ranks, r, p, &value, &grad, &it->err);
 
     if (status)
         return status;
-    if (!*param.has_grad)
+    if (!grad.slot)
         return dp_fail(&it->err, DP_EFAULT, "no gradient of %s", s->ranks.name[p]);
-    return dp_tensor_read(s->room, &param.grad, &it->err);
+    return dp_tensor_read(s->room, &grad, &it->err);
 }
 
 static int compare_rank(struct iteration *it, int r)
@@ -101,14 +101,14 @@ static bool explains(const struct iteration *it, int p, int who, enum soak_part 
 
     for (size_t i = 0; i < a->count[p]; ++i)
         if (!(it->soak->room[i] ==
-              soak_mean(a->gradient[p][i], it->soak->ranks.n, it->number, who, part)))
+              soak_mean(a->gradient[p][i], it->soak->ranks.n, a->scale, it->number, who, part)))
             return false;
     return true;
 }
 
-/* All ranks have the same wrong mean: every part was right, so something became of one on its way.
- * Which one follows from the numbers, if it is one of these. Where two ranks would explain it, none
- * is named. */
+/* All that have it have the same wrong mean: every part was right, so something became of one on
+ * its way. Which one follows from the numbers, if it is one of these. Where two ranks would explain
+ * it, none is named. */
 static void explain(struct iteration *it, struct soak_finding *finding)
 {
     int named = 0;
@@ -133,7 +133,9 @@ static int compare_mean(struct iteration *it, int p)
     struct soak_finding of[DP_MAX_SLOTS];
     int n = 0, same = 0, status;
 
-    for (int r = s->ranks.n; r-- > 0;) { /* the first one's stays in the room */
+    const int have = s->ranks.ddp ? s->ranks.n : 1;
+
+    for (int r = have; r-- > 0;) { /* the first one's stays in the room */
         struct soak_finding place = {
             .what = SOAK_REDUCED, .iteration = it->number, .device = r, .param = p};
 
@@ -149,7 +151,7 @@ static int compare_mean(struct iteration *it, int p)
     it->device = -1;
     for (int i = 0; i < n; ++i)
         same += alike(&of[0], &of[i]);
-    if (n > 1 && same == s->ranks.n) {
+    if (s->ranks.n > 1 && n == have && same == have) {
         explain(it, &of[0]);
         n = 1;
     }
@@ -175,16 +177,16 @@ static int repair(struct iteration *it)
 {
     struct soak *s = it->soak;
 
-    for (int r = 0; r < s->ranks.n; ++r)
+    for (int r = 0; r < (s->ranks.ddp ? s->ranks.n : 1); ++r)
         for (int p = 0; p < s->answer.n_params; ++p) {
             struct soak_finding place = {
                 .what = SOAK_PARAMETER, .iteration = it->number, .device = r, .param = p};
-            struct dp_ddp_param param;
+            struct dp_tensor value, grad;
             int status;
 
             it->device = r;
-            if ((status = dp_ddp_param(s->ranks.ddp, r, s->ranks.at[p], &param, &it->err)) ||
-                (status = dp_tensor_read(s->room, &param.value, &it->err)))
+            if ((status = soak_ranks_param(&s->ranks, r, p, &value, &grad, &it->err)) ||
+                (status = dp_tensor_read(s->room, &value, &it->err)))
                 return status;
             compare(it, &place, s->room, s->answer.value[p], 1, s->answer.count[p]);
         }
@@ -199,10 +201,37 @@ static double seconds_since(uint64_t start_ns)
     return (double)(session_clock_ns() - start_ns) / 1e9;
 }
 
+/* Mode dp: the rows of each device, and the loss of all. */
+static int compare_wrapped(struct iteration *it)
+{
+    struct soak *s = it->soak;
+    const size_t each = s->answer.rows * s->answer.width;
+    struct soak_finding place = {.what = SOAK_OUTPUTS, .iteration = it->number, .param = -1};
+    double sum = 0;
+    float got, want;
+    int status = dp_tensor_read(s->room, &s->ranks.rank[0].output, &it->err);
+
+    for (int r = 0; status == 0 && r < s->ranks.n; ++r) {
+        place.device = r;
+        compare(it, &place, s->room + (size_t)r * each, s->answer.outputs, 1, each);
+        sum += s->answer.loss * (double)soak_factor(r, it->number);
+    }
+    if (status || (status = dp_tensor_read(&got, &s->ranks.rank[0].loss, &it->err)))
+        return status;
+    want = (float)sum;
+    place.what = SOAK_LOSS;
+    place.device = -1;
+    if (it->soak->found.n == it->found) /* else it is wrong, too */
+        compare(it, &place, &got, &want, 1, 1);
+    return 0;
+}
+
 static int compare_ranks(struct iteration *it)
 {
     int status = 0;
 
+    if (!it->soak->ranks.ddp)
+        return compare_wrapped(it);
     for (int r = 0; status == 0 && r < it->soak->ranks.n; ++r)
         status = compare_rank(it, r);
     return status;
@@ -219,7 +248,7 @@ static int run(struct iteration *it)
     begin_ns = session_clock_ns();
     status = compare_ranks(it);
     s->check_seconds += seconds_since(begin_ns);
-    if (status || (status = soak_ranks_reduce(&s->ranks, &it->err)))
+    if (status || (s->ranks.ddp && (status = soak_ranks_reduce(&s->ranks, &it->err))))
         return status;
     begin_ns = session_clock_ns();
     status = compare_means(it);

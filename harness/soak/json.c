@@ -75,14 +75,14 @@ int soak_json(const struct soak *soak)
         json_array_append_new(devices, device_json(soak, r));
     for (size_t i = 0; i < soak->found.kept; ++i)
         json_array_append_new(findings, finding_json(soak, &soak->found.finding[i]));
-    root =
-        json_pack("{s:s, s:o, s:I, s:s, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o}", "schema",
-                  "lockstep/soak/1.0", "workload", words(soak->options->workload.name), "rows",
-                  (json_int_t)soak->options->rows, "backend", dp_group_backend(soak->ranks.group),
-                  "iterations", (json_int_t)soak->iterations, "seconds", real(soak->seconds),
-                  "checking_frac", real(soak->check_seconds / soak->seconds), "interrupted",
-                  soak->interrupted, "compared", (json_int_t)soak->found.compared, "found",
-                  (json_int_t)soak->found.n, "devices", devices, "findings", findings);
+    root = json_pack("{s:s, s:o, s:s, s:I, s:s, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o}", "schema",
+                     "lockstep/soak/1.0", "workload", words(soak->options->workload.name), "mode",
+                     soak_mode_words[soak->options->mode], "rows", (json_int_t)soak->options->rows,
+                     "backend", dp_group_backend(soak->ranks.group), "iterations",
+                     (json_int_t)soak->iterations, "seconds", real(soak->seconds), "checking_frac",
+                     real(soak->check_seconds / soak->seconds), "interrupted", soak->interrupted,
+                     "compared", (json_int_t)soak->found.compared, "found",
+                     (json_int_t)soak->found.n, "devices", devices, "findings", findings);
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!document)
         return -1;

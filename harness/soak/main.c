@@ -38,6 +38,11 @@ static const struct argp_option option_table[] = {
      .arg = "NAME",
      .doc = "what every device computes, one that rounds nothing: tutorial, mlp:SIZES, blocks or "
             "cnn (default mlp:512,512,512,64)"},
+    {.name = "mode",
+     .key = 'M',
+     .arg = "ddp|dp",
+     .doc = "ddp (default): every device is a rank, and its own gradients are compared; dp: in "
+            "DataParallel, where their sum is"},
     {.name = "batch", .key = 'B', .arg = "N", .doc = "rows of each device (default 1024)"},
     {.name = "seed", .key = 'S', .arg = "N", .doc = "of the numbers (default 1)"},
     {.name = "limit",
@@ -60,7 +65,8 @@ static const char documentation[] =
     "Computes one step whose right result is known, on all devices at once, again and again."
     "\vEvery device has the same rows and parameters. In every iteration the outputs, the loss and "
     "the gradients of every device are compared, bit for bit, with what an independent model says; "
-    "then the gradients are reduced, and so is their mean. A difference names iteration, device, "
+    "then the gradients are reduced, and so is what comes out. A difference names iteration, "
+    "device, "
     "tensor, index, both bit patterns and their XOR; the run goes on and counts.\n\n"
     "A device is SLOW if it is shown to take more than 1 + spread times as long as the others. "
     "The clock of one that got so much slower during the run has DROPPED.\n\n"
@@ -156,6 +162,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return command_require(state, arg, &a->required);
     case 'w':
         return parse_workload(state, arg, &o->workload);
+    case 'M':
+        return command_choice(state, "mode", "mode", arg, soak_mode_words, 2, &o->mode);
     case 'B':
         return parse_size(state, "batch", arg, 1, ROWS_MOST, &o->rows);
     case 'S':
@@ -224,9 +232,9 @@ int soak_conclude(struct soak *soak)
                                                                              : EXIT_PASSED;
 }
 
-static size_t largest(const struct soak_answer *a)
+static size_t largest(const struct soak_answer *a, int ranks)
 {
-    size_t most = a->rows * a->width;
+    size_t most = a->rows * a->width * (size_t)ranks;
 
     for (int p = 0; p < a->n_params; ++p)
         most = a->count[p] > most ? a->count[p] : most;
@@ -240,7 +248,7 @@ static int run(struct soak *soak)
 
     soak->rates.devices = soak->ranks.n;
     soak->found.finding = calloc(SOAK_KEPT, sizeof *soak->found.finding);
-    soak->room = calloc(largest(&soak->answer), sizeof *soak->room);
+    soak->room = calloc(largest(&soak->answer, soak->ranks.n), sizeof *soak->room);
     watch = soak_watch_open(soak);
     if (!soak->found.finding || !soak->room || !watch) {
         command_complain(soak->command, "out of memory, or of threads");
@@ -315,8 +323,9 @@ int soak_main(int argc, char **argv)
                                            .communicator = command_given(options->communicator),
                                            .bind = true};
 
-    if ((status = command_check_communicator(argv[0], options->communicator, options->backend,
-                                             options->devices, DP_COMM_RANKS)))
+    if ((status = command_check_communicator(
+             argv[0], options->communicator, options->backend, options->devices,
+             options->mode == SOAK_DDP ? DP_COMM_RANKS : DP_COMM_PARALLEL)))
         return status;
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;

@@ -24,8 +24,8 @@ static int open_modules(struct soak_ranks *s, const struct workload *w, struct d
     return dp_ddp_open(s->top, slots, s->n, &config, &s->ddp, err);
 }
 
-/* Those without buffers: nothing is learned in them. */
-static int list_params(struct soak_ranks *s, const struct soak_answer *answer, struct dp_error *err)
+/* Nothing is learned in buffers. */
+int soak_ranks_list(struct soak_ranks *s, const struct soak_answer *answer, struct dp_error *err)
 {
     struct dp_param *list[2 * SOAK_PARAMS];
     const int n = dp_module_params(s->model, list, 2 * SOAK_PARAMS);
@@ -41,6 +41,7 @@ static int list_params(struct soak_ranks *s, const struct soak_answer *answer, s
         if (to == answer->n_params || dp_tensor_count(&list[p]->value) != answer->count[to])
             return dp_fail(err, DP_ESHAPE, "parameter %d is not what the known answer has", to);
         s->at[to] = p;
+        s->param[to] = list[p];
         if (dp_module_param_name(s->model, p, s->name[to], sizeof s->name[to]))
             return dp_fail(err, DP_EINVAL, "parameter %d has no name", to);
         s->n_params = to + 1;
@@ -88,11 +89,13 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
     memset(ranks, 0, sizeof *ranks);
     ranks->group = group;
     ranks->n = dp_group_size(group);
-    if ((status = open_modules(ranks, &options->workload, err)) ||
-        (status = list_params(ranks, answer, err)))
-        return status;
-    for (int r = 0; status == 0 && r < ranks->n; ++r)
-        status = load_rank(ranks, r, &options->workload, answer, err);
+    if (options->mode == SOAK_DP) {
+        status = soak_wrapped_open(ranks, options, answer, err);
+    } else if ((status = open_modules(ranks, &options->workload, err)) == 0) {
+        status = soak_ranks_list(ranks, answer, err);
+        for (int r = 0; status == 0 && r < ranks->n; ++r)
+            status = load_rank(ranks, r, &options->workload, answer, err);
+    }
     dp_group_trace(group, &ranks->trace);
     return status ? status : soak_ranks_restore(ranks, answer, err);
 }
@@ -109,6 +112,7 @@ void soak_ranks_close(struct soak_ranks *ranks)
     if (ranks->group)
         dp_group_trace(ranks->group, NULL);
     dp_ddp_close(ranks->ddp);
+    dp_run_close(ranks->run);
     for (int r = 0; r < ranks->n; ++r) {
         drop(&ranks->rank[r].input);
         drop(&ranks->rank[r].upstream[0]);
@@ -126,15 +130,38 @@ int soak_ranks_restore(struct soak_ranks *ranks, const struct soak_answer *answe
 {
     int status = 0;
 
-    for (int r = 0; r < ranks->n; ++r)
+    for (int r = 0; r < (ranks->ddp ? ranks->n : 1); ++r)
         for (int p = 0; status == 0 && p < ranks->n_params; ++p) {
-            struct dp_ddp_param param;
+            struct dp_tensor value, grad;
 
-            status = dp_ddp_param(ranks->ddp, r, ranks->at[p], &param, err);
+            status = soak_ranks_param(ranks, r, p, &value, &grad, err);
             if (status == 0)
-                status = dp_tensor_write(&param.value, answer->value[p], err);
+                status = dp_tensor_write(&value, answer->value[p], err);
         }
     return status;
+}
+
+/* A gradient that is none has no slot. */
+int soak_ranks_param(const struct soak_ranks *ranks, int r, int p, struct dp_tensor *value,
+                     struct dp_tensor *grad, struct dp_error *err)
+{
+    struct dp_ddp_param param = {.grad = {0}};
+    bool has_grad = false;
+
+    if (ranks->ddp) {
+        const int status = dp_ddp_param(ranks->ddp, r, ranks->at[p], &param, err);
+
+        if (status)
+            return status;
+        has_grad = *param.has_grad;
+    } else {
+        param.value = ranks->param[p]->value;
+        param.grad = ranks->param[p]->grad;
+        has_grad = ranks->param[p]->has_grad;
+    }
+    *value = param.value;
+    *grad = has_grad ? param.grad : (struct dp_tensor){0};
+    return 0;
 }
 
 /* ---- a step ------------------------------------------------------------------------------ */
@@ -144,6 +171,8 @@ int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_erro
     struct dp_tensor in[DP_MAX_SLOTS * 2], out[DP_MAX_SLOTS * DP_MAX_IO];
     int n_out = 0, status;
 
+    if (!ranks->ddp)
+        return soak_wrapped_step(ranks, iteration, err);
     for (int r = 0; r < ranks->n; ++r) {
         in[2 * r] = ranks->rank[r].input;
         in[2 * r + 1] = ranks->rank[r].upstream[iteration % 2];

@@ -1,14 +1,18 @@
 /* soak/soak.h: one exact step on every device at once, again and again, against its known answer.
  *
- * Every device is a rank with the same rows and the same parameters, which stay as they are. An
- * iteration has two halves. First all ranks compute the step, and none sends anything: each rank's
- * outputs, loss and gradients must be the known answer, so what is wrong is wrong on that device.
- * Then the gradients are reduced, and each rank's mean must be the known one. The answer is from
- * the independent model (harness/verify), never from another device or an earlier iteration.
+ * Mode ddp: every device is a rank with the same rows and the same parameters, which stay as they
+ * are. An iteration has two halves. First all ranks compute the step, and none sends anything: each
+ * rank's outputs, loss and gradients must be the known answer, so what is wrong is wrong on that
+ * device. Then the gradients are reduced, and each rank's mean must be the known one. The answer is
+ * from the independent model (harness/verify), never from another device or an earlier iteration.
  *
  * The factors of the loss are multiplied by a power of two, which rounds nothing: of rank r in
  * iteration i by soak_factor. So ranks bring different numbers to a reduction, and other ones in
- * the next iteration: a part that is missing, doubled or left over shows, and shows whose it is. */
+ * the next iteration: a part that is missing, doubled or left over shows, and shows whose it is.
+ *
+ * Mode dp: the model is in DataParallel, and a batch has the same rows once for each device. The
+ * outputs of each device's shard are compared, and the sum of the gradients, which the first device
+ * has: that of one device alone is nowhere to be seen. */
 #ifndef HARNESS_SOAK_H
 #define HARNESS_SOAK_H
 
@@ -28,10 +32,13 @@ enum {
 };
 
 enum soak_format { SOAK_TEXT, SOAK_JSON };
+enum soak_mode { SOAK_DDP, SOAK_DP };
+extern const char *const soak_mode_words[2];
 
 struct soak_options {
     char devices[96], backend[32], communicator[32];
     struct workload workload;
+    size_t mode;       /* enum soak_mode */
     size_t rows;       /* of each device */
     double minutes;    /* 0: as many iterations as are asked for */
     size_t iterations; /* 0: as long as the minutes last */
@@ -49,10 +56,11 @@ struct soak_answer {
     int n_params;
     size_t count[SOAK_PARAMS];
     double loss;
+    float scale;                       /* of the sum of the gradients: 1 / ranks in mode ddp */
     float *outputs, *input, *upstream; /* [rows, ...]; the last two are what the step gets */
     float *value[SOAK_PARAMS];         /* parameters */
     float *gradient[SOAK_PARAMS];      /* for a factor of 1 */
-    float *reduced[SOAK_PARAMS];       /* the mean of all ranks in an even iteration */
+    float *reduced[SOAK_PARAMS];       /* that of all ranks, reduced, in an even iteration */
 };
 
 /* 0, or -1 and why. */
@@ -65,10 +73,11 @@ float soak_factor(int r, uint64_t iteration);
 float soak_factor_of_iteration(uint64_t iteration);
 /* What a rank brought to a reduction that went wrong. */
 enum soak_part { SOAK_RIGHT, SOAK_DROPPED, SOAK_DOUBLED, SOAK_STALE, SOAK_PARTS };
-/* The mean of element g of a gradient over all ranks, if what rank `who` brings is that. */
-float soak_mean(float g, int ranks, uint64_t iteration, int who, enum soak_part part);
+/* Element g of a gradient reduced over all ranks: each one's times scale, in the order of ranks; if
+ * what rank `who` brings is that. */
+float soak_mean(float g, int ranks, float scale, uint64_t iteration, int who, enum soak_part part);
 
-/* ---- devices: ranks.c, meter.c ----------------------------------------------------------- */
+/* ---- devices: ranks.c, wrapped.c, meter.c ------------------------------------------------ */
 
 /* Around the model of each rank: what its device has done. Written by the rank's worker. */
 struct soak_meter {
@@ -89,11 +98,13 @@ struct soak_rank {
 struct soak_ranks {
     struct dp_group *group;
     int n;
-    struct dp_module *model, *loss, *pair, *top;
-    struct dp_ddp *ddp;
+    struct dp_module *model, *loss, *pair, *top; /* pair: with the loss; mode dp: in the meter */
+    struct dp_ddp *ddp;                          /* NULL: mode dp, */
+    struct dp_run *run;                          /* and these are not: */
+    struct dp_param *param[SOAK_PARAMS];
     struct soak_meters meters;
     struct dp_trace trace;
-    struct soak_rank rank[DP_MAX_SLOTS];
+    struct soak_rank rank[DP_MAX_SLOTS]; /* mode dp: the first has all rows */
     int at[SOAK_PARAMS]; /* the place of each parameter in the list that has buffers, too */
     int n_params;
     char name[SOAK_PARAMS][96];
@@ -111,6 +122,17 @@ int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_erro
 int soak_ranks_reduce(struct soak_ranks *ranks, struct dp_error *err);
 /* Time that the device of rank r has worked in the step. */
 double soak_ranks_busy(const struct soak_ranks *ranks, int r);
+/* Parameter p and its gradient on rank r. */
+int soak_ranks_param(const struct soak_ranks *ranks, int r, int p, struct dp_tensor *value,
+                     struct dp_tensor *grad, struct dp_error *err);
+/* Names the parameters of the model, all but buffers: they must be those of the answer. */
+int soak_ranks_list(struct soak_ranks *ranks, const struct soak_answer *answer,
+                    struct dp_error *err);
+
+/* The same of mode dp; the rest is done by those above. */
+int soak_wrapped_open(struct soak_ranks *ranks, const struct soak_options *options,
+                      const struct soak_answer *answer, struct dp_error *err);
+int soak_wrapped_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err);
 
 /* ---- what was found: find.c -------------------------------------------------------------- */
 

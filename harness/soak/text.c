@@ -88,9 +88,9 @@ static void put_verdict(const struct soak *soak)
 
 void soak_text(const struct soak *soak)
 {
-    printf("%s, %zu rows on each of %d devices, %s: %" PRIu64 " iterations in %.1f s\n",
-           soak->options->workload.name, soak->options->rows, soak->ranks.n,
-           dp_group_backend(soak->ranks.group), soak->iterations, soak->seconds);
+    printf("%s %s, %zu rows on each of %d devices, %s: %" PRIu64 " iterations in %.1f s\n",
+           soak->options->workload.name, soak_mode_words[soak->options->mode], soak->options->rows,
+           soak->ranks.n, dp_group_backend(soak->ranks.group), soak->iterations, soak->seconds);
     printf("%-12s%12s%12s   step beside the others\n", "GFLOP/s", "burst", "sustained");
     for (int r = 0; r < soak->ranks.n; ++r)
         put_device(soak, r);

@@ -24,6 +24,10 @@ silent 20 --workload blocks --batch 16 --devices virt:1
 silent 20 $small --devices virt:9 --backend cpu-ref
 silent 20 $small --devices virt:4 --communicator staged
 silent 20 $small --devices virt:2 --seed 0
+silent 20 $small --devices virt:3 --mode dp
+grep -q "^compared: $((20 * (3 * 320 + 1 + 536))) values" out || fail "compared, dp: $(cat out)"
+silent 20 $small --devices virt:1 --mode dp
+silent 3 --workload cnn --batch 8 --devices virt:2 --mode dp --backend cpu-ref
 
 expect_status 0 "$lockstep" soak --iterations 5 $small --devices virt:2 --format json
 grep -q '"schema": "lockstep/soak/1.0"' out || fail "JSON: $(cat out)"
@@ -68,11 +72,17 @@ found row@9/0 "virt:0: gradient of [a-z0-9.]*: .* $bits 0x000000[0-9a-f]*; [1-9]
 grep -q '^iteration 9,' out || fail "the row from iteration 9: $(cat out)"
 ! grep -q '^iteration [1-8],' out || fail "the row before iteration 9: $(cat out)"
 grep -q '^iteration 12,' out || fail "the row in iteration 12: $(cat out)"
-mean='mean of the gradients of [a-z0-9.]*: .*'
+mean='reduced gradient of [a-z0-9.]*: .*'
 found drop@6/2 "6, virt:2: $mean; its part is missing"
 found double@6/0 "6, virt:0: $mean; its part is there twice"
 found stale@7/1 "7, virt:1: $mean; its part is that of the iteration before"
 found dead@8/1 '8, virt:1: dead: .*virt:1 is dead on purpose'
+found drop@6/2 "6, virt:2: $mean; its part is missing" --mode dp
+found double@6/0 "6, virt:0: $mean; its part is there twice" --mode dp
+found stale@7/1 "7, virt:1: $mean; its part is that of the iteration before" --mode dp
+found dead@8/1 '8, virt:1: dead: .*virt:1 is dead on purpose' --mode dp
+# The gradient of one device alone is nowhere to be seen.
+found nan@3/2 "3, device not told: $mean is 0x7fc00000, must be" --mode dp
 found hang@3/2 '3, virt:2: hung: forward, longer than 3 s'
 # A run goes on, and counts what it does not print.
 found row@1/1 'virt:1' --show 2
@@ -96,6 +106,7 @@ refuse '"0" is outside' "$lockstep" soak --iterations 0
 refuse 'minutes' "$lockstep" soak --minutes 0
 refuse 'minutes' "$lockstep" soak --minutes -1
 refuse 'is given twice' "$lockstep" soak --iterations 1 --iterations 2
+refuse 'plain' "$lockstep" soak --iterations 1 --mode plain
 refuse 'xml' "$lockstep" soak --iterations 1 --format xml
 one_line 2 'runs late on purpose' "$lockstep" soak --iterations 1 --devices virt:2+lag
 one_line 2 'has no devices' "$lockstep" soak --iterations 1 --devices host

@@ -172,17 +172,18 @@ Test(soak, mean)
             float seen[1 + 8 * SOAK_PARTS];
             int n = 0;
 
-            seen[n++] = soak_mean(3, ranks, iteration, -1, SOAK_RIGHT);
+            seen[n++] = soak_mean(3, ranks, 1.0f / (float)ranks, iteration, -1, SOAK_RIGHT);
             for (int who = 0; who < ranks; ++who)
                 for (enum soak_part part = SOAK_DROPPED; part < SOAK_PARTS; ++part)
-                    seen[n++] = soak_mean(3, ranks, iteration, who, part);
+                    seen[n++] = soak_mean(3, ranks, 1.0f / (float)ranks, iteration, who, part);
             for (int a = 0; a < n; ++a)
                 for (int b = 0; b < a; ++b)
                     cr_assert_neq(seen[a], seen[b], "%d ranks, %d and %d", ranks, a, b);
         }
     /* (1 + 2) / 2, and four times that. */
-    cr_assert_eq(soak_mean(3, 2, 0, -1, SOAK_RIGHT), 4.5f);
-    cr_assert_eq(soak_mean(3, 2, 7, -1, SOAK_RIGHT), 18.0f);
-    cr_assert_eq(soak_mean(3, 2, 0, 1, SOAK_DROPPED), 1.5f);
-    cr_assert_eq(soak_mean(3, 2, 1, 0, SOAK_STALE), 12.0f + 1.5f);
+    cr_assert_eq(soak_mean(3, 2, 0.5f, 0, -1, SOAK_RIGHT), 4.5f);
+    cr_assert_eq(soak_mean(3, 2, 0.5f, 7, -1, SOAK_RIGHT), 18.0f);
+    cr_assert_eq(soak_mean(3, 2, 1, 7, -1, SOAK_RIGHT), 36.0f);
+    cr_assert_eq(soak_mean(3, 2, 0.5f, 0, 1, SOAK_DROPPED), 1.5f);
+    cr_assert_eq(soak_mean(3, 2, 0.5f, 1, 0, SOAK_STALE), 12.0f + 1.5f);
 }
