@@ -13,7 +13,7 @@
 
 static const char DEFAULT_WORKLOAD[] = "mlp:512,512,512,64";
 
-enum { ROWS_DEFAULT = 1024, ROWS_MOST = 1 << 20, ITERATIONS_MOST = 1000000000, SHOWN_DEFAULT = 20 };
+enum { ROWS_DEFAULT = 4096, ROWS_MOST = 1 << 20, ITERATIONS_MOST = 1000000000, SHOWN_DEFAULT = 20 };
 enum { MINUTES_MOST = 60 * 24 * 30, LIMIT_MOST = 86400 };
 
 static const char *const formats[] = {[SOAK_TEXT] = "text", [SOAK_JSON] = "json"};
@@ -43,7 +43,7 @@ static const struct argp_option option_table[] = {
      .arg = "ddp|dp",
      .doc = "ddp (default): every device is a rank, and its own gradients are compared; dp: in "
             "DataParallel, where their sum is"},
-    {.name = "batch", .key = 'B', .arg = "N", .doc = "rows of each device (default 1024)"},
+    {.name = "batch", .key = 'B', .arg = "N", .doc = "rows of each device (default 4096)"},
     {.name = "seed", .key = 'S', .arg = "N", .doc = "of the numbers (default 1)"},
     {.name = "limit",
      .key = KEY_LIMIT,
