@@ -67,17 +67,16 @@ static int check_outputs(const struct forward *f, struct dp_error *err)
 
 static void enter_step(struct dp_parallel_self *p, const struct dp_run *run)
 {
-    const bool next = !p->in_step || p->run != run->serial || p->step != run->step;
-    if (next)
-        dp_harm_step(run->group);
     for (int i = 0; i < p->n; ++i) {
         struct dp_run *replica = dp_replicas_run(p->replicas, i);
-        if (next)
+        if (!p->in_step || p->run != run->serial || p->step != run->step)
             dp_run_reset(replica);
         replica->grad = run->grad;
         replica->train = run->train;
         replica->draws = run->draws;
     }
+    if (!p->in_step || p->run != run->serial || p->step != run->step)
+        dp_harm_step(run->group);
     p->in_step = true;
     p->run = run->serial;
     p->step = run->step;
