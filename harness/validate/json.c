@@ -90,6 +90,24 @@ static void add_limit(json_t *o, const struct profile_limit *limit)
     set(o, "evidence", text(limit->evidence));
 }
 
+static int add_devices(json_t *o, const struct validate_judged *judged)
+{
+    struct validate_device shown[RECORD_MAX_SLOTS];
+    const int n = validate_devices(judged, shown);
+    json_t *devices = n > 0 ? json_array() : json_null();
+
+    for (int d = 0; d < n; ++d) {
+        json_t *one = json_object();
+
+        set(one, "median", real(shown[d].median));
+        set(one, "lo", real(shown[d].lo));
+        set(one, "hi", real(shown[d].hi));
+        json_array_append_new(devices, one);
+    }
+    set(o, "by_device", devices);
+    return n < 0 ? -1 : 0;
+}
+
 /* As the machine shows it. */
 static void add_shown(json_t *o, const struct validate_judged *judged)
 {
@@ -185,12 +203,14 @@ int validate_json(FILE *stream, const struct validate *validate)
 {
     json_t *limits = json_array(), *unknown = json_array(), *root = json_object();
     char *document;
+    int status = 0;
 
     for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
         json_t *o = json_object();
 
         add_limit(o, validate->judged[i].limit);
         add_shown(o, &validate->judged[i]);
+        status |= add_devices(o, &validate->judged[i]);
         json_array_append_new(limits, o);
     }
     for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
@@ -207,7 +227,8 @@ int validate_json(FILE *stream, const struct validate *validate)
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!document)
         return -1;
-    fprintf(stream, "%s\n", document);
+    if (status == 0)
+        fprintf(stream, "%s\n", document);
     free(document);
-    return 0;
+    return status;
 }

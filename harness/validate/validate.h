@@ -80,6 +80,15 @@ int validate_judge(struct validate *validate);
 int validate_judge_limit(const struct validate *validate, const struct profile_limit *limit,
                          double factor, struct validate_judged *judged);
 
+/* A device at the place of a limit that is about devices; NaN: unknown. */
+struct validate_device {
+    double median, lo, hi;
+};
+/* Of each device of the cell that decides. Their number, 0 if there are none, or -1: memory is
+ * short. */
+int validate_devices(const struct validate_judged *judged,
+                     struct validate_device shown[RECORD_MAX_SLOTS]);
+
 /* Each limit of a profile, shown to fail: a machine that gets slower, step by step, as the records
  * would be of it. Without records the machine is the limit's expected number. */
 struct validate_firing {

@@ -93,6 +93,10 @@ assert page.index("| FAIL | step") < page.index("| FAIL (advisory)") < page.inde
 assert limit["device"] == 1 and limit["device_name"] == "virt:1" and limit["device_model"] is None
 assert limit["action"].startswith("swap it"), limit
 assert found["spread"][0]["node"] is None
+assert [d["lo"] <= d["median"] <= d["hi"] for d in limit["by_device"]] == [True] * 3
+assert limit["by_device"][1] == {key: limit[key] for key in ("median", "lo", "hi")}
+assert all(0.9 < limit["by_device"][d]["median"] <= 1 for d in (0, 2)), limit["by_device"]
+assert all(one["by_device"] is None for one in found["accepted"][0]["limits"])
 (limit,) = found["devices"][0]["limits"]
 assert limit["device_name"] == '<i> [2J&"| ', limit
 assert found["devices"][0]["devices"][0]["model"] == "\u202e<&>]]>"

@@ -1,0 +1,66 @@
+/* validate/devices.c: what each device shows of a limit that is about devices, not only the worst
+ * one: whoever compares many machines compares the same device of each. */
+#include "validate/validate.h"
+
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int by_value(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static size_t most_samples(const struct report_point *point)
+{
+    size_t most = 1;
+
+    for (size_t i = 0; i < point->n; ++i)
+        if (point->row[i].cell->n_samples > most)
+            most = point->row[i].cell->n_samples;
+    return most;
+}
+
+/* With the bounds that judge.c gives the worst one; NaN: too few launches. */
+static struct validate_device sum_up(const struct validate_judged *judged, int device,
+                                     double value[], double steps[])
+{
+    const struct report_point *point = judged->point;
+    const double alpha = -expm1(log1p(-validate_alpha) / (double)judged->units);
+    struct validate_device shown = {NAN, NAN, NAN};
+    struct stats_interval interval;
+
+    for (size_t i = 0; i < point->n; ++i)
+        value[i] = judged->limit->row->of(point, &point->row[i], device, judged->limit->by, steps);
+    qsort(value, point->n, sizeof value[0], by_value);
+    shown.median = stats_quantile(value, point->n, 0.5);
+    interval = stats_median_interval(value, point->n, 1.0 - 2.0 * alpha);
+    if (interval.valid) {
+        shown.lo = interval.lo;
+        shown.hi = interval.hi;
+    }
+    return shown;
+}
+
+int validate_devices(const struct validate_judged *judged,
+                     struct validate_device shown[RECORD_MAX_SLOTS])
+{
+    const struct report_point *point = judged->point;
+    double *value, *steps;
+    int n = 0;
+
+    if (!judged->limit->row->by_device || judged->device < 0 || judged->launches == 0)
+        return 0;
+    value = calloc(point->n, sizeof *value);
+    steps = calloc(most_samples(point), sizeof *steps);
+    if (!value || !steps)
+        n = -1;
+    for (int d = 0; n >= 0 && d < point->row->cell->key.n_devices && d < RECORD_MAX_SLOTS; ++d)
+        shown[n++] = sum_up(judged, d, value, steps);
+    free(value);
+    free(steps);
+    return n;
+}
