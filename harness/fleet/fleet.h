@@ -28,7 +28,7 @@ enum {
     FLEET_NODES = 2000,     /* files */
     FLEET_EXPECTED = 10000, /* names */
     FLEET_NAME = 256,       /* bytes of a name, with the 0 */
-    FLEET_FACTS = 64,       /* of a verdict */
+    FLEET_FACTS = 512,      /* of a verdict */
     FLEET_LIMITS = 256,     /* of a verdict */
     FLEET_DEVICES = 64,     /* of a limit */
     FLEET_TEXT = 320

@@ -15,6 +15,7 @@ enum { TEXT_BYTES = 512 };
 /* A limit as the file has it; texts are "" where there is none. */
 struct view {
     const char *metric, *statistic, *place, *unit, *reason;
+    const char *backend, *communicator, *math;
     enum validate_verdict verdict;
     bool binding;
     int device;
@@ -32,16 +33,21 @@ static int refuse(struct text_error *why, size_t i, const char *member, const ch
 
 static int read_texts(const json_t *object, size_t i, struct view *view, struct text_error *why)
 {
+    const json_t *size = json_object_get(object, "size");
     const struct {
         const char *member, **to;
-    } rows[] = {{"metric", &view->metric},
-                {"statistic", &view->statistic},
-                {"place", &view->place},
-                {"unit", &view->unit},
-                {"reason", &view->reason}};
+        const json_t *from;
+    } rows[] = {{"metric", &view->metric, object},
+                {"statistic", &view->statistic, object},
+                {"place", &view->place, object},
+                {"unit", &view->unit, object},
+                {"reason", &view->reason, object},
+                {"backend", &view->backend, size},
+                {"communicator", &view->communicator, size},
+                {"math", &view->math, size}};
 
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
-        const json_t *value = json_object_get(object, rows[r].member);
+        const json_t *value = json_object_get(rows[r].from, rows[r].member);
 
         *rows[r].to = json_is_string(value) ? json_string_value(value) : "";
         if (value && !json_is_string(value) && !json_is_null(value))
@@ -104,30 +110,41 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
     if (view->device < 0 && device && !json_is_null(device))
         return refuse(why, i, "device", "is none of 0 to 63");
     view->by_device = json_object_get(object, "by_device");
-    if (view->by_device && json_array_size(view->by_device) > FLEET_DEVICES)
-        return refuse(why, i, "by_device", "has more than 64 numbers");
+    if (json_array_size(view->by_device) > FLEET_DEVICES)
+        return refuse(why, i, "by_device", "has more than 64 devices");
     return 0;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-/* "step_time floor of mlp dp virt:2, 256 rows": the place names the worst device, which is another
- * one in each node. */
-static char *name_of(const struct view *view)
+/* Bytes of the place without the worst device, which is another one in each node. */
+static int place_bytes(const struct view *view)
 {
-    const size_t bytes = 3 * TEXT_BYTES + 16, length = strlen(view->place);
-    char *name = malloc(bytes), device[24] = "";
+    const size_t length = strlen(view->place);
+    char device[24] = "";
     size_t ending;
 
     if (view->device >= 0)
         snprintf(device, sizeof device, ", device %d", view->device);
     ending = strlen(device);
-    if (ending > length || strcmp(view->place + length - ending, device) != 0)
-        ending = 0;
-    if (name)
-        snprintf(name, bytes, "%s%s%s of %.*s", view->metric, view->statistic[0] != '\0' ? " " : "",
-                 view->statistic, (int)(length - ending), view->place);
-    return name;
+    return (int)(ending <= length && strcmp(view->place + length - ending, device) == 0
+                     ? length - ending
+                     : length);
+}
+
+/* "step_time floor of mlp dp virt:2, 256 rows, cpu, threads, f32" */
+static char *name_of(const struct view *view)
+{
+    const char *const more[] = {view->backend, view->communicator, view->math};
+    char name[6 * (TEXT_BYTES + 4)];
+    int at = snprintf(name, sizeof name, "%s%s%s of %.*s", view->metric,
+                      view->statistic[0] != '\0' ? " " : "", view->statistic, place_bytes(view),
+                      view->place);
+
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; ++i)
+        if (more[i][0] != '\0')
+            at += snprintf(name + at, sizeof name - (size_t)at, ", %s", more[i]);
+    return strdup(name);
 }
 
 static bool is_known(const struct fleet_node *node, const char *name)
@@ -166,6 +183,28 @@ static int make_room(struct fleet_node *node)
     return 0;
 }
 
+static double number_in(const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* A number of each device says more than that of the worst one: that one is left out then. */
+static int add_devices(struct fleet_node *node, size_t i, const struct view *view,
+                       struct text_error *why)
+{
+    for (size_t d = 0; d < json_array_size(view->by_device); ++d) {
+        const json_t *device = json_array_get(view->by_device, d);
+        const double median = number_in(device, "median");
+
+        if (!(median >= 0))
+            return refuse(why, i, "by_device", "has a device without a median, or one below 0");
+        add_number(node, (int)d, median, number_in(device, "lo"), number_in(device, "hi"));
+    }
+    return 0;
+}
+
 /* Of several limits of one number, such as a binding and an advisory one, the first counts. */
 static int add_numbers(struct fleet_node *node, size_t i, const struct view *view,
                        struct text_error *why)
@@ -189,14 +228,7 @@ static int add_numbers(struct fleet_node *node, size_t i, const struct view *vie
     snprintf(node->limit[node->n_limits - 1].unit, sizeof node->limit[0].unit, "%s", view->unit);
     if (json_array_size(view->by_device) == 0)
         add_number(node, -1, view->median, view->lo, view->hi);
-    for (size_t d = 0; d < json_array_size(view->by_device); ++d) {
-        const json_t *value = json_array_get(view->by_device, d);
-
-        if (!json_is_number(value) || json_number_value(value) < 0)
-            return refuse(why, i, "by_device", "has what is no number, or one below 0");
-        add_number(node, (int)d, json_number_value(value), NAN, NAN);
-    }
-    return 0;
+    return add_devices(node, i, view, why);
 }
 
 /* ---- the status --------------------------------------------------------------------------- */

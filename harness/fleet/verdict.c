@@ -22,7 +22,7 @@ int fleet_starve(struct fleet_node *node, struct text_error *why)
 int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
                    struct text_error *why)
 {
-    struct fleet_fact *fact = &node->fact[node->n_facts];
+    struct fleet_fact *fact;
 
     for (size_t i = 0; i < node->n_facts; ++i) {
         if (strcmp(node->fact[i].what, what) == 0) {
@@ -35,19 +35,23 @@ int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
                  FLEET_FACTS);
         return -1;
     }
-    fact->what = strdup(what);
-    fact->value = strdup(value);
-    ++node->n_facts;
+    fact = realloc(node->fact, (node->n_facts + 1) * sizeof *fact);
+    if (!fact)
+        return fleet_starve(node, why);
+    node->fact = fact;
+    fact += node->n_facts++;
+    *fact = (struct fleet_fact){strdup(what), strdup(value)};
     return fact->what && fact->value ? 0 : fleet_starve(node, why);
 }
 
 /* ---- facts -------------------------------------------------------------------------------- */
 
-/* What is different in each node by its nature, and what other files of this room read. */
-static const char *const no_facts[] = {"verdict", "node",    "node_hash",   "machine_instance",
-                                       "run_id",  "run_ids", "limits",      "reason",
-                                       "action",  "created", "created_utc", "date",
-                                       "file",    "files",   "hostname"};
+/* What is different in each node by its nature, what follows from its limits, and what other files
+ * of this room read. */
+static const char *const no_facts[] = {
+    "verdict",      "binding", "node",   "node_hash", "machine_instance", "run_id",
+    "run_ids",      "limits",  "reason", "action",    "created",          "created_utc",
+    "measured_utc", "date",    "file",   "files",     "hostname"};
 
 static bool is_fact(const char *what)
 {
@@ -89,30 +93,41 @@ static int add_json(struct fleet_node *node, const char *what, const json_t *val
     return status;
 }
 
-/* Objects within are "driver.version". */
-static int add_facts(const json_t *object, const char *prefix, int depth, struct fleet_node *node,
+static int add_facts(const json_t *value, const char *what, int depth, struct fleet_node *node,
+                     struct text_error *why);
+
+/* What is within is "driver.version", or "devices.3.model". */
+static int add_member(const json_t *value, const char *outer, const char *member, int depth,
+                      struct fleet_node *node, struct text_error *why)
+{
+    char what[WHAT_BYTES];
+
+    if (depth == 0 && !is_fact(member))
+        return 0;
+    if (snprintf(what, sizeof what, "%s%s%s", outer, depth > 0 ? "." : "", member) < WHAT_BYTES)
+        return add_facts(value, what, depth + 1, node, why);
+    snprintf(why->text, sizeof why->text, "its member '%.40s...' has a name of over %d bytes", what,
+             WHAT_BYTES - 1);
+    return -1;
+}
+
+static int add_facts(const json_t *value, const char *what, int depth, struct fleet_node *node,
                      struct text_error *why)
 {
-    const char *member;
-    const json_t *value;
-    char what[WHAT_BYTES];
+    char place[24];
     int status = 0;
 
-    for (void *at = json_object_iter((json_t *)object); status == 0 && at;
-         at = json_object_iter_next((json_t *)object, at)) {
-        member = json_object_iter_key(at);
-        value = json_object_iter_value(at);
-        if ((depth == 0 && !is_fact(member)) || json_is_null(value))
-            continue;
-        if (snprintf(what, sizeof what, "%s%s%s", prefix, depth > 0 ? "." : "", member) >=
-            WHAT_BYTES) {
-            snprintf(why->text, sizeof why->text,
-                     "its member '%.40s...' has a name of over %d bytes", what, WHAT_BYTES - 1);
-            return -1;
-        }
-        status = json_is_object(value) && depth < DEPTH
-                     ? add_facts(value, what, depth + 1, node, why)
-                     : add_json(node, what, value, why);
+    if (json_is_null(value))
+        return 0;
+    if (depth > DEPTH || (!json_is_object(value) && !json_is_array(value)))
+        return add_json(node, what, value, why);
+    for (void *at = json_object_iter((json_t *)value); status == 0 && at;
+         at = json_object_iter_next((json_t *)value, at))
+        status = add_member(json_object_iter_value(at), what, json_object_iter_key(at), depth, node,
+                            why);
+    for (size_t i = 0; status == 0 && i < json_array_size(value); ++i) {
+        snprintf(place, sizeof place, "%zu", i);
+        status = add_member(json_array_get(value, i), what, place, depth, node, why);
     }
     return status;
 }
@@ -186,9 +201,6 @@ static int read_run(const json_t *root, struct fleet_node *node, struct text_err
 
 int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error *why)
 {
-    node->fact = calloc(FLEET_FACTS, sizeof node->fact[0]);
-    if (!node->fact)
-        return fleet_starve(node, why);
     if (check_schema(root, why) != 0 || read_name(root, node, why) != 0 ||
         read_run(root, node, why) != 0 || read_status(root, node, why) != 0 ||
         add_facts(root, "", 0, node, why) != 0)

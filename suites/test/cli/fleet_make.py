@@ -17,28 +17,44 @@ DEVICES = 8
 
 def limit(index, noise):
     place = "mlp:%d,256 dp virt:8, %d rows" % (64 << index // 4, 32 << index % 4)
+    device, devices, metric, unit = None, None, "step_time", "ns"
+    median, most = 1e6 * (1 + index) * (1 + 0.01 * noise.gauss(0, 1)), 1.5e6 * (1 + index)
     if index % 4 == 3:
-        values = [1 + 0.004 * abs(noise.gauss(0, 1)) for _ in range(DEVICES)]
-        median = max(values)
-        device, metric, unit, most = values.index(median), "device_spread", "1", 1.2
+        # Position 5 is in a warm place in every node.
+        devices = [(1.06 if d == 5 else 1) * (1 + 0.004 * noise.gauss(0, 1))
+                   for d in range(DEVICES)]
+        median, most = max(devices), 1.2
+        device, metric, unit = devices.index(median), "device_spread", "1"
         place += ", device %d" % device
-    else:
-        device, metric, unit = None, "step_time", "ns"
-        expected = 1e6 * (1 + index)
-        median, most = expected * (1 + 0.01 * noise.gauss(0, 1)), 1.5 * expected
-    return {"metric": metric, "statistic": "floor", "min": None, "max": most, "binding": True,
-            "unit": unit, "place": place, "device": device, "verdict": "PASS", "launches": 8,
-            "median": median, "lo": 0.99 * median, "hi": 1.01 * median, "source": "made up",
-            "reason": "", "likely": "", "date": "2026-11-23", "evidence": "measured"}
+        devices = [{"median": m, "lo": 0.999 * m, "hi": 1.001 * m} for m in devices]
+    return {"metric": metric, "statistic": "floor", "limit": "at most", "min": None, "max": most,
+            "expected": None, "unit": unit, "binding": True, "source": "made up",
+            "date": "2026-11-23", "evidence": "measured", "verdict": "PASS", "place": place,
+            "size": {"workload": "mlp:%d,256" % (64 << index // 4), "mode": "dp",
+                     "devices": "virt:8", "n_devices": 8, "batch": 32 << index % 4,
+                     "backend": "cpu", "communicator": "threads", "math": "f32"},
+            "device": device, "device_name": None, "device_model": None, "launches": 8,
+            "median": median, "lo": 0.99 * median, "hi": 1.01 * median, "level": 0.95,
+            "shared_by": 1, "is": "as it is", "reason": "", "likely": "", "action": "",
+            "by_device": devices}
 
 
 def verdict(number, noise):
-    return {"schema": "lockstep/verdict/1.0", "verdict": "ACCEPTED", "profile": "made-up",
+    limits = [limit(i, noise) for i in range(LIMITS)]
+    return {"schema": "lockstep/verdict/1.0", "verdict": "ACCEPTED", "node": "node%04d" % number,
+            "profile": "made-up", "judged_by": {"version": "1.0.0", "commit": "c0ffee"},
             "machine_class": "7" * 64, "machine_instance": "%064x" % (1000 + number),
-            "node_hash": "%016x" % number, "node": "node%04d" % number,
-            "cpu_model": "Example CPU 3000 @ 2.50GHz", "run_id": "feedface%08x" % number,
-            "versions": {"lockstep": "1.0.0", "driver": "580.65"},
-            "limits": [limit(i, noise) for i in range(LIMITS)]}
+            "node_hash": "%016x" % number, "cpu_model": "Example CPU 3000 @ 2.50GHz", "cores": 64,
+            "devices": [{"name": "virt:%d" % d, "kind": "virt", "model": "Example 100",
+                         "bus": None} for d in range(DEVICES)],
+            "software": {"kernel": "6.1.0", "libc": "2.36", "blas": "OpenBLAS 0.3.21",
+                         "gpu_software": "driver 580.65", "governor": None, "backend": "cpu",
+                         "communicator": "threads"},
+            "run_id": "feedface%08x" % number,
+            "measured_utc": "2026-11-23T10:%02d:%02dZ" % (number // 60 % 60, number % 60),
+            "measured_by": {"version": "1.0.0", "commit": "c0ffee"},
+            "binding": {"PASS": len(limits), "OPEN": 0, "UNMEASURED": 0, "INVALID": 0, "FAIL": 0},
+            "limits": limits}
 
 
 def reject(node):
@@ -54,11 +70,16 @@ def slow(node):
 
 
 def one_device(node):
-    node["limits"][3].update(median=1.15)
+    """As slow as position 5 is everywhere, and another one is never."""
+    node["limits"][3]["by_device"][2].update(median=1.06, lo=1.059, hi=1.061)
 
 
 def driver(node):
-    node["versions"]["driver"] = "570.12"
+    node["software"]["gpu_software"] = "driver 570.12"
+
+
+def model(node):
+    node["devices"][3]["model"] = "Example 90"
 
 
 def profile(node):
@@ -86,7 +107,7 @@ def other_version(node):
     node["schema"] = "lockstep/verdict/2.0"
 
 
-FAULTS = {"reject": reject, "slow": slow, "one_device": one_device, "driver": driver,
+FAULTS = {"reject": reject, "slow": slow, "one_device": one_device, "driver": driver, "model": model,
           "profile": profile, "spared": spared, "not_shown": not_shown, "false": false,
           "nothing": nothing, "other_version": other_version}
 
