@@ -27,7 +27,7 @@ BEGIN {
     rule("^(cuda|cublas|cudnn|nccl|nvml|nvtx)", "^(core/cuda|suites/test/fakecuda)/",
          "CUDA headers belong in core/cuda/ and suites/test/fakecuda/")
     rule("^mpi\\.h$", "^core/mpi/", "mpi.h belongs in core/mpi/")
-    rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/record|harness/report/export_json|harness/validate/json|harness/soak/json[a-z_]*|harness/fleet/(folder|json|limits|verdict)|suites/test/fuzz/record|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
+    rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/record|harness/report/export_json|harness/validate/json|harness/soak/json[a-z_]*|harness/fleet/(folder|json|limits|verdict)|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
          "jansson belongs where JSON is read or written: harness/record/, check/, compare/, measure/trace, train/record, report/export_json, validate/json, soak/json, fleet/, suites/impls, suites/test/torture/calls_files")
     rule("^(cyaml/|yaml\\.h$)", "^harness/validate/profile_read\\.c$",
          "YAML belongs in harness/validate/profile_read.c")
