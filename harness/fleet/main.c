@@ -36,9 +36,9 @@ static const char documentation[] =
     "files claim the same node or the same run. It is MISSING if it is expected and has no file. "
     "Who is accepted by another profile or by other limits than most nodes is NOT SHOWN.\n\n"
     "A node is outlying if a number of it is worse than that of the others, by median and MAD "
-    "over at least 8 nodes: in at most 5 % of fleets whose nodes are all alike one is named. A "
-    "node that differs from most in anything else that verdicts say is named, and that decides "
-    "nothing.\n\n"
+    "over at least 8 nodes: where all nodes are alike and scatter about normally, one is named in "
+    "at most 5 % of fleets. A node that differs from most in anything else that verdicts say is "
+    "named, and that decides nothing.\n\n"
     "A node passes if it is ACCEPTED and not outlying; all others are in failing_nodes.txt.\n\n"
     "Exit status: 0 all nodes pass; 1 one is REJECTED, BROKEN, MISSING or outlying; 2 misuse, or "
     "there is no verdict; 3 none of these, but one is NOT SHOWN.";
