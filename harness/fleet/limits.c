@@ -95,6 +95,27 @@ static int read_verdict(const json_t *object, size_t i, struct view *view, struc
     return refuse(why, i, "verdict", "is not known");
 }
 
+/* Numbers are written with 12 digits. */
+static const double SLACK = 1e-9;
+
+/* What is PASS or FAIL was measured, on that side of the limit: anything else was edited. */
+static int check_side(const struct view *view, size_t i, struct text_error *why)
+{
+    const double sign = view->verdict == VALIDATE_PASS ? SLACK : -SLACK;
+    const bool outside =
+        view->median < view->least * (1 - sign) || view->median > view->most * (1 + sign);
+
+    if (view->verdict != VALIDATE_PASS && view->verdict != VALIDATE_FAIL)
+        return 0;
+    if (isnan(view->median))
+        return refuse(why, i, "median", "is missing");
+    if (outside == (view->verdict == VALIDATE_FAIL))
+        return 0;
+    return refuse(why, i, "verdict",
+                  outside ? "is PASS, but its median is outside of the limit"
+                          : "is FAIL, but its median is within the limit");
+}
+
 static int read_limit(const json_t *object, size_t i, struct view *view, struct text_error *why)
 {
     const json_t *device = json_object_get(object, "device");
@@ -112,7 +133,7 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
     view->by_device = json_object_get(object, "by_device");
     if (json_array_size(view->by_device) > FLEET_DEVICES)
         return refuse(why, i, "by_device", "has more than 64 devices");
-    return 0;
+    return check_side(view, i, why);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */

@@ -73,6 +73,9 @@ one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launch
 one profile 3 'NOT SHOWN node0013: it is accepted, but its limits are not those of most nodes: 40 limits, SHA'
 one spared 3 'NOT SHOWN node0013: .*: 39 limits, SHA-256 [0-9a-f]*\.\.\., most have 40 limits'
 one false 1 'BROKEN node0013: node0013.json: it is ACCEPTED, but a binding limit of it is FAIL'
+one no_median 1 'BROKEN node0013: .*: limit 5: its median is missing'
+one outside 1 'BROKEN node0013: .*: limit 5: its verdict is PASS, but its median is outside of the limit'
+one within 1 'BROKEN node0013: .*: limit 5: its verdict is FAIL, but its median is within the limit'
 one nothing 1 'BROKEN node0013: .*: it is ACCEPTED, but 0 of its 0 binding limits are PASS'
 one other_version 1 "its schema is 'lockstep/verdict/2.0', this program knows lockstep/verdict/1.x"
 one doubled 1 'BROKEN node0013: 2 files are of this node: again.json and node0013.json'

@@ -96,7 +96,20 @@ def not_shown(node):
 
 
 def false(node):
-    node["limits"][2].update(verdict="FAIL")
+    node["limits"][2].update(verdict="FAIL", median=2 * node["limits"][2]["max"])
+
+
+def no_median(node):
+    node["limits"][4]["median"] = None
+
+
+def outside(node):
+    node["limits"][4]["median"] = 1.01 * node["limits"][4]["max"]
+
+
+def within(node):
+    node["limits"][4]["verdict"] = "FAIL"
+    node["verdict"] = "REJECTED"
 
 
 def nothing(node):
@@ -109,7 +122,8 @@ def other_version(node):
 
 FAULTS = {"reject": reject, "slow": slow, "one_device": one_device, "driver": driver, "model": model,
           "profile": profile, "spared": spared, "not_shown": not_shown, "false": false,
-          "nothing": nothing, "other_version": other_version}
+          "nothing": nothing, "no_median": no_median, "outside": outside, "within": within,
+          "other_version": other_version}
 
 
 def write(folder, node, fault):
