@@ -65,4 +65,8 @@ done
 ! grep -q "$(uname -n)" accepted.* || fail "the host name stands in a verdict"
 expect_status 2 "$lockstep" validate --profile good.yaml --format xml old.jsonl
 
-python3 "$check" || fail 'a form of the verdict is wrong'
+if command -v python3 >/dev/null; then
+    python3 -B "$check" || fail 'a form of the verdict is wrong'
+else
+    echo 'note: no python3, so the forms are not read by other parsers'
+fi

@@ -71,7 +71,9 @@ has 'INVALID step_time .* launches are not verified'
     done
 } | profile many.yaml '' ''
 run 3 many.yaml --minutes 0.01 --devices virt:1 --format json
-python3 - <<'CHECK' || fail 'not the right verdict when the time is over'
+has '"verdict": "NOT SHOWN"'
+if command -v python3 >/dev/null; then
+    python3 - <<'CHECK' || fail 'not the right verdict when the time is over'
 import json
 verdict = json.load(open("out"))
 assert verdict["verdict"] == "NOT SHOWN" and verdict["binding"]["PASS"] == 0, verdict["binding"]
@@ -79,6 +81,9 @@ first, *others = verdict["limits"]
 assert first["verdict"] == "UNMEASURED" and first["reason"].startswith("nobody measured tut"), first
 assert {limit["verdict"] for limit in others} <= {"UNMEASURED", "OPEN"}
 CHECK
+else
+    echo 'note: no python3, so the JSON is not read'
+fi
 grep -q 'the 0.01 minutes were over after [0-9]* of 704 launches' err || fail "time: $(cat err)"
 
 rm -r temporary/*
