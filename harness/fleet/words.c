@@ -42,11 +42,10 @@ int fleet_exit(const struct fleet *fleet)
 
 const char *fleet_number_words(double value, const char *unit, char text[64])
 {
-    static const char *const base_units[QUANTITY_KINDS] = {"ns", "samples/s", "B", "1"};
     char words[QUANTITY_TEXT];
 
     for (int kind = 0; kind < QUANTITY_KINDS; ++kind) {
-        if (strcmp(unit, base_units[kind]) == 0) {
+        if (strcmp(unit, quantity_base_unit((enum quantity_kind)kind)) == 0) {
             snprintf(text, 64, "%s", quantity_words(value, (enum quantity_kind)kind, words));
             return text;
         }

@@ -39,6 +39,11 @@ static const struct {
     [QUANTITY_RATIO] = {"x or %", {{"%", 0.01}, {"x", 1}}},
 };
 
+const char *quantity_base_unit(enum quantity_kind kind)
+{
+    return kind == QUANTITY_RATIO ? "1" : kinds[kind].unit[0].name;
+}
+
 int quantity_read(const char *text, enum quantity_kind kind, double *number, struct text_error *why)
 {
     char *end = NULL;

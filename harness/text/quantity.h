@@ -15,6 +15,9 @@ enum quantity_kind {
     QUANTITY_KINDS
 };
 
+/* "ns", "samples/s", "B", "1", "B/s" or "FLOP/s". */
+const char *quantity_base_unit(enum quantity_kind kind);
+
 /* 0, and *number is in base units; or -1, and why names the value and the units that are known. */
 int quantity_read(const char *text, enum quantity_kind kind, double *number,
                   struct text_error *why);

@@ -46,9 +46,6 @@ static void set(json_t *object, const char *name, json_t *value)
     json_object_set_new(object, name, value);
 }
 
-static const char *const base_units[QUANTITY_KINDS] = {"ns", "samples/s", "B",
-                                                       "1",  "B/s",       "FLOP/s"};
-
 /* ---- a limit ------------------------------------------------------------------------------ */
 
 /* Where it was measured; if nowhere, where it should have been. */
@@ -83,7 +80,7 @@ static void add_limit(json_t *o, const struct profile_limit *limit)
     set(o, "max", real(limit->most));
     set(o, "expected", real(limit->healthy));
     set(o, "peak", real(limit->peak_at));
-    set(o, "unit", text(base_units[limit->row->kind]));
+    set(o, "unit", text(quantity_base_unit(limit->row->kind)));
     set(o, "binding", json_boolean(limit->binding));
     set(o, "source", text(limit->source));
     set(o, "date", text(limit->date));

@@ -1,6 +1,7 @@
 /* Numbers with units, and factors of tolerance bounds. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "numbers/tolerance.h"
@@ -33,6 +34,23 @@ Test(quantity, numbers_with_their_unit)
         cr_assert(strcmp(quantity_words(number, rows[i].kind, words), rows[i].words) == 0, "%s: %s",
                   rows[i].text, words);
     }
+}
+
+/* What a program writes beside a number in base units is read as such by another. */
+Test(quantity, base_units)
+{
+    for (int kind = 0; kind < QUANTITY_KINDS; ++kind) {
+        const char *unit = quantity_base_unit((enum quantity_kind)kind);
+        struct text_error why = {""};
+        double number = 0;
+        char text[64];
+
+        snprintf(text, sizeof text, "1 %s", kind == QUANTITY_RATIO ? "x" : unit);
+        cr_assert_eq(quantity_read(text, (enum quantity_kind)kind, &number, &why), 0, "%s",
+                     why.text);
+        cr_assert(number == 1.0, "%s", text);
+    }
+    cr_assert_str_eq(quantity_base_unit(QUANTITY_RATIO), "1");
 }
 
 Test(quantity, what_is_refused)
