@@ -42,8 +42,8 @@ static const struct argp_option option_table[] = {
 static const char documentation[] =
     "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
     "\vWrites DIR/index.html (one self-contained page), summary.md (short, for a CI job), and the "
-    "figures as NAME.svg and NAME.png with their data and scripts: batch, scaling, waterfall, "
-    "shards, trust; of DistributedDataParallel modes and overlap; with --peer peer. "
+    "figures as NAME.svg and NAME.png with their data and scripts: map, scaling, waterfall, batch, "
+    "roofline, trust; of DistributedDataParallel overlap; with --peer peer. "
     "Prints the path of the page. With --check also DIR/conformance.html; without record files "
     "only that, and with --peer a page about the comparison only.\n\n"
     "If two cells have the same id and run, the one in the later file counts.\n\n"
