@@ -4,6 +4,10 @@
 #include "calls_run.h"
 
 #define CHECK "check", "--devices", "virt:2", "--only", "SPLIT-01.sizes,SPLIT-01.order,OUT-01"
+/* The sizes of SPLIT-01 would make 50,000 allocations in the child that holds the library. */
+#define CHECK_EXEC                                                                                 \
+    "check", "--devices", "virt:2", "--only", "SPLIT-01.order,OUT-01", "--impl",                   \
+        "exec:serve reference", "--format", "json", "--out", "c.json"
 #define TRAIN                                                                                      \
     "train", "--data", "../input/few.csv", "--model", "mlp:2,4,3", "--epochs", "2", "--batch", "4"
 #define SWEEP                                                                                      \
@@ -34,9 +38,7 @@ const struct fault_command fault_commands[] = {
     {"check_json", {CHECK, "--format", "json", "--out", "c.json"}, {"c.json", NULL}},
     {"check_junit", {CHECK, "--format", "junit", "--out", "c.xml"}, {"c.xml", NULL}},
     {"check_md", {CHECK, "--format", "md", "--out", "c.md"}, {"c.md", NULL}},
-    {"check_exec",
-     {CHECK, "--impl", "exec:serve reference", "--format", "json", "--out", "c.json"},
-     {"c.json", NULL}},
+    {"check_exec", {CHECK_EXEC}, {"c.json", NULL}},
     {"compare", {COMPARE}, {NULL}},
     {"compare_json", {COMPARE, "--format", "json"}, {NULL}},
     {"report",
