@@ -76,7 +76,7 @@ struct dp_device_ops {
     int (*flush)(struct dp_queue *queue, struct dp_error *err);
 };
 extern const struct dp_device_ops dp_device_cpu; /* cpu/device.c: at once */
-extern const struct dp_device_ops dp_device_lag; /* cpu/lag.c: late */
+extern const struct dp_device_ops dp_device_lag; /* lag.c: late */
 /* cuda/device.c; in a build without CUDA cuda/absent.c, without operations */
 extern const struct dp_device_ops dp_device_cuda;
 

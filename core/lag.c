@@ -4,7 +4,7 @@
  * with a seed, some also run by themselves after a random number of later operations. One lock
  * for all queues of a group: this device finds missing events and drains, not data races (the
  * plain device under ThreadSanitizer does). */
-#include "../backend.h"
+#include "backend.h"
 
 #include <pthread.h>
 #include <stdlib.h>
