@@ -51,7 +51,7 @@ struct dp_timer_ops {
 struct dp_device_ops {
     const struct dp_timer_ops *timer; /* NULL: the host's clock tells */
     /* Fills the slot's info with what is known of the device. */
-    int (*open)(struct dp_slot *slot, uint64_t seed, struct dp_error *err);
+    int (*open)(struct dp_slot *slot, struct dp_error *err);
     void (*close)(struct dp_slot *slot);
     int (*alloc)(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err);
     void (*release)(struct dp_slot *slot, void *memory);
@@ -76,7 +76,6 @@ struct dp_device_ops {
     int (*flush)(struct dp_queue *queue, struct dp_error *err);
 };
 extern const struct dp_device_ops dp_device_cpu; /* cpu/device.c: at once */
-extern const struct dp_device_ops dp_device_lag; /* lag.c: late */
 /* cuda/device.c; in a build without CUDA cuda/absent.c, without operations */
 extern const struct dp_device_ops dp_device_cuda;
 
@@ -118,10 +117,9 @@ struct dp_harm_spec {
 
 /* What a device list says: slot i is device[i] of that kind. host: n is 0. */
 struct dp_device_list {
-    const struct dp_device_ops *ops; /* of the kind, or of its late devices */
     const struct dp_kind *kind;
     int n, device[DP_MAX_SLOTS];
-    bool lag;            /* ops are those of late devices */
+    bool lag;            /* they are late */
     uint64_t delay_ns;   /* of every operation of a comm queue; 0: none */
     enum dp_fault fault; /* that operation fails in its call number fault_at */
     uint64_t fault_at;   /* 0: none does */
@@ -269,10 +267,9 @@ int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct d
 
 /* A kind of devices, whether this build can open them or not. */
 struct dp_kind {
-    const char *name, *words;         /* "virt", "virtual devices" */
-    unsigned flags;                   /* DP_KIND_ */
-    const struct dp_device_ops *ops;  /* without open: not in this build */
-    const struct dp_device_ops *late; /* with +lag. NULL: this kind cannot be late */
+    const char *name, *words;        /* "virt", "virtual devices" */
+    unsigned flags;                  /* DP_KIND_ */
+    const struct dp_device_ops *ops; /* without open: not in this build */
     /* Reads "NAME:...", without suffixes: which devices. */
     int (*list)(const char *text, struct dp_device_list *list, struct dp_error *err);
     void (*software)(char *text, size_t bytes); /* its versions. NULL: nothing to say */
@@ -307,6 +304,14 @@ int dp_cuda_list(const char *text, struct dp_device_list *list, struct dp_error 
 /* The versions of driver, runtime and cuBLAS. */
 void dp_cuda_software(char *text, size_t bytes);
 
+/* lag.c: wraps the open slots of a group before they have any memory, and runs what they are given
+ * late; seed as in dp_group_config. dp_lag_pending: operations that were issued and have not run.
+ */
+struct dp_lag;
+int dp_lag_open(struct dp_group *group, uint64_t seed, struct dp_error *err);
+void dp_lag_close(struct dp_group *group);
+uint64_t dp_lag_pending(const struct dp_group *group);
+
 /* delay.c: wraps the slots of an open group; every operation of a comm queue takes so much longer.
  */
 int dp_delay_open(struct dp_group *group, uint64_t ns, struct dp_error *err);
@@ -328,9 +333,6 @@ int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct
 void dp_harm_close(struct dp_group *group);
 void dp_harm_step(struct dp_group *group);
 int dp_harm_ended(const struct dp_group *group, struct dp_error *err);
-
-/* lag.c: operations that were issued to a group's late queues and have not run. */
-uint64_t dp_lag_pending(const struct dp_group *group);
 
 struct dp_worker; /* worker.c */
 struct dp_second; /* second.c */
@@ -374,7 +376,7 @@ struct dp_group {
     struct dp_delayed *delayed; /* NULL: no transfer takes longer on purpose */
     struct dp_faults *faults;   /* NULL: nothing fails on purpose */
     struct dp_harmed *harmed;   /* NULL: nothing goes wrong on purpose */
-    struct dp_lag_clock *lag;   /* shared by all late queues */
+    struct dp_lag *lag;         /* NULL: nothing runs late on purpose */
     size_t next_param;
     uint64_t next_run;
     unsigned char *stage; /* DP_STAGE_BYTES of host memory */

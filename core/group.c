@@ -58,19 +58,19 @@ static bool has_duplicates(const struct dp_device_list *list)
 }
 
 static int slot_open(struct dp_group *group, int i, const struct dp_device_list *list,
-                     uint64_t seed, struct dp_error *err)
+                     struct dp_error *err)
 {
     struct dp_slot *slot = calloc(1, sizeof *slot);
     if (!slot)
         return dp_fail(err, DP_ENOMEM, "no memory for slot %d", i);
-    slot_setup(slot, group, list->ops);
+    slot_setup(slot, group, list->kind->ops);
     slot->device = list->device[i];
     slot->info.index = i;
     slot->info.lag = list->lag;
     name_slot(slot, list, i);
     group->slot[i] = slot;
     group->size = i + 1;
-    return list->ops->open(slot, seed, err);
+    return slot->ops->open(slot, err);
 }
 
 /* Core sets: beside the devices where that is known. All are found before the first is placed. */
@@ -84,7 +84,7 @@ static void place_slots(struct dp_group *group)
         dp_topology_place(group->topology, i, group->size, &group->slot[i]->info);
 }
 
-/* What the list's suffixes wrap around the open slots. */
+/* What the list's other suffixes wrap around the slots and the communicator. */
 static int decorate(struct dp_group *group, const struct dp_device_list *list, struct dp_error *err)
 {
     int status = list->delay_ns > 0 ? dp_delay_open(group, list->delay_ns, err) : 0;
@@ -106,7 +106,9 @@ static int slots_open(struct dp_group *group, const struct dp_device_list *list,
     const enum dp_topology_parts parts = placed ? DP_TOPOLOGY_DEVICES : DP_TOPOLOGY_CORES;
     int status = dp_topology_open(&group->topology, parts, err);
     for (int i = 0; status == 0 && i < list->n; ++i)
-        status = slot_open(group, i, list, config->lag_seed, err);
+        status = slot_open(group, i, list, err);
+    if (status == 0 && list->lag)
+        status = dp_lag_open(group, config->lag_seed, err);
     if (status)
         return status;
     place_slots(group);
@@ -245,6 +247,7 @@ void dp_group_close(struct dp_group *group)
     free(group->faults);
     dp_harm_close(group);
     free(group->delayed);
+    dp_lag_close(group);
     free(group);
 }
 

@@ -1,8 +1,9 @@
-/* lag.c: the virtual device with every operation run later, in an order that a GPU could choose.
+/* lag.c: devices that run every operation later, in an order that a GPU could choose.
  *
+ * The table of the slots is a copy of the one that it wraps, which must run its work at once.
  * Queues are lists of operations. An operation runs when something that is waited for needs it;
  * with a seed, some also run by themselves after a random number of later operations. One lock
- * for all queues of a group: this device finds missing events and drains, not data races (the
+ * for all queues of a group: such a device finds missing events and drains, not data races (the
  * plain device under ThreadSanitizer does). */
 #include "backend.h"
 
@@ -10,141 +11,114 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What an operation does when it runs. */
+struct lag_work {
+    dp_kernel_fn *function; /* a call */
+    struct dp_event event;  /* of a queue: to wait for it */
+    enum dp_kernel kernel;  /* else a launch */
+};
+
 struct lag_op {
     struct lag_op *next;
-    dp_kernel_fn *function; /* NULL: wait for the event */
-    struct dp_event event;
+    struct lag_work work;
     uint64_t due; /* clock tick from which it may run by itself */
+    size_t bytes;
     unsigned char args[];
 };
 
 struct dp_lag_queue {
+    struct dp_queue *queue;
     struct lag_op *head, **tail;
     uint64_t issued, done; /* operations; position p is reached when done >= p */
-    struct dp_lag_queue *next;
-    struct dp_lag_clock *clock;
 };
 
-struct dp_lag_clock {
+struct dp_lag {
+    const struct dp_device_ops *inner;
+    struct dp_device_ops ops;
     pthread_mutex_t lock;
-    struct dp_lag_queue *queues;
+    struct dp_lag_queue queue[DP_MAX_SLOTS * 2];
+    int n_queues;
     uint64_t seed, random, now;
-    int users;
+    int status; /* the first failure of work that ran late; whoever waits gets it from then on */
+    struct dp_error err;
 };
 
-static uint64_t next_random(struct dp_lag_clock *clock)
+static uint64_t next_random(struct dp_lag *lag)
 {
-    uint64_t z = clock->random += 0x9e3779b97f4a7c15u;
+    uint64_t z = lag->random += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
 
-/* Events are recorded before they are waited for, so the recursion ends. */
-static void run_until(struct dp_lag_queue *queue, uint64_t position)
+static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t position);
+
+static void run(struct dp_lag *lag, struct dp_lag_queue *q, const struct lag_op *op)
 {
-    while (queue->done < position) {
-        struct lag_op *op = queue->head;
-        queue->head = op->next;
-        if (!queue->head)
-            queue->tail = &queue->head;
-        if (op->function)
-            op->function(op->args);
-        else
-            run_until(op->event.queue->lag, op->event.position);
-        ++queue->done;
+    const struct lag_work *work = &op->work;
+    const struct dp_host_call call = {work->function, op->args, op->bytes, NULL, 0};
+    struct dp_error err = {0};
+    int status = 0;
+    if (work->event.queue)
+        run_until(lag, work->event.queue->lag, work->event.position);
+    else if (work->function)
+        status = lag->inner->call(q->queue, &call, &err);
+    else
+        status = lag->inner->launch(q->queue, work->kernel, op->args, op->bytes, &err);
+    if (status && lag->status == 0) {
+        lag->status = status;
+        lag->err = err;
+    }
+}
+
+/* Events are recorded before they are waited for, so the recursion ends. */
+static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t position)
+{
+    while (q->done < position) {
+        struct lag_op *op = q->head;
+        q->head = op->next;
+        if (!q->head)
+            q->tail = &q->head;
+        run(lag, q, op);
+        ++q->done;
         free(op);
     }
 }
 
-static void run_due(struct dp_lag_clock *clock)
+static void run_due(struct dp_lag *lag)
 {
-    for (struct dp_lag_queue *q = clock->queues; q; q = q->next) {
-        while (q->head && q->head->due <= clock->now)
-            run_until(q, q->done + 1);
+    for (int i = 0; i < lag->n_queues; ++i) {
+        struct dp_lag_queue *q = &lag->queue[i];
+        while (q->head && q->head->due <= lag->now)
+            run_until(lag, q, q->done + 1);
     }
 }
 
-static int issue(struct dp_queue *queue, dp_kernel_fn *function, const struct dp_event *event,
-                 const void *args, size_t bytes, struct dp_error *err)
+static int issue(struct dp_queue *queue, const struct lag_work *work, const void *args,
+                 size_t bytes, struct dp_error *err)
 {
+    struct dp_lag *lag = queue->slot->group->lag;
     struct dp_lag_queue *q = queue->lag;
     struct lag_op *op = malloc(sizeof *op + bytes);
     if (!op)
         return dp_fail(err, DP_ENOMEM, "%s: no memory for a late operation",
                        queue->slot->info.name);
     op->next = NULL;
-    op->function = function;
-    op->event = event ? *event : (struct dp_event){NULL, 0};
+    op->work = *work;
+    op->bytes = bytes;
     if (bytes > 0)
         memcpy(op->args, args, bytes);
-    pthread_mutex_lock(&q->clock->lock);
-    const uint64_t r = q->clock->seed == 0 ? 0 : next_random(q->clock);
+    pthread_mutex_lock(&lag->lock);
+    const uint64_t r = lag->seed == 0 ? 0 : next_random(lag);
     const bool lazy = (r & 1) == 0;
-    op->due = lazy ? UINT64_MAX : q->clock->now + (r >> 1) % 64;
+    op->due = lazy ? UINT64_MAX : lag->now + (r >> 1) % 64;
     *q->tail = op;
     q->tail = &op->next;
     ++q->issued;
-    ++q->clock->now;
-    run_due(q->clock);
-    pthread_mutex_unlock(&q->clock->lock);
+    ++lag->now;
+    run_due(lag);
+    pthread_mutex_unlock(&lag->lock);
     return 0;
-}
-
-static struct dp_lag_queue *queue_open(struct dp_lag_clock *clock)
-{
-    struct dp_lag_queue *queue = calloc(1, sizeof *queue);
-    if (queue) {
-        queue->tail = &queue->head;
-        queue->clock = clock;
-        queue->next = clock->queues;
-        clock->queues = queue;
-    }
-    return queue;
-}
-
-static int lag_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
-{
-    struct dp_lag_clock *clock = slot->group->lag;
-    if (!clock) {
-        clock = slot->group->lag = calloc(1, sizeof *clock);
-        if (!clock)
-            return dp_fail(err, DP_ENOMEM, "%s: no memory for its queues", slot->info.name);
-        clock->seed = clock->random = seed;
-        pthread_mutex_init(&clock->lock, NULL);
-    }
-    ++clock->users;
-    slot->compute.lag = queue_open(clock);
-    slot->comm.lag = queue_open(clock);
-    if (!slot->compute.lag || !slot->comm.lag)
-        return dp_fail(err, DP_ENOMEM, "%s: no memory for its queues", slot->info.name);
-    return 0;
-}
-
-/* What nobody waited for is lost, as it would be on a device. */
-static void discard(struct dp_lag_queue *queue)
-{
-    while (queue->head) {
-        struct lag_op *op = queue->head;
-        queue->head = op->next;
-        free(op);
-    }
-}
-
-static void lag_close(struct dp_slot *slot)
-{
-    struct dp_lag_clock *clock = slot->group->lag;
-    if (!clock || --clock->users > 0)
-        return;
-    while (clock->queues) {
-        struct dp_lag_queue *queue = clock->queues;
-        clock->queues = queue->next;
-        discard(queue);
-        free(queue);
-    }
-    pthread_mutex_destroy(&clock->lock);
-    free(clock);
-    slot->group->lag = NULL;
 }
 
 /* All ones is a NaN in every float type: memory that is read before it is written, or after it was
@@ -154,9 +128,10 @@ static void lag_close(struct dp_slot *slot)
 
 static int lag_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
 {
+    const struct dp_device_ops *inner = slot->group->lag->inner;
     void *block = NULL;
     const bool fits = bytes <= SIZE_MAX - HEADER_BYTES;
-    const int status = dp_device_cpu.alloc(slot, fits ? bytes + HEADER_BYTES : bytes, &block, err);
+    const int status = inner->alloc(slot, fits ? bytes + HEADER_BYTES : bytes, &block, err);
     if (status)
         return status;
     memcpy(block, &bytes, sizeof bytes);
@@ -173,80 +148,119 @@ static void lag_release(struct dp_slot *slot, void *memory)
     void *block = (char *)memory - HEADER_BYTES;
     memcpy(&bytes, block, sizeof bytes);
     memset(memory, POISON, bytes);
-    dp_device_cpu.release(slot, block);
+    slot->group->lag->inner->release(slot, block);
 }
 
 static int lag_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                       struct dp_error *err)
 {
-    return issue(queue, queue->slot->kernels[kernel], NULL, args, bytes, err);
+    return issue(queue, &(struct lag_work){.kernel = kernel}, args, bytes, err);
 }
 
 static int lag_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err)
 {
-    return issue(queue, call->function, NULL, call->args, call->bytes, err);
+    const struct lag_work work = {.function = call->function};
+    return issue(queue, &work, call->args, call->bytes, err);
 }
 
 static void lag_record(struct dp_queue *queue, struct dp_event *event)
 {
-    pthread_mutex_lock(&queue->lag->clock->lock);
+    struct dp_lag *lag = queue->slot->group->lag;
+    pthread_mutex_lock(&lag->lock);
     event->queue = queue;
     event->position = queue->lag->issued;
-    pthread_mutex_unlock(&queue->lag->clock->lock);
+    pthread_mutex_unlock(&lag->lock);
 }
 
-/* Up to position, or all that was issued so far when that is less. No queue: it failed to open. */
-static void catch_up(struct dp_lag_queue *queue, uint64_t position)
+/* Up to position, or all that was issued so far when that is less. */
+static int catch_up(struct dp_queue *queue, uint64_t position, struct dp_error *err)
 {
-    if (!queue)
-        return;
-    pthread_mutex_lock(&queue->clock->lock);
-    run_until(queue, position < queue->issued ? position : queue->issued);
-    pthread_mutex_unlock(&queue->clock->lock);
+    struct dp_lag *lag = queue->slot->group->lag;
+    struct dp_lag_queue *q = queue->lag;
+    pthread_mutex_lock(&lag->lock);
+    run_until(lag, q, position < q->issued ? position : q->issued);
+    const int status = lag->status ? dp_fail(err, lag->status, "%s", lag->err.text) : 0;
+    pthread_mutex_unlock(&lag->lock);
+    return status;
 }
 
 static int lag_finish(const struct dp_event *event, struct dp_error *err)
 {
-    (void)err;
-    catch_up(event->queue->lag, event->position);
-    return 0;
+    return catch_up(event->queue, event->position, err);
 }
 
 static int lag_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
     if (event->queue->lag)
-        return issue(queue, NULL, event, NULL, 0, err);
+        return issue(queue, &(struct lag_work){.event = *event}, NULL, 0, err);
     return event->queue->slot->ops->finish(event, err);
 }
 
 static int lag_sync(struct dp_queue *queue, struct dp_error *err)
 {
-    (void)err;
-    catch_up(queue->lag, UINT64_MAX);
-    return 0;
+    return catch_up(queue, UINT64_MAX, err);
 }
 
 uint64_t dp_lag_pending(const struct dp_group *group)
 {
+    struct dp_lag *lag = group->lag;
     uint64_t pending = 0;
-    if (!group->lag)
+    if (!lag)
         return 0;
-    pthread_mutex_lock(&group->lag->lock);
-    for (const struct dp_lag_queue *q = group->lag->queues; q; q = q->next)
-        pending += q->issued - q->done;
-    pthread_mutex_unlock(&group->lag->lock);
+    pthread_mutex_lock(&lag->lock);
+    for (int i = 0; i < lag->n_queues; ++i)
+        pending += lag->queue[i].issued - lag->queue[i].done;
+    pthread_mutex_unlock(&lag->lock);
     return pending;
 }
 
-const struct dp_device_ops dp_device_lag = {
-    .open = lag_open,
-    .close = lag_close,
-    .alloc = lag_alloc,
-    .release = lag_release,
-    .launch = lag_launch,
-    .call = lag_call,
-    .record = lag_record,
-    .wait = lag_wait,
-    .finish = lag_finish,
-    .sync = lag_sync,
-};
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static void queue_open(struct dp_lag *lag, struct dp_queue *queue)
+{
+    struct dp_lag_queue *q = &lag->queue[lag->n_queues++];
+    q->queue = queue;
+    q->tail = &q->head;
+    queue->lag = q;
+}
+
+int dp_lag_open(struct dp_group *group, uint64_t seed, struct dp_error *err)
+{
+    struct dp_lag *lag = group->lag = calloc(1, sizeof *lag);
+    if (!lag)
+        return dp_fail(err, DP_ENOMEM, "no memory for late queues");
+    pthread_mutex_init(&lag->lock, NULL);
+    lag->seed = lag->random = seed;
+    lag->inner = group->slot[0]->ops;
+    lag->ops = *lag->inner;
+    lag->ops.alloc = lag_alloc;
+    lag->ops.release = lag_release;
+    lag->ops.launch = lag_launch;
+    lag->ops.call = lag_call;
+    lag->ops.record = lag_record;
+    lag->ops.wait = lag_wait;
+    lag->ops.finish = lag_finish;
+    lag->ops.sync = lag_sync;
+    for (int i = 0; i < group->size; ++i) {
+        group->slot[i]->ops = &lag->ops;
+        queue_open(lag, &group->slot[i]->compute);
+        queue_open(lag, &group->slot[i]->comm);
+    }
+    return 0;
+}
+
+/* What nobody waited for is lost, as it would be on a device. */
+void dp_lag_close(struct dp_group *group)
+{
+    struct dp_lag *lag = group->lag;
+    for (int i = 0; lag && i < lag->n_queues; ++i) {
+        while (lag->queue[i].head) {
+            struct lag_op *op = lag->queue[i].head;
+            lag->queue[i].head = op->next;
+            free(op);
+        }
+    }
+    if (lag)
+        pthread_mutex_destroy(&lag->lock);
+    free(lag);
+}

@@ -8,10 +8,9 @@
 enum { VIRT, CUDA, KINDS };
 
 static const struct dp_kind kinds[KINDS] = {
-    [VIRT] = {"virt", "virtual devices", DP_KIND_CORES, &dp_device_cpu, &dp_device_lag,
-              dp_virtual_list, NULL},
+    [VIRT] = {"virt", "virtual devices", DP_KIND_CORES, &dp_device_cpu, dp_virtual_list, NULL},
     [CUDA] = {"cuda", "GPUs", DP_KIND_GPU | DP_KIND_TF32 | DP_KIND_LISTED | DP_KIND_PEERS,
-              &dp_device_cuda, NULL, dp_cuda_list, dp_cuda_software},
+              &dp_device_cuda, dp_cuda_list, dp_cuda_software},
 };
 
 static const struct dp_backend backends[] = {
@@ -160,14 +159,13 @@ static const struct dp_kind *kind_of(const char *text)
 }
 
 /* The order in which a GPU runs what it was given is its own affair. */
-static int check_late(const char *text, struct dp_device_list *list, struct dp_error *err)
+static int check_late(const char *text, const struct dp_device_list *list, struct dp_error *err)
 {
-    if (list->lag && !list->kind->late)
+    if (list->lag && (list->kind->flags & DP_KIND_CORES) == 0)
         return dp_fail(err, DP_EINVAL,
                        "devices '%.64s': +lag is not for %s, which may have a delay of +1us to "
                        "+1000000us, and a fault, +fault:OPERATION@CALL",
                        text, list->kind->words);
-    list->ops = list->lag ? list->kind->late : list->kind->ops;
     return 0;
 }
 
@@ -192,7 +190,7 @@ int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_er
     const size_t length = strcspn(text, "+");
     const bool named = kind_of(text) && text[strcspn(text, ":+")] == ':';
     const struct dp_kind *kind = named ? kind_of(text) : &kinds[0];
-    *list = (struct dp_device_list){.ops = kind->ops, .kind = kind};
+    *list = (struct dp_device_list){.kind = kind};
     if (strcmp(text, "host") == 0)
         return 0;
     if (length >= sizeof devices)

@@ -13,9 +13,9 @@
  */
 #define LARGE_PAGE ((size_t)2 << 20)
 
-static int cpu_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
+static int cpu_open(struct dp_slot *slot, struct dp_error *err)
 {
-    (void)slot, (void)seed, (void)err;
+    (void)slot, (void)err;
     return 0;
 }
 

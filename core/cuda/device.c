@@ -75,9 +75,8 @@ static int identify(struct dp_slot *slot, int device, struct dp_error *err)
                    cudaGetErrorName(error));
 }
 
-static int cuda_open(struct dp_slot *slot, uint64_t seed, struct dp_error *err)
+static int cuda_open(struct dp_slot *slot, struct dp_error *err)
 {
-    (void)seed;
     struct dp_cuda_slot *s = calloc(1, sizeof *s);
     if (!s)
         return dp_fail(err, DP_ENOMEM, "%s: no memory for its state", slot->info.name);

@@ -54,7 +54,6 @@ static void parsed(struct context *c)
         expect(c, list.delay_ns == lists[i].delay_ns, "delay of %s", lists[i].text);
         expect(c, list.fault_at == lists[i].fault_at && list.fault == lists[i].fault, "fault of %s",
                lists[i].text);
-        expect(c, (list.ops == &dp_device_lag) == lists[i].lag, "table of %s", lists[i].text);
     }
 }
 
@@ -211,9 +210,44 @@ static void stacked(struct context *c)
            (int)plain);
 }
 
+static int no_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
+                     struct dp_error *err)
+{
+    (void)kernel, (void)args, (void)bytes;
+    return dp_fail(err, DP_EFAULT, "%s launches nothing", dp_slot_name(queue->slot));
+}
+
+/* Work that runs late also fails late, and then whoever waits for anything is told. */
+static void fails_late(struct context *c)
+{
+    const struct dp_group_config config = {.devices = "virt:2"};
+    struct dp_device_ops ops = dp_device_cpu;
+    struct dp_group *group = NULL;
+    struct dp_error err = {0};
+    ops.launch = no_launch;
+    expect_ok(c, dp_group_open(&config, &group, &err), &err, "open");
+    own(c, close_group, group);
+    for (int i = 0; i < 2; ++i)
+        dp_group_slot(group, i)->ops = &ops;
+    expect_ok(c, dp_lag_open(group, 0, &err), &err, "late");
+    const struct dp_delay_args delay = {1};
+    expect_ok(
+        c,
+        dp_launch(&dp_group_slot(group, 1)->compute, DP_KERNEL_DELAY, &delay, sizeof delay, &err),
+        &err, "a launch that runs later");
+    expect(c, dp_lag_pending(group) == 1, "%d operations wait", (int)dp_lag_pending(group));
+    for (int i = 0; i < 2; ++i) {
+        err = (struct dp_error){0};
+        expect_error(c, dp_group_wait(group, &err), DP_EFAULT, &err, "virt:1 launches nothing",
+                     NULL);
+    }
+    expect(c, dp_lag_pending(group) == 0, "%d operations wait", (int)dp_lag_pending(group));
+}
+
 static const struct test_case cases[] = {
     {"decorated/parsed", "ERR-03", parsed},         {"decorated/refused", "ERR-03", refused},
     {"decorated/harmed", "ERR-03", harmed},         {"decorated/delayed", "GATH-13", delayed},
     {"decorated/fails-once", "ERR-08", fails_once}, {"decorated/stacked", "ERR-08", stacked},
+    {"decorated/fails-late", "ERR-08", fails_late},
 };
 const struct case_table decorated_cases = {cases, sizeof cases / sizeof cases[0]};
