@@ -18,12 +18,14 @@ pid_t child_fork(enum child_group group)
 
     const pid_t pid = fork();
 
-    if (pid > 0 && group == CHILD_OWN_GROUP)
+    if (pid > 0 && group != CHILD_SAME_GROUP)
         setpgid(pid, pid); /* both do it: it holds whoever comes first */
     if (pid != 0)
         return pid;
-    if (group == CHILD_OWN_GROUP)
+    if (group != CHILD_SAME_GROUP)
         setpgid(0, 0);
+    if (group == CHILD_WATCH)
+        return 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_FAILURE); /* it died before the line above */
@@ -32,11 +34,19 @@ pid_t child_fork(enum child_group group)
 
 int child_pipe(int ends[2])
 {
-    if (pipe(ends))
+    int low[2];
+
+    if (pipe(low))
         return -1;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    return 0;
+    for (int i = 0; i < 2; ++i) {
+        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(low[i]);
+    }
+    if (ends[0] >= 0 && ends[1] >= 0)
+        return 0;
+    close(ends[0]);
+    close(ends[1]);
+    return -1;
 }
 
 int child_wait(pid_t pid, int *status)

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "files/child.h"
+
 enum { PATIENCE_MS = 1000, TICK_NS = 500000, DESCRIPTORS = 1024 };
 
 /* Pipes of our own must not stay open in others: whoever waits for their end would wait for
@@ -48,7 +50,6 @@ static void default_signals(void)
 /* The three ends become 0, 1, 2. They are above 2 already. */
 static void become_command(const char *command, int input, int output, int error)
 {
-    setpgid(0, 0);
     default_signals();
     if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(error, STDERR_FILENO) < 0)
@@ -65,7 +66,6 @@ static void become_watch(pid_t group, int our_life)
     char byte;
     ssize_t n;
 
-    setpgid(0, 0);
     default_signals();
     for (int i = 0; i <= STDERR_FILENO; ++i)
         dup2(nothing, i);
@@ -76,25 +76,6 @@ static void become_watch(pid_t group, int our_life)
     if (n == 0)
         kill(-group, SIGKILL);
     _exit(0);
-}
-
-/* A pipe whose ends are not 0, 1 or 2 even where those are closed, and that programs we start do
- * not get. */
-static int make_pipe(int ends[2])
-{
-    int low[2];
-
-    if (pipe(low) != 0)
-        return -1;
-    for (int i = 0; i < 2; ++i) {
-        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        close(low[i]);
-    }
-    if (ends[0] >= 0 && ends[1] >= 0)
-        return 0;
-    close(ends[0]);
-    close(ends[1]);
-    return -1;
 }
 
 static void close_end(int *end)
@@ -108,9 +89,9 @@ static void start_watch(struct process *p)
 {
     int life[2];
 
-    if (make_pipe(life) != 0)
+    if (child_pipe(life) != 0)
         return;
-    p->watch = fork();
+    p->watch = child_fork(CHILD_WATCH);
     if (p->watch == 0) {
         close(life[1]);
         become_watch(p->pid, life[0]);
@@ -128,9 +109,9 @@ int process_start(struct process *p, const char *command, char reason[PROCESS_RE
 
     memset(p, 0, sizeof *p);
     p->input = p->output = p->error = p->alive = p->watch = -1;
-    while (made < 3 && make_pipe(ends[made]) == 0)
+    while (made < 3 && child_pipe(ends[made]) == 0)
         ++made;
-    p->pid = made == 3 ? fork() : -1;
+    p->pid = made == 3 ? child_fork(CHILD_OWN_GROUP) : -1;
     if (p->pid == 0)
         become_command(command, ends[0][0], ends[1][1], ends[2][1]);
     if (p->pid < 0)
@@ -146,7 +127,6 @@ int process_start(struct process *p, const char *command, char reason[PROCESS_RE
         process_end(p, false);
         return -1;
     }
-    setpgid(p->pid, p->pid); /* both do it: it holds whoever comes first */
     fcntl(p->input, F_SETFL, O_NONBLOCK);
     fcntl(p->output, F_SETFL, O_NONBLOCK);
     fcntl(p->error, F_SETFL, O_NONBLOCK);
@@ -182,12 +162,6 @@ static void wait_for_end(struct process *p)
     }
 }
 
-static void reap(pid_t pid)
-{
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
 void process_end(struct process *p, bool patient)
 {
     close_end(&p->input);
@@ -195,11 +169,11 @@ void process_end(struct process *p, bool patient)
         wait_for_end(p);
     if (p->pid > 0) {
         kill(-p->pid, SIGKILL); /* before it is reaped: till then the number is the group's */
-        reap(p->pid);
+        child_wait(p->pid, NULL);
     }
     if (p->watch > 0) {
         kill(p->watch, SIGKILL);
-        reap(p->watch);
+        child_wait(p->watch, NULL);
     }
     close_end(&p->alive);
     close_end(&p->output);
