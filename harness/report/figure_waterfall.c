@@ -351,9 +351,12 @@ int figure_waterfall(struct plot *plot)
     plot->width = 1160;
     snprintf(plot->why, sizeof plot->why,
              "no workload is verified on several devices with a base case at its batch");
-    if (!scratch || plot_table_open(&table, plot, &grid,
-                                    "row, what, from, to, low, high as parts of the step, hollow, "
-                                    "ns") != 0) {
+    if (!scratch) {
+        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
+        return -1;
+    }
+    if (plot_table_open(&table, plot, &grid,
+                        "row, what, from, to, low, high as parts of the step, hollow, ns") != 0) {
         free(scratch);
         return -1;
     }

@@ -78,14 +78,21 @@ static void copy_svg(struct text_out *out, FILE *svg)
     }
 }
 
-/* NAME.svg of a figure for wide pages, or for narrow ones, which not all figures have. */
-static FILE *open_svg(const char *directory, const char *name, bool narrow)
+/* NAME.svg of a figure for wide pages, or for narrow ones, which not all figures have: 0 and NULL.
+ */
+static int open_svg(const char *directory, const char *name, bool narrow, FILE **svg,
+                    struct text_error *err)
 {
     char path[1024];
     const int n =
         snprintf(path, sizeof path, "%s/%s%s.svg", directory, name, narrow ? PLOT_NARROW : "");
 
-    return n < (int)sizeof path ? fopen(path, "r") : NULL;
+    errno = ENAMETOOLONG;
+    *svg = n < (int)sizeof path ? fopen(path, "r") : NULL;
+    if (*svg || (narrow && errno == ENOENT))
+        return 0;
+    snprintf(err->text, sizeof err->text, "cannot read '%.180s': %s", path, strerror(errno));
+    return -1;
 }
 
 static void drawing(struct text_out *out, const char *name, const char *class, FILE *svg)
@@ -103,14 +110,14 @@ static void drawing(struct text_out *out, const char *name, const char *class, F
 static int drawings(struct text_out *out, const char *directory, const char *name,
                     struct text_error *err)
 {
-    FILE *wide = open_svg(directory, name, false), *narrow;
+    FILE *wide, *narrow;
 
-    if (!wide) {
-        snprintf(err->text, sizeof err->text, "cannot read '%.180s/%s.svg': %s", directory, name,
-                 strerror(errno));
+    if (open_svg(directory, name, false, &wide, err) != 0)
+        return -1;
+    if (open_svg(directory, name, true, &narrow, err) != 0) {
+        fclose(wide);
         return -1;
     }
-    narrow = open_svg(directory, name, true);
     fputs("<div class=\"scroll\" tabindex=\"0\">", out->file);
     drawing(out, name, narrow ? "wide" : "only", wide);
     if (narrow)
