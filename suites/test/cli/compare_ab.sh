@@ -144,7 +144,7 @@ for form in text md; do
         ;;
     md)
         has 'Disturbed: 4 of 8 pairs[.] .* to other programs (4 pairs), or'
-        has '; disturbed: 4 of 8 pairs |'
+        has '; disturbed: 4 of 8 pairs[; ]'
         ;;
     esac
     expect_count 4 '"pair":[0-3],"first":"[a-z]*","disturbed":true,"old":.*"foreign_frac":0.31,.*"new":.*"foreign_frac":0.31,' busy_$form.jsonl
