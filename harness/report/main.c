@@ -39,11 +39,13 @@ static const struct argp_option option_table[] = {
      0},
     {0}};
 
+#define FIGURE_NAME(number, name, writer, title) " " #name
+#define FIGURE_NAMES                             REPORT_FIGURE_LIST(FIGURE_NAME)
 static const char documentation[] =
     "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
     "\vWrites DIR/index.html (one self-contained page), summary.md (short, for a CI job), and the "
-    "figures as NAME.svg and NAME.png with their data and scripts: map, scaling, waterfall, batch, "
-    "roofline, trust; of DistributedDataParallel overlap; with --peer peer. "
+    "figures as NAME.svg and NAME.png with their data and scripts, those that have something to "
+    "show of:" FIGURE_NAMES ". "
     "Prints the path of the page. With --check also DIR/conformance.html; without record files "
     "only that, and with --peer a page about the comparison only.\n\n"
     "If two cells have the same id and run, the one in the later file counts.\n\n"
