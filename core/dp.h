@@ -275,7 +275,8 @@ int dp_module_tie_param(struct dp_module *module, struct dp_param *param, struct
 /* All parameters and buffers in tree pre-order, each once.                   [REPL-08]
  * Returns their number, and fills at most capacity of list; or DP_ENOMEM, and fills nothing. */
 int dp_module_params(struct dp_module *module, struct dp_param *list[], int capacity);
-/* "1.weight" for parameter i of that list (a wrapper adds "module."). [NEST-04] */
+/* "1.weight" for parameter i of that list (a wrapper adds "module."). [NEST-04]
+ * Cut to `bytes` - 1 characters. DP_EINVAL: there is none; DP_ENOMEM. */
 int dp_module_param_name(struct dp_module *module, int i, char *text, size_t bytes);
 
 /* Moves all parameters, buffers and gradients to slot, into one arena in tree pre-order.

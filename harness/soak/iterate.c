@@ -299,9 +299,15 @@ int soak_iterate(struct soak *soak)
 
         atomic_store(&soak->watch_iteration, it.number);
         atomic_store(&soak->watch_ns, session_clock_ns());
-        if (run(&it))
-            note_dead(&it);
+        const int status = run(&it);
+
         atomic_store(&soak->watch_ns, 0);
+        if (status == DP_ENOMEM) {
+            soak->starved = it.err;
+            break;
+        }
+        if (status)
+            note_dead(&it);
         ++soak->iterations;
         soak->seconds = seconds_since(start_ns);
         if (!soak->over)

@@ -226,6 +226,8 @@ int soak_conclude(struct soak *soak)
         command_complain(soak->command, "out of memory for what was found");
         return EXIT_FAILED;
     }
+    if (soak->starved.status)
+        return command_core_error(soak->command, &soak->starved);
     if (soak->interrupted)
         return EXIT_INTERRUPTED;
     return soak->found.n > 0 || soak_has_slow(soak) || soak->iterations == 0 ? EXIT_FAILED

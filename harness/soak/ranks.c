@@ -29,10 +29,12 @@ int soak_ranks_list(struct soak_ranks *s, const struct soak_answer *answer, stru
 {
     struct dp_param *list[2 * SOAK_PARAMS];
     const int n = dp_module_params(s->model, list, 2 * SOAK_PARAMS);
+    int status;
 
-    if (n < 0 || n > 2 * SOAK_PARAMS)
-        return dp_fail(err, n < 0 ? n : DP_EINVAL, "%d parameters and buffers, at most %d", n,
-                       2 * SOAK_PARAMS);
+    if (n < 0)
+        return dp_fail(err, n, "no memory for a list of the parameters");
+    if (n > 2 * SOAK_PARAMS)
+        return dp_fail(err, DP_EINVAL, "%d parameters and buffers, at most %d", n, 2 * SOAK_PARAMS);
     for (int p = 0; p < n; ++p) {
         const int to = s->n_params;
 
@@ -42,8 +44,11 @@ int soak_ranks_list(struct soak_ranks *s, const struct soak_answer *answer, stru
             return dp_fail(err, DP_ESHAPE, "parameter %d is not what the known answer has", to);
         s->at[to] = p;
         s->param[to] = list[p];
-        if (dp_module_param_name(s->model, p, s->name[to], sizeof s->name[to]))
-            return dp_fail(err, DP_EINVAL, "parameter %d has no name", to);
+        if ((status = dp_module_param_name(s->model, p, s->name[to], sizeof s->name[to])))
+            return dp_fail(err, status,
+                           status == DP_ENOMEM ? "no memory for the name of parameter %d"
+                                               : "parameter %d has no name",
+                           to);
         s->n_params = to + 1;
     }
     return s->n_params == answer->n_params

@@ -231,6 +231,7 @@ struct soak {
     double seconds, check_seconds;
     bool interrupted;
     bool over;                                  /* a device is dead: nothing more can be done */
+    struct dp_error starved;                    /* or memory is short, which is no fault of it */
     _Atomic uint64_t watch_ns, watch_iteration; /* when the iteration began; 0: none is under way */
 };
 
