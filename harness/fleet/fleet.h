@@ -68,7 +68,7 @@ struct fleet_node {
     char run_id[64];
     bool nameable; /* the name may stand in a list of nodes */
     bool expected;
-    bool starved; /* memory was short when its file was read */
+    bool starved; /* memory or descriptors were short when its file was read */
     enum fleet_status status;
     char why[FLEET_TEXT]; /* the first reason of all but ACCEPTED */
     struct fleet_fact *fact;

@@ -43,6 +43,12 @@ static void name_by_file(struct fleet_node *node)
     snprintf(node->name, sizeof node->name, "%.*s", (int)length, node->file);
 }
 
+/* An error of this process, not of a file. */
+static bool is_ours(int error)
+{
+    return error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
 static void read_file(const char *folder, struct fleet_node *node)
 {
     char path[4096];
@@ -50,6 +56,7 @@ static void read_file(const char *folder, struct fleet_node *node)
     json_t *root = NULL;
     int status = -1;
 
+    errno = 0;
     name_by_file(node);
     if (snprintf(path, sizeof path, "%s/%s", folder, node->file) >= (int)sizeof path)
         snprintf(why.text, sizeof why.text, "its path is too long");
@@ -58,7 +65,7 @@ static void read_file(const char *folder, struct fleet_node *node)
     if (root)
         status = fleet_verdict(root, node, &why);
     json_decref(root);
-    node->starved |= record_memory_failed();
+    node->starved |= record_memory_failed() || (!root && is_ours(errno));
     node->nameable = fleet_name_is_safe(node->name);
     if (status == 0 && !node->nameable)
         snprintf(why.text, sizeof why.text,
@@ -142,7 +149,8 @@ int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
     for (size_t i = 0; i < fleet->n && status == 0; ++i)
         status = fleet->node[i].starved ? -1 : 0;
     if (status != 0)
-        snprintf(why->text, sizeof why->text, "no memory for the verdicts");
+        snprintf(why->text, sizeof why->text,
+                 "no memory for the verdicts, or no files can be opened");
     return status;
 }
 
