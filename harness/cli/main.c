@@ -134,15 +134,17 @@ static bool reader_is_gone(void)
  * done, and the program ends as any other does in a pipe. */
 static void check_output(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    /* Of a write that failed before, the reason is not known any more. */
+    const char *why = fflush(stdout) != 0 ? strerror(errno) : "a write to it has failed";
+
+    if (!ferror(stdout))
         return;
-    const int why = errno;
 
     if (reader_is_gone()) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    fprintf(stderr, "lockstep: standard output: %s\n", strerror(why));
+    fprintf(stderr, "lockstep: standard output: %s\n", why);
     _exit(EXIT_MISUSE);
 }
 
