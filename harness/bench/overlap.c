@@ -74,16 +74,20 @@ static int first_step(struct overlap *o, struct session *session, int k, struct 
         workload_batch(&o->workload, session->rows, DP_MATH_F32, SEED, k);
     struct session_times times;
     struct verify *verify = NULL;
-    int status;
+    int status, opened;
 
     if ((status = session_prepare(session, k, err)) ||
         (status = session_step(session, k, &times, err)) ||
         (status = session_trace(session, err)) || (status = session_read(session, err)))
         return status;
     o->first[k] = (struct session_verified){session_digest(session), session_gradients(session)};
-    if (verify_open(&o->workload, &set, session->rows, (size_t)session->n_ranks, DP_MATH_F32,
-                    &verify, &o->unverified) == 0 &&
-        verify_ranks(verify, &set, &o->unverified) == 0)
+    opened = verify_open(&o->workload, &set, session->rows, (size_t)session->n_ranks, DP_MATH_F32,
+                         &verify, &o->unverified);
+    if (opened == 0)
+        opened = verify_ranks(verify, &set, &o->unverified);
+    if (opened == VERIFY_STARVED)
+        status = dp_fail(err, DP_ENOMEM, "%.200s", o->unverified.text);
+    else if (opened == 0)
         status = compare_step(o, session, verify, err);
     verify_close(verify);
     return status;

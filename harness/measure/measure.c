@@ -283,12 +283,13 @@ static int open_reference(struct measure *m, int devices, int k, struct text_err
 
     *set = workload_batch(&config->workload, config->rows, config->math, config->seed, k);
     for (;;) {
-        if (verify_open(&config->workload, set, config->rows, (size_t)devices, config->math,
-                        &m->verify[k], why) == 0 &&
-            m->session.kind->verify(m->verify[k], set, why) == 0)
-            return 0;
-        if (set->wide == 0)
-            return -1;
+        int status = verify_open(&config->workload, set, config->rows, (size_t)devices,
+                                 config->math, &m->verify[k], why);
+
+        if (status == 0)
+            status = m->session.kind->verify(m->verify[k], set, why);
+        if (status == 0 || status == VERIFY_STARVED || set->wide == 0)
+            return status;
         verify_close(m->verify[k]);
         m->verify[k] = NULL;
         workload_narrow(set);

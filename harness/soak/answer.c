@@ -77,12 +77,13 @@ static int open_model(const struct soak_options *o, struct workload_set *set, st
                       struct text_error *why)
 {
     *set = workload_batch(&o->workload, o->rows, DP_MATH_F32, o->seed, 0);
-    while (verify_open(&o->workload, set, o->rows, 1, DP_MATH_F32, model, why)) {
-        if (set->wide == 0)
-            return -1;
+    for (;;) {
+        const int status = verify_open(&o->workload, set, o->rows, 1, DP_MATH_F32, model, why);
+
+        if (status == 0 || status == VERIFY_STARVED || set->wide == 0)
+            return status;
         workload_narrow(set);
     }
-    return 0;
 }
 
 static void fill(const struct soak_options *o, const struct workload_set *set, int ranks,

@@ -164,10 +164,8 @@ static int fill(struct verify *v, const struct workload_set *set, struct text_er
     struct capsnet *m = calloc(1, sizeof *m);
     int status;
 
-    if (!m) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (!m)
+        return verify_starved(why);
     m->probe = v->probe;
     status = verify_sums_fill(v, set, one_pattern, m, why);
     if (status == 0 && !(m->largest < 0x1p24)) {

@@ -187,10 +187,8 @@ static int check_layer(const struct verify *v, size_t l, const struct verify_ste
     const struct row row = {numbers, v->probe ? numbers + layer->in + 1 : NULL};
     int status = 0;
 
-    if (!numbers) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (!numbers)
+        return verify_starved(why);
     for (size_t i = 0; i < layer->out && status == 0; ++i)
         status = check_both(v, l, i, step, &row, found, why);
     free(numbers);

@@ -181,10 +181,8 @@ static int fill(struct verify *v, const struct workload_set *set, struct text_er
     struct verify_dense *d = v->dense;
 
     (void)set;
-    if (!m) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (!m)
+        return verify_starved(why);
     for (size_t r = 0; r < v->patterns; ++r) {
         const double *g = d->upstream + r * CLASSES;
 

@@ -179,10 +179,8 @@ int verify_cnn_probe(struct verify *v, const struct workload_set *set, struct te
     struct model *m = calloc(1, sizeof *m);
     int status;
 
-    if (!m) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (!m)
+        return verify_starved(why);
     m->verify = v;
     status = verify_sums_fill(v, set, one_pattern, m, why);
     free(m);

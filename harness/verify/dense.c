@@ -204,10 +204,8 @@ static int fill_checked(struct verify *v, const struct workload_set *set, struct
 int verify_dense_open(struct verify *v, const struct workload *workload,
                       const struct workload_set *set, struct text_error *why)
 {
-    if (open_arrays(v, workload)) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (open_arrays(v, workload))
+        return verify_starved(why);
     put_set(v, workload, set);
     v->dense->exact = workload_is_exact(workload) && !v->probe;
     if (!workload_is_exact(workload) && v->operand_limit < FLOAT_LIMIT) {
@@ -248,7 +246,7 @@ int verify_dense_given(const struct workload *workload, const struct dense_numbe
         put_given(v, workload, numbers);
         status = fill(v, workload, &v->set, why);
     } else {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        status = verify_starved(why);
     }
     if (status == 0)
         *verify = v;
@@ -299,10 +297,8 @@ static int compare_updated(const struct verify_dense *d, int p, const float *got
     double *want = verify_numbers(2, grad->n), *bound = want ? want + grad->n : NULL;
     int status;
 
-    if (!want) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (!want)
+        return verify_starved(why);
     for (size_t i = 0; i < grad->n; ++i) {
         const double step = VERIFY_LEARNING_RATE * grad->value[i];
         const double carried = VERIFY_LEARNING_RATE * grad->bound[i];

@@ -46,5 +46,7 @@ void verify_gradient_row(const struct verify *v, const struct verify_layer *laye
                          double *want);
 /* rows x columns zeros; NULL: memory is short. */
 double *verify_numbers(size_t rows, size_t columns);
+/* VERIFY_STARVED, and says so. */
+int verify_starved(struct text_error *why);
 
 #endif

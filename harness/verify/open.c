@@ -202,10 +202,8 @@ static int run_backward(struct verify *v, struct text_error *why)
         if (l > 0) {
             double *terms = verify_numbers(1, layer->in);
 
-            if (!terms) {
-                snprintf(why->text, sizeof why->text, "out of memory for the reference");
-                return -1;
-            }
+            if (!terms)
+                return verify_starved(why);
             /* Scales are at most 3. */
             bound = larger(bound, 3 * backward(layer, v->patterns, !v->straight,
                                                v->layer[l - 1].upstream, terms));
@@ -254,16 +252,24 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     return 0;
 }
 
+int verify_starved(struct text_error *why)
+{
+    snprintf(why->text, sizeof why->text, "out of memory for the reference");
+    return VERIFY_STARVED;
+}
+
 static int open_layers(struct verify *v, const struct workload *workload,
                        const struct workload_set *set, struct text_error *why)
 {
-    if (fill(v, workload, set)) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (fill(v, workload, set))
+        return verify_starved(why);
     if (v->probe)
         return verify_probe_chain(v, why);
-    return run_forward(v, why) || run_loss(v, why) || run_backward(v, why) ? -1 : 0;
+    int status;
+
+    if ((status = run_forward(v, why)) || (status = run_loss(v, why)))
+        return status;
+    return run_backward(v, why);
 }
 
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
@@ -292,7 +298,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->straight = workload->is->straight;
         status = open_layers(v, workload, set, why);
     } else {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        status = verify_starved(why);
     }
     if (status == 0)
         *verify = v;

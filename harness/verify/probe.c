@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int say_memory(struct text_error *why)
-{
-    snprintf(why->text, sizeof why->text, "out of memory for the reference");
-    return -1;
-}
-
 static struct near number(const double *value, const double *error, size_t i)
 {
     return (struct near){value[i], error[i]};
@@ -82,7 +76,7 @@ static int open_errors(struct verify *v)
 int verify_probe_chain(struct verify *v, struct text_error *why)
 {
     if (open_errors(v))
-        return say_memory(why);
+        return verify_starved(why);
     for (size_t l = 0; l < v->layers; ++l) {
         const bool last = l + 1 == v->layers;
 
@@ -91,7 +85,7 @@ int verify_probe_chain(struct verify *v, struct text_error *why)
     }
     for (size_t l = v->layers - 1; l > 0; --l)
         if (backward(v, &v->layer[l], &v->layer[l - 1]))
-            return say_memory(why);
+            return verify_starved(why);
     for (size_t i = 0; i < v->patterns * v->layer[v->layers - 1].out; ++i)
         if (!isfinite(v->output_error[i])) {
             snprintf(why->text, sizeof why->text,

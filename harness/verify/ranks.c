@@ -44,10 +44,8 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct t
 {
     double *loss = verify_numbers(1, v->patterns), total = 0;
 
-    if (!loss) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (!loss)
+        return verify_starved(why);
     for (size_t r = 0; r < v->patterns; ++r)
         loss[r] = pattern_loss(v, set, r);
     for (size_t rank = 0, n = 0; rank < v->devices; ++rank) {
@@ -82,6 +80,7 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
     struct verify_dense *d = verify->dense;
     const bool exact = !d ? !verify->probe : d->exact;
     const double bound = exact ? update_bound(verify) : 0;
+    int status;
 
     if ((ranks & (ranks - 1)) != 0) {
         snprintf(why->text, sizeof why->text,
@@ -98,8 +97,8 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
     verify->ranks = true;
     /* Both splits are one where every rank has as many rows. */
     if (verify->patterns > verify->kinds && verify->rows % ranks != 0 &&
-        verify_dense_again(verify, set, why))
-        return -1;
+        (status = verify_dense_again(verify, set, why)))
+        return status;
     if (d)
         divide(d, ranks);
     verify->divisor = ranks;

@@ -56,10 +56,8 @@ int recurrent_fill(struct verify *v, const struct workload_set *set,
     struct recurrent *m = calloc(1, sizeof *m);
     int status;
 
-    if (!m) {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
-        return -1;
-    }
+    if (!m)
+        return verify_starved(why);
     m->cell = cell;
     status = verify_sums_fill(v, set, one_pattern, m, why);
     free(m);

@@ -363,7 +363,7 @@ static int fill(struct verify *v, const struct workload_set *set, struct text_er
                  "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact",
                  m->largest, 0x1p24);
     } else {
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        status = verify_starved(why);
     }
     if (m)
         free(m->row);

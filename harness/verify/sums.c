@@ -84,10 +84,10 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
                      void *model, struct text_error *why)
 {
     struct verify_sums sums = {.dense = v->dense, .whole = -1, .operands = v->operands};
-    const int status = open_sums(&sums);
+    int status = open_sums(&sums);
 
     if (status != 0)
-        snprintf(why->text, sizeof why->text, "out of memory for the reference");
+        status = verify_starved(why);
     for (size_t r = 0; r < v->patterns && status == 0; ++r) {
         const size_t rows = (v->rows - r + set->period - 1) / set->period;
 

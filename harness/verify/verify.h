@@ -27,21 +27,23 @@ struct verify_step {
 
 struct verify;
 
+enum { VERIFY_STARVED = -2 }; /* memory is short: nothing is known of the step */
+
 /* The reference of one set for a batch of rows on devices. A math that rounds the operands of
  * matrix products leaves integers alone that have no more significant bits than it keeps:
  * activations, weights and gradients are proved to be such, so the bits must be the same with every
- * math. 0; -1: memory is short, or an exactness bound does not hold: why has the numbers. */
+ * math. 0; VERIFY_STARVED; -1: an exactness bound does not hold: why has the numbers. */
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
                 size_t devices, enum dp_math math, struct verify **verify, struct text_error *why);
 /* From now on the step is one of DistributedDataParallel: every device is a rank, rows are dealt
  * evenly (the first ranks have one more) and each rank's loss is rounded by itself, gradients are
- * the sums divided by the number of ranks. 0; -1: that is not exact. */
+ * the sums divided by the number of ranks. 0; VERIFY_STARVED; -1: that is not exact. */
 bool verify_has_ranks(const struct workload *workload); /* all of it can be on one device */
 int verify_ranks(struct verify *verify, const struct workload_set *set, struct text_error *why);
 void verify_close(struct verify *verify); /* NULL allowed */
 
 /* Compares every value. 0 and the number of values compared; 1 and the first difference in why;
- * -1 when memory is short. */
+ * VERIFY_STARVED. */
 int verify_check(const struct verify *verify, const struct verify_step *step, size_t *values,
                  struct text_error *why);
 /* The same, and, of a reference with bounds, the largest |difference| / bound: at most 1 of a right

@@ -20,8 +20,27 @@ for ((i = 0; i < 20; i++)); do
     echo "$((i % 7)),$((i * i % 5)),$((i % 3))"
 done >few.csv
 
+# Drawing takes seconds, and gnuplot itself is not what is tried: this one gives what the real one
+# has drawn.
+drawn_gnuplot() {
+    cat >"$folder/bin/gnuplot" <<'SCRIPT'
+#!/bin/sh
+unset LD_PRELOAD
+name=${3#*figure=\'} name=${name%%\'*}
+after=${3#*ending=\'} after=${after%%\'*}
+for drawn in "$name.svg" "$name.png" "$name-narrow.svg"; do
+    [ ! -e "../../input/drawn/$drawn" ] || cp "../../input/drawn/$drawn" "$drawn$after"
+done
+SCRIPT
+    chmod +x "$folder/bin/gnuplot"
+}
+
 # What the command reads.
 case $command in
+train_figure)
+    "$lockstep" train --data few.csv --model mlp:2,4,3 --epochs 2 --batch 4 --devices virt:2 --figure drawn >log
+    drawn_gnuplot
+    ;;
 train*)
     "$lockstep" train --data few.csv --model mlp:2,4,3 --epochs 0 --devices host --save few.weights >log
     ;;
@@ -67,19 +86,8 @@ report*)
     "$lockstep" sweep --bind none --devices virt:2 --counts 1,2 --batch 10 --workload tutorial \
         --mode dp,ddp --seed 5 --seconds 0.001 --steps 2:2 --out s.jsonl 2>log
     "$lockstep" check --devices virt:2 --only SPLIT-01.sizes --format json --out c.json >log
-    # Drawing takes seconds, and gnuplot itself is not what is tried: this one gives what the real
-    # one has drawn.
     "$lockstep" report s.jsonl --out drawn >log
-    cat >"$folder/bin/gnuplot" <<'SCRIPT'
-#!/bin/sh
-unset LD_PRELOAD
-name=${3#*figure=\'} name=${name%%\'*}
-after=${3#*ending=\'} after=${after%%\'*}
-for drawn in "$name.svg" "$name.png" "$name-narrow.svg"; do
-    [ ! -e "../../input/drawn/$drawn" ] || cp "../../input/drawn/$drawn" "$drawn$after"
-done
-SCRIPT
-    chmod +x "$folder/bin/gnuplot"
+    drawn_gnuplot
     ;;
 esac
 export PATH=$folder/bin:$PATH

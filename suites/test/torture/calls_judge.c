@@ -16,7 +16,8 @@ static int complaints(const char *text, const char **first)
 
         const bool progress = strchr("[ \n\r", *line) != NULL && strncmp(line, "    ", 4) != 0;
 
-        if (!progress && strncmp(line, "epoch ", 6) != 0 && n++ == 0)
+        if (!progress && strncmp(line, "epoch ", 6) != 0 && strncmp(line, "figure/", 7) != 0 &&
+            n++ == 0)
             *first = line;
         line = !end ? line + strlen(line) : end + 1;
     }
