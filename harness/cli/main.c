@@ -129,22 +129,31 @@ static bool reader_is_gone(void)
     return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
+/* Of a write that failed before, errno may be another's by now. */
+static const char *reason_of(int error)
+{
+    static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EPIPE, EBADF};
+
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i)
+        if (reasons[i] == error)
+            return strerror(error);
+    return "a write to it has failed";
+}
+
 /* Output that could not be written must not look like success, not even that of --help, after
  * which argp exits by itself. A reader that has gone wants no words: all that was to be done is
  * done, and the program ends as any other does in a pipe. */
 static void check_output(void)
 {
-    /* Of a write that failed before, the reason is not known any more. */
-    const char *why = fflush(stdout) != 0 ? strerror(errno) : "a write to it has failed";
-
-    if (!ferror(stdout))
+    if (fflush(stdout) == 0 && !ferror(stdout))
         return;
+    const int why = errno;
 
     if (reader_is_gone()) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    fprintf(stderr, "lockstep: standard output: %s\n", why);
+    fprintf(stderr, "lockstep: standard output: %s\n", reason_of(why));
     _exit(EXIT_MISUSE);
 }
 
