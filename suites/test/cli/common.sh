@@ -84,14 +84,12 @@ wait_for_cells()
 }
 
 # find_workers PID: sets workers to the processes whose parent it is. Between two cells of a sweep
-# there is none for a moment.
+# there is none for a moment, and while it waits for cores for longer.
 find_workers()
 {
     workers=
-    tries=0
     while [ -z "$workers" ]; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "no worker is to be seen"
+        grep -qs '^State:[[:space:]]*[^Z]' "/proc/$1/status" || fail "$1 ended, and no worker was seen"
         workers=$(sed -n "s/^\([0-9]*\) (.*) [A-Y] $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null) || true
     done
 }
