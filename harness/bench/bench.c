@@ -16,9 +16,9 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N or GPUs, like cuda:0,1, at least two; cuda:0,0 are two slots on one GPU "
-            "(default: one virtual device per core; of overlap virt:2+500us, whose transfers take "
-            "half a millisecond longer)"},
+     .doc = COMMAND_DEVICES_DOC
+     ", at least two; cuda:0,0 are two slots on one GPU (default: one virtual device per core; of "
+     "overlap virt:2+500us, whose transfers take half a millisecond longer)"},
     COMMAND_BACKEND_OPTION('b'),
     COMMAND_COMMUNICATOR_OPTION('c'),
     COMMAND_REQUIRE_OPTION,

@@ -23,9 +23,8 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc =
-         "virt:N, virt:N+lag+500us, host, cuda:0-3,5 or cuda:all (default: one virtual device per "
-         "core)"},
+     .doc = COMMAND_DEVICES_DOC ", with suffixes such as +lag+500us, or host (default: one virtual "
+                                "device per core)"},
     COMMAND_BACKEND_OPTION('b'),
     COMMAND_COMMUNICATOR_OPTION('c'),
     {.name = "bind",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/backend.h"
 #include "command/command.h"
 #include "loader.h"
 #include "measure/probe.h"
@@ -22,9 +23,8 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, cuda:0-3,5, cuda:all, with suffixes such as +lag, or host for no data "
-            "parallelism (default: "
-            "one virtual device per core)"},
+     .doc = COMMAND_DEVICES_DOC ", with suffixes such as +lag, or host for no data parallelism "
+                                "(default: one virtual device per core)"},
     COMMAND_REQUIRE_OPTION,
     {0}};
 

@@ -6,15 +6,19 @@
 #include "command/command.h"
 #include "text/text.h"
 
-/* The options --backend and --communicator: their entries in a table, with the key of each. */
-#define COMMAND_BACKEND_OPTION(letter)                                                             \
-    {                                                                                              \
-        .name = "backend", .key = (letter), .arg = "NAME",                                         \
-        .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"                   \
-    }
+/* What the help of all subcommands says of them. It names each kind of devices, each backend and
+ * each communicator of core. */
+#define COMMAND_DEVICES_DOC "virt:N, cuda:0-3,5 or cuda:all"
+#define COMMAND_BACKEND_DOC "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"
 #define COMMAND_COMMUNICATOR_DOC                                                                   \
     "what carries data between devices: threads, staged, or on GPUs peer or staged (default: the " \
     "backend's own)"
+
+/* The options --backend and --communicator: their entries in a table, with the key of each. */
+#define COMMAND_BACKEND_OPTION(letter)                                                             \
+    {                                                                                              \
+        .name = "backend", .key = (letter), .arg = "NAME", .doc = COMMAND_BACKEND_DOC              \
+    }
 #define COMMAND_COMMUNICATOR_OPTION(letter)                                                        \
     {                                                                                              \
         .name = "communicator", .key = (letter), .arg = "NAME", .doc = COMMAND_COMMUNICATOR_DOC    \

@@ -247,9 +247,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, cuda:0-3,5 or cuda:all, with suffixes such as +lag, +500us and "
-            "+fault:launch@3 (default: one virtual device "
-            "per core)",
+     .doc = COMMAND_DEVICES_DOC ", with suffixes such as +lag, +500us and +fault:launch@3 "
+                                "(default: one virtual device per core)",
      .read = plan_read_text,
      .write = plan_write_text,
      .text = PLACE(devices),
@@ -257,7 +256,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "backend",
      .key = 'b',
      .arg = "NAME",
-     .doc = "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged",
+     .doc = COMMAND_BACKEND_DOC,
      .ask = ask_backend,
      .read = plan_read_text,
      .write = plan_write_text,

@@ -29,7 +29,7 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N or GPUs, like cuda:all (default: one virtual device per core)"},
+     .doc = COMMAND_DEVICES_DOC " (default: one virtual device per core)"},
     COMMAND_BACKEND_OPTION('b'),
     COMMAND_COMMUNICATOR_OPTION('c'),
     COMMAND_REQUIRE_OPTION,

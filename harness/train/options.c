@@ -154,9 +154,8 @@ static const struct argp_option option_table[] = {
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
-     .doc = "virt:N, cuda:LIST, both with suffixes such as +lag, or host for no data parallelism "
-            "(default: a virtual "
-            "device per core)"},
+     .doc = COMMAND_DEVICES_DOC ", with suffixes such as +lag, or host for no data parallelism "
+                                "(default: one virtual device per core)"},
     {.name = "mode",
      .key = 'w',
      .arg = "MODE",
