@@ -267,7 +267,7 @@ int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct d
 
 /* A kind of devices, whether this build can open them or not. */
 struct dp_kind {
-    const char *name, *words;        /* "virt", "virtual devices" */
+    const char *name, *words, *form; /* "virt", "virtual devices", "virt:COUNT" */
     unsigned flags;                  /* DP_KIND_ */
     const struct dp_device_ops *ops; /* without open: not in this build */
     /* Reads "NAME:...", without suffixes: which devices. */

@@ -178,12 +178,7 @@ static int parse_count(const char *text, const char *whole, int *count, struct d
 
 int dp_virtual_list(const char *text, struct dp_device_list *list, struct dp_error *err)
 {
-    if (strncmp(text, "virt:", 5) != 0)
-        return dp_fail(err, DP_EINVAL,
-                       "devices '%.64s': host, virt:COUNT, virt:COUNT+lag, virt:COUNT+500us, "
-                       "virt:COUNT+fault:launch@3 or cuda:LIST",
-                       text);
-    const int status = parse_count(text + 5, text, &list->n, err);
+    const int status = parse_count(strchr(text, ':') + 1, text, &list->n, err);
     for (int i = 0; status == 0 && i < list->n; ++i)
         list->device[i] = i;
     return status;

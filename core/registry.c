@@ -8,9 +8,11 @@
 enum { VIRT, CUDA, KINDS };
 
 static const struct dp_kind kinds[KINDS] = {
-    [VIRT] = {"virt", "virtual devices", DP_KIND_CORES, &dp_device_cpu, dp_virtual_list, NULL},
-    [CUDA] = {"cuda", "GPUs", DP_KIND_GPU | DP_KIND_TF32 | DP_KIND_LISTED | DP_KIND_PEERS,
-              &dp_device_cuda, dp_cuda_list, dp_cuda_software},
+    [VIRT] = {"virt", "virtual devices", "virt:COUNT", DP_KIND_CORES, &dp_device_cpu,
+              dp_virtual_list, NULL},
+    [CUDA] = {"cuda", "GPUs", "cuda:LIST",
+              DP_KIND_GPU | DP_KIND_TF32 | DP_KIND_LISTED | DP_KIND_PEERS, &dp_device_cuda,
+              dp_cuda_list, dp_cuda_software},
 };
 
 static const struct dp_backend backends[] = {
@@ -184,6 +186,17 @@ static int check_harm(const char *text, const struct dp_device_list *list, struc
     return 0;
 }
 
+/* A list that does not begin with a kind and a colon. */
+static int fail_form(const char *text, struct dp_error *err)
+{
+    struct names names = {.used = 0};
+    for (int i = 0; i < KINDS; ++i)
+        add_name(&names, kinds[i].form);
+    return dp_fail(err, DP_EINVAL,
+                   "devices '%.64s': host, %s; behind devices also +lag, +500us or +fault:launch@3",
+                   text, names.text);
+}
+
 int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_error *err)
 {
     char devices[1024]; /* DP_MAX_SLOTS numbers are shorter */
@@ -202,7 +215,7 @@ int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_er
     if (status == 0)
         status = check_late(text, list, err);
     if (status == 0)
-        status = kind->list(named ? devices : text, list, err);
+        status = named ? kind->list(devices, list, err) : fail_form(text, err);
     return status ? status : check_harm(text, list, err);
 }
 

@@ -115,7 +115,9 @@ static void refused(struct context *c)
         {"virt:2+1us+2us", "'+2us' is the second of its kind"},
         {"virt:2+fault:wait@1+fault:sync@1", "'+fault:sync@1' is the second of its kind"},
         {"virt:+lag", "a number of virtual devices is missing"},
-        {"host+lag", "'host+lag': host, virt:COUNT"},
+        {"host+lag", "'host+lag': host, virt:COUNT, cuda:LIST; behind devices also +lag"},
+        {"virt", "'virt': host, virt:COUNT, cuda:LIST;"},
+        {"virtual:2", "'virtual:2': host, virt:COUNT, cuda:LIST;"},
         {"cuda:0+lag", "+lag is not for GPUs"},
         {"cuda:0+500us+lag", "+fault:OPERATION@CALL"},
     };
