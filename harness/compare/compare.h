@@ -49,7 +49,7 @@ enum {
     COMPARE_LAUNCHES = 4, /* on each side: fewer have no interval of 95 % */
     COMPARE_FORMS = 3,    /* of output: text, JSON, Markdown */
     COMPARE_NOTES = 64,
-    COMPARE_TEXT = 320
+    COMPARE_TEXT = 384
 };
 extern const char *const compare_floor_words[COMPARE_FLOORS];
 

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "record/plan.h"
+
 const char compare_class_words[] =
     "Evidence class III, two files: two sittings, which differ for reasons of the machine, too. "
     "The verdicts are SUSPECT, NO EVIDENCE and INVALID. None of them is a pass, and none is a "
@@ -10,12 +12,11 @@ const char compare_class_words[] =
 
 void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT])
 {
-    char bucket[32] = "";
+    char axes[PLAN_AXES_TEXT];
 
-    if (key->bucket_bytes > 0)
-        snprintf(bucket, sizeof bucket, ", bucket %zu", key->bucket_bytes);
+    plan_axes_words(key, ", ", true, axes);
     snprintf(text, COMPARE_TEXT, "%s %s %s, %zu rows, %s, %s/%s%s", key->workload, key->mode,
-             key->devices, key->global_batch, key->dtype, key->backend, key->communicator, bucket);
+             key->devices, key->global_batch, key->dtype, key->backend, key->communicator, axes);
 }
 
 void compare_verdict_text(const struct compare_cell *cell, char text[REPORT_CELL_TEXT])

@@ -13,7 +13,7 @@
 #include "record/plan.h"
 #include "text/text.h"
 
-enum { TRACED_STEPS = 3, NAME_BYTES = 320 };
+enum { TRACED_STEPS = 3, NAME_BYTES = 384 };
 
 /* Rows of a process: the steps, and two of each device. */
 enum { STEP_ROW = 0, FIRST_ROW = 1 };
@@ -214,12 +214,13 @@ static int run_step(struct picture *p, const struct session_verified verified[],
 /* "mlp:256,10 ddp on virt:2, batch 64, bucket 65536 (cpu/threads, f32)" */
 static void cell_name(const struct cell_config *c, char name[NAME_BYTES])
 {
-    char bucket[48] = "";
+    struct record_cell cell;
+    char axes[PLAN_AXES_TEXT];
 
-    if (c->bucket_bytes > 0)
-        snprintf(bucket, sizeof bucket, ", bucket %zu", c->bucket_bytes);
+    cell_identify(c, &cell);
+    plan_axes_words(&cell.key, ", ", true, axes);
     snprintf(name, NAME_BYTES, "%.80s %s on %s, batch %zu%s (%s/%s, %s)", c->workload.name,
-             cell_mode_names[c->mode], c->devices, c->rows, bucket, c->backend, c->communicator,
+             cell_mode_names[c->mode], c->devices, c->rows, axes, c->backend, c->communicator,
              dp_math_name(c->math));
 }
 

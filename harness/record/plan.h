@@ -83,7 +83,7 @@ struct plan_axis {
     const char *field;      /* of the key, in a record */
     const char *things;     /* "buckets": what other modes have none of */
     const char *because;    /* "whose gradients ...", of the modes that have it */
-    bool nameless;          /* its value stands alone in ids and progress lines */
+    bool nameless;          /* its value stands alone in ids and progress lines; reports know it */
 };
 
 struct plan_option {
@@ -121,6 +121,8 @@ size_t plan_axis_count(const struct plan_option *option, const struct plan_optio
                        enum cell_mode mode);
 void plan_axis_choose(const struct plan_option *option, const struct plan_options *plan,
                       enum cell_mode mode, size_t i, struct cell_config *cell);
+/* Whether it is an axis, and of numbers. */
+bool plan_axis_has_numbers(const struct plan_axis *axis);
 /* The value of an axis, with modes, in a cell or a key, at the offset that is its place there: as a
  * number, 0 of names; as a text. */
 size_t plan_axis_number(const struct plan_axis *axis, const void *object, size_t place);
@@ -128,6 +130,11 @@ void plan_axis_text(const struct plan_axis *axis, const void *object, size_t pla
                     size_t bytes);
 /* 0, or -1 when it cannot be used. */
 int plan_axis_read(const struct plan_axis *axis, const char *value, struct cell_config *cell);
+enum { PLAN_AXES_TEXT = 96 };
+/* BEFORE NAME VALUE of each axis of numbers that is not at its default, as in ", bucket 4096"; of
+ * those that are nameless only with `all`. */
+void plan_axes_words(const struct record_key *key, const char *before, bool all,
+                     char text[PLAN_AXES_TEXT]);
 void plan_axis_copy(const struct plan_axis *axis, const struct cell_config *cell,
                     struct record_key *key);
 

@@ -44,6 +44,11 @@ void plan_axis_choose(const struct plan_option *option, const struct plan_option
         memcpy((char *)cell + option->axis.in_cell, values + i * bytes, bytes);
 }
 
+bool plan_axis_has_numbers(const struct plan_axis *axis)
+{
+    return axis->modes != 0 && axis->bytes == 0;
+}
+
 size_t plan_axis_number(const struct plan_axis *axis, const void *object, size_t place)
 {
     return axis->bytes > 0 ? 0 : *(const size_t *)(const void *)((const char *)object + place);
@@ -56,6 +61,24 @@ void plan_axis_text(const struct plan_axis *axis, const void *object, size_t pla
         snprintf(text, bytes, "%s", (const char *)object + place);
     else
         snprintf(text, bytes, "%zu", plan_axis_number(axis, object, place));
+}
+
+void plan_axes_words(const struct record_key *key, const char *before, bool all,
+                     char text[PLAN_AXES_TEXT])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < PLAN_OPTIONS && used < PLAN_AXES_TEXT; ++i) {
+        const struct plan_option *option = &plan_option_table[i];
+        const struct plan_axis *axis = &option->axis;
+        const bool shown = plan_axis_has_numbers(axis) && (all || !axis->nameless);
+        const size_t number = shown ? plan_axis_number(axis, key, axis->in_key) : 0;
+
+        if (number > 0)
+            used += (size_t)snprintf(text + used, PLAN_AXES_TEXT - used, "%s%s %zu", before,
+                                     option->name, number);
+    }
 }
 
 int plan_axis_read(const struct plan_axis *axis, const char *value, struct cell_config *cell)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/plan.h"
 #include "report/export_formats.h"
 
 /* ---- a set ----------------------------------------------------------------------------------- */
@@ -12,9 +13,11 @@
 /* What tells it from all others of its files. */
 static void name_of(const struct record_key *key, char name[EXPORT_NAME_BYTES])
 {
-    snprintf(name, EXPORT_NAME_BYTES, "%s/%s/%s/batch %zu/%s/%s/%s%s%.0zu", key->workload,
-             key->mode, key->devices, key->global_batch, key->backend, key->communicator,
-             key->dtype, key->bucket_bytes > 0 ? "/bucket " : "", key->bucket_bytes);
+    char axes[PLAN_AXES_TEXT];
+
+    plan_axes_words(key, "/", true, axes);
+    snprintf(name, EXPORT_NAME_BYTES, "%s/%s/%s/batch %zu/%s/%s/%s%s", key->workload, key->mode,
+             key->devices, key->global_batch, key->backend, key->communicator, key->dtype, axes);
 }
 
 int export_open(struct export_set *set, size_t most)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "record/plan.h"
 #include "report/export.h"
 #include "report/export_formats.h"
 
@@ -10,8 +11,11 @@
 
 static void csv_head(FILE *to, const struct export_set *set)
 {
-    fputs("workload,mode,devices,n_devices,batch,backend,communicator,math,bucket_bytes,launches",
-          to);
+    fputs("workload,mode,devices,n_devices,batch,backend,communicator,math", to);
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
+        if (plan_axis_has_numbers(&plan_option_table[i].axis))
+            fprintf(to, ",%s", plan_option_table[i].axis.field);
+    fputs(",launches", to);
     if (set->verdicts)
         fputs(",verdict", to);
     for (size_t m = 0; m < set->n_metrics; ++m)
@@ -40,7 +44,13 @@ static void csv_row(FILE *to, const struct export_set *set, const struct export_
         fputc(',', to);
         text_write_field(to, others[t]);
     }
-    fprintf(to, ",%zu,%zu", key->bucket_bytes, cell->launches);
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_axis *axis = &plan_option_table[i].axis;
+
+        if (plan_axis_has_numbers(axis))
+            fprintf(to, ",%zu", plan_axis_number(axis, key, axis->in_key));
+    }
+    fprintf(to, ",%zu", cell->launches);
     if (set->verdicts) {
         fputc(',', to);
         text_write_field(to, set->verdicts[cell->verdict]);
@@ -92,8 +102,14 @@ static void sample(FILE *to, const char *prefix, const char *name, const char *s
     label(to, ",", "math", key->dtype);
     snprintf(number, sizeof number, "%zu", key->global_batch);
     label(to, ",", "batch", number);
-    snprintf(number, sizeof number, "%zu", key->bucket_bytes);
-    label(to, ",", "bucket_bytes", number);
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_axis *axis = &plan_option_table[i].axis;
+
+        if (!plan_axis_has_numbers(axis))
+            continue;
+        plan_axis_text(axis, key, axis->in_key, number, sizeof number);
+        label(to, ",", axis->field, number);
+    }
     if (state)
         label(to, ",", family, state);
     fprintf(to, "} %.17g\n", value);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "record/plan.h"
 #include "workload.h"
 
 /* Columns that are no metric. */
@@ -302,6 +303,7 @@ void report_workload_words(const struct report *report, const struct report_row 
                            char text[REPORT_CELL_TEXT])
 {
     const struct record_key *key = &row->cell->key;
+    char axes[PLAN_AXES_TEXT];
     bool several = false;
 
     for (size_t g = 0; g < report->n_groups && !several; ++g) {
@@ -311,6 +313,8 @@ void report_workload_words(const struct report *report, const struct report_row 
     }
     text[0] = '\0';
     report_add(text, several ? "%s, %s" : "%s", key->workload, key->communicator);
+    plan_axes_words(key, ", ", false, axes);
+    report_add(text, "%s", axes);
     text_clean(text, ' ');
 }
 
@@ -328,9 +332,11 @@ void report_setting_words(const struct report *report, const struct report_group
 {
     const struct report_row *row = report->point[group->first].row;
     const struct record_key *key = &row->cell->key;
+    char axes[PLAN_AXES_TEXT];
 
-    report_add(text, "%s scaling, %s, %s/%s on %s", group->scaling, key->dtype, key->backend,
-               key->communicator, row->kind);
+    plan_axes_words(key, ", ", false, axes);
+    report_add(text, "%s scaling, %s, %s/%s on %s%s", group->scaling, key->dtype, key->backend,
+               key->communicator, row->kind, axes);
     if (report_simulated(row))
         report_add(text, ", SIMULATED");
     if (report->many_variants)

@@ -11,6 +11,7 @@
 #include "command/command.h"
 #include "numbers/tolerance.h"
 #include "record/input.h"
+#include "record/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -198,10 +199,12 @@ static int learn_all(const struct learning *learning)
            launches);
     for (size_t i = 0; i < learning->sitting[0].n_points && n >= 0; ++i) {
         const struct record_key *key = &learning->sitting[0].point[i].row->cell->key;
+        char axes[PLAN_AXES_TEXT];
 
-        if (key->bucket_bytes > 0) {
-            printf("  # %s %s on %d, %zu rows: no limit can name its bucket of %zu bytes\n",
-                   key->workload, key->mode, key->n_devices, key->global_batch, key->bucket_bytes);
+        plan_axes_words(key, " its ", true, axes);
+        if (axes[0] != '\0') {
+            printf("  # %s %s on %d, %zu rows: no limit can name%s\n", key->workload, key->mode,
+                   key->n_devices, key->global_batch, axes);
             continue;
         }
         n = learn_limit(learning, key, "step_time");

@@ -259,6 +259,35 @@ Test(plan, one_core_is_no_reference)
               "%s", why.text);
 }
 
+/* What tells cells apart in texts: each axis of numbers, whichever there are. */
+Test(plan, axes_are_named_in_words)
+{
+    struct record_key key = {.bucket_bytes = 4096};
+    char text[PLAN_AXES_TEXT];
+    int found = 0;
+
+    plan_axes_words(&key, ", ", true, text);
+    cr_assert_str_eq(text, ", bucket 4096");
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_option *option = &plan_option_table[i];
+        struct record_key one = {.bucket_bytes = 0};
+        char want[96];
+
+        plan_axes_words(&one, "/", true, text);
+        cr_assert_str_empty(text, "at its default");
+        if (!plan_axis_has_numbers(&option->axis))
+            continue;
+        ++found;
+        *(size_t *)(void *)((char *)&one + option->axis.in_key) = 7;
+        snprintf(want, sizeof want, "/%s 7", option->name);
+        plan_axes_words(&one, "/", true, text);
+        cr_assert_str_eq(text, want);
+        plan_axes_words(&one, "/", false, text);
+        cr_assert_str_eq(text, option->axis.nameless ? "" : want);
+    }
+    cr_assert_gt(found, 0);
+}
+
 /* Every bucket on every number of devices, of ddp only; each is a cell of its own. */
 Test(plan, buckets_are_an_axis_of_ranks)
 {
