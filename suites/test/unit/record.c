@@ -285,7 +285,8 @@ Test(record, derived_fields)
 /* The number was computed apart from this program: FNV-1a of the fields and their zero bytes. */
 Test(record, cell_id_is_a_function_of_the_key)
 {
-    struct record_key key = {"mlp:4,4", "dp", "virt:2", 2, 30, "f32", "cpu", "threads", 0, 0};
+    struct record_key key = {"mlp:4,4", "dp",  "virt:2",  2,          30,
+                             "f32",     "cpu", "threads", .launch = 0};
     char id[17], other[17];
     record_cell_id(&key, id);
     cr_assert(strcmp(id, "f87428904e012e6e") == 0, "%s", id);

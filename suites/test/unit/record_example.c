@@ -57,7 +57,7 @@ struct record_cell example_cell(int launch)
     struct record_cell cell = {
         .run_id = EXAMPLE_RUN_ID,
         .order_index = (size_t)launch,
-        .key = {"mlp:4,4", "dp", "virt:2", 2, 30, "f32", "cpu", "threads", 0, launch},
+        .key = {"mlp:4,4", "dp", "virt:2", 2, 30, "f32", "cpu", "threads", .launch = launch},
         .status = RECORD_OK,
         .validated = true,
         .values_checked = 1234,
