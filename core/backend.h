@@ -18,6 +18,7 @@ struct dp_queue {
     struct dp_slot *slot;
     struct dp_lag_queue *lag; /* late operations, NULL on a device that runs them at once */
     void *native;             /* of a device with queues of its own */
+    uint64_t kernels;         /* launched by dp_launch; written by who may use the queue */
 };
 
 /* A position in a queue: everything issued to it before dp_event_record. */

@@ -88,6 +88,10 @@ struct dp_launches {
     uint64_t refused;           /* lists of operations that CUDA would not capture */
 };
 void dp_group_launches(const struct dp_group *group, struct dp_launches *launches);
+/* Kernels launched since the group was opened, on all queues of its slots and of its host; copies
+ * are kernels, too. Of a device of any kind, and the same whether they are launched at once, late
+ * or in a graph. For an idle group: after dp_group_wait. */
+uint64_t dp_group_kernels(const struct dp_group *group);
 
 /* A run that went well on devices with +fault has shown nothing, whether that call was made or not:
  * then DP_EFAULT, and err says which it was. 0 on other devices, and for NULL. */

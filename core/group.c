@@ -315,6 +315,14 @@ void dp_group_launches(const struct dp_group *group, struct dp_launches *launche
     }
 }
 
+uint64_t dp_group_kernels(const struct dp_group *group)
+{
+    uint64_t sum = group->host.compute.kernels + group->host.comm.kernels;
+    for (int i = 0; i < group->size; ++i)
+        sum += group->slot[i]->compute.kernels + group->slot[i]->comm.kernels;
+    return sum;
+}
+
 int dp_group_wait(struct dp_group *group, struct dp_error *err)
 {
     int status = 0;
@@ -349,6 +357,7 @@ bool dp_is_host(const struct dp_slot *slot)
 int dp_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
               struct dp_error *err)
 {
+    ++queue->kernels;
     return queue->slot->ops->launch(queue, kernel, args, bytes, err);
 }
 

@@ -109,6 +109,8 @@ static int read_exact(const json_t *root, struct baseline_line *line, struct tex
         const json_t *array = json_object_get(object, exact_metrics[m].name);
 
         line->n[m] = json_array_size(array);
+        if (!array && exact_metrics[m].later)
+            continue;
         if (!json_is_array(array) || line->n[m] > RECORD_MAX_RANKS)
             return record_fail(err, "\"%s\" of \"exact\" is no array of at most %d numbers",
                                exact_metrics[m].name, RECORD_MAX_RANKS);

@@ -32,6 +32,12 @@ static double flops(const struct record_cell *cell, size_t i)
     return cell->flops_per_step;
 }
 
+static double kernels(const struct record_cell *cell, size_t i)
+{
+    (void)i;
+    return cell->kernels_per_step;
+}
+
 static double params(const struct record_cell *cell, size_t i)
 {
     (void)i;
@@ -49,11 +55,12 @@ static double shard(const struct record_cell *cell, size_t i)
 }
 
 const struct exact_metric exact_metrics[EXACT_METRICS] = {
-    {"bytes_per_step", "bytes", "", one, bytes_moved},
-    {"peak_bytes", "bytes", "device", peaks, peak},
-    {"flops_per_step", "operations", "", one, flops},
-    {"shard_rows", "rows", "replica", shards, shard},
-    {"model_params", "values", "", one, params}};
+    {"bytes_per_step", "bytes", "", one, bytes_moved, false},
+    {"kernels_per_step", "launches", "", one, kernels, true},
+    {"peak_bytes", "bytes", "device", peaks, peak, false},
+    {"flops_per_step", "operations", "", one, flops, false},
+    {"shard_rows", "rows", "replica", shards, shard, false},
+    {"model_params", "values", "", one, params, false}};
 
 /* An element that a launch does not have is unknown of all of them. */
 static void add_metric(struct exact_side *side, const struct record_cell *launch, size_t m)
@@ -96,8 +103,10 @@ static bool same(const struct exact_side side[COMPARE_SIDES], size_t m, size_t i
 {
     const struct exact_side *a = &side[COMPARE_A], *b = &side[COMPARE_B];
 
-    if (!known(a, m, i) || !known(b, m, i))
-        return known(a, m, i) == known(b, m, i);
+    if (!known(a, m, i))
+        return exact_metrics[m].later || !known(b, m, i);
+    if (!known(b, m, i))
+        return false;
     return !(a->lo[m][i] < b->lo[m][i] || a->lo[m][i] > b->lo[m][i] || a->hi[m][i] < b->hi[m][i] ||
              a->hi[m][i] > b->hi[m][i]);
 }

@@ -12,8 +12,9 @@ struct exact_metric {
     const char *name, *unit, *part; /* part: what an element is of; "": there is one */
     size_t (*count)(const struct record_cell *cell);
     double (*of)(const struct record_cell *cell, size_t i); /* NaN: unknown */
+    bool later; /* old records, and baselines of them, do not have it */
 };
-enum { EXACT_METRICS = 5 };
+enum { EXACT_METRICS = 6 };
 extern const struct exact_metric exact_metrics[EXACT_METRICS];
 
 /* What the verified launches of one side say of a cell: of each element the least and the most.
@@ -40,7 +41,8 @@ struct exact_changes {
 /* Room for the changes of so many cells; NULL: memory is short. Caller frees. */
 struct exact_changes *exact_room(size_t cells);
 /* Adds of each metric of the cell the first element that is not the same. Of a side without a
- * verified launch nothing is said. */
+ * verified launch nothing is said, and nothing of a later metric that A does not know: B may be the
+ * first program that counts it. */
 void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
                    struct exact_changes *changes);
 

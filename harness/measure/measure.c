@@ -232,6 +232,7 @@ static int measure_beside(struct measure *m)
     struct dp_slot_info info;
 
     cell->bytes_per_step = m->session.kind->bytes(&m->session);
+    cell->kernels_per_step = (double)m->session.kernels;
     for (int r = 0; r < cell->n_ranks; ++r) {
         dp_slot_describe(dp_group_slot(m->session.group, r), &info);
         cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;

@@ -179,6 +179,7 @@ int session_prepare(struct session *session, int k, struct dp_error *err)
     dp_zero_grad(session->top);
     probe_clear(&session->probe);
     memset(&session->trace, 0, sizeof session->trace);
+    session->launched = dp_group_kernels(session->group);
     if (!session->kind->wide_blas)
         dp_group_barrier(session->group);
     return 0;
@@ -193,6 +194,7 @@ int session_step(struct session *session, int k, struct session_times *times, st
         (status = dp_group_wait(session->group, err)))
         return status;
     times->step_ns = session_clock_ns() - times->start_ns;
+    session->kernels = dp_group_kernels(session->group) - session->launched;
     return 0;
 }
 

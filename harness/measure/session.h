@@ -52,6 +52,8 @@ struct session {
     /* What session_read fills. */
     float *outputs, *gradient[SESSION_PARAMS], *updated[SESSION_PARAMS];
     float loss_value;
+    uint64_t launched; /* kernels of the group before the step; then: */
+    uint64_t kernels;  /* in the last step */
 };
 
 uint64_t session_clock_ns(void);

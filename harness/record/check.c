@@ -202,6 +202,10 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
         return record_fail(err, "\"peak_bytes\" is of %d devices, not of %d", cell->n_peaks,
                            cell->key.n_devices);
     }
+    if (cell->kernels_per_step < 1 || cell->kernels_per_step > floor(cell->kernels_per_step)) {
+        return record_fail(err, "\"kernels_per_step\" is %.17g, not a number of launches",
+                           cell->kernels_per_step);
+    }
     return 0;
 }
 

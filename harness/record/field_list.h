@@ -147,6 +147,7 @@ N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each s
 /* What is measured beside the steps. */
 #define RECORD_BESIDE_FIELDS(T, I, F, N) \
 F(REAL, bytes_per_step, LATER, RESULT, "bytes", "bytes moved", "that crossed devices in the last step, of all replicas; `null`: unknown") \
+F(REAL, kernels_per_step, LATER, RESULT, "launches", "number of kernels", "launched in the last step, copies included, on all devices and the host, by themselves or in a graph; `null`: unknown. Missing in old records") \
 F(REAL, compute_alone_ns, LATER, RESULT, "ns", "step without reduction", "of a `ddp` cell: the median of 5 to 11 steps without their reduction, which take turns with as many reductions and whole steps, after the measured steps; `rounds_ns` of `raw` has them all") \
 F(REAL, comm_alone_ns, LATER, RESULT, "ns", "reduction alone", "the median of those reductions without a step") \
 F(REAL, whole_ns, LATER, RESULT, "ns", "whole step", "the median of those whole steps") \

@@ -250,6 +250,16 @@ forge '14s|baseline/1.0|baseline/2.0|'
 broken ':14: schema "lockstep/baseline/2.0" is not known'
 forge '14s/"workload":"[^"]*"/"workload":"cnn"/'
 broken ':14: another cell than that of line 2'
+# Of before kernels were counted: read, and the new sitting has changed nothing by counting them.
+plant new kernels.jsonl 31 1.001 '"kernels_per_step":null="kernels_per_step":37.0'
+forge 's/"kernels_per_step": *\[null\], *//'
+mv bad.jsonl results/baselines/before.jsonl
+expect_status 0 "$lockstep" compare --baseline before kernels.jsonl --exact
+expect_status 0 "$lockstep" baseline add before kernels.jsonl
+plant new kernels2.jsonl 32 1.001 '"kernels_per_step":null="kernels_per_step":38.0'
+expect_status 1 "$lockstep" compare --baseline before kernels2.jsonl --exact
+has 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads kernels_per_step: 37 -> 38 launches'
+rm results/baselines/before.jsonl
 sed 's/,"chain":.*/}/' whole.jsonl >bad.jsonl
 broken ':1: '
 cp same.jsonl bad.jsonl

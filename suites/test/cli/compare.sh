@@ -240,6 +240,15 @@ sed '/"n_devices":2,/s/"peak_bytes":\[\]/"peak_bytes":[7,8]/' bytes.jsonl >peaks
 sed '/"n_devices":2,/s/"peak_bytes":\[\]/"peak_bytes":[7,9]/' bytes.jsonl >peaks2.jsonl
 compare 1 peaks.jsonl peaks2.jsonl --exact
 has 'peak_bytes of device 1: 8 -> 9 bytes'
+# Kernels are counted since later: a file without is an old one, unless it is the newer of the two.
+for number in 37 38; do
+    sed "s/\"kernels_per_step\":null/\"kernels_per_step\":$number.0/" a.jsonl >kernels$number.jsonl
+done
+compare 1 kernels37.jsonl kernels38.jsonl --exact
+has 'CHANGED mlp:1024[^ ]* dp virt:2, 10 rows, f32, cpu/threads kernels_per_step: 37 -> 38 launches'
+compare 1 kernels37.jsonl a.jsonl --exact
+has 'kernels_per_step: 37 -> unknown launches'
+compare 0 a.jsonl kernels37.jsonl --exact
 # What a plan fixes can differ in files that have none.
 sed '1s/"launches":8,//' bytes.jsonl >free.jsonl
 sed "1s/\"launches\":8,//;${first_dp},$((first_dp + 7))s/\"model_params\":[0-9]*/\"model_params\":7/

@@ -100,6 +100,8 @@ sort first | cmp -s - first && fail "the order is not random"
 sweep plain.jsonl --devices virt:3 --mode plain --batch 10,33 --workload mlp:7,5,3
 check plain.jsonl 2
 expect_count 2 '"mode":"plain","devices":"virt:1"' plain.jsonl
+# Two layers: forward 4 and the relu between; loss, its upstream, its gradient; backward 3 + 1 + 2; update 4.
+expect_count 2 '"kernels_per_step":18.0,' plain.jsonl
 sweep dp.jsonl --devices virt:3 --mode dp --counts 2 --batch 10,33 --workload mlp:7,5,3
 check dp.jsonl 2
 expect_count 2 '"mode":"dp","devices":"virt:2"' dp.jsonl

@@ -171,6 +171,31 @@ static void modes(struct context *c)
     expect_counts(c, &d, 3 * 10, 0);
 }
 
+/* What a step launches is counted where it is issued: the same at once, late and in a graph. */
+static void kernels(struct context *c)
+{
+    struct golden g;
+    uint64_t first = 0;
+    golden_open(c, &g, 3);
+    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
+    for (int step = 0; step < 6; ++step) {
+        case_note(c, "step %d", step);
+        dp_run_reset(g.run);
+        dp_zero_grad(g.linear);
+        uint64_t before = dp_group_kernels(g.group);
+        (void)forward(c, g.linear, g.run, &x);
+        expect(c, dp_group_kernels(g.group) - before == 2, "%llu kernels, of a product and a bias",
+               (unsigned long long)(dp_group_kernels(g.group) - before));
+        dp_run_reset(g.run);
+        before = dp_group_kernels(g.group);
+        golden_step(c, &g, &x, 2.0, 1.0);
+        const uint64_t all = dp_group_kernels(g.group) - before;
+        first = step == 0 ? all : first;
+        expect(c, all == first && all > 3 * 2, "%llu kernels, in the first step %llu",
+               (unsigned long long)all, (unsigned long long)first);
+    }
+}
+
 /* Two backwards into one gradient: the second adds. */
 static void accumulates(struct context *c)
 {
@@ -312,6 +337,7 @@ static const struct test_case cases[] = {
     {"graphs/modes", "APPLY-05 BUF-09", modes},
     {"graphs/accumulates", "GRAD-03 GRAD-04", accumulates},
     {"graphs/edits", "REPL-13 DEV-01", edits},
+    {"graphs/kernels", "COMP-01", kernels},
     {"graphs/many", "COMP-01", many},
     {"graphs/temporary", "COMP-01", temporary},
 };

@@ -272,12 +272,36 @@ Test(pairs, disturbed)
     }
 }
 
+/* A program that is the first to count something has changed nothing; one that no longer does
+ * has. */
+Test(pairs, exact_numbers_of_later_programs)
+{
+    struct exact_changes *changes = exact_room(1);
+    struct record_cell old = {.bytes_per_step = 96, .kernels_per_step = NAN};
+    struct record_cell fresh = {.bytes_per_step = 96, .kernels_per_step = 40};
+
+    cr_assert_not_null(changes);
+    for (int turn = 0; turn < 2; ++turn) {
+        struct exact_side side[PAIRS_ARMS] = {{.launches = 0}};
+
+        exact_add(&side[PAIRS_OLD], turn == 0 ? &old : &fresh);
+        exact_add(&side[PAIRS_NEW], turn == 0 ? &fresh : &old);
+        exact_compare(side, 0, changes);
+        cr_assert_eq(changes->n, (size_t)turn, "turn %d: %zu", turn, changes->n);
+    }
+    cr_expect_str_eq(changes->change[0].metric->name, "kernels_per_step");
+    cr_expect_str_eq(changes->change[0].value[PAIRS_OLD], "40");
+    cr_expect_str_eq(changes->change[0].value[PAIRS_NEW], "unknown");
+    free(changes);
+}
+
 /* What has to be the same in both arms. */
 Test(pairs, exact_numbers)
 {
     struct pairs pairs = {.exact = true, .all = {.verdict = PAIRS_INVALID}};
     struct exact_side side[PAIRS_ARMS] = {{.launches = 0}};
     struct record_cell launch = {.bytes_per_step = 96,
+                                 .kernels_per_step = 40,
                                  .flops_per_step = NAN,
                                  .n_shards = 2,
                                  .shard = {4, 3},

@@ -47,6 +47,7 @@ Test(record, cell_round_trip)
     cr_assert(!back.phase_ns[RECORD_GATHER] && isnan(back.phase_median_ns[RECORD_GATHER]));
     cr_assert(back.phase_ns[RECORD_UPDATE][7] == 70 && back.phase_ns[RECORD_UPDATE][8] == 25);
     cr_assert(back.start_epoch_ns == cell.start_epoch_ns && back.first_bad_step == -1);
+    cr_assert(back.kernels_per_step == 37);
     cr_assert(back.bytes_per_step == 4096 && isnan(back.whole_ns) && isnan(back.hidden_frac));
     cr_assert(back.foreign_frac == 0.25 && back.steal_frac == 0 && back.cpu_hz == 2.5e9);
     cr_assert(back.voluntary_switches == 3 && isnan(back.major_faults));
@@ -165,12 +166,13 @@ Test(record, earlier_minor_is_read)
     record_cell_free(&old);
     text = without(without(record_cell_text(&cell), ",\"bucket_bytes\":0"),
                    ",\"peak_bytes\":[8192,1024]");
+    text = without(text, ",\"kernels_per_step\":37.0");
     text = without(text, ",\"whole_ns\":null,\"hidden_frac\":null");
     text = without(text, ",\"foreign_frac\":0.25,\"steal_frac\":0.0");
     cr_assert(record_cell_parse(text, &old, &err) == 0, "%s", err.text);
     cr_assert(isnan(old.foreign_frac) && isnan(old.steal_frac) && old.cpu_hz == 2.5e9);
     cr_assert(old.key.bucket_bytes == 0 && old.n_peaks == 0 && isnan(old.whole_ns));
-    cr_assert(isnan(old.hidden_frac));
+    cr_assert(isnan(old.hidden_frac) && isnan(old.kernels_per_step));
     free(text);
     record_cell_free(&cell);
     record_cell_free(&old);

@@ -71,6 +71,7 @@ struct record_cell example_cell(int launch)
         .steady_state = true,
         .warmup_steps = 2,
         .bytes_per_step = 4096,
+        .kernels_per_step = 37,
         .compute_alone_ns = NAN,
         .comm_alone_ns = NAN,
         .whole_ns = NAN,

@@ -248,6 +248,16 @@ static void peaks_of_others(struct record_cell *cell)
     cell->n_peaks = 1;
 }
 
+static void no_kernels(struct record_cell *cell)
+{
+    cell->kernels_per_step = 0;
+}
+
+static void part_of_a_kernel(struct record_cell *cell)
+{
+    cell->kernels_per_step = 36.5;
+}
+
 static void buckets_of_none(struct record_cell *cell)
 {
     cell->key.bucket_bytes = 4096;
@@ -306,6 +316,8 @@ Test(record_proof, unproven_cells_are_refused)
         {ranks_alone, "mode ddp on 2 devices has no \"alone_ns\""},
         {rounds_of_no_ranks, "mode dp on 2 devices has no \"rounds_ns\""},
         {peaks_of_others, "\"peak_bytes\" is of 1 devices, not of 2"},
+        {no_kernels, "\"kernels_per_step\" is 0, not a number of launches"},
+        {part_of_a_kernel, "\"kernels_per_step\" is 36.5"},
         {buckets_of_none, "mode dp has no buckets"},
         {failed_but_validated, "\"validated\" is true"},
     };
