@@ -172,7 +172,7 @@ static int read_side(struct compare *compare, int side)
 {
     struct report *report = &compare->report[side];
 
-    if (input_records(NAME, compare->path[side], NULL, &compare->file[side]) != 0)
+    if (input_steps(NAME, compare->path[side], &compare->file[side]) != 0)
         return EXIT_MISUSE;
     *report = (struct report){.file = &compare->file[side], .n_files = 1};
     if (report_rows_make(report) == 0)

@@ -211,9 +211,13 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
     if (type == RECORD_IS_END) {
         return take_end(reader, root, file, err);
     }
-    return record_cell_from_json(root, &reader->raw, &cell, err) != 0
-               ? -1
-               : take_cell(reader, &cell, file, err);
+    if (record_cell_from_json(root, &reader->raw, &cell, err) != 0) {
+        return -1;
+    }
+    if (reader->lines->steps) {
+        record_cell_keep_steps(&cell);
+    }
+    return take_cell(reader, &cell, file, err);
 }
 
 /* The same of a cell that was read without JSON, and checked. */
@@ -313,7 +317,7 @@ static int read_lines(struct reader *reader, struct record_file *file, struct te
     return status < 0 ? -1 : 0;
 }
 
-int record_read(const char *path, struct record_file *file, struct text_error *err)
+static int read_file(const char *path, bool steps, struct record_file *file, struct text_error *err)
 {
     memset(file, 0, sizeof *file);
     FILE *stream = fopen(path, "rb");
@@ -325,6 +329,7 @@ int record_read(const char *path, struct record_file *file, struct text_error *e
         fclose(stream);
         return record_fail(err, "%.160s: no memory to read it", path);
     }
+    reader.lines->steps = steps;
     const int status = read_lines(&reader, file, err);
     record_lines_close(reader.lines);
     free(reader.place);
@@ -334,6 +339,16 @@ int record_read(const char *path, struct record_file *file, struct text_error *e
         record_file_free(file);
     }
     return status;
+}
+
+int record_read(const char *path, struct record_file *file, struct text_error *err)
+{
+    return read_file(path, false, file, err);
+}
+
+int record_read_steps(const char *path, struct record_file *file, struct text_error *err)
+{
+    return read_file(path, true, file, err);
 }
 
 void record_file_free(struct record_file *file)

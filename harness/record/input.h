@@ -16,5 +16,7 @@ int input_refuse(const char *command, const char *path, enum input_kind wanted, 
  * torn file is refused, too. Caller: record_file_free. */
 int input_records(const char *command, const char *path, const char *const how[INPUT_KINDS],
                   struct record_file *file);
+/* The same for who needs only the steps: record_cell_keep_steps. */
+int input_steps(const char *command, const char *path, struct record_file *file);
 
 #endif

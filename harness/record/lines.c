@@ -100,6 +100,9 @@ static void look(void *context, size_t i)
     }
     line->direct = record_cell_direct(line->text, line->length, &line->cell, line->chain);
     line->status = line->direct ? record_cell_check(&line->cell, &line->err) : 0;
+    if (line->direct && lines->steps) {
+        record_cell_keep_steps(&line->cell);
+    }
 }
 
 static void free_cells(struct record_lines *lines)

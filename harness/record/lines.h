@@ -30,6 +30,7 @@ struct record_lines {
     int status;            /* -1: the next line cannot be read: */
     struct text_error err; /* why */
     bool sealed;           /* lines need their digests */
+    bool steps;            /* of cells only the steps stay: record_cell_keep_steps */
     size_t number;         /* of the last line */
     long next;             /* offset of the one behind it */
     char *text;            /* read, text[at .. end-1] not yet as a line */

@@ -48,20 +48,25 @@ int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
     return 0;
 }
 
-void record_cell_free(struct record_cell *cell)
+void record_cell_keep_steps(struct record_cell *cell)
 {
     free(cell->t_start_ns);
-    free(cell->t_step_ns);
-    free(cell->flags);
     free(cell->matmul_ns);
-    cell->matmul_ns = NULL;
     cell->t_start_ns = NULL;
-    cell->t_step_ns = NULL;
-    cell->flags = NULL;
+    cell->matmul_ns = NULL;
     for (int p = 0; p < RECORD_PHASES; ++p) {
         free(cell->phase_ns[p]);
         cell->phase_ns[p] = NULL;
     }
+}
+
+void record_cell_free(struct record_cell *cell)
+{
+    record_cell_keep_steps(cell);
+    free(cell->t_step_ns);
+    free(cell->flags);
+    cell->t_step_ns = NULL;
+    cell->flags = NULL;
     cell->n_samples = 0;
     cell->n_ranks = 0;
 }

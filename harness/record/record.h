@@ -100,6 +100,8 @@ void record_cell_id(const struct record_key *key, char id[17]);
 /* Arrays for n_samples and n_ranks, zeroed. 0, or -1 when memory is short. */
 int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks);
 void record_cell_free(struct record_cell *cell);
+/* Of the samples only t_step_ns and flags stay: most of a cell's memory is the others'. */
+void record_cell_keep_steps(struct record_cell *cell);
 
 /* Fills the derived fields (and the warm-up, mild and severe flags) from the raw ones; only samples
  * that are neither warm-up nor bad count. What no sample speaks about becomes NaN. 0, or -1 when
@@ -156,6 +158,8 @@ struct record_file {
     long torn_offset; /* the file should be truncated here */
 };
 int record_read(const char *path, struct record_file *file, struct text_error *err);
+/* The same, and as much is checked, for who needs only the steps: record_cell_keep_steps. */
+int record_read_steps(const char *path, struct record_file *file, struct text_error *err);
 void record_file_free(struct record_file *file);
 
 #endif

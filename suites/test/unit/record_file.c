@@ -156,13 +156,55 @@ Test(record_file, torn_tail, .timeout = 50)
 static void check_unreadable(const struct scratch *at, const char *place, const char *named)
 {
     struct record_file file;
-    struct text_error err = {""};
+    struct text_error err = {""}, again = {""};
+    cr_assert(record_read_steps(at->path, &file, &again) == -1, "%s: its steps were read", named);
+    cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
     cr_assert(record_read(at->path, &file, &err) == -1, "%s: was read", named);
+    cr_assert(strcmp(err.text, again.text) == 0, "\"%s\" and \"%s\"", err.text, again.text);
     cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
     cr_assert(strstr(err.text, place) && strstr(err.text, named), "\"%s\" names neither %s nor %s",
               err.text, place, named);
     cr_assert(ftruncate(at->fd, 0) == 0 && lseek(at->fd, 0, SEEK_SET) == 0);
     close(at->fd);
+}
+
+/* A blank makes a line one that is read as JSON. What is given up has been checked before. */
+Test(record_file, steps_alone)
+{
+    struct scratch at = open_scratch();
+    struct record_cell cell = example_cell(1);
+    struct record_file file;
+    struct text_error err = {""};
+    char *text = record_cell_text(&cell);
+    append_run(&at);
+    append_cell(&at, 0, 5);
+    append(&at, "{ ");
+    append(&at, text + 1);
+    append(&at, "\n");
+    free(text);
+    cr_assert(record_read_steps(at.path, &file, &err) == 0 && file.n_cells == 2, "%s", err.text);
+    for (size_t i = 0; i < 2; ++i) {
+        const struct record_cell *back = &file.cell[i];
+        cr_assert(back->n_samples == 8 && back->median_ns == cell.median_ns);
+        cr_assert(memcmp(back->t_step_ns, cell.t_step_ns, 8 * sizeof cell.t_step_ns[0]) == 0);
+        cr_assert(memcmp(back->flags, cell.flags, 8 * sizeof cell.flags[0]) == 0);
+        cr_assert(!back->t_start_ns && !back->matmul_ns && !back->phase_ns[RECORD_FORWARD]);
+    }
+    record_file_free(&file);
+    close(at.fd);
+    for (int blank = 0; blank < 2; ++blank) {
+        at = open_scratch();
+        cell.phase_ns[RECORD_FORWARD][8 + 5] = 778; /* of a step of 777 ns */
+        cr_assert(record_derive(&cell) == 0);
+        text = record_cell_text(&cell);
+        append_run(&at);
+        append(&at, blank ? "{ " : "{");
+        append(&at, text + 1);
+        append(&at, "\n");
+        free(text);
+        check_unreadable(&at, ":2: ", "step 5 took 777 ns, but forward of replica 1 in it 778");
+    }
+    record_cell_free(&cell);
 }
 
 Test(record_file, bad_line_before_the_last)
