@@ -8,28 +8,61 @@
 
 #include <stdlib.h>
 
-static int compare_keys(const struct compare_launch *a, const struct compare_launch *b)
+static int compare_keys(const void *left, const void *right)
 {
-    return record_order(record_key_fields, RECORD_APART, &a->row->cell->key, &b->row->cell->key);
+    const struct compare_launch *const *a = left, *const *b = right;
+
+    return record_order(record_key_fields, RECORD_APART, &(*a)->row->cell->key,
+                        &(*b)->row->cell->key);
 }
 
 static int compare_launches(const void *left, const void *right)
 {
     const struct compare_launch *a = left, *b = right;
-    const int order = compare_keys(a, b);
 
-    if (order != 0)
-        return order;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
     return a->side != b->side ? a->side - b->side : report_launch_order(a->row, b->row);
 }
 
-static void collect(struct compare *compare)
+/* The place of each key in the order of keys, by the first launch of each stretch of one key: keys
+ * are many words, and the rows of a file are sorted already. first: room for all launches. */
+static void find_places(struct compare *compare, struct compare_launch *first[])
 {
+    size_t n = 0, place = 0;
+
+    for (size_t i = 0; i < compare->n_launches; ++i) {
+        struct compare_launch *launch = &compare->launch[i];
+
+        if (n == 0 || compare_keys(&first[n - 1], &launch) != 0)
+            first[n++] = launch;
+    }
+    qsort(first, n, sizeof first[0], compare_keys);
+    for (size_t i = 0; i < n; ++i) {
+        place += i > 0 && compare_keys(&first[i - 1], &first[i]) != 0;
+        first[i]->place = place;
+        first[i]->leads = true;
+    }
+    for (size_t i = 1; i < compare->n_launches; ++i)
+        if (!compare->launch[i].leads)
+            compare->launch[i].place = compare->launch[i - 1].place;
+}
+
+static int collect(struct compare *compare)
+{
+    struct compare_launch **first;
+
     for (int side = 0; side < COMPARE_SIDES; ++side)
         for (size_t i = 0; i < compare->report[side].n_rows; ++i)
             compare->launch[compare->n_launches++] =
                 (struct compare_launch){.row = &compare->report[side].row[i], .side = side};
+    first = calloc(compare->n_launches + 1, sizeof *first);
+    if (!first)
+        return -1;
+    find_places(compare, first);
+    free(first);
     qsort(compare->launch, compare->n_launches, sizeof compare->launch[0], compare_launches);
+    return 0;
 }
 
 /* The launches first..end-1 are those of one cell. */
@@ -53,12 +86,11 @@ int compare_cells(struct compare *compare)
 
     compare->launch = calloc(most + 1, sizeof compare->launch[0]);
     compare->cell = calloc(most + 1, sizeof compare->cell[0]);
-    if (!compare->launch || !compare->cell)
+    if (!compare->launch || !compare->cell || collect(compare) != 0)
         return -1;
-    collect(compare);
     for (size_t first = 0, end; first < compare->n_launches; first = end) {
         for (end = first + 1; end < compare->n_launches &&
-                              compare_keys(&compare->launch[first], &compare->launch[end]) == 0;)
+                              compare->launch[first].place == compare->launch[end].place;)
             ++end;
         add_cell(compare, first, end);
     }

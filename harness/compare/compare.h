@@ -69,6 +69,8 @@ struct compare_ratio {
 struct compare_launch {
     const struct report_row *row;
     int side;
+    size_t place; /* of its key in the order of all keys */
+    bool leads;   /* a stretch of launches of one key, as the files have them */
 };
 
 /* A cell that is in both files: launches first.. of A, then those of B. */

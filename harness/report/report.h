@@ -171,8 +171,9 @@ struct report {
 int report_rows_make(struct report *report);
 void report_rows_free(struct report *report);
 
-/* Rows in the order of points; and whether two of them are of one group, of one point. */
-int report_row_order(const void *left, const void *right);
+/* Puts rows in the order of points, and numbers their work; and whether two of them are of one
+ * group, of one point. */
+void report_rows_sort(struct report *report);
 int report_launch_order(const struct report_row *a, const struct report_row *b); /* in a point */
 bool report_same_group(const struct report_row *a, const struct report_row *b);
 bool report_same_point(const struct report_row *a, const struct report_row *b);

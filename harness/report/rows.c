@@ -131,55 +131,59 @@ static int compare_key(const struct report_row *a, const struct report_row *b)
     return order != 0 ? order : compare_runs(true, a->run, b->run);
 }
 
-static int compare_point(const struct report_row *a, const struct report_row *b)
-{
-    const int order = compare_key(a, b);
-
-    return order != 0 ? order : (a->work > b->work) - (a->work < b->work);
-}
-
 static int compare_cells(const struct report_row *a, const struct report_row *b)
 {
     return record_order(record_cell_fields, RECORD_APART, a->cell, b->cell);
 }
 
-/* Rows of one key side by side: the verified ones first, those of one work together. */
+static int compare_keys(const void *left, const void *right)
+{
+    const struct report_row *a = left, *b = right;
+    const int order = compare_setting(a, b);
+
+    return order != 0 ? order : compare_key(a, b);
+}
+
+/* Of one key: the verified ones first, those of one work together. */
 static int compare_work(const void *left, const void *right)
 {
     const struct report_row *a = left, *b = right;
-    int order = compare_setting(a, b);
+    const int order = b->verified - a->verified;
 
-    if (order == 0)
-        order = compare_key(a, b);
-    if (order == 0)
-        order = b->verified - a->verified;
     return order != 0 || !a->verified ? order : compare_cells(a, b);
 }
 
 /* Numbers the work of rows of one key: what a cell says of it beside its key differs. A cell that
  * was not verified may have ended before it said anything: it goes with the first. */
-static void find_work(struct report *report)
+static void number_work(struct report_row row[], size_t n)
 {
-    qsort(report->row, report->n_rows, sizeof *report->row, compare_work);
-    for (size_t i = 1; i < report->n_rows; ++i) {
-        struct report_row *row = &report->row[i];
-        const struct report_row *last = row - 1;
-
-        if (row->verified && compare_setting(last, row) == 0 && compare_key(last, row) == 0)
-            row->work = last->work + (compare_cells(last, row) != 0);
-    }
+    qsort(row, n, sizeof *row, compare_work);
+    for (size_t i = 1; i < n; ++i)
+        if (row[i].verified)
+            row[i].work = row[i - 1].work + (compare_cells(&row[i - 1], &row[i]) != 0);
 }
 
-int report_row_order(const void *left, const void *right)
+/* Of one key. */
+static int compare_launches(const void *left, const void *right)
 {
     const struct report_row *a = left, *b = right;
-    int order = compare_setting(a, b);
+    const int order = (a->work > b->work) - (a->work < b->work);
 
-    if (order == 0)
-        order = compare_point(a, b);
-    if (order == 0)
-        order = report_launch_order(a, b);
-    return order;
+    return order != 0 ? order : report_launch_order(a, b);
+}
+
+/* Keys are many words: what is of one key is sorted by itself, so that they are compared once. */
+void report_rows_sort(struct report *report)
+{
+    qsort(report->row, report->n_rows, sizeof *report->row, compare_keys);
+    for (size_t first = 0, end; first < report->n_rows; first = end) {
+        struct report_row *row = &report->row[first];
+
+        for (end = first + 1; end < report->n_rows && compare_keys(row, &report->row[end]) == 0;)
+            ++end;
+        number_work(row, end - first);
+        qsort(row, end - first, sizeof *row, compare_launches);
+    }
 }
 
 int report_launch_order(const struct report_row *a, const struct report_row *b)
@@ -199,7 +203,7 @@ bool report_same_group(const struct report_row *a, const struct report_row *b)
 
 bool report_same_point(const struct report_row *a, const struct report_row *b)
 {
-    return report_same_group(a, b) && compare_point(a, b) == 0;
+    return a->work == b->work && compare_keys(a, b) == 0;
 }
 
 /* By run, cell and variant, then by file. */
@@ -215,11 +219,14 @@ static int compare_identity(const void *left, const void *right)
     return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
 }
 
-/* A later file's cell of the same id and run replaces an earlier one's. */
+/* A later file's cell of the same id and run replaces an earlier one's. One file has no two of an
+ * id. */
 static void drop_replaced(struct report *report)
 {
     size_t kept = 0;
 
+    if (report->n_files == 1)
+        return;
     qsort(report->row, report->n_rows, sizeof *report->row, compare_identity);
     for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i], *next = row + 1;
@@ -331,8 +338,7 @@ int report_rows_make(struct report *report)
         return -1;
     collect(report);
     drop_replaced(report);
-    find_work(report);
-    qsort(report->row, report->n_rows, sizeof *report->row, report_row_order);
+    report_rows_sort(report);
     count(report);
     return report_points_make(report) || report_settling_make(report) ||
                    report_drift_make(report) || report_noise_make(report)

@@ -70,7 +70,7 @@ void bench_make(struct bench *bench)
     bench->report.n_points = bench->report.n_groups = 0;
     free(bench->report.bucket);
     bench->report.bucket = NULL;
-    qsort(bench->row, bench->report.n_rows, sizeof bench->row[0], report_row_order);
+    report_rows_sort(&bench->report);
     cr_assert(report_points_make(&bench->report) == 0);
 }
 
