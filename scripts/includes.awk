@@ -29,7 +29,7 @@ BEGIN {
     rule("^mpi\\.h$", "^core/mpi/", "mpi.h belongs in core/mpi/")
     rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/measure/trace|harness/train/record|harness/report/export_json|harness/validate/json|harness/soak/json[a-z_]*|harness/fleet/(folder|json|limits|verdict)|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/torture/calls_files)\\.[ch]$",
          "jansson belongs where JSON is read or written: harness/record/, check/, compare/, measure/trace, train/record, report/export_json, validate/json, soak/json, fleet/, suites/impls, suites/test/torture/calls_files")
-    rule("^(cyaml/|yaml\\.h$)", "^harness/validate/profile_read\\.c$",
+    rule("^(cyaml/|yaml\\.h$)", "^(harness/validate/profile_read|suites/test/scripts/yaml_lines)\\.c$",
          "YAML belongs in harness/validate/profile_read.c")
     rule("^openssl/", "^harness/files/digest\\.c$", "libcrypto belongs in harness/files/digest.c")
     rule("^(cblas|openblas|f77blas|lapack)", "^core/cpu/[a-z0-9_]*blas[a-z0-9_]*\\.c$",

@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# What docs/accept has, as far as it can be tried without containers, Slurm and a cluster. Stand-ins take
+# the place of srun and scontrol, and of what `lockstep validate` measures; `lockstep fleet` is real.
+# usage: accept_test.sh steps|prolog|sbatch|yaml SOURCE FOLDER LOCKSTEP YAML_LINES
+set -euo pipefail
+export LC_ALL=C
+
+case=$1 source=$2 accept=$2/docs/accept folder=$3 lockstep=$4 yaml_lines=$5
+rm -rf "$folder"
+mkdir -p "$folder/bin"
+cd "$folder"
+folder=$(pwd -P)
+
+fail() {
+    echo "FAILED: $*" >&2
+    cat out err >&2 2>/dev/null || true
+    exit 1
+}
+
+# program NAME: standard input becomes that program, before all others on the PATH.
+program() {
+    { echo '#!/bin/bash' && cat; } >"$folder/bin/$1"
+    chmod +x "$folder/bin/$1"
+}
+
+# expect STATUS COMMAND...: output goes to the files out and err.
+expect() {
+    local status=0
+    "${@:2}" >out 2>err </dev/null || status=$?
+    [ "$status" -eq "$1" ] || fail "status $status, not $1: ${*:2}"
+}
+
+# ---- steps: images are built by commands that scripts/bare runs in a bare system ---------------
+
+containerfile_steps() {
+    sed -n 's/^RUN //p' "$1"
+}
+
+# Without what only says where something is.
+definition_steps() {
+    awk '/^[^ ]/ { inside = /^%post/; next } inside && NF && !/^ *(cd|export|mkdir|mv) [^&|;]*$/' "$1" | sed 's/^ *//'
+}
+
+# all_known FILE: each line is one of the steps, and they are in their order.
+all_known() {
+    local at=0 line found
+    while IFS= read -r line; do
+        found=$(grep -nxF -e "$line" steps | head -n 1 | cut -d : -f 1)
+        [ "${found:-0}" -gt "$at" ] || return 1
+        at=$found
+    done <"$1"
+}
+
+test_steps() {
+    "$source/scripts/bare" --list | cut -d '|' -f 2- >steps
+    containerfile_steps "$accept/Containerfile" >container
+    definition_steps "$accept/lockstep.def" >definition
+    [ "$(wc -l <container)" -eq 5 ] || fail "not five RUN lines: $(cat container)"
+    cmp container definition || fail "Containerfile and lockstep.def run different commands"
+    all_known container || fail "a RUN line that scripts/bare does not run, or in another order"
+    sed 's/--preset release$/--preset debug/' container >changed
+    if all_known changed; then fail "another preset goes unnoticed"; fi
+    sort -r container >changed
+    if all_known changed; then fail "another order goes unnoticed"; fi
+    # Nobody's registry, and not the root of the container.
+    if grep -nE '^(FROM|From:|ARG .*=) *[^ ]*\.[a-z]+/' "$accept/Containerfile" "$accept/lockstep.def"; then
+        fail "names a registry"
+    fi
+    sed -n '/^FROM \${RUN}/,$p' "$accept/Containerfile" | grep -qx 'USER [1-9][0-9]*:[1-9][0-9]*' || fail "runs as root"
+}
+
+# ---- prolog ----------------------------------------------------------------------------------------
+
+# prolog STATUS NAME=VALUE...: as slurmd starts it: no PATH, and hardly an environment.
+prolog() {
+    expect "$1" env -i SLURMD_NODENAME=n1 LOCKSTEP="$folder/bin/lockstep" LOCKSTEP_VERDICTS="$folder/verdicts" \
+        LOCKSTEP_PROFILE=node.yaml "${@:2}" /bin/bash "$accept/prolog"
+}
+
+# says STATUS: lockstep prints a verdict and ends so.
+says() {
+    printf 'echo "$@" >%q\necho verdict %s\nexit %s\n' "$folder/called" "$1" "$1" | program lockstep
+}
+
+test_prolog() {
+    says 0 && prolog 0
+    [ "$(cat called)" = "validate --profile node.yaml --minutes 1 --node n1 --format json --out $folder/verdicts/n1.jsonl" ] || fail "$(cat called)"
+    [ "$(cat verdicts/n1.json)" = 'verdict 0' ] || fail "no verdict is kept"
+    [ ! -s err ] || fail "words about a node that is accepted"
+    says 1 && prolog 1
+    [ "$(cat verdicts/n1.json)" = 'verdict 1' ] || fail "not the verdict of today"
+    grep -q 'n1: REJECTED, the node is drained' err || fail "no reason"
+    says 3 && prolog 0
+    grep -q 'n1: NOT SHOWN, the job runs' err || fail "what is not shown goes in silently"
+    says 3 && prolog 1 LOCKSTEP_NOT_SHOWN=drain
+    says 3 && prolog 1 LOCKSTEP_NOT_SHOWN=anything
+    grep -q 'n1: NOT SHOWN, the node is drained' err || fail "no reason"
+    for status in 77 130 139; do says "$status" && prolog 1; done
+    echo 'exit 2' | program lockstep
+    prolog 1
+    grep -q 'no verdict (exit status 2)' err || fail "no reason"
+    [ ! -e verdicts/n1.json ] || fail "the verdict of another day is still there"
+    for status in 0 3; do echo "exit $status" | program lockstep && prolog 1; done
+    grep -q 'no verdict (exit status 3, and nothing was printed)' err || fail "no reason"
+    rm bin/lockstep
+    prolog 1
+    says 0 && expect 1 env -i LOCKSTEP="$folder/bin/lockstep" /bin/bash "$accept/prolog"
+}
+
+# ---- sbatch ----------------------------------------------------------------------------------------
+
+# Three nodes, one after another. What a container would mount is where it is.
+slurm() {
+    program scontrol <<'SH'
+[ "$*" = 'show hostnames n[1-3]' ] || exit 9
+printf 'n%d\n' 1 2 3
+SH
+    program srun <<'SH'
+nodes='n1 n2 n3' worst=0
+while [ "${1#--}" != "$1" ]; do
+    [ "$1" != --ntasks=1 ] || nodes=n1
+    echo "$1" >>srun.options
+    shift
+done
+for node in $nodes; do
+    status=0
+    SLURMD_NODENAME=$node "$@" || status=$?
+    [ "$status" -le "$worst" ] || worst=$status
+done
+exit "$worst"
+SH
+    # The verdict of n2 is $SECOND, and n3 has none where $THIRD is dead.
+    program lockstep <<'SH'
+if [ "$1" = fleet ]; then exec "$REAL" "$@"; fi
+[ "$1 $2 $4 $5 $6 $8 $9" = 'validate --profile --minutes 7 --node --format json' ] || exit 2
+[ "${3##*/} ${10} ${11##*/}" = "node.yaml --out $7.jsonl" ] || exit 2
+kind=accepted
+[ "$7" != n2 ] || kind=${SECOND:-accepted}
+[ "$7" != n3 ] || [ "${THIRD-}" != dead ] || kill -9 $PPID $$
+sed 's/"node":[^,]*/"node":"'"$7"'"/; s/"run_id":"[^"]*"/"run_id":"feedface0000000'"${7#n}"'"/' "$CORPUS/$kind"
+[ "$kind" = accepted ]
+SH
+    touch node.yaml lockstep.sqsh
+}
+
+# job STATUS SCRIPT ARGUMENT...: the script on three nodes, with an empty folder before it.
+job() {
+    rm -rf verdicts srun.options
+    expect "$1" env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" REAL="$lockstep" \
+        CORPUS="$source/suites/test/fuzz/corpus/verdict" ${SECOND:+SECOND="$SECOND"} ${THIRD:+THIRD="$THIRD"} \
+        "$accept/$2" "${@:3}"
+}
+
+lists() {
+    [ "$(tr '\n' ' ' <verdicts/passing_nodes.txt)" = "$1" ] || fail "pass: $(cat verdicts/passing_nodes.txt)"
+    [ "$(tr '\n' ' ' <verdicts/failing_nodes.txt)" = "$2" ] || fail "fail: $(cat verdicts/failing_nodes.txt)"
+}
+
+test_sbatch() {
+    local script arguments
+    slurm
+    for script in validate.sbatch validate-pyxis.sbatch; do
+        arguments=(node.yaml verdicts 7)
+        [ "$script" = validate.sbatch ] || arguments=(lockstep.sqsh "${arguments[@]}")
+        job 0 "$script" "${arguments[@]}"
+        lists 'n1 n2 n3 ' ''
+        SECOND=rejected job 1 "$script" "${arguments[@]}"
+        lists 'n1 n3 ' 'n2 '
+        SECOND=not-shown job 3 "$script" "${arguments[@]}"
+        lists 'n1 n3 ' 'n2 '
+        THIRD=dead job 1 "$script" "${arguments[@]}"
+        grep -q '^MISSING *n3' out || fail "n3 is dead, and not missing"
+        lists 'n1 n2 ' 'n3 '
+        # A folder that is there may have verdicts of another day.
+        job 0 "$script" "${arguments[@]}"
+        cp -r verdicts kept
+        expect 1 env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" "$accept/$script" "${arguments[@]}"
+        diff -r verdicts kept || fail "old verdicts are changed"
+        rm -r kept
+    done
+    grep -qx -e "--container-image=$folder/lockstep.sqsh" srun.options || fail "not this image"
+    grep -qx -e "--container-mounts=$folder/verdicts:$folder/verdicts,$folder/node.yaml:$folder/node.yaml:ro" \
+        srun.options || fail "not these mounts"
+}
+
+# ---- yaml ------------------------------------------------------------------------------------------
+
+# has FILE.yaml KEY VALUE: the value is a pattern, and so is the key.
+has() {
+    grep -qP "^$2\t$3\$" "$1.lines" || fail "$1 has no $2 that is $3"
+}
+
+test_yaml() {
+    local file n=0
+    for file in "$source"/docs/gpus.example.yml "$accept"/*.yml "$accept"/*.yaml; do
+        "$yaml_lines" "$file" >"${file##*/}.lines" 2>err || fail "$file: $(cat err)"
+        # What a shell is given there, it can read.
+        while IFS= read -r line; do
+            printf '%b\n' "$line" | bash -n || fail "$file: $line"
+            n=$((n + 1))
+        done < <(grep -P '\.(run|script\.\d+|command\.2)\t.* ' "${file##*/}.lines" | cut -f 2)
+    done
+    [ "$n" -ge 20 ] || fail "only $n commands"
+    has kubernetes.yaml 0.kind Job
+    has kubernetes.yaml 0.spec.backoffLimit 0
+    has kubernetes.yaml 0.spec.template.spec.restartPolicy Never
+    has kubernetes.yaml 0.spec.template.spec.securityContext.runAsNonRoot true
+    has kubernetes.yaml 1.kind Pod
+    has kubernetes.yaml 1.spec.restartPolicy Never
+    has kubernetes.yaml 1.spec.initContainers.0.command.1 validate
+    for job in without-gpu with-gpu; do
+        has github.yml "0.jobs.$job.runs-on.*" .+
+        has github.yml "0.jobs.$job.steps.0.uses" 'actions/checkout@.*'
+        has gitlab.yml "0.$job.script.0" 'scripts/.*'
+        has gitlab.yml "0.$job.artifacts.when" always
+    done
+    printf 'a: 1\na: 2\n' >twice.yml
+    expect 1 "$yaml_lines" twice.yml
+    printf 'a: [1\n' >torn.yml
+    expect 1 "$yaml_lines" torn.yml
+    : >empty.yml
+    expect 1 "$yaml_lines" empty.yml
+}
+
+case $case in
+steps | prolog | sbatch | yaml) "test_$case" ;;
+*) fail "no test '$case'" ;;
+esac
