@@ -43,42 +43,43 @@ static const struct row rows[] = {
     {"no fault", NULL, &values, 0, 400, -1, "", SELFTEST_DETECTORS},
     {"no fault, long steps", NULL, &rates, 0, 112, -1, "", SELFTEST_DETECTORS},
 };
+enum { ROWS = sizeof rows / sizeof rows[0] };
 
-static const char *const detector_words[SELFTEST_DETECTORS] = {
-    [SELFTEST_RESULT] = "result", [SELFTEST_MEAN] = "mean",   [SELFTEST_DEAD] = "error",
-    [SELFTEST_LIMIT] = "limit",   [SELFTEST_SPEED] = "speed", [SELFTEST_DROP] = "change"};
+enum form { FORM_TEXT, FORM_JSON, FORM_JUNIT, FORMS };
+static const char *const form_names[FORMS] = {"text", "json", "junit"};
 
-struct selftest {
+struct arguments {
     const char *command;
-    size_t flips, wrong, silent, found;
+    size_t flips, form;
     uint64_t seed, seen; /* seen: options that were given */
-    bool quick, interrupted;
+    bool quick;
 };
 
 /* ---- a run ------------------------------------------------------------------------------- */
 
 /* 0, or an exit status after a complaint. */
-static int run_row(struct selftest *t, const struct row *row, struct selftest_seen *seen)
+static int run_row(const struct arguments *arguments, const struct row *row,
+                   struct selftest_seen *seen)
 {
     char devices[SELFTEST_TEXT], iterations[16];
     struct text_error why = {""};
-    const char *const arguments[] = {"lockstep",
-                                     "soak",
-                                     "--devices",
-                                     devices,
-                                     "--iterations",
-                                     iterations,
-                                     "--workload",
-                                     row->setting->workload,
-                                     "--batch",
-                                     row->setting->batch,
-                                     "--spread",
-                                     row->setting->spread,
-                                     "--limit",
-                                     row->detector == SELFTEST_LIMIT ? "3" : "60",
-                                     "--format",
-                                     "json",
-                                     NULL};
+    const char *const words[] = {"lockstep",
+                                 "soak",
+                                 "--devices",
+                                 devices,
+                                 "--iterations",
+                                 iterations,
+                                 "--workload",
+                                 row->setting->workload,
+                                 "--batch",
+                                 row->setting->batch,
+                                 "--spread",
+                                 row->setting->spread,
+                                 "--limit",
+                                 row->detector == SELFTEST_LIMIT ? "3" : "60",
+                                 "--format",
+                                 "json",
+                                 NULL};
     int status;
 
     snprintf(iterations, sizeof iterations, "%u", row->iterations);
@@ -87,12 +88,11 @@ static int run_row(struct selftest *t, const struct row *row, struct selftest_se
                  row->fault, row->step, row->device, row->percent);
     else
         snprintf(devices, sizeof devices, "virt:%d", row->setting->devices);
-    status = selftest_run(arguments, SECONDS, row->device, seen, &why);
+    status = selftest_run(words, SECONDS, row->device, seen, &why);
     if (status < 0) {
-        command_complain(t->command, "%s", why.text);
+        command_complain(arguments->command, "%s", why.text);
         return EXIT_FAILED;
     }
-    t->interrupted = status > 0;
     return status > 0 ? EXIT_INTERRUPTED : 0;
 }
 
@@ -119,46 +119,38 @@ static const char *verdict_of(const struct row *row, const struct selftest_seen 
     return seen->elsewhere == 0 ? "right" : "FAILED: another device, or none, is named";
 }
 
-/* ---- the table --------------------------------------------------------------------------- */
-
-static void put_heading(void)
+static struct selftest_case *add(struct selftest *t, const struct row *row,
+                                 const struct selftest_seen *seen, const char *verdict)
 {
-    printf("%-22s%-8s%5s ", "fault", "device", "step");
-    for (int d = 0; d < SELFTEST_DETECTORS; ++d)
-        printf("%8s", detector_words[d]);
-    printf("   device named\n");
+    struct selftest_case *item = &t->item[t->n++];
+
+    *item = (struct selftest_case){.name = row->name,
+                                   .fault = row->fault,
+                                   .step = row->step,
+                                   .device = row->device,
+                                   .detector = row->detector,
+                                   .seen = *seen,
+                                   .verdict = verdict};
+    t->sums.wrong += selftest_wrong(item);
+    return item;
 }
 
-static void put_row(const struct row *row, const struct selftest_seen *seen, const char *verdict)
+static int run_rows(const struct arguments *arguments, struct selftest *t)
 {
-    if (row->fault)
-        printf("%-22svirt:%-3d%5u ", row->name, row->device, row->step);
-    else
-        printf("%-22s%-8s%5s ", row->name, "-", "-");
-    for (int d = 0; d < SELFTEST_DETECTORS; ++d)
-        if (seen->at[d] > 0)
-            printf("%8" PRIu64, seen->at[d]);
-        else
-            printf("%8s", ".");
-    printf("   %s\n", verdict);
-    fflush(stdout);
-}
-
-static int run_rows(struct selftest *t)
-{
-    put_heading();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    if (arguments->form == FORM_TEXT)
+        selftest_text_heading();
+    for (size_t i = 0; i < ROWS; ++i) {
+        const struct selftest_case *item;
         struct selftest_seen seen;
-        const int status = run_row(t, &rows[i], &seen);
-        const char *verdict;
+        const int status = run_row(arguments, &rows[i], &seen);
 
         if (status)
             return status;
-        verdict = verdict_of(&rows[i], &seen);
-        put_row(&rows[i], &seen, verdict);
-        t->wrong += verdict[0] == 'F';
-        t->found += verdict[0] == 'r';
-        t->silent += verdict[0] == 's';
+        item = add(t, &rows[i], &seen, verdict_of(&rows[i], &seen));
+        if (arguments->form == FORM_TEXT)
+            selftest_text_case(item);
+        t->sums.found += item->fault && !selftest_wrong(item);
+        t->sums.silent += !item->fault && !selftest_wrong(item);
     }
     return 0;
 }
@@ -181,12 +173,10 @@ static bool flip_is_right(const struct row *row, const struct selftest_seen *see
            seen->findings == 1 && seen->elsewhere == 0 && bits != 0 && (bits & (bits - 1)) == 0;
 }
 
-static int run_flips(struct selftest *t)
+static int run_flips(const struct arguments *arguments, struct selftest *t)
 {
-    size_t right = 0;
-
-    for (size_t i = 0; i < t->flips; ++i) {
-        const uint64_t draw = mix((t->seed + 1) * 0x9e3779b97f4a7c15U + i);
+    for (size_t i = 0; i < arguments->flips; ++i) {
+        const uint64_t draw = mix((arguments->seed + 1) * 0x9e3779b97f4a7c15U + i);
         const struct row row = {"a flip",
                                 "flip",
                                 &values,
@@ -195,19 +185,24 @@ static int run_flips(struct selftest *t)
                                 (int)((draw >> 32) % (uint64_t)values.devices),
                                 "",
                                 SELFTEST_RESULT};
+        struct selftest_case *item;
         struct selftest_seen seen;
-        const int status = run_row(t, &row, &seen);
+        const int status = run_row(arguments, &row, &seen);
 
         if (status)
             return status;
-        if (flip_is_right(&row, &seen))
-            ++right;
-        else
-            put_row(&row, &seen, "FAILED");
+        item = add(t, &row, &seen,
+                   flip_is_right(&row, &seen)
+                       ? "right"
+                       : "FAILED: not one bit, in that iteration, on that device");
+        item->drawn = true;
+        ++t->sums.flips;
+        t->sums.flips_right += !selftest_wrong(item);
+        if (arguments->form == FORM_TEXT && selftest_wrong(item))
+            selftest_text_case(item);
     }
-    if (t->flips > 0)
-        printf("%zu of %zu flips found, with device, iteration and bit\n", right, t->flips);
-    t->wrong += t->flips - right;
+    if (arguments->form == FORM_TEXT)
+        selftest_text_flips(t);
     return 0;
 }
 
@@ -222,6 +217,7 @@ static const struct argp_option option_table[] = {
      .doc = "more single bits that flip, at drawn places (default 100)"},
     {.name = "seed", .key = 'S', .arg = "N", .doc = "of these places (default 1)"},
     {.name = "quick", .key = 'q', .doc = "5 of them"},
+    {.name = "format", .key = 'f', .arg = "text|json|junit", .doc = "what to print (default text)"},
     {0}};
 
 static const char documentation[] =
@@ -247,7 +243,7 @@ static error_t parse_number(const struct argp_state *state, const char *name, co
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    struct selftest *t = state->input;
+    struct arguments *t = state->input;
     size_t number = 0;
     error_t status = command_once(state, option_table, key, &t->seen);
 
@@ -263,6 +259,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'q':
         t->quick = true;
         return 0;
+    case 'f':
+        return command_choice(state, "format", "format", arg, form_names, FORMS, &t->form);
     case ARGP_KEY_END:
         if (t->flips == SIZE_MAX)
             t->flips = t->quick ? FLIPS_QUICK : FLIPS;
@@ -272,32 +270,55 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-static void put_end(const struct selftest *t)
+/* 0, or an exit status: what was found before is still printed if it is that of an interruption. */
+static int run_all(const struct arguments *arguments, struct selftest *t)
 {
-    if (t->interrupted)
-        printf("interrupted: ");
-    printf("%zu kinds of faults found, nothing found in %zu runs without one; %zu wrong\n",
-           t->found, t->silent, t->wrong);
+    int status;
+
+    t->item = calloc(ROWS + arguments->flips, sizeof *t->item);
+    if (!t->item) {
+        command_complain(arguments->command, "no memory for %zu flips", arguments->flips);
+        return EXIT_FAILED;
+    }
+    status = run_rows(arguments, t);
+    if (status == 0)
+        status = run_flips(arguments, t);
+    t->sums.interrupted = status == EXIT_INTERRUPTED;
+    return status;
+}
+
+static int put(const struct arguments *arguments, const struct selftest *t)
+{
+    int status = 0;
+
+    if (arguments->form == FORM_TEXT)
+        selftest_text_end(t);
+    else
+        status =
+            arguments->form == FORM_JSON ? selftest_json(stdout, t) : selftest_junit(stdout, t);
+    if (status != 0)
+        command_complain(arguments->command, "no memory for the result");
+    return status;
 }
 
 int selftest_main(int argc, char **argv)
 {
     const struct argp argp = {
         .options = option_table, .parser = parse_option, .doc = documentation};
-    struct selftest t = {.flips = SIZE_MAX, .seed = 1};
+    struct arguments arguments = {.flips = SIZE_MAX, .seed = 1};
+    struct selftest t = {.item = NULL};
     int status;
 
-    if ((status = command_parse(&argp, argc, argv, &t)))
+    if ((status = command_parse(&argp, argc, argv, &arguments)))
         return status;
-    t.command = argv[0];
+    arguments.command = argv[0];
+    t.sums.seed = arguments.seed;
     stop_watch_signals();
-    status = run_rows(&t);
-    if (status == 0)
-        status = run_flips(&t);
-    if (status == EXIT_FAILED)
-        return status;
-    put_end(&t);
-    if (t.interrupted)
-        return EXIT_INTERRUPTED;
-    return t.wrong > 0 ? EXIT_FAILED : EXIT_PASSED;
+    status = run_all(&arguments, &t);
+    if (status != EXIT_FAILED && put(&arguments, &t) != 0)
+        status = EXIT_FAILED;
+    if (status == 0 && t.sums.wrong > 0)
+        status = EXIT_FAILED;
+    free(t.item);
+    return status;
 }

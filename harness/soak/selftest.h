@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "text/text.h"
 
@@ -21,6 +22,7 @@ enum selftest_detector {
     SELFTEST_DROP,   /* slower than before */
     SELFTEST_DETECTORS
 };
+extern const char *const selftest_detector_words[SELFTEST_DETECTORS];
 
 enum { SELFTEST_ARGUMENTS = 20, SELFTEST_TEXT = 96 };
 
@@ -33,6 +35,39 @@ struct selftest_seen {
     size_t elsewhere;                /* those that name another device, or none */
     uint64_t wrong_bits;             /* bits that differ in the first number that is wrong */
 };
+
+/* A run of soak with a fault, or without, and what came of it. */
+struct selftest_case {
+    const char *name, *fault;        /* fault: as in a list of devices; NULL: none */
+    unsigned step;                   /* that the fault begins in */
+    int device;                      /* that has it; -1: none */
+    enum selftest_detector detector; /* that is meant for it */
+    bool drawn;                      /* one of many flips, at a drawn place */
+    struct selftest_seen seen;
+    const char *verdict; /* "right", "silent", or "FAILED: " and why */
+};
+
+struct selftest_sums {
+    size_t found, silent, flips, flips_right, wrong;
+    uint64_t seed;
+    bool interrupted;
+};
+
+struct selftest {
+    struct selftest_case *item; /* in the order of the runs */
+    size_t n, most;
+    struct selftest_sums sums;
+};
+
+bool selftest_wrong(const struct selftest_case *item);
+
+/* As text, while it runs; the others when all is known. 0, or -1: memory is short. */
+void selftest_text_heading(void);
+void selftest_text_case(const struct selftest_case *item);
+void selftest_text_flips(const struct selftest *selftest);
+void selftest_text_end(const struct selftest *selftest);
+int selftest_json(FILE *stream, const struct selftest *selftest); /* lockstep/selftest/1.0 */
+int selftest_junit(FILE *stream, const struct selftest *selftest);
 
 /* json_read.c: reads what soak prints as JSON. device: where the fault is, -1 nowhere. */
 void selftest_read(const char *text, size_t bytes, int device, struct selftest_seen *seen);

@@ -14,6 +14,28 @@ grep -q '^5 of 5 flips found, with device, iteration and bit$' out || fail "flip
 grep -q '^11 kinds of faults found, nothing found in 2 runs without one; 0 wrong$' out ||
     fail "the end: $(cat out)"
 
+# For programs, the same: a case for each run, and one that all runs were made.
+expect_status 0 "$lockstep" selftest --flips 1 --format junit
+expect_count 15 '<testcase .*</testcase>$' out
+grep -q '<testsuites name="lockstep selftest" tests="15" failures="0" errors="0" skipped="0">' out ||
+    fail "sums: $(cat out)"
+! grep -q '<failure\|<error' out || fail "a failure: $(cat out)"
+if command -v xmllint >/dev/null; then xmllint --noout out || fail "no XML"; fi
+
+# Interrupted while its first run is going on, it says so.
+interrupt()
+{
+    "$lockstep" selftest --format json &
+    pid=$!
+    until [ -n "$(cat "/proc/$pid/task/$pid/children")" ]; do sleep 0.1; done
+    kill -TERM "$pid"
+    wait "$pid"
+}
+expect_status 130 interrupt
+grep -q '"schema": "lockstep/selftest/1.0"' out || fail "no schema: $(cat out)"
+grep -q '"interrupted": true' out || fail "nobody learns that it was interrupted: $(cat out)"
+
+refuse '"md"' "$lockstep" selftest --format md
 refuse 'unexpected argument' "$lockstep" selftest virt:2
 refuse '"x"' "$lockstep" selftest --flips x
 echo "selftest: all as documented"

@@ -1,0 +1,61 @@
+/* soak/json_selftest.c: the same for programs: lockstep/selftest/1.0, one object. */
+#include "soak/selftest.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "build_info.h"
+#include "record/memory.h"
+
+static json_t *integer(size_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+/* What is found where: null for a detector that found nothing. */
+static json_t *found_json(const struct selftest_seen *seen)
+{
+    json_t *o = json_object();
+
+    for (int d = 0; d < SELFTEST_DETECTORS; ++d)
+        json_object_set_new(o, selftest_detector_words[d],
+                            seen->at[d] > 0 ? integer(seen->at[d]) : json_null());
+    return o;
+}
+
+static json_t *case_json(const struct selftest_case *item)
+{
+    const bool faulty = item->fault != NULL;
+
+    return json_pack("{s:s, s:s?, s:o, s:o, s:s?, s:o, s:I, s:I, s:i, s:b, s:s}", "name",
+                     item->name, "fault", item->fault, "device",
+                     faulty ? json_integer(item->device) : json_null(), "step",
+                     faulty ? json_integer(item->step) : json_null(), "detector",
+                     faulty ? selftest_detector_words[item->detector] : NULL, "found_in",
+                     found_json(&item->seen), "findings", (json_int_t)item->seen.findings,
+                     "elsewhere", (json_int_t)item->seen.elsewhere, "exit_status",
+                     item->seen.status, "right", !selftest_wrong(item), "verdict", item->verdict);
+}
+
+int selftest_json(FILE *stream, const struct selftest *selftest)
+{
+    const struct selftest_sums *sums = &selftest->sums;
+    json_t *cases = json_array(), *flips = json_array(), *root;
+    char *document;
+
+    for (size_t i = 0; i < selftest->n; ++i)
+        json_array_append_new(selftest->item[i].drawn ? flips : cases,
+                              case_json(&selftest->item[i]));
+    root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+                     "lockstep/selftest/1.0", "program", "version", BUILD_VERSION, "commit",
+                     BUILD_GIT, "seed", integer(sums->seed), "interrupted", sums->interrupted,
+                     "found", integer(sums->found), "silent", integer(sums->silent), "flips_right",
+                     integer(sums->flips_right), "wrong", integer(sums->wrong), "cases", cases,
+                     "flips", flips);
+    document = record_memory_text(root, JSON_INDENT(1));
+    if (!document)
+        return -1;
+    fprintf(stream, "%s\n", document);
+    free(document);
+    return 0;
+}

@@ -1,0 +1,77 @@
+/* selftest.c: what selftest prints of a fault that was not found, of a false alarm, and of a run
+ * that was interrupted: nothing of it may look all right. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soak/selftest.h"
+
+static struct selftest_case items[] = {
+    {.name = "NaN",
+     .fault = "nan",
+     .step = 8,
+     .device = 1,
+     .seen = {.status = 0},
+     .verdict = "FAILED: not found"},
+    {.name = "no fault",
+     .device = -1,
+     .detector = SELFTEST_DETECTORS,
+     .seen = {.status = 1, .findings = 2, .at = {[SELFTEST_SPEED] = 11}},
+     .verdict = "FAILED: <something> was found"},
+    {.name = "a flip",
+     .fault = "flip",
+     .drawn = true,
+     .seen = {.status = 1, .findings = 1, .at = {[SELFTEST_RESULT] = 3}},
+     .verdict = "right"},
+};
+
+static void written(int (*write)(FILE *stream, const struct selftest *selftest), bool interrupted,
+                    const char *const wanted[])
+{
+    const struct selftest selftest = {
+        .item = items, .n = 3, .sums = {.wrong = 2, .interrupted = interrupted, .flips = 1}};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    cr_assert(stream && write(stream, &selftest) == 0 && fclose(stream) == 0);
+    for (size_t i = 0; wanted[i]; ++i)
+        cr_assert(strstr(text, wanted[i]), "no %s in: %s", wanted[i], text);
+    free(text);
+}
+
+Test(selftest, junit)
+{
+    static const char *const wrong[] = {
+        "tests=\"4\" failures=\"2\" errors=\"0\"",
+        "name=\"NaN, virt:1, step 8\"><failure message=\"FAILED: not found\" type=\"undetected\">",
+        "name=\"no fault\"><failure message=\"FAILED: &lt;something&gt; was found\" "
+        "type=\"false alarm\">",
+        "speed: iteration 11</failure>",
+        "name=\"a flip, virt:0, step 0\"></testcase>",
+        "name=\"every run was made\"></testcase>",
+        NULL};
+    static const char *const interrupted[] = {
+        "failures=\"2\" errors=\"1\"", "name=\"every run was made\"><error message=\"interrupted\"",
+        NULL};
+
+    written(selftest_junit, false, wrong);
+    written(selftest_junit, true, interrupted);
+}
+
+Test(selftest, json)
+{
+    static const char *const wanted[] = {"\"wrong\": 2",
+                                         "\"interrupted\": true",
+                                         "\"verdict\": \"FAILED: not found\"",
+                                         "\"right\": false",
+                                         "\"detector\": null",
+                                         "\"speed\": 11",
+                                         "\"exit_status\": 1,\n   \"right\": false",
+                                         "\"elsewhere\": 0",
+                                         NULL};
+
+    written(selftest_json, true, wanted);
+}
