@@ -3,7 +3,7 @@
  * The main program needs fleet_main only; the rest is shared by the files of this room. The way of
  * the data: folder.c finds the files, verdict.c and limits.c read them, expect.c reads who should
  * be there, join.c makes one node of each name, drift.c and outliers.c hold the nodes against each
- * other, and text.c, markdown.c, csv.c, json.c and lists.c write what came of it.
+ * other, and text.c, markdown.c, csv.c, json.c, lists.c and page.c write what came of it.
  *
  * A file is what somebody wrote: what is wrong with one makes its node BROKEN, and no other. A node
  * passes only if its own verdict is ACCEPTED by the limits that most of the fleet has, nobody else
@@ -184,5 +184,7 @@ int fleet_csv(FILE *stream, const struct fleet *fleet);
 int fleet_markdown(FILE *stream, const struct fleet *fleet);
 /* passing_nodes.txt and failing_nodes.txt. 0, or -1 and why. */
 int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why);
+/* index.html, in a folder that is there. 0, or -1 and why. */
+int fleet_page(const char *folder, const struct fleet *fleet, struct text_error *why);
 
 #endif

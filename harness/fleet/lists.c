@@ -32,6 +32,7 @@ int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error
     /* Of lists of another day the one that lets nodes in is the one to be gone first. */
     text_remove(folder, "passing_nodes.txt");
     text_remove(folder, "failing_nodes.txt");
+    text_remove(folder, "index.html");
     return write_list(folder, "failing_nodes.txt", fleet, false, why) == 0
                ? write_list(folder, "passing_nodes.txt", fleet, true, why)
                : -1;

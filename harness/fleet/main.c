@@ -23,7 +23,9 @@ static const struct argp_option option_table[] = {
      "Nodes that have to be there, one a line, or as node[001-256]; one without a verdict is "
      "MISSING",
      0},
-    {"out", 'o', "DIR", 0, "Write passing_nodes.txt and failing_nodes.txt there, one name a line",
+    {"out", 'o', "DIR", 0,
+     "Write passing_nodes.txt and failing_nodes.txt there, one name a line, and index.html, a page "
+     "of all of it",
      0},
     {"format", 'f', "text|json|csv|md", 0, "What to print (default text)", 0},
     {0}};
@@ -106,7 +108,10 @@ int fleet_main(int argc, char **argv)
     status = judge(&arguments, &fleet, &why);
     if (status == 0) {
         fleet_count(&fleet);
-        status = arguments.out ? fleet_lists(arguments.out, &fleet, &why) : 0;
+        if (arguments.out)
+            status = fleet_lists(arguments.out, &fleet, &why);
+        if (arguments.out && status == 0)
+            status = fleet_page(arguments.out, &fleet, &why);
     }
     if (status == 0 && forms[arguments.format].write(stdout, &fleet) != 0) {
         snprintf(why.text, sizeof why.text, "no memory for the judgement");

@@ -68,6 +68,14 @@ one()
     has "$3"
 }
 one one_device 1 'OUTLYING node0013: device_spread floor of mlp:64,256 dp virt:8, 256 rows, .*, device 2: 1.06 x'
+
+# The page says it of that position, and of no other.
+fleet 1 one_device --out page
+row='<tr class="failed"><td [^>]*>device 2</td><td [^>]*>1</td><td [^>]*>0</td><td [^>]*>node0013</td></tr>'
+expect_count 1 "$row" page/index.html
+expect_count 7 '<tr><td [^>]*>device [0-9]</td><td [^>]*>0</td><td [^>]*>0</td><td [^>]*></td></tr>' page/index.html
+expect_count 1 '23 of 24 nodes pass' page/index.html
+
 one model 0 'DRIFT node0013: devices.3.model is Example 90, most have Example 100'
 one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launches can decide'
 one profile 3 'NOT SHOWN node0013: it is accepted, but its limits are not those of most nodes: 40 limits, SHA'
@@ -145,6 +153,10 @@ printf '%s\n' deep empty folder list pipe twice zero | cmp - lists/failing_nodes
     fail "failing: $(cat lists/failing_nodes.txt)"
 expect_count 9 . lists/passing_nodes.txt
 ! grep -v '^[A-Za-z0-9._-]*$' lists/*.txt || fail "a name that is not safe was written"
+! grep -q '<script\|<b>1\||<b>' lists/index.html || fail "what others wrote is HTML in the page"
+grep -q '&lt;script&gt;|?\[2J&lt;U+202E&gt;' lists/index.html || fail "the page does not say what differs"
+! LC_ALL=C grep -q "$(printf '[\001-\010\013\014\016-\037]')" lists/index.html || fail "control characters"
+if command -v xmllint >/dev/null; then xmllint --noout lists/index.html || fail "the page is not well-formed"; fi
 for format in text json csv md; do
     expect_status 1 "$lockstep" fleet hostile --format $format
     ! LC_ALL=C grep -q "$(printf '[\001-\010\013\014\016-\037]')" out || fail "$format: control characters"
@@ -171,7 +183,9 @@ refuse "cannot make the folder 'all/x'" "$lockstep" fleet five --out all/x
 
 # Lists that could not be written are not those of another day.
 mkdir -p blocked/passing_nodes.txt
+echo of another day >blocked/index.html
 refuse "cannot write 'blocked/passing_nodes.txt'" "$lockstep" fleet few --out blocked
+[ ! -e blocked/index.html ] || fail "the page of another day is still there"
 
 # A real verdict, and a fleet of one.
 "$make_records" old old.jsonl
@@ -203,7 +217,7 @@ has 'REJECTED one: FAIL step_time of tutorial dp virt:2, 30 rows: is 5.* us, all
 # The largest fleet, and one more. What it costs is said; memory under sanitizers is of no interest.
 if [ $# -lt 5 ]; then
     make many 2000 9
-    "$python" "$here/fleet_check.py" cost "$lockstep" 300 many || fail 'the cost of 2000 nodes'
+    "$python" "$here/fleet_check.py" cost "$lockstep" 300 many --out lists || fail 'the cost of 2000 nodes'
     echo >many/x.json
     refuse 'more than 2000 verdicts' "$lockstep" fleet many
     rm -r many
