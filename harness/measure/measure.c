@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "command/backend.h"
+#include "measure/parts.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/trace.h"
@@ -258,6 +259,18 @@ static int trace_beside(struct measure *m)
     return cell_fail(m->cell, RECORD_FAILED, reason);
 }
 
+/* When the cell is over: nothing of it is in the memory of the devices any more. */
+static int parts_beside(struct measure *m, struct dp_group *group)
+{
+    struct dp_error err = {0};
+    char reason[sizeof m->cell->reason];
+
+    if (measure_parts(group, m->config, m->cell, &err) == 0)
+        return 0;
+    snprintf(reason, sizeof reason, "parts: %s", err.text);
+    return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
+}
+
 static void trim_ranks(const struct record_cell *cell, uint64_t *times, size_t steps)
 {
     for (int r = 1; r < cell->n_ranks; ++r)
@@ -397,6 +410,8 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps;
     session_close(&m->session);
+    if (status == 0)
+        status = parts_beside(m, group);
     trim_samples(cell, m->steps);
     drop_unmeasured(session_measurable(m->config->mode)->phases, cell);
     if (record_derive(cell) != 0 && status == 0)

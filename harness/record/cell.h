@@ -50,6 +50,7 @@ struct cell_config {
     bool bind;
     bool no_graphs; /* GPUs: every operation is launched by itself */
     bool trace;     /* some more steps, for a picture */
+    double parts;   /* seconds for each part of the machine, behind the steps; 0: none */
     struct cell_limits limits;
     size_t order_index;
     char run_id[17];

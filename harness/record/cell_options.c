@@ -10,7 +10,8 @@
 #include "command/command.h"
 #include "text/options.h"
 
-enum kind { TEXT, SIZE, INTEGER, NUMBER, SECONDS, FLAG, WORKLOAD, MATH, MODE };
+/* What is EXTRA is left out where it is 0: programs of before do not know it. */
+enum kind { TEXT, SIZE, INTEGER, NUMBER, SECONDS, EXTRA, FLAG, WORKLOAD, MATH, MODE };
 
 static const struct field {
     const char *name, *value;
@@ -38,6 +39,7 @@ static const struct field {
     {"bind-cores", NULL, FLAG, PLACE(bind), 0},
     {"no-graphs", NULL, FLAG, PLACE(no_graphs), 0},
     {"trace", NULL, FLAG, PLACE(trace), 0},
+    {"parts", "T", EXTRA, PLACE(parts), 0},
 };
 
 static const struct plan_option *axis_of(size_t i)
@@ -81,8 +83,9 @@ static bool write_field(const struct field *field, const struct cell_config *con
         snprintf(value, CELL_VALUE_BYTES, "%" PRIu64, *(const uint64_t *)(const void *)place);
         break;
     case SECONDS:
+    case EXTRA:
         snprintf(value, CELL_VALUE_BYTES, "%g", *(const double *)(const void *)place);
-        break;
+        return field->kind == SECONDS || *(const double *)(const void *)place > 0;
     case MATH:
         snprintf(value, CELL_VALUE_BYTES, "%s", dp_math_name(config->math));
         break;
@@ -144,6 +147,7 @@ static int read_field(const struct field *field, const char *value, struct cell_
         *(uint64_t *)(void *)place = strtoull(value, NULL, 10);
         return 0;
     case SECONDS:
+    case EXTRA:
         *(double *)(void *)place = strtod(value, NULL);
         return 0;
     case FLAG:

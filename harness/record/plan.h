@@ -35,6 +35,7 @@ struct plan_options {
     bool has_seed;
     bool bind;
     bool no_graphs;
+    double parts; /* seconds; 0: none */
     struct cell_limits limits;
 };
 
@@ -110,7 +111,7 @@ struct plan_option {
     struct plan_axis axis; /* modes 0: it is none */
 };
 
-enum { PLAN_OPTIONS = 17 };
+enum { PLAN_OPTIONS = 18 };
 extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */

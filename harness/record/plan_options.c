@@ -179,6 +179,20 @@ static void plan_write_seconds(const struct plan_option *option, const struct pl
     plan_add(line, option->name, "%g", plan->limits.seconds);
 }
 
+static int read_parts(const struct plan_option *option, const char *value,
+                      struct plan_options *plan, struct text_error *why)
+{
+    (void)option;
+    return option_real(value, 0, SECONDS_MAX, &plan->parts, why);
+}
+
+static void write_parts(const struct plan_option *option, const struct plan_options *plan,
+                        struct plan_line *line)
+{
+    if (plan->parts > 0)
+        plan_add(line, option->name, "%g", plan->parts);
+}
+
 /* The second of "FIRST:SECOND"; NULL and why: it is none. */
 static const char *split_pair(const char *value, const char *form, char first[80],
                               struct text_error *why)
@@ -404,4 +418,12 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .choices = {"on", "off"},
      .what = "choice",
      .flag = PLACE(no_graphs)},
+    {.name = "parts",
+     .key = 'p',
+     .arg = "T",
+     .doc = "behind the steps of each launch, T seconds for each part of the machine: a matrix "
+            "product on each device in turn, products on all at once, copies from each device to "
+            "each other one (default 0: none)",
+     .read = read_parts,
+     .write = write_parts},
 };

@@ -195,6 +195,55 @@ static int read_alone(const struct source *source, struct record_cell *cell, str
     return read_series(&series, "alone_ns", RECORD_EXACT_MAX, cell->alone_ns, err);
 }
 
+static int read_part(const json_t *object, const struct record_raw *raw, enum record_part part,
+                     struct record_cell *cell, struct text_error *err)
+{
+    const char *name = record_part_names[part];
+    const json_t *ns = json_object_get(object, "ns");
+    const size_t rows = record_part_rows(part, cell->key.n_devices);
+    json_int_t work = 0;
+    struct series series = {.n = 0};
+    if (record_json_integer(json_object_get(object, "work"), "work", 1, RECORD_EXACT_MAX, &work,
+                            err) != 0) {
+        return -1;
+    }
+    for (size_t row = 0; row < rows; ++row) {
+        const size_t before = series.n;
+        if (json_array_size(ns) != rows || !find_series(json_array_get(ns, row), raw, &series) ||
+            series.n == 0 || series.n > RECORD_MOST_PARTS || (row > 0 && series.n != before)) {
+            return record_fail(err,
+                               "\"%s\" of \"parts\" is not %zu arrays of 1 to %d times, all of "
+                               "one length",
+                               name, rows, RECORD_MOST_PARTS);
+        }
+    }
+    if (record_part_alloc(cell, part, series.n) != 0) {
+        return record_fail(err, "no memory for the times of \"%s\"", name);
+    }
+    cell->part[part].work = (uint64_t)work;
+    for (size_t row = 0; row < rows; ++row) {
+        (void)find_series(json_array_get(ns, row), raw, &series);
+        if (read_series(&series, name, RECORD_EXACT_MAX, cell->part[part].ns + row * series.n,
+                        err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Missing, or an object with those that were measured. */
+static int read_parts(const struct source *source, struct record_cell *cell, struct text_error *err)
+{
+    const json_t *parts = json_object_get(source->object, "parts");
+    for (int p = 0; parts && p < RECORD_PARTS; ++p) {
+        const json_t *part = json_object_get(parts, record_part_names[p]);
+        if (part && read_part(part, source->raw, (enum record_part)p, cell, err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int read_raw(const json_t *root, const struct record_raw *raw, struct record_cell *cell,
                     struct text_error *err)
 {
@@ -222,7 +271,8 @@ static int read_raw(const json_t *root, const struct record_raw *raw, struct rec
             return -1;
         }
     }
-    if (read_rounds(&source, cell, err) != 0 || read_alone(&source, cell, err) != 0) {
+    if (read_rounds(&source, cell, err) != 0 || read_alone(&source, cell, err) != 0 ||
+        read_parts(&source, cell, err) != 0) {
         return -1;
     }
     const json_t *matmul = json_object_get(source.object, "matmul_ns");

@@ -17,6 +17,8 @@ const char *const record_phase_names[RECORD_PHASES] = {
 
 const char *const record_turn_names[RECORD_TURNS] = {"compute", "comm", "whole"};
 
+const char *const record_part_names[RECORD_PARTS] = {"product", "sustained", "copy"};
+
 const char *const record_status_names[RECORD_STATUSES] = {
     "ok", "failed", "broken", "crashed", "timeout", "oom", "skipped",
 };
@@ -48,6 +50,29 @@ int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
     return 0;
 }
 
+size_t record_part_rows(enum record_part part, int devices)
+{
+    const size_t n = devices > 0 ? (size_t)devices : 0;
+    return part == RECORD_COPY ? n * n : n;
+}
+
+int record_part_alloc(struct record_cell *cell, enum record_part part, size_t n)
+{
+    struct record_part_times *times = &cell->part[part];
+    times->rows = record_part_rows(part, cell->key.n_devices);
+    times->n = n;
+    times->ns = calloc(times->rows * n + 1, sizeof times->ns[0]);
+    return times->ns ? 0 : -1;
+}
+
+void record_parts_free(struct record_cell *cell)
+{
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        free(cell->part[p].ns);
+        cell->part[p] = (struct record_part_times){.ns = NULL};
+    }
+}
+
 void record_cell_keep_steps(struct record_cell *cell)
 {
     free(cell->t_start_ns);
@@ -63,6 +88,7 @@ void record_cell_keep_steps(struct record_cell *cell)
 void record_cell_free(struct record_cell *cell)
 {
     record_cell_keep_steps(cell);
+    record_parts_free(cell);
     free(cell->t_step_ns);
     free(cell->flags);
     cell->t_step_ns = NULL;

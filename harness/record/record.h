@@ -33,6 +33,21 @@ enum record_turn { RECORD_COMPUTE, RECORD_COMM, RECORD_WHOLE, RECORD_TURNS };
 extern const char *const record_turn_names[RECORD_TURNS];
 enum { RECORD_LEAST_ROUNDS = 5, RECORD_MOST_ROUNDS = 11 };
 
+/* Parts of the machine, measured by themselves behind the steps of a cell. */
+enum record_part {
+    RECORD_PRODUCT,   /* a matrix product on each device in turn: [device] */
+    RECORD_SUSTAINED, /* products on all devices at once, one behind the other: [device] */
+    RECORD_COPY,      /* a copy from device to device: [from * devices + to] */
+    RECORD_PARTS
+};
+extern const char *const record_part_names[RECORD_PARTS];
+enum { RECORD_MOST_PARTS = 512 };
+struct record_part_times {
+    uint64_t work; /* of a sample: operations of a product, bytes of a copy */
+    size_t rows, n;
+    uint64_t *ns; /* [row * n + sample]; NULL: not measured. A copy to itself takes 0. */
+};
+
 /* Sample flags. */
 enum { RECORD_WARMUP = 1, RECORD_BAD_VALUES = 16, RECORD_MILD = 32, RECORD_SEVERE = 64 };
 
@@ -85,6 +100,7 @@ struct record_cell {
     uint64_t round_ns[RECORD_TURNS][RECORD_MOST_ROUNDS];
     int n_alone;                           /* 0: not measured */
     uint64_t alone_ns[RECORD_MOST_ROUNDS]; /* steps without communication */
+    struct record_part_times part[RECORD_PARTS];
     int n_peaks;                           /* devices, or 0: unknown */
     uint64_t peak_bytes[RECORD_MAX_RANKS]; /* the most that a device held at one time */
 };
@@ -102,6 +118,12 @@ int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks);
 void record_cell_free(struct record_cell *cell);
 /* Of the samples only t_step_ns and flags stay: most of a cell's memory is the others'. */
 void record_cell_keep_steps(struct record_cell *cell);
+/* Only its parts: as if none had been measured. */
+void record_parts_free(struct record_cell *cell);
+/* Rows of a part on so many devices. */
+size_t record_part_rows(enum record_part part, int devices);
+/* Zeroed times of a part. 0, or -1 when memory is short. */
+int record_part_alloc(struct record_cell *cell, enum record_part part, size_t n);
 
 /* Fills the derived fields (and the warm-up, mild and severe flags) from the raw ones; only samples
  * that are neither warm-up nor bad count. What no sample speaks about becomes NaN. 0, or -1 when

@@ -191,6 +191,25 @@ static int check_rounds(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
+/* What was measured took time, but for the copies of a device to itself, which there are none of.
+ */
+static int check_parts(const struct record_cell *cell, struct text_error *err)
+{
+    const size_t devices = (size_t)cell->key.n_devices;
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        const struct record_part_times *times = &cell->part[p];
+        for (size_t i = 0; times->ns && i < times->rows * times->n; ++i) {
+            const size_t row = i / times->n;
+            const bool none = p == RECORD_COPY && row / devices == row % devices;
+            if ((times->ns[i] == 0) != none) {
+                return record_fail(err, "sample %zu of row %zu of \"%s\" took %s time",
+                                   i % times->n, row, record_part_names[p], none ? "some" : "no");
+            }
+        }
+    }
+    return 0;
+}
+
 /* Records of before: a rule that is written as it was written is applied again. */
 static int check_warmup(const struct record_cell *cell, struct text_error *err)
 {
@@ -260,7 +279,7 @@ int record_check_fields(const struct record_cell *cell, struct text_error *err)
                            cell->reason[0] == '\0' ? "empty" : "not empty");
     }
     if (check_starts(cell, err) != 0 || check_order(cell, err) != 0 || check_mode(cell, err) != 0 ||
-        check_rounds(cell, err) != 0) {
+        check_rounds(cell, err) != 0 || check_parts(cell, err) != 0) {
         return -1;
     }
     if (check_warmup(cell, err) != 0 || check_usage(cell, err) != 0) {

@@ -224,6 +224,38 @@ static json_t *alone(const struct record_cell *cell)
     return array_of_u64(cell->alone_ns, (size_t)cell->n_alone);
 }
 
+static json_t *part_times(const struct record_part_times *times)
+{
+    json_t *object = json_object();
+    json_t *rows = json_array();
+    int status = 0;
+    for (size_t row = 0; row < times->rows; ++row) {
+        status |= json_array_append_new(rows, array_of_u64(times->ns + row * times->n, times->n));
+    }
+    status |= json_object_set_new(object, "work", json_integer((json_int_t)times->work));
+    status |= json_object_set_new(object, "ns", rows);
+    if (status != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* Those that were measured; nothing at all where none was. */
+static int add_parts(json_t *object, const struct record_cell *cell)
+{
+    json_t *parts = NULL;
+    int status = 0;
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        if (!cell->part[p].ns) {
+            continue;
+        }
+        parts = parts ? parts : json_object();
+        status |= json_object_set_new(parts, record_part_names[p], part_times(&cell->part[p]));
+    }
+    return parts ? status | json_object_set_new(object, "parts", parts) : status;
+}
+
 static json_t *raw(const struct record_cell *cell)
 {
     json_t *object = json_object();
@@ -236,6 +268,7 @@ static json_t *raw(const struct record_cell *cell)
     status |= json_object_set_new(object, "matmul_ns", rank_times(cell, cell->matmul_ns));
     status |= json_object_set_new(object, "rounds_ns", rounds(cell));
     status |= json_object_set_new(object, "alone_ns", alone(cell));
+    status |= add_parts(object, cell);
     if (status != 0) {
         json_decref(object);
         return NULL;

@@ -410,6 +410,7 @@ Test(plan, a_worker_gets_the_cell_that_was_planned)
     options.bucket[0] = 4096;
     options.n_buckets = 1;
     options.bind = options.no_graphs = true;
+    options.parts = 0.25;
     options.math = DP_MATH_BF16;
     options.limits.warmup_steps = 7;
     options.limits.warmup_seconds = 0.25;
@@ -423,6 +424,7 @@ Test(plan, a_worker_gets_the_cell_that_was_planned)
         cr_assert_str_eq(got.cell_id, planned.cell_id);
         cr_assert_str_eq(got.run_id, planned.run_id);
         cr_assert(got.order_index == i && back.seed == 11 && back.bind && back.no_graphs);
+        cr_assert(back.parts == 0.25);
         cr_assert(back.limits.min_steps == 3 && back.limits.max_steps == 9 &&
                   back.limits.seconds > 0.49 && back.limits.seconds < 0.51);
         cr_assert(back.limits.warmup_steps == 7 && back.limits.warmup_seconds == 0.25);

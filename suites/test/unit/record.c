@@ -108,6 +108,57 @@ Test(record, steps_alone_round_trip)
     record_cell_free(&cell);
 }
 
+static void fill_parts(struct record_cell *cell)
+{
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        struct record_part_times *times = &cell->part[p];
+        cr_assert(record_part_alloc(cell, (enum record_part)p, 3) == 0);
+        times->work = 1000 + (uint64_t)p;
+        for (size_t i = 0; i < times->rows * 3; ++i) {
+            const size_t row = i / 3;
+            times->ns[i] = p == RECORD_COPY && row % 3 == 0 ? 0 : 10 * (uint64_t)p + i + 1;
+        }
+    }
+}
+
+/* The parts of the machine; records without them say nothing of them. */
+Test(record, parts_round_trip)
+{
+    struct record_cell cell = example_cell(0), back;
+    struct text_error err = {""};
+    char *none = record_cell_text(&cell);
+    fill_parts(&cell);
+    cr_assert(cell.part[RECORD_PRODUCT].rows == 2 && cell.part[RECORD_COPY].rows == 4);
+    char *text = record_cell_text(&cell);
+    cr_assert(text && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        const struct record_part_times *a = &cell.part[p], *b = &back.part[p];
+        cr_assert(b->work == a->work && b->rows == a->rows && b->n == a->n);
+        cr_assert(memcmp(b->ns, a->ns, a->rows * a->n * sizeof a->ns[0]) == 0);
+    }
+    record_cell_free(&back);
+    cr_assert(!strstr(none, "parts") && record_cell_parse(none, &back, &err) == 0);
+    cr_assert(!back.part[RECORD_PRODUCT].ns && !back.part[RECORD_COPY].ns);
+    record_cell_free(&back);
+    const char *const wrong[][3] = {
+        {"[1,2,3]", "[1,2]", "\"product\" of \"parts\" is not 2 arrays of 1 to 512 times"},
+        {",[4,5,6]", "", "\"product\" of \"parts\" is not 2 arrays"},
+        {"[4,5,6]", "[4,0,6]", "sample 1 of row 1 of \"product\" took no time"},
+        {"[0,0,0]", "[0,7,0]", "sample 1 of row 0 of \"copy\" took some time"},
+        {"\"work\":1001", "\"work\":0", "\"work\" is 0"},
+        {"[14,15,16]", "[14,-15,16]", "\"sustained\" is -15"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        char *edited = example_edit(text, wrong[i][0], wrong[i][1]);
+        cr_assert(record_cell_parse(edited, &back, &err) == -1 && strstr(err.text, wrong[i][2]),
+                  "%zu: %s", i, err.text);
+        free(edited);
+    }
+    free(none);
+    free(text);
+    record_cell_free(&cell);
+}
+
 /* Programs that kept no rounds cut the hidden part at 0 and 1; with rounds nothing is cut. */
 Test(record, ranks_without_rounds_are_read)
 {

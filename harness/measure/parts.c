@@ -1,0 +1,297 @@
+/* measure/parts.c: products, in rounds that visit all devices, so that whatever else the machine
+ * does meets all of them alike; then the copies.
+ *
+ * A product is that of a linear layer, x W. Both have one small integer per row times one per
+ * column, so every sum is exact and the answer is known without a second product. */
+#include "measure/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/session.h"
+
+enum { LEAST_SAMPLES = 5 };
+/* The largest in which the caches of a core still have both operands, and what fills a GPU. */
+static const size_t SIZE_OF_CORE = 256, SIZE_OF_GPU = 4096;
+
+struct products {
+    struct dp_group *group;
+    int devices;
+    size_t size;
+    struct dp_module *linear, *turn;
+    struct dp_replicas *replicas;
+    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS];
+    int whose; /* the device that computes now; -1: all */
+    size_t chain;
+    struct dp_trace trace;
+    float *host; /* size * size */
+};
+
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+static float left_number(size_t row, size_t inner)
+{
+    return (float)(1 + row % 3) * (float)(inner % 2 ? -1 - (int)(inner % 5) : 1 + (int)(inner % 3));
+}
+
+/* Of the weight: W[output][inner]. */
+static float right_number(size_t output, size_t inner)
+{
+    return (float)(1 + output % 2) * (float)(1 + inner % 4);
+}
+
+static float answer(size_t row, size_t output, float inner_sum)
+{
+    return (float)(1 + row % 3) * (float)(1 + output % 2) * inner_sum;
+}
+
+static int check_product(const struct products *p, int device, struct dp_error *err)
+{
+    float sum = 0;
+    const int status = dp_tensor_read(p->host, &p->out[device], err);
+
+    for (size_t k = 0; k < p->size; ++k)
+        sum += left_number(0, k) * right_number(0, k);
+    for (size_t i = 0; status == 0 && i < p->size * p->size; ++i)
+        if (!(p->host[i] == answer(i / p->size, i % p->size, sum)))
+            return dp_fail(err, DP_EFAULT, "value %zu of a product on %s is %g, not %g", i,
+                           dp_slot_name(dp_group_slot(p->group, device)), (double)p->host[i],
+                           (double)answer(i / p->size, i % p->size, sum));
+    return status;
+}
+
+static void fill(float host[], size_t size, float (*number)(size_t, size_t))
+{
+    for (size_t i = 0; i < size * size; ++i)
+        host[i] = number(i / size, i % size);
+}
+
+/* ---- products ----------------------------------------------------------------------------- */
+
+static int product(struct products *p, struct dp_module *module, struct dp_run *run,
+                   const struct dp_tensor in[], struct dp_tensor out[], int *n_out,
+                   struct dp_error *err)
+{
+    int status;
+
+    dp_run_reset(run);
+    status = dp_forward(dp_module_child(module, 0), run, in, 1, out, n_out, err);
+    if (status == 0)
+        p->out[dp_run_replica(run)] = out[0];
+    return status;
+}
+
+/* On the worker of each device; only that whose turn it is has something to do. It has waited while
+ * others had theirs, so a first product, which is not timed, brings the operands back into its
+ * caches. The phase of what is timed is one that nothing else here has. */
+static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                   int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    struct products *p = dp_module_self(module);
+    struct dp_span span;
+    int status = 0;
+
+    (void)n_in;
+    *n_out = 0;
+    if (p->whose >= 0 && p->whose != dp_run_replica(run))
+        return 0;
+    if (p->whose >= 0)
+        status = product(p, module, run, in, out, n_out, err);
+    span = dp_phase_within(dp_run_slot(run), DP_PHASE_LOSS, DP_PHASE_FORWARD);
+    for (size_t i = 0; status == 0 && i < p->chain; ++i)
+        status = product(p, module, run, in, out, n_out, err);
+    dp_phase_end(&span);
+    return status;
+}
+
+static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
+                    int n_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    (void)module, (void)run, (void)grad_out, (void)n_out, (void)grad_in, (void)n_in;
+    return dp_fail(err, DP_EINVAL, "a product that is measured has no backward");
+}
+
+static int open_products(struct products *p, struct dp_error *err)
+{
+    static const struct dp_module_ops ops = {"turn", forward, backward, NULL};
+    struct dp_slot *slot[DP_MAX_SLOTS];
+    struct dp_param *weight;
+    int status;
+
+    p->host = session_floats(p->size * p->size);
+    if (!p->host)
+        return dp_fail(err, DP_ENOMEM, "no memory for a product of size %zu", p->size);
+    for (int d = 0; d < p->devices; ++d)
+        slot[d] = dp_group_slot(p->group, d);
+    fill(p->host, p->size, right_number);
+    if ((status = dp_linear(p->group, p->size, p->size, false, &p->linear, err)) ||
+        (status = dp_module_open(p->group, &ops, p, &p->linear, 1, &p->turn, err)) ||
+        (status = dp_module_to(p->turn, slot[0], err)))
+        return status;
+    (void)dp_module_params(p->turn, &weight, 1);
+    if ((status = dp_tensor_write(&weight->value, p->host, err)) ||
+        (status = dp_replicas_open(p->turn, slot, p->devices, &p->replicas, err)) ||
+        (status = dp_replicate(p->replicas, p->devices, err)))
+        return status;
+    fill(p->host, p->size, left_number);
+    for (int d = 0; d < p->devices && status == 0; ++d) {
+        const size_t dim[] = {p->size, p->size};
+
+        dp_run_grad_mode(dp_replicas_run(p->replicas, d), false);
+        if ((status = dp_tensor_alloc(slot[d], DP_F32, 2, dim, &p->in[d], err)) == 0)
+            status = dp_tensor_write(&p->in[d], p->host, err);
+    }
+    dp_group_trace(p->group, &p->trace);
+    return status;
+}
+
+static void close_products(struct products *p)
+{
+    dp_group_trace(p->group, NULL);
+    for (int d = 0; d < p->devices; ++d)
+        if (p->in[d].slot)
+            dp_tensor_free(&p->in[d]);
+    dp_replicas_close(p->replicas);
+    dp_module_close(p->turn);
+    dp_module_close(p->linear);
+    free(p->host);
+}
+
+/* Times of the devices that computed are in the trace then. */
+static int compute(struct products *p, int whose, struct dp_error *err)
+{
+    struct dp_call call[DP_MAX_SLOTS];
+    struct dp_tensor out[DP_MAX_SLOTS][DP_MAX_IO];
+    int status;
+
+    for (int d = 0; d < p->devices; ++d)
+        call[d] =
+            (struct dp_call){p->turn, dp_replicas_run(p->replicas, d), &p->in[d], 1, out[d], 0};
+    p->whose = whose;
+    memset(&p->trace, 0, sizeof p->trace);
+    status = dp_apply(call, p->devices, err);
+    if (status == 0)
+        status = dp_group_wait(p->group, err);
+    return status ? status : dp_trace_read(p->group, err);
+}
+
+static uint64_t time_of(const struct products *p, int device)
+{
+    return p->trace.replica[device].ns[DP_PHASE_LOSS];
+}
+
+/* The order changes with each round: nobody is always behind the same one. */
+static int in_turn(struct products *p, size_t round, uint64_t ns[], struct dp_error *err)
+{
+    int status = 0;
+
+    for (int i = 0; status == 0 && i < p->devices; ++i) {
+        const int device = round % 2 == 0 ? i : p->devices - 1 - i;
+
+        status = compute(p, device, err);
+        ns[device] = time_of(p, device);
+    }
+    return status;
+}
+
+static int at_once(struct products *p, size_t round, uint64_t ns[], struct dp_error *err)
+{
+    const int status = compute(p, -1, err);
+
+    (void)round;
+    for (int d = 0; d < p->devices; ++d)
+        ns[d] = time_of(p, d);
+    return status;
+}
+
+typedef int round_fn(struct products *p, size_t round, uint64_t ns[], struct dp_error *err);
+
+static int check_all(const struct products *p, struct dp_error *err)
+{
+    int status = 0;
+
+    for (int d = 0; status == 0 && d < p->devices; ++d)
+        status = check_product(p, d, err);
+    return status;
+}
+
+static double seconds_since(uint64_t start)
+{
+    return (double)(session_clock_ns() - start) / 1e9;
+}
+
+/* The first round only warms up. Samples are kept as [sample][device] until their number is known.
+ */
+static int run_rounds(struct products *p, round_fn *round, double seconds, enum record_part part,
+                      struct record_cell *cell, struct dp_error *err)
+{
+    const size_t devices = (size_t)p->devices;
+    uint64_t *ns = calloc((RECORD_MOST_PARTS + 1) * devices, sizeof *ns), start;
+    size_t n = 0;
+    int status = ns ? round(p, 1, ns, err) : dp_fail(err, DP_ENOMEM, "no memory for samples");
+
+    if (status == 0)
+        status = check_all(p, err);
+    start = session_clock_ns();
+    while (status == 0 && n < RECORD_MOST_PARTS &&
+           (n < LEAST_SAMPLES || seconds_since(start) < seconds)) {
+        status = round(p, n, ns + n * devices, err);
+        ++n;
+    }
+    if (status == 0)
+        status = check_all(p, err);
+    if (status == 0 && record_part_alloc(cell, part, n) != 0)
+        status = dp_fail(err, DP_ENOMEM, "no memory for %zu samples", n * devices);
+    for (size_t i = 0; status == 0 && i < n * devices; ++i)
+        cell->part[part].ns[i % devices * n + i / devices] = ns[i];
+    cell->part[part].work = 2 * (uint64_t)p->size * p->size * p->size * p->chain;
+    free(ns);
+    return status;
+}
+
+static int measure_products(struct products *p, double seconds, struct record_cell *cell,
+                            struct dp_error *err)
+{
+    uint64_t longest = 1;
+    int status = open_products(p, err);
+
+    p->chain = 1;
+    if (status == 0)
+        status = run_rounds(p, in_turn, seconds, RECORD_PRODUCT, cell, err);
+    /* So many in a sample that the samples last for all of the time. */
+    for (int d = 0; status == 0 && d < p->devices; ++d)
+        longest = time_of(p, d) > longest ? time_of(p, d) : longest;
+    p->chain = 1 + (size_t)(1e9 * seconds / RECORD_MOST_PARTS / (double)longest);
+    if (status == 0)
+        status = run_rounds(p, at_once, seconds, RECORD_SUSTAINED, cell, err);
+    close_products(p);
+    return status;
+}
+
+/* ---- all ---------------------------------------------------------------------------------- */
+
+int measure_parts(struct dp_group *group, const struct cell_config *config,
+                  struct record_cell *cell, struct dp_error *err)
+{
+    const int devices = dp_group_size(group);
+    struct products *products;
+    struct dp_slot_info info;
+    int status;
+
+    dp_slot_describe(dp_group_slot(group, 0), &info);
+    if (!(config->parts > 0) || info.lag || session_measurable(config->mode)->wide_blas)
+        return 0;
+    products = calloc(1, sizeof *products);
+    if (!products)
+        return dp_fail(err, DP_ENOMEM, "no memory for the parts");
+    products->group = group;
+    products->devices = devices;
+    products->size = info.flags & DP_KIND_GPU ? SIZE_OF_GPU : SIZE_OF_CORE;
+    status = measure_products(products, config->parts, cell, err);
+    free(products);
+    if (status == 0 && devices > 1)
+        status = measure_copies(group, config->parts, cell, err);
+    if (status != 0)
+        record_parts_free(cell);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* measure/parts.h: parts of a machine by themselves, behind the steps of a cell: what each device
+ * computes, burst and sustained, and what each copies to each other one. */
+#ifndef HARNESS_PARTS_H
+#define HARNESS_PARTS_H
+
+#include "dp.h"
+#include "record/cell.h"
+
+/* Into cell->part, for config->parts seconds each; nothing where that is 0, where the BLAS has the
+ * cores of all devices, and on devices that run their work late. Results are compared with the
+ * known answer, bit for bit: DP_EFAULT. */
+int measure_parts(struct dp_group *group, const struct cell_config *config,
+                  struct record_cell *cell, struct dp_error *err);
+
+/* Its part of copies, on several devices. */
+int measure_copies(struct dp_group *group, double seconds, struct record_cell *cell,
+                   struct dp_error *err);
+
+#endif
