@@ -16,7 +16,7 @@ static int by_value(const void *left, const void *right)
 
 static size_t most_samples(const struct report_point *point)
 {
-    size_t most = 1;
+    size_t most = RECORD_MOST_PARTS;
 
     for (size_t i = 0; i < point->n; ++i)
         if (point->row[i].cell->n_samples > most)

@@ -53,6 +53,20 @@ struct room {
     double *value, *steps;
 };
 
+/* Launches with right results on a device that is slow on purpose: what they show can be too slow,
+ * and is never good. */
+static bool is_slowed(const struct report_point *point)
+{
+    for (size_t i = 0; i < point->n; ++i) {
+        const struct record_cell *cell = point->row[i].cell;
+
+        if (!strstr(cell->key.devices, "+fault:slow@") || cell->status != RECORD_FAILED ||
+            cell->first_bad_step >= 0 || cell->steps_checked == 0)
+            return false;
+    }
+    return true;
+}
+
 /* Why nobody may believe the numbers of a cell; "": somebody may. */
 static void find_doubt(const struct validate *validate, const struct report_point *point,
                        char why[VALIDATE_TEXT])
@@ -60,7 +74,7 @@ static void find_doubt(const struct validate *validate, const struct report_poin
     const uint64_t needed = validate->profile->requires.launches;
 
     why[0] = '\0';
-    if (point->verified < point->n)
+    if (point->verified < point->n && !is_slowed(point))
         snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified",
                  point->n - point->verified, point->n);
     else if (report_simulated(point->row))
@@ -74,6 +88,12 @@ static void find_doubt(const struct validate *validate, const struct report_poin
                  (unsigned long long)needed);
 }
 
+/* A bandwidth is one of a size, which the limit has to name. */
+static bool is_size(const struct profile_limit *limit, const struct report_row *row)
+{
+    return !limit->row->bytes || limit->row->bytes(row) == limit->at_bytes;
+}
+
 /* Their number, or -1 when one of them does not know it. */
 static int take_values(const struct profile_limit *limit, const struct report_point *point,
                        int device, double factor, const struct room *room)
@@ -83,7 +103,7 @@ static int take_values(const struct profile_limit *limit, const struct report_po
     for (size_t i = 0; i < point->n; ++i) {
         const double value = limit->row->of(point, &point->row[i], device, limit->by, room->steps);
 
-        if (!isfinite(value) || value < 0.0)
+        if (!is_size(limit, &point->row[i]) || !isfinite(value) || value < 0.0)
             return -1;
         room->value[n++] = limit->row->higher ? value / factor : value * factor;
     }
@@ -159,12 +179,19 @@ static void judge_unit(const struct validate *validate, double factor, const str
                     room);
     if (n > 0) {
         judge_values(judged, room->value, (size_t)n);
+        if (judged->verdict != VALIDATE_FAIL && judged->point->verified < judged->point->n) {
+            judged->verdict = VALIDATE_INVALID;
+            snprintf(judged->why, sizeof judged->why, "a device is slow on purpose");
+        }
         return;
     }
     judged->verdict = VALIDATE_UNMEASURED;
     snprintf(judged->why, sizeof judged->why, "a launch of the cell has no %s%s",
              judged->limit->row->name,
-             judged->limit->row->has_base && !judged->point->base ? " (it has no base)" : "");
+             judged->limit->row->has_base && !judged->point->base ? " (it has no base)"
+             : judged->limit->row->bytes                          ? " of these bytes"
+             : judged->limit->row->in_parts ? " (measure it by lockstep sweep --parts)"
+                                            : "");
 }
 
 /* ---- all ---------------------------------------------------------------------------------- */
@@ -227,7 +254,7 @@ static void find_missing(const struct validate *validate, struct validate_judged
 
 static size_t longest(const struct report *report, bool of_steps)
 {
-    size_t most = 1;
+    size_t most = of_steps ? (size_t)RECORD_MOST_PARTS : 1;
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];

@@ -28,7 +28,8 @@ struct learning {
     struct report *sitting;
     size_t n;
     const char *command, *name;
-    double *bound, *middle; /* logarithms, of each sitting */
+    const char *about;      /* metrics, with commas between them; NULL: the usual ones */
+    double *bound, *middle; /* logarithms, of each sitting, of what is better when it is less */
 };
 
 /* ---- whether they can be learned from ----------------------------------------------------- */
@@ -80,7 +81,7 @@ static void print_text(const char *text)
     putchar('"');
 }
 
-static void print_place(const struct record_key *key)
+static void print_place(const struct profile_limit *limit, const struct record_key *key)
 {
     printf("    at: {workload: ");
     print_text(key->workload);
@@ -89,19 +90,23 @@ static void print_place(const struct record_key *key)
     print_text(key->backend);
     printf(", communicator: ");
     print_text(key->communicator);
-    printf(", math: %s}\n", key->dtype);
+    printf(", math: %s", key->dtype);
+    if (limit->row->bytes)
+        printf(", bytes: %.0f B", limit->at_bytes);
+    printf("}\n");
 }
 
 static void print_limit(const struct learning *learning, const struct profile_limit *limit,
-                        const struct record_key *key, double most, double expected)
+                        const struct record_key *key, double bound, double expected)
 {
     const char *first = learning->sitting[0].file[0].run.created_utc;
     const char *last = learning->sitting[learning->n - 1].file[0].run.created_utc;
     char number[QUANTITY_TEXT];
 
     printf("  - metric: %s\n    statistic: %s\n", limit->metric, limit->statistic);
-    print_place(key);
-    printf("    max: %s\n", quantity_words(UP * most, limit->row->kind, number));
+    print_place(limit, key);
+    printf("    %s: %s\n", limit->row->higher ? "min" : "max",
+           quantity_words(limit->row->higher ? bound / UP : bound * UP, limit->row->kind, number));
     printf("    expected: %s\n", quantity_words(expected, limit->row->kind, number));
     printf("    kind: binding\n    source: %zu sittings, %.10s to %.10s, of commit %.12s; 95 %% of "
            "sittings keep it, with a confidence of 95 %%\n",
@@ -123,8 +128,8 @@ static int take_sittings(const struct learning *learning, const struct profile_l
         if (validate_judge_limit(&validate, limit, 1.0, &judged) != 0)
             return -1;
         *all = judged.verdict == VALIDATE_PASS && judged.middle > 0.0;
-        learning->bound[f] = log(judged.hi);
-        learning->middle[f] = log(judged.middle);
+        learning->bound[f] = limit->row->higher ? -log(judged.lo) : log(judged.hi);
+        learning->middle[f] = limit->row->higher ? -log(judged.middle) : log(judged.middle);
     }
     return 0;
 }
@@ -147,9 +152,11 @@ static double deviation_of(const double x[], size_t n, double mean)
     return sqrt(sum / ((double)n - 1.0));
 }
 
-static int learn_limit(const struct learning *learning, const struct record_key *key,
-                       const char *metric)
+/* 1: a limit was printed; 0: a reason why there is none; -1: memory is short. */
+static int learn_limit(const struct learning *learning, const struct report_point *point,
+                       const struct validate_metric *metric)
 {
+    const struct record_key *key = &point->row->cell->key;
     struct record_key place = *key;
     char name[24], statistic[] = "floor";
     const struct profile_limit limit = {.metric = name,
@@ -161,14 +168,16 @@ static int learn_limit(const struct learning *learning, const struct record_key 
                                                .math = place.dtype,
                                                .devices = (uint64_t)place.n_devices,
                                                .batch = place.global_batch},
-                                        .row = validate_metric_find(metric),
+                                        .row = metric,
+                                        .at_bytes = metric->bytes ? metric->bytes(point->row) : 0,
                                         .by = VALIDATE_FLOOR,
                                         .least = -INFINITY,
                                         .most = INFINITY};
+    const double sign = metric->higher ? -1.0 : 1.0;
     double bound, scatter, middle;
     bool all;
 
-    snprintf(name, sizeof name, "%s", metric);
+    snprintf(name, sizeof name, "%s", metric->name);
     if (take_sittings(learning, &limit, &all) != 0)
         return -1;
     bound = mean_of(learning->bound, learning->n);
@@ -176,13 +185,56 @@ static int learn_limit(const struct learning *learning, const struct record_key 
     scatter = deviation_of(learning->bound, learning->n, bound);
     bound += tolerance_factor(learning->n, SHARE, SHARE) * scatter;
     if (!all || exp(bound - middle) > WIDEST) {
-        printf("  # %s of %s %s on %d, %zu rows: %s\n", metric, key->workload, key->mode,
+        printf("  # %s of %s %s on %d, %zu rows: %s\n", name, key->workload, key->mode,
                key->n_devices, key->global_batch,
                all ? "sittings differ too much for a limit" : "a sitting has no such number");
         return 0;
     }
-    print_limit(learning, &limit, key, exp(bound), exp(middle));
+    print_limit(learning, &limit, key, exp(sign * bound), exp(sign * middle));
     return 1;
+}
+
+/* Whether it is one of those that are asked for. */
+static bool is_named(const char *names, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = names; *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Without a list: the step, what one device lacks of the others, and all parts that there are. */
+static bool is_wanted(const struct learning *learning, const struct report_point *point,
+                      const struct validate_metric *metric)
+{
+    const struct record_cell *cell = point->row->cell;
+    const bool alone = cell->key.n_devices == 1 && metric->kind == QUANTITY_RATIO;
+
+    if (!metric->of || metric->counted || alone)
+        return false;
+    if (learning->about)
+        return is_named(learning->about, metric->name);
+    return is_named("step_time,device_spread", metric->name) ||
+           (metric->in_parts && cell->part[metric->bytes ? RECORD_COPY : RECORD_PRODUCT].ns);
+}
+
+/* Of all metrics; the number of limits, or -1. */
+static int learn_point(const struct learning *learning, const struct report_point *point)
+{
+    int limits = 0;
+
+    for (int m = 0; m < VALIDATE_METRICS; ++m) {
+        const int n = is_wanted(learning, point, &validate_metrics[m])
+                          ? learn_limit(learning, point, &validate_metrics[m])
+                          : 0;
+
+        if (n < 0)
+            return -1;
+        limits += n;
+    }
+    return limits;
 }
 
 static int learn_all(const struct learning *learning)
@@ -198,7 +250,8 @@ static int learn_all(const struct learning *learning)
     printf("\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n", run->machine_class,
            launches);
     for (size_t i = 0; i < learning->sitting[0].n_points && n >= 0; ++i) {
-        const struct record_key *key = &learning->sitting[0].point[i].row->cell->key;
+        const struct report_point *point = &learning->sitting[0].point[i];
+        const struct record_key *key = &point->row->cell->key;
         char axes[PLAN_AXES_TEXT];
 
         plan_axes_words(key, " its ", true, axes);
@@ -207,12 +260,8 @@ static int learn_all(const struct learning *learning)
                    key->n_devices, key->global_batch, axes);
             continue;
         }
-        n = learn_limit(learning, key, "step_time");
-        limits += n > 0;
-        if (n < 0 || key->n_devices == 1)
-            continue;
-        n = learn_limit(learning, key, "device_spread");
-        limits += n > 0;
+        n = learn_point(learning, point);
+        limits += n;
     }
     if (n >= 0 && limits > 0)
         return EXIT_PASSED;
@@ -221,20 +270,39 @@ static int learn_all(const struct learning *learning)
     return EXIT_MISUSE;
 }
 
-int validate_learn(const char *command, const char *name, char *const paths[], size_t n)
+/* Metrics that there are. */
+static int check_about(const char *command, const char *about)
+{
+    for (const char *at = about; at && *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+        char name[24];
+
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        const struct validate_metric *metric = validate_metric_find(name);
+
+        if (metric && metric->of && !metric->counted)
+            continue;
+        command_complain(command, "--about: no limit of '%s' is learned; see --metrics", name);
+        return EXIT_MISUSE;
+    }
+    return 0;
+}
+
+int validate_learn(const char *command, const char *name, const char *about, char *const paths[],
+                   size_t n)
 {
     struct learning learning = {.sitting = calloc(n + 1, sizeof *learning.sitting),
                                 .command = command,
                                 .name = name,
+                                .about = about,
                                 .bound = calloc(n + 1, sizeof *learning.bound),
                                 .middle = calloc(n + 1, sizeof *learning.middle)};
-    int status = 0;
+    int status = check_about(command, about);
 
-    if (n < LEAST_SITTINGS) {
+    if (status == 0 && n < LEAST_SITTINGS) {
         command_complain(command, "%zu sittings; to learn from takes at least %d, a file each", n,
                          LEAST_SITTINGS);
         status = EXIT_MISUSE;
-    } else if (!learning.sitting || !learning.bound || !learning.middle) {
+    } else if (status == 0 && (!learning.sitting || !learning.bound || !learning.middle)) {
         command_complain(command, "no memory");
         status = EXIT_MISUSE;
     }

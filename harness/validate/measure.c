@@ -37,6 +37,8 @@ static int complain(const struct measuring *measuring, const char *text)
 
 /* ---- how much there is time for ----------------------------------------------------------- */
 
+/* The parts of a launch take as long as its steps, each: see measure/parts.c. */
+enum { PARTS = 3 };
 /* Of a launch, for its start, its reference, its probe and its warm-up. It only chooses a level:
  * what ends in time is decided by the time. */
 static const double AROUND = 0.5;
@@ -49,15 +51,20 @@ static const struct level {
 
 enum { LEVELS = sizeof levels / sizeof levels[0], UNBOUND = 1 };
 
+static double seconds_at(const struct validate_need *need, const struct level *level)
+{
+    const double measured = level->seconds * (need->parts ? 1.0 + PARTS : 1.0);
+
+    return (double)(need->n * need->launches * level->times) * (measured + AROUND);
+}
+
 static const struct level *choose_level(const struct validate_need *need, double minutes)
 {
     size_t i = 0;
 
     if (minutes <= 0)
         return &levels[UNBOUND];
-    while (i + 1 < LEVELS &&
-           (double)(need->n * need->launches * levels[i].times) * (levels[i].seconds + AROUND) >
-               0.9 * 60.0 * minutes)
+    while (i + 1 < LEVELS && seconds_at(need, &levels[i]) > 0.9 * 60.0 * minutes)
         ++i;
     return &levels[i];
 }
@@ -188,6 +195,8 @@ static int read_options(struct measuring *measuring, const struct validate_reque
         add_word(line, "--bind=%s", request->bind);
     add_word(line, "--launches=%zu", need->launches * level->times);
     add_word(line, "--seconds=%g", level->seconds);
+    if (need->parts)
+        add_word(line, "--parts=%g", level->seconds);
     add_cells(line, need);
     status = line->too_long
                  ? complain(measuring, "the profile names more than a sweep has: measure parts of "

@@ -17,6 +17,7 @@ struct validate_need {
     size_t launches;                           /* of each cell, that all limits can be judged */
     uint64_t devices;                          /* the most of a cell */
     const char *backend, *communicator, *math; /* of all cells; NULL: any */
+    bool parts;                                /* of the machine, behind the steps of each cell */
 };
 
 /* The cells that limits name in full: workload, mode, devices and batch. A limit that leaves one

@@ -2,13 +2,10 @@
 #include "validate/metrics.h"
 
 #include "numbers/stats.h"
+#include "validate/parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-const char *const validate_statistic_names[VALIDATE_STATISTICS] = {"floor", "typical", "cost",
-                                                                   "tail"};
 
 static double step_of(const struct report_point *point, const struct report_row *row, int device,
                       enum validate_statistic by, double steps[])
@@ -67,29 +64,6 @@ static double peak_of(const struct report_point *point, const struct report_row 
     return device < row->cell->n_peaks ? (double)row->cell->peak_bytes[device] : (double)NAN;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-static double summed_up(double steps[], size_t n, enum validate_statistic by)
-{
-    static const double quantile[VALIDATE_STATISTICS] = {0.05, 0.5, 0, 0.95};
-    double sum = 0.0;
-
-    if (n == 0)
-        return (double)NAN;
-    if (by == VALIDATE_COST) {
-        for (size_t i = 0; i < n; ++i)
-            sum += steps[i];
-        return sum / (double)n;
-    }
-    qsort(steps, n, sizeof steps[0], by_value);
-    return stats_quantile(steps, n, quantile[by]);
-}
-
 /* What one device computes for a row of its shard: forward and backward. */
 static double device_of(const struct report_point *point, const struct report_row *row, int device,
                         enum validate_statistic by, double steps[])
@@ -107,7 +81,7 @@ static double device_of(const struct report_point *point, const struct report_ro
         if ((cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
             steps[n++] =
                 (double)(forward[first + i] + backward[first + i]) / (double)cell->shard[device];
-    return summed_up(steps, n, by);
+    return validate_sum_up(steps, n, by);
 }
 
 /* A device against the median of all of its launch. */
@@ -161,31 +135,58 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .kind = QUANTITY_RATIO,
      .by_device = true,
      .of = spread_of},
+    {.name = "product_spread",
+     .means = "a matrix product of a device, in turns with the others, over the median of these",
+     .kind = QUANTITY_RATIO,
+     .by_device = true,
+     .in_parts = true,
+     .of = validate_product_spread},
+    {.name = "sustained_product",
+     .means =
+         "operations of matrix products on all devices at once, in the last half of their time",
+     .kind = QUANTITY_WORK,
+     .higher = true,
+     .by_device = true,
+     .in_parts = true,
+     .of = validate_sustained},
+    {.name = "sustained_spread",
+     .means = "such a product of a device over the median of the others",
+     .kind = QUANTITY_RATIO,
+     .by_device = true,
+     .in_parts = true,
+     .of = validate_sustained_spread},
     /* What vendors and operators publish. */
     {.name = "allreduce_bandwidth",
      .means = "bus bandwidth of an all-reduce: its bytes x 2 (n-1)/n, over its time",
      .kind = QUANTITY_SPEED,
-     .higher = true},
+     .higher = true,
+     .of = validate_allreduce,
+     .bytes = validate_allreduce_bytes},
     {.name = "host_copy",
      .means = "a copy from the host or to it",
      .kind = QUANTITY_SPEED,
      .higher = true,
      .by_device = true},
     {.name = "peer_copy",
-     .means = "a copy from one device to another",
+     .means = "a copy from a device to that other one which gets it slowest",
      .kind = QUANTITY_SPEED,
      .higher = true,
-     .by_device = true},
+     .by_device = true,
+     .in_parts = true,
+     .of = validate_copy,
+     .bytes = validate_copy_bytes},
     {.name = "memory_bandwidth",
      .means = "a device's own memory, read and written",
      .kind = QUANTITY_SPEED,
      .higher = true,
      .by_device = true},
     {.name = "matrix_product",
-     .means = "operations of one large matrix product",
+     .means = "operations of a matrix product on a device, in turns with the others",
      .kind = QUANTITY_WORK,
      .higher = true,
-     .by_device = true},
+     .by_device = true,
+     .in_parts = true,
+     .of = validate_product},
 };
 
 const struct validate_metric *validate_metric_find(const char *name)

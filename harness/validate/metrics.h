@@ -8,16 +8,7 @@
 
 #include "report/report.h"
 #include "text/quantity.h"
-
-/* What the steps of a launch are summed up as. */
-enum validate_statistic {
-    VALIDATE_FLOOR,   /* their 5th percentile: what the program takes */
-    VALIDATE_TYPICAL, /* their median */
-    VALIDATE_COST,    /* their mean: stalls count */
-    VALIDATE_TAIL,    /* their 95th percentile */
-    VALIDATE_STATISTICS
-};
-extern const char *const validate_statistic_names[VALIDATE_STATISTICS];
+#include "validate/statistic.h"
 
 struct validate_metric {
     const char *name, *means;
@@ -26,13 +17,17 @@ struct validate_metric {
     bool counted;   /* the same in every launch: no statistic */
     bool by_device; /* each device is judged by itself */
     bool has_base;  /* it is a ratio, to the same launch of the plain program */
+    bool in_parts;  /* a launch knows it if the parts of the machine were measured, too */
     /* Of a launch of point, in base units, of that device where by_device; NaN: unknown. steps:
-     * room for the samples of row. NULL: no records have it yet, so its limits are UNMEASURED. */
+     * room for the samples of row, and RECORD_MOST_PARTS. NULL: no records have it yet, so its
+     * limits are UNMEASURED. */
     double (*of)(const struct report_point *point, const struct report_row *row, int device,
                  enum validate_statistic by, double steps[]);
+    /* Of a bandwidth: what was carried. Another size is another number. NULL: no size. */
+    double (*bytes)(const struct report_row *row);
 };
 
-enum { VALIDATE_METRICS = 12 };
+enum { VALIDATE_METRICS = 15 };
 extern const struct validate_metric validate_metrics[VALIDATE_METRICS];
 
 /* NULL: there is none of that name. */

@@ -72,6 +72,7 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
                  limit->line, (unsigned long long)cell.devices, RECORD_MAX_RANKS);
         return -1;
     }
+    need->parts = need->parts || limit->row->in_parts;
     add(need, &cell);
     if (limit->row->has_base)
         add(need, &(struct validate_cell){cell.workload, "plain", 1, cell.batch});

@@ -53,6 +53,7 @@ struct profile_limit {
     double least, most; /* base units; -inf, +inf: no such bound */
     double healthy;     /* expected; NaN: not known */
     double peak_at;     /* peak; NaN: not known */
+    double at_bytes;    /* of its place; NaN: it names none */
 };
 
 struct profile {

@@ -10,7 +10,7 @@
 static const char NAME[] = "lockstep profile";
 
 struct arguments {
-    const char *name;
+    const char *name, *about;
     char **files;
     size_t n_files;
     bool metrics;
@@ -19,6 +19,10 @@ struct arguments {
 
 static const struct argp_option option_table[] = {
     {"name", 'n', "TEXT", 0, "With learn: what the profile is called (default learned)", 0},
+    {"about", 'a', "LIST", 0,
+     "With learn: the metrics that limits are about, like product_spread,matrix_product (default: "
+     "step_time, device_spread, and those of --parts, if the records have them)",
+     0},
     {"metrics", 'm', NULL, 0, "Print what a limit can be about, and end", 0},
     {0}};
 
@@ -56,6 +60,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'n':
         arguments->name = value;
+        return 0;
+    case 'a':
+        arguments->about = value;
         return 0;
     case 'm':
         arguments->metrics = true;
@@ -155,6 +162,7 @@ int profile_main(int argc, char **argv)
     if (arguments.metrics)
         return print_metrics();
     if (find_action(&arguments) == LEARN)
-        return validate_learn(NAME, arguments.name, arguments.files + 1, arguments.n_files - 1);
+        return validate_learn(NAME, arguments.name, arguments.about, arguments.files + 1,
+                              arguments.n_files - 1);
     return check(arguments.files[1], arguments.files + 2, arguments.n_files - 2);
 }

@@ -264,16 +264,16 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
 }
 
 /* Bytes of a place are those of a transfer: no cell has any. */
-static int read_bytes(const char *path, const struct profile_limit *limit, struct text_error *why)
+static int read_bytes(const char *path, struct profile_limit *limit, struct text_error *why)
 {
     struct text_error problem;
-    double bytes;
 
+    limit->at_bytes = NAN;
     if (!limit->at.bytes)
         return 0;
     if (limit->row->kind != QUANTITY_SPEED)
         return refuse(path, limit, why, "bytes", "only a bandwidth is taken at a number of bytes");
-    return quantity_read(limit->at.bytes, QUANTITY_BYTES, &bytes, &problem) == 0
+    return quantity_read(limit->at.bytes, QUANTITY_BYTES, &limit->at_bytes, &problem) == 0
                ? 0
                : refuse(path, limit, why, "bytes", problem.text);
 }

@@ -103,9 +103,10 @@ bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT
 int validate_mutate(const struct profile *profile, const struct report *report,
                     const struct profile_limit *limit, struct validate_firing *firing);
 
-/* Prints a profile that sittings of one class of machine keep, a file of records each. The exit
- * status, after the complaint. */
-int validate_learn(const char *command, const char *name, char *const paths[], size_t n);
+/* Prints a profile that sittings of one class of machine keep, a file of records each. about:
+ * metrics, with commas between them; NULL: the usual ones. The exit status, after the complaint. */
+int validate_learn(const char *command, const char *name, const char *about, char *const paths[],
+                   size_t n);
 
 /* "mlp:256,256 dp virt:2, 64 rows; device 1" */
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT]);

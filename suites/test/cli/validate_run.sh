@@ -46,6 +46,52 @@ run 0 single.yaml --run --devices virt:1
 [ -z "$(ls temporary)" ] || fail "left behind: $(ls temporary)"
 ! grep -q 'the records are in' err || fail "of records that are gone: $(cat err)"
 
+# Parts of the machine are measured for limits that are about them, and for no others.
+! grep -q '"parts"' good.jsonl || fail 'parts that no limit is about'
+{
+    limit matrix_product 'min: 1 FLOP/s' "$one" binding 'statistic: floor'
+    limit sustained_product 'min: 1 FLOP/s' "$one" binding 'statistic: cost'
+} | profile parts.yaml '' 'launches: 5'
+run 0 parts.yaml --run --devices virt:1 --out parts.jsonl
+expect_count 5 '"parts":{"product":{"work":[0-9]*,"ns":\[\[[0-9,]*\]\]},"sustained":' parts.jsonl
+
+# Two devices, where there are two cores: of a size that the limit names, and of no other.
+if [ "$(nproc)" -ge 2 ]; then
+    two='workload: "mlp:8,6,4", mode: ddp, devices: 2, batch: 16'
+    {
+        limit allreduce_bandwidth 'min: 1 B/s' "$two, bytes: 328 B" binding 'statistic: cost'
+        limit peer_copy 'min: 1 B/s' "$two, bytes: 16 MiB" binding 'statistic: cost'
+        limit product_spread 'max: 1000 x' "$two" binding 'statistic: floor'
+    } | profile two.yaml '' 'launches: 5'
+    # sweep STATUS FILE DEVICES: as --run would measure it, but shorter.
+    sweep()
+    {
+        expect_status "$1" "$lockstep" sweep --out "$2" --devices "$3" --bind none --launches 6 \
+            --counts 2 --mode ddp --batch 16 --workload mlp:8,6,4 --seconds 0.01 --parts 0.02
+    }
+    sweep 0 two.jsonl virt:2
+    expect_status 0 "$lockstep" validate --profile two.yaml two.jsonl
+    limit allreduce_bandwidth 'min: 1 B/s' "$two, bytes: 1 GiB" binding 'statistic: cost' |
+        profile gib.yaml '' ''
+    expect_status 3 "$lockstep" validate --profile gib.yaml two.jsonl
+    has 'UNMEASURED allreduce_bandwidth .* no allreduce_bandwidth of these bytes'
+    limit allreduce_bandwidth 'min: 1 TB/s' "$two, bytes: 328 B" binding 'statistic: cost' |
+        profile fast.yaml '' ''
+    expect_status 1 "$lockstep" validate --profile fast.yaml two.jsonl
+
+    # A device at a third of its speed is named, and no machine with it is accepted.
+    {
+        limit product_spread 'max: 1.5 x' "$two" binding 'statistic: floor'
+        limit matrix_product 'min: 1 FLOP/s' "$two" binding 'statistic: floor'
+    } | profile slow.yaml '' 'launches: 5'
+    sweep 1 slow.jsonl virt:2+fault:slow@1/1/200
+    expect_status 1 "$lockstep" validate --profile slow.yaml slow.jsonl
+    has 'FAIL product_spread of .*, device 1: at most 1.5 x; is [23]'
+    has 'INVALID matrix_product .* a device is slow on purpose'
+else
+    echo 'note: one core, so nothing of two devices'
+fi
+
 # What is not accepted is kept, and named.
 run 1 bad.yaml --run --devices virt:1
 has 'REJECTED by profile bad.yaml'

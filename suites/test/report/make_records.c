@@ -28,12 +28,15 @@ struct kind {
     bool waiting;  /* for it: they have 0.35 of its forward and backward, then wait in reduce */
     bool small;    /* two batches, on 1 and 2 devices */
     bool parts;    /* three, the second of shards that differ; with steps without communication */
-    size_t steps;  /* after the warm-up; 0: STEPS */
-    double factor; /* of all steps; 0: 1 */
-    double slow;   /* steps on two devices take so many times as long; 0: 1 */
-    size_t grid;   /* so many workloads, each with 64 batches on 1 to 8 devices and of the plain
-                      program */
-    size_t first;  /* of a grid: workloads that other files have */
+    bool machine;  /* with the parts of the machine */
+    bool lame;     /* its device 1: 5 % slower products, and copies that take twice as long */
+    const char *fault; /* of its device list: such cells fail, with right results */
+    size_t steps;      /* after the warm-up; 0: STEPS */
+    double factor;     /* of all steps; 0: 1 */
+    double slow;       /* steps on two devices take so many times as long; 0: 1 */
+    size_t grid;       /* so many workloads, each with 64 batches on 1 to 8 devices and of the plain
+                          program */
+    size_t first;      /* of a grid: workloads that other files have */
     const char *run_id, *node;
 };
 
@@ -91,6 +94,33 @@ static const struct kind kinds[] = {
     {.name = "three", .launches = 3, .plain = true, .small = true, .run_id = "feedface00000017"},
     {.name = "four", .launches = 4, .plain = true, .small = true, .run_id = "feedface00000018"},
     {.name = "parts", .launches = 8, .plain = true, .parts = true, .run_id = "feedface00000019"},
+    {.name = "machine",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .machine = true,
+     .run_id = "feedface00000031"},
+    {.name = "machine-lame",
+     .launches = 8,
+     .plain = true,
+     .small = true,
+     .machine = true,
+     .lame = true,
+     .run_id = "feedface00000032"},
+    {.name = "machine-slowed",
+     .launches = 8,
+     .small = true,
+     .machine = true,
+     .lame = true,
+     .fault = "+fault:slow@1/1/5",
+     .run_id = "feedface00000033"},
+    {.name = "machine-flipped",
+     .launches = 8,
+     .small = true,
+     .machine = true,
+     .lame = true,
+     .fault = "+fault:flip@1/1",
+     .run_id = "feedface00000034"},
     {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
     {.name = "failing", .launches = 1, .failing = true},
     {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
@@ -107,7 +137,7 @@ static const struct kind kinds[] = {
 static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
 static const size_t n_batches = sizeof batches / sizeof batches[0];
 
-enum { GRID_BATCHES = 64, GRID_COUNTS = 8, STEPS = 40, WARMUP = 3 };
+enum { GRID_BATCHES = 64, GRID_COUNTS = 8, STEPS = 40, WARMUP = 3, PARTS = 20 };
 
 enum { MOST_DEVICES = 11 }; /* numbers of devices in one file */
 
@@ -160,7 +190,8 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
         .has_seed = true,
         .bind = !kind->unbound,
         .limits = {.seconds = 1, .min_steps = steps_of(kind), .max_steps = steps_of(kind)}};
-    snprintf(plan->devices, sizeof plan->devices, "virt:%d", kind->wide ? 64 : 8);
+    snprintf(plan->devices, sizeof plan->devices, "virt:%d%s", kind->wide ? 64 : 8,
+             kind->fault ? kind->fault : "");
     plan->n_counts = kind->grid ? GRID_COUNTS : (size_t)devices_of(kind, devices);
     for (size_t i = 0; i < plan->n_counts; ++i)
         plan->count[i] = kind->grid ? i + 1 : (size_t)devices[i];
@@ -320,6 +351,31 @@ static void fill_alone(const struct model *model, struct record_cell *cell)
                         model->row_ns * (double)(cell->key.global_batch / devices)));
 }
 
+/* A product takes 100 us, or 120 us behind the first half of a run; a copy 1 ms; and noise. */
+static int fill_machine(const struct kind *kind, struct record_cell *cell)
+{
+    const int devices = cell->key.n_devices;
+    static const uint64_t ns[RECORD_PARTS] = {100000, 100000, 1000000};
+    static const uint64_t work[RECORD_PARTS] = {33554432, 33554432, 16777216};
+
+    for (int p = 0; p < (devices > 1 ? RECORD_PARTS : RECORD_COPY); ++p) {
+        if (record_part_alloc(cell, (enum record_part)p, PARTS) != 0)
+            return -1;
+        cell->part[p].work = work[p];
+        for (int i = 0; i < (int)cell->part[p].rows * PARTS; ++i) {
+            const int row = i / PARTS, sample = i % PARTS;
+            const int device = p == RECORD_COPY ? row / devices : row;
+            const uint64_t more = p == RECORD_SUSTAINED && sample >= PARTS / 2 ? 20 : 0;
+            const uint64_t lame = !kind->lame || device != 1 ? 0 : p == RECORD_COPY ? 100 : 5;
+            const uint64_t noise = (uint64_t)((sample * 3 + row + cell->key.launch) % 5);
+
+            if (p != RECORD_COPY || row / devices != row % devices)
+                cell->part[p].ns[i] = ns[p] * (1000 + 10 * (more + lame) + noise) / 1000;
+        }
+    }
+    return 0;
+}
+
 static void fill_status(const struct kind *kind, size_t order, struct record_cell *cell)
 {
     bool fails = kind->failing && (order % 9 == 4 || kind->all_failing);
@@ -328,6 +384,11 @@ static void fill_status(const struct kind *kind, size_t order, struct record_cel
     cell->validated = true;
     cell->values_checked = 100000000;
     cell->steps_checked = WARMUP + steps_of(kind);
+    if (kind->fault) {
+        cell->status = RECORD_FAILED;
+        cell->validated = false;
+        snprintf(cell->reason, sizeof cell->reason, "made, and not found");
+    }
     if (fails && order % 2 == 0) {
         cell->status = RECORD_FAILED;
         cell->validated = false;
@@ -375,7 +436,8 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
         record_derive(&cell);
         if (kind->parts)
             fill_alone(model, &cell);
-        text = record_cell_text(&cell);
+        if (!kind->machine || fill_machine(kind, &cell) == 0)
+            text = record_cell_text(&cell);
         result = text && dprintf(fd, "%s\n", text) > 0 ? 0 : -1; /* no fsync: there are many */
     }
     if (result != 0)
@@ -412,6 +474,9 @@ static int write_line(const struct kind *kind, const struct record_run *run, int
 
         fill_key(model, count, batch_of(kind, b) * (size_t)(kind->weak ? count : 1), &key);
         snprintf(key.mode, sizeof key.mode, devices > 0 ? "dp" : "plain");
+        if (kind->fault)
+            snprintf(key.devices + strlen(key.devices), sizeof key.devices - strlen(key.devices),
+                     "%s", kind->fault);
         result = write_point(kind, run, fd, &key, model, order);
     }
     return result;

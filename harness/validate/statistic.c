@@ -1,0 +1,33 @@
+/* validate/statistic.c: what the samples of a launch are summed up as. */
+#include "validate/statistic.h"
+
+#include "numbers/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const validate_statistic_names[VALIDATE_STATISTICS] = {"floor", "typical", "cost",
+                                                                   "tail"};
+
+static int by_value(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+double validate_sum_up(double times[], size_t n, enum validate_statistic by)
+{
+    static const double quantile[VALIDATE_STATISTICS] = {0.05, 0.5, 0, 0.95};
+    double sum = 0.0;
+
+    if (n == 0)
+        return (double)NAN;
+    if (by == VALIDATE_COST) {
+        for (size_t i = 0; i < n; ++i)
+            sum += times[i];
+        return sum / (double)n;
+    }
+    qsort(times, n, sizeof times[0], by_value);
+    return stats_quantile(times, n, quantile[by]);
+}

@@ -1,0 +1,104 @@
+# `lockstep validate` of the parts of a machine: what each limit shows, that it can fail, and that what
+# nobody measured is no pass.
+#   validate_parts.sh LOCKSTEP FOLDER MAKE_RECORDS
+. "$(dirname "$0")/validate_common.sh"
+
+for kind in old machine machine-lame machine-slowed machine-flipped; do
+    "$make_records" $kind $kind.jsonl || fail "make_records $kind"
+done
+
+cell='workload: tutorial, mode: dp, devices: 2, batch: 30'
+floor='statistic: floor'
+
+# row METRIC GOOD BAD MORE IS: a limit that the machine keeps, and one that it does not.
+row()
+{
+    limit "$1" "$2" "$cell$4" binding "$floor" | profile good.yaml
+    validate 0 good.yaml machine.jsonl
+    has "^PASS $1 .*; is $5"
+    limit "$1" "$3" "$cell$4" binding "$floor" | profile bad.yaml
+    validate 1 bad.yaml machine.jsonl
+    has "^FAIL $1 .*, device [01]: "
+    expect_status 0 "$lockstep" profile check good.yaml machine.jsonl
+    grep -q "^good.yaml:6: $1 .*: fails at [0-9.]* times the time$" out || fail "fires: $(cat out)"
+    validate 3 good.yaml old.jsonl
+    has "UNMEASURED $1 .* a launch of the cell has no $1"
+    expect_status 1 "$lockstep" profile check good.yaml old.jsonl
+    grep -q "it stays UNMEASURED even at 0.3 of the speed" err || fail "unmeasured: $(cat err)"
+}
+row matrix_product 'min: 330 GFLOP/s' 'min: 340 GFLOP/s' '' '33[0-9][.0-9]* GFLOP/s \['
+row product_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
+# The first half of its time is faster, and does not count.
+row sustained_product 'min: 270 GFLOP/s' 'min: 300 GFLOP/s' '' '2[78][0-9][.0-9]* GFLOP/s \['
+row sustained_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
+row peer_copy 'min: 16 GB/s' 'min: 17 GB/s' ', bytes: 16 MiB' '16.[0-9]* GB/s \['
+
+# A bandwidth of another size, or of any, is another number.
+limit peer_copy 'min: 1 GB/s' "$cell, bytes: 16 GiB" binding "$floor" | profile size.yaml
+validate 3 size.yaml machine.jsonl
+has 'UNMEASURED peer_copy .* a launch of the cell has no peer_copy of these bytes'
+limit peer_copy 'min: 1 GB/s' "$cell" binding "$floor" | profile size.yaml
+validate 3 size.yaml machine.jsonl
+has 'UNMEASURED'
+
+# The lame one of two devices is named: its sibling is compared with it, not with the mean of both.
+for metric in product_spread sustained_spread; do
+    limit $metric 'max: 1.03 x' "$cell" binding "$floor" | profile lame.yaml
+    validate 1 lame.yaml machine-lame.jsonl
+    has "^FAIL $metric of .*, device 1: at most 1.03 x; is 1.0[45][0-9]* x \\["
+    has 'swap it with a sibling'
+done
+limit peer_copy 'min: 16 GB/s' "$cell, bytes: 16 MiB" binding "$floor" | profile lame.yaml
+validate 1 lame.yaml machine-lame.jsonl
+has '^FAIL peer_copy of .*, device 1: at least 16 GB/s; is 8.[0-9]* GB/s'
+
+# One device has no sibling, and no copies.
+alone='workload: tutorial, mode: dp, devices: 1, batch: 30'
+limit matrix_product 'min: 330 GFLOP/s' "$alone" binding "$floor" | profile alone.yaml
+validate 0 alone.yaml machine.jsonl
+limit product_spread 'max: 1.03 x' "$alone" binding "$floor" | profile alone.yaml
+validate 3 alone.yaml machine.jsonl
+has 'UNMEASURED product_spread'
+
+# A device that is slow on purpose can be found, and is never all right; what is wrong in another way
+# is INVALID, whatever its times are.
+limit product_spread 'max: 1.03 x' "$cell" binding "$floor" | profile purpose.yaml
+limit product_spread 'max: 1.07 x' "$cell" binding "$floor" | profile kept.yaml
+validate 1 purpose.yaml machine-slowed.jsonl
+has 'FAIL product_spread .*, device 1: '
+validate 3 kept.yaml machine-slowed.jsonl
+has 'INVALID product_spread .* a device is slow on purpose NOT SHOWN'
+validate 3 purpose.yaml machine-flipped.jsonl
+has 'INVALID .* launches are not verified'
+sed 's/"steps_checked":[0-9]*/"steps_checked":0/' machine-slowed.jsonl >unchecked.jsonl
+validate 3 purpose.yaml unchecked.jsonl
+has 'INVALID .* launches are not verified'
+
+# Learned: a limit for each part, on its side; all sittings keep it, and a lame device does not.
+class=$(printf '7%063d' 0)
+for sitting in 1 2 3 4 5 6; do
+    sed "s/feedface00000031/feedface0000010$sitting/;1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/
+        1s/2026-11-21/2026-11-1$sitting/" machine.jsonl >sitting$sitting.jsonl
+done
+expect_status 0 "$lockstep" profile learn sitting[1-6].jsonl
+mv out learned.yaml
+for counts in 'step_time 12' 'device_spread 4' 'matrix_product 12' 'product_spread 4' \
+    'sustained_product 12' 'sustained_spread 4' 'peer_copy 4'; do
+    expect_count "${counts#* }" "metric: ${counts% *}" learned.yaml
+done
+expect_count 28 '    min: ' learned.yaml
+validate 0 learned.yaml sitting2.jsonl
+expect_status 0 "$lockstep" profile check learned.yaml sitting1.jsonl
+expect_count 52 'fails at' out
+sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" machine-lame.jsonl >lame.jsonl
+validate 1 learned.yaml lame.jsonl
+has 'FAIL product_spread .*, device 1'
+
+expect_status 0 "$lockstep" profile learn --about product_spread,matrix_product sitting[1-6].jsonl
+expect_count 16 '  - metric: ' out
+expect_count 4 '  - metric: product_spread' out
+for about in product_sprea moved memory_bandwidth product_spread,x; do
+    expect_status 2 "$lockstep" profile learn --about $about sitting[1-6].jsonl
+    grep -q "^lockstep profile: --about: no limit of '[a-z_]*' is learned" err || fail "$(cat err)"
+done
+expect_status 2 "$lockstep" profile learn --about step_time sitting[1-5].jsonl
