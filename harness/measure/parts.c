@@ -10,7 +10,12 @@
 
 #include "measure/session.h"
 
-enum { LEAST_SAMPLES = 5 };
+/* What products of a turn are timed as: phases that nothing else here has. A turn has several,
+ * because on a busy machine a device waits longer for its turn than it computes. */
+static const enum dp_phase timed[] = {DP_PHASE_LOSS, DP_PHASE_UPDATE, DP_PHASE_GATHER,
+                                      DP_PHASE_SCATTER};
+
+enum { LEAST_SAMPLES = 5, TIMED = sizeof timed / sizeof timed[0] };
 /* The largest in which the caches of a core still have both operands, and what fills a GPU. */
 static const size_t SIZE_OF_CORE = 256, SIZE_OF_GPU = 4096;
 
@@ -21,8 +26,9 @@ struct products {
     struct dp_module *linear, *turn;
     struct dp_replicas *replicas;
     struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS];
-    int whose; /* the device that computes now; -1: all */
-    size_t chain;
+    int whose;    /* the device that computes now; -1: all */
+    int timed;    /* samples of a turn */
+    size_t chain; /* products of a sample */
     struct dp_trace trace;
     float *host; /* size * size */
 };
@@ -83,12 +89,11 @@ static int product(struct products *p, struct dp_module *module, struct dp_run *
 
 /* On the worker of each device; only that whose turn it is has something to do. It has waited while
  * others had theirs, so a first product, which is not timed, brings the operands back into its
- * caches. The phase of what is timed is one that nothing else here has. */
+ * caches. */
 static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                    int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
     struct products *p = dp_module_self(module);
-    struct dp_span span;
     int status = 0;
 
     (void)n_in;
@@ -97,10 +102,13 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
         return 0;
     if (p->whose >= 0)
         status = product(p, module, run, in, out, n_out, err);
-    span = dp_phase_within(dp_run_slot(run), DP_PHASE_LOSS, DP_PHASE_FORWARD);
-    for (size_t i = 0; status == 0 && i < p->chain; ++i)
-        status = product(p, module, run, in, out, n_out, err);
-    dp_phase_end(&span);
+    for (int t = 0; t < p->timed; ++t) {
+        const struct dp_span span = dp_phase_within(dp_run_slot(run), timed[t], DP_PHASE_FORWARD);
+
+        for (size_t i = 0; status == 0 && i < p->chain; ++i)
+            status = product(p, module, run, in, out, n_out, err);
+        dp_phase_end(&span);
+    }
     return status;
 }
 
@@ -175,9 +183,16 @@ static int compute(struct products *p, int whose, struct dp_error *err)
     return status ? status : dp_trace_read(p->group, err);
 }
 
-static uint64_t time_of(const struct products *p, int device)
+static uint64_t time_of(const struct products *p, int device, int t)
 {
-    return p->trace.replica[device].ns[DP_PHASE_LOSS];
+    return p->trace.replica[device].ns[timed[t]];
+}
+
+/* Samples are [sample][device]. */
+static void take_times(const struct products *p, int device, uint64_t ns[])
+{
+    for (int t = 0; t < p->timed; ++t)
+        ns[t * p->devices + device] = time_of(p, device, t);
 }
 
 /* The order changes with each round: nobody is always behind the same one. */
@@ -189,7 +204,7 @@ static int in_turn(struct products *p, size_t round, uint64_t ns[], struct dp_er
         const int device = round % 2 == 0 ? i : p->devices - 1 - i;
 
         status = compute(p, device, err);
-        ns[device] = time_of(p, device);
+        take_times(p, device, ns);
     }
     return status;
 }
@@ -200,7 +215,7 @@ static int at_once(struct products *p, size_t round, uint64_t ns[], struct dp_er
 
     (void)round;
     for (int d = 0; d < p->devices; ++d)
-        ns[d] = time_of(p, d);
+        take_times(p, d, ns);
     return status;
 }
 
@@ -225,18 +240,18 @@ static double seconds_since(uint64_t start)
 static int run_rounds(struct products *p, round_fn *round, double seconds, enum record_part part,
                       struct record_cell *cell, struct dp_error *err)
 {
-    const size_t devices = (size_t)p->devices;
-    uint64_t *ns = calloc((RECORD_MOST_PARTS + 1) * devices, sizeof *ns), start;
+    const size_t devices = (size_t)p->devices, each = (size_t)p->timed;
+    uint64_t *ns = calloc(RECORD_MOST_PARTS * devices, sizeof *ns), start;
     size_t n = 0;
     int status = ns ? round(p, 1, ns, err) : dp_fail(err, DP_ENOMEM, "no memory for samples");
 
     if (status == 0)
         status = check_all(p, err);
     start = session_clock_ns();
-    while (status == 0 && n < RECORD_MOST_PARTS &&
+    while (status == 0 && n + each <= RECORD_MOST_PARTS &&
            (n < LEAST_SAMPLES || seconds_since(start) < seconds)) {
-        status = round(p, n, ns + n * devices, err);
-        ++n;
+        status = round(p, n / each, ns + n * devices, err);
+        n += each;
     }
     if (status == 0)
         status = check_all(p, err);
@@ -256,11 +271,13 @@ static int measure_products(struct products *p, double seconds, struct record_ce
     int status = open_products(p, err);
 
     p->chain = 1;
+    p->timed = TIMED;
     if (status == 0)
         status = run_rounds(p, in_turn, seconds, RECORD_PRODUCT, cell, err);
     /* So many in a sample that the samples last for all of the time. */
     for (int d = 0; status == 0 && d < p->devices; ++d)
-        longest = time_of(p, d) > longest ? time_of(p, d) : longest;
+        longest = time_of(p, d, 0) > longest ? time_of(p, d, 0) : longest;
+    p->timed = 1;
     p->chain = 1 + (size_t)(1e9 * seconds / RECORD_MOST_PARTS / (double)longest);
     if (status == 0)
         status = run_rounds(p, at_once, seconds, RECORD_SUSTAINED, cell, err);
