@@ -59,6 +59,9 @@ I(cores, 0, INT_MAX, FIRST, MACHINE, "", "number of cores", "of the machine") \
 I(pus, 0, INT_MAX, FIRST, MACHINE, "", "number of processing units", "hardware threads of the machine") \
 I(usable_pus, 0, INT_MAX, FIRST, MACHINE, "", "number of usable processing units", "those this process was allowed to use") \
 F(U64, mem_bytes, FIRST, CONDITION, "bytes", "main memory", "main memory that the kernel left, which differs from start to start; `machine_class` has it to 1 GiB") \
+F(REAL, memlock_bytes, LATER, CONDITION, "bytes", "limit of locked memory", "that this process may lock, which pinned transfers and RDMA take; 2^53: no limit; `null`: unknown, missing in old records") \
+F(REAL, shm_bytes, LATER, CONDITION, "bytes", "size of /dev/shm", "where communicators of several processes put what they share; `null` likewise") \
+F(REAL, numa_balancing, LATER, CONDITION, "", "NUMA balancing", "0: off; else the kernel moves pages while others run; `null`: unknown, or the kernel has none") \
 F(U64, l1d_bytes, FIRST, MACHINE, "bytes", "size of the L1 cache", "of one L1 data cache, 0 if unknown") \
 F(U64, l2_bytes, FIRST, MACHINE, "bytes", "size of the L2 cache", "of one L2 cache, 0 if unknown") \
 F(U64, l3_bytes, FIRST, MACHINE, "bytes", "size of the L3 cache", "of one L3 cache, 0 if unknown") \

@@ -14,6 +14,7 @@
 
 #include "build_info.h"
 #include "numbers/equal.h"
+#include "record/host.h"
 #include "record/machine.h"
 #include "record/roles.h"
 
@@ -197,6 +198,7 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     read_build(run);
     read_slots(group, run);
     read_clock(run);
+    host_read("", run);
     if (machine_class("", machine, run->machine_class) != 0 ||
         machine_instance("", run->machine_instance) != 0 ||
         machine_environment(environ, run->environment, sizeof run->environment) != 0)

@@ -400,6 +400,7 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
     memset(run, 0, sizeof *run);
     snprintf(run->scaling, sizeof run->scaling, "strong");
     run->launches = 1;
+    record_unknown(record_run_fields, run);
     if (record_json_fields(root, record_run_fields, run, err) != 0 ||
         read_slots(root, run, err) != 0) {
         return -1;

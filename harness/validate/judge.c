@@ -105,7 +105,9 @@ static int take_values(const struct profile_limit *limit, const struct report_po
 
         if (!is_size(limit, &point->row[i]) || !isfinite(value) || value < 0.0)
             return -1;
-        room->value[n++] = limit->row->higher ? value / factor : value * factor;
+        room->value[n++] = limit->row->fact     ? (factor > 1.0 ? limit->row->worst : value)
+                           : limit->row->higher ? value / factor
+                                                : value * factor;
     }
     return n;
 }

@@ -13,8 +13,10 @@
 struct validate_metric {
     const char *name, *means;
     enum quantity_kind kind;
-    bool higher;    /* is better */
-    bool counted;   /* the same in every launch: no statistic */
+    bool higher;  /* is better */
+    bool counted; /* the same in every launch: no statistic */
+    bool fact;    /* of the host: no speed, and a worse host has `worst` of it */
+    double worst;
     bool by_device; /* each device is judged by itself */
     bool has_base;  /* it is a ratio, to the same launch of the plain program */
     bool in_parts;  /* a launch knows it if the parts of the machine were measured, too */
@@ -27,7 +29,7 @@ struct validate_metric {
     double (*bytes)(const struct report_row *row);
 };
 
-enum { VALIDATE_METRICS = 15 };
+enum { VALIDATE_METRICS = 22 };
 extern const struct validate_metric validate_metrics[VALIDATE_METRICS];
 
 /* NULL: there is none of that name. */

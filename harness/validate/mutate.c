@@ -53,9 +53,9 @@ static int by_records(const struct profile *profile, const struct report *report
         }
     }
     snprintf(firing->why, sizeof firing->why,
-             judged.why[0] != '\0' ? "it stays %s even at 0.3 of the speed: %.200s"
-                                   : "it stays %s even at 0.3 of the speed",
-             validate_verdict_words[judged.verdict], judged.why);
+             judged.why[0] != '\0' ? "it stays %s even at %s: %.200s" : "it stays %s even at %s",
+             validate_verdict_words[judged.verdict],
+             limit->row->fact ? "its worst" : "0.3 of the speed", judged.why);
     return 0;
 }
 

@@ -112,6 +112,13 @@ static int check_limits(const char *path, const struct profile *profile,
             return EXIT_MISUSE;
         }
         profile_bound_words(limit, bound);
+        if (firing.fires && limit->row->fact) {
+            char worst[QUANTITY_TEXT];
+
+            printf("%s:%d: %s %s: fails at %s\n", path, limit->line, limit->metric, bound,
+                   quantity_words(limit->row->worst, limit->row->kind, worst));
+            continue;
+        }
         if (firing.fires) {
             printf("%s:%d: %s %s: fails at %.2f times the time\n", path, limit->line, limit->metric,
                    bound, firing.factor);

@@ -33,6 +33,48 @@ row sustained_product 'min: 270 GFLOP/s' 'min: 300 GFLOP/s' '' '2[78][0-9][.0-9]
 row sustained_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
 row peer_copy 'min: 16 GB/s' 'min: 17 GB/s' ', bytes: 16 MiB' '16.[0-9]* GB/s \['
 
+# The host: what it allows and does, of the first line of a file, and of each launch. What a worse host
+# has is what fires the limit; what the records do not tell is no pass.
+# fact METRIC GOOD BAD WORST UNKNOWN: UNKNOWN makes it so, by sed.
+fact()
+{
+    limit "$1" "$2" "$cell" | profile good.yaml
+    validate 0 good.yaml machine.jsonl
+    has "^PASS $1 "
+    limit "$1" "$3" "$cell" | profile bad.yaml
+    validate 1 bad.yaml machine.jsonl
+    has "^FAIL $1 "
+    expect_status 0 "$lockstep" profile check good.yaml machine.jsonl
+    grep -q "^good.yaml:6: $1 .*: fails at $4$" out || fail "fires: $(cat out)"
+    sed "$5" machine.jsonl >unknown.jsonl
+    ! cmp -s machine.jsonl unknown.jsonl || fail "$5 changes nothing"
+    validate 3 good.yaml unknown.jsonl
+    has "UNMEASURED $1 .* a launch of the cell has no $1"
+}
+fact memlock 'min: 8 MiB' 'min: 32 GiB' '0 B' 's/"memlock_bytes":[0-9.]*/"memlock_bytes":null/'
+fact shm_size 'min: 1 GiB' 'min: 8 GiB' '0 B' 's/"shm_bytes":[0-9.]*,//'
+fact governor 'min: 1 x' 'min: 2 x' '0 x' 's/"governor":"performance"/"governor":"unknown"/'
+fact threads_per_core 'max: 2 x' 'max: 1 x' '64 x' 's/"pus":8/"pus":0/'
+fact foreign_share 'max: 0.05 x' 'max: 0.01 x' '1 x' 's/"foreign_frac":[0-9.]*/"foreign_frac":null/'
+fact stolen_share 'max: 2 %' 'max: 0.5 %' '1 x' 's/"steal_frac":[0-9.]*/"steal_frac":null/'
+sed 's/"numa_balancing":0.0/"numa_balancing":1.0/' machine.jsonl >balancing.jsonl
+limit numa_balancing 'max: 0 x' "$cell" | profile balancing.yaml
+validate 0 balancing.yaml machine.jsonl
+validate 1 balancing.yaml balancing.jsonl
+has 'sysctl kernel.numa_balancing=0'
+expect_status 0 "$lockstep" profile check balancing.yaml machine.jsonl
+sed 's/"governor":"performance"/"governor":"powersave"/' machine.jsonl >powersave.jsonl
+limit governor 'min: 1 x' "$cell" | profile governor.yaml
+validate 1 governor.yaml powersave.jsonl
+# One launch beside another program is not shown, all of them are a failure.
+limit foreign_share 'max: 0.025 x' "$cell" | profile some.yaml
+validate 3 some.yaml machine.jsonl
+has 'OPEN foreign_share'
+# A limit that the worst host keeps accepts every host.
+limit threads_per_core 'max: 100 x' "$cell" | profile never.yaml
+expect_status 1 "$lockstep" profile check never.yaml machine.jsonl
+grep -q 'it stays PASS even at its worst' err || fail "never: $(cat err)"
+
 # A bandwidth of another size, or of any, is another number.
 limit peer_copy 'min: 1 GB/s' "$cell, bytes: 16 GiB" binding "$floor" | profile size.yaml
 validate 3 size.yaml machine.jsonl

@@ -234,6 +234,9 @@ static int fill_run(const struct kind *kind, const struct plan_options *plan,
                                .usable_pus = 8,
                                .mem_bytes = (uint64_t)16 << 30,
                                .load_avg = {0.1, 0.2, 0.3},
+                               .memlock_bytes = 8388608,
+                               .shm_bytes = 1073741824,
+                               .numa_balancing = 0,
                                .timer_tick_ns = 1,
                                .timer_overhead_ns = 25,
                                .clock = "CLOCK_EXAMPLE",
@@ -424,6 +427,10 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     cell.whole_ns = cell.hidden_frac = NAN;
     cell.foreign_frac = cell.steal_frac = cell.cpu_hz = NAN;
     cell.start_epoch_ns = UINT64_C(1795248000000000000);
+    if (kind->machine) {
+        cell.foreign_frac = 0.02 + 0.01 * (key->launch % 2);
+        cell.steal_frac = 0.01;
+    }
     if (workload_parse(key->workload, &workload, why, sizeof why) != 0)
         return -1;
     cell.model_params = workload_params(&workload);

@@ -1,11 +1,13 @@
 /* machine.c: what makes two machines, or two environments, the same. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/host.h"
 #include "record/machine.h"
 
 static const char PROCESSOR[] = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
@@ -185,4 +187,21 @@ Test(machine, environment)
     cr_assert(machine_environment(variables + sizeof names / sizeof names[0], text, sizeof text) ==
               0);
     cr_assert(text[0] == '\0');
+}
+
+/* What a system does not tell is unknown, and not 0. */
+Test(machine, limits_of_the_host)
+{
+    struct record_run run = {.numa_balancing = 7};
+
+    cr_assert(mkdtemp(root) != NULL);
+    host_read(root, &run);
+    cr_assert(isnan(run.numa_balancing) && isnan(run.shm_bytes) && run.memlock_bytes >= 0);
+    put("/proc/sys/kernel/numa_balancing", "1\n");
+    put("/dev/shm/file", "");
+    host_read(root, &run);
+    cr_assert(run.numa_balancing == 1 && run.shm_bytes >= 0);
+    put("/proc/sys/kernel/numa_balancing", "yes\n");
+    host_read(root, &run);
+    cr_assert(isnan(run.numa_balancing));
 }

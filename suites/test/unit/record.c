@@ -22,6 +22,8 @@ Test(record, run_round_trip)
     cr_assert(record_run_parse(text, &back, &err) == 0, "%s", err.text);
     cr_assert(back.seed == run.seed && back.git_dirty && back.mem_bytes == run.mem_bytes);
     cr_assert(back.load_avg[1] == 1.0 / 3 && back.timer_overhead_ns == 23.5);
+    cr_assert(back.memlock_bytes == 9007199254740992.0 && back.shm_bytes == 4096 &&
+              isnan(back.numa_balancing));
     cr_assert(strcmp(back.cpu_model, run.cpu_model) == 0, "%s", back.cpu_model);
     cr_assert(back.n_slots == 2 && back.slot[1].numa_node == -1 && back.slot[0].bound);
     cr_assert(back.planned == 50 && strcmp(back.slot[1].name, "virt:1") == 0);

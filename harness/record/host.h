@@ -1,0 +1,11 @@
+/* record/host.h: what the host allows its processes, and what its kernel does behind them. */
+#ifndef HARNESS_HOST_H
+#define HARNESS_HOST_H
+
+#include "record/record.h"
+
+/* Into the run; NaN: the system does not tell. Root is "", or a folder with another machine's /proc
+ * and /dev. */
+void host_read(const char *root, struct record_run *run);
+
+#endif
