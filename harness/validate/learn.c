@@ -158,7 +158,8 @@ static int learn_limit(const struct learning *learning, const struct report_poin
 {
     const struct record_key *key = &point->row->cell->key;
     struct record_key place = *key;
-    char name[24], statistic[] = "floor";
+    const enum validate_statistic by = metric->in_parts ? VALIDATE_LEAST : VALIDATE_FLOOR;
+    char name[24], statistic[24];
     const struct profile_limit limit = {.metric = name,
                                         .statistic = statistic,
                                         .at = {.workload = place.workload,
@@ -170,7 +171,7 @@ static int learn_limit(const struct learning *learning, const struct report_poin
                                                .batch = place.global_batch},
                                         .row = metric,
                                         .at_bytes = metric->bytes ? metric->bytes(point->row) : 0,
-                                        .by = VALIDATE_FLOOR,
+                                        .by = by,
                                         .least = -INFINITY,
                                         .most = INFINITY};
     const double sign = metric->higher ? -1.0 : 1.0;
@@ -178,6 +179,7 @@ static int learn_limit(const struct learning *learning, const struct report_poin
     bool all;
 
     snprintf(name, sizeof name, "%s", metric->name);
+    snprintf(statistic, sizeof statistic, "%s", validate_statistic_names[by]);
     if (take_sittings(learning, &limit, &all) != 0)
         return -1;
     bound = mean_of(learning->bound, learning->n);

@@ -13,7 +13,7 @@ static double step_of(const struct report_point *point, const struct report_row 
 {
     const struct record_cell *cell = row->cell;
     const double of[VALIDATE_STATISTICS] = {cell->p05_ns, cell->median_ns, cell->mean_ns,
-                                            cell->p95_ns};
+                                            cell->p95_ns, cell->min_ns};
 
     (void)point, (void)device, (void)steps;
     return of[by];

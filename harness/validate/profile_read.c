@@ -219,7 +219,7 @@ static int read_words(const char *path, struct profile_limit *limit, struct text
                 break;
         if (!limit->statistic || i == VALIDATE_STATISTICS)
             return refuse(path, limit, why, "statistic",
-                          "it has to be floor, typical, cost or tail");
+                          "it has to be floor, typical, cost, tail or least");
         limit->by = (enum validate_statistic)i;
     }
     limit->binding = strcmp(limit->kind, "binding") == 0;

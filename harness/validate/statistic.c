@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 const char *const validate_statistic_names[VALIDATE_STATISTICS] = {"floor", "typical", "cost",
-                                                                   "tail"};
+                                                                   "tail", "least"};
 
 static int by_value(const void *left, const void *right)
 {
@@ -18,7 +18,7 @@ static int by_value(const void *left, const void *right)
 
 double validate_sum_up(double times[], size_t n, enum validate_statistic by)
 {
-    static const double quantile[VALIDATE_STATISTICS] = {0.05, 0.5, 0, 0.95};
+    static const double quantile[VALIDATE_STATISTICS] = {0.05, 0.5, 0, 0.95, 0};
     double sum = 0.0;
 
     if (n == 0)

@@ -9,6 +9,7 @@ enum validate_statistic {
     VALIDATE_TYPICAL, /* their median */
     VALIDATE_COST,    /* their mean: stalls count */
     VALIDATE_TAIL,    /* their 95th percentile */
+    VALIDATE_LEAST,   /* the shortest: of few samples on a busy machine */
     VALIDATE_STATISTICS
 };
 extern const char *const validate_statistic_names[VALIDATE_STATISTICS];
