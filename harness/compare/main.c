@@ -42,6 +42,8 @@ static const struct argp_option option_table[] = {
     {"no-strict", KEY_LENIENT, NULL, 0, "Exit with 0 then", 0},
     {"exact", 'e', NULL, 0, "Exit with 1 if an exact number CHANGED", 0},
     {"allow-dirty", KEY_DIRTY, NULL, 0, "Take programs that were built from changed trees", 0},
+    {"allow-disturbed", KEY_PAIRS, NULL, 0,
+     "Judge pairs all the same while which other programs or other machines had the cores", 0},
     {"format", 'f', "text|json|md|csv|bmf|github|openmetrics|annotations|junit", 0,
      "What to print (default text): md for a job's summary, bmf for Bencher, github for "
      "github-action-benchmark, annotations for GitHub Actions",
@@ -57,7 +59,9 @@ static const char documentation[] =
     "REGRESSED if an exact signed rank test shows that NEW is more than 1 % slower (0.04 for the "
     "cells, by Holm, and 0.01 for all together), by 2 % or more; IMPROVED, likewise; EQUIVALENT if "
     "the simultaneous interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that is "
-    "not verified is INVALID. Exit status: 0 nothing regressed; 1 REGRESSED, or with --exact an "
+    "not verified is INVALID, and so is one of which more than 25 % of the pairs were disturbed by "
+    "other programs or machines, without --allow-disturbed; what is shown has to be shown without "
+    "the disturbed pairs, too. Exit status: 0 nothing regressed; 1 REGRESSED, or with --exact an "
     "exact number CHANGED; 2 misuse, or a "
     "program that is no such build; 3 something is INVALID, or OLD and NEW are the same program "
     "and "
@@ -142,7 +146,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_PAIRS:
         return command_bad_option(state,
-                                  "--pairs and --out are of --ab OLD NEW, or of --a and --b");
+                                  "--pairs, --out and --allow-disturbed are of --ab OLD NEW, or "
+                                  "of --a and --b");
     case KEY_BASELINE:
         arguments->baseline.name = value;
         return 0;

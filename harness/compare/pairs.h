@@ -3,7 +3,8 @@
  * A pair is two launches of one cell next to each other, one of each arm. Which of them is first is
  * drawn for every pair: that, and no model of noise, is what makes the tests exact. pairs_options.c
  * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_sum.c
- * sums up, pairs_judge.c judges, and pairs_text.c and pairs_record.c write what came of it. */
+ * sums up, pairs_judge.c judges, pairs_disturbed.c says what neighbours have to do with it, and
+ * pairs_text.c and pairs_record.c write what came of it. */
 #ifndef HARNESS_COMPARE_PAIRS_H
 #define HARNESS_COMPARE_PAIRS_H
 
@@ -42,7 +43,7 @@ extern const char *const pairs_verdict_words[PAIRS_VERDICTS];
 /* What is said of a cell, or of all together. NaN: unknown. */
 struct pairs_judged {
     enum pairs_verdict verdict;
-    char reason[COMPARE_TEXT];   /* INVALID: why */
+    char reason[COMPARE_TEXT];   /* INVALID: why; INCONCLUSIVE: "", or why it is no other */
     double ratio, lo, hi, level; /* NEW / OLD by Hodges and Lehmann; the interval is exact, and no
                                     number where so few pairs have none of that level */
     double p_slower, p_faster;   /* one-sided against the margin; of cells adjusted by Holm */
@@ -51,15 +52,22 @@ struct pairs_judged {
     double cost;                 /* ratio of means: beside it, judged by nothing */
 };
 
+/* What is judged. */
+struct pairs_data {
+    const double *d; /* [cell * pairs + pair]: log(new / old) */
+    size_t cells, pairs;
+    const bool *left_out; /* likewise: pairs that do not count; NULL: all count */
+};
+
 /* Fewest pairs that can show anything in one of so many cells. */
 size_t pairs_least(size_t cells);
-/* From d[cell * pairs + pair] = log(new / old) of floors. A cell that is INVALID already stays so,
- * and counts in Holm's family; one with a d that is not finite becomes so. All: per pair the median
- * of the cells that are valid. Leaves cost alone. 0, or -1 when memory is short. */
-int pairs_judge(const double d[], size_t cells, size_t pairs, struct pairs_judged cell[],
+/* A cell that is INVALID already stays so, and counts in Holm's family; one with a d that is not
+ * finite, or too few pairs, becomes so. All: per pair the median of the cells that are valid.
+ * Leaves cost alone. 0, or -1 when memory is short. */
+int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[],
                 struct pairs_judged *all);
 /* Fills detectable and needed of what was judged so. Likewise. */
-int pairs_power(const double d[], size_t cells, size_t pairs, struct pairs_judged cell[],
+int pairs_power(const struct pairs_data *data, struct pairs_judged cell[],
                 struct pairs_judged *all);
 
 struct pairs_arm {
@@ -93,7 +101,7 @@ struct pairs {
     size_t asked;    /* --pairs, 0: not given */
     uint64_t seed;
     size_t format; /* compare/export.h */
-    bool strict, exact, allow_dirty;
+    bool strict, exact, allow_dirty, allow_disturbed;
     bool same;               /* both arms are one program in one setting: A/A */
     size_t *cell;            /* [place in the plan]: its cell; cell c is the one at place c */
     size_t *steps;           /* [cell]: of every launch but the first; 0: not known yet */
@@ -118,7 +126,9 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
 /* When all pairs are done: fills judged, all, changes, invalid and count. Likewise. */
 int pairs_sum_up(struct pairs *pairs);
 /* Pairs in which the machine was disturbed: in one launch at least more than the limit of
- * report_elsewhere went elsewhere. They are said, and count like all others. */
+ * report_elsewhere went elsewhere. A cell with too many is INVALID, and what is shown has to be
+ * shown without them, too; with allow_disturbed they count like all others. */
+#define PAIRS_DISTURBED_MOST 0.25 /* of the pairs of a cell */
 struct pairs_disturbed {
     size_t pairs, unknown; /* unknown: no limit was passed, but not all shares are known */
     size_t by[REPORT_ELSEWHERE];
@@ -127,6 +137,12 @@ struct pairs_disturbed {
 void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed);
 /* Of a cell, or with the number of all cells of all together. */
 struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell);
+/* Whether the cell has too many; then why says so, and what to do. */
+bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPARE_TEXT]);
+/* As pairs_judge, which it calls with all pairs and without the disturbed ones: what is not the
+ * same verdict both times is INCONCLUSIVE, and the reason says so. Numbers are of all pairs. */
+int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
+                      struct pairs_judged cell[], struct pairs_judged *all);
 /* Of one program with itself, whatever is found is an error of the comparison on this machine. */
 bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged);
 size_t pairs_false_alarms(const struct pairs *pairs); /* of all verdicts */

@@ -77,21 +77,41 @@ static bool all_finite(const double d[], size_t n)
     return finite;
 }
 
-static void judge_alone(const double d[], size_t cells, size_t pairs, struct pairs_judged *cell)
+static bool counts(const struct pairs_data *data, size_t at)
 {
+    return !data->left_out || !data->left_out[at];
+}
+
+/* The pairs of a cell that count; how many these are. */
+static size_t keep(const struct pairs_data *data, size_t cell, double kept[RANK_MOST])
+{
+    size_t n = 0;
+
+    for (size_t at = cell * data->pairs; at < (cell + 1) * data->pairs; ++at)
+        if (counts(data, at) && n < RANK_MOST)
+            kept[n++] = data->d[at];
+    return n;
+}
+
+static void judge_alone(const struct pairs_data *data, size_t number, struct pairs_judged *cell)
+{
+    const size_t least = pairs_least(data->cells);
+    double d[RANK_MOST];
+    const size_t pairs = data->pairs > RANK_MOST ? data->pairs : keep(data, number, d);
+
     forget(cell);
     if (cell->verdict == PAIRS_INVALID)
         return;
-    if (pairs < pairs_least(cells) || pairs > RANK_MOST) {
+    if (pairs < least || pairs > RANK_MOST) {
         cell->verdict = PAIRS_INVALID;
         snprintf(cell->reason, sizeof cell->reason,
-                 "%zu pairs; for one of %zu cells it takes %zu to %d", pairs, cells,
-                 pairs_least(cells), RANK_MOST);
+                 "%zu pairs; for one of %zu cells it takes %zu to %d", pairs, data->cells, least,
+                 RANK_MOST);
     } else if (!all_finite(d, pairs)) {
         cell->verdict = PAIRS_INVALID;
         snprintf(cell->reason, sizeof cell->reason, "a time is not a number");
     } else {
-        measure(d, pairs, PAIRS_ALPHA_CELLS / (double)cells, cell);
+        measure(d, pairs, PAIRS_ALPHA_CELLS / (double)data->cells, cell);
         cell->verdict = PAIRS_INCONCLUSIVE;
     }
 }
@@ -110,33 +130,35 @@ static int adjust(struct pairs_judged cell[], size_t cells, size_t offset, doubl
     return 0;
 }
 
-/* Per pair the median of the cells that are valid; how many these are. work: room for a number per
- * cell. */
-static size_t find_middles(const double d[], size_t cells, size_t pairs,
-                           const struct pairs_judged cell[], double work[],
-                           double middle[RANK_MOST])
+/* Per pair the median of the cells that are valid and of which it counts; how many pairs have one.
+ * work: room for a number per cell. */
+static size_t find_middles(const struct pairs_data *data, const struct pairs_judged cell[],
+                           double work[], double middle[RANK_MOST])
 {
-    size_t n = 0;
+    size_t pairs = 0;
 
-    for (size_t pair = 0; pair < pairs && pair < RANK_MOST; ++pair) {
-        n = 0;
-        for (size_t c = 0; c < cells; ++c)
-            if (cell[c].verdict != PAIRS_INVALID)
-                work[n++] = d[c * pairs + pair];
-        middle[pair] = stats_median(work, n);
+    for (size_t pair = 0; pair < data->pairs && pairs < RANK_MOST; ++pair) {
+        size_t n = 0;
+
+        for (size_t c = 0; c < data->cells; ++c)
+            if (cell[c].verdict != PAIRS_INVALID && counts(data, c * data->pairs + pair))
+                work[n++] = data->d[c * data->pairs + pair];
+        if (n > 0)
+            middle[pairs++] = stats_median(work, n);
     }
-    return n;
+    return pairs;
 }
 
 /* work: room for a number per cell. */
-static void judge_all(const double d[], size_t cells, size_t pairs,
-                      const struct pairs_judged cell[], double work[], struct pairs_judged *all)
+static void judge_all(const struct pairs_data *data, const struct pairs_judged cell[],
+                      double work[], struct pairs_judged *all)
 {
     double middle[RANK_MOST];
+    const size_t pairs = find_middles(data, cell, work, middle);
 
     forget(all);
     all->verdict = PAIRS_INVALID;
-    if (find_middles(d, cells, pairs, cell, work, middle) == 0) {
+    if (pairs == 0) {
         snprintf(all->reason, sizeof all->reason, "no cell is valid");
         return;
     }
@@ -144,16 +166,16 @@ static void judge_all(const double d[], size_t cells, size_t pairs,
     decide(PAIRS_ALPHA_ALL, all);
 }
 
-int pairs_judge(const double d[], size_t cells, size_t pairs, struct pairs_judged cell[],
-                struct pairs_judged *all)
+int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
 {
+    const size_t cells = data->cells;
     double *work = calloc(2 * cells + 1, sizeof work[0]);
 
     if (!work)
         return -1;
     for (size_t c = 0; c < cells; ++c)
-        judge_alone(d + c * pairs, cells, pairs, &cell[c]);
-    judge_all(d, cells, pairs, cell, work, all);
+        judge_alone(data, c, &cell[c]);
+    judge_all(data, cell, work, all);
 
     int status = adjust(cell, cells, offsetof(struct pairs_judged, p_slower), work);
 
@@ -166,18 +188,18 @@ int pairs_judge(const double d[], size_t cells, size_t pairs, struct pairs_judge
     return status;
 }
 
-int pairs_power(const double d[], size_t cells, size_t pairs, struct pairs_judged cell[],
-                struct pairs_judged *all)
+int pairs_power(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
 {
-    double *work = calloc(cells + 1, sizeof work[0]), middle[RANK_MOST];
+    const double alpha = PAIRS_ALPHA_CELLS / (double)data->cells;
+    double *work = calloc(data->cells + 1, sizeof work[0]), d[RANK_MOST];
 
     if (!work)
         return -1;
-    for (size_t c = 0; c < cells; ++c)
+    for (size_t c = 0; c < data->cells; ++c)
         if (cell[c].verdict != PAIRS_INVALID)
-            find_power(d + c * pairs, pairs, PAIRS_ALPHA_CELLS / (double)cells, &cell[c]);
-    if (all->verdict != PAIRS_INVALID && find_middles(d, cells, pairs, cell, work, middle) > 0)
-        find_power(middle, pairs, PAIRS_ALPHA_ALL, all);
+            find_power(d, keep(data, c, d), alpha, &cell[c]);
+    if (all->verdict != PAIRS_INVALID)
+        find_power(d, find_middles(data, cell, work, d), PAIRS_ALPHA_ALL, all);
     free(work);
     return 0;
 }

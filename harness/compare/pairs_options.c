@@ -22,7 +22,7 @@ enum { MORE_ARGUMENTS = 64 };
 struct taken {
     const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *pairs, *format;
     int strict; /* -1: not given */
-    bool exact, allow_dirty;
+    bool exact, allow_dirty, allow_disturbed;
     char **rest;
     int n;
 };
@@ -41,9 +41,10 @@ static const struct own {
                    {"--no-strict", 0, "--no-strict"},
                    {"--exact", 0, "--exact"},
                    {"-e", 0, "-e"},
-                   {"--allow-dirty", 0, "--allow-dirty"}};
+                   {"--allow-dirty", 0, "--allow-dirty"},
+                   {"--allow-disturbed", 0, "--allow-disturbed"}};
 
-enum { AB, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, DIRTY, OWN };
+enum { AB, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, DIRTY, DISTURBED, OWN };
 
 static bool begins(const char *argument, const char *name)
 {
@@ -77,17 +78,21 @@ static int misuse(const char *format, const char *value)
 
 static int store_switch(struct taken *taken, int own)
 {
-    const bool strict = own == STRICT || own == NO_STRICT;
-    bool *const on = own == DIRTY ? &taken->allow_dirty : &taken->exact;
+    const struct {
+        bool *on;
+        const char *shown;
+    } row[OWN] = {[EXACT] = {&taken->exact, "--exact"},
+                  [E] = {&taken->exact, "--exact"},
+                  [DIRTY] = {&taken->allow_dirty, "--allow-dirty"},
+                  [DISTURBED] = {&taken->allow_disturbed, "--allow-disturbed"}};
+    const bool strict = !row[own].on;
 
-    if (strict ? taken->strict >= 0 : *on)
-        return misuse("%s is given twice", strict         ? "--strict or --no-strict"
-                                           : own == DIRTY ? "--allow-dirty"
-                                                          : "--exact");
+    if (strict ? taken->strict >= 0 : *row[own].on)
+        return misuse("%s is given twice", strict ? "--strict or --no-strict" : row[own].shown);
     if (strict)
         taken->strict = own == STRICT;
     else
-        *on = true;
+        *row[own].on = true;
     return 0;
 }
 
@@ -161,6 +166,7 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
         return misuse("--pairs: %s", why.text);
     pairs->exact = taken->exact;
     pairs->allow_dirty = taken->allow_dirty;
+    pairs->allow_disturbed = taken->allow_disturbed;
     pairs->strict = taken->strict >= 0 ? taken->strict > 0 : ci && strcmp(ci, "true") == 0;
     for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
         pairs->arm[arm].program = taken->program[arm];

@@ -36,34 +36,6 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
     return 0;
 }
 
-void pairs_disturbed_add(const struct pairs_pair *pair, struct pairs_disturbed *disturbed)
-{
-    bool above = false, unknown = false;
-
-    for (size_t i = 0; i < REPORT_ELSEWHERE; ++i) {
-        const double old = pair->launch[PAIRS_OLD].elsewhere[i];
-        const double fresh = pair->launch[PAIRS_NEW].elsewhere[i];
-        const bool found = old > report_elsewhere[i].limit || fresh > report_elsewhere[i].limit;
-
-        disturbed->by[i] += found;
-        above = above || found;
-        unknown = unknown || isnan(old) || isnan(fresh);
-    }
-    disturbed->pairs += above;
-    disturbed->unknown += unknown && !above;
-}
-
-struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell)
-{
-    const size_t first = cell < pairs->cells ? cell : 0;
-    const size_t end = cell < pairs->cells ? cell + 1 : pairs->cells;
-    struct pairs_disturbed disturbed = {.pairs = 0};
-
-    for (size_t i = first * pairs->n; i < end * pairs->n; ++i)
-        pairs_disturbed_add(&pairs->pair[i], &disturbed);
-    return disturbed;
-}
-
 static void check_machine(struct pairs *pairs)
 {
     char now[DIGEST_HEX];
@@ -109,7 +81,7 @@ static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_jud
     else if (uneven > 0)
         snprintf(judged->reason, sizeof judged->reason,
                  "other steps in both arms: %zu of %zu pairs", uneven, pairs->n);
-    else
+    else if (!pairs_too_disturbed(pairs, cell, judged->reason))
         judged->verdict = PAIRS_INCONCLUSIVE;
 }
 
@@ -136,6 +108,7 @@ int pairs_sum_up(struct pairs *pairs)
 {
     double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
     double *cost = calloc(pairs->cells + 1, sizeof cost[0]), work[RANK_MOST];
+    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL};
     int status = -1;
 
     check_machine(pairs);
@@ -145,9 +118,9 @@ int pairs_sum_up(struct pairs *pairs)
         d[i] = log(pairs->pair[i].launch[PAIRS_NEW].floor_ns /
                    pairs->pair[i].launch[PAIRS_OLD].floor_ns);
     if (d && cost)
-        status = pairs_judge(d, pairs->cells, pairs->n, pairs->judged, &pairs->all);
+        status = pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all);
     if (status == 0)
-        status = pairs_power(d, pairs->cells, pairs->n, pairs->judged, &pairs->all);
+        status = pairs_power(&data, pairs->judged, &pairs->all);
     pairs->changes = exact_room(pairs->cells);
     if (!pairs->changes)
         status = -1;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SHOWN = 50, NUMBERS = 160 };
+enum { SHOWN = 50, NUMBERS = 160, POWER = NUMBERS + COMPARE_TEXT, GLOBAL = 2 * COMPARE_TEXT };
 
 static const char class_words[] =
     "Evidence class I, interleaved pairs: two launches next to each other, their order drawn.";
@@ -44,20 +44,22 @@ static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
 }
 
 /* "finds 2.1 %", what it takes, and how many pairs were disturbed. */
-static void power_words(const struct pairs *pairs, size_t cell, char text[NUMBERS])
+static void power_words(const struct pairs *pairs, size_t cell, char text[POWER])
 {
     const struct pairs_judged *judged = &pairs->judged[cell];
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
-    int used = snprintf(text, NUMBERS, "finds %.1f %%", 100 * (judged->detectable - 1));
+    int used = snprintf(text, POWER, "finds %.1f %%", 100 * (judged->detectable - 1));
 
     if (judged->needed > 0)
-        used += snprintf(text + used, NUMBERS - (size_t)used, "; %.0f %% takes %zu pairs",
+        used += snprintf(text + used, POWER - (size_t)used, "; %.0f %% takes %zu pairs",
                          100 * (PAIRS_ASKED - 1), judged->needed);
     if (disturbed.pairs > 0)
-        used += snprintf(text + used, NUMBERS - (size_t)used, "; disturbed: %zu of %zu pairs",
+        used += snprintf(text + used, POWER - (size_t)used, "; disturbed: %zu of %zu pairs",
                          disturbed.pairs, pairs->n);
     if (pairs_false_alarm(pairs, judged))
-        snprintf(text + used, NUMBERS - (size_t)used, "; a false alarm");
+        used += snprintf(text + used, POWER - (size_t)used, "; a false alarm");
+    if (judged->reason[0] != '\0')
+        snprintf(text + used, POWER - (size_t)used, "; %s", judged->reason);
 }
 
 /* "5 of 24 pairs, in a launch of which ..." */
@@ -76,13 +78,21 @@ static void disturbed_words(const struct pairs *pairs, char text[2 * COMPARE_TEX
         used += snprintf(text + used, most - (size_t)used, "%s more than %.0f %% to %s (%zu pairs)",
                          i == 0 ? "" : ", or", 100 * report_elsewhere[i].limit,
                          report_elsewhere[i].to, disturbed.by[i]);
-    snprintf(
-        text + used, most - (size_t)used,
-        ". They count like all others: as the order is drawn, it happens to OLD as often as to "
-        "NEW");
+    if (pairs->allow_disturbed)
+        snprintf(text + used, most - (size_t)used,
+                 ". They count like all others (--allow-disturbed): as the order is drawn, it "
+                 "happens to OLD as often as to NEW");
+    else
+        snprintf(text + used, most - (size_t)used,
+                 ". A cell with more than %.0f %% of them is INVALID, and what is not shown "
+                 "without them, too, is INCONCLUSIVE%s",
+                 100 * PAIRS_DISTURBED_MOST,
+                 disturbed.pairs == 0 ? ""
+                                      : ". Measure again while nothing else runs here, or on "
+                                        "another machine; --allow-disturbed judges all pairs");
 }
 
-static void global_words(const struct pairs *pairs, char text[COMPARE_TEXT])
+static void global_words(const struct pairs *pairs, char text[GLOBAL])
 {
     static const char *const said[PAIRS_VERDICTS] = {
         [PAIRS_EQUIVALENT] = "in the median they take the same time within 3 %",
@@ -94,22 +104,22 @@ static void global_words(const struct pairs *pairs, char text[COMPARE_TEXT])
     char numbers[NUMBERS];
 
     if (all->verdict == PAIRS_INVALID) {
-        snprintf(text, COMPARE_TEXT, "%s%s: %.200s", same_words(pairs),
-                 pairs_verdict_words[all->verdict], all->reason);
+        snprintf(text, GLOBAL, "%s%s: %.200s", same_words(pairs), pairs_verdict_words[all->verdict],
+                 all->reason);
         return;
     }
     number_words(all, numbers);
-    snprintf(text, COMPARE_TEXT, "%s%s, all cells together: %s. NEW/OLD %s; cost %.3f",
+    snprintf(text, GLOBAL, "%s%s, all cells together: %s%s%.200s. NEW/OLD %s; cost %.3f",
              same_words(pairs), pairs_verdict_words[all->verdict],
              pairs_false_alarm(pairs, all)
                  ? "a false alarm of this machine, as both are the same program"
                  : said[all->verdict],
-             numbers, all->cost);
+             all->reason[0] != '\0' ? ": " : "", all->reason, numbers, all->cost);
 }
 
 void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT])
 {
-    char words[COMPARE_TEXT];
+    char words[GLOBAL];
 
     global_words(pairs, words);
     report_add(text, "%s", words);
@@ -118,7 +128,7 @@ void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT])
 void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT_CELL_TEXT])
 {
     const struct pairs_judged *judged = &pairs->judged[cell];
-    char numbers[NUMBERS], power[NUMBERS];
+    char numbers[NUMBERS], power[POWER];
 
     report_add(text, "%s%s: ", same_words(pairs), pairs_verdict_words[judged->verdict]);
     if (judged->verdict == PAIRS_INVALID) {
@@ -162,8 +172,7 @@ static void say_cell(FILE *stream, const struct pairs *pairs, const struct sorte
 {
     const struct pairs_judged *judged = at->judged;
     const struct pairs_launch *launch = pairs->pair[at->cell * pairs->n].launch;
-    char name[PAIRS_ARMS][COMPARE_TEXT], numbers[NUMBERS], power[NUMBERS], verdict[32],
-        few[64] = "";
+    char name[PAIRS_ARMS][COMPARE_TEXT], numbers[NUMBERS], power[POWER], verdict[32], few[64] = "";
 
     for (int arm = 0; arm < PAIRS_ARMS; ++arm)
         pairs_cell_words(pairs, at->cell, arm, name[arm]);
@@ -261,7 +270,7 @@ int pairs_text(FILE *stream, const struct pairs *pairs)
     struct sorted *sorted = sort_cells(pairs);
     double *work = calloc(pairs->cells + 1, sizeof work[0]);
     const struct exact_names names = pairs_names(pairs);
-    char global[COMPARE_TEXT];
+    char global[GLOBAL];
     const bool room = sorted && work;
 
     if (room) {
@@ -285,7 +294,7 @@ int pairs_text(FILE *stream, const struct pairs *pairs)
 static void cell_row(struct text_out *out, const struct pairs *pairs, const struct sorted *at)
 {
     const struct pairs_judged *judged = at->judged;
-    char name[COMPARE_TEXT], ratio[NUMBERS] = "", power[NUMBERS] = "", cost[32] = "";
+    char name[COMPARE_TEXT], ratio[NUMBERS] = "", power[POWER] = "", cost[32] = "";
 
     pairs_cell_words(pairs, at->cell, PAIRS_NEW, name);
     if (judged->verdict != PAIRS_INVALID) {
@@ -304,7 +313,7 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs)
     struct sorted *sorted = sort_cells(pairs);
     const struct exact_names names = pairs_names(pairs);
     const size_t *count = pairs->count;
-    char global[COMPARE_TEXT], disturbed[2 * COMPARE_TEXT];
+    char global[GLOBAL], disturbed[2 * COMPARE_TEXT];
 
     if (!sorted)
         return -1;

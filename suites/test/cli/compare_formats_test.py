@@ -334,7 +334,7 @@ def test_pairs(lockstep: str, _: str) -> None:
         file.write(NEW.format(lockstep))
     os.chmod("new", 0o755)
     for name in FORMATS:
-        said = run(1, lockstep, "compare", "--ab", lockstep, "./new", "--allow-dirty", "--bind", "none",
+        said = run(1, lockstep, "compare", "--ab", lockstep, "./new", "--allow-dirty", "--allow-disturbed", "--bind", "none",
                    "--devices", "virt:2", "--mode", "plain,dp", "--counts", "2", "--workload", "mlp:8,6,4",
                    "--batch", "8", "--seconds", "0.001", "--steps", "10:10", "--pairs", "8", "--no-strict",
                    "--exact", "--format", name, "--out", name + ".record")
@@ -343,7 +343,7 @@ def test_pairs(lockstep: str, _: str) -> None:
               f"{name}: {wanted.verdicts}")
         CHECKS[name](said, wanted)
     for name in ("junit", "csv"):
-        itself = subprocess.run([lockstep, "compare", "--ab", lockstep, lockstep, "--allow-dirty", "--bind",
+        itself = subprocess.run([lockstep, "compare", "--ab", lockstep, lockstep, "--allow-dirty", "--allow-disturbed", "--bind",
                                  "none", "--devices", "virt:1", "--mode", "dp", "--workload", "mlp:8,6,4",
                                  "--batch", "8", "--seconds", "0.001", "--pairs", "8", "--no-strict",
                                  "--format", name, "--out", name + ".itself"], capture_output=True, timeout=120)

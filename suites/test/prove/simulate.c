@@ -106,7 +106,7 @@ static int judge(const double d[], size_t cells, struct pairs_judged cell[],
                  struct pairs_judged *all)
 {
     memset(cell, 0, cells * sizeof cell[0]);
-    return pairs_judge(d, cells, SIMULATE_PAIRS, cell, all);
+    return pairs_judge(&(struct pairs_data){d, cells, SIMULATE_PAIRS, NULL}, cell, all);
 }
 
 static bool is_shown(double p, double other, double alpha)

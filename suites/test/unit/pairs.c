@@ -20,9 +20,11 @@ static void make(uint64_t seed, double ratio, double noise, double d[CELLS * PAI
 
 static void judge(const double d[], struct pairs_judged cell[CELLS], struct pairs_judged *all)
 {
+    const struct pairs_data data = {d, CELLS, PAIRS, NULL};
+
     memset(cell, 0, CELLS * sizeof cell[0]);
-    cr_assert_eq(pairs_judge(d, CELLS, PAIRS, cell, all), 0);
-    cr_assert_eq(pairs_power(d, CELLS, PAIRS, cell, all), 0);
+    cr_assert_eq(pairs_judge(&data, cell, all), 0);
+    cr_assert_eq(pairs_power(&data, cell, all), 0);
 }
 
 static size_t count(const struct pairs_judged cell[CELLS], enum pairs_verdict verdict)
@@ -169,7 +171,7 @@ Test(pairs, invalid_stays_invalid)
     judge(d, whole, &whole_all);
     d[0] = NAN;
     d[PAIRS] = INFINITY;
-    cr_assert_eq(pairs_judge(d, CELLS, PAIRS, cell, &all), 0);
+    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, PAIRS, NULL}, cell, &all), 0);
     cr_expect_eq(cell[0].verdict, PAIRS_INVALID);
     cr_expect_str_eq(cell[0].reason, "not verified");
     cr_expect_eq(cell[1].verdict, PAIRS_INVALID);
@@ -197,11 +199,11 @@ Test(pairs, pairs_that_so_many_cells_take)
     cr_expect_eq(pairs_least(42), 11);
     cr_expect_eq(pairs_least(160), 12);
     make(1, 2, 0.001, d);
-    cr_assert_eq(pairs_judge(d, CELLS, 8, cell, &all), 0);
+    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, 8, NULL}, cell, &all), 0);
     cr_expect_eq(count(cell, PAIRS_INVALID), CELLS);
     cr_expect_str_eq(cell[0].reason, "8 pairs; for one of 12 cells it takes 9 to 60");
     memset(cell, 0, sizeof cell);
-    cr_assert_eq(pairs_judge(d, CELLS, 9, cell, &all), 0);
+    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, 9, NULL}, cell, &all), 0);
     cr_expect_eq(count(cell, PAIRS_REGRESSED), CELLS);
 }
 
@@ -293,6 +295,61 @@ Test(pairs, exact_numbers_of_later_programs)
     cr_expect_str_eq(changes->change[0].value[PAIRS_OLD], "40");
     cr_expect_str_eq(changes->change[0].value[PAIRS_NEW], "unknown");
     free(changes);
+}
+
+/* One cell of 12 pairs, the first `disturbed` of which were disturbed. */
+static void disturb(struct pairs_pair pair[PAIRS], int disturbed)
+{
+    memset(pair, 0, PAIRS * sizeof pair[0]);
+    for (int i = 0; i < disturbed; ++i)
+        pair[i].launch[PAIRS_NEW].elsewhere[0] = 0.5;
+}
+
+/* A quarter may be, and one more is too many. */
+Test(pairs, too_disturbed)
+{
+    struct pairs_pair pair[PAIRS];
+    struct pairs pairs = {.cells = 1, .n = PAIRS, .pair = pair};
+    char why[COMPARE_TEXT] = "";
+
+    disturb(pair, 3);
+    cr_expect_not(pairs_too_disturbed(&pairs, 0, why));
+    cr_expect_str_eq(why, "");
+    disturb(pair, 4);
+    cr_expect(pairs_too_disturbed(&pairs, 0, why));
+    cr_expect_eq(strncmp(why, "disturbed: 4 of 12 pairs", 24), 0, "%s", why);
+    pairs.allow_disturbed = true;
+    cr_expect_not(pairs_too_disturbed(&pairs, 0, why));
+}
+
+/* What is shown with the disturbed pairs only, is not shown. */
+Test(pairs, shown_twice)
+{
+    enum { DISTURBED = 3 };
+    struct pairs_pair pair[PAIRS];
+    struct pairs pairs = {.cells = 1, .n = PAIRS, .pair = pair};
+    double d[PAIRS];
+    const struct pairs_data data = {d, 1, PAIRS, NULL};
+
+    disturb(pair, DISTURBED);
+    for (int i = 0; i < PAIRS; ++i)
+        d[i] = log(1.05) + i * 1e-4;
+    for (int slower = 0; slower < 2; ++slower) {
+        struct pairs_judged cell = {.verdict = PAIRS_INCONCLUSIVE}, all = cell;
+
+        /* 8 of 9 are not enough, 11 of 12 are. */
+        d[PAIRS - 1] = slower ? log(1.06) : -log(1.2);
+        pairs.allow_disturbed = false;
+        cr_assert_eq(pairs_judge_twice(&pairs, &data, &cell, &all), 0);
+        cr_expect_eq(cell.verdict, slower ? PAIRS_REGRESSED : PAIRS_INCONCLUSIVE);
+        cr_expect_str_eq(cell.reason, slower ? ""
+                                             : "with all pairs REGRESSED, without the disturbed "
+                                               "ones INCONCLUSIVE");
+        pairs.allow_disturbed = true;
+        cell = all = (struct pairs_judged){.verdict = PAIRS_INCONCLUSIVE};
+        cr_assert_eq(pairs_judge_twice(&pairs, &data, &cell, &all), 0);
+        cr_expect_eq(cell.verdict, PAIRS_REGRESSED);
+    }
 }
 
 /* What has to be the same in both arms. */
