@@ -87,9 +87,10 @@ static int prepare(struct pairs *pairs)
     pairs->pair = calloc(all + 1, sizeof pairs->pair[0]);
     pairs->steps = calloc(pairs->cells + 1, sizeof pairs->steps[0]);
     pairs->judged = calloc(pairs->cells + 1, sizeof pairs->judged[0]);
+    pairs->cost = calloc(pairs->cells + 1, sizeof pairs->cost[0]);
     pairs->side = calloc(PAIRS_ARMS * pairs->cells + 1, sizeof pairs->side[0]);
-    if (!pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || !pairs->side ||
-        number_cells(pairs) != 0)
+    if (!pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || !pairs->cost ||
+        !pairs->side || number_cells(pairs) != 0)
         return complain("no memory for the pairs");
     if (machine_instance("", pairs->instance) != 0)
         return complain("the start of this machine cannot be read");
@@ -278,6 +279,7 @@ int pairs_main(int argc, char **argv)
     free(pairs->pair);
     free(pairs->steps);
     free(pairs->judged);
+    free(pairs->cost);
     free(pairs->side);
     free(pairs->changes);
     free(pairs);

@@ -49,7 +49,6 @@ struct pairs_judged {
     double p_slower, p_faster;   /* one-sided against the margin; of cells adjusted by Holm */
     double detectable;           /* ratio that as many pairs find in about 80 of 100 comparisons */
     size_t needed;               /* pairs that find PAIRS_ASKED so; 0: no number does */
-    double cost;                 /* ratio of means: beside it, judged by nothing */
 };
 
 /* What is judged. */
@@ -62,8 +61,8 @@ struct pairs_data {
 /* Fewest pairs that can show anything in one of so many cells. */
 size_t pairs_least(size_t cells);
 /* A cell that is INVALID already stays so, and counts in Holm's family; one with a d that is not
- * finite, or too few pairs, becomes so. All: per pair the median of the cells that are valid.
- * Leaves cost alone. 0, or -1 when memory is short. */
+ * finite, or too few pairs, becomes so. All: per pair the median of the cells that are valid. 0, or
+ * -1 when memory is short. */
 int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[],
                 struct pairs_judged *all);
 /* Fills detectable and needed of what was judged so. Likewise. */
@@ -109,11 +108,14 @@ struct pairs {
     size_t done;             /* pairs */
     struct exact_side *side; /* [cell * PAIRS_ARMS + arm] */
     struct exact_changes *changes;
-    char instance[DIGEST_HEX]; /* of the machine, before the first pair */
-    struct output output;      /* the record, with --out */
-    struct pairs_judged *judged, all;
+    char instance[DIGEST_HEX];        /* of the machine, before the first pair */
+    struct output output;             /* the record, with --out */
+    struct pairs_judged *judged, all; /* by floors: the gate */
+    /* By means, with errors of their own: said beside it, and never a gate. What finds is unknown.
+     */
+    struct pairs_judged *cost, all_cost;
     struct compare_notes invalid; /* why nothing can be said; then all cells are INVALID */
-    size_t count[PAIRS_VERDICTS]; /* of cells */
+    size_t count[PAIRS_VERDICTS], count_cost[PAIRS_VERDICTS]; /* of cells */
 };
 
 /* Fills both arms up to their plans, and what the options say. 0, or EXIT_MISUSE after one line. */
@@ -123,7 +125,8 @@ int pairs_options(int argc, char **argv, struct pairs *pairs);
 int pairs_ask(struct pairs *pairs);
 /* A launch as its numbers. 0, or -1 when memory is short. */
 int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch);
-/* When all pairs are done: fills judged, all, changes, invalid and count. Likewise. */
+/* When all pairs are done: fills judged and cost with their alls, changes, invalid and both counts.
+ * Likewise. */
 int pairs_sum_up(struct pairs *pairs);
 /* Pairs in which the machine was disturbed: in one launch at least more than the limit of
  * report_elsewhere went elsewhere. A cell with too many is INVALID, and what is shown has to be
@@ -145,7 +148,7 @@ int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
                       struct pairs_judged cell[], struct pairs_judged *all);
 /* Of one program with itself, whatever is found is an error of the comparison on this machine. */
 bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged);
-size_t pairs_false_alarms(const struct pairs *pairs); /* of all verdicts */
+size_t pairs_false_alarms(const struct pairs *pairs); /* of all verdicts that gate */
 /* 0 or one of PAIRS_EXIT, or COMPARE_EXIT_CHANGED. */
 int pairs_exit(const struct pairs *pairs);
 /* The cell's name, "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads", of an arm. */
@@ -166,8 +169,8 @@ int pairs_text(FILE *stream, const struct pairs *pairs);
 int pairs_json(FILE *stream, const struct pairs *pairs);
 int pairs_markdown(FILE *stream, const struct pairs *pairs);
 
-/* "A/A REGRESSED: NEW/OLD 1.050 [1.041, 1.060], p 0.0024; cost 1.051; finds 2.1 %", added to text:
- * of a cell, and of all together. */
+/* "A/A REGRESSED: NEW/OLD 1.050 [1.041, 1.060], p 0.0024; cost 1.051 [1.040, 1.062], p 0.0024,
+ * REGRESSED; finds 2.1 %", added to text: of a cell, and of all together. */
 void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT_CELL_TEXT]);
 void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
 struct export_set;
@@ -175,6 +178,7 @@ struct export_set;
 int pairs_export(const struct pairs *pairs, struct export_set *set);
 /* Shared with a baseline: enum export_state of a verdict, and how many there are of each. */
 extern const unsigned pairs_export_states[PAIRS_VERDICTS];
+void pairs_export_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT]);
 void pairs_export_sums(const size_t count[PAIRS_VERDICTS], size_t changes,
                        char text[REPORT_CELL_TEXT]);
 

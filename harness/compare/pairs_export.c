@@ -12,22 +12,26 @@ const unsigned pairs_export_states[PAIRS_VERDICTS] = {[PAIRS_EQUIVALENT] = EXPOR
                                                       [PAIRS_INCONCLUSIVE] = EXPORT_DOUBTFUL,
                                                       [PAIRS_INVALID] = EXPORT_BROKEN};
 
+void pairs_export_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT])
+{
+    report_add(text, "%zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu INVALID",
+               count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT],
+               count[PAIRS_IMPROVED], count[PAIRS_INVALID]);
+}
+
 void pairs_export_sums(const size_t count[PAIRS_VERDICTS], size_t changes,
                        char text[REPORT_CELL_TEXT])
 {
-    report_add(text,
-               "%zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu INVALID, %zu "
-               "changed",
-               count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT],
-               count[PAIRS_IMPROVED], count[PAIRS_INVALID], changes);
+    pairs_export_counts(count, text);
+    report_add(text, ", %zu changed", changes);
 }
 
 static void fill_pairs(struct export_cell *cell, const struct pairs *pairs,
-                       const struct pairs_judged *judged)
+                       const struct pairs_judged *judged, const struct pairs_judged *cost)
 {
     cell->launches = pairs->n;
     cell->value[COMPARE_TIME] = (struct export_value){judged->ratio, judged->lo, judged->hi};
-    cell->value[COMPARE_COST].middle = judged->cost;
+    cell->value[COMPARE_COST] = (struct export_value){cost->ratio, cost->lo, cost->hi};
     cell->value[COMPARE_DETECTABLE].middle = judged->detectable;
     compare_export_judge(cell,
                          pairs_false_alarm(pairs, judged) ? EXPORT_BROKEN
@@ -51,16 +55,18 @@ int pairs_export(const struct pairs *pairs, struct export_set *set)
         set->keys[c] = planned.key;
         cell = export_add(set, &set->keys[c], NULL);
         pairs_cell_verdict(pairs, c, cell->why);
-        fill_pairs(cell, pairs, &pairs->judged[c]);
+        fill_pairs(cell, pairs, &pairs->judged[c], &pairs->cost[c]);
     }
     cell = export_add(set, NULL, "all cells together");
     pairs_all_verdict(pairs, cell->why);
-    fill_pairs(cell, pairs, &pairs->all);
+    fill_pairs(cell, pairs, &pairs->all, &pairs->all_cost);
     compare_export_changes(set, pairs->changes, &names, pairs->exact);
     if (pairs->same)
         report_add(set->summary, "A/A: ");
     pairs_export_sums(pairs->count, pairs->changes->n, set->summary);
-    report_add(set->summary, ". Disturbed: %zu of %zu pairs", disturbed.pairs,
+    report_add(set->summary,
+               ". Disturbed: %zu of %zu pairs. Cost, which is no gate: ", disturbed.pairs,
                pairs->cells * pairs->n);
+    pairs_export_counts(pairs->count_cost, set->summary);
     return 0;
 }

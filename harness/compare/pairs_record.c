@@ -135,19 +135,22 @@ static json_t *verdict_of(const struct pairs *pairs, size_t cell)
 {
     const bool one = cell < pairs->cells;
     const struct pairs_judged *judged = one ? &pairs->judged[cell] : &pairs->all;
-
+    const struct pairs_judged *cost = one ? &pairs->cost[cell] : &pairs->all_cost;
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
 
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
-                     "cell", one ? count(cell) : json_null(), "verdict",
-                     pairs_verdict_words[judged->verdict], "reason", text(judged->reason), "ratio",
-                     real(judged->ratio), "lo", real(judged->lo), "hi", real(judged->hi), "level",
-                     real(judged->level), "p_slower", real(judged->p_slower), "p_faster",
-                     real(judged->p_faster), "cost", real(judged->cost), "detectable",
-                     real(judged->detectable), "pairs_for_5_percent",
-                     judged->needed > 0 ? count(judged->needed) : json_null(), "pairs_disturbed",
-                     count(disturbed.pairs), "pairs_disturbed_unknown", count(disturbed.unknown),
-                     "false_alarm", pairs_false_alarm(pairs, judged));
+    return json_pack(
+        "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
+        "s:s, s:o, s:o, s:o, s:o, s:o}",
+        "cell", one ? count(cell) : json_null(), "verdict", pairs_verdict_words[judged->verdict],
+        "reason", text(judged->reason), "ratio", real(judged->ratio), "lo", real(judged->lo), "hi",
+        real(judged->hi), "level", real(judged->level), "p_slower", real(judged->p_slower),
+        "p_faster", real(judged->p_faster), "cost", real(cost->ratio), "detectable",
+        real(judged->detectable), "pairs_for_5_percent",
+        judged->needed > 0 ? count(judged->needed) : json_null(), "pairs_disturbed",
+        count(disturbed.pairs), "pairs_disturbed_unknown", count(disturbed.unknown), "false_alarm",
+        pairs_false_alarm(pairs, judged), "cost_verdict", pairs_verdict_words[cost->verdict],
+        "cost_reason", text(cost->reason), "cost_lo", real(cost->lo), "cost_hi", real(cost->hi),
+        "cost_p_slower", real(cost->p_slower), "cost_p_faster", real(cost->p_faster));
 }
 
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell)

@@ -1,12 +1,11 @@
 /* compare/pairs_sum.c: from launches to what is judged: a launch as its numbers, the reasons why a
- * cell is INVALID, costs, and what is counted. */
+ * cell is INVALID, both families of tests, and what is counted. */
 #include "compare/pairs.h"
 
-#include "numbers/rank.h"
-#include "numbers/stats.h"
 #include "record/machine.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,55 +84,55 @@ static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_jud
         judged->verdict = PAIRS_INCONCLUSIVE;
 }
 
-/* Ratios of means, of a cell and of all. */
-static void find_costs(struct pairs *pairs, double work[], double cost[])
+/* Logarithms of NEW / OLD, of the number of a launch that is at this offset. */
+static void find_ratios(const struct pairs *pairs, size_t offset, double d[])
 {
-    size_t n = 0;
+    for (size_t i = 0; i < pairs->cells * pairs->n; ++i) {
+        double ns[PAIRS_ARMS];
 
-    for (size_t c = 0; c < pairs->cells; ++c) {
-        pairs->judged[c].cost = NAN;
-        for (size_t i = 0; i < pairs->n; ++i) {
-            const struct pairs_launch *launch = pairs->pair[c * pairs->n + i].launch;
-
-            work[i] = launch[PAIRS_NEW].cost_ns / launch[PAIRS_OLD].cost_ns;
-        }
-        if (pairs->judged[c].verdict == PAIRS_INVALID)
-            continue;
-        pairs->judged[c].cost = cost[n++] = stats_median(work, pairs->n);
+        for (int arm = 0; arm < PAIRS_ARMS; ++arm)
+            memcpy(&ns[arm], (const char *)&pairs->pair[i].launch[arm] + offset, sizeof ns[arm]);
+        d[i] = log(ns[PAIRS_NEW] / ns[PAIRS_OLD]);
     }
-    pairs->all.cost = stats_median(cost, n);
+}
+
+/* Both families of tests; d: room for a number per pair. */
+static int judge(struct pairs *pairs, double d[])
+{
+    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL};
+
+    memcpy(pairs->cost, pairs->judged, pairs->cells * sizeof pairs->cost[0]);
+    find_ratios(pairs, offsetof(struct pairs_launch, cost_ns), d);
+    if (pairs_judge_twice(pairs, &data, pairs->cost, &pairs->all_cost) != 0)
+        return -1;
+    find_ratios(pairs, offsetof(struct pairs_launch, floor_ns), d);
+    if (pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all) != 0)
+        return -1;
+    return pairs_power(&data, pairs->judged, &pairs->all);
 }
 
 int pairs_sum_up(struct pairs *pairs)
 {
     double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
-    double *cost = calloc(pairs->cells + 1, sizeof cost[0]), work[RANK_MOST];
-    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL};
     int status = -1;
 
     check_machine(pairs);
     for (size_t c = 0; c < pairs->cells; ++c)
         check_pairs(pairs, c, &pairs->judged[c]);
-    for (size_t i = 0; d && i < pairs->cells * pairs->n; ++i)
-        d[i] = log(pairs->pair[i].launch[PAIRS_NEW].floor_ns /
-                   pairs->pair[i].launch[PAIRS_OLD].floor_ns);
-    if (d && cost)
-        status = pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all);
-    if (status == 0)
-        status = pairs_power(&data, pairs->judged, &pairs->all);
+    if (d)
+        status = judge(pairs, d);
     pairs->changes = exact_room(pairs->cells);
     if (!pairs->changes)
         status = -1;
     for (size_t c = 0; c < pairs->cells && status == 0; ++c)
         exact_compare(&pairs->side[c * PAIRS_ARMS], c, pairs->changes);
-    if (status == 0)
-        find_costs(pairs, work, cost);
     if (pairs->invalid.n > 0)
         memcpy(pairs->all.reason, pairs->invalid.text[0], sizeof pairs->all.reason);
-    for (size_t c = 0; c < pairs->cells; ++c)
+    for (size_t c = 0; c < pairs->cells; ++c) {
         ++pairs->count[pairs->judged[c].verdict];
+        ++pairs->count_cost[pairs->cost[c].verdict];
+    }
     free(d);
-    free(cost);
     return status;
 }
 

@@ -56,7 +56,8 @@ for seed in 1 2 3; do
     [ $status -eq 3 ] || break
 done
 [ $status -eq 0 ] || fail "status $status: $(cat out err)"
-has '^A/A [EI][A-Z]*, all cells together: .* NEW/OLD [0-9.]* \[[0-9.]*, [0-9.]*\], p [0-9.]*; cost [0-9.]*'
+has '^A/A [EI][A-Z]*, all cells together: .* NEW/OLD [0-9.]* \[[0-9.]*, [0-9.]*\], p [0-9.e-]*; cost [0-9.]* \[[0-9.]*, [0-9.]*\], p [0-9.e-]*, [EIR][A-Z]*'
+has 'Cost of the cells: [0-2] REGRESSED, .* 0 INVALID[.]'
 has 'A/A: both are the same program with the same options'
 has 'Evidence class I, interleaved pairs'
 has 'A/A [A-Z]* mlp:8,6,4 plain virt:1, 8 rows, f32, cpu/threads NEW/OLD'

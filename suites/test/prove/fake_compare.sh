@@ -25,7 +25,8 @@ function launch(ns, cost) {
     return sprintf("{\"status\":\"ok\",\"reason\":\"\",\"steps\":88,\"floor_ns\":%.3f,\"cost_ns\":%.3f}", ns, cost)
 }
 function verdict(cell, word, ratio, cost) {
-    printf "{\"type\":\"verdict\",\"cell\":%s,\"verdict\":\"%s\",\"reason\":\"\",\"ratio\":%.6f,\"lo\":0.9,\"hi\":1.1,\"level\":0.99,\"cost\":%.6f,\"detectable\":1.02,\"chain\":\"x\"}\n", cell, word, ratio, cost
+    printf "{\"type\":\"verdict\",\"cell\":%s,\"verdict\":\"%s\",\"reason\":\"\",\"ratio\":%.6f,\"lo\":0.9,\"hi\":1.1,\"level\":0.99,\"cost\":%.6f,\"detectable\":1.02,\"cost_verdict\":\"%s\",\"chain\":\"x\"}\n", cell, word, ratio, cost, \
+        (cost >= 1.02 ? "REGRESSED" : "EQUIVALENT")
 }
 BEGIN { value["slow"] = 1.05; value["cost"] = 1.04; value["apart"] = 0; slowed = "REGRESSED" }
 $1 == "setting" { split($2, part, "="); value[part[1]] = part[2]; next }
@@ -60,6 +61,6 @@ END {
     for (c = 0; c < cells; ++c)
         verdict(c, planted[c] ? slowed : c == 3 && ("alarm" in value) && !tail && (n || !slow) ? value["alarm"] : "EQUIVALENT",
                 planted[c] ? value["slow"] : 1, tail ? value["cost"] : 1)
-    verdict("null", n ? "EQUIVALENT" : slow || (tail && "alike" in value) ? slowed : "EQUIVALENT", slow && !n ? value["slow"] : 1, 1)
+    verdict("null", n ? "EQUIVALENT" : slow || (tail && "alike" in value) ? slowed : "EQUIVALENT", slow && !n ? value["slow"] : 1, tail ? value["cost"] : 1)
 }' >"$2"
 printf '  NEW/OLD 1.000; cost 1.040\n%.0s' 0 1 2 3

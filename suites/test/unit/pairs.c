@@ -9,6 +9,7 @@
 #include "compare/pairs.h"
 #include "numbers/rank.h"
 #include "prove/simulate.h"
+#include "record/machine.h"
 
 enum { CELLS = SIMULATE_CELLS, PAIRS = SIMULATE_PAIRS, SEEDS = 100 };
 
@@ -350,6 +351,65 @@ Test(pairs, shown_twice)
         cr_assert_eq(pairs_judge_twice(&pairs, &data, &cell, &all), 0);
         cr_expect_eq(cell.verdict, PAIRS_REGRESSED);
     }
+}
+
+/* Cells whose floors and means are so many times as long in NEW. */
+static void sum_up(const double floors[], const double means[], size_t cells, struct pairs *pairs)
+{
+    *pairs = (struct pairs){.cells = cells, .n = PAIRS};
+    cr_assert_eq(machine_instance("", pairs->instance), 0);
+    pairs->pair = calloc(cells * PAIRS, sizeof pairs->pair[0]);
+    pairs->judged = calloc(cells, sizeof pairs->judged[0]);
+    pairs->cost = calloc(cells, sizeof pairs->cost[0]);
+    pairs->side = calloc(PAIRS_ARMS * cells, sizeof pairs->side[0]);
+    cr_assert(pairs->pair && pairs->judged && pairs->cost && pairs->side);
+    for (size_t i = 0; i < cells * PAIRS; ++i)
+        for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
+            struct pairs_launch *launch = &pairs->pair[i].launch[arm];
+
+            launch->status = RECORD_OK;
+            launch->floor_ns = arm == PAIRS_NEW ? 1e6 * floors[i / PAIRS] : 1e6;
+            launch->cost_ns = arm == PAIRS_NEW ? 2e6 * means[i / PAIRS] : 2e6;
+        }
+    cr_assert_eq(pairs_sum_up(pairs), 0);
+}
+
+static void forget_all(struct pairs *pairs)
+{
+    free(pairs->pair);
+    free(pairs->judged);
+    free(pairs->cost);
+    free(pairs->side);
+    free(pairs->changes);
+}
+
+/* Rare stalls show in the cost, with an interval and a p, and gate nothing; the other way round the
+ * cost excuses nothing. */
+Test(pairs, cost_is_no_gate)
+{
+    static const double alike[] = {1, 1, 1}, slower[] = {1.05, 1.05, 1}, half[] = {0.5, 1, 1};
+    struct pairs pairs;
+
+    sum_up(alike, slower, 3, &pairs);
+    pairs.strict = true;
+    cr_expect_eq(pairs.count[PAIRS_EQUIVALENT], 3);
+    cr_expect_eq(pairs.count_cost[PAIRS_REGRESSED], 2);
+    cr_expect_eq(pairs.count_cost[PAIRS_EQUIVALENT], 1);
+    cr_expect_eq(pairs.all_cost.verdict, PAIRS_REGRESSED, "the median of the cells");
+    cr_expect_eq(pairs.all.verdict, PAIRS_EQUIVALENT);
+    cr_expect_float_eq(pairs.cost[0].ratio, 1.05, 1e-12);
+    cr_expect_float_eq(pairs.cost[0].level, 1 - PAIRS_ALPHA_CELLS / 3, 1e-12);
+    cr_expect_float_eq(pairs.cost[1].p_slower, 3 / exp2(PAIRS), 1e-12, "by Holm, of this family");
+    cr_expect_eq(pairs_exit(&pairs), 0, "no gate");
+    pairs.same = true;
+    cr_expect_eq(pairs_false_alarms(&pairs), 0);
+    forget_all(&pairs);
+
+    sum_up(slower, half, 3, &pairs);
+    cr_expect_eq(pairs.count[PAIRS_REGRESSED], 2);
+    cr_expect_eq(pairs.count_cost[PAIRS_IMPROVED], 1);
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_REGRESSED);
+    forget_all(&pairs);
 }
 
 /* What has to be the same in both arms. */
