@@ -40,7 +40,7 @@ int compare_export_begin(struct export_set *set, const char *const *verdicts, si
         .count = changes->n,
         .keys = calloc(cells + 1, sizeof set->keys[0]),
     };
-    return export_open(set, cells + 1 + changes->n) == 0 && set->keys ? 0 : -1;
+    return export_open(set, cells + 2 + changes->n) == 0 && set->keys ? 0 : -1;
 }
 
 void compare_export_judge(struct export_cell *cell, enum export_state state, size_t verdict)

@@ -17,7 +17,8 @@ const char *compare_format_name(size_t format);
 /* Numbers of a cell: ratios. */
 enum { COMPARE_TIME, COMPARE_COST, COMPARE_DETECTABLE, COMPARE_METRICS };
 
-/* A set with room for the cells, what all of them show, and all that changed. 0, or -1 when memory
+/* A set with room for the cells, what all of them show, what the machine is worth, and all that
+ * changed. 0, or -1 when memory
  * is short; close it in any case. */
 int compare_export_begin(struct export_set *set, const char *const *verdicts, size_t n_verdicts,
                          size_t cells, const struct exact_changes *changes);

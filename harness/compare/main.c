@@ -30,6 +30,9 @@ static const struct argp_option option_table[] = {
      "With NEW behind it: measure two builds of lockstep in interleaved pairs, on the cells that "
      "options of `lockstep sweep` say",
      0},
+    {"aa", KEY_PAIRS, "PROGRAM", 0,
+     "Measure a build with itself so: whether this machine is fit for comparisons of these cells",
+     0},
     {"a", KEY_PAIRS, "OPTIONS", 0, "With --b: compare two sets of options of this build so", 0},
     {"b", KEY_PAIRS, "OPTIONS", 0, "The other set: NEW", 0},
     {"pairs", KEY_PAIRS, "N", 0, "Pairs of each cell (default 12, or what so many cells take)", 0},
@@ -67,6 +70,11 @@ static const char documentation[] =
     "and "
     "were told apart; 4 with --strict: something is "
     "INCONCLUSIVE; 130 interrupted.\n\n"
+    "--aa PROGRAM compares a program with itself. Nothing is slower than itself, so what is found "
+    "is "
+    "the machine's. Exit status: 0 FIT: no false alarm, and 5 % is found in each cell; 3 NOT FIT: "
+    "a "
+    "false alarm, or something is INVALID; 4 TOO NOISY: no false alarm, and 5 % is not found.\n\n"
     "--baseline NAME is evidence of class II: one sitting against the history of many, see "
     "`lockstep "
     "baseline`. A cell is REGRESSED if the interval in which one more sitting like the others lies "
@@ -146,8 +154,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_PAIRS:
         return command_bad_option(state,
-                                  "--pairs, --out and --allow-disturbed are of --ab OLD NEW, or "
-                                  "of --a and --b");
+                                  "--pairs, --out and --allow-disturbed are of --ab OLD NEW, of "
+                                  "--aa, or of --a and --b");
     case KEY_BASELINE:
         arguments->baseline.name = value;
         return 0;
@@ -253,7 +261,7 @@ int compare_main(int argc, char **argv)
     static const struct argp parser = {
         .options = option_table,
         .parser = parse_option,
-        .args_doc = "A.jsonl B.jsonl\n--baseline NAME NEW.jsonl\n--ab OLD NEW",
+        .args_doc = "A.jsonl B.jsonl\n--baseline NAME NEW.jsonl\n--ab OLD NEW\n--aa PROGRAM",
         .doc = documentation};
     if (pairs_wanted(argc, argv))
         return pairs_main(argc, argv);

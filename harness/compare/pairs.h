@@ -3,8 +3,9 @@
  * A pair is two launches of one cell next to each other, one of each arm. Which of them is first is
  * drawn for every pair: that, and no model of noise, is what makes the tests exact. pairs_options.c
  * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_sum.c
- * sums up, pairs_judge.c judges, pairs_disturbed.c says what neighbours have to do with it, and
- * pairs_text.c and pairs_record.c write what came of it. */
+ * sums up, pairs_judge.c judges, pairs_disturbed.c says what neighbours have to do with it,
+ * pairs_fit.c what the machine is worth, and pairs_text.c and pairs_record.c write what came of it.
+ */
 #ifndef HARNESS_COMPARE_PAIRS_H
 #define HARNESS_COMPARE_PAIRS_H
 
@@ -102,6 +103,7 @@ struct pairs {
     size_t format; /* compare/export.h */
     bool strict, exact, allow_dirty, allow_disturbed;
     bool same;               /* both arms are one program in one setting: A/A */
+    bool aa;                 /* --aa: it was asked for, to know what this machine is worth */
     size_t *cell;            /* [place in the plan]: its cell; cell c is the one at place c */
     size_t *steps;           /* [cell]: of every launch but the first; 0: not known yet */
     struct pairs_pair *pair; /* [cell * n + number] */
@@ -149,6 +151,16 @@ int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
 /* Of one program with itself, whatever is found is an error of the comparison on this machine. */
 bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged);
 size_t pairs_false_alarms(const struct pairs *pairs); /* of all verdicts that gate */
+/* Whether the machine is fit for comparisons of these cells, as pairs of one program with itself
+ * show it. words: why. */
+enum pairs_fitness {
+    PAIRS_FIT,   /* no false alarm, and PAIRS_ASKED is found in each cell */
+    PAIRS_NOISY, /* no false alarm, and less than that is found */
+    PAIRS_UNFIT, /* a false alarm, or something is INVALID */
+    PAIRS_FITNESSES
+};
+extern const char *const pairs_fitness_words[PAIRS_FITNESSES];
+enum pairs_fitness pairs_fit(const struct pairs *pairs, char words[COMPARE_TEXT]);
 /* 0 or one of PAIRS_EXIT, or COMPARE_EXIT_CHANGED. */
 int pairs_exit(const struct pairs *pairs);
 /* The cell's name, "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads", of an arm. */
@@ -173,6 +185,8 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs);
  * REGRESSED; finds 2.1 %", added to text: of a cell, and of all together. */
 void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT_CELL_TEXT]);
 void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
+/* "TOO NOISY for comparisons of these cells: ...", added to text: of --aa. */
+void pairs_fit_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
 struct export_set;
 /* For other programs (compare/export.h): 0, or -1 when memory is short. */
 int pairs_export(const struct pairs *pairs, struct export_set *set);

@@ -39,6 +39,19 @@ static void fill_pairs(struct export_cell *cell, const struct pairs *pairs,
                          judged->verdict);
 }
 
+/* What was asked for by --aa: no cell, and no numbers. */
+static void add_fitness(const struct pairs *pairs, struct export_set *set)
+{
+    static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,
+                                                              [PAIRS_NOISY] = EXPORT_DOUBTFUL,
+                                                              [PAIRS_UNFIT] = EXPORT_BROKEN};
+    struct export_cell *cell = export_add(set, NULL, "this machine");
+    char words[COMPARE_TEXT];
+
+    pairs_fit_verdict(pairs, cell->why);
+    cell->state = states[pairs_fit(pairs, words)];
+}
+
 int pairs_export(const struct pairs *pairs, struct export_set *set)
 {
     const struct exact_names names = pairs_names(pairs);
@@ -60,6 +73,8 @@ int pairs_export(const struct pairs *pairs, struct export_set *set)
     cell = export_add(set, NULL, "all cells together");
     pairs_all_verdict(pairs, cell->why);
     fill_pairs(cell, pairs, &pairs->all, &pairs->all_cost);
+    if (pairs->aa)
+        add_fitness(pairs, set);
     compare_export_changes(set, pairs->changes, &names, pairs->exact);
     if (pairs->same)
         report_add(set->summary, "A/A: ");

@@ -20,7 +20,7 @@ enum { MORE_ARGUMENTS = 64 };
 
 /* What was taken out of the arguments, and the rest, which is a sweep's. */
 struct taken {
-    const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *pairs, *format;
+    const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *aa, *pairs, *format;
     int strict; /* -1: not given */
     bool exact, allow_dirty, allow_disturbed;
     char **rest;
@@ -32,6 +32,7 @@ static const struct own {
     int values;
     const char *shown;
 } own_options[] = {{"--ab", 2, "--ab OLD NEW"},
+                   {"--aa", 1, "--aa PROGRAM"},
                    {"--a", 1, "--a 'OPTIONS'"},
                    {"--b", 1, "--b 'OPTIONS'"},
                    {"--pairs", 1, "--pairs N"},
@@ -44,7 +45,7 @@ static const struct own {
                    {"--allow-dirty", 0, "--allow-dirty"},
                    {"--allow-disturbed", 0, "--allow-disturbed"}};
 
-enum { AB, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, DIRTY, DISTURBED, OWN };
+enum { AB, AA, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, DIRTY, DISTURBED, OWN };
 
 static bool begins(const char *argument, const char *name)
 {
@@ -59,8 +60,8 @@ bool pairs_wanted(int argc, char **argv)
     bool wanted = false;
 
     for (int i = 1; i < argc; ++i)
-        wanted =
-            wanted || begins(argv[i], "--ab") || begins(argv[i], "--a") || begins(argv[i], "--b");
+        for (int own = AB; own <= B; ++own)
+            wanted = wanted || begins(argv[i], own_options[own].name);
     for (int i = 1; i < argc; ++i)
         wanted = wanted && strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0 &&
                  strcmp(argv[i], "--usage") != 0;
@@ -98,10 +99,13 @@ static int store_switch(struct taken *taken, int own)
 
 static int store(struct taken *taken, int own, const char *const value[])
 {
-    const char **const place[OWN] = {
-        [AB] = &taken->program[PAIRS_OLD], [A] = &taken->options[PAIRS_OLD],
-        [B] = &taken->options[PAIRS_NEW],  [PAIRS] = &taken->pairs,
-        [FORMAT] = &taken->format,         [F] = &taken->format};
+    const char **const place[OWN] = {[AB] = &taken->program[PAIRS_OLD],
+                                     [AA] = &taken->aa,
+                                     [A] = &taken->options[PAIRS_OLD],
+                                     [B] = &taken->options[PAIRS_NEW],
+                                     [PAIRS] = &taken->pairs,
+                                     [FORMAT] = &taken->format,
+                                     [F] = &taken->format};
 
     if (!place[own])
         return store_switch(taken, own);
@@ -142,6 +146,11 @@ static int check_arms(const struct taken *taken)
 {
     const bool a = taken->options[PAIRS_OLD] != NULL, b = taken->options[PAIRS_NEW] != NULL;
 
+    if (taken->aa && (taken->program[PAIRS_OLD] || a || b))
+        return misuse("%s compares a program with itself: not with --ab, --a or --b", "--aa");
+    if (taken->aa && taken->strict >= 0)
+        return misuse(
+            "%s has the exit status 4 if the machine is too noisy, whatever --strict says", "--aa");
     if (taken->program[PAIRS_OLD] && (a || b))
         return misuse("%s compares two programs, --a and --b two sets of options of this one: "
                       "use one of them",
@@ -165,11 +174,12 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
     if (taken->pairs && option_size(taken->pairs, 1, RANK_MOST, &pairs->asked, &why) != 0)
         return misuse("--pairs: %s", why.text);
     pairs->exact = taken->exact;
+    pairs->aa = taken->aa != NULL;
     pairs->allow_dirty = taken->allow_dirty;
     pairs->allow_disturbed = taken->allow_disturbed;
     pairs->strict = taken->strict >= 0 ? taken->strict > 0 : ci && strcmp(ci, "true") == 0;
     for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
-        pairs->arm[arm].program = taken->program[arm];
+        pairs->arm[arm].program = taken->aa ? taken->aa : taken->program[arm];
         pairs->arm[arm].options = taken->options[arm];
     }
     return 0;

@@ -63,6 +63,14 @@ static json_t *rule(void)
                      PAIRS_ALIKE);
 }
 
+/* Of --aa; null: it was not asked for. */
+static json_t *fitness(const struct pairs *pairs)
+{
+    char words[COMPARE_TEXT];
+
+    return pairs->aa ? json_string(pairs_fitness_words[pairs_fit(pairs, words)]) : json_null();
+}
+
 static json_t *cells(const struct pairs *pairs)
 {
     json_t *array = json_array();
@@ -190,10 +198,12 @@ char *pairs_end_line(const struct pairs *pairs, bool interrupted)
 {
     json_t *line = line_of("end");
 
-    json_object_update_new(
-        line, json_pack("{s:o, s:o, s:b, s:o}", "pairs_planned", count(pairs->cells * pairs->n),
-                        "pairs_done", count(pairs->done), "interrupted", interrupted, "exit",
-                        interrupted ? json_null() : json_integer(pairs_exit(pairs))));
+    json_object_update_new(line,
+                           json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
+                                     count(pairs->cells * pairs->n), "pairs_done",
+                                     count(pairs->done), "interrupted", interrupted, "fitness",
+                                     interrupted ? json_null() : fitness(pairs), "exit",
+                                     interrupted ? json_null() : json_integer(pairs_exit(pairs))));
     return print(line);
 }
 
@@ -210,6 +220,7 @@ int pairs_json(FILE *stream, const struct pairs *pairs)
     json_object_set_new(root, "verdicts", array);
     json_object_set_new(root, "changes", exact_json(pairs->changes, &names));
     json_object_set_new(root, "false_alarms", count(pairs_false_alarms(pairs)));
+    json_object_set_new(root, "fitness", fitness(pairs));
     json_object_set_new(root, "exit", json_integer(pairs_exit(pairs)));
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!document)

@@ -151,8 +151,14 @@ size_t pairs_false_alarms(const struct pairs *pairs)
 
 int pairs_exit(const struct pairs *pairs)
 {
+    static const int statuses[PAIRS_FITNESSES] = {
+        [PAIRS_NOISY] = PAIRS_EXIT_INCONCLUSIVE, [PAIRS_UNFIT] = PAIRS_EXIT_INVALID};
+    char words[COMPARE_TEXT];
+
     if (pairs->exact && pairs->changes->n > 0)
         return COMPARE_EXIT_CHANGED;
+    if (pairs->aa)
+        return statuses[pairs_fit(pairs, words)];
     if (pairs_false_alarms(pairs) > 0)
         return PAIRS_EXIT_INVALID;
     if (pairs->count[PAIRS_REGRESSED] > 0 || pairs->all.verdict == PAIRS_REGRESSED)

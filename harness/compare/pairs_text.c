@@ -129,6 +129,24 @@ static void global_words(const struct pairs *pairs, char text[GLOBAL])
              all->reason[0] != '\0' ? ": " : "", all->reason, numbers, cost);
 }
 
+/* "FIT for comparisons of these cells: why", of --aa. */
+static void fit_words(const struct pairs *pairs, char text[GLOBAL])
+{
+    char words[COMPARE_TEXT];
+    const enum pairs_fitness fitness = pairs_fit(pairs, words);
+
+    snprintf(text, GLOBAL, "%s for comparisons of these cells: %s", pairs_fitness_words[fitness],
+             words);
+}
+
+void pairs_fit_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT])
+{
+    char words[GLOBAL];
+
+    fit_words(pairs, words);
+    report_add(text, "%s", words);
+}
+
 void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT])
 {
     char words[GLOBAL];
@@ -293,6 +311,10 @@ int pairs_text(FILE *stream, const struct pairs *pairs)
     const bool room = sorted && work;
 
     if (room) {
+        if (pairs->aa) {
+            fit_words(pairs, global);
+            compare_say(stream, 2, "%s.", global);
+        }
         global_words(pairs, global);
         compare_say(stream, 2, "%s", global);
         say_arms(stream, pairs);
@@ -336,6 +358,10 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs)
 
     if (!sorted)
         return -1;
+    if (pairs->aa) {
+        fit_words(pairs, global);
+        text_print(&out, "### %s\n\n", global);
+    }
     global_words(pairs, global);
     disturbed_words(pairs, disturbed);
     text_print(&out, "### %s\n\n", global);

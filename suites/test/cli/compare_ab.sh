@@ -70,7 +70,7 @@ valid_lines same.jsonl
 expect_count 1 '"type":"begin"' same.jsonl
 expect_count 24 '"type":"pair"' same.jsonl
 expect_count 3 '"type":"verdict"' same.jsonl
-expect_count 1 '"type":"end","pairs_planned":24,"pairs_done":24,"interrupted":false,"exit":0' same.jsonl
+expect_count 1 '"type":"end","pairs_planned":24,"pairs_done":24,"interrupted":false,"fitness":null,"exit":0' same.jsonl
 # Both arms come first in some pairs; all launches of a cell have the steps of the first one.
 for arm in old new; do
     [ "$(grep -c "\"first\":\"$arm\"" same.jsonl)" -ge 4 ] || fail "$arm is hardly ever first"
@@ -118,7 +118,7 @@ for form in text md json; do
         has 'Exact numbers that changed: 1[.]'
         ;;
     md) has '^### .*Exact numbers that changed: 1 .*| CHANGED | cell | OLD | NEW .*| bytes._per._step | mlp:8,6,4 dp virt:2, 8 rows, f32, cpu/threads | 912 | 913 | bytes |' ;;
-    json) has '"changes": \[ { "cell": 0, "metric": "bytes_per_step", "unit": "bytes", "a": "912", "b": "913" } \], "false_alarms": 0, "exit": 1' ;;
+    json) has '"changes": \[ { "cell": 0, "metric": "bytes_per_step", "unit": "bytes", "a": "912", "b": "913" } \], "false_alarms": 0, "fitness": null, "exit": 1' ;;
     esac
     valid_lines more_$form.jsonl
     expect_count 1 '"type":"change","cell":0,"metric":"bytes_per_step","unit":"bytes","a":"912","b":"913"' more_$form.jsonl
@@ -201,6 +201,30 @@ expect_count 2 '"verdict":"REGRESSED",.*"false_alarm":true' twin.jsonl
 expect_status 3 "$lockstep" compare --ab ./twin_b ./twin_a $two --format md
 has '^### A/A IMPROVED, all cells together: a false alarm of this machine.*False alarms: 2 of 2 verdicts'
 has '| A/A IMPROVED | mlp.*; a false alarm |'
+
+# --aa asks for that, and says what the machine is worth. That depends on the machine: word and status
+# have to be of each other.
+for form in text md json junit; do
+    status=0
+    "$lockstep" compare --aa "$lockstep" $quiet --pairs 8 --allow-disturbed --format $form --out aa_$form.jsonl >out 2>err || status=$?
+    case $status in
+    0) word=FIT state=/ ;;
+    3) word='NOT FIT' state=error ;;
+    4) word='TOO NOISY' state=skipped ;;
+    *) fail "status $status: $(cat out err)" ;;
+    esac
+    case $form in
+    text) has "^$word for comparisons of these cells: .*A/A [A-Z]*, all cells together" ;;
+    md) has "^### $word for comparisons of these cells: .*### A/A [A-Z]*, all cells together" ;;
+    json) has "\"same\": true,.*\"fitness\": \"$word\", \"exit\": $status" ;;
+    junit) has "name=\"this machine\"[^<]*\(/>\|<$state message=\"$word for comparisons\)" ;;
+    esac
+    expect_count 1 "\"type\":\"end\".*\"fitness\":\"$word\",\"exit\":$status," aa_$form.jsonl
+done
+# A program that fails is fit for nothing.
+wrapper dies 'case $* in *--rows*) exit 1 ;; esac'
+expect_status 3 "$lockstep" compare --aa ./dies $two
+has '^NOT FIT for comparisons of these cells: 1 of 1 cells are INVALID'
 
 # Two sets of options of this build.
 sets="--allow-dirty --allow-disturbed --bind none --counts 2 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 0.01 --steps 10:10 --pairs 8"
@@ -312,6 +336,11 @@ refuse '--exact is given twice' "$lockstep" compare --ab x y --exact -e
 refuse '--allow-disturbed is given twice' "$lockstep" compare --ab x y --allow-disturbed --allow-disturbed
 refuse '--allow-dirty is given twice' "$lockstep" compare --ab x y --allow-dirty --allow-dirty
 refuse '--ab compares two programs, --a and --b' "$lockstep" compare --ab x y --a '--mode dp'
+refuse '--aa compares a program with itself: not with --ab' "$lockstep" compare --aa x --ab x y
+refuse '--aa compares a program with itself: not with --ab' "$lockstep" compare --aa x --a '--mode dp' --b '--mode dp'
+refuse '--aa has the exit status 4 if the machine is too noisy' "$lockstep" compare --aa x --strict
+refuse '--aa is given twice' "$lockstep" compare --aa x --aa y
+refuse 'a value is missing: --aa PROGRAM' "$lockstep" compare --aa
 refuse '--b is missing' "$lockstep" compare --a '--mode dp'
 refuse '--a is missing' "$lockstep" compare --b '--mode dp'
 refuse '--launches is of a sweep: say --pairs N' "$lockstep" compare --ab x y $tiny --launches 2
@@ -342,5 +371,5 @@ wait "$pid" || status=$?
 grep -q '^lockstep compare: interrupted: [1-9][0-9]* of 12 pairs are done; nothing was judged$' err || fail "$(cat err)"
 [ ! -s out ] || fail "a result of a comparison that was stopped"
 valid_lines stopped.jsonl
-expect_count 1 '"type":"end","pairs_planned":12,"pairs_done":[1-9][0-9]*,"interrupted":true,"exit":null,' stopped.jsonl
+expect_count 1 '"type":"end","pairs_planned":12,"pairs_done":[1-9][0-9]*,"interrupted":true,"fitness":null,"exit":null,' stopped.jsonl
 expect_count 0 '"type":"verdict"' stopped.jsonl

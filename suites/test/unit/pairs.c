@@ -412,6 +412,39 @@ Test(pairs, cost_is_no_gate)
     forget_all(&pairs);
 }
 
+/* Of one program with itself: what a cell needs is an exit status of its own. */
+Test(pairs, fitness)
+{
+    static const double alike[] = {1, 1}, apart[] = {1, 1.05};
+    struct pairs pairs;
+    char words[COMPARE_TEXT];
+
+    sum_up(alike, alike, 2, &pairs);
+    pairs.same = pairs.aa = true;
+    cr_expect_eq(pairs_fit(&pairs, words), PAIRS_FIT, "%s", words);
+    cr_expect_eq(pairs_exit(&pairs), 0);
+    pairs.judged[1].detectable = PAIRS_ASKED + 0.001;
+    cr_expect_eq(pairs_fit(&pairs, words), PAIRS_NOISY, "the noisiest cell");
+    cr_expect(strstr(words, "12 pairs find a change of 5.1 % in the noisiest cell"), "%s", words);
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INCONCLUSIVE, "without --strict, too");
+    pairs.judged[1].detectable = NAN;
+    cr_expect_eq(pairs_fit(&pairs, words), PAIRS_NOISY, "what is not known is not found");
+    pairs.judged[1].detectable = pairs.judged[0].detectable;
+    pairs.all.detectable = 1.06;
+    cr_expect_eq(pairs_fit(&pairs, words), PAIRS_NOISY, "all cells together");
+    pairs.count[PAIRS_INVALID] = 1;
+    cr_expect_eq(pairs_fit(&pairs, words), PAIRS_UNFIT);
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
+    forget_all(&pairs);
+
+    sum_up(apart, alike, 2, &pairs);
+    pairs.same = pairs.aa = true;
+    cr_expect_eq(pairs_fit(&pairs, words), PAIRS_UNFIT);
+    cr_expect_eq(strncmp(words, "2 of 3 verdicts are false alarms", 32), 0, "%s", words);
+    cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
+    forget_all(&pairs);
+}
+
 /* What has to be the same in both arms. */
 Test(pairs, exact_numbers)
 {
