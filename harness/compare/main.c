@@ -36,6 +36,10 @@ static const struct argp_option option_table[] = {
     {"a", KEY_PAIRS, "OPTIONS", 0, "With --b: compare two sets of options of this build so", 0},
     {"b", KEY_PAIRS, "OPTIONS", 0, "The other set: NEW", 0},
     {"pairs", KEY_PAIRS, "N", 0, "Pairs of each cell (default 12, or what so many cells take)", 0},
+    {"looks", KEY_PAIRS, "N", 0,
+     "2: judge after that many pairs, and, if it is not settled, again after as many more (default "
+     "1)",
+     0},
     {"out", KEY_PAIRS, "FILE", 0, "Keep all pairs and verdicts, as JSON Lines", 0},
     {"baseline", KEY_BASELINE, "NAME", 0,
      "Hold one file against the sittings that `lockstep baseline add` put into NAME", 0},
@@ -153,9 +157,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         compare->allow_dirty = true;
         return 0;
     case KEY_PAIRS:
-        return command_bad_option(state,
-                                  "--pairs, --out and --allow-disturbed are of --ab OLD NEW, of "
-                                  "--aa, or of --a and --b");
+        return command_bad_option(
+            state, "--pairs, --looks, --out and --allow-disturbed are of --ab OLD NEW, of "
+                   "--aa, or of --a and --b");
     case KEY_BASELINE:
         arguments->baseline.name = value;
         return 0;

@@ -68,7 +68,7 @@ static int number_cells(struct pairs *pairs)
     }
     if (place)
         qsort(place, pairs->cells, sizeof place[0], by_id);
-    for (size_t i = 0; place && i < pairs->cells * pairs->n; ++i) {
+    for (size_t i = 0; place && i < pairs->cells * pairs->per_look * pairs->looks; ++i) {
         struct place wanted;
 
         identify(&plan[i], wanted.id);
@@ -81,7 +81,7 @@ static int number_cells(struct pairs *pairs)
 
 static int prepare(struct pairs *pairs)
 {
-    const size_t all = pairs->cells * pairs->n;
+    const size_t all = pairs->cells * pairs->per_look * pairs->looks;
 
     pairs->cell = calloc(all + 1, sizeof pairs->cell[0]);
     pairs->pair = calloc(all + 1, sizeof pairs->pair[0]);
@@ -155,7 +155,7 @@ static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_l
 static int run_pair(struct pairs *pairs, size_t place)
 {
     const size_t cell = pairs->cell[place], number = place / pairs->cells;
-    struct pairs_pair *pair = &pairs->pair[cell * pairs->n + number];
+    struct pairs_pair *pair = &pairs->pair[number * pairs->cells + cell];
     int status = 0;
 
     pair->first = (int)(mixed(pairs->seed ^ mixed(place)) & 1);
@@ -170,6 +170,7 @@ static int run_pair(struct pairs *pairs, size_t place)
     return status;
 }
 
+/* Up to the next look. */
 static int run_pairs(struct pairs *pairs)
 {
     const size_t all = pairs->cells * pairs->n;
@@ -177,7 +178,7 @@ static int run_pairs(struct pairs *pairs)
     int status = 0;
 
     watch_start(&watch);
-    for (size_t place = 0; place < all && status == 0; ++place) {
+    for (size_t place = pairs->done; place < all && status == 0; ++place) {
         status = run_pair(pairs, place);
         if (status == 0 && (place + 1) % pairs->cells == 0)
             fprintf(stderr, "%zu of %zu pairs of each of %zu cells, %.0f s\n",
@@ -185,8 +186,9 @@ static int run_pairs(struct pairs *pairs)
     }
     watch_close(&watch);
     if (status == EXIT_INTERRUPTED)
-        command_complain(NAME, "interrupted: %zu of %zu pairs are done; nothing was judged",
-                         pairs->done, all);
+        command_complain(NAME, "interrupted: %zu of %zu pairs are done; %s", pairs->done, all,
+                         pairs->look > 1 ? "only the first look was judged, in the record"
+                                         : "nothing was judged");
     return status;
 }
 
@@ -198,14 +200,31 @@ static int print_export(const struct pairs *pairs)
     return compare_export_write(stdout, pairs->format, made, &set);
 }
 
+/* Runs and judges, look after look, until it is settled. */
+static int run_looks(struct pairs *pairs)
+{
+    int status = 0;
+    bool last = false;
+
+    while (status == 0 && !last) {
+        pairs->n += pairs->per_look;
+        ++pairs->look;
+        status = run_pairs(pairs);
+        if (status == 0 && pairs_sum_up(pairs) != 0)
+            status = complain("no memory for the comparison");
+        for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
+            status = keep(pairs, pairs_verdict_line(pairs, c), false);
+        last = pairs->look == pairs->looks || pairs_settled(pairs);
+    }
+    return status;
+}
+
 static int report(struct pairs *pairs)
 {
     static int (*const forms[COMPARE_FORMS])(FILE *, const struct pairs *) = {
         pairs_text, pairs_json, pairs_markdown};
-    int status = pairs_sum_up(pairs) == 0 ? 0 : complain("no memory for the comparison");
+    int status = 0;
 
-    for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
-        status = keep(pairs, pairs_verdict_line(pairs, c), false);
     for (size_t i = 0; status == 0 && i < pairs->changes->n; ++i)
         status = keep(pairs, pairs_change_line(pairs, i), false);
     if (status == 0)
@@ -254,7 +273,7 @@ static int run(int argc, char **argv, struct pairs *pairs, struct core_locks *lo
         status = open_record(pairs);
     if (status != 0)
         return status;
-    status = run_pairs(pairs);
+    status = run_looks(pairs);
     if (status == EXIT_INTERRUPTED && keep(pairs, pairs_end_line(pairs, true), true) != 0)
         return EXIT_MISUSE;
     return status == 0 ? report(pairs) : status;

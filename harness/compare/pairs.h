@@ -20,7 +20,7 @@ int pairs_main(int argc, char **argv);
 
 enum { PAIRS_OLD, PAIRS_NEW, PAIRS_ARMS };
 enum { PAIRS_EXIT_REGRESSED = 1, PAIRS_EXIT_INVALID = 3, PAIRS_EXIT_INCONCLUSIVE = 4 };
-enum { PAIRS_DEFAULT = 12, PAIRS_LEAST = 8 };
+enum { PAIRS_DEFAULT = 12, PAIRS_LEAST = 8, PAIRS_LOOKS_MOST = 2 };
 
 /* Of the ratio of times NEW / OLD. The .05 of a comparison are shared out: one slow cell of many
  * does not move all of them, and what moves all of them may show in none. */
@@ -57,10 +57,11 @@ struct pairs_data {
     const double *d; /* [cell * pairs + pair]: log(new / old) */
     size_t cells, pairs;
     const bool *left_out; /* likewise: pairs that do not count; NULL: all count */
+    size_t looks;         /* that were planned, and share the errors evenly: 1 or more */
 };
 
-/* Fewest pairs that can show anything in one of so many cells. */
-size_t pairs_least(size_t cells);
+/* Fewest pairs that can show anything in one of so many cells, by one of so many looks. */
+size_t pairs_least(size_t cells, size_t looks);
 /* A cell that is INVALID already stays so, and counts in Holm's family; one with a d that is not
  * finite, or too few pairs, becomes so. All: per pair the median of the cells that are valid. 0, or
  * -1 when memory is short. */
@@ -97,7 +98,10 @@ struct pairs_pair {
 
 struct pairs {
     struct pairs_arm arm[PAIRS_ARMS];
-    size_t n, cells; /* pairs of each cell; cells */
+    size_t n, cells; /* pairs of each cell up to this look; cells */
+    size_t per_look; /* pairs of each cell from one look to the next */
+    size_t looks;    /* that are planned */
+    size_t look;     /* which it is, from 1 on */
     size_t asked;    /* --pairs, 0: not given */
     uint64_t seed;
     size_t format; /* compare/export.h */
@@ -106,7 +110,7 @@ struct pairs {
     bool aa;                 /* --aa: it was asked for, to know what this machine is worth */
     size_t *cell;            /* [place in the plan]: its cell; cell c is the one at place c */
     size_t *steps;           /* [cell]: of every launch but the first; 0: not known yet */
-    struct pairs_pair *pair; /* [cell * n + number] */
+    struct pairs_pair *pair; /* [number * cells + cell] */
     size_t done;             /* pairs */
     struct exact_side *side; /* [cell * PAIRS_ARMS + arm] */
     struct exact_changes *changes;
@@ -127,8 +131,8 @@ int pairs_options(int argc, char **argv, struct pairs *pairs);
 int pairs_ask(struct pairs *pairs);
 /* A launch as its numbers. 0, or -1 when memory is short. */
 int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch);
-/* When all pairs are done: fills judged and cost with their alls, changes, invalid and both counts.
- * Likewise. */
+/* When all pairs of a look are done: fills judged and cost with their alls, changes, invalid and
+ * both counts. Likewise. */
 int pairs_sum_up(struct pairs *pairs);
 /* Pairs in which the machine was disturbed: in one launch at least more than the limit of
  * report_elsewhere went elsewhere. A cell with too many is INVALID, and what is shown has to be
@@ -150,6 +154,9 @@ int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
                       struct pairs_judged cell[], struct pairs_judged *all);
 /* Of one program with itself, whatever is found is an error of the comparison on this machine. */
 bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged);
+/* Whether more pairs are of no use: what fails the comparison is shown, or nothing is INCONCLUSIVE.
+ */
+bool pairs_settled(const struct pairs *pairs);
 size_t pairs_false_alarms(const struct pairs *pairs); /* of all verdicts that gate */
 /* Whether the machine is fit for comparisons of these cells, as pairs of one program with itself
  * show it. words: why. */

@@ -32,8 +32,9 @@ struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell
     const size_t end = cell < pairs->cells ? cell + 1 : pairs->cells;
     struct pairs_disturbed disturbed = {.pairs = 0};
 
-    for (size_t i = first * pairs->n; i < end * pairs->n; ++i)
-        pairs_disturbed_add(&pairs->pair[i], &disturbed);
+    for (size_t c = first; c < end; ++c)
+        for (size_t number = 0; number < pairs->n; ++number)
+            pairs_disturbed_add(&pairs->pair[number * pairs->cells + c], &disturbed);
     return disturbed;
 }
 
@@ -69,17 +70,18 @@ static void agree(struct pairs_judged *judged, const struct pairs_judged *withou
     judged->verdict = PAIRS_INCONCLUSIVE;
 }
 
-/* Which pairs were disturbed; whether one was. */
+/* Which pairs were disturbed, in the order of struct pairs_data; whether one was. */
 static bool mark(const struct pairs *pairs, bool left_out[])
 {
     bool one = false;
 
     for (size_t i = 0; i < pairs->cells * pairs->n; ++i) {
+        bool *const at = &left_out[i % pairs->cells * pairs->n + i / pairs->cells];
         struct pairs_disturbed disturbed = {.pairs = 0};
 
         pairs_disturbed_add(&pairs->pair[i], &disturbed);
-        left_out[i] = disturbed.pairs > 0;
-        one = one || left_out[i];
+        *at = disturbed.pairs > 0;
+        one = one || *at;
     }
     return one;
 }

@@ -15,11 +15,18 @@
 const char *const pairs_verdict_words[PAIRS_VERDICTS] = {"EQUIVALENT", "IMPROVED", "REGRESSED",
                                                          "INCONCLUSIVE", "INVALID"};
 
-size_t pairs_least(size_t cells)
+size_t pairs_least(size_t cells, size_t looks)
 {
-    const double least = ceil(log2((double)cells / PAIRS_ALPHA_CELLS));
+    const double least = ceil(log2((double)(cells * looks) / PAIRS_ALPHA_CELLS));
 
     return least > PAIRS_LEAST ? (size_t)least : PAIRS_LEAST;
+}
+
+/* Of errors, what one look has: evenly, as the chance that one of them is wrong is at most the sum,
+ * however they depend on each other. */
+static double share(const struct pairs_data *data, double alpha)
+{
+    return alpha / (double)data->looks;
 }
 
 static void forget(struct pairs_judged *judged)
@@ -95,7 +102,7 @@ static size_t keep(const struct pairs_data *data, size_t cell, double kept[RANK_
 
 static void judge_alone(const struct pairs_data *data, size_t number, struct pairs_judged *cell)
 {
-    const size_t least = pairs_least(data->cells);
+    const size_t least = pairs_least(data->cells, data->looks);
     double d[RANK_MOST];
     const size_t pairs = data->pairs > RANK_MOST ? data->pairs : keep(data, number, d);
 
@@ -111,7 +118,7 @@ static void judge_alone(const struct pairs_data *data, size_t number, struct pai
         cell->verdict = PAIRS_INVALID;
         snprintf(cell->reason, sizeof cell->reason, "a time is not a number");
     } else {
-        measure(d, pairs, PAIRS_ALPHA_CELLS / (double)data->cells, cell);
+        measure(d, pairs, share(data, PAIRS_ALPHA_CELLS) / (double)data->cells, cell);
         cell->verdict = PAIRS_INCONCLUSIVE;
     }
 }
@@ -162,8 +169,8 @@ static void judge_all(const struct pairs_data *data, const struct pairs_judged c
         snprintf(all->reason, sizeof all->reason, "no cell is valid");
         return;
     }
-    measure(middle, pairs, PAIRS_ALPHA_ALL, all);
-    decide(PAIRS_ALPHA_ALL, all);
+    measure(middle, pairs, share(data, PAIRS_ALPHA_ALL), all);
+    decide(share(data, PAIRS_ALPHA_ALL), all);
 }
 
 int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
@@ -184,13 +191,13 @@ int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struc
     free(work);
     for (size_t c = 0; c < cells && status == 0; ++c)
         if (cell[c].verdict != PAIRS_INVALID)
-            decide(PAIRS_ALPHA_CELLS, &cell[c]);
+            decide(share(data, PAIRS_ALPHA_CELLS), &cell[c]);
     return status;
 }
 
 int pairs_power(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
 {
-    const double alpha = PAIRS_ALPHA_CELLS / (double)data->cells;
+    const double alpha = share(data, PAIRS_ALPHA_CELLS) / (double)data->cells;
     double *work = calloc(data->cells + 1, sizeof work[0]), d[RANK_MOST];
 
     if (!work)
@@ -199,7 +206,7 @@ int pairs_power(const struct pairs_data *data, struct pairs_judged cell[], struc
         if (cell[c].verdict != PAIRS_INVALID)
             find_power(d, keep(data, c, d), alpha, &cell[c]);
     if (all->verdict != PAIRS_INVALID)
-        find_power(d, find_middles(data, cell, work, d), PAIRS_ALPHA_ALL, all);
+        find_power(d, find_middles(data, cell, work, d), share(data, PAIRS_ALPHA_ALL), all);
     free(work);
     return 0;
 }

@@ -20,7 +20,7 @@ enum { MORE_ARGUMENTS = 64 };
 
 /* What was taken out of the arguments, and the rest, which is a sweep's. */
 struct taken {
-    const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *aa, *pairs, *format;
+    const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *aa, *pairs, *looks, *format;
     int strict; /* -1: not given */
     bool exact, allow_dirty, allow_disturbed;
     char **rest;
@@ -36,6 +36,7 @@ static const struct own {
                    {"--a", 1, "--a 'OPTIONS'"},
                    {"--b", 1, "--b 'OPTIONS'"},
                    {"--pairs", 1, "--pairs N"},
+                   {"--looks", 1, "--looks N"},
                    {"--format", 1, "--format FORMAT"},
                    {"-f", 1, "-f FORMAT"},
                    {"--strict", 0, "--strict"},
@@ -45,7 +46,7 @@ static const struct own {
                    {"--allow-dirty", 0, "--allow-dirty"},
                    {"--allow-disturbed", 0, "--allow-disturbed"}};
 
-enum { AB, AA, A, B, PAIRS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, DIRTY, DISTURBED, OWN };
+enum { AB, AA, A, B, PAIRS, LOOKS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, DIRTY, DISTURBED, OWN };
 
 static bool begins(const char *argument, const char *name)
 {
@@ -99,13 +100,11 @@ static int store_switch(struct taken *taken, int own)
 
 static int store(struct taken *taken, int own, const char *const value[])
 {
-    const char **const place[OWN] = {[AB] = &taken->program[PAIRS_OLD],
-                                     [AA] = &taken->aa,
-                                     [A] = &taken->options[PAIRS_OLD],
-                                     [B] = &taken->options[PAIRS_NEW],
-                                     [PAIRS] = &taken->pairs,
-                                     [FORMAT] = &taken->format,
-                                     [F] = &taken->format};
+    const char **const place[OWN] = {
+        [AB] = &taken->program[PAIRS_OLD], [AA] = &taken->aa,
+        [A] = &taken->options[PAIRS_OLD],  [B] = &taken->options[PAIRS_NEW],
+        [PAIRS] = &taken->pairs,           [LOOKS] = &taken->looks,
+        [FORMAT] = &taken->format,         [F] = &taken->format};
 
     if (!place[own])
         return store_switch(taken, own);
@@ -148,6 +147,8 @@ static int check_arms(const struct taken *taken)
 
     if (taken->aa && (taken->program[PAIRS_OLD] || a || b))
         return misuse("%s compares a program with itself: not with --ab, --a or --b", "--aa");
+    if (taken->aa && taken->looks)
+        return misuse("%s is not of --aa, which needs all pairs", "--looks");
     if (taken->aa && taken->strict >= 0)
         return misuse(
             "%s has the exit status 4 if the machine is too noisy, whatever --strict says", "--aa");
@@ -173,6 +174,9 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
         return misuse("--format: %s", why.text);
     if (taken->pairs && option_size(taken->pairs, 1, RANK_MOST, &pairs->asked, &why) != 0)
         return misuse("--pairs: %s", why.text);
+    pairs->looks = 1;
+    if (taken->looks && option_size(taken->looks, 1, PAIRS_LOOKS_MOST, &pairs->looks, &why) != 0)
+        return misuse("--looks: %s", why.text);
     pairs->exact = taken->exact;
     pairs->aa = taken->aa != NULL;
     pairs->allow_dirty = taken->allow_dirty;
@@ -221,14 +225,21 @@ static int refuse_sweep(const struct sweep_options *sweep)
 /* As many pairs as were asked for, or as it takes. */
 static int choose_pairs(struct pairs *pairs)
 {
-    const size_t least = pairs_least(pairs->cells);
+    const size_t least = pairs_least(pairs->cells, pairs->looks);
+    const size_t most = RANK_MOST / pairs->looks;
 
-    pairs->n = pairs->asked > 0 ? pairs->asked : least > PAIRS_DEFAULT ? least : PAIRS_DEFAULT;
-    if (pairs->n >= least)
+    pairs->per_look = pairs->asked > 0        ? pairs->asked
+                      : least > PAIRS_DEFAULT ? least
+                                              : PAIRS_DEFAULT;
+    if (pairs->per_look >= least && pairs->per_look <= most)
         return 0;
-    command_complain(NAME,
-                     "--pairs %zu: to show anything in one of %zu %s it takes at least %zu pairs",
-                     pairs->n, pairs->cells, pairs->cells == 1 ? "cell" : "cells", least);
+    if (pairs->per_look > most)
+        command_complain(NAME, "--pairs %zu: with --looks %zu there are at most %zu to each look",
+                         pairs->per_look, pairs->looks, most);
+    else
+        command_complain(
+            NAME, "--pairs %zu: to show anything in one of %zu %s it takes at least %zu pairs",
+            pairs->per_look, pairs->cells, pairs->cells == 1 ? "cell" : "cells", least);
     return command_misuse(NAME);
 }
 
@@ -258,7 +269,7 @@ static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
         status = choose_pairs(pairs);
         pairs->seed = plan->has_seed ? plan->seed : new_seed();
     }
-    plan->launches = pairs->n;
+    plan->launches = pairs->per_look * pairs->looks;
     plan->seed = pairs->seed;
     if (status == 0 && (plan_defaults(plan, arm->run.n_slots, &why) != 0 ||
                         plan_command(plan, arm->run.command, sizeof arm->run.command, &why) != 0)) {
@@ -285,7 +296,7 @@ static int check_plans(const struct pairs *pairs)
                          pairs->cells, cells);
         return EXIT_MISUSE;
     }
-    for (size_t i = 0; i < cells * pairs->n; ++i)
+    for (size_t i = 0; i < cells * pairs->per_look * pairs->looks; ++i)
         if (strcmp(a->plan[i].workload.name, b->plan[i].workload.name) != 0 ||
             a->plan[i].rows != b->plan[i].rows) {
             command_complain(NAME,

@@ -92,12 +92,13 @@ static void add_begin(const struct pairs *pairs, json_t *object)
     const struct record_run *run = &pairs->arm[PAIRS_OLD].run;
 
     json_object_update_new(
-        object, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "class",
-                          "I", "run_id", text(run->run_id), "created_utc", text(run->created_utc),
-                          "machine_class", text(run->machine_class), "machine_instance",
-                          text(pairs->instance), "environment", text(run->environment), "same",
-                          pairs->same, "seed", count(pairs->seed), "pairs", count(pairs->n), "rule",
-                          rule(), "arms", arms(pairs), "cells", cells(pairs)));
+        object,
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "class", "I",
+                  "run_id", text(run->run_id), "created_utc", text(run->created_utc),
+                  "machine_class", text(run->machine_class), "machine_instance",
+                  text(pairs->instance), "environment", text(run->environment), "same", pairs->same,
+                  "seed", count(pairs->seed), "pairs", count(pairs->per_look), "looks",
+                  count(pairs->looks), "rule", rule(), "arms", arms(pairs), "cells", cells(pairs)));
 }
 
 char *pairs_begin_line(const struct pairs *pairs)
@@ -123,7 +124,7 @@ static json_t *launch_of(const struct pairs_launch *launch)
 
 char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number)
 {
-    const struct pairs_pair *pair = &pairs->pair[cell * pairs->n + number];
+    const struct pairs_pair *pair = &pairs->pair[number * pairs->cells + cell];
     json_t *line = line_of("pair");
 
     struct pairs_disturbed disturbed = {.pairs = 0};
@@ -148,7 +149,7 @@ static json_t *verdict_of(const struct pairs *pairs, size_t cell)
 
     return json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
-        "s:s, s:o, s:o, s:o, s:o, s:o}",
+        "s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
         "cell", one ? count(cell) : json_null(), "verdict", pairs_verdict_words[judged->verdict],
         "reason", text(judged->reason), "ratio", real(judged->ratio), "lo", real(judged->lo), "hi",
         real(judged->hi), "level", real(judged->level), "p_slower", real(judged->p_slower),
@@ -158,7 +159,8 @@ static json_t *verdict_of(const struct pairs *pairs, size_t cell)
         count(disturbed.pairs), "pairs_disturbed_unknown", count(disturbed.unknown), "false_alarm",
         pairs_false_alarm(pairs, judged), "cost_verdict", pairs_verdict_words[cost->verdict],
         "cost_reason", text(cost->reason), "cost_lo", real(cost->lo), "cost_hi", real(cost->hi),
-        "cost_p_slower", real(cost->p_slower), "cost_p_faster", real(cost->p_faster));
+        "cost_p_slower", real(cost->p_slower), "cost_p_faster", real(cost->p_faster), "look",
+        count(pairs->look));
 }
 
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell)
@@ -200,9 +202,9 @@ char *pairs_end_line(const struct pairs *pairs, bool interrupted)
 
     json_object_update_new(line,
                            json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
-                                     count(pairs->cells * pairs->n), "pairs_done",
-                                     count(pairs->done), "interrupted", interrupted, "fitness",
-                                     interrupted ? json_null() : fitness(pairs), "exit",
+                                     count(pairs->cells * pairs->per_look * pairs->looks),
+                                     "pairs_done", count(pairs->done), "interrupted", interrupted,
+                                     "fitness", interrupted ? json_null() : fitness(pairs), "exit",
                                      interrupted ? json_null() : json_integer(pairs_exit(pairs))));
     return print(line);
 }

@@ -39,6 +39,7 @@ static void check_machine(struct pairs *pairs)
 {
     char now[DIGEST_HEX];
 
+    pairs->invalid.n = 0;
     if (machine_instance("", now) == 0 && now[0] != '\0' && strcmp(now, pairs->instance) == 0)
         return;
     snprintf(pairs->invalid.text[pairs->invalid.n++], sizeof pairs->invalid.text[0], "%s",
@@ -50,12 +51,11 @@ static void check_machine(struct pairs *pairs)
 static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_judged *judged)
 {
     static const char *const arms[PAIRS_ARMS] = {"OLD", "NEW"};
-    const struct pairs_pair *pair = &pairs->pair[cell * pairs->n];
     size_t bad = 0, crowded = 0, uneven = 0;
     char first[COMPARE_TEXT - 64] = "";
 
     for (size_t i = 0; i < pairs->n; ++i) {
-        const struct pairs_launch *launch = pair[i].launch;
+        const struct pairs_launch *launch = pairs->pair[i * pairs->cells + cell].launch;
         bool verified = true;
 
         for (int arm = 0; arm < PAIRS_ARMS; ++arm) {
@@ -68,7 +68,7 @@ static void check_pairs(const struct pairs *pairs, size_t cell, struct pairs_jud
         bad += !verified;
         uneven += launch[PAIRS_OLD].steps != launch[PAIRS_NEW].steps;
     }
-    judged->verdict = PAIRS_INVALID;
+    *judged = (struct pairs_judged){.verdict = PAIRS_INVALID};
     if (pairs->invalid.n > 0)
         snprintf(judged->reason, sizeof judged->reason, "%s", pairs->invalid.text[0]);
     else if (bad > 0)
@@ -92,14 +92,14 @@ static void find_ratios(const struct pairs *pairs, size_t offset, double d[])
 
         for (int arm = 0; arm < PAIRS_ARMS; ++arm)
             memcpy(&ns[arm], (const char *)&pairs->pair[i].launch[arm] + offset, sizeof ns[arm]);
-        d[i] = log(ns[PAIRS_NEW] / ns[PAIRS_OLD]);
+        d[i % pairs->cells * pairs->n + i / pairs->cells] = log(ns[PAIRS_NEW] / ns[PAIRS_OLD]);
     }
 }
 
 /* Both families of tests; d: room for a number per pair. */
 static int judge(struct pairs *pairs, double d[])
 {
-    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL};
+    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL, pairs->looks};
 
     memcpy(pairs->cost, pairs->judged, pairs->cells * sizeof pairs->cost[0]);
     find_ratios(pairs, offsetof(struct pairs_launch, cost_ns), d);
@@ -116,11 +116,15 @@ int pairs_sum_up(struct pairs *pairs)
     double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
     int status = -1;
 
+    pairs->all = pairs->all_cost = (struct pairs_judged){.verdict = PAIRS_INVALID};
+    memset(pairs->count, 0, sizeof pairs->count);
+    memset(pairs->count_cost, 0, sizeof pairs->count_cost);
     check_machine(pairs);
     for (size_t c = 0; c < pairs->cells; ++c)
         check_pairs(pairs, c, &pairs->judged[c]);
     if (d)
         status = judge(pairs, d);
+    free(pairs->changes); /* of the look before */
     pairs->changes = exact_room(pairs->cells);
     if (!pairs->changes)
         status = -1;
@@ -147,6 +151,14 @@ size_t pairs_false_alarms(const struct pairs *pairs)
         pairs->same ? pairs->count[PAIRS_REGRESSED] + pairs->count[PAIRS_IMPROVED] : 0;
 
     return cells + pairs_false_alarm(pairs, &pairs->all);
+}
+
+bool pairs_settled(const struct pairs *pairs)
+{
+    const bool fails = pairs->count[PAIRS_REGRESSED] > 0 || pairs->all.verdict == PAIRS_REGRESSED;
+
+    return fails || pairs_false_alarms(pairs) > 0 ||
+           (pairs->count[PAIRS_INCONCLUSIVE] == 0 && pairs->all.verdict != PAIRS_INCONCLUSIVE);
 }
 
 int pairs_exit(const struct pairs *pairs)

@@ -202,7 +202,7 @@ static struct sorted *sort_cells(const struct pairs *pairs)
 static void say_cell(FILE *stream, const struct pairs *pairs, const struct sorted *at)
 {
     const struct pairs_judged *judged = at->judged;
-    const struct pairs_launch *launch = pairs->pair[at->cell * pairs->n].launch;
+    const struct pairs_launch *launch = pairs->pair[at->cell].launch;
     char name[PAIRS_ARMS][COMPARE_TEXT], numbers[NUMBERS], cost[NUMBERS], power[POWER];
     char verdict[32], few[64] = "";
 
@@ -274,6 +274,7 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
 {
     const size_t *count = pairs->count;
     char disturbed[2 * COMPARE_TEXT], alarms[COMPARE_TEXT], costs[REPORT_CELL_TEXT] = "";
+    const double looks = (double)pairs->looks;
 
     compare_say(stream, 2,
                 "Cells: %zu: %zu REGRESSED, %zu INCONCLUSIVE, %zu EQUIVALENT, %zu IMPROVED, %zu "
@@ -281,6 +282,9 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
                 pairs->cells, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
                 count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID], pairs->n,
                 pairs->changes->n);
+    if (pairs->looks > 1)
+        compare_say(stream, 2, "Look %zu of %zu%s. They share the errors evenly.", pairs->look,
+                    pairs->looks, pairs->look < pairs->looks ? ": it was settled" : "");
     pairs_export_counts(pairs->count_cost, costs);
     compare_say(stream, 2, "Cost of the cells: %s.", costs);
     disturbed_words(pairs, disturbed);
@@ -295,8 +299,8 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
         "simultaneous interval lies within %.0f %%. p: against the margin, of the side "
         "that is nearer. Cost: ratio of mean steps, judged by the same rule with errors of its "
         "own. It is no gate.",
-        100 * (PAIRS_MARGIN - 1), PAIRS_ALPHA_CELLS, PAIRS_ALPHA_ALL, 100 * (PAIRS_DELTA - 1),
-        100 * (PAIRS_ALIKE - 1));
+        100 * (PAIRS_MARGIN - 1), PAIRS_ALPHA_CELLS / looks, PAIRS_ALPHA_ALL / looks,
+        100 * (PAIRS_DELTA - 1), 100 * (PAIRS_ALIKE - 1));
     if (count[PAIRS_INCONCLUSIVE] > 0)
         compare_say(stream, 2,
                     "INCONCLUSIVE: a change is not shown. That is no evidence that there is none.");

@@ -263,6 +263,20 @@ inconclusive()
     has 'INCONCLUSIVE: a change is not shown. That is no evidence that there is none'
 }
 inconclusive 0 --no-strict
+# So a second look is taken, on all pairs; what was judged at the first is kept, too. What is settled
+# takes one.
+expect_status 4 "$lockstep" compare --ab ./turn0 ./turn1 $two --strict --looks 2 --out looks.jsonl
+has '^INCONCLUSIVE, all cells together: .*16 pairs find a change .*Pairs of each: 16[.] .*Look 2 of 2[.] They share the errors evenly'
+has '(exact signed rank, 0.02 shared by cells after Holm, 0.005 for all together)'
+valid_lines looks.jsonl
+expect_count 16 '"type":"pair"' looks.jsonl
+expect_count 2 '"type":"verdict".*"look":1,' looks.jsonl
+expect_count 2 '"type":"verdict".*"look":2,' looks.jsonl
+expect_count 1 '"type":"begin".*"pairs":8,"looks":2,' looks.jsonl
+expect_count 1 '"type":"end","pairs_planned":16,"pairs_done":16,' looks.jsonl
+expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --out looked.jsonl
+has 'Pairs of each: 8[.] .*Look 1 of 2: it was settled[.]'
+expect_count 1 '"type":"end","pairs_planned":16,"pairs_done":8,' looked.jsonl
 inconclusive 4 --strict
 with CI=true inconclusive 4 --format=text
 with CI=true inconclusive 0 --no-strict
@@ -339,6 +353,11 @@ refuse '--ab compares two programs, --a and --b' "$lockstep" compare --ab x y --
 refuse '--aa compares a program with itself: not with --ab' "$lockstep" compare --aa x --ab x y
 refuse '--aa compares a program with itself: not with --ab' "$lockstep" compare --aa x --a '--mode dp' --b '--mode dp'
 refuse '--aa has the exit status 4 if the machine is too noisy' "$lockstep" compare --aa x --strict
+refuse '--looks is not of --aa' "$lockstep" compare --aa x --looks 2
+refuse '--looks: "3" is outside 1 to 2' "$lockstep" compare --ab x y --looks 3
+refuse '--pairs 31: with --looks 2 there are at most 30 to each look' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --pairs 31 --looks 2
+refuse '--pairs 9: to show anything in one of 12 cells it takes at least 10 pairs' \
+    "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1 --mode plain --workload mlp:8,6,4 --batch 8:96:+8 --pairs 9 --looks 2
 refuse '--aa is given twice' "$lockstep" compare --aa x --aa y
 refuse 'a value is missing: --aa PROGRAM' "$lockstep" compare --aa
 refuse '--b is missing' "$lockstep" compare --a '--mode dp'

@@ -106,7 +106,7 @@ static int judge(const double d[], size_t cells, struct pairs_judged cell[],
                  struct pairs_judged *all)
 {
     memset(cell, 0, cells * sizeof cell[0]);
-    return pairs_judge(&(struct pairs_data){d, cells, SIMULATE_PAIRS, NULL}, cell, all);
+    return pairs_judge(&(struct pairs_data){d, cells, SIMULATE_PAIRS, NULL, 1}, cell, all);
 }
 
 static bool is_shown(double p, double other, double alpha)
@@ -144,6 +144,35 @@ int simulate_alarms(enum simulate_noise model, size_t cells, size_t runs,
         if (judge(d, cells, cell, &all) != 0)
             return -1;
         found->without += alarms(cell, cells, &all, false);
+    }
+    return 0;
+}
+
+int simulate_looks(enum simulate_noise model, size_t cells, size_t runs, size_t *alarmed)
+{
+    enum { LOOKS = 2, PAIRS = LOOKS * SIMULATE_PAIRS };
+    double d[SIMULATE_CELLS_MOST * PAIRS], seen[SIMULATE_CELLS_MOST * PAIRS];
+    struct pairs_judged cell[SIMULATE_CELLS_MOST], all;
+
+    *alarmed = 0;
+    for (size_t run = 0; run < runs; ++run) {
+        bool found = false;
+
+        simulate_pairs(model, run, cells, PAIRS, PAIRS_MARGIN, NOISE, d);
+        for (size_t look = 1; look <= LOOKS; ++look) {
+            const size_t pairs = look * SIMULATE_PAIRS;
+
+            for (size_t i = 0; i < cells * pairs; ++i)
+                seen[i] = d[i / pairs * PAIRS + i % pairs];
+            memset(cell, 0, cells * sizeof cell[0]);
+            if (pairs_judge(&(struct pairs_data){seen, cells, pairs, NULL, LOOKS}, cell, &all) != 0)
+                return -1;
+            /* The level of the tests is that of the intervals. Delta is not asked. */
+            found = found || all.p_slower <= 1 - all.level;
+            for (size_t c = 0; c < cells; ++c)
+                found = found || cell[c].p_slower <= (1 - cell[c].level) * (double)cells;
+        }
+        *alarmed += found;
     }
     return 0;
 }

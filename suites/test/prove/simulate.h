@@ -41,6 +41,11 @@ struct simulate_alarms {
 int simulate_alarms(enum simulate_noise model, size_t cells, size_t runs,
                     struct simulate_alarms *found);
 
+/* Comparisons with two looks, after SIMULATE_PAIRS pairs and after twice as many, of programs that
+ * differ by the margin and no more: how many say at a look that they differ by more, in a cell or
+ * in all together. 0, or -1 when memory is short. */
+int simulate_looks(enum simulate_noise model, size_t cells, size_t runs, size_t *alarmed);
+
 /* Comparisons of SIMULATE_CELLS cells at 2 % noise, all of which take ratio times as long. */
 struct simulate_power {
     size_t slower, faster, alike; /* cells by their verdict */

@@ -21,7 +21,7 @@ static void make(uint64_t seed, double ratio, double noise, double d[CELLS * PAI
 
 static void judge(const double d[], struct pairs_judged cell[CELLS], struct pairs_judged *all)
 {
-    const struct pairs_data data = {d, CELLS, PAIRS, NULL};
+    const struct pairs_data data = {d, CELLS, PAIRS, NULL, 1};
 
     memset(cell, 0, CELLS * sizeof cell[0]);
     cr_assert_eq(pairs_judge(&data, cell, all), 0);
@@ -172,7 +172,7 @@ Test(pairs, invalid_stays_invalid)
     judge(d, whole, &whole_all);
     d[0] = NAN;
     d[PAIRS] = INFINITY;
-    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, PAIRS, NULL}, cell, &all), 0);
+    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, PAIRS, NULL, 1}, cell, &all), 0);
     cr_expect_eq(cell[0].verdict, PAIRS_INVALID);
     cr_expect_str_eq(cell[0].reason, "not verified");
     cr_expect_eq(cell[1].verdict, PAIRS_INVALID);
@@ -194,18 +194,82 @@ Test(pairs, pairs_that_so_many_cells_take)
     double d[CELLS * PAIRS];
     struct pairs_judged cell[CELLS] = {{.reason = ""}}, all;
 
-    cr_expect_eq(pairs_least(1), 8);
-    cr_expect_eq(pairs_least(10), 8);
-    cr_expect_eq(pairs_least(12), 9);
-    cr_expect_eq(pairs_least(42), 11);
-    cr_expect_eq(pairs_least(160), 12);
+    cr_expect_eq(pairs_least(1, 1), 8);
+    cr_expect_eq(pairs_least(10, 1), 8);
+    cr_expect_eq(pairs_least(12, 1), 9);
+    cr_expect_eq(pairs_least(42, 1), 11);
+    cr_expect_eq(pairs_least(160, 1), 12);
+    cr_expect_eq(pairs_least(12, 2), 10, "half of the errors");
     make(1, 2, 0.001, d);
-    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, 8, NULL}, cell, &all), 0);
+    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, 8, NULL, 1}, cell, &all), 0);
     cr_expect_eq(count(cell, PAIRS_INVALID), CELLS);
     cr_expect_str_eq(cell[0].reason, "8 pairs; for one of 12 cells it takes 9 to 60");
     memset(cell, 0, sizeof cell);
-    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, 9, NULL}, cell, &all), 0);
+    cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, 9, NULL, 1}, cell, &all), 0);
     cr_expect_eq(count(cell, PAIRS_REGRESSED), CELLS);
+}
+
+/* Two looks are wrong no more often than one: each has half of the errors. 24 pairs of a cell take
+ * the exact distribution of 2^24 signs, so a cell of its own shows it in most runs. */
+Test(pairs, looks_share_the_errors)
+{
+    enum { RUNS = 4000, FEW = 300 };
+    size_t alarmed;
+
+    for (int model = SIMULATE_GAUSS; model <= SIMULATE_CONTAMINATED; ++model) {
+        cr_assert_eq(simulate_looks((enum simulate_noise)model, 1, RUNS, &alarmed), 0);
+        cr_expect_leq((double)alarmed, PAIRS_ALPHA_CELLS * RUNS, "one cell, %s: %zu of %d",
+                      simulate_noise_names[model], alarmed, RUNS);
+        cr_expect_geq((double)alarmed, 0.5 * PAIRS_ALPHA_CELLS * RUNS, "it can alarm: %zu",
+                      alarmed);
+    }
+    cr_assert_eq(simulate_looks(SIMULATE_GAUSS, CELLS, FEW, &alarmed), 0);
+    cr_expect_leq((double)alarmed, (PAIRS_ALPHA_CELLS + PAIRS_ALPHA_ALL) * FEW, "%d cells: %zu",
+                  CELLS, alarmed);
+}
+
+/* What one look of two shows takes half of the p. */
+Test(pairs, a_look_has_half)
+{
+    double d[PAIRS];
+
+    for (int i = 0; i < PAIRS; ++i)
+        d[i] = log(PAIRS_MARGIN) + 0.03 + i * 1e-4;
+    /* Ranks 12 and 2 of the other sign: p is 0.026. */
+    d[PAIRS - 1] = log(PAIRS_MARGIN) - 0.04;
+    d[1] = log(PAIRS_MARGIN) - 0.0301;
+    for (size_t looks = 1; looks <= PAIRS_LOOKS_MOST; ++looks) {
+        const struct pairs_data data = {d, 1, PAIRS, NULL, looks};
+        struct pairs_judged cell = {.verdict = PAIRS_INCONCLUSIVE}, all = cell;
+
+        cr_assert_eq(pairs_judge(&data, &cell, &all), 0);
+        cr_expect(cell.p_slower > 0.02 && cell.p_slower < 0.04, "p %g", cell.p_slower);
+        cr_expect_eq(cell.verdict, looks == 1 ? PAIRS_REGRESSED : PAIRS_INCONCLUSIVE);
+        cr_expect_float_eq(cell.level, 1 - PAIRS_ALPHA_CELLS / (double)looks, 1e-12);
+        cr_expect_float_eq(all.level, 1 - PAIRS_ALPHA_ALL / (double)looks, 1e-12);
+    }
+}
+
+/* At a look it is settled if it fails, or if nothing is open. */
+Test(pairs, settled)
+{
+    struct pairs pairs = {.all = {.verdict = PAIRS_EQUIVALENT}};
+
+    pairs.count[PAIRS_EQUIVALENT] = pairs.count[PAIRS_INVALID] = 1;
+    cr_expect(pairs_settled(&pairs));
+    pairs.all.verdict = PAIRS_INCONCLUSIVE;
+    cr_expect_not(pairs_settled(&pairs));
+    pairs.all.verdict = PAIRS_EQUIVALENT;
+    pairs.count[PAIRS_INCONCLUSIVE] = pairs.count[PAIRS_IMPROVED] = 1;
+    cr_expect_not(pairs_settled(&pairs), "a cell is open");
+    pairs.same = true;
+    cr_expect(pairs_settled(&pairs), "a false alarm");
+    pairs.same = false;
+    pairs.count[PAIRS_REGRESSED] = 1;
+    cr_expect(pairs_settled(&pairs), "it fails, whatever comes");
+    pairs.count[PAIRS_REGRESSED] = 0;
+    pairs.all.verdict = PAIRS_REGRESSED;
+    cr_expect(pairs_settled(&pairs));
 }
 
 Test(pairs, exit_statuses)
@@ -330,7 +394,7 @@ Test(pairs, shown_twice)
     struct pairs_pair pair[PAIRS];
     struct pairs pairs = {.cells = 1, .n = PAIRS, .pair = pair};
     double d[PAIRS];
-    const struct pairs_data data = {d, 1, PAIRS, NULL};
+    const struct pairs_data data = {d, 1, PAIRS, NULL, 1};
 
     disturb(pair, DISTURBED);
     for (int i = 0; i < PAIRS; ++i)
@@ -356,7 +420,7 @@ Test(pairs, shown_twice)
 /* Cells whose floors and means are so many times as long in NEW. */
 static void sum_up(const double floors[], const double means[], size_t cells, struct pairs *pairs)
 {
-    *pairs = (struct pairs){.cells = cells, .n = PAIRS};
+    *pairs = (struct pairs){.cells = cells, .n = PAIRS, .looks = 1};
     cr_assert_eq(machine_instance("", pairs->instance), 0);
     pairs->pair = calloc(cells * PAIRS, sizeof pairs->pair[0]);
     pairs->judged = calloc(cells, sizeof pairs->judged[0]);
@@ -368,8 +432,8 @@ static void sum_up(const double floors[], const double means[], size_t cells, st
             struct pairs_launch *launch = &pairs->pair[i].launch[arm];
 
             launch->status = RECORD_OK;
-            launch->floor_ns = arm == PAIRS_NEW ? 1e6 * floors[i / PAIRS] : 1e6;
-            launch->cost_ns = arm == PAIRS_NEW ? 2e6 * means[i / PAIRS] : 2e6;
+            launch->floor_ns = arm == PAIRS_NEW ? 1e6 * floors[i % cells] : 1e6;
+            launch->cost_ns = arm == PAIRS_NEW ? 2e6 * means[i % cells] : 2e6;
         }
     cr_assert_eq(pairs_sum_up(pairs), 0);
 }
