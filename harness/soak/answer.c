@@ -109,7 +109,7 @@ int soak_answer_open(const struct soak_options *options, int ranks, struct soak_
     memset(answer, 0, sizeof *answer);
     answer->rows = options->rows;
     answer->width = w->size[w->n_sizes - 1];
-    answer->scale = options->mode == SOAK_DDP ? (float)(1.0 / ranks) : 1;
+    answer->scale = options->mode == SOAK_DP ? 1 : (float)(1.0 / ranks);
     answer->n_params = (int)workload_n_params(w);
     if (answer->n_params > SOAK_PARAMS) {
         snprintf(why->text, sizeof why->text, "%d parameters, at most %d are allowed",

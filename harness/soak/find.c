@@ -12,7 +12,8 @@ const char *const soak_what_words[SOAK_WHATS] = {[SOAK_OUTPUTS] = "outputs",
                                                  [SOAK_DEAD] = "dead",
                                                  [SOAK_HUNG] = "hung"};
 
-const char *const soak_mode_words[2] = {[SOAK_DDP] = "ddp", [SOAK_DP] = "dp"};
+const char *const soak_mode_words[SOAK_MODES] = {
+    [SOAK_DDP] = "ddp", [SOAK_OVERLAP] = "overlap", [SOAK_DP] = "dp"};
 
 const char *const soak_part_words[SOAK_PARTS] = {[SOAK_RIGHT] = "",
                                                  [SOAK_DROPPED] = "its part is missing",

@@ -83,7 +83,7 @@ static int compare_rank(struct iteration *it, int r)
 
     it->device = r;
     status = compare_outputs(it, r);
-    for (int p = 0; status == 0 && p < s->answer.n_params; ++p) {
+    for (int p = 0; status == 0 && !s->ranks.overlap && p < s->answer.n_params; ++p) {
         place.param = p;
         if ((status = read_gradient(it, r, p)) == 0 &&
             compare(it, &place, s->room, s->answer.gradient[p], soak_factor(r, it->number),

@@ -83,6 +83,10 @@ int soak_json(const struct soak *soak)
                      real(soak->check_seconds / soak->seconds), "interrupted", soak->interrupted,
                      "compared", (json_int_t)soak->found.compared, "found",
                      (json_int_t)soak->found.n, "devices", devices, "findings", findings);
+    if (soak->ranks.overlap) {
+        json_object_set_new(root, "buckets", json_integer((json_int_t)soak->ranks.buckets));
+        json_object_set_new(root, "buckets_beside", json_integer((json_int_t)soak->ranks.beside));
+    }
     document = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (!document)
         return -1;

@@ -40,9 +40,10 @@ static const struct argp_option option_table[] = {
             "cnn (default mlp:512,512,512,64)"},
     {.name = "mode",
      .key = 'M',
-     .arg = "ddp|dp",
-     .doc = "ddp (default): every device is a rank, and its own gradients are compared; dp: in "
-            "DataParallel, where their sum is"},
+     .arg = "ddp|overlap|dp",
+     .doc = "ddp (default): every device is a rank, and its own gradients are compared; overlap: "
+            "the same ranks, but buckets are reduced while backward goes on, and only the mean is "
+            "compared; dp: in DataParallel, where the sum is"},
     {.name = "batch", .key = 'B', .arg = "N", .doc = "rows of each device (default 4096)"},
     {.name = "seed", .key = 'S', .arg = "N", .doc = "of the numbers (default 1)"},
     {.name = "limit",
@@ -70,8 +71,9 @@ static const char documentation[] =
     "tensor, index, both bit patterns and their XOR; the run goes on and counts.\n\n"
     "A device is SLOW if it is shown to take more than 1 + spread times as long as the others. "
     "The clock of one that got so much slower during the run has DROPPED.\n\n"
-    "Exit status: 0 nothing found; 1 a difference, a slow, dead or hanging device; 2 misuse; 77 "
-    "skipped: cuda:all where there are no GPUs; 130 interrupted: what was found is printed.";
+    "Exit status: 0 nothing found; 1 a difference, a slow, dead or hanging device, or with --mode "
+    "overlap nothing overlapped; 2 misuse; 77 skipped: cuda:all where there are no GPUs; 130 "
+    "interrupted: what was found is printed.";
 
 struct arguments {
     struct soak_options options;
@@ -163,7 +165,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'w':
         return parse_workload(state, arg, &o->workload);
     case 'M':
-        return command_choice(state, "mode", "mode", arg, soak_mode_words, 2, &o->mode);
+        return command_choice(state, "mode", "mode", arg, soak_mode_words, SOAK_MODES, &o->mode);
     case 'B':
         return parse_size(state, "batch", arg, 1, ROWS_MOST, &o->rows);
     case 'S':
@@ -230,8 +232,13 @@ int soak_conclude(struct soak *soak)
         return command_core_error(soak->command, &soak->starved);
     if (soak->interrupted)
         return EXIT_INTERRUPTED;
-    return soak->found.n > 0 || soak_has_slow(soak) || soak->iterations == 0 ? EXIT_FAILED
-                                                                             : EXIT_PASSED;
+    if (soak->found.n > 0 || soak_has_slow(soak) || soak->iterations == 0)
+        return EXIT_FAILED;
+    if (!soak->ranks.overlap || soak->ranks.beside > 0)
+        return EXIT_PASSED;
+    command_complain(soak->command, "no bucket was launched while backward went on: nothing was "
+                                    "overlapped, so this shows nothing of it");
+    return EXIT_FAILED;
 }
 
 static size_t largest(const struct soak_answer *a, int ranks)
@@ -327,7 +334,7 @@ int soak_main(int argc, char **argv)
 
     if ((status = command_check_communicator(
              argv[0], options->communicator, options->backend, options->devices,
-             options->mode == SOAK_DDP ? DP_COMM_RANKS : DP_COMM_PARALLEL)))
+             options->mode == SOAK_DP ? DP_COMM_PARALLEL : DP_COMM_RANKS)))
         return status;
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;

@@ -7,9 +7,22 @@
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
+/* A bucket for each parameter: as much goes on at a time as can. */
+static int open_ddp(struct soak_ranks *s, struct dp_slot *const slots[], struct dp_error *err)
+{
+    const struct dp_ddp_config config = {.first_bucket_bytes = s->overlap,
+                                         .bucket_bytes = s->overlap};
+    const int status = dp_ddp_open(s->top, slots, s->n, &config, &s->ddp, err);
+
+    if (status || !s->overlap || dp_ddp_overlaps(s->ddp))
+        return status;
+    return dp_fail(
+        err, DP_ENOTSUP,
+        "nothing to overlap: one device, or a communicator that reduces behind backward");
+}
+
 static int open_modules(struct soak_ranks *s, const struct workload *w, struct dp_error *err)
 {
-    const struct dp_ddp_config config = {0};
     struct dp_slot *slots[DP_MAX_SLOTS];
     int status;
 
@@ -21,7 +34,7 @@ static int open_modules(struct soak_ranks *s, const struct workload *w, struct d
         (status = pair_open(s->group, s->model, s->loss, &s->pair, err)) ||
         (status = soak_meter_open(s->group, s->pair, &s->meters, &s->top, err)))
         return status;
-    return dp_ddp_open(s->top, slots, s->n, &config, &s->ddp, err);
+    return open_ddp(s, slots, err);
 }
 
 /* Nothing is learned in buffers. */
@@ -94,6 +107,7 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
     memset(ranks, 0, sizeof *ranks);
     ranks->group = group;
     ranks->n = dp_group_size(group);
+    ranks->overlap = options->mode == SOAK_OVERLAP;
     if (options->mode == SOAK_DP) {
         status = soak_wrapped_open(ranks, options, answer, err);
     } else if ((status = open_modules(ranks, &options->workload, err)) == 0) {
@@ -171,6 +185,32 @@ int soak_ranks_param(const struct soak_ranks *ranks, int r, int p, struct dp_ten
 
 /* ---- a step ------------------------------------------------------------------------------ */
 
+/* Whether anything was overlapped is counted, and not believed: a bucket that is launched before
+ * its rank's last one is complete has some of the backward beside it. */
+static int count_buckets(struct soak_ranks *ranks, struct dp_error *err)
+{
+    const int n = dp_ddp_buckets(ranks->ddp);
+    struct dp_ddp_bucket bucket;
+    int status;
+
+    for (int r = 0; r < ranks->n; ++r) {
+        uint64_t last_ns = 0;
+
+        for (int b = 0; b < n; ++b) {
+            if ((status = dp_ddp_bucket(ranks->ddp, r, b, &bucket, err)))
+                return status;
+            last_ns = bucket.ready_ns > last_ns ? bucket.ready_ns : last_ns;
+        }
+        for (int b = 0; b < n; ++b) {
+            if ((status = dp_ddp_bucket(ranks->ddp, r, b, &bucket, err)))
+                return status;
+            ++ranks->buckets;
+            ranks->beside += bucket.launch_ns < last_ns;
+        }
+    }
+    return 0;
+}
+
 int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err)
 {
     struct dp_tensor in[DP_MAX_SLOTS * 2], out[DP_MAX_SLOTS * DP_MAX_IO];
@@ -186,7 +226,7 @@ int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_erro
     soak_meter_clear(&ranks->meters);
     dp_ddp_reset(ranks->ddp);
     dp_ddp_zero_grad(ranks->ddp);
-    dp_ddp_no_sync(ranks->ddp, true);
+    dp_ddp_no_sync(ranks->ddp, !ranks->overlap);
     dp_group_barrier(ranks->group);
     if ((status = dp_ddp_forward(ranks->ddp, in, 2, NULL, out, &n_out, err)) ||
         (status = dp_ddp_backward(ranks->ddp, NULL, 0, NULL, 0, err)) ||
@@ -196,6 +236,8 @@ int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_erro
         ranks->rank[r].loss = out[r * DP_MAX_IO];
         ranks->rank[r].output = out[r * DP_MAX_IO + 1];
     }
+    if (ranks->overlap && (status = count_buckets(ranks, err)))
+        return status;
     return dp_trace_read(ranks->group, err);
 }
 
@@ -203,6 +245,8 @@ int soak_ranks_reduce(struct soak_ranks *ranks, struct dp_error *err)
 {
     int status;
 
+    if (ranks->overlap) /* that was done by the step */
+        return 0;
     dp_ddp_no_sync(ranks->ddp, false);
     if ((status = dp_ddp_reduce(ranks->ddp, err)))
         return status;

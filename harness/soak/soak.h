@@ -32,8 +32,8 @@ enum {
 };
 
 enum soak_format { SOAK_TEXT, SOAK_JSON };
-enum soak_mode { SOAK_DDP, SOAK_DP };
-extern const char *const soak_mode_words[2];
+enum soak_mode { SOAK_DDP, SOAK_OVERLAP, SOAK_DP, SOAK_MODES };
+extern const char *const soak_mode_words[SOAK_MODES];
 
 struct soak_options {
     char devices[96], backend[32], communicator[32];
@@ -107,6 +107,9 @@ struct soak_ranks {
     struct soak_rank rank[DP_MAX_SLOTS]; /* mode dp: the first has all rows */
     int at[SOAK_PARAMS]; /* the place of each parameter in the list that has buffers, too */
     int n_params;
+    bool overlap; /* mode overlap: buckets are reduced while backward goes on */
+    size_t buckets,
+        beside; /* of it, over all ranks and steps; launched while its backward went on */
     char name[SOAK_PARAMS][96];
 };
 /* Errors are those of err. */

@@ -95,6 +95,9 @@ void soak_text(const struct soak *soak)
     for (int r = 0; r < soak->ranks.n; ++r)
         put_device(soak, r);
     printf("compared: %zu values with their known answers\n", soak->found.compared);
+    if (soak->ranks.overlap)
+        printf("overlap: %zu of %zu buckets were launched while backward went on\n",
+               soak->ranks.beside, soak->ranks.buckets);
     if (soak->seconds > 0)
         printf("checking: %.1f %% of the time\n", 100 * soak->check_seconds / soak->seconds);
     put_verdict(soak);

@@ -29,6 +29,19 @@ grep -q "^compared: $((20 * (3 * 320 + 1 + 536))) values" out || fail "compared,
 silent 20 $small --devices virt:1 --mode dp
 silent 3 --workload cnn --batch 8 --devices virt:2 --mode dp --backend cpu-ref
 
+# Overlapped, outputs and means are compared, and that anything was overlapped is counted: the first
+# iteration has one bucket, the others have one for each of four parameters.
+silent 20 $small --devices virt:3 --mode overlap
+grep -q "^compared: $((20 * 3 * (320 + 1 + 536))) values" out || fail "compared, overlap: $(cat out)"
+grep -q "^overlap: [1-9][0-9]* of $((3 * (1 + 19 * 4))) buckets were launched while" out || fail "overlap: $(cat out)"
+silent 3 --workload cnn --batch 8 --devices virt:2 --mode overlap
+expect_status 1 "$lockstep" soak --iterations 1 $small --devices virt:2 --mode overlap
+grep -q 'nothing was overlapped, so this shows nothing of it' err || fail "one bucket overlaps: $(cat err)"
+expect_status 1 "$lockstep" soak --iterations 5 $small --devices virt:2 --mode overlap --communicator staged
+grep -q 'reduces behind backward' err || fail "staged: $(cat err)"
+expect_status 0 "$lockstep" soak --iterations 5 $small --devices virt:2 --mode overlap --format json
+grep -q '"buckets_beside": [1-9]' out || fail "JSON of overlap: $(cat out)"
+
 expect_status 0 "$lockstep" soak --iterations 5 $small --devices virt:2 --format json
 grep -q '"schema": "lockstep/soak/1.0"' out || fail "JSON: $(cat out)"
 grep -q '"found": 0' out || fail "JSON: $(cat out)"
@@ -81,6 +94,12 @@ found drop@6/2 "6, virt:2: $mean; its part is missing" --mode dp
 found double@6/0 "6, virt:0: $mean; its part is there twice" --mode dp
 found stale@7/1 "7, virt:1: $mean; its part is that of the iteration before" --mode dp
 found dead@8/1 '8, virt:1: dead: .*virt:1 is dead on purpose' --mode dp
+found drop@6/2 "6, virt:2: $mean; its part is missing" --mode overlap
+found double@6/0 "6, virt:0: $mean; its part is there twice" --mode overlap
+found stale@7/1 "7, virt:1: $mean; its part is that of the iteration before" --mode overlap
+found dead@8/1 '8, virt:1: dead: .*virt:1 is dead on purpose' --mode overlap
+found row@9/0 "device not told: $mean is 0x[0-9a-f]*, must be" --mode overlap
+found nan@4/1 '4, virt:1: outputs: .* is 0x7fc00000, must be 0x[0-9a-f]*, xor' --mode overlap
 # The gradient of one device alone is nowhere to be seen.
 found nan@3/2 "3, device not told: $mean is 0x7fc00000, must be" --mode dp
 found hang@3/2 '3, virt:2: hung: forward, longer than 3 s'
