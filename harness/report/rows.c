@@ -158,9 +158,10 @@ static int compare_work(const void *left, const void *right)
 static void number_work(struct report_row row[], size_t n)
 {
     qsort(row, n, sizeof *row, compare_work);
-    for (size_t i = 1; i < n; ++i)
-        if (row[i].verified)
-            row[i].work = row[i - 1].work + (compare_cells(&row[i - 1], &row[i]) != 0);
+    for (size_t i = 0; i < n; ++i)
+        row[i].work = i > 0 && row[i].verified
+                          ? row[i - 1].work + (compare_cells(&row[i - 1], &row[i]) != 0)
+                          : 0;
 }
 
 /* Of one key. */

@@ -112,6 +112,27 @@ Test(points, one_launch_shows_its_steps)
     bench_close(bench);
 }
 
+/* What a launch says of its work beside its key tells it apart; one that failed may not know. */
+Test(points, launches_of_other_work_are_another_point)
+{
+    struct bench *bench = bench_open("strong");
+    for (int l = 0; l < 6; ++l) {
+        struct report_row *row = bench_add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
+        bench->cell[l].model_params = l % 2 == 0 ? 82 : 83;
+        if (l == 5) {
+            bench_fail(row);
+            bench->cell[l].model_params = 0;
+        }
+    }
+    bench_make(bench);
+    cr_assert(bench->report.n_points == 2, "%zu points", bench->report.n_points);
+    const struct report_point *one = &bench->point[0], *other = &bench->point[1];
+    cr_assert(one->n == 4 && one->verified == 3 && other->n == 2 && other->verified == 2);
+    bench_value(&one->value[REPORT_STEP], 30, 10, 50, REPORT_LAUNCHES, 3);
+    bench_value(&other->value[REPORT_STEP], 30, 20, 40, REPORT_LAUNCHES, 2);
+    bench_close(bench);
+}
+
 Test(points, failed_launches_are_left_out)
 {
     struct bench *bench = bench_open("strong");
