@@ -59,6 +59,22 @@ static int by_records(const struct profile *profile, const struct report *report
     return 0;
 }
 
+/* A limit that machines of the class below keep says nothing of this class: it is the limit of the
+ * model before. */
+static void by_sibling(const struct profile_limit *limit, struct validate_firing *firing)
+{
+    const double bound = bound_of(limit), sibling = limit->sibling_at;
+    char is[QUANTITY_TEXT], other[QUANTITY_TEXT];
+
+    if (limit->row->higher ? !(sibling >= bound) : !(sibling <= bound))
+        return;
+    firing->fires = false;
+    snprintf(firing->why, sizeof firing->why,
+             "the class of machine below can show %s and keeps %s: it is no limit of this one",
+             quantity_words(sibling, limit->row->kind, other),
+             quantity_words(bound, limit->row->kind, is));
+}
+
 /* What its own text shows. */
 static void by_itself(const struct profile_limit *limit, struct validate_firing *firing)
 {
@@ -72,6 +88,8 @@ static void by_itself(const struct profile_limit *limit, struct validate_firing 
         by_number(limit, limit->peak_at, "the hardware can reach", firing);
     if (firing->why[0] == '\0' && isfinite(limit->healthy))
         by_number(limit, limit->healthy, "is expected", firing);
+    if (firing->why[0] == '\0' && isfinite(limit->sibling_at))
+        by_sibling(limit, firing);
 }
 
 bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT])

@@ -42,6 +42,7 @@ struct profile_limit {
     char *metric, *statistic, *min, *max;
     char *expected; /* what a machine that is all right shows; NULL: not known */
     char *peak;     /* what the hardware cannot exceed; NULL: not known */
+    char *sibling;  /* the best that the class of machine below can show; NULL: not known */
     char *kind;     /* binding: decides; advisory: is printed */
     char *source, *date, *evidence;
     struct profile_place at;
@@ -53,6 +54,7 @@ struct profile_limit {
     double least, most; /* base units; -inf, +inf: no such bound */
     double healthy;     /* expected; NaN: not known */
     double peak_at;     /* peak; NaN: not known */
+    double sibling_at;  /* sibling; NaN: not known */
     double at_bytes;    /* of its place; NaN: it names none */
 };
 

@@ -40,6 +40,7 @@ static const cyaml_schema_field_t limit_fields[] = {
     MAYBE(max, profile_limit),
     MAYBE(expected, profile_limit),
     MAYBE(peak, profile_limit),
+    MAYBE(sibling, profile_limit),
     TEXT(kind, profile_limit),
     TEXT(source, profile_limit),
     TEXT(date, profile_limit),
@@ -250,13 +251,14 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
 {
     limit->least = -INFINITY;
     limit->most = INFINITY;
-    limit->healthy = limit->peak_at = NAN;
+    limit->healthy = limit->peak_at = limit->sibling_at = NAN;
     if (!limit->min && !limit->max)
         return refuse(path, limit, why, "min, max", "one of them is needed");
     if (read_number(path, limit, "min", limit->min, &limit->least, why) != 0 ||
         read_number(path, limit, "max", limit->max, &limit->most, why) != 0 ||
         read_number(path, limit, "expected", limit->expected, &limit->healthy, why) != 0 ||
-        read_number(path, limit, "peak", limit->peak, &limit->peak_at, why) != 0)
+        read_number(path, limit, "peak", limit->peak, &limit->peak_at, why) != 0 ||
+        read_number(path, limit, "sibling", limit->sibling, &limit->sibling_at, why) != 0)
         return -1;
     if (limit->least > limit->most)
         return refuse(path, limit, why, "min, max", "no number is above min and below max");
@@ -349,7 +351,7 @@ static void clean_texts(struct profile *profile)
         char *const texts[] = {limit->metric,   limit->statistic,   limit->min,     limit->max,
                                limit->kind,     limit->expected,    limit->date,    limit->source,
                                limit->evidence, limit->at.workload, limit->at.mode, limit->peak,
-                               limit->at.bytes};
+                               limit->at.bytes, limit->sibling};
 
         for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t)
             clean(texts[t]);

@@ -128,6 +128,17 @@ cannot 'it has no max: more of step_time is worse' step_time 'min: 1 ns' 'statis
 cannot 'it has no min above 0: less of speed_up is worse' speed_up 'max: 2 x' 'statistic: floor' old.jsonl
 cannot 'it has no min above 0: less of speed_up is worse' speed_up 'min: 0 x' 'statistic: floor' old.jsonl
 cannot 'nothing shows that it can fail' step_time 'max: 5.7 us' 'statistic: floor' ''
+cannot 'the class of machine below can show 1.2 Msamples/s and keeps 1.1 Msamples/s' throughput \
+    'min: 1.1 Msamples/s' 'statistic: typical
+    expected: 2 Msamples/s
+    sibling: 1.2 Msamples/s' ''
+cannot 'the class of machine below can show 5.5 us and keeps 5.7 us' step_time 'max: 5.7 us' \
+    'statistic: typical
+    sibling: 5.5 us' old.jsonl
+limit throughput 'min: 1.1 Msamples/s' "$cell" binding 'statistic: typical
+    expected: 1.2 Msamples/s
+    sibling: 1 Msamples/s' | profile sibling.yaml
+expect_status 0 "$lockstep" profile check sibling.yaml
 cannot 'it stays UNMEASURED' moved 'max: 1 B' '' old.jsonl
 
 # Learned from six sittings: all of them keep it, a slower machine does not, and every limit can fail.
@@ -196,6 +207,7 @@ wrong '6: limit of step_time: evidence: it has to be' 's/measured/believed/'
 wrong '6: limit of step_time: min, max: no number is above min and below max' \
     's/max: 5.7 us/max: 5.7 us\n    min: 9 us/'
 wrong '6: limit of step_time: bytes: only a bandwidth' 's/batch: 30/batch: 30, bytes: 1 GiB/'
+wrong "6: limit of step_time: sibling: '5' has no unit" 's/max: 5.7 us/max: 5.7 us\n    sibling: 5/'
 wrong "6: limit of step_time: peak: '5' has no unit" 's/max: 5.7 us/max: 5.7 us\n    peak: 5/'
 # A second number that decides, of the same place.
 limit step_time 'max: 5.8 us' "$cell" advisory 'statistic: typical' >advisory
