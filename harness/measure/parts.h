@@ -7,8 +7,8 @@
 #include "record/cell.h"
 
 /* Into cell->part, for config->parts seconds each; nothing where that is 0, where the BLAS has the
- * cores of all devices, and on devices that run their work late. Results are compared with the
- * known answer, bit for bit: DP_EFAULT. */
+ * cores of all devices, and on devices that run their work late. Results of the first round, and of
+ * products those of the last one, are compared with the known answer, bit for bit: DP_EFAULT. */
 int measure_parts(struct dp_group *group, const struct cell_config *config,
                   struct record_cell *cell, struct dp_error *err);
 
