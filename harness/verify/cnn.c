@@ -30,6 +30,22 @@ static bool tap_place(size_t place, size_t tap, size_t *from)
     return true;
 }
 
+/* Those of the window around a place that lie inside, and what they read. */
+struct taps {
+    int n;
+    size_t tap[9], from[9];
+};
+
+static struct taps taps_around(size_t place)
+{
+    struct taps taps = {.n = 0};
+
+    for (size_t tap = 0; tap < 9; ++tap)
+        if (tap_place(place, tap, &taps.from[taps.n]))
+            taps.tap[taps.n++] = tap;
+    return taps;
+}
+
 /* out = max(0, bias + W in), 3 x 3 windows. */
 static void convolve(const double *in, size_t channels, const double *weight, const double *bias,
                      size_t outs, double *out, double *largest)
@@ -127,26 +143,27 @@ static void convolve_back(struct verify *v, int p, const double *in, size_t chan
                           const double *dy, double times, struct cnn *back)
 {
     struct verify_dense *d = v->dense;
-    size_t from;
 
     for (size_t i = 0; i < outs * PLANE; ++i) {
         const size_t o = i / PLANE;
 
         if (dy[i] == 0)
             continue;
-        add(&d->grad[p + 1], o, times, dy[i]);
-        for (size_t t = 0; t < channels * 9; ++t) {
-            const double w = d->param[p].value[o * channels * 9 + t];
+        const struct taps taps = taps_around(i % PLANE);
 
-            if (!tap_place(i % PLANE, t % 9, &from))
-                continue;
-            from += t / 9 * PLANE;
-            add(&d->grad[p], o * channels * 9 + t, times, dy[i] * in[from]);
-            if (back && w != 0) {
-                back->da[from] += dy[i] * w;
-                back->terms_a[from] += fabs(dy[i] * w);
+        add(&d->grad[p + 1], o, times, dy[i]);
+        for (size_t c = 0; c < channels; ++c)
+            for (int k = 0; k < taps.n; ++k) {
+                const size_t t = (o * channels + c) * 9 + taps.tap[k];
+                const size_t from = c * PLANE + taps.from[k];
+                const double w = d->param[p].value[t];
+
+                add(&d->grad[p], t, times, dy[i] * in[from]);
+                if (back && w != 0) {
+                    back->da[from] += dy[i] * w;
+                    back->terms_a[from] += fabs(dy[i] * w);
+                }
             }
-        }
     }
 }
 
