@@ -40,6 +40,7 @@ static const struct argp_option option_table[] = {
      "2: judge after that many pairs, and, if it is not settled, again after as many more (default "
      "1)",
      0},
+    {"figure", KEY_PAIRS, "DIR", 0, "Draw the ratios of all cells: DIR/forest.svg and .png", 0},
     {"out", KEY_PAIRS, "FILE", 0, "Keep all pairs and verdicts, as JSON Lines", 0},
     {"baseline", KEY_BASELINE, "NAME", 0,
      "Hold one file against the sittings that `lockstep baseline add` put into NAME", 0},
@@ -158,8 +159,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_PAIRS:
         return command_bad_option(
-            state, "--pairs, --looks, --out and --allow-disturbed are of --ab OLD NEW, of "
-                   "--aa, or of --a and --b");
+            state,
+            "--pairs, --looks, --figure, --out and --allow-disturbed are of --ab OLD NEW, of "
+            "--aa, or of --a and --b");
     case KEY_BASELINE:
         arguments->baseline.name = value;
         return 0;

@@ -232,10 +232,12 @@ static int report(struct pairs *pairs)
     if (status != 0)
         return status;
     if (pairs->format >= COMPARE_FORMS)
-        return print_export(pairs) == 0 ? pairs_exit(pairs) : EXIT_MISUSE;
-    if (forms[pairs->format](stdout, pairs) != 0)
-        return complain("no memory for the result");
-    return pairs_exit(pairs);
+        status = print_export(pairs) == 0 ? 0 : EXIT_MISUSE;
+    else if (forms[pairs->format](stdout, pairs) != 0)
+        status = complain("no memory for the result");
+    if (pairs->figure && pairs_forest(pairs, pairs->figure) != 0)
+        status = EXIT_MISUSE;
+    return status == 0 ? pairs_exit(pairs) : status;
 }
 
 /* The cores of both arms, as a sweep locks its own: a core that both have only once. */

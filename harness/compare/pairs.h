@@ -4,7 +4,8 @@
  * drawn for every pair: that, and no model of noise, is what makes the tests exact. pairs_options.c
  * reads what to run, pairs_ask.c asks both programs whether they can, pairs.c runs, pairs_sum.c
  * sums up, pairs_judge.c judges, pairs_disturbed.c says what neighbours have to do with it,
- * pairs_fit.c what the machine is worth, and pairs_text.c and pairs_record.c write what came of it.
+ * pairs_fit.c what the machine is worth, and pairs_text.c, pairs_forest.c and pairs_record.c write
+ * what came of it.
  */
 #ifndef HARNESS_COMPARE_PAIRS_H
 #define HARNESS_COMPARE_PAIRS_H
@@ -104,7 +105,8 @@ struct pairs {
     size_t look;     /* which it is, from 1 on */
     size_t asked;    /* --pairs, 0: not given */
     uint64_t seed;
-    size_t format; /* compare/export.h */
+    size_t format;      /* compare/export.h */
+    const char *figure; /* a directory; NULL: none */
     bool strict, exact, allow_dirty, allow_disturbed;
     bool same;               /* both arms are one program in one setting: A/A */
     bool aa;                 /* --aa: it was asked for, to know what this machine is worth */
@@ -182,6 +184,18 @@ char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number);
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell);
 char *pairs_change_line(const struct pairs *pairs, size_t change);
 char *pairs_end_line(const struct pairs *pairs, bool interrupted);
+
+/* Cells from the slowest on; those without a ratio last. NULL: memory is short. Caller frees. */
+struct pairs_place {
+    const struct pairs_judged *judged;
+    size_t cell;
+};
+struct pairs_place *pairs_sort(const struct pairs *pairs);
+
+/* forest.svg, .png and -narrow.svg of this directory, which is made if need be. 0, or -1 after one
+ * line. */
+int pairs_forest(const struct pairs *pairs, const char *directory);
+extern const unsigned char figure_asset_forest[];
 
 /* Each: 0, or -1 when memory is short. */
 int pairs_text(FILE *stream, const struct pairs *pairs);

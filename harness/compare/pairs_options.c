@@ -20,7 +20,7 @@ enum { MORE_ARGUMENTS = 64 };
 
 /* What was taken out of the arguments, and the rest, which is a sweep's. */
 struct taken {
-    const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *aa, *pairs, *looks, *format;
+    const char *program[PAIRS_ARMS], *options[PAIRS_ARMS], *aa, *pairs, *looks, *figure, *format;
     int strict; /* -1: not given */
     bool exact, allow_dirty, allow_disturbed;
     char **rest;
@@ -37,6 +37,7 @@ static const struct own {
                    {"--b", 1, "--b 'OPTIONS'"},
                    {"--pairs", 1, "--pairs N"},
                    {"--looks", 1, "--looks N"},
+                   {"--figure", 1, "--figure DIR"},
                    {"--format", 1, "--format FORMAT"},
                    {"-f", 1, "-f FORMAT"},
                    {"--strict", 0, "--strict"},
@@ -46,7 +47,24 @@ static const struct own {
                    {"--allow-dirty", 0, "--allow-dirty"},
                    {"--allow-disturbed", 0, "--allow-disturbed"}};
 
-enum { AB, AA, A, B, PAIRS, LOOKS, FORMAT, F, STRICT, NO_STRICT, EXACT, E, DIRTY, DISTURBED, OWN };
+enum {
+    AB,
+    AA,
+    A,
+    B,
+    PAIRS,
+    LOOKS,
+    FIGURE,
+    FORMAT,
+    F,
+    STRICT,
+    NO_STRICT,
+    EXACT,
+    E,
+    DIRTY,
+    DISTURBED,
+    OWN
+};
 
 static bool begins(const char *argument, const char *name)
 {
@@ -100,11 +118,15 @@ static int store_switch(struct taken *taken, int own)
 
 static int store(struct taken *taken, int own, const char *const value[])
 {
-    const char **const place[OWN] = {
-        [AB] = &taken->program[PAIRS_OLD], [AA] = &taken->aa,
-        [A] = &taken->options[PAIRS_OLD],  [B] = &taken->options[PAIRS_NEW],
-        [PAIRS] = &taken->pairs,           [LOOKS] = &taken->looks,
-        [FORMAT] = &taken->format,         [F] = &taken->format};
+    const char **const place[OWN] = {[AB] = &taken->program[PAIRS_OLD],
+                                     [AA] = &taken->aa,
+                                     [A] = &taken->options[PAIRS_OLD],
+                                     [B] = &taken->options[PAIRS_NEW],
+                                     [PAIRS] = &taken->pairs,
+                                     [LOOKS] = &taken->looks,
+                                     [FIGURE] = &taken->figure,
+                                     [FORMAT] = &taken->format,
+                                     [F] = &taken->format};
 
     if (!place[own])
         return store_switch(taken, own);
@@ -177,6 +199,7 @@ static int read_taken(const struct taken *taken, struct pairs *pairs)
     pairs->looks = 1;
     if (taken->looks && option_size(taken->looks, 1, PAIRS_LOOKS_MOST, &pairs->looks, &why) != 0)
         return misuse("--looks: %s", why.text);
+    pairs->figure = taken->figure;
     pairs->exact = taken->exact;
     pairs->aa = taken->aa != NULL;
     pairs->allow_dirty = taken->allow_dirty;

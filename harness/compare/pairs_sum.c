@@ -182,3 +182,25 @@ int pairs_exit(const struct pairs *pairs)
         return PAIRS_EXIT_INCONCLUSIVE;
     return 0;
 }
+
+/* From the slowest on; those without a ratio last. */
+static int by_ratio(const void *left, const void *right)
+{
+    const struct pairs_place *a = left, *b = right;
+    const double x = a->judged->ratio, y = b->judged->ratio;
+
+    if (isnan(x) || isnan(y))
+        return (isnan(x) != 0) - (isnan(y) != 0);
+    return (x < y) - (x > y);
+}
+
+struct pairs_place *pairs_sort(const struct pairs *pairs)
+{
+    struct pairs_place *sorted = calloc(pairs->cells + 1, sizeof sorted[0]);
+
+    for (size_t c = 0; sorted && c < pairs->cells; ++c)
+        sorted[c] = (struct pairs_place){&pairs->judged[c], c};
+    if (sorted)
+        qsort(sorted, pairs->cells, sizeof sorted[0], by_ratio);
+    return sorted;
+}

@@ -171,35 +171,7 @@ void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT
     report_add(text, "NEW/OLD %s; cost %s; %s", numbers, cost, power);
 }
 
-struct sorted {
-    const struct pairs_judged *judged;
-    size_t cell;
-};
-
-/* From the slowest on; those without a ratio last. */
-static int by_ratio(const void *left, const void *right)
-{
-    const struct sorted *a = left, *b = right;
-    const double x = a->judged->ratio, y = b->judged->ratio;
-
-    if (isnan(x) || isnan(y))
-        return (isnan(x) != 0) - (isnan(y) != 0);
-    return (x < y) - (x > y);
-}
-
-/* NULL: memory is short. Caller frees. */
-static struct sorted *sort_cells(const struct pairs *pairs)
-{
-    struct sorted *sorted = calloc(pairs->cells + 1, sizeof sorted[0]);
-
-    for (size_t c = 0; sorted && c < pairs->cells; ++c)
-        sorted[c] = (struct sorted){&pairs->judged[c], c};
-    if (sorted)
-        qsort(sorted, pairs->cells, sizeof sorted[0], by_ratio);
-    return sorted;
-}
-
-static void say_cell(FILE *stream, const struct pairs *pairs, const struct sorted *at)
+static void say_cell(FILE *stream, const struct pairs *pairs, const struct pairs_place *at)
 {
     const struct pairs_judged *judged = at->judged;
     const struct pairs_launch *launch = pairs->pair[at->cell].launch;
@@ -308,7 +280,7 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
 
 int pairs_text(FILE *stream, const struct pairs *pairs)
 {
-    struct sorted *sorted = sort_cells(pairs);
+    struct pairs_place *sorted = pairs_sort(pairs);
     double *work = calloc(pairs->cells + 1, sizeof work[0]);
     const struct exact_names names = pairs_names(pairs);
     char global[GLOBAL];
@@ -336,7 +308,7 @@ int pairs_text(FILE *stream, const struct pairs *pairs)
     return room ? 0 : -1;
 }
 
-static void cell_row(struct text_out *out, const struct pairs *pairs, const struct sorted *at)
+static void cell_row(struct text_out *out, const struct pairs *pairs, const struct pairs_place *at)
 {
     const struct pairs_judged *judged = at->judged;
     char name[COMPARE_TEXT], ratio[NUMBERS] = "", power[POWER] = "", cost[NUMBERS] = "";
@@ -355,7 +327,7 @@ static void cell_row(struct text_out *out, const struct pairs *pairs, const stru
 int pairs_markdown(FILE *stream, const struct pairs *pairs)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
-    struct sorted *sorted = sort_cells(pairs);
+    struct pairs_place *sorted = pairs_sort(pairs);
     const struct exact_names names = pairs_names(pairs);
     const size_t *count = pairs->count;
     char global[GLOBAL], disturbed[2 * COMPARE_TEXT];

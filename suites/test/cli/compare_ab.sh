@@ -107,6 +107,23 @@ expect_status 0 "$lockstep" compare --ab ./slow "$lockstep" $two --strict
 has '^IMPROVED, all cells together: they are faster. NEW/OLD 0[.]'
 has 'Cells: 1: 0 REGRESSED, 0 INCONCLUSIVE, 0 EQUIVALENT, 1 IMPROVED, 0 INVALID'
 
+# --figure draws what was found: a row of all, and one of each cell, with its interval and its verdict.
+if command -v gnuplot >/dev/null; then
+    "$lockstep" compare --ab ./slow "$lockstep" $two --no-strict --figure drawn --format json >out 2>err || fail "$(cat out err)"
+    for name in drawn/forest.svg drawn/forest.png drawn/forest-narrow.svg; do
+        [ -s $name ] || fail "no $name"
+    done
+    expect_count 1 'IMPROVED 0[.][0-9]*: all cells together' drawn/forest-text.tsv
+    expect_count 1 'IMPROVED 0[.][0-9]*: mlp:8,6,4 dp virt:2, 8 rows' drawn/forest-text.tsv
+    ratio=$(sed -n 's/^  *"ratio": \(0[.][0-9]\{4\}\).*/\1/p' out | tail -n 1)
+    expect_count 1 "^2	$ratio[0-9]*	0[.][0-9]*	0[.][0-9]*	1\$" drawn/forest.tsv
+    grep -q 'IMPROVED 0' drawn/forest-narrow.svg || fail 'the narrow figure has no words'
+    # What cannot be drawn is an error, and what was found is printed all the same.
+    expect_status 2 "$lockstep" compare --ab ./slow "$lockstep" $two --no-strict --figure err/none
+    has '^IMPROVED, all cells together'
+    grep -q "^lockstep compare: no figure: cannot make the directory 'err/none'" err || fail "$(cat err)"
+fi
+
 # One more byte moved in a step is CHANGED, whatever the times say; --exact makes it a failure.
 wrapper more 'case $* in *--rows*) ;; *) exec "$lockstep" "$@" ;; esac' \
     '"$lockstep" "$@" | sed "s/\"bytes_per_step\":912[.]0/\"bytes_per_step\":913.0/"; exit'
@@ -358,6 +375,7 @@ refuse '--looks: "3" is outside 1 to 2' "$lockstep" compare --ab x y --looks 3
 refuse '--pairs 31: with --looks 2 there are at most 30 to each look' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --pairs 31 --looks 2
 refuse '--pairs 9: to show anything in one of 12 cells it takes at least 10 pairs' \
     "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1 --mode plain --workload mlp:8,6,4 --batch 8:96:+8 --pairs 9 --looks 2
+refuse '--figure is given twice' "$lockstep" compare --ab x y --figure x --figure y
 refuse '--aa is given twice' "$lockstep" compare --aa x --aa y
 refuse 'a value is missing: --aa PROGRAM' "$lockstep" compare --aa
 refuse '--b is missing' "$lockstep" compare --a '--mode dp'
