@@ -94,7 +94,8 @@ double validate_copy(const struct report_point *point, const struct report_row *
     for (int to = 0; to < devices; ++to) {
         const double ns =
             to == device ? 0.0
-                         : time_of(row, RECORD_COPY, (size_t)(device * devices + to), 0, by, steps);
+                         : time_of(row, RECORD_COPY, (size_t)device * (size_t)devices + (size_t)to,
+                                   0, by, steps);
 
         if (!(ns <= slowest))
             slowest = ns;
