@@ -136,6 +136,22 @@ status=3 pairs 1 aa.jsonl:.status.3
 status=2 tail 1 tail.jsonl:.status.2
 LIST
     ;;
+validate) # what is concluded from runs of validate, whose verdicts are made up
+    other harness/lockstep "FOLDER=$folder . $here/fake_validate.sh"
+    while read -r wanted setting words; do
+        printf '%s\n' "$setting" >settings
+        expect "$wanted" --build fake validate
+        has out "$words"
+    done <<'LIST'
+0 alike=1 ^PASS.+validate
+0 alike=1 ^.+REJECTED.and.named;.as.it.is.ACCEPTED$
+0 healthy=3 ^.+REJECTED.and.named;.as.it.is.NOT.SHOWN$
+1 healthy=1 ^.+status.1:.healthy.1:.REJECTED,.WRONG
+1 slow=0 ^.+status.1:.slow.1:.ACCEPTED,.WRONG
+1 device=0 ^.+status.1:.slow.1:.REJECTED,.WRONG
+1 learned= ^.+status.2:.prove-accept:.no.profile.was.learned
+LIST
+    ;;
 misuse)
     other harness/lockstep 'exit 0'
     page
