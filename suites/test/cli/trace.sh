@@ -82,7 +82,7 @@ sweep again 2 2 $few
 nothing_left
 
 # It cannot be put in its place: the records are complete, and one line says so.
-"$lockstep" sweep --bind none --seconds 0.2 $few --out torn.jsonl --trace torn.json \
+"$lockstep" sweep --bind none --seconds 2 --steps 2:100000 $few --out torn.jsonl --trace torn.json \
     >out 2>err &
 pid=$!
 wait_for_cells 1 torn.jsonl $pid
