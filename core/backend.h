@@ -122,6 +122,7 @@ struct dp_device_list {
     int n, device[DP_MAX_SLOTS];
     bool lag;            /* they are late */
     uint64_t delay_ns;   /* of every operation of a comm queue; 0: none */
+    uint64_t delay_rate; /* bytes per second: so much longer for what it writes, too; 0: none */
     enum dp_fault fault; /* that operation fails in its call number fault_at */
     uint64_t fault_at;   /* 0: none does */
     struct dp_harm_spec harm;
@@ -313,9 +314,9 @@ int dp_lag_open(struct dp_group *group, uint64_t seed, struct dp_error *err);
 void dp_lag_close(struct dp_group *group);
 uint64_t dp_lag_pending(const struct dp_group *group);
 
-/* delay.c: wraps the slots of an open group; every operation of a comm queue takes so much longer.
- */
-int dp_delay_open(struct dp_group *group, uint64_t ns, struct dp_error *err);
+/* delay.c: wraps the slots of an open group; every operation of a comm queue takes ns longer, and
+ * what its bytes take at so many per second (0: nothing). */
+int dp_delay_open(struct dp_group *group, uint64_t ns, uint64_t rate, struct dp_error *err);
 
 /* faulty.c: wraps the slots and the communicator of an open group. One operation fails, once: call
  * number `at` of it from dp_faults_arm on, over all slots; 0: none. finish and sync fail when they

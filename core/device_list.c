@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 96, MOST_US = 1000000, MOST_CALLS = 1000000000, MOST_PERCENT = 10000, NAMES = 200 };
+enum {
+    TEXT = 96,
+    MOST_US = 1000000,
+    MOST_MB = 1000000,
+    MOST_CALLS = 1000000000,
+    MOST_PERCENT = 10000,
+    NAMES = 200
+};
 
 /* ---- suffixes ---------------------------------------------------------------------------- */
 
@@ -22,15 +29,12 @@ static bool parse_number(const char *text, size_t digits, long most, uint64_t *v
     return number >= 1 && number <= most;
 }
 
-/* "500us": at most a second, no more digits than that has. */
-static bool parse_delay(const char *text, uint64_t *delay_ns)
+/* A number with its unit, like "500us" or "1000MB/s": no more digits than the most has. */
+static bool parse_measure(const char *text, const char *unit, long most, uint64_t *value)
 {
     const size_t digits = strspn(text, "0123456789");
-    uint64_t us = 0;
-    if (digits > 7 || strcmp(text + digits, "us") != 0 || !parse_number(text, digits, MOST_US, &us))
-        return false;
-    *delay_ns = us * 1000;
-    return true;
+    return digits <= 7 && strcmp(text + digits, unit) == 0 &&
+           parse_number(text, digits, most, value);
 }
 
 static void list_operations(char text[NAMES])
@@ -114,6 +118,7 @@ static int parse_suffix(const char *whole, const char *text, struct dp_device_li
                         struct dp_error *err)
 {
     const struct dp_device_list before = *list;
+    uint64_t number = 0;
     int status = 0;
     bool twice = false;
     if (strcmp(text, "lag") == 0) {
@@ -122,12 +127,17 @@ static int parse_suffix(const char *whole, const char *text, struct dp_device_li
     } else if (strncmp(text, "fault:", 6) == 0) {
         status = parse_fault(whole, text + 6, list, err);
         twice = before.fault_at > 0 || before.harm.step > 0;
-    } else if (parse_delay(text, &list->delay_ns)) {
+    } else if (parse_measure(text, "us", MOST_US, &number)) {
+        list->delay_ns = number * 1000;
         twice = before.delay_ns > 0;
+    } else if (parse_measure(text, "MB/s", MOST_MB, &number)) {
+        list->delay_rate = number * 1000000;
+        twice = before.delay_rate > 0;
     } else {
         return dp_fail(err, DP_EINVAL,
                        "devices '%.64s': '+%.32s' after the devices: only +lag, a delay of +1us to "
-                       "+1000000us, or a fault, +fault:OPERATION@CALL, may follow them",
+                       "+1000000us or +1MB/s to +1000000MB/s, or a fault, +fault:OPERATION@CALL, "
+                       "may follow them",
                        whole, text);
     }
     return status == 0 && twice

@@ -104,10 +104,11 @@ struct dp_group_config {
      * "host" none at all. "cuda:0-3,5" GPUs, "cuda:all" all there are, "cuda:0,0,0" three slots
      * on one GPU, which then is oversubscribed. At most DP_MAX_SLOTS. DP_ENODEV where there are
      * none. Behind virtual devices or GPUs, each at most once and in any order: "+500us" every
-     * operation of a queue of transfers takes so much longer; "+fault:launch@3" the third launch
-     * fails, counted over all slots from here on, or that call of another operation: a bad one
-     * gets the list of them. Behind virtual devices also "+lag": every queued operation runs
-     * later; or, without that, "+fault:flip@37/1": device 1 silently goes wrong in step 37. */
+     * operation of a queue of transfers takes so much longer; "+1000MB/s" what it writes takes as
+     * much longer as at that rate; "+fault:launch@3" the third launch fails, counted over all
+     * slots from here on, or that call of another operation: a bad one gets the list of them.
+     * Behind virtual devices also "+lag": every queued operation runs later; or, without that,
+     * "+fault:flip@37/1": device 1 silently goes wrong in step 37. */
     const char *devices;
     /* "cpu" (NULL): CBLAS kernels, communicator threads. "cpu-ref": portable kernels,
      * communicator staged; the definition of every result. On GPUs "cuda" (NULL), communicator
@@ -174,6 +175,7 @@ struct dp_slot_info {
     bool bound;          /* its worker is bound to cores */
     bool lag;            /* operations run late on purpose */
     uint64_t delay_ns;   /* that each operation of its queue of transfers takes longer, asleep */
+    uint64_t delay_rate; /* bytes per second: what it writes takes so much longer; 0: no longer */
     uint64_t peak_bytes; /* most bytes that tensors, parameters and steps had there at one time */
     /* Of a GPU; else "", 0 and false. */
     char model[64], bus[16]; /* "NVIDIA H100 80GB HBM3", "0000:1b:00.0" */

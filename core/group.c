@@ -87,7 +87,9 @@ static void place_slots(struct dp_group *group)
 /* What the list's other suffixes wrap around the slots and the communicator. */
 static int decorate(struct dp_group *group, const struct dp_device_list *list, struct dp_error *err)
 {
-    int status = list->delay_ns > 0 ? dp_delay_open(group, list->delay_ns, err) : 0;
+    int status = 0;
+    if (list->delay_ns > 0 || list->delay_rate > 0)
+        status = dp_delay_open(group, list->delay_ns, list->delay_rate, err);
     if (status == 0 && list->harm.step > 0)
         status = dp_harm_open(group, &list->harm, err);
     if (status || list->fault_at == 0)

@@ -179,7 +179,7 @@ static int check_devices(const char *command, struct dp_group *group, struct ben
         command_complain(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
         return EXIT_MISUSE;
     }
-    if (!options->overlap && info.delay_ns > 0) {
+    if (!options->overlap && (info.delay_ns > 0 || info.delay_rate > 0)) {
         command_complain(command, "--devices: '%s' has slow transfers on purpose; use virt:N",
                          devices);
         return EXIT_MISUSE;

@@ -150,7 +150,8 @@ static bool is_delay(const char *suffix, size_t length)
 {
     const size_t digits = strspn(suffix, "0123456789");
 
-    return digits > 0 && length == digits + 2 && strncmp(suffix + digits, "us", 2) == 0;
+    return digits > 0 && ((length == digits + 2 && strncmp(suffix + digits, "us", 2) == 0) ||
+                          (length == digits + 4 && strncmp(suffix + digits, "MB/s", 4) == 0));
 }
 
 static bool is_fault(const char *suffix, size_t length)

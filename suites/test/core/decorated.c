@@ -35,23 +35,27 @@ static void parsed(struct context *c)
         bool lag;
         uint64_t delay_ns, fault_at;
         enum dp_fault fault;
+        uint64_t rate;
     } lists[] = {
-        {"virt:4", 4, false, 0, 0, 0},
-        {"virt:4+lag", 4, true, 0, 0, 0},
-        {"virt:4+1us", 4, false, 1000, 0, 0},
-        {"virt:4+1000000us", 4, false, 1000000000, 0, 0},
-        {"virt:2+fault:alloc@1", 2, false, 0, 1, DP_FAULT_ALLOC},
-        {"virt:2+fault:poll@1000000000", 2, false, 0, 1000000000, DP_FAULT_POLL},
-        {"virt:2+lag+500us+fault:wait@7", 2, true, 500000, 7, DP_FAULT_WAIT},
-        {"virt:2+fault:wait@7+500us+lag", 2, true, 500000, 7, DP_FAULT_WAIT},
-        {"host", 0, false, 0, 0, 0},
+        {"virt:4", 4, false, 0, 0, 0, 0},
+        {"virt:4+lag", 4, true, 0, 0, 0, 0},
+        {"virt:4+1us", 4, false, 1000, 0, 0, 0},
+        {"virt:4+1000000us", 4, false, 1000000000, 0, 0, 0},
+        {"virt:4+1MB/s", 4, false, 0, 0, 0, 1000000},
+        {"virt:4+1000000MB/s+1us", 4, false, 1000, 0, 0, 1000000000000},
+        {"virt:2+fault:alloc@1", 2, false, 0, 1, DP_FAULT_ALLOC, 0},
+        {"virt:2+fault:poll@1000000000", 2, false, 0, 1000000000, DP_FAULT_POLL, 0},
+        {"virt:2+lag+500us+fault:wait@7", 2, true, 500000, 7, DP_FAULT_WAIT, 0},
+        {"virt:2+fault:wait@7+500us+lag", 2, true, 500000, 7, DP_FAULT_WAIT, 0},
+        {"host", 0, false, 0, 0, 0, 0},
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
         struct dp_device_list list;
         struct dp_error err = {0};
         expect_ok(c, dp_devices_parse(lists[i].text, &list, &err), &err, lists[i].text);
         expect(c, list.n == lists[i].n && list.lag == lists[i].lag, "devices of %s", lists[i].text);
-        expect(c, list.delay_ns == lists[i].delay_ns, "delay of %s", lists[i].text);
+        expect(c, list.delay_ns == lists[i].delay_ns && list.delay_rate == lists[i].rate,
+               "delay of %s", lists[i].text);
         expect(c, list.fault_at == lists[i].fault_at && list.fault == lists[i].fault, "fault of %s",
                lists[i].text);
     }
@@ -113,6 +117,10 @@ static void refused(struct context *c)
         {"virt:2+late", "+1us to +1000000us"},
         {"virt:2+lag+lag", "'+lag' is the second of its kind"},
         {"virt:2+1us+2us", "'+2us' is the second of its kind"},
+        {"virt:2+1MB/s+2MB/s", "'+2MB/s' is the second of its kind"},
+        {"virt:2+0MB/s", "+1MB/s to +1000000MB/s"},
+        {"virt:2+1000001MB/s", "+1MB/s to +1000000MB/s"},
+        {"virt:2+1MB", "+1MB/s to +1000000MB/s"},
         {"virt:2+fault:wait@1+fault:sync@1", "'+fault:sync@1' is the second of its kind"},
         {"virt:+lag", "a number of virtual devices is missing"},
         {"host+lag", "'host+lag': host, virt:COUNT, cuda:LIST; behind devices also +lag"},
@@ -164,6 +172,27 @@ static void delayed(struct context *c)
     expect(c, seconds() - begin >= 0.002, "a transfer of %d us took less", 2000);
     expect_values(c, "copied", &p.to, sequence(c, COUNT, 1.0, 1.0));
     expect(c, dp_group_faulty(group, &err) == 0, "nothing was to fail");
+}
+
+/* 40,000 bytes at 1 MB/s take 40 ms, beside what each operation takes. */
+static void rated(struct context *c)
+{
+    enum { MANY = 10000 };
+    struct dp_group *group = open_with(c, "+1MB/s+2000us");
+    struct pair p = {make_tensor(c, dp_group_slot(group, 0), DP_F32, 1, (size_t[]){MANY},
+                                 sequence(c, MANY, 1.0, 1.0)),
+                     make_tensor(c, dp_group_slot(group, 1), DP_F32, 1, (size_t[]){MANY},
+                                 sequence(c, MANY, 0.0, 0.0))};
+    struct dp_slot_info info;
+    struct dp_error err = {0};
+    dp_slot_describe(dp_group_slot(group, 1), &info);
+    expect(c, info.delay_ns == 2000000 && info.delay_rate == 1000000, "delay of %zu ns, %zu/s",
+           (size_t)info.delay_ns, (size_t)info.delay_rate);
+    const double begin = seconds();
+    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "copy");
+    expect_ok(c, dp_group_wait(group, &err), &err, "wait");
+    expect(c, seconds() - begin >= 0.042, "a transfer of %d us took less", 42000);
+    expect_values(c, "copied", &p.to, sequence(c, MANY, 1.0, 1.0));
 }
 
 static void fails_once(struct context *c)
@@ -247,9 +276,9 @@ static void fails_late(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"decorated/parsed", "ERR-03", parsed},         {"decorated/refused", "ERR-03", refused},
-    {"decorated/harmed", "ERR-03", harmed},         {"decorated/delayed", "GATH-13", delayed},
-    {"decorated/fails-once", "ERR-08", fails_once}, {"decorated/stacked", "ERR-08", stacked},
-    {"decorated/fails-late", "ERR-08", fails_late},
+    {"decorated/parsed", "ERR-03", parsed},   {"decorated/refused", "ERR-03", refused},
+    {"decorated/harmed", "ERR-03", harmed},   {"decorated/delayed", "GATH-13", delayed},
+    {"decorated/rated", "GATH-13", rated},    {"decorated/fails-once", "ERR-08", fails_once},
+    {"decorated/stacked", "ERR-08", stacked}, {"decorated/fails-late", "ERR-08", fails_late},
 };
 const struct case_table decorated_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -22,6 +22,7 @@ static void try_group(const char *text)
     fuzz_must(list.n >= (strcmp(text, "host") == 0 ? 0 : 1) && list.n <= DP_MAX_SLOTS,
               "no devices, or too many");
     fuzz_must(list.delay_ns <= 1000000000, "a delay of more than a second");
+    fuzz_must(list.delay_rate <= 1000000000000, "a rate of more than 1000000 MB/s");
     fuzz_must(list.fault < DP_FAULTS && list.fault_at <= 1000000000, "a fault that cannot be");
     fuzz_must(list.harm.step == 0 ||
                   (list.harm.harm < DP_HARMS && list.harm.device < list.n && !list.lag),

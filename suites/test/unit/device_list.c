@@ -88,6 +88,8 @@ Test(device_list, suffixes)
         {"virt:4+lag+500us", "virt+lag+500us", false, true, false},
         {"virt:4+500us+lag", "virt+500us+lag", false, true, false},
         {"virt:4+us", "virt+us", false, false, false},
+        {"virt:4+900MB/s+lag", "virt+900MB/s+lag", false, true, false},
+        {"virt:4+900MB", "virt+900MB", false, false, false},
         {"virt:4+fault:launch@5", "virt+fault:launch@5", false, false, true},
         {"cuda:all", "cuda", true, false, false},
         {"cuda:all+5us+fault:sync@1", "cuda+5us+fault:sync@1", true, true, true},
