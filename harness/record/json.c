@@ -178,6 +178,16 @@ static int read_text(const json_t *value, const struct record_field *field, char
     return 0;
 }
 
+const json_t *record_json_object(const json_t *object, const char *name, struct text_error *err)
+{
+    const json_t *found = json_object_get(object, name);
+    if (!json_is_object(found)) {
+        record_fail(err, "\"%s\" is missing or no object", name);
+        return NULL;
+    }
+    return found;
+}
+
 int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
                         json_int_t *number, struct text_error *err)
 {

@@ -49,7 +49,8 @@ json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
 /* The type that the schema names; -1 for other schemas and other majors. */
 int record_json_type(const json_t *root, struct text_error *err);
 
-/* Members of an object; the name is for the message. */
+/* Members of an object; the name is for the message. NULL: missing, or no object. */
+const json_t *record_json_object(const json_t *object, const char *name, struct text_error *err);
 int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
                         json_int_t *number, struct text_error *err);
 int record_json_real(const json_t *value, const char *name, double *number, struct text_error *err);
@@ -62,6 +63,9 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
 /* raw: of the line that root was loaded from. */
 int record_cell_from_json(const json_t *root, const struct record_raw *raw,
                           struct record_cell *cell, struct text_error *err);
+/* Its part: "raw" of root, for cell->n_samples samples and cell->n_ranks ranks. */
+int record_samples_from_json(const json_t *root, const struct record_raw *raw,
+                             struct record_cell *cell, struct text_error *err);
 /* What a cell says of itself, once it was read. */
 int record_cell_check(const struct record_cell *cell, struct text_error *err);
 
