@@ -308,6 +308,8 @@ int measure_parts(struct dp_group *group, const struct cell_config *config,
     free(products);
     if (status == 0 && devices > 1)
         status = measure_copies(group, config->parts, cell, err);
+    if (status == 0)
+        status = measure_memory(group, config->parts, cell, err);
     if (status != 0)
         record_parts_free(cell);
     return status;

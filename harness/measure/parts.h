@@ -1,5 +1,6 @@
 /* measure/parts.h: parts of a machine by themselves, behind the steps of a cell: what each device
- * computes, burst and sustained, and what each copies to each other one. */
+ * computes, burst and sustained, what each copies to each other one, to and from the host, and
+ * within its own memory. */
 #ifndef HARNESS_PARTS_H
 #define HARNESS_PARTS_H
 
@@ -7,13 +8,17 @@
 #include "record/cell.h"
 
 /* Into cell->part, for config->parts seconds each; nothing where that is 0, where the BLAS has the
- * cores of all devices, and on devices that run their work late. Results of the first round, and of
- * products those of the last one, are compared with the known answer, bit for bit: DP_EFAULT. */
+ * cores of all devices, and on devices that run their work late. Results of the first round, of
+ * products those of the last one, too, and all of what came back to the host, are compared with the
+ * known answer, bit for bit: DP_EFAULT. */
 int measure_parts(struct dp_group *group, const struct cell_config *config,
                   struct record_cell *cell, struct dp_error *err);
 
 /* Its part of copies, on several devices. */
 int measure_copies(struct dp_group *group, double seconds, struct record_cell *cell,
+                   struct dp_error *err);
+/* And that of copies between the host and each device, and within a device's memory. */
+int measure_memory(struct dp_group *group, double seconds, struct record_cell *cell,
                    struct dp_error *err);
 
 #endif

@@ -423,7 +423,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .arg = "T",
      .doc = "behind the steps of each launch, T seconds for each part of the machine: a matrix "
             "product on each device in turn, products on all at once, copies from each device to "
-            "each other one (default 0: none)",
+            "each other one, from the host and back, and within each device (default 0: none)",
      .read = read_parts,
      .write = write_parts},
 };

@@ -17,7 +17,8 @@ const char *const record_phase_names[RECORD_PHASES] = {
 
 const char *const record_turn_names[RECORD_TURNS] = {"compute", "comm", "whole"};
 
-const char *const record_part_names[RECORD_PARTS] = {"product", "sustained", "copy"};
+const char *const record_part_names[RECORD_PARTS] = {"product",   "sustained", "copy",
+                                                     "from_host", "to_host",   "memory"};
 
 const char *const record_status_names[RECORD_STATUSES] = {
     "ok", "failed", "broken", "crashed", "timeout", "oom", "skipped",

@@ -38,12 +38,16 @@ enum record_part {
     RECORD_PRODUCT,   /* a matrix product on each device in turn: [device] */
     RECORD_SUSTAINED, /* products on all devices at once, one behind the other: [device] */
     RECORD_COPY,      /* a copy from device to device: [from * devices + to] */
+    RECORD_FROM_HOST, /* a copy from the host's memory to a device: [device] */
+    RECORD_TO_HOST,   /* and back: [device] */
+    RECORD_MEMORY,    /* a copy within a device's memory: [device] */
     RECORD_PARTS
 };
 extern const char *const record_part_names[RECORD_PARTS];
 enum { RECORD_MOST_PARTS = 512 };
 struct record_part_times {
-    uint64_t work; /* of a sample: operations of a product, bytes of a copy */
+    uint64_t work; /* of a sample: operations of a product, bytes of a copy; within a device those
+                      that are read and those that are written */
     size_t rows, n;
     uint64_t *ns; /* [row * n + sample]; NULL: not measured. A copy to itself takes 0. */
 };

@@ -29,7 +29,7 @@ struct kind {
     bool small;    /* two batches, on 1 and 2 devices */
     bool parts;    /* three, the second of shards that differ; with steps without communication */
     bool machine;  /* with the parts of the machine */
-    bool lame;     /* its device 1: 5 % slower products, and copies that take twice as long */
+    bool lame;     /* its device 1: 5 % slower products; its copies take twice as long */
     const char *fault; /* of its device list: such cells fail, with right results */
     size_t steps;      /* after the warm-up; 0: STEPS */
     double factor;     /* of all steps; 0: 1 */
@@ -354,14 +354,18 @@ static void fill_alone(const struct model *model, struct record_cell *cell)
                         model->row_ns * (double)(cell->key.global_batch / devices)));
 }
 
-/* A product takes 100 us, or 120 us behind the first half of a run; a copy 1 ms; and noise. */
+/* A product takes 100 us, or 120 us behind the first half of a run; a copy 1 ms between devices, 4
+ * ms from the host, 5 ms back, 4 ms within a device; and noise. */
 static int fill_machine(const struct kind *kind, struct record_cell *cell)
 {
     const int devices = cell->key.n_devices;
-    static const uint64_t ns[RECORD_PARTS] = {100000, 100000, 1000000};
-    static const uint64_t work[RECORD_PARTS] = {33554432, 33554432, 16777216};
+    static const uint64_t ns[RECORD_PARTS] = {100000, 100000, 1000000, 4000000, 5000000, 4000000};
+    static const uint64_t work[RECORD_PARTS] = {33554432, 33554432, 16777216,
+                                                67108864, 67108864, 134217728};
 
-    for (int p = 0; p < (devices > 1 ? RECORD_PARTS : RECORD_COPY); ++p) {
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        if (p == RECORD_COPY && devices < 2)
+            continue;
         if (record_part_alloc(cell, (enum record_part)p, PARTS) != 0)
             return -1;
         cell->part[p].work = work[p];
@@ -369,7 +373,7 @@ static int fill_machine(const struct kind *kind, struct record_cell *cell)
             const int row = i / PARTS, sample = i % PARTS;
             const int device = p == RECORD_COPY ? row / devices : row;
             const uint64_t more = p == RECORD_SUSTAINED && sample >= PARTS / 2 ? 20 : 0;
-            const uint64_t lame = !kind->lame || device != 1 ? 0 : p == RECORD_COPY ? 100 : 5;
+            const uint64_t lame = !kind->lame || device != 1 ? 0 : p >= RECORD_COPY ? 100 : 5;
             const uint64_t noise = (uint64_t)((sample * 3 + row + cell->key.launch) % 5);
 
             if (p != RECORD_COPY || row / devices != row % devices)

@@ -147,6 +147,8 @@ Test(record, parts_round_trip)
         {",[4,5,6]", "", "\"product\" of \"parts\" is not 2 arrays"},
         {"[4,5,6]", "[4,0,6]", "sample 1 of row 1 of \"product\" took no time"},
         {"[0,0,0]", "[0,7,0]", "sample 1 of row 0 of \"copy\" took some time"},
+        {"[31,32,33]", "[31,0,33]", "sample 1 of row 0 of \"from_host\" took no time"},
+        {",[54,55,56]", "", "\"memory\" of \"parts\" is not 2 arrays"},
         {"\"work\":1001", "\"work\":0", "\"work\" is 0"},
         {"[14,15,16]", "[14,-15,16]", "\"sustained\" is -15"},
     };

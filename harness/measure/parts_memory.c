@@ -1,0 +1,252 @@
+/* measure/parts_memory.c: copies from the host to each device, within its memory, and back.
+ *
+ * A turn of a device is one chain of the three: what comes back is what was sent, or one of them
+ * went wrong. Numbers are others in each turn, so that nothing of the turn before is taken for it.
+ * The copy within a device is made by the device's own worker: another thread could be far from
+ * that memory. */
+#include "measure/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/session.h"
+
+enum {
+    LEAST_SAMPLES = 5,
+    MOST_CHAINS = 40, /* of a device */
+    CHAINED = 3,      /* parts that a chain is for */
+    SHIFT = 1024      /* from the numbers of a turn to those of another: a page, so that all begin
+                         alike */
+};
+/* Larger than the caches of most processors, and of GPUs. */
+static const size_t FLOATS_OF_CORE = (size_t)16 << 20, FLOATS_OF_GPU = (size_t)128 << 20;
+/* What the copy within a device is timed as: a phase that nothing else here has. */
+static const enum dp_phase timed = DP_PHASE_LOSS;
+
+struct chain {
+    struct dp_group *group;
+    int devices;
+    size_t n;
+    struct dp_module *inner;
+    struct dp_replicas *replicas;
+    struct dp_tensor first[DP_MAX_SLOTS], second[DP_MAX_SLOTS];
+    struct dp_trace trace;
+    int whose;    /* the device that copies now */
+    bool fresh;   /* its memory was never written */
+    float *there; /* numbers of all turns, each SHIFT behind another: n of a turn */
+    float *back;  /* n */
+};
+
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+/* 24 bits of a hash: no stretch of them looks like another one. */
+static float sent_number(size_t i)
+{
+    return (float)((uint32_t)i * 2654435761u >> 8);
+}
+
+/* Of a turn: neither those of the turn before nor those of another device. */
+static const float *sent(const struct chain *c, int device, size_t round)
+{
+    return c->there + (round % 2 * (size_t)c->devices + (size_t)device) * SHIFT;
+}
+
+static int check_chain(const struct chain *c, int device, const float want[], struct dp_error *err)
+{
+    size_t i = 0;
+
+    if (memcmp(c->back, want, c->n * sizeof want[0]) == 0)
+        return 0;
+    while (memcmp(&c->back[i], &want[i], sizeof want[i]) == 0)
+        ++i;
+    return dp_fail(err, DP_EFAULT,
+                   "value %zu of a copy from the host to %s, within it and back is %.9g, not %.9g",
+                   i, dp_slot_name(dp_group_slot(c->group, device)), (double)c->back[i],
+                   (double)want[i]);
+}
+
+/* ---- the copy within a device ------------------------------------------------------------- */
+
+/* On the worker of each device; only that whose turn it is has something to do. New memory is laid
+ * near the thread that writes it first. */
+static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                   int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+{
+    struct chain *c = dp_module_self(module);
+    const int device = dp_run_replica(run);
+    int status = 0;
+
+    (void)in, (void)n_in, (void)out;
+    *n_out = 0;
+    if (device != c->whose)
+        return 0;
+    if (c->fresh)
+        status = dp_tensor_copy(&c->first[device], &c->second[device], err);
+    const struct dp_span span = dp_phase_within(dp_run_slot(run), timed, DP_PHASE_FORWARD);
+
+    if (status == 0)
+        status = dp_tensor_copy(&c->second[device], &c->first[device], err);
+    dp_phase_end(&span);
+    return status;
+}
+
+static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
+                    int n_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+{
+    (void)module, (void)run, (void)grad_out, (void)n_out, (void)grad_in, (void)n_in;
+    return dp_fail(err, DP_EINVAL, "a copy that is measured has no backward");
+}
+
+/* Its time is in the trace then. */
+static int copy_within(struct chain *c, int device, struct dp_error *err)
+{
+    struct dp_call call[DP_MAX_SLOTS];
+    struct dp_tensor out[DP_MAX_SLOTS][DP_MAX_IO];
+    int status;
+
+    for (int d = 0; d < c->devices; ++d) {
+        struct dp_run *run = dp_replicas_run(c->replicas, d);
+
+        dp_run_reset(run);
+        call[d] = (struct dp_call){c->inner, run, &c->first[d], 1, out[d], 0};
+    }
+    c->whose = device;
+    memset(&c->trace, 0, sizeof c->trace);
+    status = dp_apply(call, c->devices, err);
+    if (status == 0)
+        status = dp_group_wait(c->group, err);
+    return status ? status : dp_trace_read(c->group, err);
+}
+
+/* ---- chains ------------------------------------------------------------------------------- */
+
+static int open_chain(struct chain *c, struct dp_error *err)
+{
+    static const struct dp_module_ops ops = {"copy", forward, backward, NULL};
+    const size_t all = c->n + 2 * (size_t)c->devices * SHIFT;
+    struct dp_slot *slot[DP_MAX_SLOTS];
+    int status;
+
+    c->there = session_floats(all);
+    c->back = session_floats(c->n);
+    if (!c->there || !c->back)
+        return dp_fail(err, DP_ENOMEM, "no memory for a copy of %zu floats", c->n);
+    for (size_t i = 0; i < all; ++i)
+        c->there[i] = sent_number(i);
+    memset(c->back, 0, c->n * sizeof c->back[0]);
+    for (int d = 0; d < c->devices; ++d) {
+        slot[d] = dp_group_slot(c->group, d);
+        if ((status = dp_tensor_alloc(slot[d], DP_F32, 1, &c->n, &c->first[d], err)) ||
+            (status = dp_tensor_alloc(slot[d], DP_F32, 1, &c->n, &c->second[d], err)))
+            return status;
+    }
+    if ((status = dp_module_open(c->group, &ops, c, NULL, 0, &c->inner, err)) ||
+        (status = dp_replicas_open(c->inner, slot, c->devices, &c->replicas, err)))
+        return status;
+    for (int d = 0; d < c->devices; ++d)
+        dp_run_grad_mode(dp_replicas_run(c->replicas, d), false);
+    dp_group_trace(c->group, &c->trace);
+    c->fresh = true;
+    for (int d = 0; status == 0 && d < c->devices; ++d)
+        status = copy_within(c, d, err);
+    c->fresh = false;
+    return status;
+}
+
+static void close_chain(struct chain *c)
+{
+    dp_group_trace(c->group, NULL);
+    for (int d = 0; d < c->devices; ++d) {
+        dp_tensor_free(&c->first[d]);
+        dp_tensor_free(&c->second[d]);
+    }
+    dp_replicas_close(c->replicas);
+    dp_module_close(c->inner);
+    free(c->there);
+    free(c->back);
+}
+
+/* ns: of the three, as they are in enum record_part. */
+static int run_chain(struct chain *c, int device, size_t round, uint64_t ns[CHAINED],
+                     struct dp_error *err)
+{
+    const float *numbers = sent(c, device, round);
+    uint64_t start = session_clock_ns();
+    int status = dp_tensor_write(&c->first[device], numbers, err);
+
+    ns[0] = session_clock_ns() - start;
+    if (status || (status = copy_within(c, device, err)))
+        return status;
+    ns[2] = c->trace.replica[device].ns[timed];
+    start = session_clock_ns();
+    status = dp_tensor_read(c->back, &c->second[device], err);
+    ns[1] = session_clock_ns() - start;
+    return status ? status : check_chain(c, device, numbers, err);
+}
+
+static double seconds_since(uint64_t start)
+{
+    return (double)(session_clock_ns() - start) / 1e9;
+}
+
+/* A round has a chain of each device. The first one warms up, and is checked as the others. */
+static int run_rounds(struct chain *c, double seconds, struct record_part_times times[CHAINED],
+                      struct dp_error *err)
+{
+    const uint64_t begin = session_clock_ns();
+    uint64_t ns[CHAINED];
+    size_t n = 0;
+    int status = 0;
+
+    for (int d = 0; status == 0 && d < c->devices; ++d)
+        status = run_chain(c, d, 1, ns, err);
+    while (status == 0 && n < MOST_CHAINS &&
+           (n < LEAST_SAMPLES || seconds_since(begin) < CHAINED * seconds)) {
+        for (int d = 0; status == 0 && d < c->devices; ++d) {
+            status = run_chain(c, d, n, ns, err);
+            for (int part = 0; part < CHAINED; ++part)
+                times[part].ns[(size_t)d * MOST_CHAINS + n] = ns[part];
+        }
+        ++n;
+    }
+    for (int part = 0; part < CHAINED; ++part) {
+        for (int d = 1; d < c->devices; ++d)
+            memmove(times[part].ns + (size_t)d * n, times[part].ns + (size_t)d * MOST_CHAINS,
+                    n * sizeof times[part].ns[0]);
+        times[part].n = n;
+    }
+    return status;
+}
+
+static int run_parts(struct chain *c, double seconds, struct record_cell *cell,
+                     struct dp_error *err)
+{
+    for (int part = 0; part < CHAINED; ++part) {
+        if (record_part_alloc(cell, RECORD_FROM_HOST + part, MOST_CHAINS) != 0)
+            return dp_fail(err, DP_ENOMEM, "no memory for the copies");
+        cell->part[RECORD_FROM_HOST + part].work = c->n * sizeof(float);
+    }
+    cell->part[RECORD_MEMORY].work *= 2; /* read, and written */
+    return run_rounds(c, seconds, &cell->part[RECORD_FROM_HOST], err);
+}
+
+int measure_memory(struct dp_group *group, double seconds, struct record_cell *cell,
+                   struct dp_error *err)
+{
+    struct chain *c = calloc(1, sizeof *c);
+    struct dp_slot_info info;
+    int status;
+
+    if (!c)
+        return dp_fail(err, DP_ENOMEM, "no memory for the copies");
+    dp_slot_describe(dp_group_slot(group, 0), &info);
+    c->group = group;
+    c->devices = dp_group_size(group);
+    c->n = info.flags & DP_KIND_GPU ? FLOATS_OF_GPU : FLOATS_OF_CORE;
+    status = open_chain(c, err);
+    if (status == 0)
+        status = run_parts(c, seconds, cell, err);
+    close_chain(c);
+    free(c);
+    return status;
+}
