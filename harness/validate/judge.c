@@ -285,14 +285,11 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
                                        .middle = NAN,
                                        .lo = NAN,
                                        .hi = NAN};
-    snprintf(judged->why, sizeof judged->why,
-             limit->row->of ? "no cell of the records is at its place"
-                            : "no records have this metric yet");
-    for (size_t i = 0; status == 0 && limit->row->of && i < report->n_points; ++i)
+    snprintf(judged->why, sizeof judged->why, "no cell of the records is at its place");
+    for (size_t i = 0; status == 0 && i < report->n_points; ++i)
         if (is_at(&limit->at, &report->point[i]))
             judge_point(validate, &report->point[i], factor, &room, judged);
-    if (limit->row->of)
-        find_missing(validate, judged);
+    find_missing(validate, judged);
     free(room.value);
     free(room.steps);
     return status;

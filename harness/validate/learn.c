@@ -214,12 +214,12 @@ static bool is_wanted(const struct learning *learning, const struct report_point
     const struct record_cell *cell = point->row->cell;
     const bool alone = cell->key.n_devices == 1 && metric->kind == QUANTITY_RATIO;
 
-    if (!metric->of || metric->counted || alone)
+    if (metric->counted || alone)
         return false;
     if (learning->about)
         return is_named(learning->about, metric->name);
     return is_named("step_time,device_spread", metric->name) ||
-           (metric->in_parts && cell->part[metric->bytes ? RECORD_COPY : RECORD_PRODUCT].ns);
+           (metric->in_parts && cell->part[metric->part].ns);
 }
 
 /* Of all metrics; the number of limits, or -1. */
@@ -281,7 +281,7 @@ static int check_about(const char *command, const char *about)
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
         const struct validate_metric *metric = validate_metric_find(name);
 
-        if (metric && metric->of && !metric->counted)
+        if (metric && !metric->counted)
             continue;
         command_complain(command, "--about: no limit of '%s' is learned; see --metrics", name);
         return EXIT_MISUSE;

@@ -37,8 +37,6 @@ static int complain(const struct measuring *measuring, const char *text)
 
 /* ---- how much there is time for ----------------------------------------------------------- */
 
-/* The parts of a launch take as long as its steps, each: see measure/parts.c. */
-enum { PARTS = 3 };
 /* Of a launch, for its start, its reference, its probe and its warm-up. It only chooses a level:
  * what ends in time is decided by the time. */
 static const double AROUND = 0.5;
@@ -51,9 +49,10 @@ static const struct level {
 
 enum { LEVELS = sizeof levels / sizeof levels[0], UNBOUND = 1 };
 
+/* The parts of a launch take as long as its steps, each. */
 static double seconds_at(const struct validate_need *need, const struct level *level)
 {
-    const double measured = level->seconds * (need->parts ? 1.0 + PARTS : 1.0);
+    const double measured = level->seconds * (need->parts ? 1.0 + RECORD_PARTS : 1.0);
 
     return (double)(need->n * need->launches * level->times) * (measured + AROUND);
 }

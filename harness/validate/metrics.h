@@ -19,10 +19,10 @@ struct validate_metric {
     double worst;
     bool by_device; /* each device is judged by itself */
     bool has_base;  /* it is a ratio, to the same launch of the plain program */
-    bool in_parts;  /* a launch knows it if the parts of the machine were measured, too */
+    bool in_parts;  /* a launch knows it if the parts of the machine were measured, too: that one */
+    enum record_part part;
     /* Of a launch of point, in base units, of that device where by_device; NaN: unknown. steps:
-     * room for the samples of row, and RECORD_MOST_PARTS. NULL: no records have it yet, so its
-     * limits are UNMEASURED. */
+     * room for the samples of row, and RECORD_MOST_PARTS. */
     double (*of)(const struct report_point *point, const struct report_row *row, int device,
                  enum validate_statistic by, double steps[]);
     /* Of a bandwidth: what was carried. Another size is another number. NULL: no size. */

@@ -108,7 +108,7 @@ int validate_mutate(const struct profile *profile, const struct report *report,
     by_itself(limit, firing);
     if (firing->why[0] != '\0')
         return 0;
-    if (report && limit->row->of)
+    if (report)
         return by_records(profile, report, limit, firing);
     if (isnan(limit->healthy) && isnan(limit->peak_at))
         snprintf(firing->why, sizeof firing->why,

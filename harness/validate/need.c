@@ -65,7 +65,7 @@ static int add_limit(struct validate_need *need, const struct profile_limit *lim
         agree("communicator", &need->communicator, at->communicator, why) != 0 ||
         agree("math", &need->math, at->math, why) != 0)
         return -1;
-    if (!limit->row->of || !cell.workload || !cell.mode || cell.devices == 0 || cell.batch == 0)
+    if (!cell.workload || !cell.mode || cell.devices == 0 || cell.batch == 0)
         return 0;
     if (cell.devices > RECORD_MAX_RANKS) {
         snprintf(why->text, sizeof why->text, "line %d: %llu devices: at most %d can be measured",

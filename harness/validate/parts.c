@@ -103,6 +103,38 @@ double validate_copy(const struct report_point *point, const struct report_row *
     return slowest > 0.0 ? 1e9 * validate_copy_bytes(row) / slowest : (double)NAN;
 }
 
+/* NaN: the two ways have different sizes, which nothing that measures them writes. */
+double validate_host_bytes(const struct report_row *row)
+{
+    const struct record_part_times *part = row->cell->part;
+
+    return part[RECORD_FROM_HOST].work == part[RECORD_TO_HOST].work
+               ? (double)part[RECORD_FROM_HOST].work
+               : (double)NAN;
+}
+
+double validate_host_copy(const struct report_point *point, const struct report_row *row,
+                          int device, enum validate_statistic by, double steps[])
+{
+    const double there = rate_of(row, RECORD_FROM_HOST, device, by, steps);
+    const double back = rate_of(row, RECORD_TO_HOST, device, by, steps);
+
+    (void)point;
+    return isnan(there) || there < back ? there : back;
+}
+
+double validate_memory_bytes(const struct report_row *row)
+{
+    return (double)row->cell->part[RECORD_MEMORY].work;
+}
+
+double validate_memory(const struct report_point *point, const struct report_row *row, int device,
+                       enum validate_statistic by, double steps[])
+{
+    (void)point;
+    return rate_of(row, RECORD_MEMORY, device, by, steps);
+}
+
 double validate_allreduce_bytes(const struct report_row *row)
 {
     return (double)(row->cell->model_params * sizeof(float));

@@ -20,6 +20,14 @@ double validate_sustained_spread(const struct report_point *point, const struct 
 double validate_copy(const struct report_point *point, const struct report_row *row, int device,
                      enum validate_statistic by, double steps[]);
 double validate_copy_bytes(const struct report_row *row);
+/* Between the host and device: the slower way. */
+double validate_host_copy(const struct report_point *point, const struct report_row *row,
+                          int device, enum validate_statistic by, double steps[]);
+double validate_host_bytes(const struct report_row *row);
+/* Within device: of the bytes that are read and those that are written. */
+double validate_memory(const struct report_point *point, const struct report_row *row, int device,
+                       enum validate_statistic by, double steps[]);
+double validate_memory_bytes(const struct report_row *row);
 /* Of all gradients of a ddp cell, reduced alone. */
 double validate_allreduce(const struct report_point *point, const struct report_row *row,
                           int device, enum validate_statistic by, double steps[]);

@@ -20,11 +20,6 @@ void validate_place_words(const struct validate_judged *judged, char text[VALIDA
     }
     if (at->devices > 0)
         snprintf(devices, sizeof devices, "%llu", (unsigned long long)at->devices);
-    if (!judged->limit->row->of) {
-        snprintf(text, VALIDATE_TEXT, "%s devices%s%.60s", devices, at->bytes ? ", " : "",
-                 at->bytes ? at->bytes : "");
-        return;
-    }
     if (at->batch > 0)
         snprintf(batch, sizeof batch, "%llu", (unsigned long long)at->batch);
     snprintf(text, VALIDATE_TEXT, "%.96s %.8s, %s devices, %s rows",
@@ -71,6 +66,12 @@ static const struct {
      "swap it with a sibling and measure both again"},
     {"peer_copy", "the link or the memory of that device is slow, or its place in the machine is",
      "see the copies of its siblings, and swap it with one of them"},
+    {"host_copy",
+     "the link between that device and the host is slow or of fewer lanes, or their memory is far "
+     "from each other",
+     "see the copies of its siblings, and at what width and speed its link runs"},
+    {"memory_bandwidth", "the memory of that device is slow, shared, or clocked down",
+     "see its siblings, and swap it with one of them"},
     {"memlock", "the system limits what a process may lock", "raise it: ulimit -l, or limits.conf"},
     {"shm_size", "the system or the container has a small /dev/shm", "mount a larger one"},
     {"numa_balancing", "the kernel moves pages while programs run",

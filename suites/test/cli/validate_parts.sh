@@ -32,6 +32,23 @@ row product_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
 row sustained_product 'min: 270 GFLOP/s' 'min: 300 GFLOP/s' '' '2[78][0-9][.0-9]* GFLOP/s \['
 row sustained_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
 row peer_copy 'min: 16 GB/s' 'min: 17 GB/s' ', bytes: 16 MiB' '16.[0-9]* GB/s \['
+# Back to the host takes longer than from it.
+row host_copy 'min: 13 GB/s' 'min: 14 GB/s' ', bytes: 64 MiB' '13.[0-9]* GB/s \['
+row memory_bandwidth 'min: 33 GB/s' 'min: 34 GB/s' ', bytes: 128 MiB' '33.[0-9]* GB/s \['
+
+# The slower way decides, whichever it is; one that is missing or of another size is no pass.
+limit host_copy 'min: 13 GB/s' "$cell, bytes: 64 MiB" binding "$floor" | profile good.yaml
+limit host_copy 'min: 14 GB/s' "$cell, bytes: 64 MiB" binding "$floor" | profile bad.yaml
+sed 's/"from_host"/"x"/; s/"to_host"/"from_host"/; s/"x"/"to_host"/' machine.jsonl >turned.jsonl
+validate 0 good.yaml turned.jsonl
+validate 1 bad.yaml turned.jsonl
+has 'FAIL host_copy .*, device [01]: at least 14 GB/s; is 13.[0-9]* GB/s'
+for edit in 's/"from_host"/"x"/' 's/"to_host"/"x"/' 's/"to_host":{"work":67108864/"to_host":{"work":134217728/'; do
+    sed "$edit" machine.jsonl >half.jsonl
+    ! cmp -s machine.jsonl half.jsonl || fail "$edit changes nothing"
+    validate 3 good.yaml half.jsonl
+    has 'UNMEASURED host_copy .* a launch of the cell has no host_copy of these bytes'
+done
 
 # The host: what it allows and does, of the first line of a file, and of each launch. What a worse host
 # has is what fires the limit; what the records do not tell is no pass.
@@ -93,11 +110,22 @@ done
 limit peer_copy 'min: 16 GB/s' "$cell, bytes: 16 MiB" binding "$floor" | profile lame.yaml
 validate 1 lame.yaml machine-lame.jsonl
 has '^FAIL peer_copy of .*, device 1: at least 16 GB/s; is 8.[0-9]* GB/s'
+limit host_copy 'min: 13 GB/s' "$cell, bytes: 64 MiB" binding "$floor" | profile lame.yaml
+validate 1 lame.yaml machine-lame.jsonl
+has '^FAIL host_copy of .*, device 1: at least 13 GB/s; is 6.[0-9]* GB/s .* fewer lanes'
+limit memory_bandwidth 'min: 33 GB/s' "$cell, bytes: 128 MiB" binding "$floor" | profile lame.yaml
+validate 1 lame.yaml machine-lame.jsonl
+has '^FAIL memory_bandwidth of .*, device 1: at least 33 GB/s; is 16.[0-9]* GB/s .* clocked down'
 
-# One device has no sibling, and no copies.
+# One device has no sibling, and copies to nobody but the host.
 alone='workload: tutorial, mode: dp, devices: 1, batch: 30'
 limit matrix_product 'min: 330 GFLOP/s' "$alone" binding "$floor" | profile alone.yaml
 validate 0 alone.yaml machine.jsonl
+limit host_copy 'min: 13 GB/s' "$alone, bytes: 64 MiB" binding "$floor" | profile alone.yaml
+validate 0 alone.yaml machine.jsonl
+limit peer_copy 'min: 1 GB/s' "$alone, bytes: 16 MiB" binding "$floor" | profile alone.yaml
+validate 3 alone.yaml machine.jsonl
+has 'UNMEASURED peer_copy'
 limit product_spread 'max: 1.03 x' "$alone" binding "$floor" | profile alone.yaml
 validate 3 alone.yaml machine.jsonl
 has 'UNMEASURED product_spread'
@@ -125,13 +153,15 @@ done
 expect_status 0 "$lockstep" profile learn sitting[1-6].jsonl
 mv out learned.yaml
 for counts in 'step_time 12' 'device_spread 4' 'matrix_product 12' 'product_spread 4' \
-    'sustained_product 12' 'sustained_spread 4' 'peer_copy 4'; do
+    'sustained_product 12' 'sustained_spread 4' 'peer_copy 4' 'host_copy 12' 'memory_bandwidth 12'; do
     expect_count "${counts#* }" "metric: ${counts% *}" learned.yaml
 done
-expect_count 28 '    min: ' learned.yaml
+expect_count 52 '    min: ' learned.yaml
+expect_count 12 'bytes: 67108864 B}' learned.yaml
+expect_count 12 'bytes: 134217728 B}' learned.yaml
 validate 0 learned.yaml sitting2.jsonl
 expect_status 0 "$lockstep" profile check learned.yaml sitting1.jsonl
-expect_count 52 'fails at' out
+expect_count 76 'fails at' out
 sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" machine-lame.jsonl >lame.jsonl
 validate 1 learned.yaml lame.jsonl
 has 'FAIL product_spread .*, device 1'
@@ -139,7 +169,7 @@ has 'FAIL product_spread .*, device 1'
 expect_status 0 "$lockstep" profile learn --about product_spread,matrix_product sitting[1-6].jsonl
 expect_count 16 '  - metric: ' out
 expect_count 4 '  - metric: product_spread' out
-for about in product_sprea moved memory_bandwidth product_spread,x; do
+for about in product_sprea moved governor product_spread,x; do
     expect_status 2 "$lockstep" profile learn --about $about sitting[1-6].jsonl
     grep -q "^lockstep profile: --about: no limit of '[a-z_]*' is learned" err || fail "$(cat err)"
 done

@@ -51,6 +51,8 @@ run 0 single.yaml --run --devices virt:1
 {
     limit matrix_product 'min: 1 FLOP/s' "$one" binding 'statistic: floor'
     limit sustained_product 'min: 1 FLOP/s' "$one" binding 'statistic: cost'
+    limit host_copy 'min: 1 B/s' "$one, bytes: 64 MiB" binding 'statistic: cost'
+    limit memory_bandwidth 'min: 1 B/s' "$one, bytes: 128 MiB" binding 'statistic: floor'
 } | profile parts.yaml '' 'launches: 5'
 run 0 parts.yaml --run --devices virt:1 --out parts.jsonl
 expect_count 5 '"parts":{"product":{"work":[0-9]*,"ns":\[\[[0-9,]*\]\]},"sustained":' parts.jsonl
@@ -79,15 +81,26 @@ if [ "$(nproc)" -ge 2 ]; then
         profile fast.yaml '' ''
     expect_status 1 "$lockstep" validate --profile fast.yaml two.jsonl
 
-    # A device at a third of its speed is named, and no machine with it is accepted.
+    # A device at a third of its speed is named, and no machine with it is accepted. Its copies are as slow.
     {
         limit product_spread 'max: 1.5 x' "$two" binding 'statistic: floor'
         limit matrix_product 'min: 1 FLOP/s' "$two" binding 'statistic: floor'
+        limit host_copy 'min: 1 B/s' "$two, bytes: 64 MiB" binding 'statistic: floor'
+        limit memory_bandwidth 'min: 1 B/s' "$two, bytes: 128 MiB" binding 'statistic: floor'
     } | profile slow.yaml '' 'launches: 5'
     sweep 1 slow.jsonl virt:2+fault:slow@1/1/200
     expect_status 1 "$lockstep" validate --profile slow.yaml slow.jsonl
     has 'FAIL product_spread of .*, device 1: at most 1.5 x; is [23]'
     has 'INVALID matrix_product .* a device is slow on purpose'
+    if command -v python3 >/dev/null; then
+        expect_status 1 "$lockstep" validate --profile slow.yaml slow.jsonl --format json
+        python3 - <<'CHECK' || fail 'the copies of a slow device are not slow'
+import json
+for limit in json.load(open("out"))["limits"][2:]:
+    fast, slow = (device["median"] for device in limit["by_device"])
+    assert fast > 1.5 * slow, limit
+CHECK
+    fi
 else
     echo 'note: one core, so nothing of two devices'
 fi
