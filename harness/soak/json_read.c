@@ -61,6 +61,7 @@ void selftest_read(const char *text, size_t bytes, int device, struct selftest_s
     const json_t *devices = json_object_get(root, "devices");
 
     seen->understood = json_is_array(findings) && json_is_array(devices);
+    seen->beside = (uint64_t)json_integer_value(json_object_get(root, "buckets_beside"));
     for (size_t i = 0; i < json_array_size(findings); ++i)
         read_finding(json_array_get(findings, i), device, seen);
     for (size_t i = 0; i < json_array_size(devices); ++i)

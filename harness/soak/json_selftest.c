@@ -27,8 +27,8 @@ static json_t *case_json(const struct selftest_case *item)
 {
     const bool faulty = item->fault != NULL;
 
-    return json_pack("{s:s, s:s?, s:o, s:o, s:s?, s:o, s:I, s:I, s:i, s:b, s:s}", "name",
-                     item->name, "fault", item->fault, "device",
+    return json_pack("{s:s, s:s?, s:s, s:o, s:o, s:s?, s:o, s:I, s:I, s:i, s:b, s:s}", "name",
+                     item->name, "fault", item->fault, "mode", item->mode, "device",
                      faulty ? json_integer(item->device) : json_null(), "step",
                      faulty ? json_integer(item->step) : json_null(), "detector",
                      faulty ? selftest_detector_words[item->detector] : NULL, "found_in",

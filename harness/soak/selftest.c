@@ -13,11 +13,12 @@ enum { FLIPS = 100, FLIPS_QUICK = 5, FLIPS_MOST = 100000, FLIP_ITERATIONS = 6, S
 
 /* Values are compared in steps that are short, rates in steps that are long enough to be judged. */
 struct setting {
-    const char *workload, *batch, *spread;
+    const char *mode, *workload, *batch, *spread;
     int devices;
 };
-static const struct setting values = {"mlp:24,16,8", "40", "0.5", 3};
-static const struct setting rates = {"mlp:256,256,64", "512", "0.5", 2};
+static const struct setting values = {"ddp", "mlp:24,16,8", "40", "0.5", 3};
+static const struct setting beside = {"overlap", "mlp:24,16,8", "40", "0.5", 3};
+static const struct setting rates = {"ddp", "mlp:256,256,64", "512", "0.5", 2};
 
 struct row {
     const char *name, *fault; /* fault NULL: none */
@@ -36,11 +37,15 @@ static const struct row rows[] = {
     {"a bucket is dropped", "drop", &values, 9, 12, 2, "", SELFTEST_MEAN},
     {"a bucket is doubled", "double", &values, 10, 12, 0, "", SELFTEST_MEAN},
     {"a bucket is stale", "stale", &values, 11, 12, 1, "", SELFTEST_MEAN},
+    {"dropped, overlapped", "drop", &beside, 9, 12, 2, "", SELFTEST_MEAN},
+    {"doubled, overlapped", "double", &beside, 10, 12, 0, "", SELFTEST_MEAN},
+    {"stale, overlapped", "stale", &beside, 11, 12, 1, "", SELFTEST_MEAN},
     {"a device is dead", "dead", &values, 4, 12, 2, "", SELFTEST_DEAD},
     {"a device hangs", "hang", &values, 3, 12, 0, "", SELFTEST_LIMIT},
     {"a device is slow", "slow", &rates, 1, 112, 1, "/200", SELFTEST_SPEED},
     {"a clock drops", "slow", &rates, 120, 240, 1, "/200", SELFTEST_DROP},
     {"no fault", NULL, &values, 0, 400, -1, "", SELFTEST_DETECTORS},
+    {"no fault, overlapped", NULL, &beside, 0, 400, -1, "", SELFTEST_DETECTORS},
     {"no fault, long steps", NULL, &rates, 0, 112, -1, "", SELFTEST_DETECTORS},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -69,6 +74,8 @@ static int run_row(const struct arguments *arguments, const struct row *row,
                                  devices,
                                  "--iterations",
                                  iterations,
+                                 "--mode",
+                                 row->setting->mode,
                                  "--workload",
                                  row->setting->workload,
                                  "--batch",
@@ -109,6 +116,8 @@ static const char *verdict_of(const struct row *row, const struct selftest_seen 
 {
     if (!seen->understood)
         return "FAILED: the run did not end as it should";
+    if (row->setting == &beside && seen->beside == 0)
+        return "FAILED: no bucket was reduced while backward went on";
     if (!row->fault)
         return seen->findings == 0 && seen->status == EXIT_PASSED ? "silent"
                                                                   : "FAILED: something was found";
@@ -126,6 +135,7 @@ static struct selftest_case *add(struct selftest *t, const struct row *row,
 
     *item = (struct selftest_case){.name = row->name,
                                    .fault = row->fault,
+                                   .mode = row->setting->mode,
                                    .step = row->step,
                                    .device = row->device,
                                    .detector = row->detector,

@@ -34,11 +34,13 @@ struct selftest_seen {
     size_t findings;                 /* by all of them */
     size_t elsewhere;                /* those that name another device, or none */
     uint64_t wrong_bits;             /* bits that differ in the first number that is wrong */
+    uint64_t beside;                 /* buckets that were launched while backward went on */
 };
 
 /* A run of soak with a fault, or without, and what came of it. */
 struct selftest_case {
     const char *name, *fault;        /* fault: as in a list of devices; NULL: none */
+    const char *mode;                /* of soak */
     unsigned step;                   /* that the fault begins in */
     int device;                      /* that has it; -1: none */
     enum selftest_detector detector; /* that is meant for it */

@@ -5,19 +5,19 @@
 expect_status 0 "$lockstep" selftest --quick
 [ ! -s err ] || fail "words on standard error: $(cat err)"
 for fault in 'one bit flips' 'three bits flip' 'a row is stuck' 'NaN' 'a bucket is dropped' \
-    'a bucket is doubled' 'a bucket is stale' 'a device is dead' 'a device hangs' \
-    'a device is slow' 'a clock drops'; do
+    'a bucket is doubled' 'a bucket is stale' 'dropped, overlapped' 'doubled, overlapped' \
+    'stale, overlapped' 'a device is dead' 'a device hangs' 'a device is slow' 'a clock drops'; do
     grep -q "^$fault .* right$" out || fail "$fault: $(cat out)"
 done
-expect_count 2 '^no fault.* silent$' out
+expect_count 3 '^no fault.* silent$' out
 grep -q '^5 of 5 flips found, with device, iteration and bit$' out || fail "flips: $(cat out)"
-grep -q '^11 kinds of faults found, nothing found in 2 runs without one; 0 wrong$' out ||
+grep -q '^14 kinds of faults found, nothing found in 3 runs without one; 0 wrong$' out ||
     fail "the end: $(cat out)"
 
 # For programs, the same: a case for each run, and one that all runs were made.
 expect_status 0 "$lockstep" selftest --flips 1 --format junit
-expect_count 15 '<testcase .*</testcase>$' out
-grep -q '<testsuites name="lockstep selftest" tests="15" failures="0" errors="0" skipped="0">' out ||
+expect_count 19 '<testcase .*</testcase>$' out
+grep -q '<testsuites name="lockstep selftest" tests="19" failures="0" errors="0" skipped="0">' out ||
     fail "sums: $(cat out)"
 ! grep -q '<failure\|<error' out || fail "a failure: $(cat out)"
 if command -v xmllint >/dev/null; then xmllint --noout out || fail "no XML"; fi
