@@ -23,7 +23,7 @@ struct iteration {
  * device, from then on as good as any other bit. */
 static void take_signs(const struct iteration *it, int r, const float got[], float want[], size_t n)
 {
-    if (it->number != 1 || r != 0)
+    if (it->number != it->soak->options->first || r != 0)
         return;
     for (size_t i = 0; i < n; ++i)
         if (want[i] == 0 && got[i] == 0)
@@ -277,7 +277,7 @@ static void note_rates(struct soak *s, double seconds)
 
     for (int r = 0; r < s->ranks.n; ++r)
         busy[r] = soak_ranks_busy(&s->ranks, r);
-    soak_rates_add(&s->rates, s->iterations, seconds, busy);
+    soak_rates_add(&s->rates, s->options->first + s->iterations - 1, seconds, busy);
 }
 
 static bool goes_on(struct soak *s, double seconds)
@@ -294,8 +294,10 @@ int soak_iterate(struct soak *soak)
     const uint64_t start_ns = session_clock_ns();
 
     while (goes_on(soak, soak->seconds)) {
-        struct iteration it = {
-            .soak = soak, .number = soak->iterations + 1, .found = soak->found.n, .device = -1};
+        struct iteration it = {.soak = soak,
+                               .number = soak->options->first + soak->iterations,
+                               .found = soak->found.n,
+                               .device = -1};
 
         atomic_store(&soak->watch_iteration, it.number);
         atomic_store(&soak->watch_ns, session_clock_ns());

@@ -66,6 +66,17 @@ static json_t *device_json(const struct soak *soak, int r)
         rate->drop > 0 ? real(rate->drop) : json_null(), "since", (json_int_t)rate->since);
 }
 
+/* Of the first finding. */
+static json_t *replay_json(const struct soak *soak)
+{
+    char replay[SOAK_REPLAY];
+
+    if (soak->found.n == 0)
+        return json_null();
+    soak_replay(soak->options, soak->found.finding[0].iteration, replay);
+    return words(replay);
+}
+
 int soak_json(const struct soak *soak)
 {
     json_t *devices = json_array(), *findings = json_array(), *root;
@@ -75,14 +86,15 @@ int soak_json(const struct soak *soak)
         json_array_append_new(devices, device_json(soak, r));
     for (size_t i = 0; i < soak->found.kept; ++i)
         json_array_append_new(findings, finding_json(soak, &soak->found.finding[i]));
-    root = json_pack("{s:s, s:o, s:s, s:I, s:s, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o}", "schema",
-                     "lockstep/soak/1.0", "workload", words(soak->options->workload.name), "mode",
-                     soak_mode_words[soak->options->mode], "rows", (json_int_t)soak->options->rows,
-                     "backend", dp_group_backend(soak->ranks.group), "iterations",
-                     (json_int_t)soak->iterations, "seconds", real(soak->seconds), "checking_frac",
-                     real(soak->check_seconds / soak->seconds), "interrupted", soak->interrupted,
-                     "compared", (json_int_t)soak->found.compared, "found",
-                     (json_int_t)soak->found.n, "devices", devices, "findings", findings);
+    root = json_pack(
+        "{s:s, s:o, s:s, s:I, s:s, s:I, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o}", "schema",
+        "lockstep/soak/1.0", "workload", words(soak->options->workload.name), "mode",
+        soak_mode_words[soak->options->mode], "rows", (json_int_t)soak->options->rows, "backend",
+        dp_group_backend(soak->ranks.group), "first", (json_int_t)soak->options->first,
+        "iterations", (json_int_t)soak->iterations, "seconds", real(soak->seconds), "checking_frac",
+        real(soak->check_seconds / soak->seconds), "interrupted", soak->interrupted, "compared",
+        (json_int_t)soak->found.compared, "found", (json_int_t)soak->found.n, "replay",
+        replay_json(soak), "devices", devices, "findings", findings);
     if (soak->ranks.overlap) {
         json_object_set_new(root, "buckets", json_integer((json_int_t)soak->ranks.buckets));
         json_object_set_new(root, "buckets_beside", json_integer((json_int_t)soak->ranks.beside));

@@ -18,7 +18,7 @@ enum { MINUTES_MOST = 60 * 24 * 30, LIMIT_MOST = 86400 };
 
 static const char *const formats[] = {[SOAK_TEXT] = "text", [SOAK_JSON] = "json"};
 
-enum { KEY_LIMIT = 256, KEY_SPREAD, KEY_SHOW };
+enum { KEY_LIMIT = 256, KEY_SPREAD, KEY_SHOW, KEY_FIRST };
 
 static const struct argp_option option_table[] = {
     {.name = "minutes", .key = 'm', .arg = "M", .doc = "how long, like 0.5 or 60"},
@@ -26,6 +26,11 @@ static const struct argp_option option_table[] = {
      .key = 'n',
      .arg = "N",
      .doc = "so many iterations instead, or at most so many in that time"},
+    {.name = "first",
+     .key = KEY_FIRST,
+     .arg = "N",
+     .doc =
+         "the number of the first one, from which its factors follow (default 1): to replay one"},
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
@@ -71,6 +76,8 @@ static const char documentation[] =
     "tensor, index, both bit patterns and their XOR; the run goes on and counts.\n\n"
     "A device is SLOW if it is shown to take more than 1 + spread times as long as the others. "
     "The clock of one that got so much slower during the run has DROPPED.\n\n"
+    "The last line of a run that found a difference is a command, which replays the iteration of "
+    "the first one.\n\n"
     "Exit status: 0 nothing found; 1 a difference, a slow, dead or hanging device, or with --mode "
     "overlap nothing overlapped; 2 misuse; 77 skipped: cuda:all where there are no GPUs; 130 "
     "interrupted: what was found is printed.";
@@ -170,6 +177,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return parse_size(state, "batch", arg, 1, ROWS_MOST, &o->rows);
     case 'S':
         return parse_seed(state, arg, &o->seed);
+    case KEY_FIRST:
+        return parse_size(state, "first", arg, 1, SIZE_MAX / 4, &o->first);
     case KEY_LIMIT:
         return parse_real(state, "limit", arg, 0.1, LIMIT_MOST, &o->limit);
     case KEY_SPREAD:
@@ -316,9 +325,12 @@ int soak_main(int argc, char **argv)
 {
     const struct argp argp = {
         .options = option_table, .parser = parse_option, .doc = documentation};
-    struct arguments arguments = {
-        .options = {
-            .rows = ROWS_DEFAULT, .shown = SHOWN_DEFAULT, .limit = 60, .spread = 0.05, .seed = 1}};
+    struct arguments arguments = {.options = {.rows = ROWS_DEFAULT,
+                                              .shown = SHOWN_DEFAULT,
+                                              .limit = 60,
+                                              .spread = 0.05,
+                                              .seed = 1,
+                                              .first = 1}};
     struct soak_options *options = &arguments.options;
     struct dp_group *group = NULL;
     int status;

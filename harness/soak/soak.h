@@ -28,7 +28,8 @@ int soak_main(int argc, char **argv);
 enum {
     SOAK_PARAMS = 2 * WORKLOAD_MAX_SIZES,
     SOAK_KEPT = 1000, /* findings that are kept; all are counted */
-    SOAK_BLOCKS = 60  /* of the rates: as many as are tested */
+    SOAK_BLOCKS = 60, /* of the rates: as many as are tested */
+    SOAK_REPLAY = 512 /* bytes of a command */
 };
 
 enum soak_format { SOAK_TEXT, SOAK_JSON };
@@ -42,6 +43,7 @@ struct soak_options {
     size_t rows;       /* of each device */
     double minutes;    /* 0: as many iterations as are asked for */
     size_t iterations; /* 0: as long as the minutes last */
+    size_t first;      /* the number of the first one: 1 */
     size_t shown;      /* differences that are printed */
     double limit;      /* seconds that an iteration may take */
     double spread;     /* how much slower than the others a device may be: 0.05 */
@@ -179,6 +181,9 @@ bool soak_differ(const float got[], const float want[], float factor, size_t n,
                  struct soak_finding *finding);
 /* Counts a finding, keeps it, and prints it if it is one of the first. */
 void soak_note(struct soak *soak, const struct soak_finding *finding);
+
+/* The command that computes an iteration again, as this run did: replay.c. */
+void soak_replay(const struct soak_options *options, uint64_t iteration, char text[SOAK_REPLAY]);
 
 /* ---- rates: rates.c ---------------------------------------------------------------------- */
 

@@ -69,6 +69,18 @@ static void put_device(const struct soak *soak, int r)
     putchar('\n');
 }
 
+static void put_found(const struct soak *soak)
+{
+    const size_t n = soak->found.n;
+    char replay[SOAK_REPLAY];
+
+    soak_replay(soak->options, soak->found.finding[0].iteration, replay);
+    printf("FOUND: %zu finding%s in %" PRIu64 " iterations\nreplay of iteration %" PRIu64 ": ", n,
+           n == 1 ? "" : "s", soak->iterations, soak->found.finding[0].iteration);
+    text_write(stdout, TEXT_PLAIN, replay, sizeof replay);
+    putchar('\n');
+}
+
 static void put_verdict(const struct soak *soak)
 {
     const struct soak_found *found = &soak->found;
@@ -78,8 +90,7 @@ static void put_verdict(const struct soak *soak)
     if (soak->interrupted)
         printf("interrupted: ");
     if (found->n > 0)
-        printf("FOUND: %zu finding%s in %" PRIu64 " iterations\n", found->n,
-               found->n == 1 ? "" : "s", soak->iterations);
+        put_found(soak);
     else if (soak_has_slow(soak))
         printf("FOUND: a slow device\n");
     else

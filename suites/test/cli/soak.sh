@@ -103,6 +103,43 @@ found nan@4/1 '4, virt:1: outputs: .* is 0x7fc00000, must be 0x[0-9a-f]*, xor' -
 # The gradient of one device alone is nowhere to be seen.
 found nan@3/2 "3, device not told: $mean is 0x7fc00000, must be" --mode dp
 found hang@3/2 '3, virt:2: hung: forward, longer than 3 s'
+
+# replayed ITERATION FAULT [OPTION...]: the command that is printed finds the same in that iteration,
+# and in JSON it is the same command.
+replayed()
+{
+    number=$1
+    fault=$2
+    shift 2
+    expect_status 1 "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --seed 5 "$@"
+    replay=$(sed -n "s/^replay of iteration $number: lockstep //p" out)
+    [ -n "$replay" ] || fail "$fault: no replay of iteration $number: $(cat out)"
+    [ "$(tail -n 1 out)" = "replay of iteration $number: lockstep $replay" ] || fail "$fault: not the last line"
+    grep "^iteration $number," out >found
+    expect_status 1 "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --seed 5 "$@" \
+        --format json
+    grep -qxF " \"replay\": \"lockstep $replay\"," out || fail "$fault: JSON: $(cat out)"
+    expect_status 1 "$lockstep" $replay
+    grep "^iteration $number," out | cmp -s found - || fail "$fault: not $(cat found): $(cat out)"
+}
+replayed 9 row@9/0
+replayed 5 flip@5/1 --backend cpu-ref --communicator staged
+replayed 1 row@1/2
+replayed 7 stale@7/1
+replayed 6 drop@6/2 --mode overlap
+replayed 6 double@6/0 --mode dp
+replayed 8 dead@8/1
+# Iterations have numbers of their own: what is always wrong is so in the middle of a run, too. Nothing
+# found is nothing to replay.
+expect_status 1 "$lockstep" soak --iterations 9 $small --devices virt:3+fault:row@1/0
+grep '^iteration [89],' out >found
+expect_status 1 "$lockstep" soak --first 8 --iterations 2 $small --devices virt:3+fault:row@1/0
+grep '^iteration ' out | cmp -s found - || fail "--first: $(cat found out)"
+silent 3 $small --devices virt:2 --first 1000000
+! grep -q replay out || fail "nothing to replay: $(cat out)"
+expect_status 0 "$lockstep" soak --iterations 2 $small --devices virt:2 --format json
+grep -q '"replay": null' out || fail "JSON: $(cat out)"
+
 # A run goes on, and counts what it does not print.
 found row@1/1 'virt:1' --show 2
 grep -q '^and [1-9][0-9]* more$' out || fail "more: $(cat out)"
@@ -122,6 +159,7 @@ refuse 'how long?' "$lockstep" soak
 refuse 'mlp:SIZES' "$lockstep" soak --iterations 1 --workload rnn
 refuse 'mlp:SIZES' "$lockstep" soak --iterations 1 --workload mixed
 refuse '"0" is outside' "$lockstep" soak --iterations 0
+refuse '"0" is outside' "$lockstep" soak --iterations 1 --first 0
 refuse 'minutes' "$lockstep" soak --minutes 0
 refuse 'minutes' "$lockstep" soak --minutes -1
 refuse 'is given twice' "$lockstep" soak --iterations 1 --iterations 2

@@ -187,3 +187,32 @@ Test(soak, mean)
     cr_assert_eq(soak_mean(3, 2, 0.5f, 0, 1, SOAK_DROPPED), 1.5f);
     cr_assert_eq(soak_mean(3, 2, 0.5f, 1, 0, SOAK_STALE), 12.0f + 1.5f);
 }
+
+/* An iteration is computed again behind the one before it; devices that count their steps begin
+ * where they began. */
+Test(soak, replay_is_a_command)
+{
+    struct soak_options options = {.devices = "virt:2",
+                                   .workload = {.name = "mlp:24,16,8"},
+                                   .mode = SOAK_OVERLAP,
+                                   .rows = 40,
+                                   .seed = 7,
+                                   .limit = 2.5,
+                                   .first = 1};
+    char text[SOAK_REPLAY];
+
+    soak_replay(&options, 9, text);
+    cr_assert_str_eq(text, "lockstep soak --devices virt:2 --mode overlap --workload mlp:24,16,8 "
+                           "--batch 40 --seed 7 --limit 2.5 --first 8 --iterations 2");
+    soak_replay(&options, 1, text);
+    cr_assert(strstr(text, "--first 1 --iterations 1"), "%s", text);
+    strcpy(options.backend, "cpu-ref");
+    strcpy(options.communicator, "staged");
+    options.first = 4;
+    soak_replay(&options, 4, text);
+    cr_assert(strstr(text, "virt:2 --backend cpu-ref --communicator staged --mode"), "%s", text);
+    cr_assert(strstr(text, "--first 3 --iterations 2"), "%s", text);
+    strcpy(options.devices, "virt:2+fault:row@9/0");
+    soak_replay(&options, 9, text);
+    cr_assert(strstr(text, "--first 4 --iterations 6"), "%s", text);
+}
