@@ -328,12 +328,14 @@ void dp_faults_arm(struct dp_group *group, uint64_t at);
 bool dp_faults_hit(const struct dp_group *group);
 
 /* harm.c: wraps the slots and the communicator of an open group of devices that run their work at
- * once. dp_harm_step: a step begins. dp_harm_ended: as dp_group_faulty. */
+ * once. dp_harm_step: a step begins. dp_harm_result: what a collective by itself has left, which is
+ * all that its step computes. dp_harm_ended: as dp_group_faulty. */
 struct dp_harmed;
 const char *dp_harm_name(enum dp_harm harm);
 int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct dp_error *err);
 void dp_harm_close(struct dp_group *group);
 void dp_harm_step(struct dp_group *group);
+void dp_harm_result(struct dp_group *group, const struct dp_collective *c);
 int dp_harm_ended(const struct dp_group *group, struct dp_error *err);
 
 struct dp_worker; /* worker.c */

@@ -130,6 +130,21 @@ void dp_ddp_times(const struct dp_ddp *ddp, int r, uint64_t *begin_ns, uint64_t 
 /* Its reductions run beside backward; false: behind it, on the calling thread. */
 bool dp_ddp_overlaps(const struct dp_ddp *ddp);
 
+/* ---- collectives by themselves ------------------------------------------------------------- */
+
+/* One operation on memory of all ranks, in place: tensor[r], with r below dp_group_size, is local
+ * rank r's, on slot r; all of one type and number of elements. It starts after the work that is in
+ * the compute queues, and later work there comes after it; dp_group_wait waits for it. In a process
+ * with several ranks one thread calls for all of them.
+ *   dp_allreduce  every rank gets the sum, added in rank order
+ *   dp_broadcast  every rank gets what rank root of the world has
+ * Errors DP_EINVAL no slots, inside a replica, another type than DP_F32 to be summed, no such root;
+ * DP_EDEVICE another slot; DP_ESHAPE types or sizes differ, no elements; DP_ENOTSUP the group's
+ * communicator has no collectives for ranks. After another error the contents are undefined. */
+int dp_allreduce(struct dp_group *group, const struct dp_tensor tensor[], struct dp_error *err);
+int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int root,
+                 struct dp_error *err);
+
 /* ---- pure functions ---------------------------------------------------------------------- */
 
 /* The bucket of each of n tensors (their bytes, their element types), as DistributedDataParallel

@@ -1,8 +1,8 @@
 /* harm.c: a group one of whose devices goes wrong on purpose, without saying so: +fault:flip@37/1
  * of a device list. What fails with an error is faulty.c's.
  *
- * Steps are those of ranks, from one dp_ddp_reset to the next, or those that a DataParallel takes
- * part in; before the first one it is step 1.
+ * Steps are those of ranks, from one dp_ddp_reset to the next, those that a DataParallel takes part
+ * in, or collectives by themselves; before the first one it is step 1.
  * The tables of the slots and of the communicator are copies of those they wrap. Only devices that
  * run their work at once have such faults: what a launch has computed is there when it returns. */
 #include "backend.h"
@@ -129,18 +129,22 @@ static bool spoil(const struct dp_harm_spec *spec, const struct result *result)
     }
 }
 
+static bool spoils_now(const struct dp_harmed *h)
+{
+    const uint64_t step = step_now(h);
+    return h->spec.harm == DP_HARM_ROW ? step >= h->spec.step : step == h->spec.step;
+}
+
 /* One of a step's results is spoiled; which one, the number of them in the step before says. A
  * stuck row stays where it is. */
 static void take_result(struct dp_harmed *h, const struct result *result)
 {
-    const uint64_t step = step_now(h);
     const struct dp_harm_spec *spec = &h->spec;
     const unsigned number = h->results++;
-    if (step + 1 == spec->step)
+    if (step_now(h) + 1 == spec->step)
         h->previous = h->results;
-    const bool due = spec->harm == DP_HARM_ROW ? step >= spec->step : step == spec->step;
     const unsigned chosen = h->previous > 0 ? (unsigned)(draw(spec, 0) % h->previous) : 0;
-    if (due && number == chosen && spoil(spec, result))
+    if (spoils_now(h) && number == chosen && spoil(spec, result))
         atomic_store(&h->made, true);
 }
 
@@ -343,6 +347,17 @@ void dp_harm_step(struct dp_group *group)
     ++h->step;
     h->results = 0;
     h->reduced = false;
+}
+
+void dp_harm_result(struct dp_group *group, const struct dp_collective *c)
+{
+    struct dp_harmed *h = group->harmed;
+    for (int i = 0; h && i < c->n_parts; ++i) {
+        const struct result result = {c->part[i].piece[0], c->bytes[0] / sizeof(float)};
+        if (c->part[i].slot->info.index == h->spec.device && result.n > 0 && spoils_now(h) &&
+            spoil(&h->spec, &result))
+            atomic_store(&h->made, true);
+    }
 }
 
 int dp_harm_ended(const struct dp_group *group, struct dp_error *err)

@@ -27,6 +27,7 @@ static const struct case_table *const tables[] = {
     &memory_cases,
     &group_cases,
     &communicator_cases,
+    &collectives_cases,
     &kernel_cases,
     &ddp_primitives_cases,
     &distributed_cases,

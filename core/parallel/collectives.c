@@ -1,0 +1,106 @@
+/* collectives.c: a collective by itself, on memory that is no module's. */
+#include "../backend.h"
+
+#include "../ddp.h"
+
+/* Everything that one call needs. */
+struct alone {
+    struct dp_collective all;
+    int member[DP_MAX_SLOTS];
+    struct dp_part part[DP_MAX_SLOTS];
+    void *piece[DP_MAX_SLOTS];
+    struct dp_move room[DP_MAX_SLOTS];
+    _Atomic uint64_t done_ns[DP_MAX_SLOTS];
+    size_t bytes;
+};
+
+static int check(const struct dp_group *group, const struct dp_tensor tensor[],
+                 struct dp_error *err)
+{
+    if (group->size == 0 || group->in_team)
+        return dp_fail(err, DP_EINVAL, "a collective %s",
+                       group->size == 0 ? "needs devices" : "inside a replica is not supported");
+    for (int r = 0; r < group->size; ++r) {
+        if (tensor[r].slot != group->slot[r])
+            return dp_fail(err, DP_EDEVICE, "tensor %d of a collective is on %s, must be on %s", r,
+                           tensor[r].slot ? tensor[r].slot->info.name : "no slot",
+                           group->slot[r]->info.name);
+        if (tensor[r].dtype != tensor[0].dtype ||
+            dp_tensor_count(&tensor[r]) != dp_tensor_count(&tensor[0]))
+            return dp_fail(err, DP_ESHAPE,
+                           "tensor %d of a collective is not of the type and size of tensor 0", r);
+    }
+    return dp_tensor_count(&tensor[0]) > 0
+               ? 0
+               : dp_fail(err, DP_ESHAPE, "the tensors of a collective have no elements");
+}
+
+/* Behind the work that is in the compute queues. */
+static int begin(struct dp_group *group, const struct dp_tensor tensor[], struct alone *alone,
+                 struct dp_error *err)
+{
+    int status = check(group, tensor, err);
+    if (status == 0)
+        status = dp_comm_start(group, err);
+    if (status)
+        return status;
+    dp_harm_step(group);
+    for (int w = 0; w < group->world; ++w)
+        alone->member[w] = w;
+    alone->bytes = dp_tensor_bytes(&tensor[0]);
+    for (int r = 0; r < group->size; ++r) {
+        struct dp_slot *slot = group->slot[r];
+        alone->piece[r] = tensor[r].data;
+        alone->part[r] = (struct dp_part){.slot = slot,
+                                          .rank = group->first + r,
+                                          .replica = r,
+                                          .piece = &alone->piece[r],
+                                          .room = &alone->room[r],
+                                          .done_ns = &alone->done_ns[r]};
+        slot->ops->record(&slot->compute, &alone->part[r].ready);
+    }
+    alone->all = (struct dp_collective){.member = alone->member,
+                                        .n_members = group->world,
+                                        .part = alone->part,
+                                        .n_parts = group->size,
+                                        .bytes = &alone->bytes,
+                                        .n_pieces = 1,
+                                        .scale = 1.0f,
+                                        .last = true};
+    return 0;
+}
+
+int dp_allreduce(struct dp_group *group, const struct dp_tensor tensor[], struct dp_error *err)
+{
+    struct alone alone;
+    int status = begin(group, tensor, &alone, err);
+    if (status == 0 && tensor[0].dtype != DP_F32)
+        status = dp_fail(err, DP_EINVAL, "an allreduce is of float");
+    if (status)
+        return status;
+    status = dp_comm_allreduce(group, &alone.all, err);
+    if (status == 0)
+        status = dp_comm_poll(group, err);
+    else
+        dp_comm_abort(group);
+    for (int r = 0; status == 0 && r < group->size; ++r)
+        status = dp_event_wait(&group->slot[r]->compute, &alone.part[r].done, err);
+    if (status == 0)
+        dp_harm_result(group, &alone.all);
+    return status;
+}
+
+int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int root,
+                 struct dp_error *err)
+{
+    struct alone alone;
+    if (root < 0 || root >= group->world)
+        return dp_fail(err, DP_EINVAL, "root %d of a broadcast: there are ranks 0 to %d", root,
+                       group->world - 1);
+    int status = begin(group, tensor, &alone, err);
+    if (status == 0)
+        status = dp_comm_broadcast(group, &alone.all, root, DP_PHASE_REPLICATE, err);
+    if (status == 0)
+        dp_harm_result(group, &alone.all);
+    return status;
+}
