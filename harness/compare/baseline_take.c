@@ -205,7 +205,7 @@ static int take_cell(struct baseline_source *source, const struct report_row *co
 
 static int take_cells(struct baseline_source *source)
 {
-    const size_t n = source->report.n_rows;
+    const size_t n = source->report.n_all;
     const struct report_row **row = calloc(n + 1, sizeof row[0]);
     double *work = calloc(n + 1, sizeof work[0]), *steps = NULL;
     size_t most = 0;

@@ -53,7 +53,7 @@ static int collect(struct compare *compare)
     struct compare_launch **first;
 
     for (int side = 0; side < COMPARE_SIDES; ++side)
-        for (size_t i = 0; i < compare->report[side].n_rows; ++i)
+        for (size_t i = 0; i < compare->report[side].n_all; ++i)
             compare->launch[compare->n_launches++] =
                 (struct compare_launch){.row = &compare->report[side].row[i], .side = side};
     first = calloc(compare->n_launches + 1, sizeof *first);
@@ -82,7 +82,7 @@ static void add_cell(struct compare *compare, size_t first, size_t end)
 
 int compare_cells(struct compare *compare)
 {
-    const size_t most = compare->report[COMPARE_A].n_rows + compare->report[COMPARE_B].n_rows;
+    const size_t most = compare->report[COMPARE_A].n_all + compare->report[COMPARE_B].n_all;
 
     compare->launch = calloc(most + 1, sizeof compare->launch[0]);
     compare->cell = calloc(most + 1, sizeof compare->cell[0]);

@@ -12,11 +12,12 @@ const char compare_class_words[] =
 
 void compare_cell_words(const struct record_key *key, char text[COMPARE_TEXT])
 {
-    char axes[PLAN_AXES_TEXT];
+    char axes[PLAN_AXES_TEXT], amount[RECORD_AMOUNT_TEXT];
 
+    record_amount_words(key, amount);
     plan_axes_words(key, ", ", true, axes);
-    snprintf(text, COMPARE_TEXT, "%s %s %s, %zu rows, %s, %s/%s%s", key->workload, key->mode,
-             key->devices, key->global_batch, key->dtype, key->backend, key->communicator, axes);
+    snprintf(text, COMPARE_TEXT, "%s %s %s, %s, %s, %s/%s%s", key->workload, key->mode,
+             key->devices, amount, key->dtype, key->backend, key->communicator, axes);
 }
 
 void compare_verdict_text(const struct compare_cell *cell, char text[REPORT_CELL_TEXT])

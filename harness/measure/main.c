@@ -55,9 +55,10 @@ int cell_main(int argc, char **argv)
     if (status)
         return status;
     prctl(PR_SET_NAME, "lockstep cell"); /* it was started as /proc/self/exe */
-    if (config.workload.n_sizes == 0 || config.rows == 0 || config.n_devices == 0 ||
-        config.limits.max_steps == 0 || config.limits.min_steps > config.limits.max_steps ||
-        !(config.limits.seconds >= 0)) {
+    if ((config.mode == CELL_COLLECTIVE ? config.size_bytes == 0
+                                        : config.workload.n_sizes == 0 || config.rows == 0) ||
+        config.n_devices == 0 || config.limits.max_steps == 0 ||
+        config.limits.min_steps > config.limits.max_steps || !(config.limits.seconds >= 0)) {
         fprintf(stderr, "%s: needs --workload, --devices, --count, --rows and sensible limits\n",
                 argv[0]);
         return EXIT_MISUSE;

@@ -13,11 +13,12 @@
 #include <time.h>
 
 #include "command/backend.h"
+#include "measure/collective.h"
 #include "measure/parts.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
+#include "measure/steps.h"
 #include "measure/trace.h"
-#include "measure/usage.h"
 #include "measure/watch.h"
 #include "numbers/equal.h"
 
@@ -31,7 +32,7 @@ struct measure {
     struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
     bool verified[WORKLOAD_SETS];
     size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
-    size_t steps;                   /* run so far */
+    struct steps steps;
 };
 
 static uint64_t epoch_ns(void)
@@ -78,18 +79,15 @@ static void note_replicas(struct measure *m, size_t step)
                 m->session.trace.replica[r].ns[phase];
 }
 
-static void note_times(struct measure *m, size_t step, const struct session_times *times)
+static void note_times(struct measure *m, const struct session_times *times, bool warmup)
 {
-    struct record_cell *cell = m->cell;
+    const struct record_cell *cell = m->cell;
+    const size_t step = m->steps.n;
 
-    if (step == 0)
-        cell->t_start_ns[0] = times->start_ns; /* made relative at the end */
-    else
-        cell->t_start_ns[step] = times->start_ns - cell->t_start_ns[0];
-    cell->t_step_ns[step] = times->step_ns;
     note_replicas(m, step);
     for (int r = 0; r < cell->n_ranks; ++r)
         cell->matmul_ns[(size_t)r * cell->n_samples + step] = m->session.trace.matmul_ns[r];
+    steps_note(&m->steps, times->start_ns, times->step_ns, warmup);
 }
 
 /* How many bits the exact data use where they use the fewest: outputs, gradients of weights. */
@@ -149,9 +147,10 @@ static int verify_digest(struct measure *m, int k, size_t step)
     return bad_step(m, step, reason);
 }
 
-static int run_step(struct measure *m, bool warmup)
+static int run_step(void *self, bool warmup)
 {
-    const size_t step = m->steps;
+    struct measure *m = self;
+    const size_t step = m->steps.n;
     const int k = (int)(step % WORKLOAD_SETS);
     struct session_times times = {0};
     struct dp_error err = {0};
@@ -159,10 +158,8 @@ static int run_step(struct measure *m, bool warmup)
 
     if (session_prepare(&m->session, k, &err) == 0 &&
         session_step(&m->session, k, &times, &err) == 0 && session_trace(&m->session, &err) == 0) {
-        note_times(m, step, &times);
-        m->cell->flags[step] = warmup ? RECORD_WARMUP : 0;
+        note_times(m, &times, warmup);
         m->measured[k] += !warmup;
-        ++m->steps;
         session_read(&m->session, &err);
     }
     if (err.status) {
@@ -171,57 +168,6 @@ static int run_step(struct measure *m, bool warmup)
         return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
     }
     return m->verified[k] ? verify_digest(m, k, step) : verify_values(m, k, step);
-}
-
-static double seconds_since(uint64_t start_ns)
-{
-    return (double)(session_clock_ns() - start_ns) / 1e9;
-}
-
-/* It ends where a clock and a count say, never where the times look well. */
-static int warm_up(struct measure *m)
-{
-    const struct cell_limits *limits = &m->config->limits;
-    struct record_cell *cell = m->cell;
-
-    cell_warmup_rule(limits, cell->warmup_rule);
-    while (m->steps < CELL_WARMUP_MAX &&
-           (m->steps < limits->warmup_steps ||
-            seconds_since(cell->t_start_ns[0]) < limits->warmup_seconds))
-        if (run_step(m, true))
-            return -1;
-    cell->steady_state = true;
-    cell->warmup_steps = m->steps;
-    return 0;
-}
-
-static int run_measured(struct measure *m)
-{
-    const struct cell_limits *limits = &m->config->limits;
-    const uint64_t start = session_clock_ns();
-
-    for (size_t n = 0; n < limits->max_steps; ++n) {
-        if (n >= limits->min_steps && seconds_since(start) >= limits->seconds)
-            break;
-        if (run_step(m, false))
-            return -1;
-    }
-    return 0;
-}
-
-static int measured_steps(struct measure *m)
-{
-    struct usage_units units;
-
-    usage_find_units("", m->session.group, &units);
-
-    const struct usage_reading begin = usage_read("", &units);
-    const int status = run_measured(m);
-    const struct usage_reading end = usage_read("", &units);
-
-    usage_note(&begin, &end, &units, m->cell);
-    m->cell->cpu_hz = usage_hz("", &units);
-    return status;
 }
 
 /* What was moved in the last step, what the devices held, and a step without communication: of
@@ -269,24 +215,6 @@ static int parts_beside(struct measure *m, struct dp_group *group)
         return 0;
     snprintf(reason, sizeof reason, "parts: %s", err.text);
     return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
-}
-
-static void trim_ranks(const struct record_cell *cell, uint64_t *times, size_t steps)
-{
-    for (int r = 1; r < cell->n_ranks; ++r)
-        memmove(times + (size_t)r * steps, times + (size_t)r * cell->n_samples,
-                steps * sizeof(uint64_t));
-}
-
-/* The arrays were made for the most steps there can be: keeps those that were run. */
-static void trim_samples(struct record_cell *cell, size_t steps)
-{
-    for (int phase = 0; phase < RECORD_PHASES; ++phase)
-        trim_ranks(cell, cell->phase_ns[phase], steps);
-    trim_ranks(cell, cell->matmul_ns, steps);
-    cell->n_samples = steps;
-    if (steps > 0)
-        cell->t_start_ns[0] = 0;
 }
 
 /* The reference of set k, of numbers as wide as it proves exact. */
@@ -399,20 +327,19 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
     if (status == 0)
         status = open_sets(m);
     cell->setup_ns = session_clock_ns() - start_ns;
+    m->steps = (struct steps){&m->config->limits, group, cell, 0, run_step, m};
     if (status == 0)
-        status = warm_up(m);
-    if (status == 0)
-        status = measured_steps(m);
+        status = steps_run(&m->steps);
     if (status == 0)
         status = measure_beside(m);
     if (status == 0)
         status = trace_beside(m);
     if (status != 0 && cell->warmup_steps == 0)
-        cell->warmup_steps = m->steps;
+        cell->warmup_steps = m->steps.n;
     session_close(&m->session);
     if (status == 0)
         status = parts_beside(m, group);
-    trim_samples(cell, m->steps);
+    steps_trim(&m->steps);
     drop_unmeasured(session_measurable(m->config->mode)->phases, cell);
     if (record_derive(cell) != 0 && status == 0)
         status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
@@ -457,8 +384,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct record_c
                                                  .math = config->math,
                                                  .lag_seed = config->seed,
                                                  .bind = config->bind,
-                                                 .wide_blas =
-                                                     session_measurable(config->mode)->wide_blas,
+                                                 .wide_blas = config->mode == CELL_PLAIN_MT,
                                                  .no_graphs = config->no_graphs};
     struct measure m = {.config = config, .cell = cell, .trace = trace};
     struct dp_group *group = NULL;
@@ -475,6 +401,8 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct record_c
     else if (dp_group_size(group) != config->n_devices ||
              !is_planned(dp_group_communicator(group), config->communicator))
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
+    else if (config->mode == CELL_COLLECTIVE)
+        measure_collective(config, group, start_ns, cell);
     else
         measure_on(&m, group, start_ns);
     fail_faulty(cell, group);

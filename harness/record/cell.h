@@ -7,10 +7,11 @@
 
 /* What is measured; how each is done: measure/measurable.h. */
 enum cell_mode {
-    CELL_PLAIN,    /* the model alone on the first device */
-    CELL_DP,       /* in the data-parallel wrapper */
-    CELL_DDP,      /* a rank on every device, DistributedDataParallel */
-    CELL_PLAIN_MT, /* the model alone on the first device, the BLAS on the cores of all */
+    CELL_PLAIN,      /* the model alone on the first device */
+    CELL_DP,         /* in the data-parallel wrapper */
+    CELL_DDP,        /* a rank on every device, DistributedDataParallel */
+    CELL_PLAIN_MT,   /* the model alone on the first device, the BLAS on the cores of all */
+    CELL_COLLECTIVE, /* no model: one collective of all devices, by itself */
     CELL_MODES
 };
 extern const char *const cell_mode_names[CELL_MODES];
@@ -41,8 +42,10 @@ struct cell_config {
     char devices[64]; /* "virt:2" */
     int n_devices;
     enum cell_mode mode;
-    size_t bucket_bytes; /* of ddp; 0: PyTorch's */
-    int launch;          /* of the same cell: the number of its block */
+    size_t bucket_bytes;          /* of ddp; 0: PyTorch's */
+    char collective[32], type[8]; /* of collective, which has no workload and no rows */
+    size_t size_bytes;            /* of each rank's memory */
+    int launch;                   /* of the same cell: the number of its block */
     char backend[32], communicator[32];
     enum dp_math math;
     size_t rows; /* global batch */

@@ -69,7 +69,7 @@ static bool write_field(const struct field *field, const struct cell_config *con
     switch (field->kind) {
     case WORKLOAD:
         snprintf(value, CELL_VALUE_BYTES, "%s", config->workload.name);
-        break;
+        return config->workload.n_sizes > 0;
     case TEXT:
         snprintf(value, CELL_VALUE_BYTES, "%s", place);
         break;
@@ -106,7 +106,7 @@ bool cell_option_write(size_t i, const struct cell_config *config, char value[CE
         return write_field(&fields[i], config, value);
     if (option)
         plan_axis_text(&option->axis, config, option->axis.in_cell, value, CELL_VALUE_BYTES);
-    return option != NULL;
+    return option && option->axis.modes & 1u << config->mode;
 }
 
 static int read_name(const struct field *field, const char *value, struct cell_config *config)

@@ -55,18 +55,10 @@ static size_t rows_of(const struct record_key *key, size_t i)
     return rest < part ? rest : part;
 }
 
-static int check_devices(const struct record_cell *cell, struct text_error *err)
+/* Rows of each replica are how the mode splits the batch. */
+static int check_shards(const struct record_cell *cell, struct text_error *err)
 {
     const struct record_key *key = &cell->key;
-    if (key->n_devices < 1 || !lists_devices(key->devices, key->n_devices)) {
-        return record_fail(err, "\"status\" is ok, but %d devices ran on '%.40s'", key->n_devices,
-                           key->devices);
-    }
-    if (strcmp(key->mode, "plain") == 0 && key->n_devices != 1) {
-        return record_fail(err,
-                           "\"status\" is ok, but the model alone, mode plain, ran on %d devices",
-                           key->n_devices);
-    }
     size_t rows = 0;
     bool split = true;
     for (int s = 0; s < cell->n_shards; ++s) {
@@ -86,6 +78,37 @@ static int check_devices(const struct record_cell *cell, struct text_error *err)
                ? 0
                : record_fail(err, "\"shard_rows\" is not how mode %s splits %zu rows on %d devices",
                              key->mode, key->global_batch, key->n_devices);
+}
+
+/* Of a collective every number of every rank, in every iteration. */
+static int check_iterations(const struct record_cell *cell, struct text_error *err)
+{
+    const double values = record_collective_values(cell) * (double)cell->n_samples;
+    if (cell->n_ranks != cell->key.n_devices || cell->n_shards != 0) {
+        return record_fail(err,
+                           "\"status\" is ok, but a collective of %d devices has %d ranks and %d "
+                           "shards",
+                           cell->key.n_devices, cell->n_ranks, cell->n_shards);
+    }
+    return (double)cell->values_checked == values
+               ? 0
+               : record_fail(err, "\"values_checked\" is %zu, but %zu iterations of %s have %.0f",
+                             cell->values_checked, cell->n_samples, cell->key.workload, values);
+}
+
+static int check_devices(const struct record_cell *cell, struct text_error *err)
+{
+    const struct record_key *key = &cell->key;
+    if (key->n_devices < 1 || !lists_devices(key->devices, key->n_devices)) {
+        return record_fail(err, "\"status\" is ok, but %d devices ran on '%.40s'", key->n_devices,
+                           key->devices);
+    }
+    if (strcmp(key->mode, "plain") == 0 && key->n_devices != 1) {
+        return record_fail(err,
+                           "\"status\" is ok, but the model alone, mode plain, ran on %d devices",
+                           key->n_devices);
+    }
+    return record_is_collective(key) ? check_iterations(cell, err) : check_shards(cell, err);
 }
 
 /* Programs without a probe wrote nothing of one. */
@@ -122,7 +145,8 @@ int record_check_phases(const struct record_cell *cell, struct text_error *err)
 {
     static const enum record_phase needed[] = {RECORD_FORWARD, RECORD_BACKWARD, RECORD_LOSS,
                                                RECORD_UPDATE};
-    for (size_t k = 0; k < sizeof needed / sizeof needed[0]; ++k) {
+    const size_t n = record_is_collective(&cell->key) ? 0 : sizeof needed / sizeof needed[0];
+    for (size_t k = 0; k < n; ++k) {
         const enum record_phase phase = needed[k];
         const bool first = phase == RECORD_LOSS || phase == RECORD_UPDATE;
         const int ranks = first && strcmp(cell->key.mode, "ddp") != 0 ? 1 : cell->n_shards;

@@ -87,15 +87,16 @@ F(BOOL, near, LATER, SYSTEM, "", "nearness", "of a GPU: cores and NUMA node are 
 
 /* What identifies a cell. */
 #define RECORD_KEY_FIELDS(T, I, F, N) \
-T(workload, 96, FIRST, IDENTITY, "", "workload", "`mlp:1024,1024`") \
-T(mode, 16, FIRST, IDENTITY, "", "mode", "`dp`, `ddp`, or `plain`: the model alone on one device, without the wrapper; `plain-mt`: the same, with matrix products on the cores of all `n_devices`") \
+T(workload, 96, FIRST, IDENTITY, "", "workload", "`mlp:1024,1024`; of mode `collective` the name of the collective, `allreduce`") \
+T(mode, 16, FIRST, IDENTITY, "", "mode", "`dp`, `ddp`, or `plain`: the model alone on one device, without the wrapper; `plain-mt`: the same, with matrix products on the cores of all `n_devices`; `collective`: no model, but one collective of all devices by itself, whose steps are its iterations") \
 T(devices, 64, FIRST, IDENTITY, "", "device list", "`virt:2`") \
 I(n_devices, 0, RECORD_MAX_RANKS, FIRST, IDENTITY, "", "number of devices", "in the list") \
-F(COUNT, global_batch, FIRST, IDENTITY, "rows", "batch", "of all devices") \
-T(dtype, 8, FIRST, IDENTITY, "", "math", "how matrix products are computed: `f32`, true fp32; `tf32`, operands rounded by the GPU; `bf16`, operands rounded to bfloat16, sums in fp32; everything else is fp32 in all of them") \
+F(COUNT, global_batch, FIRST, IDENTITY, "rows", "batch", "of all devices; 0 of mode `collective`, which has `size_bytes`") \
+T(dtype, 8, FIRST, IDENTITY, "", "math", "how matrix products are computed: `f32`, true fp32; `tf32`, operands rounded by the GPU; `bf16`, operands rounded to bfloat16, sums in fp32; everything else is fp32 in all of them. Of mode `collective` the type of the numbers") \
 T(backend, 32, FIRST, IDENTITY, "", "backend", "as in the first line") \
 T(communicator, 32, FIRST, IDENTITY, "", "communicator", "one of those in the first line") \
 F(COUNT, bucket_bytes, LATER, IDENTITY, "bytes", "bucket", "of `ddp`: at which a bucket of gradients is full; 0: PyTorch's, 1 MiB for the first and 25 MiB for the others; 0 in other modes") \
+F(COUNT, size_bytes, LATER, IDENTITY, "bytes", "size", "of mode `collective`: of each rank's memory, as nccl-tests counts it; 0 in other modes") \
 I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same point by a fresh process, from 0; the number of its block")
 
 /* A finished cell. */
@@ -118,6 +119,7 @@ F(LONG, first_bad_step, FIRST, RESULT, "index", "first bad step", "first step wi
 F(BOOL, oversubscribed, FIRST, MACHINE, "", "sharing of cores or GPUs", "more devices than cores, or several slots on one GPU: evidence that it works, none of performance") \
 F(COUNT, model_params, FIRST, IDENTITY, "values", "number of parameters", "parameters of the model") \
 F(REAL, flops_per_step, FIRST, IDENTITY, "operations", "work of a step", "of the matrix products, forward and backward, whole batch") \
+F(REAL, bus_factor, LATER, RESULT, "ratio", "bus factor", "of mode `collective`: bus bandwidth over algorithm bandwidth, as nccl-tests defines it: 2 (n - 1) / n of an allreduce of n devices, 1 of a broadcast; `null` in other modes") \
 T(warmup_rule, 128, FIRST, IDENTITY, "", "rule of the warm-up", "steps, seconds and most steps of the warm-up, known before it begins; in records before 2026-11-23 it ended when step times looked steady") \
 F(BOOL, steady_state, FIRST, RESULT, "", "steady state", "the rule was met: always true but in records whose warm-up ended when step times looked steady; whether steps still got faster is judged across launches, from `raw`") \
 F(COUNT, warmup_steps, FIRST, RESULT, "steps", "warm-up", "samples `0 .. warmup_steps-1` are warm-up") \
@@ -145,6 +147,8 @@ F(REAL, rho1, FIRST, RESULT, "-1..1", "correlation", "of neighbouring steps; if 
 F(REAL, n_eff, FIRST, RESULT, "steps", "effective number of steps", "what `n_valid` correlated steps are worth") \
 F(REAL, throughput_samples_per_s, FIRST, RESULT, "rows/s", "throughput", "all rows / all time, stalls included") \
 F(REAL, outside_frac, LATER, RESULT, "0..1", "part outside matrix products", "part of a step not spent in matrix products: one minus the mean over the replicas with rows of their `matmul_ns`, over the step time; then the median (since 1.1)") \
+F(REAL, algbw_bytes_per_s, LATER, RESULT, "bytes/s", "algorithm bandwidth", "of mode `collective`: `size_bytes` over the median time of an iteration, until all devices were idle; `null` in other modes") \
+F(REAL, busbw_bytes_per_s, LATER, RESULT, "bytes/s", "bus bandwidth", "that times `bus_factor`") \
 N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each step, then the median; `null` if not measured")
 
 /* What is measured beside the steps. */

@@ -2,12 +2,14 @@
 #include "record/plan.h"
 
 #include "record/roles.h"
+#include "verify/collective.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *const cell_mode_names[CELL_MODES] = {"plain", "dp", "ddp", "plain-mt"};
+const char *const cell_mode_names[CELL_MODES] = {"plain", "dp", "ddp", "plain-mt", "collective"};
 
 bool cell_is_alone(enum cell_mode mode)
 {
@@ -80,6 +82,29 @@ void record_cell_id(const struct record_key *key, char id[17])
     id[16] = '\0';
 }
 
+static void identify_training(const struct cell_config *config, struct record_cell *cell)
+{
+    cell->model_params = workload_params(&config->workload);
+    cell->flops_per_step = workload_flops(&config->workload, config->rows);
+}
+
+/* A name that is none has no factor. */
+static void identify_collective(const struct cell_config *config, struct record_cell *cell)
+{
+    const struct collective *collective = collective_find(config->collective);
+
+    if (collective)
+        cell->bus_factor = collective->factor(config->n_devices);
+}
+
+void record_amount_words(const struct record_key *key, char text[RECORD_AMOUNT_TEXT])
+{
+    const bool collective = record_is_collective(key);
+
+    snprintf(text, RECORD_AMOUNT_TEXT, "%zu %s", collective ? key->size_bytes : key->global_batch,
+             collective ? "bytes" : "rows");
+}
+
 void cell_identify(const struct cell_config *config, struct record_cell *cell)
 {
     struct record_key *key = &cell->key;
@@ -90,8 +115,11 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     cell->status = RECORD_BROKEN;
     cell->first_bad_step = -1;
     cell->n_ranks = config->n_devices;
-    cell->model_params = workload_params(&config->workload);
-    cell->flops_per_step = workload_flops(&config->workload, config->rows);
+    cell->bus_factor = (double)NAN;
+    if (config->mode == CELL_COLLECTIVE)
+        identify_collective(config, cell);
+    else
+        identify_training(config, cell);
     memcpy(cell->run_id, config->run_id, sizeof cell->run_id);
     memcpy(key->workload, config->workload.name, sizeof key->workload);
     memcpy(key->devices, config->devices, sizeof key->devices);

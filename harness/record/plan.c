@@ -14,9 +14,9 @@
 
 static int default_counts(struct plan_options *options, int n_devices)
 {
-    const size_t all = (size_t)n_devices;
+    const size_t all = (size_t)n_devices, least = options->mode[CELL_COLLECTIVE] ? 2 : 1;
 
-    for (size_t count = 1; count < all; count *= 2)
+    for (size_t count = least; count < all; count *= 2)
         options->count[options->n_counts++] = count;
     options->count[options->n_counts++] = all;
     return 0;
@@ -227,6 +227,23 @@ static int check_cells(const struct plan_options *options, struct text_error *wh
     return -1;
 }
 
+static int default_training(struct plan_options *options, struct text_error *why)
+{
+    if (check_math(options, why))
+        return -1;
+    if (options->n_workloads == 0)
+        default_workloads(options);
+    if (options->n_batches == 0)
+        default_batches(options);
+    return !has_modes(options, ~(1u << CELL_PLAIN)) ? plain_counts(options, why) : 0;
+}
+
+static int check_training(const struct plan_options *options, struct text_error *why)
+{
+    return check_ranks(options, why) || check_cores(options, why) || check_rows(options, why) ? -1
+                                                                                              : 0;
+}
+
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why)
 {
     if (n_devices < 1) {
@@ -234,22 +251,23 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
                  "--devices %s has no devices to run on in parallel; use virt:N", options->devices);
         return -1;
     }
-    if (!has_modes(options, (1u << CELL_MODES) - 1))
-        options->mode[CELL_PLAIN] = options->mode[CELL_DP] = true;
-    if (check_axes(options, why) || check_math(options, why))
+    if (!has_modes(options, (1u << CELL_MODES) - 1)) {
+        options->mode[CELL_COLLECTIVE] = options->n_collectives > 0;
+        options->mode[CELL_PLAIN] = options->mode[CELL_DP] = options->n_collectives == 0;
+    }
+    if (check_axes(options, why))
         return -1;
     if (options->launches == 0)
         options->launches = 1;
-    if (options->n_workloads == 0)
-        default_workloads(options);
-    if (options->n_batches == 0)
-        default_batches(options);
-    if (!has_modes(options, ~(1u << CELL_PLAIN)) && plain_counts(options, why))
+
+    const bool trains = !options->mode[CELL_COLLECTIVE];
+
+    if (trains ? default_training(options, why)
+               : plan_defaults_collectives(options, n_devices, why))
         return -1;
     if (options->n_counts == 0)
         default_counts(options, n_devices);
-    return check_counts(options, n_devices, why) || check_ranks(options, why) ||
-                   check_cores(options, why) || check_rows(options, why) ||
+    return check_counts(options, n_devices, why) || (trains && check_training(options, why)) ||
                    check_cells(options, why) || check_steps(options, why)
                ? -1
                : 0;
@@ -269,14 +287,30 @@ static size_t count_of(const struct plan_options *options, enum cell_mode mode, 
     return options->count[mode == CELL_PLAIN_MT ? options->n_counts - 1 : i];
 }
 
+/* Of all outer axes together that a mode has, or of all others. */
+static size_t values_of(const struct plan_options *options, enum cell_mode mode, bool outer)
+{
+    size_t n = 1;
+
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
+        if (plan_option_table[i].axis.outer == outer)
+            n *= plan_axis_count(&plan_option_table[i], options, mode);
+    return n;
+}
+
+/* Cells of one workload and batch; of one collective and size. */
+static size_t groups_of(const struct plan_options *options)
+{
+    return options->mode[CELL_COLLECTIVE] ? values_of(options, CELL_COLLECTIVE, true)
+                                          : options->n_workloads * options->n_batches;
+}
+
 /* Of one workload and batch in one mode: its numbers of devices, each with all values of the axes
  * that it has. */
 static size_t settings_of(const struct plan_options *options, enum cell_mode mode)
 {
-    size_t n = counts_of(options, mode);
+    const size_t n = counts_of(options, mode) * values_of(options, mode, false);
 
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
-        n *= plan_axis_count(&plan_option_table[i], options, mode);
     return options->mode[mode] ? n : 0;
 }
 
@@ -292,7 +326,7 @@ static size_t settings(const struct plan_options *options)
 
 size_t plan_block(const struct plan_options *options)
 {
-    return options->n_workloads * options->n_batches * settings(options);
+    return groups_of(options) * settings(options);
 }
 
 size_t plan_cells(const struct plan_options *options)
@@ -322,21 +356,24 @@ static void shuffle(size_t number[], size_t n, uint64_t seed)
     }
 }
 
-/* Setting number place of the axes of a mode: the first one in the table changes fastest. */
-static void set_axes(const struct plan_options *options, enum cell_mode mode, size_t place,
-                     struct cell_config *cell)
+/* Setting number place of the axes of a mode, the outer ones or the others: the first one in the
+ * table changes fastest. */
+static void set_axes(const struct plan_options *options, enum cell_mode mode, bool outer,
+                     size_t place, struct cell_config *cell)
 {
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_option *option = &plan_option_table[i];
         const size_t n = plan_axis_count(option, options, mode);
 
+        if (option->axis.outer != outer)
+            continue;
         if (option->axis.modes != 0)
             plan_axis_choose(option, options, mode, place % n, cell);
         place /= n;
     }
 }
 
-/* Setting number place of a group: one workload with one batch. */
+/* Setting number place of a group: one workload with one batch, one collective with one size. */
 static void make_cell(const struct plan_options *options, size_t group, size_t place,
                       struct cell_config *cell)
 {
@@ -348,10 +385,13 @@ static void make_cell(const struct plan_options *options, size_t group, size_t p
     const size_t counts = counts_of(options, mode);
     const size_t count = count_of(options, mode, place % counts);
 
-    set_axes(options, mode, place / counts, cell);
-
-    cell->workload = options->workload[group / options->n_batches];
-    cell->rows = options->batch[group % options->n_batches] * (options->weak ? count : 1);
+    set_axes(options, mode, false, place / counts, cell);
+    if (mode == CELL_COLLECTIVE) {
+        set_axes(options, mode, true, group, cell);
+    } else {
+        cell->workload = options->workload[group / options->n_batches];
+        cell->rows = options->batch[group % options->n_batches] * (options->weak ? count : 1);
+    }
     cell->mode = mode;
     cell->n_devices = (int)count;
     device_list_first(options->devices, count, cell->devices, sizeof cell->devices);
@@ -390,7 +430,7 @@ static void name_communicator(const struct plan_options *options, const char *co
 static void make_block(const struct plan_options *options, uint64_t *state, size_t order[],
                        struct cell_config *block)
 {
-    const size_t groups = options->n_workloads * options->n_batches, n = settings(options);
+    const size_t groups = groups_of(options), n = settings(options);
     size_t *group = order, *place = order + groups;
 
     shuffle(group, groups, next_random(state));
@@ -406,7 +446,7 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
 {
     const size_t n = plan_cells(options), block = plan_block(options);
     struct cell_config *cells = calloc(n, sizeof *cells);
-    size_t *order = calloc(block + options->n_workloads * options->n_batches, sizeof *order);
+    size_t *order = calloc(block + groups_of(options), sizeof *order);
     uint64_t state = options->seed;
 
     for (size_t i = 0; cells && order && i < n; i += block)

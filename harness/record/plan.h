@@ -11,6 +11,9 @@
 #define PLAN_MAX_COUNTS        RECORD_MAX_SLOTS
 #define PLAN_MAX_BUCKETS       8
 #define PLAN_MAX_COMMUNICATORS 4
+#define PLAN_MAX_COLLECTIVES   8
+#define PLAN_MAX_SIZES         64
+#define PLAN_MAX_SIZE          ((size_t)1 << 40)
 #define PLAN_MAX_ROWS          1048576
 #define PLAN_MAX_LAUNCHES      1000
 #define PLAN_MAX_CELLS         100000 /* of all launches */
@@ -29,8 +32,14 @@ struct plan_options {
     bool mode[CELL_MODES];           /* none: plain and dp */
     size_t bucket[PLAN_MAX_BUCKETS]; /* of ddp: bytes, 0: PyTorch's */
     size_t n_buckets;                /* 0: not asked for, which is {0} */
-    bool weak;                       /* batches are rows per device */
-    size_t launches;                 /* of every cell; 0: 1 */
+    char collective[PLAN_MAX_COLLECTIVES][32];
+    size_t n_collectives; /* 0: none but with that mode, which is all */
+    char type[1][8];      /* of their numbers */
+    size_t n_types;
+    size_t size[PLAN_MAX_SIZES]; /* bytes of each rank */
+    size_t n_sizes;
+    bool weak;       /* batches are rows per device */
+    size_t launches; /* of every cell; 0: 1 */
     uint64_t seed;
     bool has_seed;
     bool bind;
@@ -42,14 +51,21 @@ struct plan_options {
 /* Fills what was not asked for, for a list of n_devices, and checks that the cells can be run and
  * their records be read again. 0, or -1 and why. */
 int plan_defaults(struct plan_options *options, int n_devices, struct text_error *why);
+/* The part of it that is about collectives, which a plan has by themselves. */
+int plan_defaults_collectives(struct plan_options *options, int n_devices, struct text_error *why);
+/* Whether a machine with so much memory has room for each of them: 0, or -1 and why it has not. */
+int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
+                      struct text_error *why);
 
 /* Of one launch: every workload with every batch, on every number of devices, in plain mode once
- * without the wrapper, and with every value of each axis that its mode has. */
+ * without the wrapper, and with every value of each axis that its mode has; or every collective
+ * with every size. */
 size_t plan_block(const struct plan_options *options);
 /* Of all launches. */
 size_t plan_cells(const struct plan_options *options);
 /* All cells, block after block; every block holds each cell once, in an order of its own that
- * follows from the seed and the block's number, the cells of a workload and batch side by side.
+ * follows from the seed and the block's number, the cells of a workload and batch, or of a
+ * collective and size, side by side.
  * launch and order_index are set. communicators: "threads,staged", what those of the plan call
  * themselves on these devices, in its order. NULL: memory is short. Caller frees. */
 struct cell_config *plan_make(const struct plan_options *options, const char *communicators,
@@ -84,6 +100,8 @@ struct plan_axis {
     const char *field;      /* of the key, in a record */
     const char *things;     /* "buckets": what other modes have none of */
     const char *because;    /* "whose gradients ...", of the modes that have it */
+    bool outer;             /* it takes the place of workload and batch: cells of a value of it are
+                               neighbours */
     bool nameless;          /* its value stands alone in ids and progress lines; reports know it */
 };
 
@@ -111,7 +129,7 @@ struct plan_option {
     struct plan_axis axis; /* modes 0: it is none */
 };
 
-enum { PLAN_OPTIONS = 18 };
+enum { PLAN_OPTIONS = 21 };
 extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */

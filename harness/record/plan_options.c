@@ -10,6 +10,7 @@
 
 #include "command/backend.h"
 #include "text/options.h"
+#include "verify/collective.h"
 #include "workload_list.h"
 
 enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, WARMUP_SECONDS_MAX = 60 };
@@ -19,6 +20,25 @@ enum { STEPS_MAX = 100000, SECONDS_MAX = 3600, WARMUP_SECONDS_MAX = 60 };
 static int ask_backend(const char *value, struct text_error *why)
 {
     return command_backend_name("backend", value, why);
+}
+
+/* Each of a list is one of those that are known. */
+static int ask_names(const char *what, const char *value, const char *const names[], size_t n,
+                     struct text_error *why)
+{
+    for (const char *p = value;; ++p) {
+        const size_t length = strcspn(p, ",");
+        size_t index;
+        char name[64];
+
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name,
+                 p);
+        if (option_name(what, name, names, n, &index, why))
+            return -1;
+        p += length;
+        if (*p == '\0')
+            return 0;
+    }
 }
 
 static int ask_communicators(const char *value, struct text_error *why)
@@ -35,6 +55,24 @@ static int ask_communicators(const char *value, struct text_error *why)
         if (*p == '\0')
             return 0;
     }
+}
+
+static int ask_collectives(const char *value, struct text_error *why)
+{
+    const char *names[COLLECTIVES];
+
+    for (int i = 0; i < COLLECTIVES; ++i)
+        names[i] = collectives[i].name;
+    return ask_names("collective", value, names, COLLECTIVES, why);
+}
+
+static int ask_type(const char *value, struct text_error *why)
+{
+    const char *names[COLLECTIVE_TYPES];
+
+    for (int i = 0; i < COLLECTIVE_TYPES; ++i)
+        names[i] = collective_types[i].name;
+    return ask_names("type", value, names, COLLECTIVE_TYPES, why);
 }
 
 static int read_math(const struct plan_option *option, const char *value, struct plan_options *plan,
@@ -306,7 +344,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .arg = "LIST",
      .doc = "dp: the data-parallel wrapper; ddp: a rank on every device, DistributedDataParallel; "
             "plain: the model alone on the first device, the base case; plain-mt: the same with "
-            "OpenBLAS on as many cores as the most devices (default: plain,dp)",
+            "OpenBLAS on as many cores as the most devices; collective: no model, see --collective "
+            "(default: plain,dp)",
      .read = read_modes,
      .write = write_modes},
     {.name = "counts",
@@ -338,6 +377,63 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
               .field = "bucket_bytes",
               .things = "buckets",
               .because = "whose gradients travel in buckets",
+              .nameless = true}},
+    {.name = "collective",
+     .key = 'O',
+     .arg = "LIST",
+     .doc = "instead of models allreduce, broadcast or both, by themselves, every iteration "
+            "verified",
+     .ask = ask_collectives,
+     .read = plan_read_names,
+     .write = plan_write_names,
+     .values = PLACE(collective),
+     .n_values = PLACE(n_collectives),
+     .room = PLAN_MAX_COLLECTIVES,
+     .axis = {.in_cell = offsetof(struct cell_config, collective),
+              .in_key = offsetof(struct record_key, workload),
+              .bytes = sizeof((struct cell_config *)0)->collective,
+              .modes = 1u << CELL_COLLECTIVE,
+              .field = "workload",
+              .things = "collectives",
+              .because = "which has no model",
+              .outer = true,
+              .nameless = true}},
+    {.name = "type",
+     .key = 'y',
+     .arg = "NAME",
+     .doc = "of --collective: the type of the numbers, f32 (default)",
+     .ask = ask_type,
+     .read = plan_read_names,
+     .write = plan_write_names,
+     .values = PLACE(type),
+     .n_values = PLACE(n_types),
+     .room = 1,
+     .axis = {.in_cell = offsetof(struct cell_config, type),
+              .in_key = offsetof(struct record_key, dtype),
+              .bytes = sizeof((struct cell_config *)0)->type,
+              .modes = 1u << CELL_COLLECTIVE,
+              .field = "dtype",
+              .things = "types",
+              .because = "whose numbers have a type of their own",
+              .nameless = true}},
+    {.name = "sizes",
+     .key = 'z',
+     .arg = "LIST",
+     .doc = "of --collective: bytes of each device, like 1Mi or 8:16Mi:x8 (the default)",
+     .read = plan_read_list,
+     .write = plan_write_list,
+     .values = PLACE(size),
+     .n_values = PLACE(n_sizes),
+     .room = PLAN_MAX_SIZES,
+     .min = 1,
+     .max = PLAN_MAX_SIZE,
+     .axis = {.in_cell = offsetof(struct cell_config, size_bytes),
+              .in_key = offsetof(struct record_key, size_bytes),
+              .modes = 1u << CELL_COLLECTIVE,
+              .field = "size_bytes",
+              .things = "size",
+              .because = "which has no batch",
+              .outer = true,
               .nameless = true}},
     {.name = "scaling",
      .key = 'S',

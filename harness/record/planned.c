@@ -179,10 +179,13 @@ static const struct cell_config *find_cell(const struct record_plan *plan,
     return found && (size_t)key->launch < plan->options.launches ? &plan->cell[found->index] : NULL;
 }
 
-/* Values that are surely compared: of both sets the number of shards, the rows of each, outputs,
- * loss, gradients and updated parameters. */
+/* Values that are surely compared; record/check.c knows them of a collective. Of both sets the
+ * number of shards, the rows of each, outputs, loss, gradients and updated parameters. */
 static size_t least_values(const struct cell_config *cell, int shards)
 {
+    if (cell->mode == CELL_COLLECTIVE)
+        return 0;
+
     const struct workload *workload = &cell->workload;
     const size_t width = workload->size[workload->n_sizes - 1];
 
@@ -194,6 +197,9 @@ static size_t least_values(const struct cell_config *cell, int shards)
 static int check_planned(const struct record_cell *cell, const struct cell_config *planned,
                          struct text_error *err)
 {
+    if (planned->mode == CELL_COLLECTIVE)
+        return 0; /* nothing that its key does not say */
+
     const double params = (double)workload_params(&planned->workload);
     const double flops = workload_flops(&planned->workload, planned->rows);
 
@@ -278,13 +284,15 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
 {
     const struct record_key *key = &cell->key;
     const struct cell_config *planned = find_cell(plan, key);
+    char amount[RECORD_AMOUNT_TEXT];
 
+    record_amount_words(key, amount);
     if (!planned)
         return record_fail(err,
-                           "\"command\" plans no cell %.60s, mode %s, %s, %zu rows, %s, %s, %s, "
+                           "\"command\" plans no cell %.60s, mode %s, %s, %s, %s, %s, %s, "
                            "launch %d",
-                           key->workload, key->mode, key->devices, key->global_batch, key->dtype,
-                           key->backend, key->communicator, key->launch);
+                           key->workload, key->mode, key->devices, amount, key->dtype, key->backend,
+                           key->communicator, key->launch);
     if (cell->sitting < plan->sitting)
         return record_fail(err, "\"sitting\" is %d, but %d in an earlier line", cell->sitting,
                            plan->sitting);

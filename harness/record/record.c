@@ -181,7 +181,12 @@ static void set_summary(struct record_cell *cell, const struct stats_summary *s)
     cell->rho1 = s->rho1;
     cell->n_eff = s->n_eff;
     /* Total work over total time: the mean already is total time over steps. */
-    cell->throughput_samples_per_s = (double)cell->key.global_batch * 1e9 / s->mean;
+    const bool has_rows = isnan(cell->bus_factor), has_size = !has_rows;
+    cell->throughput_samples_per_s =
+        has_rows ? (double)cell->key.global_batch * 1e9 / s->mean : (double)NAN;
+    cell->algbw_bytes_per_s =
+        has_size ? (double)cell->key.size_bytes * 1e9 / s->median : (double)NAN;
+    cell->busbw_bytes_per_s = cell->algbw_bytes_per_s * cell->bus_factor;
 }
 
 static struct stats_summary no_samples(void)

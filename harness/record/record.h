@@ -117,6 +117,10 @@ struct record_end {
 /* 16 hex digits, a function of the key alone. */
 void record_cell_id(const struct record_key *key, char id[17]);
 
+/* "64 rows"; of a collective "4096 bytes". */
+enum { RECORD_AMOUNT_TEXT = 32 };
+void record_amount_words(const struct record_key *key, char text[RECORD_AMOUNT_TEXT]);
+
 /* Arrays for n_samples and n_ranks, zeroed. 0, or -1 when memory is short. */
 int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks);
 void record_cell_free(struct record_cell *cell);
@@ -141,6 +145,11 @@ void record_derive_rounds(struct record_cell *cell);
 int record_check_ok(const struct record_cell *cell, struct text_error *err);
 /* Whether the fields of a record, whatever its status, can be those of one cell. */
 int record_check_fields(const struct record_cell *cell, struct text_error *err);
+/* The part of it that is about collectives; nothing of other cells. record/collective.c */
+int record_check_collective(const struct record_cell *cell, struct text_error *err);
+/* Values that are compared in an iteration of one. */
+double record_collective_values(const struct record_cell *cell);
+bool record_is_collective(const struct record_key *key);
 /* The part of it that is about phases: every replica with rows has times. */
 int record_check_phases(const struct record_cell *cell, struct text_error *err);
 

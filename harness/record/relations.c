@@ -98,10 +98,20 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
     return 0;
 }
 
+static bool has_parts(const struct record_cell *cell)
+{
+    bool any = false;
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        any = any || cell->part[p].ns != NULL;
+    }
+    return any;
+}
+
 /* What a mode has not. */
 static int check_mode(const struct record_cell *cell, struct text_error *err)
 {
     const bool dp = is_mode(cell, "dp"), ddp = is_mode(cell, "ddp");
+    const bool collective = record_is_collective(&cell->key), trains = !collective;
     struct dp_kind_row kind;
     const bool cores = dp_kind_of(cell->key.devices, &kind) && kind.flags & DP_KIND_CORES;
     const struct {
@@ -112,6 +122,14 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"replicate", cell->phase_ns[RECORD_REPLICATE] != NULL, dp},
         {"gather", cell->phase_ns[RECORD_GATHER] != NULL, dp},
         {"reduce", cell->phase_ns[RECORD_REDUCE] != NULL, dp || ddp},
+        {"forward", cell->phase_ns[RECORD_FORWARD] != NULL, trains},
+        {"loss", cell->phase_ns[RECORD_LOSS] != NULL, trains},
+        {"backward", cell->phase_ns[RECORD_BACKWARD] != NULL, trains},
+        {"update", cell->phase_ns[RECORD_UPDATE] != NULL, trains},
+        {"matmul_ns", cell->matmul_ns != NULL, trains},
+        {"parts", has_parts(cell), trains},
+        {"size_bytes", cell->key.size_bytes > 0, collective},
+        {"bus_factor", !isnan(cell->bus_factor), collective},
         {"rounds_ns", cell->n_rounds > 0, ddp},
         {"alone_ns", cell->n_alone > 0, dp && cell->key.n_devices > 1},
         {"compute_alone_ns", !isnan(cell->compute_alone_ns), ddp},
@@ -119,10 +137,10 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"whole_ns", !isnan(cell->whole_ns), ddp},
         {"hidden_frac", !isnan(cell->hidden_frac), ddp && cell->key.n_devices > 1},
         {"bytes_per_step", cell->bytes_per_step > 0,
-         (cell->key.n_devices > 1 && (dp || ddp)) || !cores},
+         (cell->key.n_devices > 1 && (dp || ddp || collective)) || !cores},
     };
-    if (!dp && !ddp && !is_mode(cell, "plain") && !is_mode(cell, "plain-mt")) {
-        return record_fail(err, "\"mode\" is \"%s\", not plain, plain-mt, dp or ddp",
+    if (!dp && !ddp && !collective && !is_mode(cell, "plain") && !is_mode(cell, "plain-mt")) {
+        return record_fail(err, "\"mode\" is \"%s\", not plain, plain-mt, dp, ddp or collective",
                            cell->key.mode);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -282,7 +300,8 @@ int record_check_fields(const struct record_cell *cell, struct text_error *err)
         check_rounds(cell, err) != 0 || check_parts(cell, err) != 0) {
         return -1;
     }
-    if (check_warmup(cell, err) != 0 || check_usage(cell, err) != 0) {
+    if (check_warmup(cell, err) != 0 || check_usage(cell, err) != 0 ||
+        record_check_collective(cell, err) != 0) {
         return -1;
     }
     for (int p = 0; p < RECORD_PHASES; ++p) {

@@ -34,9 +34,10 @@ static bool shares_gpu(const struct report_point *point)
     return report_oversubscribed(point) && !report_works_on_cores(point->row);
 }
 
-static struct counts count(const struct report *report)
+/* Of training; of collectives, which have no base. */
+static void count_points(const struct report *report, bool has_bases, struct counts *of)
 {
-    struct counts counts = {.points = 0};
+    struct counts counts = *of;
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
@@ -52,11 +53,20 @@ static struct counts count(const struct report *report)
         counts.slowed += device_list_slowed(point->row->kind);
         counts.simulated += report_simulated(point->row);
         counts.without_plain += point->base && !point->plain;
-        counts.without_base += point->base == NULL;
+        counts.without_base += has_bases && point->base == NULL;
         counts.unpaired += point->base && point->value[REPORT_SPEEDUP].n == 0;
         counts.stalled += stall_of(point) >= STALLED;
         counts.longest = fmax(counts.longest, stall_of(point));
     }
+    *of = counts;
+}
+
+static struct counts count(const struct report *report)
+{
+    struct counts counts = {.points = 0};
+
+    count_points(report, true, &counts);
+    count_points(report->collectives, false, &counts);
     return counts;
 }
 
@@ -176,7 +186,7 @@ static int count_sittings(const struct report *report, const struct record_run *
 {
     int n = 1;
 
-    for (size_t i = 0; i < report->n_rows; ++i) {
+    for (size_t i = 0; i < report->n_all; ++i) {
         const struct report_row *row = &report->row[i];
 
         if (strcmp(row->run->run_id, run->run_id) == 0 && row->cell->sitting >= n)
@@ -284,7 +294,7 @@ static const struct report_row *find_worst(const struct report *report,
     const struct report_row *worst = NULL;
 
     *known = *above = 0;
-    for (size_t i = 0; i < report->n_rows; ++i) {
+    for (size_t i = 0; i < report->n_all; ++i) {
         const struct report_row *row = &report->row[i];
 
         if (!row->verified || isnan(report_share_of(row->cell, to)))
@@ -305,19 +315,19 @@ static void about_cores(struct text_out *out, const struct report *report, const
         const struct report_elsewhere *to = &report_elsewhere[i];
         size_t known, above;
         const struct report_row *worst = find_worst(report, to, &known, &above);
-        char words[REPORT_CELL_TEXT] = "", share[32];
+        char words[REPORT_CELL_TEXT] = "", share[32], amount[RECORD_AMOUNT_TEXT];
 
         if (above == 0)
             continue;
+        record_amount_words(&worst->cell->key, amount);
         report_workload_words(report, worst, words);
         report_percent(report_share_of(worst->cell, to), share);
         caution(out, before, after,
                 "In %zu of %zu launches more than %.0f %% of the time of their cores went to %s; "
                 "the most "
-                "is %s, of %s, %s, %s, %zu rows, launch %d, run %.8s.",
+                "is %s, of %s, %s, %s, %s, launch %d, run %.8s.",
                 above, known, 100 * to->limit, to->to, share, words, worst->cell->key.mode,
-                worst->cell->key.devices, worst->cell->key.global_batch, worst->cell->key.launch,
-                worst->run->run_id);
+                worst->cell->key.devices, amount, worst->cell->key.launch, worst->run->run_id);
     }
 }
 

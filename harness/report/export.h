@@ -13,7 +13,7 @@
 enum { EXPORT_FORMATS = 6 };
 const char *export_name(size_t format);
 
-enum { EXPORT_METRICS_MOST = 6, EXPORT_NAME_BYTES = 512 };
+enum { EXPORT_METRICS_MOST = 8, EXPORT_NAME_BYTES = 512 };
 
 /* What came of a cell, and what it is in JUnit and in annotations. */
 enum export_state {

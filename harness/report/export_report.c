@@ -12,7 +12,8 @@ static const struct {
     int metric;
     double scale;
 } sources[] = {{REPORT_STEP, 1e-9},    {REPORT_THROUGHPUT, 1}, {REPORT_SPEEDUP, 1},
-               {REPORT_EFFICIENCY, 1}, {REPORT_MOVED, 1},      {REPORT_PEAK, 1}};
+               {REPORT_EFFICIENCY, 1}, {REPORT_MOVED, 1},      {REPORT_PEAK, 1},
+               {REPORT_ALGBW, 1},      {REPORT_BUSBW, 1}};
 
 enum { METRICS = sizeof sources / sizeof sources[0] };
 
@@ -23,6 +24,8 @@ static const struct export_metric metrics[METRICS] = {
     {"efficiency", "ratio", "efficiency", 1},
     {"moved_per_step", "bytes", "moved-per-step", 1},
     {"peak_memory", "bytes", "peak-memory", 1},
+    {"algbw", "bytes_per_second", "algorithm-bandwidth", 1},
+    {"busbw", "bytes_per_second", "bus-bandwidth", 1},
 };
 
 /* Why a point has no number; "": it has. */
@@ -82,12 +85,17 @@ int export_report(const struct report *report, struct export_set *set)
         .counted = "missing_launches",
         .count = report->counts.missing,
     };
-    if (export_open(set, report->n_points + 1) != 0)
+    const struct report *collectives = report->collectives;
+    const size_t cells = report->n_points + collectives->n_points;
+
+    if (export_open(set, cells + 1) != 0)
         return -1;
     for (size_t i = 0; i < report->n_points; ++i)
         add_point(set, &report->point[i]);
+    for (size_t i = 0; i < collectives->n_points; ++i)
+        add_point(set, &collectives->point[i]);
     snprintf(set->summary, sizeof set->summary, "%zu of %zu cells are measured and verified",
-             export_count(set), report->n_points);
+             export_count(set), cells);
     if (report->counts.missing > 0) {
         struct export_cell *missing = export_add(set, NULL, "planned launches");
 

@@ -283,7 +283,8 @@ enum plot_status report_plot(const char *directory, const struct report *report,
                  made->status[f] == PLOT_NONE ? plot.why : why.text);
         status = worse(status, made->status[f], &why, err);
     }
-    if (status != PLOT_OK || made->status[REPORT_FIGURE_BATCH] != PLOT_NONE)
+    if (status != PLOT_OK || made->status[REPORT_FIGURE_BATCH] != PLOT_NONE ||
+        (report->n_files > 0 && report_collectives_any(report)))
         return status;
     snprintf(err->text, sizeof err->text, "%s", made->why[REPORT_FIGURE_BATCH]);
     return PLOT_NONE;

@@ -28,6 +28,8 @@ static void settings(struct text_out *out, const struct report *report)
     static const struct report_fact_style style = {"<dt>", "</dt><dd>", "</dd>\n"};
     char text[REPORT_CELL_TEXT];
 
+    if (report->n_groups == 0)
+        return;
     text_print(out,
                "<section class=\"tables\" id=\"settings\">\n<details>\n<summary><h3>Settings</h3> "
                "<span class=\"count\">%zu settings, one by one</span></summary>\n",
@@ -133,7 +135,7 @@ int report_figure(struct text_out *out, const char *directory, const struct repo
     const char *name = report_figure_names[which];
 
     if (figures->status[which] != PLOT_OK) {
-        if (figures->why[which][0] != '\0')
+        if (figures->why[which][0] != '\0' && (report->n_points > 0 || report->n_all == 0))
             text_print(out, "<p class=\"note\">No figure of %s: %s.</p>\n", name,
                        figures->why[which]);
         return 0;

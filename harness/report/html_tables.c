@@ -119,13 +119,14 @@ static int base_table(struct text_out *out, const struct report *report)
 static void failure_row(struct html_table *table, const struct report_row *row)
 {
     const struct record_key *key = &row->cell->key;
-    char text[REPORT_CELL_TEXT] = "";
+    char text[REPORT_CELL_TEXT] = "", amount[RECORD_AMOUNT_TEXT];
 
+    record_amount_words(key, amount);
     html_table_row(table, row->cell->status == RECORD_SKIPPED ? "good" : "failed");
     html_table_cell(table, "text name", key->workload);
     html_table_cell(table, "text", key->mode);
     number_cell(table, (size_t)key->n_devices);
-    number_cell(table, key->global_batch);
+    html_table_cell(table, "number", amount);
     number_cell(table, (size_t)key->launch);
     html_table_cell(table, "text", row->run->run_id);
     report_failure_words(row, text);
@@ -136,9 +137,9 @@ static void failure_row(struct html_table *table, const struct report_row *row)
 
 static int failures_table(struct text_out *out, const struct report *report)
 {
-    static const char *const columns[] = {"Workload", "Mode", "Devices",      "Batch, rows",
+    static const char *const columns[] = {"Workload", "Mode", "Devices",      "Batch or size",
                                           "Launch",   "Run",  "What happened"};
-    const size_t rows = report->n_rows - report->counts.verified;
+    const size_t rows = report->n_all - report->counts.verified;
     struct html_table table;
     char contents[64];
 
@@ -149,7 +150,7 @@ static int failures_table(struct text_out *out, const struct report *report)
                      "Failed and skipped", contents);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
         html_table_heading(&table, i < 2 || i > 4 ? "text" : "number", columns[i]);
-    for (size_t i = 0; i < report->n_rows; ++i)
+    for (size_t i = 0; i < report->n_all; ++i)
         if (!report->row[i].verified)
             failure_row(&table, &report->row[i]);
     return html_table_end(&table, "");
@@ -257,10 +258,37 @@ static int ranks_table(struct text_out *out, const struct report *report, enum r
     return html_table_end(&table, ranks->note);
 }
 
+static int collectives_table(struct text_out *out, const struct report *report)
+{
+    const struct report *own = report->collectives;
+    struct html_table table;
+    char text[REPORT_CELL_TEXT];
+
+    if (own->n_points == 0)
+        return 0;
+    begin(&table, out, "collectives", "Collectives", own->n_points, "cells");
+    for (int c = 0; c < REPORT_COLLECTIVES_COLUMNS; ++c)
+        html_table_heading(&table, c < 4 ? "text" : "number", report_collectives_names[c]);
+    for (size_t i = 0; i < own->n_points; ++i) {
+        if (i > 0 && !same_devices(&own->point[i - 1], &own->point[i]))
+            html_table_line(&table);
+        html_table_row(&table, report_point_failed(&own->point[i]) ? "failed" : "good");
+        for (int c = 0; c < REPORT_COLLECTIVES_COLUMNS; ++c) {
+            report_collectives_words(&own->point[i], c, text);
+            html_table_cell(&table, c < 4 ? "text" : "number", text);
+        }
+        html_table_row_end(&table);
+    }
+    return html_table_end(&table, "");
+}
+
 int report_tables(struct text_out *out, const struct report *report)
 {
     int status = counts_table(out, report);
 
+    status |= collectives_table(out, report);
+    if (report->n_points == 0 && report->collectives->n_points > 0)
+        return status | failures_table(out, report);
     status |= base_table(out, report);
     for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         status |= ranks_table(out, report, (enum report_ranks)t);

@@ -17,11 +17,14 @@
 /* A cell or the figure is missing; no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 
+/* Behind the formats of cells. */
+enum { NCCL_TESTS = EXPORT_FORMATS, FORMATS };
+
 static const char NAME[] = "lockstep report";
 
 struct arguments {
     const char *out, *check, *peer;
-    size_t format; /* EXPORT_FORMATS: a page */
+    size_t format; /* FORMATS: a page */
     char **files;
     size_t n_files;
     uint64_t seen; /* options that were given */
@@ -33,9 +36,10 @@ static const struct argp_option option_table[] = {
      "A result of `lockstep check --format json`: adds a page about conformance", 0},
     {"peer", 'p', "FILE", 0,
      "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
-    {"format", 'f', "csv|bmf|github|openmetrics|annotations|junit", 0,
+    {"format", 'f', "csv|bmf|github|openmetrics|annotations|junit|nccl-tests", 0,
      "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
-     "github-action-benchmark, annotations those of GitHub Actions",
+     "github-action-benchmark, annotations those of GitHub Actions, nccl-tests the table of "
+     "nccl-tests, of collectives only",
      0},
     {0}};
 
@@ -60,16 +64,17 @@ static const char documentation[] =
 
 static error_t read_format(struct argp_state *state, const char *value, size_t *format)
 {
-    const char *names[EXPORT_FORMATS];
+    const char *names[FORMATS];
 
     for (size_t i = 0; i < EXPORT_FORMATS; ++i)
         names[i] = export_name(i);
-    return command_choice(state, "format", "format", value, names, EXPORT_FORMATS, format);
+    names[NCCL_TESTS] = "nccl-tests";
+    return command_choice(state, "format", "format", value, names, FORMATS, format);
 }
 
 static error_t check_arguments(struct argp_state *state, const struct arguments *arguments)
 {
-    if (arguments->format == EXPORT_FORMATS)
+    if (arguments->format == FORMATS)
         return arguments->out
                    ? 0
                    : command_bad_option(state, "--out DIR is missing: where the report should go");
@@ -300,12 +305,29 @@ static int print_numbers(size_t format, const struct report *report)
         return EXIT_MISUSE;
     }
 
-    if (n == report->n_points && report->counts.missing == 0)
+    const size_t cells = report->n_points + report->collectives->n_points;
+
+    if (n == cells && report->counts.missing == 0)
         return 0;
     command_complain(NAME,
                      "%zu of %zu cells have no numbers: not all of their planned launches are "
                      "measured and verified; %zu launches are missing",
-                     report->n_points - n, report->n_points, report->counts.missing);
+                     cells - n, cells, report->counts.missing);
+    return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
+}
+
+static int print_collectives(const struct report *report)
+{
+    const size_t cells = report->collectives->n_points, n = report_nccl_tests(stdout, report);
+
+    if (cells == 0) {
+        command_complain(NAME, "--format nccl-tests is of collectives, and there are none");
+        return EXIT_MISUSE;
+    }
+    if (n == cells && report->counts.missing == 0)
+        return 0;
+    command_complain(NAME, "%zu of %zu collectives have no line, %zu launches are missing",
+                     cells - n, cells, report->counts.missing);
     return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
 }
 
@@ -333,8 +355,9 @@ static int report_files(const struct arguments *arguments, const struct check_re
         status = EXIT_MISUSE;
     }
     if (status == 0)
-        status = arguments->format < EXPORT_FORMATS ? print_numbers(arguments->format, &report)
-                                                    : write_report(arguments->out, &report);
+        status = arguments->format == NCCL_TESTS ? print_collectives(&report)
+                 : arguments->format < FORMATS   ? print_numbers(arguments->format, &report)
+                                                 : write_report(arguments->out, &report);
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)
         record_file_free(&report.file[f]);
@@ -393,7 +416,7 @@ int report_main(int argc, char **argv)
                                        .parser = parse_option,
                                        .args_doc = "F.jsonl...",
                                        .doc = documentation};
-    struct arguments arguments = {.format = EXPORT_FORMATS};
+    struct arguments arguments = {.format = FORMATS};
 
     if (command_parse(&parser, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;

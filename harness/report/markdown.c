@@ -12,6 +12,7 @@ enum {
     MAX_FAILURES = 100,
     MAX_RUNS = 8,
     MAX_GROUPS = 8,
+    MAX_COLLECTIVES = 100,
     MAX_RANKS = 16
 };
 
@@ -162,9 +163,12 @@ static void point_row(struct text_out *out, const struct report *report,
 
 static int points_table(struct text_out *out, const struct report *report)
 {
-    bool *shown = calloc(report->n_points + 1, sizeof *shown);
+    bool *shown;
     size_t n;
 
+    if (report->n_points == 0 && report->collectives->n_points > 0)
+        return 0;
+    shown = calloc(report->n_points + 1, sizeof *shown);
     if (!shown)
         return -1;
     fputs("\n## Cells\n\n| Workload |", out->file);
@@ -185,15 +189,42 @@ static int points_table(struct text_out *out, const struct report *report)
     return 0;
 }
 
+static void collectives_table(struct text_out *out, const struct report *report)
+{
+    const struct report *own = report->collectives;
+    const size_t n = own->n_points < MAX_COLLECTIVES ? own->n_points : MAX_COLLECTIVES;
+    char text[REPORT_CELL_TEXT];
+
+    if (n == 0)
+        return;
+    fputs("\n## Collectives\n\n|", out->file);
+    for (int c = 0; c < REPORT_COLLECTIVES_COLUMNS; ++c)
+        text_print(out, " %s |", report_collectives_names[c]);
+    bar(out, "\n| :--- |", REPORT_COLLECTIVES_COLUMNS - 1);
+    for (size_t i = 0; i < n; ++i) {
+        fputs("|", out->file);
+        for (int c = 0; c < REPORT_COLLECTIVES_COLUMNS; ++c) {
+            report_collectives_words(&own->point[i], c, text);
+            text_print(out, " %s |", text);
+        }
+        fputs("\n", out->file);
+    }
+    left(out, own->n_points, n, "cells of collectives");
+    fputs("\nAlgorithm bandwidth: bytes of each device over the median time of an iteration, until "
+          "all devices are idle. Bus bandwidth: that times the factor of nccl-tests. Every "
+          "iteration is verified.\n",
+          out->file);
+}
+
 static void failures(struct text_out *out, const struct report *report)
 {
-    const size_t all = report->n_rows - report->counts.verified;
-    char text[REPORT_CELL_TEXT];
+    const size_t all = report->n_all - report->counts.verified;
+    char text[REPORT_CELL_TEXT], amount[RECORD_AMOUNT_TEXT];
     size_t shown = 0;
 
     if (all > 0)
         fputs("\n## Failed and skipped\n\n", out->file);
-    for (size_t i = 0; i < report->n_rows && shown < MAX_FAILURES; ++i) {
+    for (size_t i = 0; i < report->n_all && shown < MAX_FAILURES; ++i) {
         const struct record_key *key = &report->row[i].cell->key;
 
         if (report->row[i].verified)
@@ -201,9 +232,10 @@ static void failures(struct text_out *out, const struct report *report)
         text[0] = '\0';
         report_failure_words(&report->row[i], text);
         text_clean(text, ' ');
-        text_print(out, "- %s, %s, %d device%s, %zu rows, launch %d, run %s: %s\n", key->workload,
-                   key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", key->global_batch,
-                   key->launch, report->row[i].run->run_id, text);
+        record_amount_words(key, amount);
+        text_print(out, "- %s, %s, %d device%s, %s, launch %d, run %s: %s\n", key->workload,
+                   key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", amount, key->launch,
+                   report->row[i].run->run_id, text);
         ++shown;
     }
     left(out, all, shown, "launches without a result");
@@ -261,19 +293,23 @@ int report_markdown(const char *directory, const struct report *report,
     base_table(&out, report);
     for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         ranks_table(&out, report, (enum report_ranks)t);
+    collectives_table(&out, report);
     if (points_table(&out, report) != 0) {
         text_discard(&out);
         snprintf(err->text, sizeof err->text, "no memory for the table");
         return -1;
     }
     failures(&out, report);
-    fputs(
-        "\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, then the "
-        "median; the base is the plain program, or else DataParallel on one device. Efficiency: "
-        "speed-up per device; its bound "
-        "is that of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than there "
-        "are cores for virtual devices.\n",
-        out.file);
+    if (report->n_points > 0)
+        fputs("\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, "
+              "then the "
+              "median; the base is the plain program, or else DataParallel on one device. "
+              "Efficiency: "
+              "speed-up per device; its bound "
+              "is that of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than "
+              "there "
+              "are cores for virtual devices.\n",
+              out.file);
     if (report->peer)
         report_peer_markdown(&out, report->peer);
     provenance(&out, report);

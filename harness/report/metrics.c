@@ -90,6 +90,18 @@ static double products_of(const struct report_row *row, int phase)
     return flops_of(row, phase) / (1.0 - row->cell->outside_frac);
 }
 
+static double algbw_of(const struct report_row *row, int phase)
+{
+    (void)phase;
+    return row->cell->algbw_bytes_per_s;
+}
+
+static double busbw_of(const struct report_row *row, int phase)
+{
+    (void)phase;
+    return row->cell->busbw_bytes_per_s;
+}
+
 static double phase_of(const struct report_row *row, int phase)
 {
     return row->cell->phase_ns[phase] ? row->cell->phase_median_ns[phase] : (double)NAN;
@@ -244,6 +256,18 @@ const struct report_metric report_metrics[REPORT_PHASE + 1] = {
                          .better = REPORT_HIGHER,
                          .number = report_flops,
                          .of = products_of},
+    [REPORT_ALGBW] = {.name = "algorithm bandwidth",
+                      .unit = "B/s",
+                      .heading = "Algorithm bandwidth",
+                      .better = REPORT_HIGHER,
+                      .number = report_speed,
+                      .of = algbw_of},
+    [REPORT_BUSBW] = {.name = "bus bandwidth",
+                      .unit = "B/s",
+                      .heading = "Bus bandwidth",
+                      .better = REPORT_HIGHER,
+                      .number = report_speed,
+                      .of = busbw_of},
     [REPORT_PHASE] = {.name = "phase",
                       .unit = "ns",
                       .heading = "Phase",

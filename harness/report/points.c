@@ -137,11 +137,26 @@ static double bound_of(const struct report_point *point)
     return (cores > 0 ? fmin(speedup, cores) : speedup) / (double)k;
 }
 
-/* The steps last: they are left in *scratch. The throughput follows from them, exactly. */
+/* They follow from the steps, exactly: rows of training, bytes of a collective. */
+static void rates_of(struct report_point *point)
+{
+    const struct record_cell *cell = point->row->cell;
+    const struct report_value *step = &point->value[REPORT_STEP];
+    const double size = 1e9 * (double)cell->key.size_bytes;
+
+    if (!record_is_collective(&cell->key)) {
+        point->value[REPORT_THROUGHPUT] =
+            report_inverse(step, 1e9 * (double)cell->key.global_batch);
+        return;
+    }
+    point->value[REPORT_THROUGHPUT] = UNKNOWN;
+    point->value[REPORT_ALGBW] = report_inverse(step, size);
+    point->value[REPORT_BUSBW] = report_inverse(step, size * cell->bus_factor);
+}
+
+/* The steps last: they are left in *scratch. */
 static void sum_up(struct report_point *point, double scratch[])
 {
-    const struct record_key *key = &point->row->cell->key;
-
     point->bound = bound_of(point);
     for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
@@ -151,8 +166,7 @@ static void sum_up(struct report_point *point, double scratch[])
         point->middle = middle_launch(point, scratch);
     if (point->verified == 1)
         spread_of_steps(point);
-    point->value[REPORT_THROUGHPUT] =
-        report_inverse(&point->value[REPORT_STEP], 1e9 * (double)key->global_batch);
+    rates_of(point);
 }
 
 /* How many times as many rows in the same time as the base, by the median steps. Of strong scaling

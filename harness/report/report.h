@@ -69,6 +69,8 @@ enum report_metric_id {
     REPORT_HIDDEN_TIME, /* of the reduction: computation and reduction less the whole step */
     REPORT_FLOPS,       /* operations of matrix products, per second and device */
     REPORT_PRODUCTS,    /* the same while a device is in them */
+    REPORT_ALGBW,       /* of a collective: its size over its time */
+    REPORT_BUSBW,       /* times its factor, as nccl-tests defines it */
     REPORT_PHASE,       /* and the enum record_phase: the slowest replica of a step */
     REPORT_METRICS = REPORT_PHASE + RECORD_PHASES
 };
@@ -150,7 +152,7 @@ struct report {
     struct record_file *file;
     size_t n_files;
     struct report_row *row;
-    size_t n_rows;
+    size_t n_rows, n_all; /* of training; with those of collectives, which come last */
     struct report_point *point;
     size_t n_points;
     struct report_group *group;
@@ -164,6 +166,9 @@ struct report {
     struct report_run *run;
     size_t n_runs;
     struct report_counts counts; /* of all runs */
+    /* Rows, points and groups of collectives, which are in no other table and no figure; never
+     * NULL, and without collectives of its own. */
+    struct report *collectives;
     struct report_noise noise;
 };
 
@@ -371,6 +376,15 @@ bool report_ranks_has(enum report_ranks table, const struct report_point *point)
 size_t report_ranks_count(const struct report *report, enum report_ranks table);
 void report_ranks_words(enum report_ranks table, const struct report_point *point, int column,
                         char text[REPORT_CELL_TEXT]);
+/* The table of collectives, a row each. report/collectives.c */
+enum { REPORT_COLLECTIVES_COLUMNS = 11 };
+extern const char *const report_collectives_names[REPORT_COLLECTIVES_COLUMNS];
+void report_collectives_words(const struct report_point *point, int column,
+                              char text[REPORT_CELL_TEXT]);
+/* All of them as the table of nccl-tests; how many have a line there. report/nccl_tests.c */
+size_t report_nccl_tests(FILE *to, const struct report *report);
+/* Whether one is verified. */
+bool report_collectives_any(const struct report *report);
 /* "256Ki"; of 0, PyTorch's, "1Mi, 25Mi". */
 void report_bucket_name(size_t bytes, char text[32]);
 
@@ -467,6 +481,8 @@ void report_time(double ns, char text[32]);
 void report_rate(double per_second, char text[32]);
 /* "74.7 GFLOP/s". */
 void report_flops(double per_second, char text[32]);
+/* "1.23 GB/s". */
+void report_speed(double per_second, char text[32]);
 /* "1.23 MiB", "845 B": three digits. */
 void report_bytes(double bytes, char text[32]);
 /* "1.86": two digits at least. */

@@ -22,8 +22,10 @@ static bool is_positive(double x)
 /* A cell may call itself ok: believe it only with something checked and something measured. */
 static const char *row_state(const struct record_cell *cell)
 {
-    bool numbers = cell->n_valid > 0 && is_positive(cell->median_ns) && is_positive(cell->p05_ns) &&
-                   is_positive(cell->p95_ns) && is_positive(cell->throughput_samples_per_s);
+    bool numbers =
+        cell->n_valid > 0 && is_positive(cell->median_ns) && is_positive(cell->p05_ns) &&
+        is_positive(cell->p95_ns) &&
+        (is_positive(cell->throughput_samples_per_s) || is_positive(cell->busbw_bytes_per_s));
 
     if (cell->status != RECORD_OK)
         return record_status_names[cell->status];
@@ -87,9 +89,9 @@ static int mode_rank(const char *mode)
 static bool is_axis(const struct record_field *field)
 {
     static const size_t axes[] = {
-        offsetof(struct record_key, mode), offsetof(struct record_key, devices),
-        offsetof(struct record_key, n_devices), offsetof(struct record_key, global_batch),
-        offsetof(struct record_key, bucket_bytes)};
+        offsetof(struct record_key, mode),         offsetof(struct record_key, devices),
+        offsetof(struct record_key, n_devices),    offsetof(struct record_key, global_batch),
+        offsetof(struct record_key, bucket_bytes), offsetof(struct record_key, size_bytes)};
     bool found = false;
 
     for (size_t i = 0; i < sizeof axes / sizeof axes[0] && !found; ++i)
@@ -125,6 +127,8 @@ static int compare_key(const struct report_row *a, const struct report_row *b)
         return x->n_devices < y->n_devices ? -1 : 1;
     if (x->bucket_bytes != y->bucket_bytes)
         return x->bucket_bytes < y->bucket_bytes ? -1 : 1;
+    if (x->size_bytes != y->size_bytes)
+        return x->size_bytes < y->size_bytes ? -1 : 1;
     if (x->global_batch != y->global_batch)
         return x->global_batch < y->global_batch ? -1 : 1;
     order = record_order(record_key_fields, RECORD_APART, x, y);
@@ -325,6 +329,49 @@ static void count(struct report *report)
     }
 }
 
+static int compare_kinds(const void *left, const void *right)
+{
+    const struct report_row *a = left, *b = right;
+
+    return (int)record_is_collective(&a->cell->key) - (int)record_is_collective(&b->cell->key);
+}
+
+/* The rows of collectives last, for a report of their own: nothing of them is in any other. */
+static int make_collectives(struct report *report)
+{
+    struct report *own = report->collectives;
+
+    qsort(report->row, report->n_rows, sizeof *report->row, compare_kinds);
+    report->n_all = report->n_rows;
+    while (report->n_rows > 0 && record_is_collective(&report->row[report->n_rows - 1].cell->key))
+        --report->n_rows;
+    *own = (struct report){.file = report->file,
+                           .n_files = report->n_files,
+                           .row = report->row + report->n_rows,
+                           .n_rows = report->n_all - report->n_rows,
+                           .run = report->run,
+                           .n_runs = report->n_runs,
+                           .many_variants = report->many_variants};
+    own->n_all = own->n_rows;
+    own->point = calloc(own->n_rows + 1, sizeof *own->point);
+    own->group = calloc(own->n_rows + 1, sizeof *own->group);
+    if (!own->point || !own->group)
+        return -1;
+    report_rows_sort(own);
+    return report_points_make(own);
+}
+
+/* Of a report without training, that of its collectives. */
+static int make_states(struct report *report)
+{
+    struct report *of = report->n_rows > 0 ? report : report->collectives;
+    const int status =
+        report_settling_make(report) || report_drift_make(of) || report_noise_make(of) ? -1 : 0;
+
+    report->noise = of->noise;
+    return status;
+}
+
 int report_rows_make(struct report *report)
 {
     size_t cells = 0;
@@ -335,20 +382,27 @@ int report_rows_make(struct report *report)
     report->point = calloc(cells + 1, sizeof *report->point);
     report->group = calloc(cells + 1, sizeof *report->group);
     report->run = calloc(report->n_files + 1, sizeof *report->run);
-    if (!report->run || !report->row || !report->point || !report->group)
+    report->collectives = calloc(1, sizeof *report->collectives);
+    if (!report->run || !report->row || !report->point || !report->group || !report->collectives)
         return -1;
     collect(report);
     drop_replaced(report);
-    report_rows_sort(report);
     count(report);
-    return report_points_make(report) || report_settling_make(report) ||
-                   report_drift_make(report) || report_noise_make(report)
-               ? -1
-               : 0;
+    if (make_collectives(report))
+        return -1;
+    report_rows_sort(report);
+    return report_points_make(report) || make_states(report) ? -1 : 0;
 }
 
 void report_rows_free(struct report *report)
 {
+    if (report->collectives) {
+        free(report->collectives->point);
+        free(report->collectives->group);
+        free(report->collectives->bucket);
+    }
+    free(report->collectives);
+    report->collectives = NULL;
     free(report->row);
     free(report->point);
     free(report->group);

@@ -94,7 +94,7 @@ static void verified_badge(const struct report *report, struct badge *badge)
     const struct report_counts *counts = &report->counts;
 
     badge->tone = counts->verified == counts->planned && counts->planned > 0 ? GOOD : RED;
-    for (size_t i = 0; i < report->n_rows && badge->tone == GOOD; ++i)
+    for (size_t i = 0; i < report->n_all && badge->tone == GOOD; ++i)
         badge->tone = report_simulated(&report->row[i]) ? AMBER : GOOD;
     report_add(badge->head, "verified %zu/%zu", counts->verified, counts->planned);
 }
@@ -126,7 +126,7 @@ static struct foreign count_foreign(const struct report *report)
 {
     struct foreign foreign = {0};
 
-    for (size_t i = 0; i < report->n_rows; ++i) {
+    for (size_t i = 0; i < report->n_all; ++i) {
         const double share = report->row[i].cell->foreign_frac;
 
         if (!report->row[i].verified || isnan(share))

@@ -13,11 +13,11 @@ static const char *source_of(const struct report *report)
 {
     size_t simulated = 0;
 
-    for (size_t i = 0; i < report->n_rows; ++i)
+    for (size_t i = 0; i < report->n_all; ++i)
         simulated += report_simulated(&report->row[i]);
-    return simulated == 0                ? "measured"
-           : simulated == report->n_rows ? "SIMULATED"
-                                         : "measured or SIMULATED";
+    return simulated == 0               ? "measured"
+           : simulated == report->n_all ? "SIMULATED"
+                                        : "measured or SIMULATED";
 }
 
 void report_verdict(struct text_out *out, const struct report *report)
@@ -27,7 +27,8 @@ void report_verdict(struct text_out *out, const struct report *report)
     if (report->counts.verified == report->counts.planned && report->counts.planned > 0) {
         if (repeated)
             text_print(out, "All %zu planned launches of %zu cells were %s and verified.",
-                       report->counts.planned, report->n_points, source_of(report));
+                       report->counts.planned, report->n_points + report->collectives->n_points,
+                       source_of(report));
         else
             text_print(out, "All %zu planned cells were %s and verified.", report->counts.planned,
                        source_of(report));
@@ -245,7 +246,10 @@ void report_lead(struct text_out *out, const struct report *report)
 
     if (!resolved)
         choice = choose(report, false, crowded);
-    if (choice.n == 0)
+    if (report->n_points == 0 && report->collectives->n_points > 0)
+        text_print(out, "Collectives by themselves, and no model: times and bandwidths are in "
+                        "their table.");
+    else if (choice.n == 0)
         text_print(out, "Nothing can be said about scaling: no verified cell on several devices "
                         "has a verified base case of its batch.");
     else if (choice.n == 1)

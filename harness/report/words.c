@@ -55,6 +55,14 @@ void report_flops(double per_second, char text[32])
     snprintf(text, 32, strcmp(rate, "-") == 0 ? "-" : "%.24sFLOP/s", rate);
 }
 
+void report_speed(double per_second, char text[32])
+{
+    char rate[32];
+
+    report_rate(per_second, rate);
+    snprintf(text, 32, strcmp(rate, "-") == 0 ? "-" : "%.24sB/s", rate);
+}
+
 void report_bytes(double bytes, char text[32])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

@@ -143,7 +143,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 /* Each communicator, or the backend's own, serves the devices and can do what the modes need. */
 static int check_communicators(const char *command, const struct plan_options *plan)
 {
-    const unsigned can = DP_COMM_PARALLEL | (plan->mode[CELL_DDP] ? DP_COMM_RANKS : 0);
+    const bool collectives = plan->mode[CELL_COLLECTIVE] || plan->n_collectives > 0;
+    const unsigned can = (collectives ? 0 : DP_COMM_PARALLEL) |
+                         (collectives || plan->mode[CELL_DDP] ? DP_COMM_RANKS : 0);
     size_t i = 0;
     int status;
 
@@ -173,6 +175,11 @@ static int check_options(const char *command, struct sweep_options *options)
 
     if (options->resume && options->out[0] == '\0') {
         command_complain(command, "--resume needs --out FILE");
+        return command_misuse(command);
+    }
+    if (options->trace[0] != '\0' &&
+        (options->plan.mode[CELL_COLLECTIVE] || options->plan.n_collectives > 0)) {
+        command_complain(command, "--trace is of steps of models: a collective has none");
         return command_misuse(command);
     }
     if (options->timeout <= 0)
@@ -206,8 +213,9 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
     const struct argp argp = {
         .options = parsing.table,
         .parser = parse_option,
-        .doc = "Measures workloads x device counts x batches, each cell in a process of its own "
-               "and verified.\vPrints the name of the file on standard output. Exit status: 0 all "
+        .doc = "Measures workloads x device counts x batches, or collectives x device counts x "
+               "sizes, each cell in a process of its own and verified.\vPrints the name of the "
+               "file on standard output. Exit status: 0 all "
                "cells verified, 1 a cell failed or had too little memory, 2 misuse, another sweep "
                "has the cores, or a cell could not be set up, 77 skipped: cuda:all where there are "
                "no GPUs, 130 interrupted (--resume goes on)."};

@@ -27,6 +27,9 @@ void progress_open(struct progress *progress, const struct plan_options *plan, s
     for (size_t i = 0; i < plan->n_workloads; ++i)
         if (strlen(plan->workload[i].name) > width)
             width = strlen(plan->workload[i].name);
+    for (size_t i = 0; i < plan->n_collectives; ++i)
+        if (strlen(plan->collective[i]) > width)
+            width = strlen(plan->collective[i]);
     *progress =
         (struct progress){.terminal = isatty(STDERR_FILENO),
                           .name_width = width < NAME_MAX_SHOWN ? (int)width : NAME_MAX_SHOWN,
@@ -141,6 +144,8 @@ static void setting_text(const struct progress *p, const struct record_key *key,
                  strcmp(key->mode, "dp") == 0 ? "dev" : key->mode, axes);
     if (p->weak)
         snprintf(text, bytes, "%s x %4zu rows", mode, share);
+    else if (record_is_collective(key))
+        snprintf(text, bytes, "%2d dev%s", key->n_devices, axes);
     else
         snprintf(text, bytes, "%s batch %4zu", mode, key->global_batch);
 }
@@ -187,6 +192,9 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
 
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
+    const bool collective = record_is_collective(&cell->key);
+    const double amount = collective ? cell->busbw_bytes_per_s
+                                     : 1e9 * (double)cell->key.global_batch / cell->median_ns;
     char time[UNITS_BYTES], rate[UNITS_BYTES], rest[128], reason[sizeof cell->reason];
 
     ++progress->done;
@@ -196,8 +204,8 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
     if (progress->terminal)
         fputs("\r\033[K", stderr);
     if (cell->status == RECORD_OK)
-        snprintf(rest, sizeof rest, "verified %7s %5s rows/s", units_time(cell->median_ns, time),
-                 units_rate(1e9 * (double)cell->key.global_batch / cell->median_ns, rate));
+        snprintf(rest, sizeof rest, "verified %7s %5s %s", units_time(cell->median_ns, time),
+                 units_rate(amount, rate), collective ? "B/s" : "rows/s");
     else
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
     print_line(progress, progress->done, &cell->key, rest);

@@ -4,6 +4,7 @@
  * cell under way is lost, and --resume runs what is missing or not verified. */
 #include "sweep/sweep.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "files/stop.h"
 #include "record/output.h"
 #include "record/provenance.h"
+#include "sweep/collectives.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 #include "sweep/progress.h"
@@ -31,6 +33,7 @@ struct sweep {
     enum record_status *status;
     bool *done;     /* status is known */
     bool *measured; /* it has samples */
+    struct collectives_cell *collective;
     size_t n;
     int sitting;           /* of this process: the earlier ones measured something, too */
     double timed, seconds; /* of this sitting: in steps that count, and in all */
@@ -47,7 +50,8 @@ static int read_devices(struct sweep *sweep)
     struct text_error why = {""};
     const int status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
 
-    if (status == 0 && plan_defaults(&sweep->options.plan, sweep->run.n_slots, &why))
+    if (status == 0 && (plan_defaults(&sweep->options.plan, sweep->run.n_slots, &why) ||
+                        plan_check_memory(&sweep->options.plan, sweep->run.mem_bytes, &why)))
         return complain(sweep, why.text);
     return status;
 }
@@ -169,9 +173,15 @@ static int open_output(struct sweep *sweep)
     return 0;
 }
 
+/* A verified cell of an earlier sitting. */
+struct earlier {
+    char id[sizeof((struct record_cell *)0)->cell_id];
+    double median_ns;
+};
+
 static int compare_ids(const void *a, const void *b)
 {
-    return strcmp(a, b);
+    return strcmp(((const struct earlier *)a)->id, ((const struct earlier *)b)->id);
 }
 
 static int next_sitting(const struct record_file *file)
@@ -188,26 +198,32 @@ static int next_sitting(const struct record_file *file)
 static int mark_done(struct sweep *sweep)
 {
     struct record_file *file = &sweep->output.file;
-    char(*id)[sizeof file->cell->cell_id] = calloc(file->n_cells + 1, sizeof *id);
+    struct earlier *earlier = calloc(file->n_cells + 1, sizeof *earlier);
     size_t n = 0;
 
-    if (!id)
+    if (!earlier)
         return -1;
     sweep->sitting = next_sitting(file);
     for (size_t i = 0; i < file->n_cells; ++i)
-        if (file->cell[i].status == RECORD_OK)
-            memcpy(id[n++], file->cell[i].cell_id, sizeof *id);
-    qsort(id, n, sizeof *id, compare_ids);
+        if (file->cell[i].status == RECORD_OK) {
+            memcpy(earlier[n].id, file->cell[i].cell_id, sizeof earlier->id);
+            earlier[n++].median_ns = file->cell[i].median_ns;
+        }
+    qsort(earlier, n, sizeof *earlier, compare_ids);
     for (size_t i = 0; i < sweep->n; ++i) {
         struct record_cell planned;
+        struct earlier wanted, *found;
 
         cell_identify(&sweep->cell[i], &planned);
-        if (bsearch(planned.cell_id, id, n, sizeof *id, compare_ids)) {
+        memcpy(wanted.id, planned.cell_id, sizeof wanted.id);
+        found = bsearch(&wanted, earlier, n, sizeof *earlier, compare_ids);
+        if (found) {
             sweep->done[i] = sweep->measured[i] = true;
             sweep->status[i] = RECORD_OK;
+            sweep->collective[i].median_ns = found->median_ns;
         }
     }
-    free(id);
+    free(earlier);
     record_file_free(file);
     return 0;
 }
@@ -237,8 +253,11 @@ static int open_plan(struct sweep *sweep)
     sweep->status = calloc(sweep->n, sizeof *sweep->status);
     sweep->done = calloc(sweep->n, sizeof *sweep->done);
     sweep->measured = calloc(sweep->n, sizeof *sweep->measured);
-    if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured)
+    sweep->collective = calloc(sweep->n, sizeof *sweep->collective);
+    if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured || !sweep->collective)
         return complain(sweep, "out of memory for the plan");
+    for (size_t i = 0; i < sweep->n; ++i)
+        sweep->collective[i] = (struct collectives_cell){&sweep->cell[i], (double)NAN};
     for (size_t i = 0; i < sweep->n; ++i)
         sweep->cell[i].trace = sweep->trace.out.file && sweep->cell[i].launch == 0;
     if (sweep->output.resumed && mark_done(sweep))
@@ -279,6 +298,8 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
         sweep->done[i] = true;
         sweep->measured[i] = cell.n_samples > 0;
         sweep->timed += timed_of(&cell);
+        if (cell.status == RECORD_OK)
+            sweep->collective[i].median_ns = cell.median_ns;
         progress_cell(progress, &cell);
     }
     record_cell_free(&cell);
@@ -311,12 +332,13 @@ static int run_cells(struct sweep *sweep)
     return status;
 }
 
-static void print_summary(const struct sweep *sweep, int status)
+static void print_summary(struct sweep *sweep, int status)
 {
     const bool named = sweep->options.out[0] != '\0';
     const size_t measured = count_true(sweep->measured, sweep->n);
     const size_t launches = sweep->options.plan.launches;
 
+    collectives_print(stderr, sweep->collective, sweep->n);
     fprintf(stderr, "\n  planned   %5zu cells", sweep->n);
     if (launches > 1)
         fprintf(stderr, ", %zu launches of %zu", launches, sweep->n / launches);
@@ -410,6 +432,7 @@ int sweep_main(int argc, char **argv)
     free(sweep->status);
     free(sweep->done);
     free(sweep->measured);
+    free(sweep->collective);
     free(sweep);
     return status;
 }

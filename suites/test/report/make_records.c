@@ -428,7 +428,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
         cell.shard[cell.n_shards] = left < rows ? left : rows;
     cell.oversubscribed = key->n_devices > 4;
     cell.bytes_per_step = cell.kernels_per_step = cell.compute_alone_ns = cell.comm_alone_ns = NAN;
-    cell.whole_ns = cell.hidden_frac = NAN;
+    cell.whole_ns = cell.hidden_frac = cell.bus_factor = NAN;
     cell.foreign_frac = cell.steal_frac = cell.cpu_hz = NAN;
     cell.start_epoch_ns = UINT64_C(1795248000000000000);
     if (kind->machine) {

@@ -47,6 +47,7 @@ struct report_row *bench_add(struct bench *bench, const char *mode, int devices,
         cell->phase_median_ns[p] = NAN;
     }
     cell->outside_frac = NAN;
+    cell->busbw_bytes_per_s = NAN;
     *row = (struct report_row){
         .run = &bench->run, .cell = cell, .kind = "virt", .verified = true, .state = "verified"};
     return row;
@@ -70,6 +71,8 @@ void bench_make(struct bench *bench)
     bench->report.n_points = bench->report.n_groups = 0;
     free(bench->report.bucket);
     bench->report.bucket = NULL;
+    bench->report.n_all = bench->report.n_rows;
+    bench->report.collectives = &bench->collectives;
     report_rows_sort(&bench->report);
     cr_assert(report_points_make(&bench->report) == 0);
 }

@@ -13,7 +13,7 @@ struct bench {
     struct report_row row[BENCH_CAPACITY];
     struct report_point point[BENCH_CAPACITY];
     struct report_group group[BENCH_CAPACITY];
-    struct report report;
+    struct report report, collectives; /* of the second there are none */
 };
 
 struct bench *bench_open(const char *scaling);

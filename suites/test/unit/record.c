@@ -293,6 +293,7 @@ Test(record, nothing_measured_is_null)
                                .key = {.mode = "dp"},
                                .status = RECORD_CRASHED,
                                .reason = "killed",
+                               .bus_factor = NAN,
                                .compute_alone_ns = NAN,
                                .comm_alone_ns = NAN,
                                .whole_ns = NAN,

@@ -71,6 +71,7 @@ struct record_cell example_cell(int launch)
         .model_params = 20,
         .flops_per_step = 1920,
         .warmup_rule = "at least 2 steps",
+        .bus_factor = NAN,
         .steady_state = true,
         .warmup_steps = 2,
         .bytes_per_step = 4096,

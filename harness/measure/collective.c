@@ -1,0 +1,262 @@
+/* measure/collective.c: iterations of one collective, each on numbers of its own and each verified.
+ *
+ * An iteration: every rank gets its numbers, all are aligned, the collective is timed until all
+ * devices are idle, and every number of every rank is read back and compared. Only the collective
+ * is in the time. */
+#include "measure/collective.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ddp.h"
+#include "measure/probe_step.h"
+#include "measure/session.h"
+#include "measure/steps.h"
+#include "verify/collective.h"
+
+struct iterations {
+    const struct cell_config *config;
+    struct record_cell *cell;
+    struct dp_group *group;
+    struct collective_data data;
+    struct dp_tensor whole[DP_MAX_SLOTS]; /* with the guards */
+    struct dp_tensor part[DP_MAX_SLOTS];  /* without them: what the collective gets */
+    uint64_t kernels;                     /* in the last iteration */
+    struct steps steps;
+};
+
+/* ---- what is run ----------------------------------------------------------------------------- */
+
+static int run_allreduce(struct dp_group *group, const struct dp_tensor tensor[],
+                         struct dp_error *err)
+{
+    return dp_allreduce(group, tensor, err);
+}
+
+static int run_broadcast(struct dp_group *group, const struct dp_tensor tensor[],
+                         struct dp_error *err)
+{
+    return dp_broadcast(group, tensor, 0, err);
+}
+
+static int (*const run[COLLECTIVES])(struct dp_group *group, const struct dp_tensor tensor[],
+                                     struct dp_error *err) = {
+    [COLLECTIVE_ALLREDUCE] = run_allreduce, [COLLECTIVE_BROADCAST] = run_broadcast};
+
+/* ---- an iteration ---------------------------------------------------------------------------- */
+
+static int bring(struct iterations *it, struct dp_error *err)
+{
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < it->data.ranks; ++r) {
+        collective_input(&it->data, r, it->steps.n);
+        status = dp_tensor_write(&it->whole[r], it->data.host, err);
+    }
+    return status ? status : dp_group_wait(it->group, err);
+}
+
+/* Times start and end around it. */
+static int run_one(struct iterations *it, uint64_t ns[2], struct dp_error *err)
+{
+    const uint64_t before = dp_group_kernels(it->group);
+    int status;
+
+    dp_group_barrier(it->group);
+    ns[0] = session_clock_ns();
+    status = run[it->data.collective - collectives](it->group, it->part, err);
+    if (status == 0)
+        status = dp_group_wait(it->group, err);
+    ns[1] = session_clock_ns();
+    it->kernels = dp_group_kernels(it->group) - before;
+    return status;
+}
+
+static int differs(struct iterations *it, int rank, const struct collective_mismatch *found)
+{
+    const size_t step = it->steps.n - 1;
+    const int digits = 2 * (int)it->data.type->bytes;
+    char reason[sizeof it->cell->reason];
+
+    snprintf(reason, sizeof reason,
+             "iteration %zu, rank %d (%s), index %lld: expected 0x%0*" PRIx64
+             ", actual 0x%0*" PRIx64 ", XOR 0x%0*" PRIx64 "; %zu of %zu numbers differ there",
+             step, rank, dp_slot_name(dp_group_slot(it->group, rank)), found->index, digits,
+             found->expected, digits, found->actual, digits, found->expected ^ found->actual,
+             found->wrong, it->data.count);
+    it->cell->first_bad_step = (long)step;
+    it->cell->flags[step] |= RECORD_BAD_VALUES;
+    return cell_fail(it->cell, RECORD_FAILED, reason);
+}
+
+/* The lowest rank that has something else is named. */
+static int verify(struct iterations *it, struct dp_error *err)
+{
+    struct collective_mismatch found;
+
+    collective_expect(&it->data, it->steps.n - 1);
+    for (int r = 0; r < it->data.ranks; ++r) {
+        collective_forget(&it->data);
+        if (dp_tensor_read(it->data.host, &it->whole[r], err))
+            return 0; /* said by err */
+        if (collective_differs(&it->data, &found))
+            return differs(it, r, &found);
+        it->cell->values_checked += it->data.count;
+    }
+    ++it->cell->steps_checked;
+    return 0;
+}
+
+static int iterate(void *self, bool warmup)
+{
+    struct iterations *it = self;
+    const size_t step = it->steps.n;
+    struct dp_error err = {0};
+    char reason[sizeof it->cell->reason];
+    uint64_t ns[2] = {0};
+    int status = 0;
+
+    if (bring(it, &err) == 0 && run_one(it, ns, &err) == 0) {
+        steps_note(&it->steps, ns[0], ns[1] - ns[0], warmup);
+        status = verify(it, &err);
+    }
+    if (err.status == 0)
+        return status;
+    snprintf(reason, sizeof reason, "iteration %zu: %s", step, err.text);
+    it->cell->first_bad_step = (long)step;
+    return cell_fail(it->cell, cell_status(&err, RECORD_FAILED), reason);
+}
+
+/* ---- beside them ----------------------------------------------------------------------------- */
+
+/* One more, of which is counted what crosses devices: to count it takes time. */
+static int count_bytes(struct iterations *it, struct dp_error *err)
+{
+    struct dp_trace *trace = calloc(1, sizeof *trace);
+    uint64_t ns[2];
+    double bytes = 0;
+    int status;
+
+    if (!trace)
+        return dp_fail(err, DP_ENOMEM, "no memory to count bytes");
+    dp_group_trace(it->group, trace);
+    status = run_one(it, ns, err);
+    if (status == 0)
+        status = dp_trace_read(it->group, err);
+    dp_group_trace(it->group, NULL);
+    for (int r = 0; r < it->data.ranks; ++r)
+        for (int phase = 0; phase < DP_PHASES; ++phase)
+            bytes += (double)trace->replica[r].bytes[phase];
+    it->cell->bytes_per_step = bytes;
+    free(trace);
+    return status;
+}
+
+static int measure_beside(struct iterations *it)
+{
+    struct record_cell *cell = it->cell;
+    struct dp_error err = {0};
+    struct dp_slot_info info;
+
+    cell->kernels_per_step = (double)it->kernels;
+    for (int r = 0; r < cell->n_ranks; ++r) {
+        dp_slot_describe(dp_group_slot(it->group, r), &info);
+        cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
+    }
+    return count_bytes(it, &err) ? cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text) : 0;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int open_tensors(struct iterations *it, struct dp_error *err)
+{
+    const size_t elements = collective_elements(&it->data);
+    int status = 0;
+
+    for (int r = 0; status == 0 && r < it->data.ranks; ++r) {
+        status = dp_tensor_alloc(dp_group_slot(it->group, r), it->data.type->dtype, 1, &elements,
+                                 &it->whole[r], err);
+        if (status == 0)
+            status =
+                dp_tensor_rows(&it->whole[r], COLLECTIVE_GUARD, it->data.count, &it->part[r], err);
+    }
+    return status;
+}
+
+static int open_iterations(struct iterations *it, struct dp_error *err)
+{
+    const struct cell_config *config = it->config;
+    struct collective_data *data = &it->data;
+
+    data->collective = collective_find(config->collective);
+    data->type = collective_type_find(config->type);
+    data->ranks = config->n_devices;
+    if (!data->collective || !data->type || config->size_bytes < data->type->bytes)
+        return dp_fail(err, DP_EINVAL, "%zu bytes of '%s' for a collective '%s'",
+                       config->size_bytes, config->type, config->collective);
+    data->count = config->size_bytes / data->type->bytes;
+    if (collective_open(data))
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu numbers and their answers", data->count);
+    return open_tensors(it, err);
+}
+
+static void close_iterations(struct iterations *it)
+{
+    for (int r = 0; r < it->data.ranks; ++r)
+        if (it->whole[r].slot)
+            dp_tensor_free(&it->whole[r]);
+    collective_close(&it->data);
+}
+
+/* ---- the cell -------------------------------------------------------------------------------- */
+
+static void judge(struct record_cell *cell)
+{
+    struct text_error why = {""};
+
+    cell->status = RECORD_OK;
+    cell->validated = true;
+    cell->reason[0] = '\0';
+    if (record_check_ok(cell, &why) == 0)
+        return;
+    cell->validated = false;
+    cell_fail(cell, RECORD_FAILED, why.text);
+}
+
+static int measure_all(struct iterations *it, uint64_t start_ns)
+{
+    struct record_cell *cell = it->cell;
+    struct dp_error err = {0};
+
+    if (open_iterations(it, &err))
+        return cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+    cell->setup_ns = session_clock_ns() - start_ns;
+    return steps_run(&it->steps) || measure_beside(it) ? -1 : 0;
+}
+
+void measure_collective(const struct cell_config *config, struct dp_group *group, uint64_t start_ns,
+                        struct record_cell *cell)
+{
+    struct iterations it = {.config = config, .cell = cell, .group = group};
+    const int ranks = cell->n_ranks;
+
+    it.steps = (struct steps){&config->limits, group, cell, 0, iterate, &it};
+    cell->oversubscribed = dp_group_oversubscribed(group);
+    if (record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
+        cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
+        return;
+    }
+    cell->n_ranks = ranks;
+
+    int status = measure_all(&it, start_ns);
+
+    if (status != 0 && cell->warmup_steps == 0)
+        cell->warmup_steps = it.steps.n;
+    close_iterations(&it);
+    steps_trim(&it.steps);
+    if (record_derive(cell) != 0 && status == 0)
+        status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
+    if (status == 0)
+        judge(cell);
+}

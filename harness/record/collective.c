@@ -1,0 +1,82 @@
+/* record/collective.c: what the record of a collective says of itself must fit: name, type, size,
+ * and the factor of its bus bandwidth. */
+#include "record/json.h"
+
+#include "record/cell.h"
+#include "verify/collective.h"
+
+#include <math.h>
+#include <string.h>
+
+bool record_is_collective(const struct record_key *key)
+{
+    return strcmp(key->mode, cell_mode_names[CELL_COLLECTIVE]) == 0;
+}
+
+double record_collective_values(const struct record_cell *cell)
+{
+    const struct collective_type *type = collective_type_find(cell->key.dtype);
+    return type ? (double)(cell->key.size_bytes / type->bytes) * (double)cell->key.n_devices
+                : (double)NAN;
+}
+
+static int check_key(const struct record_key *key, struct text_error *err)
+{
+    const struct collective_type *type = collective_type_find(key->dtype);
+    char names[COLLECTIVE_NAMES];
+    if (!collective_find(key->workload)) {
+        collective_names(names);
+        return record_fail(err, "\"workload\" is \"%.40s\", no collective: %s", key->workload,
+                           names);
+    }
+    if (!type) {
+        return record_fail(err, "\"dtype\" is \"%s\", no type of a collective", key->dtype);
+    }
+    if (key->size_bytes == 0 || key->size_bytes % type->bytes != 0) {
+        return record_fail(err, "\"size_bytes\" is %zu, no multiple of the %zu bytes of %s",
+                           key->size_bytes, type->bytes, type->name);
+    }
+    if (key->n_devices < 2 || key->global_batch != 0) {
+        return record_fail(err, "a collective of %d device%s with %zu rows", key->n_devices,
+                           key->n_devices == 1 ? "" : "s", key->global_batch);
+    }
+    return 0;
+}
+
+/* What only training has. */
+static int check_none(const struct record_cell *cell, struct text_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } rows[] = {
+        {"model_params", (double)cell->model_params},
+        {"flops_per_step", cell->flops_per_step},
+        {"probe_values", (double)cell->probe_values},
+        {"exact_bits", cell->exact_bits},
+        {"shard_rows", cell->n_shards},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        if (rows[i].value < 0 || rows[i].value > 0) {
+            return record_fail(err, "\"%s\" is %.17g, but a collective has no model", rows[i].name,
+                               rows[i].value);
+        }
+    }
+    return 0;
+}
+
+int record_check_collective(const struct record_cell *cell, struct text_error *err)
+{
+    const struct record_key *key = &cell->key;
+    if (!record_is_collective(key)) {
+        return 0;
+    }
+    if (check_key(key, err) != 0 || check_none(cell, err) != 0) {
+        return -1;
+    }
+    const double factor = collective_find(key->workload)->factor(key->n_devices);
+    return cell->bus_factor >= factor && cell->bus_factor <= factor
+               ? 0
+               : record_fail(err, "\"bus_factor\" is %.17g, but that of %s on %d devices is %.17g",
+                             cell->bus_factor, key->workload, key->n_devices, factor);
+}

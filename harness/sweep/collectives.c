@@ -1,0 +1,86 @@
+/* sweep/collectives.c: see sweep/collectives.h. */
+#include "sweep/collectives.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/units.h"
+#include "verify/collective.h"
+
+/* What a line is about, in its order; launches are alike. */
+static int compare_settings(const struct cell_config *a, const struct cell_config *b)
+{
+    const int texts[] = {strcmp(a->collective, b->collective), strcmp(a->type, b->type),
+                         strcmp(a->communicator, b->communicator)};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
+        if (texts[i] != 0)
+            return texts[i];
+    if (a->n_devices != b->n_devices)
+        return a->n_devices < b->n_devices ? -1 : 1;
+    return (a->size_bytes > b->size_bytes) - (a->size_bytes < b->size_bytes);
+}
+
+/* Those that are not verified last. */
+static int compare(const void *left, const void *right)
+{
+    const struct collectives_cell *a = left, *b = right;
+    const int order = compare_settings(a->config, b->config);
+
+    if (order != 0 || isnan(a->median_ns) || isnan(b->median_ns))
+        return order != 0 ? order : (isnan(a->median_ns) != 0) - (isnan(b->median_ns) != 0);
+    return (a->median_ns > b->median_ns) - (a->median_ns < b->median_ns);
+}
+
+static void print_head(FILE *to)
+{
+    fprintf(to,
+            "\n  %-10s %-4s %7s %-12s %12s %12s %9s %8s %8s  %s\n"
+            "  %-10s %-4s %7s %-12s %12s %12s %9s %8s %8s  %s\n",
+            "collective", "type", "devices", "communicator", "size", "count", "time", "algbw",
+            "busbw", "verified", "", "", "", "", "(B)", "(numbers)", "", "(GB/s)", "(GB/s)",
+            "(launches)");
+}
+
+/* The launches of one setting, in order. */
+static void print_line(FILE *to, const struct collectives_cell cells[], size_t n)
+{
+    const struct cell_config *config = cells->config;
+    const struct collective *collective = collective_find(config->collective);
+    const struct collective_type *type = collective_type_find(config->type);
+    char time[UNITS_BYTES];
+    size_t verified = 0;
+
+    while (verified < n && !isnan(cells[verified].median_ns))
+        ++verified;
+
+    const double ns =
+        verified == 0 ? (double)NAN
+                      : (cells[(verified - 1) / 2].median_ns + cells[verified / 2].median_ns) / 2;
+    const double algbw = (double)config->size_bytes / ns;
+
+    fprintf(to, "  %-10s %-4s %7d %-12s %12zu %12zu ", config->collective, config->type,
+            config->n_devices, config->communicator, config->size_bytes,
+            type ? config->size_bytes / type->bytes : 0);
+    if (verified > 0 && collective)
+        fprintf(to, "%9s %8.2f %8.2f", units_time(ns, time), algbw,
+                algbw * collective->factor(config->n_devices));
+    else
+        fprintf(to, "%9s %8s %8s", "-", "-", "-");
+    fprintf(to, "  %zu/%zu\n", verified, n);
+}
+
+void collectives_print(FILE *to, struct collectives_cell cells[], size_t n)
+{
+    if (n == 0 || cells[0].config->mode != CELL_COLLECTIVE)
+        return;
+    qsort(cells, n, sizeof *cells, compare);
+    print_head(to);
+    for (size_t first = 0, end; first < n; first = end) {
+        for (end = first + 1;
+             end < n && compare_settings(cells[first].config, cells[end].config) == 0;)
+            ++end;
+        print_line(to, cells + first, end - first);
+    }
+}

@@ -1,0 +1,80 @@
+/* verify/collective.h: the collectives that can be measured, a row each, with what their ranks
+ * bring and what each must have afterwards, computed without core.
+ *
+ * The numbers are small integers, so that every sum is exact in any order. A number differs from
+ * that of any other rank in the same place, and from its rank's own of the iterations around it: a
+ * part that is missing, there twice, another rank's or of another iteration shows in every
+ * element. In front of a rank's numbers and behind them are others, which must stay. */
+#ifndef HARNESS_VERIFY_COLLECTIVE_H
+#define HARNESS_VERIFY_COLLECTIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dp.h"
+#include "text/text.h"
+
+/* Types that their numbers can have. */
+struct collective_type {
+    const char *name;      /* "f32", in records */
+    const char *nccl_name; /* "float", in the table of nccl-tests */
+    enum dp_dtype dtype;
+    size_t bytes;
+};
+enum { COLLECTIVE_TYPES = 1 };
+extern const struct collective_type collective_types[COLLECTIVE_TYPES];
+
+enum collective_id { COLLECTIVE_ALLREDUCE, COLLECTIVE_BROADCAST, COLLECTIVES };
+struct collective {
+    const char *name;
+    const char *nccl_op; /* "sum", "none" */
+    int nccl_root;       /* -1: none */
+    /* Bus bandwidth over algorithm bandwidth, as nccl-tests defines it. */
+    double (*factor)(int ranks);
+    /* What a number of every rank must be, from those that the ranks brought. */
+    uint32_t (*answer)(int ranks, uint64_t iteration, size_t index);
+};
+extern const struct collective collectives[COLLECTIVES];
+
+/* The row of that name; NULL: there is none. */
+const struct collective *collective_find(const char *name);
+const struct collective_type *collective_type_find(const char *name);
+/* "allreduce, broadcast" */
+enum { COLLECTIVE_NAMES = 96 };
+void collective_names(char text[COLLECTIVE_NAMES]);
+
+/* Elements in front of a rank's numbers, and as many behind them. */
+enum { COLLECTIVE_GUARD = 16 };
+
+/* count numbers of each rank; host memory with the guards: [COLLECTIVE_GUARD + count +
+ * COLLECTIVE_GUARD]. */
+struct collective_data {
+    const struct collective *collective;
+    const struct collective_type *type;
+    int ranks;
+    size_t count;
+    void *host;   /* what collective_input fills, and what is read back */
+    void *answer; /* of the iteration that was asked for last */
+};
+/* 0, or -1: memory is short. Close it in any case. */
+int collective_open(struct collective_data *data);
+void collective_close(struct collective_data *data);
+size_t collective_elements(const struct collective_data *data); /* with the guards */
+
+/* Fills host with what rank brings to an iteration. */
+void collective_input(const struct collective_data *data, int rank, uint64_t iteration);
+/* Fills answer with what every rank must have after it. */
+void collective_expect(const struct collective_data *data, uint64_t iteration);
+/* Fills host with what no answer has: before something is read into it. */
+void collective_forget(const struct collective_data *data);
+
+/* The first of the numbers that differ, bit for bit. */
+struct collective_mismatch {
+    long long index; /* below 0 or from count on: a guard */
+    size_t wrong;    /* numbers that differ */
+    uint64_t expected, actual;
+};
+/* Whether host has something else than answer. */
+bool collective_differs(const struct collective_data *data, struct collective_mismatch *mismatch);
+
+#endif

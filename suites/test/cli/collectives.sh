@@ -1,0 +1,116 @@
+# Collectives by themselves: measured by size, verified in every iteration, with a flipped bit found
+# and named; records that are resumed, reported and compared, apart from those of training.
+. "$(dirname "$0")/common.sh"
+
+grid='--bind none --devices virt:4 --counts 2,4 --sizes 4,8:4Ki:x32,1000 --communicator threads,staged'
+fast='--seed 7 --seconds 0.001 --steps 2:4'
+cell='"schema":"lockstep/cell/1.1"'
+
+# ---- a sweep -----------------------------------------------------------------------------------
+
+expect_status 0 "$lockstep" sweep --collective allreduce,broadcast $grid $fast --launches 2 --out all.jsonl
+expect_count 64 "$cell.*\"status\":\"ok\"" all.jsonl
+[ "$(cell_ids all.jsonl | uniq | wc -l)" -eq 64 ] || fail "two cells have one id"
+expect_count 16 '"workload":"allreduce".*"devices":"virt:4".*"bus_factor":1.5,' all.jsonl
+expect_count 16 '"workload":"allreduce".*"devices":"virt:2".*"bus_factor":1.0,' all.jsonl
+expect_count 32 '"workload":"broadcast".*"bus_factor":1.0,' all.jsonl
+# The table, by size, a line for both launches.
+expect_count 1 '^  collective type devices communicator .* algbw .* busbw .* verified$' err
+expect_count 32 '^  \(allreduce\|broadcast\)  *f32  *[24] .* 2/2$' err
+expect_count 1 '^  allreduce  f32        4 threads  *1000  *250 .* 2/2$' err
+expect_count 64 ' verified .* B/s$' err
+
+# The default is every collective; what is asked for in the header is read back.
+expect_status 0 "$lockstep" sweep --mode collective --bind none --devices virt:2 --sizes 8 $fast \
+    --out both.jsonl
+expect_count 2 "$cell.*\"status\":\"ok\"" both.jsonl
+expect_count 1 '"command":"[^"]*--mode collective --counts 2 --collective allreduce,broadcast --type f32 --sizes 8 ' both.jsonl
+
+# ---- resuming ----------------------------------------------------------------------------------
+
+cell_ids all.jsonl >wanted
+head -n 30 all.jsonl >cut.jsonl
+expect_status 0 "$lockstep" sweep --collective allreduce,broadcast $grid $fast --launches 2 \
+    --resume --out cut.jsonl
+cell_ids cut.jsonl | cmp - wanted || fail "a resumed sweep has other cells"
+expect_count 32 '^  \(allreduce\|broadcast\)  *f32  *[24] .* 2/2$' err
+refuse 'here it is "--collective allreduce", in the file "--collective allreduce,broadcast"' \
+    "$lockstep" sweep --collective allreduce $grid $fast --launches 2 --resume --out cut.jsonl
+
+# ---- a flipped bit -----------------------------------------------------------------------------
+
+# Step 9 is iteration 8. The bit, the index and the numbers are the same each time.
+for name in allreduce broadcast; do
+    for over in threads staged; do
+        expect_status 1 "$lockstep" sweep --collective $name --bind none \
+            --devices 'virt:4+fault:flip@9/2' --counts 4 --sizes 4000 --communicator $over \
+            --seconds 0.001 --steps 8:8 --warmup 5:0 --out flip-$name-$over.jsonl
+        expect_count 1 "$cell.*\"status\":\"failed\".*\"first_bad_step\":8," flip-$name-$over.jsonl
+        grep -o 'iteration 8, rank 2 (virt:2), index [0-9]*: expected 0x[0-9a-f]\{8\}, actual 0x[0-9a-f]\{8\}, XOR 0x[0-9a-f]\{8\}; 1 of 1000 numbers differ there' \
+            flip-$name-$over.jsonl >found || fail "the flip is not named: $(grep -o '"reason":"[^"]*"' flip-$name-$over.jsonl)"
+        expected=$(sed 's/.*expected \(0x[0-9a-f]*\).*/\1/' found)
+        actual=$(sed 's/.*actual \(0x[0-9a-f]*\).*/\1/' found)
+        mask=$(sed 's/.*XOR \(0x[0-9a-f]*\).*/\1/' found)
+        [ $((expected ^ actual)) -eq $((mask)) ] || fail "not the mask: $(cat found)"
+        [ $((mask & (mask - 1))) -eq 0 ] && [ $((mask)) -ne 0 ] || fail "not one bit: $(cat found)"
+        expect_count 1 "^  $name .* - .* - .* - *0/1$" err
+    done
+done
+# What a device leaves out of the sum, brings twice, or brings again: on all ranks.
+for harm in drop double stale; do
+    expect_status 1 "$lockstep" sweep --collective allreduce --bind none \
+        --devices "virt:4+fault:$harm@9/2" --counts 4 --sizes 4000 --seconds 0.001 --steps 8:8 \
+        --warmup 5:0 --out harm-$harm.jsonl
+    expect_count 1 'iteration 8, rank 0 (virt:0), index 0: .* 1000 of 1000 numbers differ' harm-$harm.jsonl
+done
+
+# ---- reports -----------------------------------------------------------------------------------
+
+expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --batch 10 --workload mlp:7,5,3 $fast \
+    --out steps.jsonl
+expect_status 0 "$lockstep" report all.jsonl --out page
+expect_count 1 'All 64 planned launches of 32 cells' page/summary.md
+expect_count 1 '^## Collectives$' page/summary.md
+expect_count 32 '^| \(allreduce\|broadcast\) | f32 | .* 2 of 2 launches |$' page/summary.md
+expect_count 0 '^## \(Cells\|Base cases\)$' page/summary.md
+grep -q 'id="collectives"' page/index.html || fail "the page has no table of collectives"
+expect_status 0 "$lockstep" report all.jsonl --format csv
+expect_count 32 '^"\(allreduce\|broadcast\)","collective","virt:[24]",' out
+for format in bmf github openmetrics junit annotations; do
+    expect_status 0 "$lockstep" report all.jsonl --format $format
+done
+expect_status 0 "$lockstep" report all.jsonl --format nccl-tests
+expect_count 8 '^#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong$' out
+expect_count 16 '^ *[0-9]*  *[0-9]*     float     sum      -1      N/A     N/A     N/A    N/A  *[0-9.]*  *[0-9.]*  *[0-9.]*      0$' out
+expect_count 16 ' float    none       0 ' out
+refuse 'of collectives, and there are none' "$lockstep" report steps.jsonl --format nccl-tests
+expect_status 1 "$lockstep" report flip-allreduce-staged.jsonl harm-drop.jsonl all.jsonl --out page
+expect_count 2 '^- allreduce, collective, 4 devices, 4000 bytes, launch 0, run .*iteration 8' page/summary.md
+
+# Beside steps of a model they are in no other table: those of the model alone are as without them.
+expect_status 0 "$lockstep" report steps.jsonl --out alone
+expect_status 0 "$lockstep" report steps.jsonl all.jsonl --out beside
+for section in Cells 'Base cases'; do
+    sed -n "/^## $section\$/,/^## /p" alone/summary.md | grep '^|' >wanted
+    sed -n "/^## $section\$/,/^## /p" beside/summary.md | grep '^|' | cmp - wanted ||
+        fail "collectives are among $section"
+done
+grep -q '^| mlp:7,5,3 | ' wanted || fail "nothing was compared"
+
+# ---- what cannot be ----------------------------------------------------------------------------
+
+refuse 'unknown collective "allredux"; known: allreduce, broadcast' \
+    "$lockstep" sweep --collective allredux --devices virt:2
+refuse 'unknown type "f8"; known: f32' "$lockstep" sweep --collective allreduce --type f8 --devices virt:2
+refuse '"10X" is not a whole number' "$lockstep" sweep --collective allreduce --sizes 10X --devices virt:2
+refuse '"0" is outside 1 to' "$lockstep" sweep --collective allreduce --sizes 0 --devices virt:2
+refuse 'no multiple of the 4 bytes of f32' \
+    "$lockstep" sweep --collective allreduce --sizes 10 --devices virt:2
+refuse 'of memory, this machine has' \
+    "$lockstep" sweep --collective allreduce --sizes 1024Gi --devices virt:2 --out beyond.jsonl
+[ ! -e beyond.jsonl ] || fail "a refused sweep has a file"
+refuse 'has one device, a collective needs two' \
+    "$lockstep" sweep --collective allreduce --devices virt:1
+refuse 'sizes is of --mode collective' "$lockstep" sweep --sizes 8 --devices virt:2
+refuse 'trace is of steps of models' \
+    "$lockstep" sweep --collective allreduce --devices virt:2 --trace t.json

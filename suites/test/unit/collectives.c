@@ -1,0 +1,356 @@
+/* collectives.c: the numbers of collectives and their answers, the plan of a sweep of them, and
+ * records that cannot be theirs. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/plan.h"
+#include "verify/collective.h"
+
+enum { COUNT = 5000 };
+
+static struct collective_data open_data(enum collective_id id, int ranks)
+{
+    struct collective_data data = {.collective = &collectives[id],
+                                   .type = &collective_types[0],
+                                   .ranks = ranks,
+                                   .count = COUNT};
+    cr_assert(collective_open(&data) == 0);
+    return data;
+}
+
+static const float *numbers(const void *array)
+{
+    return (const float *)array + COLLECTIVE_GUARD;
+}
+
+/* The answer is the sum of what is brought, which is exact in any order. */
+Test(collectives, sums_are_those_of_the_ranks)
+{
+    for (int ranks = 2; ranks <= DP_MAX_SLOTS; ranks += 31) {
+        struct collective_data data = open_data(COLLECTIVE_ALLREDUCE, ranks);
+        double *sum = calloc(COUNT, sizeof *sum);
+        cr_assert(sum);
+        for (int r = 0; r < ranks; ++r) {
+            collective_input(&data, r, 12345);
+            for (size_t i = 0; i < COUNT; ++i)
+                sum[i] += (double)numbers(data.host)[i];
+        }
+        collective_expect(&data, 12345);
+        for (size_t i = 0; i < COUNT; ++i) {
+            cr_assert((double)numbers(data.answer)[i] == sum[i], "%d ranks, index %zu", ranks, i);
+            cr_assert(sum[i] < 0x1p24);
+        }
+        free(sum);
+        collective_close(&data);
+    }
+}
+
+/* Another rank's numbers, or those of another iteration, are other ones everywhere. */
+Test(collectives, numbers_differ_everywhere)
+{
+    struct collective_data data = open_data(COLLECTIVE_BROADCAST, 4), other = data;
+    cr_assert(collective_open(&other) == 0);
+    for (int r = 0; r < 4; ++r) {
+        for (int past = 0; past < 10; ++past) {
+            collective_input(&data, 0, 20);
+            collective_input(&other, r, 20 - (uint64_t)past);
+            for (size_t i = 0; i < COUNT; ++i)
+                cr_assert((numbers(data.host)[i] == numbers(other.host)[i]) ==
+                              (r == 0 && past == 0),
+                          "rank %d, %d iterations before, index %zu", r, past, i);
+        }
+    }
+    collective_expect(&data, 20);
+    collective_input(&data, 0, 20);
+    cr_assert(memcmp(data.host, data.answer, collective_elements(&data) * sizeof(float)) == 0);
+    collective_close(&data);
+    collective_close(&other);
+}
+
+static void flip(void *array, size_t element, uint32_t mask)
+{
+    uint32_t bits;
+    memcpy(&bits, (float *)array + element, sizeof bits);
+    bits ^= mask;
+    memcpy((float *)array + element, &bits, sizeof bits);
+}
+
+/* One bit anywhere, in the guards, too; and what was not read at all. */
+Test(collectives, every_flip_is_found)
+{
+    struct collective_data data = open_data(COLLECTIVE_BROADCAST, 2);
+    struct collective_mismatch found;
+    const size_t elements = collective_elements(&data);
+    collective_expect(&data, 3);
+    for (size_t i = 0; i < elements; i += i < 40 || i + 40 > elements ? 1 : 97) {
+        const uint32_t mask = UINT32_C(1) << i % 32;
+        collective_input(&data, 0, 3);
+        cr_assert(!collective_differs(&data, &found) && found.wrong == 0);
+        flip(data.host, i, mask);
+        cr_assert(collective_differs(&data, &found), "element %zu", i);
+        cr_assert(found.index == (long long)i - COLLECTIVE_GUARD && found.wrong == 1);
+        cr_assert((found.expected ^ found.actual) == mask);
+    }
+    collective_forget(&data);
+    cr_assert(collective_differs(&data, &found) && found.wrong == elements);
+    collective_close(&data);
+}
+
+Test(collectives, factors_are_those_of_nccl_tests)
+{
+    const struct collective *sum = collective_find("allreduce"),
+                            *copy = collective_find("broadcast");
+    cr_assert(sum && copy && !collective_find("allredux"));
+    cr_assert(sum->factor(2) == 1.0 && sum->factor(4) == 1.5 && sum->factor(8) == 1.75);
+    cr_assert(copy->factor(2) == 1.0 && copy->factor(8) == 1.0);
+    cr_assert(!collective_type_find("f8"));
+}
+
+/* ---- plans --------------------------------------------------------------------------------- */
+
+static struct plan_options example(void)
+{
+    struct plan_options options = {.collective = {"allreduce", "broadcast"},
+                                   .n_collectives = 2,
+                                   .size = {8, 4096},
+                                   .n_sizes = 2,
+                                   .launches = 3,
+                                   .limits = {.seconds = 1, .min_steps = 1, .max_steps = 9}};
+    strcpy(options.devices, "virt:4");
+    strcpy(options.backend, "cpu");
+    return options;
+}
+
+Test(collectives, a_plan_has_each_with_each_size)
+{
+    struct plan_options options = example();
+    struct text_error why = {""};
+    cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
+    cr_assert(options.n_counts == 2 && options.count[0] == 2 && options.count[1] == 4);
+    cr_assert(plan_block(&options) == 8 && plan_cells(&options) == 24);
+    struct cell_config *cells = plan_make(&options, "threads", "0123456789abcdef");
+    cr_assert(cells);
+    for (size_t i = 0; i < 24; ++i) {
+        struct record_cell cell, other;
+        cell_identify(&cells[i], &cell);
+        cr_assert(cells[i].mode == CELL_COLLECTIVE && cells[i].rows == 0);
+        cr_assert_str_eq(cell.key.workload, cells[i].collective);
+        cr_assert_str_eq(cell.key.dtype, "f32");
+        cr_assert(cell.key.size_bytes == cells[i].size_bytes && cells[i].size_bytes > 0);
+        cr_assert(cell.bus_factor >= 1.0 && isnan(cell.algbw_bytes_per_s));
+        for (size_t k = 0; k < i; ++k) {
+            cell_identify(&cells[k], &other);
+            cr_assert_str_neq(cell.cell_id, other.cell_id);
+        }
+        /* Of one collective and size are neighbours. */
+        cr_assert(i % 2 == 0 || (cells[i].size_bytes == cells[i - 1].size_bytes &&
+                                 strcmp(cells[i].collective, cells[i - 1].collective) == 0));
+    }
+    free(cells);
+}
+
+static void refuse(struct plan_options options, int devices, const char *words)
+{
+    struct text_error why = {""};
+    cr_assert(plan_defaults(&options, devices, &why) == -1, "taken, must name %s", words);
+    cr_assert(strstr(why.text, words), "\"%s\" lacks \"%s\"", why.text, words);
+}
+
+Test(collectives, what_cannot_be_is_refused)
+{
+    struct plan_options options = example();
+    refuse(options, 1, "a collective needs two");
+    options.count[0] = options.n_counts = 1;
+    refuse(options, 4, "--counts has 1, a collective needs two");
+    options = example();
+    options.size[1] = 4098;
+    refuse(options, 4, "--sizes has 4098, which is no multiple of the 4 bytes of f32");
+    options = example();
+    options.batch[0] = options.n_batches = 1;
+    refuse(options, 4, "--batch is of models");
+    options = example();
+    options.n_workloads = 1;
+    refuse(options, 4, "--workload is of models");
+    options = example();
+    options.weak = true;
+    refuse(options, 4, "--scaling is of models");
+    options = example();
+    options.parts = 1;
+    refuse(options, 4, "--parts is of models");
+    options = example();
+    options.mode[CELL_COLLECTIVE] = options.mode[CELL_DP] = true;
+    refuse(options, 4, "leave out dp");
+    options = example();
+    options.mode[CELL_DP] = true;
+    refuse(options, 4, "--mode dp has none");
+    options = example();
+    strcpy(options.collective[1], "allredux");
+    refuse(options, 4, "unknown collective \"allredux\"; known: allreduce, broadcast");
+    options = example();
+    options.n_buckets = 1;
+    refuse(options, 4, "--bucket is of --mode ddp");
+}
+
+Test(collectives, a_size_beyond_memory_is_refused)
+{
+    struct plan_options options = example();
+    struct text_error why = {""};
+    cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
+    cr_assert(plan_check_memory(&options, 6 * 4096, &why) == 0, "%s", why.text);
+    cr_assert(plan_check_memory(&options, 6 * 4096 - 1, &why) == -1);
+    cr_assert(strstr(why.text, "--sizes has 4096: on 4 devices that takes 24576 bytes"), "%s",
+              why.text);
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+/* A verified cell of 12 iterations, 2 of them warm-up. */
+static struct record_cell verified(void)
+{
+    struct cell_config config = {
+        .mode = CELL_COLLECTIVE, .n_devices = 4, .size_bytes = 4096, .limits = {.warmup_steps = 2}};
+    struct record_cell cell;
+    strcpy(config.collective, "allreduce");
+    strcpy(config.type, "f32");
+    strcpy(config.devices, "virt:4");
+    strcpy(config.backend, "cpu");
+    strcpy(config.communicator, "threads");
+    strcpy(config.run_id, "0123456789abcdef");
+    cell_identify(&config, &cell);
+    cr_assert(record_cell_alloc(&cell, 12, 0) == 0);
+    cell.n_ranks = 4;
+    for (size_t i = 0; i < 12; ++i) {
+        cell.t_start_ns[i] = 1000 * i;
+        cell.t_step_ns[i] = 500 + i;
+    }
+    cell.warmup_steps = 2;
+    cell_warmup_rule(&config.limits, cell.warmup_rule);
+    cell.steady_state = true;
+    cell.status = RECORD_OK;
+    cell.validated = true;
+    cell.steps_checked = 12;
+    cell.values_checked = (size_t)12 * 4 * 1024;
+    cell.start_epoch_ns = 1;
+    cell.wall_ns = 100000;
+    cr_assert(record_derive(&cell) == 0);
+    return cell;
+}
+
+static void no_change(struct record_cell *cell)
+{
+    (void)cell;
+}
+
+static void another_factor(struct record_cell *cell)
+{
+    cell->bus_factor = 2;
+    cr_assert(record_derive(cell) == 0);
+}
+
+static void no_factor(struct record_cell *cell)
+{
+    cell->bus_factor = NAN;
+    cr_assert(record_derive(cell) == 0);
+}
+
+static void odd_bytes(struct record_cell *cell)
+{
+    cell->key.size_bytes = 4097;
+    cr_assert(record_derive(cell) == 0);
+}
+
+static void faster(struct record_cell *cell)
+{
+    cell->busbw_bytes_per_s *= 2;
+}
+
+static void fewer_values(struct record_cell *cell)
+{
+    cell->values_checked -= 1024;
+}
+
+static void one_iteration_less(struct record_cell *cell)
+{
+    --cell->steps_checked;
+}
+
+static void unknown_name(struct record_cell *cell)
+{
+    strcpy(cell->key.workload, "allredux");
+}
+
+static void unknown_type(struct record_cell *cell)
+{
+    strcpy(cell->key.dtype, "f8");
+}
+
+static void one_device(struct record_cell *cell)
+{
+    cell->key.n_devices = cell->n_ranks = 1;
+    strcpy(cell->key.devices, "virt:1");
+}
+
+static void rows(struct record_cell *cell)
+{
+    cell->key.global_batch = 64;
+}
+
+static void parameters(struct record_cell *cell)
+{
+    cell->model_params = 10;
+}
+
+static void training_with_a_size(struct record_cell *cell)
+{
+    strcpy(cell->key.mode, "dp");
+}
+
+static void alone(struct record_cell *cell)
+{
+    cell->n_alone = 5;
+}
+
+Test(collectives, records_must_be_theirs)
+{
+    static const struct {
+        void (*change)(struct record_cell *cell);
+        const char *named; /* NULL: it is right */
+    } list[] = {
+        {no_change, NULL},
+        {another_factor, "\"bus_factor\" is 2, but that of allreduce on 4 devices is 1.5"},
+        {no_factor, "\"bus_factor\" is nan"},
+        {odd_bytes, "\"size_bytes\" is 4097, no multiple of the 4 bytes"},
+        {faster, "the summary does not follow"},
+        {fewer_values, "\"values_checked\" is 48128, but 12 iterations of allreduce have 49152"},
+        {one_iteration_less, "11 of 12 steps were checked"},
+        {unknown_name, "\"allredux\", no collective: allreduce, broadcast"},
+        {unknown_type, "\"values_checked\" is 49152"},
+        {one_device, "\"values_checked\""},
+        {rows, "a collective of 4 devices with 64 rows"},
+        {parameters, "\"model_params\" is 10, but a collective has no model"},
+        {training_with_a_size, "0 shards"},
+        {alone, "has no \"alone_ns\""},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+        struct record_cell cell = verified(), back;
+        struct text_error err = {""};
+        list[i].change(&cell);
+        record_cell_id(&cell.key, cell.cell_id);
+        char *text = record_cell_text(&cell);
+        cr_assert(text, "row %zu", i);
+        const int status = record_cell_parse(text, &back, &err);
+        if (list[i].named) {
+            cr_assert(status == -1, "row %zu: believed", i);
+            cr_assert(strstr(err.text, list[i].named), "row %zu: \"%s\"", i, err.text);
+        } else {
+            cr_assert(status == 0, "row %zu: %s", i, err.text);
+            cr_assert(back.key.size_bytes == 4096 && back.bus_factor == 1.5);
+            cr_assert(fabs(back.busbw_bytes_per_s / back.algbw_bytes_per_s - 1.5) < 1e-12);
+            record_cell_free(&back);
+        }
+        free(text);
+        record_cell_free(&cell);
+    }
+}
