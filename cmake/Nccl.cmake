@@ -1,6 +1,7 @@
-# NCCL is looked for, asked for its version, and stated in DP_NCCL_NOTE; nothing uses it yet. What is
-# found is DP_NCCL_INCLUDE and DP_NCCL_LIBRARY. A Python package has nccl.h and libnccl.so.2 without
-# the link libnccl.so, so the file is named as it is.
+# NCCL is looked for, asked for its version, and stated in DP_NCCL_NOTE. Where it is found DP_HAVE_NCCL
+# is ON, and the communicator nccl is built with DP_NCCL_INCLUDE; it loads the library when it is needed,
+# DP_NCCL_LIBRARY where the system has none. A Python package has nccl.h and libnccl.so.2 without the
+# link libnccl.so, so the file is named as it is.
 set(NCCL_ROOT "" CACHE PATH "Prefix of NCCL, such as a Python package's nvidia/nccl folder")
 
 # NCCL_ROOT alone is searched when it is set: HINTS would quietly take the system's where it has none.
@@ -60,6 +61,12 @@ function(nccl_version code text)
     set(${text} "${major}.${minor}.${patch}" PARENT_SCOPE)
 endfunction()
 
+macro(nccl_found)
+    set(DP_HAVE_NCCL ON PARENT_SCOPE)
+    set(DP_NCCL_INCLUDE ${DP_NCCL_INCLUDE} PARENT_SCOPE)
+    set(DP_NCCL_LIBRARY ${DP_NCCL_LIBRARY} PARENT_SCOPE)
+endmacro()
+
 function(nccl_note root)
     nccl_find("${root}")
     if(NOT DP_NCCL_LIBRARY)
@@ -72,6 +79,7 @@ function(nccl_note root)
     endif()
     if(CMAKE_CROSSCOMPILING)
         set(DP_NCCL_NOTE "${DP_NCCL_LIBRARY}; version not asked when cross-compiling" PARENT_SCOPE)
+        nccl_found()
         return()
     endif()
     nccl_ask(${DP_NCCL_INCLUDE} ${DP_NCCL_LIBRARY})
@@ -89,14 +97,16 @@ function(nccl_note root)
             "absent: nccl.h is of ${header}, and ${DP_NCCL_LIBRARY} says ${library}" PARENT_SCOPE)
         return()
     endif()
-    set(DP_NCCL_NOTE "${library} in ${DP_NCCL_LIBRARY}; not used in this version" PARENT_SCOPE)
-    set(DP_NCCL_INCLUDE ${DP_NCCL_INCLUDE} PARENT_SCOPE)
-    set(DP_NCCL_LIBRARY ${DP_NCCL_LIBRARY} PARENT_SCOPE)
+    if(library VERSION_LESS 2.14)
+        set(DP_NCCL_NOTE "absent: ${DP_NCCL_LIBRARY} is ${library}, 2.14 is needed" PARENT_SCOPE)
+        return()
+    endif()
+    set(DP_NCCL_NOTE "${library} in ${DP_NCCL_LIBRARY}, loaded when it is needed" PARENT_SCOPE)
+    nccl_found()
 endfunction()
 
-if(DP_NCCL STREQUAL ON)
-    message(FATAL_ERROR "DP_NCCL=ON: this version has no NCCL part; use AUTO or OFF")
-elseif(DP_NCCL STREQUAL OFF OR NOT DP_HAVE_CUDA)
+set(DP_HAVE_NCCL OFF)
+if(DP_NCCL STREQUAL OFF OR NOT DP_HAVE_CUDA)
     set(DP_NCCL_NOTE "not looked for (DP_NCCL=${DP_NCCL}, DP_CUDA=${DP_CUDA})")
 else()
     set(nccl_root "")
@@ -105,4 +115,7 @@ else()
             OUTPUT_VARIABLE nccl_root)
     endif()
     nccl_note("${nccl_root}")
+endif()
+if(DP_NCCL STREQUAL ON AND NOT DP_HAVE_NCCL)
+    message(FATAL_ERROR "DP_NCCL=ON: NCCL is ${DP_NCCL_NOTE}")
 endif()

@@ -222,7 +222,7 @@ struct dp_collective {
  * Collectives are issued by one thread at a time, for all local ranks at once, in the same order in
  * every process. */
 struct dp_comm_ops {
-    const char *name;
+    const char *name;    /* of a composite RANKS+MOVES: who has the collectives, who the moves */
     const char *instead; /* name of what open may replace it by; NULL: nothing */
     unsigned can, needs; /* DP_COMM_; flags that a kind of device has that it serves */
     /* Connects the slots, which are open; may replace group->comm. NULL: nothing to do. */
@@ -237,9 +237,10 @@ struct dp_comm_ops {
     /* The pieces of member root to all others. By the calling thread; ordered as a move. */
     int (*broadcast)(struct dp_group *group, const struct dp_collective *c, int root,
                      enum dp_phase phase, struct dp_error *err);
-    /* Every rank's pieces become the sum over the members, in rank order. c stays the
-     * communicator's until poll or abort; in between all have the same members. Without
-     * DP_COMM_OVERLAP by the calling thread, while the workers are idle. */
+    /* Every rank's pieces become the sum over the members, in rank order unless it has
+     * DP_COMM_FREE_ORDER: the same bits on all of them. c stays the communicator's until poll or
+     * abort; in between all have the same members. Without DP_COMM_OVERLAP by the calling thread,
+     * while the workers are idle. */
     int (*allreduce)(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
     /* By the calling thread while the workers are idle, which help: all allreduces are issued to
      * the queues, and their events done are set. The failure of any. NULL: they are already. */
@@ -253,6 +254,8 @@ struct dp_comm_ops {
 extern const struct dp_comm_ops dp_comm_staged;  /* cpu/comm_staged.c: the definition */
 extern const struct dp_comm_ops dp_comm_threads; /* cpu/comm_threads.c */
 extern const struct dp_comm_ops dp_comm_peer; /* cuda/comm_peer.c; else absent.c: no operations */
+/* cuda/comm_nccl.c; in a build without NCCL nccl_absent.c, without operations */
+extern const struct dp_comm_ops dp_comm_nccl;
 
 /* second.c: an allreduce by a second worker per slot, where work in any slot's queues may use the
  * memory of all slots. */
@@ -340,6 +343,7 @@ int dp_harm_ended(const struct dp_group *group, struct dp_error *err);
 
 struct dp_worker; /* worker.c */
 struct dp_second; /* second.c */
+struct dp_nccl;   /* cuda/nccl_team.h */
 
 struct dp_slot {
     struct dp_group *group;
@@ -376,6 +380,8 @@ struct dp_group {
     struct dp_topology *topology;
     struct dp_workers *workers;
     struct dp_second *second; /* NULL: not started */
+    struct dp_nccl *nccl;     /* NULL: another communicator */
+    unsigned deadline_s;      /* of a collective that may never end */
     struct dp_trace *trace;
     struct dp_delayed *delayed; /* NULL: no transfer takes longer on purpose */
     struct dp_faults *faults;   /* NULL: nothing fails on purpose */

@@ -132,6 +132,9 @@ struct dp_group_config {
      * an update are launched together as a CUDA graph from the third time on that they are the
      * same, down to every pointer, size and number. */
     bool no_graphs;
+    /* Communicator nccl: for so long a collective is waited for before all of them are given up;
+     * 0: 300. */
+    unsigned deadline_s;
     /* NULL: this process alone. Else the processes that open a group together, each with its own
      * slots: core/backend.h. Used until the group is closed. */
     const struct dp_world *world;

@@ -25,6 +25,10 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err);
  * does not work. text says so in one line, in the runtime's words, with versions. */
 int dp_gpus(char *text, size_t bytes);
 
+/* The version of the NCCL that communicator nccl would load. Returns 0, or DP_ENOTSUP: there is
+ * none, or it is too old, or this build has no part for it; then text says so. */
+int dp_nccl_library(char *text, size_t bytes);
+
 /* ---- what there can be ------------------------------------------------------------------ */
 
 /* What is true of all devices of a kind. */
@@ -40,7 +44,10 @@ enum {
     DP_COMM_PARALLEL = 1, /* moves and sums between any slots: DataParallel */
     DP_COMM_RANKS = 2,    /* collectives: DistributedDataParallel */
     DP_COMM_OVERLAP = 4,  /* an allreduce runs beside what the slots' workers do */
-    DP_COMM_WORLD = 8     /* the collectives reach ranks of other processes */
+    DP_COMM_WORLD = 8,    /* the collectives reach ranks of other processes */
+    /* An allreduce adds in an order of its own, which may be another one in another call: numbers
+     * that round are the same only within their bounds. Without it: in rank order. */
+    DP_COMM_FREE_ORDER = 16
 };
 
 /* Of all that this version knows, whether this build has it or not. */
@@ -63,6 +70,9 @@ struct dp_communicator_row {
 bool dp_kinds(int i, struct dp_kind_row *row);
 bool dp_backends(int i, struct dp_backend_row *row);
 bool dp_communicators(int i, struct dp_communicator_row *row);
+/* Of what a group calls its communicator: "peer-staged" is peer, and a composite RANKS+MOVES is the
+ * first, which has the collectives: "nccl+peer" is nccl. False: none has that name. */
+bool dp_communicator_of(const char *name, struct dp_communicator_row *row);
 /* Of a device list, a slot's name or a kind: "virt:4+lag", "cuda:0#1", "virt". host is of the first
  * kind. False: of none that is known. */
 bool dp_kind_of(const char *text, struct dp_kind_row *row);

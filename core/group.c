@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DEADLINE_S = 300 };
+
 static void slot_close(struct dp_slot *slot)
 {
     slot->ops->close(slot);
@@ -192,6 +194,7 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     group->others = config->world;
     host_setup(group);
     group->graphs = !config->no_graphs;
+    group->deadline_s = config->deadline_s > 0 ? config->deadline_s : DEADLINE_S;
     group->stage = malloc(DP_STAGE_BYTES);
     if (!group->stage)
         return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");

@@ -27,6 +27,7 @@ static const struct dp_comm_ops *const communicators[] = {
     &dp_comm_threads,
     &dp_comm_staged,
     &dp_comm_peer,
+    &dp_comm_nccl,
 };
 enum { COMMUNICATORS = sizeof communicators / sizeof *communicators };
 
@@ -259,6 +260,31 @@ bool dp_communicators(int i, struct dp_communicator_row *row)
     *row = (struct dp_communicator_row){comm->name, comm->instead, comm->can, comm->needs,
                                         comm->move != NULL};
     return true;
+}
+
+/* The first `length` characters are what it calls itself. */
+static bool is_called(const struct dp_comm_ops *comm, const char *name, size_t length)
+{
+    const char *const names[] = {comm->name, comm->instead};
+    for (int i = 0; i < 2 && names[i]; ++i) {
+        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool dp_communicator_of(const char *name, struct dp_communicator_row *row)
+{
+    const size_t length = strcspn(name, "+");
+    struct dp_communicator_row moves;
+    if (name[length] == '+' &&
+        (strchr(name + length + 1, '+') || !dp_communicator_of(name + length + 1, &moves)))
+        return false;
+    for (int i = 0; dp_communicators(i, row); ++i) {
+        if (is_called(communicators[i], name, length))
+            return true;
+    }
+    return false;
 }
 
 int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error *err)

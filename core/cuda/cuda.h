@@ -53,6 +53,9 @@ struct dp_cuda_slot {
     uint64_t reach;                /* bit i: kernels here can use the memory of slot i */
     char *stage;                 /* for summands that are not in reach; NULL until there are any */
     struct dp_cuda_timer *timer; /* NULL: nothing was ever traced */
+    /* Before the host waits for a queue in which there may be work that never ends: waits for it as
+     * long as it can hope. NULL: there is no such work. */
+    int (*watch)(struct dp_queue *queue, struct dp_error *err);
 };
 
 extern const struct dp_timer_ops dp_cuda_timing; /* timer.c */

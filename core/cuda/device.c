@@ -178,9 +178,18 @@ static cudaEvent_t event_of(const struct dp_event *event)
     return q->event[event->position % DP_CUDA_EVENTS];
 }
 
+/* What ends no more by itself is given up before the runtime waits for it. */
+static int watch(struct dp_queue *queue, struct dp_error *err)
+{
+    const struct dp_cuda_slot *s = queue->slot->native;
+    return s->watch ? s->watch(queue, err) : 0;
+}
+
 static int cuda_finish(const struct dp_event *event, struct dp_error *err)
 {
     int status = check_recorded(event->queue, err);
+    if (status == 0 && event->position > 0)
+        status = watch(event->queue, err);
     if (status || event->position == 0)
         return status;
     const cudaError_t error = cudaEventSynchronize(event_of(event));
@@ -208,10 +217,13 @@ static int cuda_sync(struct dp_queue *queue, struct dp_error *err)
     if (!q || !q->stream)
         return 0;
     const int flushed = dp_cuda_flush(queue, err);
+    const int watched = watch(queue, flushed ? NULL : err);
     const cudaError_t error = cudaStreamSynchronize(q->stream);
     if (error)
         return dp_cuda_fail(queue->slot, "cudaStreamSynchronize", error, err);
-    return flushed ? flushed : check_recorded(queue, err);
+    if (flushed || watched)
+        return flushed ? flushed : watched;
+    return check_recorded(queue, err);
 }
 
 const struct dp_device_ops dp_device_cuda = {

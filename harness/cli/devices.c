@@ -194,6 +194,18 @@ static void print_gpus(const struct record_devices *d)
         puts("  several slots on one GPU: evidence of correctness, not of performance");
 }
 
+static void print_nccl(void)
+{
+    char found[300], text[600];
+
+    if (dp_nccl_library(found, sizeof found) == 0)
+        snprintf(text, sizeof text, "%s, for communicator nccl", found);
+    else
+        snprintf(text, sizeof text, "%s; when this was built: %.250s", found, BUILD_NCCL);
+    command_clean(text);
+    print_long("NCCL", text);
+}
+
 static void print_versions(const struct dp_machine *m)
 {
     char gpus[400], visible[96], build[200];
@@ -210,7 +222,7 @@ static void print_versions(const struct dp_machine *m)
     strcat(gpus, visible);
     command_clean(gpus);
     print_long("CUDA", gpus);
-    print_long("NCCL", "not built in; when this was built: " BUILD_NCCL);
+    print_nccl();
 }
 
 static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,

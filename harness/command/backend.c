@@ -78,17 +78,17 @@ const char *command_default_backend(const char *devices)
 
 bool command_communicator_row(const char *name, struct dp_communicator_row *row)
 {
-    for (int i = 0; dp_communicators(i, row); ++i)
-        if (strcmp(row->name, name) == 0 || (row->instead && strcmp(row->instead, name) == 0))
-            return true;
-    return false;
+    return dp_communicator_of(name, row);
 }
 
 int command_check_communicator(const char *command, const char *communicator, const char *backend,
                                const char *devices, unsigned can)
 {
+    const int log = command_check_nccl_log(command, communicator);
     struct dp_error err = {0};
 
+    if (log)
+        return log;
     if (dp_communicator_check(command_given(communicator), command_given(backend), devices, can,
                               &err) == 0)
         return 0;

@@ -11,8 +11,8 @@
 #define COMMAND_DEVICES_DOC "virt:N, cuda:0-3,5 or cuda:all"
 #define COMMAND_BACKEND_DOC "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged"
 #define COMMAND_COMMUNICATOR_DOC                                                                   \
-    "what carries data between devices: threads, staged, or on GPUs peer or staged (default: the " \
-    "backend's own)"
+    "what carries data between devices: threads, staged, or on GPUs peer, nccl or staged "         \
+    "(default: the backend's own)"
 
 /* The options --backend and --communicator: their entries in a table, with the key of each. */
 #define COMMAND_BACKEND_OPTION(letter)                                                             \
@@ -38,7 +38,8 @@ error_t command_communicator(const struct argp_state *state, const char *option,
 const char *command_given(const char *text);
 /* The backend that a device list has unless another one is named. */
 const char *command_default_backend(const char *devices);
-/* The row of a name that a record has; there "peer-staged" is peer. False: none has that name. */
+/* The row of a name that a record has; there "peer-staged" is peer, and "nccl+peer" is nccl. False:
+ * none has that name. */
 bool command_communicator_row(const char *name, struct dp_communicator_row *row);
 /* Before devices are opened: whether the communicator ("": the backend's own) serves them and can
  * do all of `can`. 0, or EXIT_MISUSE after a line that lists those that can. */

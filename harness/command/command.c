@@ -213,10 +213,29 @@ static int check_environment(const char *command, const struct dp_group_config *
     return 0;
 }
 
+/* NCCL writes its log to standard output, where results go. */
+int command_check_nccl_log(const char *command, const char *communicator)
+{
+    const char *level = getenv("NCCL_DEBUG"), *file = getenv("NCCL_DEBUG_FILE");
+    const bool asked = communicator && strcmp(communicator, "nccl") == 0;
+    const bool whole = level && strcmp(level, "VERSION") != 0; /* which has no file */
+
+    if (!asked || !level || level[0] == '\0' ||
+        (whole && file && file[0] != '\0' && strcmp(file, "/dev/stdout") != 0))
+        return 0;
+    command_complain(command,
+                     "NCCL_DEBUG='%.32s' in the environment: NCCL would write to standard output, "
+                     "where results go; %s",
+                     level,
+                     whole ? "name a file in NCCL_DEBUG_FILE, such as nccl.%h.%p.log" : "unset it");
+    return EXIT_MISUSE;
+}
+
 int command_open_group(const char *command, const struct dp_group_config *config, size_t required,
                        struct dp_group **group)
 {
-    const int misuse = check_environment(command, config);
+    const int log = command_check_nccl_log(command, config->communicator);
+    const int misuse = log ? log : check_environment(command, config);
     struct dp_error err = {0};
 
     if (misuse)

@@ -68,6 +68,9 @@ error_t command_choice(const struct argp_state *state, const char *option, const
 /* Copies an option's value. 0, or -1 when it is too long for the field. */
 int command_copy(char *field, size_t bytes, const char *value);
 
+/* For communicator nccl, NULL and others pass: whether its log stays out of standard output. 0, or
+ * EXIT_MISUSE after a line. */
+int command_check_nccl_log(const char *command, const char *communicator);
 /* Opens the devices, or says in one line why not and returns the exit status. Fewer devices than
  * required are a failure, and so is then what else would be a skip. */
 int command_open_group(const char *command, const struct dp_group_config *config, size_t required,

@@ -34,7 +34,7 @@ F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that def
 T(devices, 64, FIRST, CONDITION, "", "device list", "device list as given, e.g. `virt:4`; `virt:4+500us` has slow transfers on purpose, `virt:4+fault:launch@3` a launch that fails. A cell is on the first of them: which they are is in its own `devices`, and in `slots`") \
 T(backend, 32, FIRST, IDENTITY, "", "backend", "kernels, as `lockstep devices` says it: `cpu` are CBLAS, `cpu-ref` portable, the definition; `cuda-staged` is `cuda` with all transfers through the host") \
 T(communicator, 64, FIRST, CONDITION, "", "communicator", "what carries data between slots, as `lockstep devices` says it, e.g. `threads`; `peer-staged` is `peer` where peer access was refused; of a sweep with several `threads,staged`. A cell has one of them, which is in its own `communicator`. `--resume` goes on with the same only") \
-T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS; empty without GPUs, missing in old records") \
+T(gpu_software, 96, LATER, SYSTEM, "", "GPU software", "versions of driver, runtime and cuBLAS, and of NCCL where its communicator is used; empty without GPUs, missing in old records") \
 T(program_version, 32, FIRST, BUILD, "", "version", "of lockstep") \
 T(git_sha, 48, FIRST, BUILD, "", "commit", "commit it was built from, or `unknown`") \
 F(BOOL, git_dirty, FIRST, BUILD, "", "working tree", "the working tree had changes: do not publish") \
@@ -108,8 +108,8 @@ N(status, "text", RESULT, "", "`ok`, `failed`, `broken`, `crashed`, `timeout`, `
 F(COUNT, order_index, FIRST, CONDITION, "index", "place", "position in the randomised order of the sweep, over all blocks") \
 T(reason, 320, FIRST, RESULT, "", "reason", "why it is not `ok`; empty when it is") \
 F(BOOL, validated, FIRST, RESULT, "", "verdict", "every check of the results passed; always true when `status` is `ok`") \
-F(COUNT, values_checked, FIRST, RESULT, "values", "number of values", "compared with the independent reference: bit for bit, or of a workload that rounds within a bound derived for each value") \
-F(COUNT, steps_checked, FIRST, RESULT, "steps", "number of steps", "whose results were compared by digest") \
+F(COUNT, values_checked, FIRST, RESULT, "values", "number of values", "compared with the independent reference: bit for bit, or of a workload that rounds within a bound derived for each value; of two steps, but of every step where the communicator adds in an order of its own and the workload rounds") \
+F(COUNT, steps_checked, FIRST, RESULT, "steps", "number of steps", "whose results were compared: by value, or by digest with a step that was") \
 F(COUNT, probe_values, LATER, RESULT, "values", "probe", "of the probe, one step before the warm-up on numbers with all the bits of a float, compared with the reference within derived bounds") \
 F(REAL, probe_bound, LATER, RESULT, "", "bound of the probe", "the widest bound of an output of the probe, as a part of the output; `null` without a probe") \
 F(REAL, probe_ratio, LATER, RESULT, "", "difference of the probe", "the largest difference of a value of the probe as a part of its bound: above 1 the cell failed; `null` without a probe") \

@@ -14,7 +14,7 @@
 #include "record/provenance.h"
 #include "sweep/sweep.h"
 
-/* What another communicator calls itself on these devices. */
+/* What another communicator calls itself on these devices, and the version of its library. */
 static int look_again(const char *command, const struct dp_group_config *first, const char *name,
                       struct record_run *run)
 {
@@ -29,6 +29,8 @@ static int look_again(const char *command, const struct dp_group_config *first, 
         status == 0 ? snprintf(run->communicator + used, room, ",%s", dp_group_communicator(group))
                     : 0;
 
+    if (status == 0 && strlen(dp_group_software(group)) > strlen(run->gpu_software))
+        snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));
     dp_group_close(group);
     if (n >= 0 && (size_t)n < room)
         return status;

@@ -18,12 +18,13 @@ enum {
 /* Ranks that can use each other's memory reduce beside backward, others behind it. */
 static uint64_t overlap_of(const struct dp_group *group)
 {
+    const char *name = dp_group_communicator(group);
     struct dp_communicator_row row;
 
-    for (int i = 0; dp_communicators(i, &row); ++i)
-        if (strcmp(row.name, dp_group_communicator(group)) == 0)
-            return row.can & DP_COMM_OVERLAP ? IMPL_CAP_OVERLAP : 0;
-    return 0;
+    /* One that calls itself otherwise can do less; a composite has all of its first. */
+    if (!dp_communicator_of(name, &row) || (row.instead && strcmp(row.instead, name) == 0))
+        return 0;
+    return row.can & DP_COMM_OVERLAP ? IMPL_CAP_OVERLAP : 0;
 }
 
 static const enum impl_choice dialect[IMPL_DIALECTS] = {

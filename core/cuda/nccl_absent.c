@@ -1,0 +1,15 @@
+/* nccl_absent.c: a build without NCCL: it was not found, or there is no CUDA part. */
+#include "../backend.h"
+
+#include <stdio.h>
+
+const struct dp_comm_ops dp_comm_nccl = {.name = "nccl",
+                                         .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP |
+                                                DP_COMM_WORLD | DP_COMM_FREE_ORDER,
+                                         .needs = DP_KIND_PEERS};
+
+int dp_nccl_library(char *text, size_t bytes)
+{
+    snprintf(text, bytes, "this build has no NCCL part");
+    return DP_ENOTSUP;
+}

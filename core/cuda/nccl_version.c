@@ -1,0 +1,37 @@
+/* nccl_version.c: what a version of NCCL is called, and which are too old. */
+#include "nccl_call.h"
+
+#include <stdio.h>
+
+/* 22809 is 2.28.9; before 2.9 it was 2804 for 2.8.4. */
+void dp_nccl_version_text(int version, char *text, size_t bytes)
+{
+    const int unit = version < 10000 ? 1000 : 10000;
+    snprintf(text, bytes, "%d.%d.%d", version / unit, version % unit / 100, version % 100);
+}
+
+int dp_nccl_check_version(int version, struct dp_error *err)
+{
+    char text[32];
+    dp_nccl_version_text(version, text, sizeof text);
+    if (version < DP_NCCL_OLDEST)
+        return dp_fail(err, DP_ENOTSUP,
+                       "NCCL %s is too old: 2.14 is the first with communicators that do not block",
+                       text);
+    return 0;
+}
+
+int dp_nccl_library(char *text, size_t bytes)
+{
+    struct dp_nccl_call call;
+    struct dp_error err = {0};
+    int version = 0;
+    int status = dp_nccl_load(&call, &version, &err);
+    if (status == 0)
+        status = dp_nccl_check_version(version, &err);
+    if (status)
+        snprintf(text, bytes, "%s", err.text);
+    else
+        dp_nccl_version_text(version, text, bytes);
+    return status;
+}

@@ -1,0 +1,120 @@
+/* nccl_wait.c: waiting for a stream that may have a collective in it, which never ends when another
+ * rank is lost: the stream is asked, and so is NCCL, and there is a deadline. Then all
+ * communicators are given up, which ends what is under way. */
+#include "nccl_team.h"
+
+#include <sched.h>
+#include <time.h>
+
+/* A wait that is longer is worth a context switch. */
+#define SPIN_NS 2000000u
+#define NAP_NS  100000
+
+uint64_t dp_nccl_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void dp_nccl_nap(uint64_t begin)
+{
+    const struct timespec nap = {0, NAP_NS};
+    if (dp_nccl_now() - begin < SPIN_NS)
+        sched_yield();
+    else
+        nanosleep(&nap, NULL);
+}
+
+/* An error of any rank is everyone's: the others wait for it. */
+static int check_ranks(const struct dp_nccl *nccl, struct dp_error *err)
+{
+    for (const struct dp_nccl_team *team = nccl->team; team; team = team->next) {
+        for (int i = 0; i < team->n; ++i) {
+            const struct dp_nccl_last *last = &nccl->last[team->slot[i]->info.index];
+            ncclResult_t state = ncclSuccess;
+            const ncclResult_t asked = nccl->call.async_error(team->comm[i], &state);
+            if (dp_nccl_is_bad(asked) || dp_nccl_is_bad(state))
+                return dp_nccl_fail(nccl, team->slot[i], team->rank[i],
+                                    last->call ? last->call : "NCCL",
+                                    dp_nccl_is_bad(asked) ? asked : state, err);
+        }
+    }
+    return 0;
+}
+
+/* The first slot whose last collective is not done; else that of the wait. */
+static const struct dp_slot *late_slot(const struct dp_nccl *nccl, const struct dp_slot *slot)
+{
+    for (int i = 0; i < nccl->group->size; ++i) {
+        const struct dp_slot *other = nccl->group->slot[i];
+        const struct dp_cuda_queue *comm = other->comm.native;
+        if (nccl->last[i].call && cudaStreamQuery(comm->stream) == cudaErrorNotReady)
+            return other;
+    }
+    return slot;
+}
+
+static int too_long(const struct dp_nccl *nccl, const struct dp_slot *slot, struct dp_error *err)
+{
+    const struct dp_slot *late = late_slot(nccl, slot);
+    const struct dp_nccl_last *last = &nccl->last[late->info.index];
+    cudaGetLastError();
+    return dp_fail(
+        err, DP_EFAULT,
+        "rank %d (%s): %s number %llu, of %zu bytes, or one after it, was not done after %llu s",
+        last->rank, late->info.name, last->call ? last->call : "a collective",
+        (unsigned long long)last->number, last->bytes,
+        (unsigned long long)(nccl->deadline_ns / 1000000000u));
+}
+
+/* One look. *done: nothing of the queue is left, or it is not waited for any more. */
+static int look(struct dp_nccl *nccl, const struct dp_queue *queue, uint64_t begin, bool *done,
+                struct dp_error *err)
+{
+    const struct dp_slot *slot = queue->slot;
+    const struct dp_cuda_queue *q = queue->native;
+    struct dp_nccl_last *last = &nccl->last[slot->info.index];
+    *done = !last->call;
+    if (*done)
+        return 0;
+    const cudaError_t error = cudaStreamQuery(q->stream);
+    if (error && error != cudaErrorNotReady)
+        return dp_cuda_fail(slot, "cudaStreamQuery", error, err);
+    *done = !error;
+    if (!error && queue == &slot->comm)
+        last->call = NULL;
+    int status = check_ranks(nccl, err);
+    if (status == 0 && !*done && dp_nccl_now() - begin > nccl->deadline_ns)
+        status = too_long(nccl, slot, err);
+    return status;
+}
+
+/* Other processes wait for this one, too. */
+static void give_up(struct dp_nccl *nccl)
+{
+    struct dp_group *group = nccl->group;
+    dp_nccl_abort_all(nccl);
+    if (group->world > group->size) {
+        group->broken = true;
+        group->others->bootstrap->abort(group->others->self);
+    }
+}
+
+int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err)
+{
+    struct dp_nccl *nccl = queue->slot->group->nccl;
+    const uint64_t begin = dp_nccl_now();
+    bool done = false;
+    int status = 0;
+    while (status == 0 && !done) {
+        pthread_mutex_lock(&nccl->lock);
+        status = look(nccl, queue, begin, &done, err);
+        if (status)
+            give_up(nccl);
+        pthread_mutex_unlock(&nccl->lock);
+        if (status == 0 && !done)
+            dp_nccl_nap(begin);
+    }
+    return status;
+}
