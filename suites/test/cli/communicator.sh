@@ -69,7 +69,7 @@ one_line 2 '"communicator" is "threads", but' "$lockstep" report bad.jsonl --out
 # ---- what cannot be ----------------------------------------------------------------------------
 
 sweep="$lockstep sweep $grid $fast --out none.jsonl"
-refuse 'unknown communicator "nccl"; known: .*threads' $sweep --communicator nccl
+refuse 'unknown communicator "mpi-x"; known: .*nccl' $sweep --communicator mpi-x
 refuse 'unknown communicator "peer-staged"; known: .*peer' $sweep --communicator peer-staged
 refuse 'unknown communicator ""' $sweep --communicator threads,
 refuse 'unknown communicator ""' $sweep --communicator ''
@@ -78,6 +78,7 @@ refuse '--communicator is given twice' $sweep --communicator staged --communicat
 virtual="'peer' is not for the host and virtual devices: threads, staged$"
 refuse "$virtual" $sweep --communicator peer
 refuse "$virtual" $sweep --communicator threads,peer
+refuse "'nccl' is not for the host and virtual devices: threads, staged$" $sweep --communicator nccl
 [ ! -e none.jsonl ] || fail "a refused sweep has a file"
 
 refuse "$virtual" "$lockstep" devices --devices virt:2 --communicator peer
@@ -88,8 +89,8 @@ refuse "$virtual" "$lockstep" train --devices host --communicator peer
 refuse "$virtual" "$lockstep" train --against virt:1 --against-communicator peer
 refuse 'needs --against' "$lockstep" train --against-communicator staged
 for command in devices 'bench copies' check train; do
-    refuse '--communicator: unknown communicator "nccl"; known: .*threads' "$lockstep" $command \
-        --communicator nccl
+    refuse '--communicator: unknown communicator "mpi-x"; known: .*threads' "$lockstep" $command \
+        --communicator mpi-x
     refuse '--communicator is given twice' "$lockstep" $command --communicator staged \
         --communicator staged
 done

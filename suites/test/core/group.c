@@ -58,6 +58,10 @@ static void refused(struct context *c)
 
 static bool communicator_fits(const struct case_settings *settings, const char *name)
 {
+    if (settings->communicator) {
+        struct dp_communicator_row row;
+        return dp_communicator_of(name, &row) && strcmp(row.name, settings->communicator) == 0;
+    }
     if (strcmp(settings->backend, "cpu-ref") == 0 || strcmp(settings->backend, "cuda-staged") == 0)
         return strcmp(name, "staged") == 0;
     if (settings->gpus == 0)

@@ -32,6 +32,7 @@ static const struct argp_option options[] = {
      "virt (default), virt+lag, or cuda:N for slots on N GPUs in turn, N one of 1 2 4 8", 0},
     {"backend", 'b', "NAME", 0, "cpu (default) or cpu-ref; on GPUs cuda (default) or cuda-staged",
      0},
+    {"communicator", 'c', "NAME", 0, "Instead of the backend's own", 0},
     {"only", 'o', "GLOB", 0, "Run the cases whose name matches, such as 'gradient/*'", 0},
     {"seed", 's', "LIST", 0, "Lag seeds, all cases once with each; 0 is purely lazy", 0},
     {"list", 'l', NULL, 0, "Print names and rules of the cases and run none", 0},
@@ -67,6 +68,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
             argp_failure(state, 2, 0, "%s", why.text);
         }
         choice->settings.backend = value;
+        return 0;
+    case 'c':
+        if (command_communicator_name("communicator", value, &why) != 0) {
+            argp_failure(state, 2, 0, "%s", why.text);
+        }
+        choice->settings.communicator = value;
         return 0;
     case 'o':
         choice->only = value;

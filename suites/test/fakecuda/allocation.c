@@ -18,8 +18,13 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
 cudaError_t cudaFree(void *memory)
 {
     struct fake_call call = {.name = "cudaFree", .rules = FAKE_UNSAFE | FAKE_ALWAYS};
-    if (fake_enter(&call))
+    if (fake_enter(&call)) {
+        if (fake.half_issued && memory)
+            fake_violation("deadlock: %s waits for device %d, where %s waits for ranks that have "
+                           "not issued it",
+                           call.name, fake_me.device, fake.half_issued);
         fake_result(&call, fake_release(memory, fake_me.device, call.name));
+    }
     return fake_leave(&call);
 }
 

@@ -95,5 +95,10 @@ void fakecuda_defaults(struct fakecuda_config *config)
         .patience_ms = (unsigned)number("LOCKSTEP_FAKE_PATIENCE", 1, 600000, 5000),
         .init = (int)error("LOCKSTEP_FAKE_INIT"),
         .failure = failure("LOCKSTEP_FAKE_FAIL"),
+        .nccl_version = (int)number("LOCKSTEP_FAKE_NCCL", 1000, 99999, 22809),
+        .nccl_polls = (unsigned)number("LOCKSTEP_FAKE_NCCL_POLLS", 0, 1000, 2),
+        .nccl_hang = number("LOCKSTEP_FAKE_NCCL_HANG", 1, 1000000000, 0),
+        .nccl_error = number("LOCKSTEP_FAKE_NCCL_ERROR", 1, 1000000000, 0),
+        .nccl_varies = number("LOCKSTEP_FAKE_NCCL_VARIES", 0, 1, 0) != 0,
     };
 }

@@ -83,6 +83,9 @@ struct fake_work {
     bool copies;  /* passes data on without using them; reaches all devices */
     bool on_host; /* a function of the program, called without the lock */
     void (*run)(const void *args);
+    /* Of one that other streams must come to: the stream that must go on first, its own when it can
+     * run, NULL when it never will. */
+    struct CUstream_st *(*meet)(const void *args);
     void *args, *owned;
     struct fake_access *access;
     int accesses;
@@ -174,6 +177,13 @@ struct fake_state {
     struct cublasContext *handles;
     int host_functions; /* not called yet */
     pthread_t helper;
+    /* Of NCCL. */
+    struct ncclComm *comms;
+    struct fake_clique *cliques;
+    long nccl_ids, nccl_collectives, nccl_groups;
+    int bringing;             /* depth of streams that wait for others to come */
+    const char *half_issued;  /* a collective that some ranks' streams have, and others not yet */
+    void (*close_more)(void); /* NULL: it was not called */
 };
 /* An API without a handle has nowhere else to keep it. */
 extern struct fake_state fake;
@@ -185,6 +195,7 @@ struct fake_thread {
     enum cudaStreamCaptureMode mode;
     bool inside, in_host_function;
     const char *running;
+    const char *group_of; /* a call that is in a group of NCCL which is still open */
 };
 extern _Thread_local struct fake_thread fake_me;
 
@@ -195,6 +206,7 @@ enum fake_rule {
     FAKE_ALLOCATES = 4,
     FAKE_LAUNCHES = 8,
     FAKE_NO_DRIVER = 16, /* works without one */
+    FAKE_MARKS = 32,     /* stands for what is in a stream */
 };
 struct fake_call {
     const char *name;

@@ -18,6 +18,11 @@
  *   LOCKSTEP_FAKE_INIT        error that all calls end with which need a driver (cudaSuccess)
  *   LOCKSTEP_FAKE_FAIL        CALL or FUNCTION:CALL: that call fails; CALL+: and all after it
  *   LOCKSTEP_FAKE_PATIENCE    ms after which a wait for another thread is a deadlock (5000)
+ *   LOCKSTEP_FAKE_NCCL        version of NCCL, 22809 is 2.28.9 (22809)
+ *   LOCKSTEP_FAKE_NCCL_POLLS  how often NCCL is asked before it does anything (2)
+ *   LOCKSTEP_FAKE_NCCL_HANG   CALL: that collective never ends
+ *   LOCKSTEP_FAKE_NCCL_ERROR  CALL: nor does that one, and NCCL says that a rank is lost
+ *   LOCKSTEP_FAKE_NCCL_VARIES 1: sums of every collective are in another order (0)
  *   LOCKSTEP_FAKE_STOP        1: the first violation ends the process at once (0)
  *   LOCKSTEP_FAKE_EXCLUSIVE   folder for locks: one process at a time can use a device
  *   LOCKSTEP_FAKE_SUMMARY     file to which the process appends its number of calls and violations
@@ -70,6 +75,10 @@ struct fakecuda_config {
     int capability;
     unsigned patience_ms; /* a wait for other threads that lasts longer is a deadlock */
     struct fakecuda_failure failure;
+    int nccl_version;
+    unsigned nccl_polls;
+    long nccl_hang, nccl_error; /* from 1; 0: none */
+    bool nccl_varies;
 };
 
 /* The defaults, as the environment changes them. A bad value ends the process with status 2. */

@@ -102,6 +102,8 @@ static bool run_head(struct CUstream_st *stream)
         }
         return false;
     }
+    if (op->kind == FAKE_OP_WORK && op->work->meet && op->work->meet(op->work->args) != stream)
+        return false;
     if (op->kind == FAKE_OP_WORK)
         fake_work_do(op->work, stream);
     keep_time(stream, op);
@@ -109,12 +111,32 @@ static bool run_head(struct CUstream_st *stream)
     return true;
 }
 
-/* Events are recorded before they are waited for, so the recursion ends. */
+/* Until all streams have come to the operation. False: one of them never will. */
+static bool bring_others(struct CUstream_st *stream)
+{
+    const struct fake_work *work = stream->head->work;
+    struct CUstream_st *first = work->meet(work->args);
+    for (; first != stream; first = work->meet(work->args)) {
+        if (!first || fake.bringing > FAKE_STREAMS)
+            return false;
+        ++fake.bringing;
+        const bool came = fake_advance(first, first->done + 1);
+        --fake.bringing;
+        if (!came)
+            return false;
+    }
+    return true;
+}
+
+/* Events are recorded before they are waited for, so the recursion ends; that of streams which meet
+ * in different orders is cut short. */
 bool fake_advance(struct CUstream_st *stream, uint64_t position)
 {
     while (stream->done < position) {
         const struct fake_op *op = stream->head;
         if (op->kind == FAKE_OP_WAIT && !fake_advance(op->until.stream, op->until.position))
+            return false;
+        if (op->kind == FAKE_OP_WORK && op->work->meet && !bring_others(stream))
             return false;
         if (!run_head(stream))
             return false;
@@ -124,8 +146,17 @@ bool fake_advance(struct CUstream_st *stream, uint64_t position)
 
 static struct CUstream_st *holding_up(struct CUstream_st *stream)
 {
-    while (stream->head && stream->head->kind == FAKE_OP_WAIT && !fake_passed(&stream->head->until))
-        stream = stream->head->until.stream;
+    for (int i = 0; i < 2 * FAKE_STREAMS && stream->head; ++i) {
+        const struct fake_op *head = stream->head;
+        struct CUstream_st *next = NULL;
+        if (head->kind == FAKE_OP_WAIT && !fake_passed(&head->until))
+            next = head->until.stream;
+        else if (head->kind == FAKE_OP_WORK && head->work->meet)
+            next = head->work->meet(head->work->args);
+        if (!next || next == stream)
+            break;
+        stream = next;
+    }
     return stream;
 }
 

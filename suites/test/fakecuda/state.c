@@ -183,6 +183,8 @@ int fakecuda_finish(void)
     fake_lock();
     if (fake.started) {
         fake_helper_stop();
+        if (fake.close_more)
+            fake.close_more();
         fake_queue_leaks();
         fake_memory_leaks();
         fake_captures_close();
@@ -304,6 +306,10 @@ static cudaError_t forbidden(const struct fake_call *call)
         fake_violation("%s: called by a function of cudaLaunchHostFunc", call->name);
         return cudaErrorNotPermitted;
     }
+    if (fake_me.group_of && (call->rules & (FAKE_UNSAFE | FAKE_MARKS)) &&
+        strncmp(call->name, "nccl", 4) != 0)
+        fake_violation("%s: %s is in a group of NCCL that is not closed", call->name,
+                       fake_me.group_of);
     struct fake_capture *capture = call->rules & FAKE_UNSAFE ? fake_capture_forbids() : NULL;
     if (capture) {
         fake_violation("%s: may wait for a device, which is forbidden during a stream capture",

@@ -15,7 +15,7 @@ shows '^Devices    cuda:all, backend cuda, communicator peer$' cuda:all
 expect_count 4 '^  [0-3]    cuda:[0-3] ' out
 expect_count 4 '^  cuda:[0-3]  *Fake GPU, .*PCI 0000:1[0-3]:00.0' out
 expect_count 1 '^  CUDA       4 GPUs; driver [0-9.]*, runtime [0-9.]*, cuBLAS [0-9.]*$' out
-expect_count 1 '^  NCCL       not built in' out
+expect_count 1 '^  NCCL       \([0-9.]*, for communicator nccl\|this build has no NCCL part\)' out
 expect_count 0 'oversubscribed\|several slots' out
 shows 'PCI 0000:12:00.0' cuda:2-3
 expect_count 2 '^  cuda:[0-9]  *Fake GPU' out

@@ -1,0 +1,68 @@
+/* fake_nccl.h: what the files of the fake NCCL share. Between fake_enter and fake_leave, as all of
+ * the fake. */
+#ifndef LOCKSTEP_FAKE_NCCL_H
+#define LOCKSTEP_FAKE_NCCL_H
+
+#include "fake.h"
+
+#include <nccl.h>
+
+enum { FAKE_RANKS = 64 };
+
+struct fake_clique;
+struct fake_job;
+
+struct ncclComm {
+    struct ncclComm *next;
+    struct fake_clique *clique;
+    int rank, device;
+    bool live, joined, finalized;
+    ncclResult_t state;
+    struct fake_job *job; /* that it is at */
+    uint64_t collectives;
+};
+
+/* The ranks that were made with one id. */
+struct fake_clique {
+    struct fake_clique *next;
+    ncclUniqueId id;
+    int n, joined, leaving;
+    struct ncclComm *rank[FAKE_RANKS];
+    struct fake_meeting *meetings;
+};
+
+/* A call in a group. Of a broadcast root is not negative; count is in units of the type. */
+struct fake_entry {
+    const char *name;
+    struct ncclComm *comm;
+    bool joins; /* makes the communicator, and has nothing of the following */
+    const void *send;
+    void *receive;
+    size_t count;
+    ncclDataType_t type;
+    ncclRedOp_t op;
+    int root;
+    struct CUstream_st *stream;
+};
+
+/* ---- nccl_meet.c: a collective is done when all its ranks have come to it. */
+ncclResult_t fake_meet(const struct fake_entry *entry, bool grouped);
+void fake_meetings_kill(struct fake_clique *clique); /* they end without a result */
+/* Runs what the rank is still to do. False: it cannot end. */
+bool fake_meetings_end(const struct ncclComm *comm);
+void fake_meetings_drop(struct fake_clique *clique);
+
+/* ---- nccl_group.c: groups of calls, and when they are carried out. */
+void fake_group_open(void);
+ncclResult_t fake_group_close(const struct fake_call *call);
+/* Now, or in the open group. */
+ncclResult_t fake_group_add(const struct fake_entry *entry);
+/* The communicator is asked how it is. */
+void fake_job_poll(struct ncclComm *comm);
+void fake_job_cancel(struct ncclComm *comm);
+
+/* ---- nccl.c */
+ncclResult_t fake_nccl_join(struct ncclComm *comm);
+void fake_nccl_says(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,322 @@
+/* nccl.c: the calls of NCCL, for ranks of this process. */
+#include "fake_nccl.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+ncclResult_t ncclGroupStart(void); /* the header declares these two without a prototype */
+ncclResult_t ncclGroupEnd(void);
+
+static _Thread_local char last[200];
+
+void fake_nccl_says(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(last, sizeof last, format, values);
+    va_end(values);
+}
+
+static ncclResult_t leave(struct fake_call *call, ncclResult_t result)
+{
+    if (call->error)
+        fake_nccl_says("a call of CUDA failed");
+    const cudaError_t error = call->error;
+    fake_leave(call);
+    return error ? ncclUnhandledCudaError : result;
+}
+
+const char *ncclGetErrorString(ncclResult_t result)
+{
+    static const char *const texts[] = {[ncclSuccess] = "no error",
+                                        [ncclUnhandledCudaError] = "unhandled cuda error",
+                                        [ncclSystemError] = "unhandled system error",
+                                        [ncclInternalError] = "internal error",
+                                        [ncclInvalidArgument] = "invalid argument",
+                                        [ncclInvalidUsage] = "invalid usage",
+                                        [ncclRemoteError] =
+                                            "remote process exited or there was a network error",
+                                        [ncclInProgress] = "NCCL operation in progress"};
+    return (unsigned)result < ncclNumResults ? texts[result] : "unknown result code";
+}
+
+const char *ncclGetLastError(ncclComm_t comm)
+{
+    (void)comm;
+    return last;
+}
+
+ncclResult_t ncclGetVersion(int *version)
+{
+    struct fake_call call = {.name = "ncclGetVersion", .rules = FAKE_NO_DRIVER};
+    if (fake_enter(&call))
+        *version = fake.config.nccl_version;
+    return leave(&call, ncclSuccess);
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
+{
+    struct fake_call call = {.name = "ncclGetUniqueId"};
+    if (fake_enter(&call)) {
+        memset(id, 0, sizeof *id);
+        snprintf(id->internal, sizeof id->internal, "fake %ld", ++fake.nccl_ids);
+    }
+    return leave(&call, ncclSuccess);
+}
+
+/* ---- communicators ------------------------------------------------------------------------ */
+
+static void close_comm(struct ncclComm *comm)
+{
+    fake_job_cancel(comm);
+    comm->live = false;
+}
+
+/* At the end of everything. */
+static void close_all(void)
+{
+    long live = 0;
+    if (fake.nccl_groups != 0)
+        fake_violation("ncclGroupStart without ncclGroupEnd");
+    while (fake.comms) {
+        struct ncclComm *comm = fake.comms;
+        fake.comms = comm->next;
+        live += comm->live;
+        fake_job_cancel(comm);
+        free(comm);
+    }
+    while (fake.cliques) {
+        struct fake_clique *clique = fake.cliques;
+        fake.cliques = clique->next;
+        fake_meetings_drop(clique);
+        free(clique);
+    }
+    if (live)
+        fake_violation("leak: %ld communicators of NCCL", live);
+}
+
+static struct fake_clique *clique_of(const ncclUniqueId *id, int n)
+{
+    struct fake_clique *clique = fake.cliques;
+    while (clique && memcmp(&clique->id, id, sizeof *id) != 0)
+        clique = clique->next;
+    if (clique)
+        return clique;
+    clique = fake_memory(sizeof *clique);
+    *clique = (struct fake_clique){.next = fake.cliques, .id = *id, .n = n};
+    return fake.cliques = clique;
+}
+
+static bool shares_device(const struct ncclComm *comm)
+{
+    const char *allowed = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+    const bool may =
+        fake.config.nccl_version >= NCCL_VERSION(2, 30, 0) && allowed && strcmp(allowed, "1") == 0;
+    for (int r = 0; r < comm->clique->n && !may; ++r) {
+        const struct ncclComm *other = comm->clique->rank[r];
+        if (!other || other == comm || other->device != comm->device)
+            continue;
+        fake_nccl_says("Duplicate GPU detected : rank %d and rank %d both on CUDA device %d", r,
+                       comm->rank, comm->device);
+        return true;
+    }
+    return false;
+}
+
+/* The last one makes all of them ready. */
+ncclResult_t fake_nccl_join(struct ncclComm *comm)
+{
+    struct fake_clique *clique = comm->clique;
+    if (shares_device(comm))
+        return ncclInvalidUsage;
+    if (++clique->joined < clique->n)
+        return ncclSuccess;
+    for (int r = 0; r < clique->n; ++r) {
+        struct ncclComm *other = clique->rank[r];
+        other->joined = true;
+        if (!other->job && other->state == ncclInProgress)
+            other->state = ncclSuccess;
+    }
+    return ncclSuccess;
+}
+
+static ncclResult_t make(ncclComm_t *out, int n, const ncclUniqueId *id, int rank)
+{
+    struct fake_clique *clique = clique_of(id, n);
+    if (n < 1 || n > FAKE_RANKS || n != clique->n || rank < 0 || rank >= n || clique->rank[rank]) {
+        fake_violation("ncclCommInitRankConfig: rank %d of %d, twice or of %d", rank, n, clique->n);
+        return ncclInvalidArgument;
+    }
+    struct ncclComm *comm = fake_memory(sizeof *comm);
+    *comm = (struct ncclComm){.next = fake.comms,
+                              .clique = clique,
+                              .rank = rank,
+                              .device = fake_me.device,
+                              .live = true,
+                              .state = ncclInProgress};
+    clique->rank[rank] = *out = fake.comms = comm;
+    fake.close_more = close_all;
+    return fake_group_add(
+        &(struct fake_entry){.name = "ncclCommInitRankConfig", .comm = comm, .joins = true});
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int n, ncclUniqueId id, int rank,
+                                    ncclConfig_t *config)
+{
+    struct fake_call call = {.name = "ncclCommInitRankConfig", .rules = FAKE_UNSAFE};
+    ncclResult_t result = ncclSuccess;
+    *out = NULL;
+    if (fake_enter(&call)) {
+        if (!config || config->magic != 0xcafebeef || config->blocking != 0) {
+            fake_violation("%s: only of communicators that do not block", call.name);
+            result = ncclInvalidArgument;
+        } else {
+            result = make(out, n, &id, rank);
+        }
+    }
+    return leave(&call, result);
+}
+
+static bool is_live(const struct ncclComm *comm, const char *call)
+{
+    if (!comm || !comm->live)
+        fake_violation("%s: a communicator that %s", call, comm ? "is gone" : "is null");
+    return comm && comm->live;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
+{
+    struct fake_call call = {.name = "ncclCommGetAsyncError"};
+    ncclResult_t result = ncclSuccess;
+    if (fake_enter(&call)) {
+        if (is_live(comm, call.name)) {
+            const bool failed =
+                fake.config.nccl_error > 0 && fake.nccl_collectives >= fake.config.nccl_error;
+            fake_job_poll(comm);
+            *state = failed && comm->state == ncclSuccess ? ncclRemoteError : comm->state;
+        } else {
+            result = ncclInvalidArgument;
+        }
+    }
+    return leave(&call, result);
+}
+
+/* Done when all ranks have said so, and no collective is left. */
+static void finalize(struct ncclComm *comm)
+{
+    struct fake_clique *clique = comm->clique;
+    comm->finalized = true;
+    comm->state = ncclInProgress;
+    ++clique->leaving;
+    for (int r = 0; r < clique->n && clique->leaving == clique->n; ++r) {
+        if (fake_meetings_end(clique->rank[r]))
+            clique->rank[r]->state = ncclSuccess;
+    }
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm)
+{
+    struct fake_call call = {.name = "ncclCommFinalize", .rules = FAKE_UNSAFE};
+    ncclResult_t result = ncclSuccess;
+    if (fake_enter(&call)) {
+        if (!is_live(comm, call.name) || comm->finalized || comm->state != ncclSuccess) {
+            fake_violation("%s: twice, or while something is under way", call.name);
+            result = ncclInvalidArgument;
+        } else {
+            finalize(comm);
+            result = comm->state;
+        }
+    }
+    return leave(&call, result);
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm)
+{
+    struct fake_call call = {.name = "ncclCommDestroy", .rules = FAKE_UNSAFE | FAKE_ALWAYS};
+    if (fake_enter(&call) && is_live(comm, call.name)) {
+        if (!comm->finalized || comm->state != ncclSuccess)
+            fake_violation("%s: rank %d before it is finalized: it waits for the others", call.name,
+                           comm->rank);
+        close_comm(comm);
+    }
+    return leave(&call, ncclSuccess);
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t comm)
+{
+    struct fake_call call = {.name = "ncclCommAbort", .rules = FAKE_ALWAYS};
+    if (fake_enter(&call) && is_live(comm, call.name)) {
+        fake_meetings_kill(comm->clique);
+        close_comm(comm);
+    }
+    return leave(&call, ncclSuccess);
+}
+
+/* ---- groups and collectives --------------------------------------------------------------- */
+
+ncclResult_t ncclGroupStart(void)
+{
+    struct fake_call call = {.name = "ncclGroupStart"};
+    if (fake_enter(&call)) {
+        fake.close_more = close_all;
+        fake_group_open();
+    }
+    return leave(&call, ncclSuccess);
+}
+
+ncclResult_t ncclGroupEnd(void)
+{
+    struct fake_call call = {.name = "ncclGroupEnd", .rules = FAKE_ALWAYS};
+    ncclResult_t result = ncclSuccess;
+    if (fake_enter(&call))
+        result = fake_group_close(&call);
+    return leave(&call, result);
+}
+
+static ncclResult_t collect(const struct fake_entry *entry, bool known)
+{
+    struct fake_call call = {.name = entry->name, .rules = FAKE_LAUNCHES};
+    ncclResult_t result = ncclInvalidArgument;
+    if (fake_enter(&call) && is_live(entry->comm, call.name)) {
+        if (!known)
+            fake_violation("%s: type %d with operator %d is not known here", call.name,
+                           (int)entry->type, (int)entry->op);
+        else if (entry->comm->state != ncclSuccess && !entry->comm->job)
+            fake_violation("%s: rank %d is not ready", call.name, entry->comm->rank);
+        else
+            result = fake_group_add(entry);
+    }
+    return leave(&call, result);
+}
+
+ncclResult_t ncclAllReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
+                           ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
+{
+    const struct fake_entry entry = {.name = "ncclAllReduce",
+                                     .comm = comm,
+                                     .send = send,
+                                     .receive = receive,
+                                     .count = count,
+                                     .type = type,
+                                     .op = op,
+                                     .root = -1,
+                                     .stream = stream};
+    return collect(&entry, type == ncclFloat32 && op == ncclSum);
+}
+
+ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDataType_t type,
+                           int root, ncclComm_t comm, cudaStream_t stream)
+{
+    const struct fake_entry entry = {.name = "ncclBroadcast",
+                                     .comm = comm,
+                                     .send = send,
+                                     .receive = receive,
+                                     .count = count,
+                                     .type = type,
+                                     .op = ncclSum,
+                                     .root = root,
+                                     .stream = stream};
+    return collect(&entry, type == ncclUint8 || type == ncclInt8 || type == ncclFloat32);
+}

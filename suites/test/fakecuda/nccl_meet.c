@@ -1,0 +1,232 @@
+/* nccl_meet.c: collectives in streams. The first rank to run reads the numbers of all; each gets
+ * its result when its own turn comes. The sum is that of a ring: every chunk begins at another
+ * rank. */
+#include "fake_nccl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fake_meeting {
+    struct fake_meeting *next;
+    struct fake_clique *clique;
+    uint64_t number; /* of the collective in its clique, from 0 */
+    int arrived, ran;
+    bool gathered, killed, hangs;
+    pthread_t alone; /* who came outside of a group, and for which rank */
+    int alone_rank;
+    struct fake_entry entry[FAKE_RANKS];
+    struct fake_work *work[FAKE_RANKS]; /* NULL: not there yet */
+    const void *send[FAKE_RANKS];
+    void *receive[FAKE_RANKS];
+    void *result;
+};
+
+struct part {
+    struct fake_meeting *meeting;
+    int rank;
+};
+
+static size_t width_of(ncclDataType_t type)
+{
+    return type == ncclFloat32 ? sizeof(float) : 1;
+}
+
+static struct fake_meeting *meeting_of(struct fake_clique *clique, uint64_t number)
+{
+    struct fake_meeting *m = clique->meetings;
+    while (m && m->number != number)
+        m = m->next;
+    if (m)
+        return m;
+    m = fake_memory(sizeof *m);
+    *m = (struct fake_meeting){
+        .next = clique->meetings, .clique = clique, .number = number, .alone_rank = -1};
+    const long at = ++fake.nccl_collectives;
+    m->hangs = at == fake.config.nccl_hang || at == fake.config.nccl_error;
+    return clique->meetings = m;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static void add_up(struct fake_meeting *m, size_t count)
+{
+    const int n = m->clique->n;
+    const size_t each = (count + (size_t)n - 1) / (size_t)n;
+    const uint64_t shift = fake.config.nccl_varies ? m->number : 0;
+    float *result = m->result;
+    for (size_t i = 0; i < count; ++i) {
+        const int first = (int)((i / each + 1 + shift) % (uint64_t)n);
+        result[i] = 0.0f;
+        for (int k = 0; k < n; ++k) {
+            const float *send = m->send[(first + k) % n];
+            result[i] = k == 0 ? send[i] : result[i] + send[i];
+        }
+    }
+}
+
+static void gather(struct fake_meeting *m)
+{
+    const struct fake_entry *entry = &m->entry[0];
+    const size_t bytes = entry->count * width_of(entry->type);
+    m->gathered = true;
+    m->result = fake_memory(bytes);
+    if (entry->root < 0)
+        add_up(m, entry->count);
+    else
+        memcpy(m->result, m->send[entry->root], bytes);
+}
+
+static bool is_at_head(const struct fake_meeting *m, int rank)
+{
+    const struct fake_op *head = m->entry[rank].stream->head;
+    return head && head->work == m->work[rank];
+}
+
+/* See fake_work.meet. */
+static struct CUstream_st *meet(const void *args)
+{
+    const struct part *part = args;
+    struct fake_meeting *m = part->meeting;
+    struct CUstream_st *own = m->entry[part->rank].stream;
+    if (m->gathered || m->killed)
+        return own;
+    if (m->hangs || m->arrived < m->clique->n)
+        return NULL;
+    for (int r = 0; r < m->clique->n; ++r) {
+        if (!is_at_head(m, r))
+            return m->entry[r].stream;
+    }
+    gather(m);
+    return own;
+}
+
+static void unlink_meeting(struct fake_meeting *m)
+{
+    struct fake_meeting **at = &m->clique->meetings;
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    free(m->result);
+    free(m);
+}
+
+static void run(const void *args)
+{
+    const struct part *part = args;
+    struct fake_meeting *m = part->meeting;
+    const struct fake_entry *entry = &m->entry[part->rank];
+    if (!m->killed && (entry->root != part->rank || m->receive[part->rank] != m->send[part->rank]))
+        memcpy(m->receive[part->rank], m->result, entry->count * width_of(entry->type));
+    m->work[part->rank] = NULL;
+    if (++m->ran == m->clique->n)
+        unlink_meeting(m);
+}
+
+/* ---- issuing ------------------------------------------------------------------------------ */
+
+static void check_same(const struct fake_meeting *m, const struct fake_entry *entry)
+{
+    for (int r = 0; r < m->clique->n; ++r) {
+        const struct fake_entry *other = &m->entry[r];
+        if (!other->name)
+            continue;
+        if (strcmp(other->name, entry->name) != 0 || other->count != entry->count ||
+            other->type != entry->type || other->op != entry->op || other->root != entry->root)
+            fake_violation("%s: rank %d has %zu of type %d, root %d, where rank %d has %s of %zu "
+                           "of type %d, root %d: it hangs, or gives anything",
+                           entry->name, entry->comm->rank, entry->count, (int)entry->type,
+                           entry->root, r, other->name, other->count, (int)other->type,
+                           other->root);
+        return;
+    }
+}
+
+static void check_alone(struct fake_meeting *m, const struct fake_entry *entry)
+{
+    if (m->alone_rank >= 0 && pthread_equal(m->alone, pthread_self()))
+        fake_violation("%s: ranks %d and %d by one thread and without a group: it hangs",
+                       entry->name, m->alone_rank, entry->comm->rank);
+    m->alone = pthread_self();
+    m->alone_rank = entry->comm->rank;
+}
+
+static bool check_stream(const struct fake_entry *entry)
+{
+    if (!fake_stream_is(entry->stream, entry->name))
+        return false;
+    if (entry->stream->device != entry->comm->device)
+        fake_violation("%s: rank %d is on device %d, its stream on device %d", entry->name,
+                       entry->comm->rank, entry->comm->device, entry->stream->device);
+    if (entry->stream->capture)
+        fake_violation("%s: in a capture", entry->name);
+    return entry->stream->device == entry->comm->device && !entry->stream->capture;
+}
+
+static void declare(struct fake_meeting *m, const struct fake_entry *entry, struct fake_work *work)
+{
+    const size_t bytes = entry->count * width_of(entry->type);
+    const int rank = entry->comm->rank;
+    const bool reads = entry->root < 0 || entry->root == rank;
+    const bool same = entry->send == entry->receive, writes = entry->root != rank || !same;
+    if (reads && !same)
+        m->send[rank] = fake_uses(work, entry->send, bytes, FAKE_READ);
+    const unsigned use = writes ? (reads && same ? FAKE_BOTH : FAKE_WRITE) : FAKE_READ;
+    m->receive[rank] = fake_uses(work, entry->receive, bytes, use);
+    if (same)
+        m->send[rank] = m->receive[rank];
+}
+
+ncclResult_t fake_meet(const struct fake_entry *entry, bool grouped)
+{
+    struct ncclComm *comm = entry->comm;
+    if (!check_stream(entry))
+        return ncclInvalidArgument;
+    struct fake_meeting *m = meeting_of(comm->clique, comm->collectives++);
+    check_same(m, entry);
+    if (!grouped && comm->clique->n > 1)
+        check_alone(m, entry);
+    struct fake_work *work = fake_work_new(entry->name, entry->stream);
+    const struct part part = {m, comm->rank};
+    m->entry[comm->rank] = *entry;
+    declare(m, entry, work);
+    fake_work_runs(work, run, &part, sizeof part);
+    work->meet = meet;
+    if (work->error) {
+        m->killed = true;
+        fake_work_drop(work);
+        return ncclUnhandledCudaError;
+    }
+    m->work[comm->rank] = work;
+    ++m->arrived;
+    return fake_issue(entry->stream, work) ? ncclUnhandledCudaError : ncclSuccess;
+}
+
+/* ---- ending ------------------------------------------------------------------------------- */
+
+void fake_meetings_kill(struct fake_clique *clique)
+{
+    for (struct fake_meeting *m = clique->meetings; m; m = m->next)
+        m->killed = true;
+}
+
+bool fake_meetings_end(const struct ncclComm *comm)
+{
+    const struct fake_meeting *m = comm->clique->meetings;
+    while (m) {
+        struct CUstream_st *stream = m->work[comm->rank] ? m->entry[comm->rank].stream : NULL;
+        if (stream && !fake_advance(stream, stream->issued))
+            return false;
+        m = stream ? comm->clique->meetings : m->next; /* those that have ended are gone */
+    }
+    return true;
+}
+
+void fake_meetings_drop(struct fake_clique *clique)
+{
+    while (clique->meetings) {
+        struct fake_meeting *m = clique->meetings;
+        clique->meetings = m->next;
+        free(m->result);
+        free(m);
+    }
+}

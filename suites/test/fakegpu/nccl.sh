@@ -1,0 +1,45 @@
+# The communicator nccl from outside, on fake GPUs with the fake NCCL: what it calls itself, what is
+# recorded, how results that round are held, and what is refused.
+. "$(dirname "$0")/../cli/common.sh"
+export LOCKSTEP_FAKE_GPUS=4
+
+# has TEXT FILE
+has()
+{
+    grep -q -- "$1" "$2" || fail "no '$1' in $2: $(cut -c1-300 "$2")"
+}
+
+expect_status 0 "$lockstep" devices --devices cuda:all --communicator nccl
+has 'communicator nccl+peer$' out
+has 'NCCL  *2.28.9, for communicator nccl' out
+with LOCKSTEP_FAKE_PEER=0 expect_status 0 "$lockstep" devices --devices cuda:all --communicator nccl
+has 'communicator nccl+peer-staged$' out
+
+# Records say what was used, and which version.
+grid='--wait --devices cuda:0,1 --batch 10 --mode plain,dp,ddp --seconds 0.02 --steps 3:10'
+expect_status 0 "$lockstep" sweep $grid --workload mlp:8,8,4 --communicator peer,nccl --out both.jsonl
+has '"communicator":"peer,nccl+peer"' both.jsonl
+has '"gpu_software":"driver [0-9.]*, runtime [0-9.]*, cuBLAS [0-9.]*, NCCL 2.28.9"' both.jsonl
+expect_count 10 '"status":"ok"' both.jsonl
+expect_status 0 "$lockstep" report both.jsonl --out page
+has 'cuda/nccl+peer on cuda' page/summary.md
+
+# NCCL adds in another order in every step: each step of a workload that rounds is held to its bound.
+LOCKSTEP_FAKE_NCCL_VARIES=1
+export LOCKSTEP_FAKE_NCCL_VARIES
+expect_status 0 "$lockstep" sweep --wait --devices cuda:all --counts 4 --mode ddp --batch 16 \
+    --workload lstm --seconds 0.02 --steps 6:10 --communicator nccl --out rounds.jsonl
+expect_count 1 '"status":"ok"' rounds.jsonl
+unset LOCKSTEP_FAKE_NCCL_VARIES
+
+# What is refused, in one line.
+one_line 2 'cuda:0 and cuda:0#1 are on one GPU, which NCCL 2.28.9 refuses: use --communicator peer' \
+    "$lockstep" devices --devices cuda:0,0 --communicator nccl
+with LOCKSTEP_FAKE_NCCL=21003 one_line 1 'NCCL 2.10.3 is too old: 2.14' \
+    "$lockstep" devices --devices cuda:0,1 --communicator nccl
+with NCCL_DEBUG=INFO one_line 2 "NCCL_DEBUG='INFO' in the environment.*NCCL_DEBUG_FILE" \
+    "$lockstep" devices --devices cuda:0,1 --communicator nccl
+with NCCL_DEBUG=VERSION one_line 2 "NCCL_DEBUG='VERSION' in the environment.*unset it" \
+    "$lockstep" devices --devices cuda:0,1 --communicator nccl
+refuse "'nccl' is not for the host and virtual devices" "$lockstep" devices --devices virt:2 \
+    --communicator nccl
