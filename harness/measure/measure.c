@@ -3,7 +3,8 @@
  * First one step of a probe (measure/probe_step.c), which no rounded operand or result passes. Then
  * steps alternate between two parameter sets and batches. The first step of each is verified value
  * by value, every later one must have the digest of that step, so a stale replica or a sum in
- * another order shows, and the timed steps are the verified ones. */
+ * another order shows, and the timed steps are the verified ones. Where the communicator may add in
+ * another order in every step, and the workload rounds, each step is verified by value. */
 #include "measure/measure.h"
 
 #include <inttypes.h>
@@ -31,6 +32,7 @@ struct measure {
     struct verify *verify[WORKLOAD_SETS];
     struct session_verified left[WORKLOAD_SETS]; /* by the verified step */
     bool verified[WORKLOAD_SETS];
+    bool by_value;                  /* each step */
     size_t measured[WORKLOAD_SETS]; /* steps after warm-up */
     struct steps steps;
 };
@@ -167,7 +169,7 @@ static int run_step(void *self, bool warmup)
         m->cell->first_bad_step = (long)step;
         return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
     }
-    return m->verified[k] ? verify_digest(m, k, step) : verify_values(m, k, step);
+    return m->verified[k] && !m->by_value ? verify_digest(m, k, step) : verify_values(m, k, step);
 }
 
 /* What was moved in the last step, what the devices held, and a step without communication: of
@@ -184,6 +186,9 @@ static int measure_beside(struct measure *m)
         dp_slot_describe(dp_group_slot(m->session.group, r), &info);
         cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
     }
+    /* Its rounds are compared by digest alone. */
+    if (m->by_value)
+        return 0;
     const int status =
         m->session.kind->apart
             ? session_overlap(&m->session, m->config->limits.seconds, m->left, cell, &err)
@@ -198,7 +203,8 @@ static int trace_beside(struct measure *m)
     struct dp_error err = {0};
     char reason[sizeof m->cell->reason];
 
-    if (!m->trace || trace_steps(&m->session, m->config, m->left, m->trace, &err) == 0 ||
+    if (!m->trace || m->by_value ||
+        trace_steps(&m->session, m->config, m->left, m->trace, &err) == 0 ||
         err.status == DP_ENOMEM)
         return 0;
     snprintf(reason, sizeof reason, "a traced step: %s", err.text);
@@ -305,6 +311,15 @@ static void judge(struct measure *m)
     }
 }
 
+static bool is_by_value(const struct measure *m, const struct dp_group *group)
+{
+    struct dp_communicator_row row;
+
+    return m->session.kind->apart && !workload_is_exact(&m->config->workload) &&
+           dp_communicator_of(dp_group_communicator(group), &row) &&
+           (row.can & DP_COMM_FREE_ORDER) != 0;
+}
+
 static void measure_on(struct measure *m, struct dp_group *group, uint64_t start_ns)
 {
     struct record_cell *cell = m->cell;
@@ -320,6 +335,7 @@ static void measure_on(struct measure *m, struct dp_group *group, uint64_t start
 
     if (session_open(&m->session, group, m->config, &err))
         status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+    m->by_value = status == 0 && is_by_value(m, group);
     if (status == 0)
         status = measure_probe(m->config, &m->session, cell);
     if (status == 0)
