@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "measure/session.h"
+#include "numbers/equal.h"
 
 enum {
     LEAST_SAMPLES = 5,
@@ -53,16 +54,14 @@ static const float *sent(const struct chain *c, int device, size_t round)
 
 static int check_chain(const struct chain *c, int device, const float want[], struct dp_error *err)
 {
-    size_t i = 0;
+    struct equal_report report;
 
-    if (memcmp(c->back, want, c->n * sizeof want[0]) == 0)
+    if (equal_bits(c->back, want, c->n, &report) == 0)
         return 0;
-    while (memcmp(&c->back[i], &want[i], sizeof want[i]) == 0)
-        ++i;
     return dp_fail(err, DP_EFAULT,
                    "value %zu of a copy from the host to %s, within it and back is %.9g, not %.9g",
-                   i, dp_slot_name(dp_group_slot(c->group, device)), (double)c->back[i],
-                   (double)want[i]);
+                   report.first, dp_slot_name(dp_group_slot(c->group, device)), report.got,
+                   report.want);
 }
 
 /* ---- the copy within a device ------------------------------------------------------------- */
@@ -222,7 +221,8 @@ static int run_parts(struct chain *c, double seconds, struct record_cell *cell,
                      struct dp_error *err)
 {
     for (int part = 0; part < CHAINED; ++part) {
-        if (record_part_alloc(cell, RECORD_FROM_HOST + part, MOST_CHAINS) != 0)
+        if (record_part_alloc(cell, (enum record_part)((int)RECORD_FROM_HOST + part),
+                              MOST_CHAINS) != 0)
             return dp_fail(err, DP_ENOMEM, "no memory for the copies");
         cell->part[RECORD_FROM_HOST + part].work = c->n * sizeof(float);
     }

@@ -16,8 +16,8 @@ bool record_is_collective(const struct record_key *key)
 double record_collective_values(const struct record_cell *cell)
 {
     const struct collective_type *type = collective_type_find(cell->key.dtype);
-    return type ? (double)(cell->key.size_bytes / type->bytes) * (double)cell->key.n_devices
-                : (double)NAN;
+    const size_t count = type ? cell->key.size_bytes / type->bytes : 0;
+    return type ? (double)count * (double)cell->key.n_devices : (double)NAN;
 }
 
 static int check_key(const struct record_key *key, struct text_error *err)
