@@ -73,9 +73,9 @@ static int begin(struct dp_group *group, const struct dp_tensor tensor[], struct
 int dp_allreduce(struct dp_group *group, const struct dp_tensor tensor[], struct dp_error *err)
 {
     struct alone alone;
+    if (group->size > 0 && tensor[0].dtype != DP_F32)
+        return dp_fail(err, DP_EINVAL, "an allreduce is of float");
     int status = begin(group, tensor, &alone, err);
-    if (status == 0 && tensor[0].dtype != DP_F32)
-        status = dp_fail(err, DP_EINVAL, "an allreduce is of float");
     if (status)
         return status;
     status = dp_comm_allreduce(group, &alone.all, err);

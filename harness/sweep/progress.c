@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
+#include "text/quantity.h"
 #include "text/units.h"
 
 enum { NAME_MIN = 8, NAME_MAX_SHOWN = 40 };
@@ -190,12 +191,23 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
     fflush(stderr);
 }
 
+static const char *rate_text(const struct record_cell *cell, char *text, size_t bytes)
+{
+    char rate[QUANTITY_TEXT];
+
+    if (record_is_collective(&cell->key))
+        snprintf(text, bytes, "%10s",
+                 quantity_words(cell->busbw_bytes_per_s, QUANTITY_SPEED, rate));
+    else
+        snprintf(text, bytes, "%5s rows/s",
+                 units_rate(1e9 * (double)cell->key.global_batch / cell->median_ns, rate));
+    return text;
+}
+
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
-    const bool collective = record_is_collective(&cell->key);
-    const double amount = collective ? cell->busbw_bytes_per_s
-                                     : 1e9 * (double)cell->key.global_batch / cell->median_ns;
-    char time[UNITS_BYTES], rate[UNITS_BYTES], rest[128], reason[sizeof cell->reason];
+    char time[UNITS_BYTES], rate[QUANTITY_TEXT + UNITS_BYTES], rest[128],
+        reason[sizeof cell->reason];
 
     ++progress->done;
     ++progress->finished_here;
@@ -204,8 +216,8 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
     if (progress->terminal)
         fputs("\r\033[K", stderr);
     if (cell->status == RECORD_OK)
-        snprintf(rest, sizeof rest, "verified %7s %5s %s", units_time(cell->median_ns, time),
-                 units_rate(amount, rate), collective ? "B/s" : "rows/s");
+        snprintf(rest, sizeof rest, "verified %7s %s", units_time(cell->median_ns, time),
+                 rate_text(cell, rate, sizeof rate));
     else
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
     print_line(progress, progress->done, &cell->key, rest);
