@@ -20,7 +20,7 @@ int baseline_export(const struct baseline_compare *compare, struct export_set *s
     for (size_t c = 0; c < baseline->cells; ++c) {
         const struct baseline_judged *judged = &compare->judged[c];
         const bool invalid = judged->verdict == PAIRS_INVALID;
-        struct export_cell *cell = export_add(set, &baseline->lines.line[c].key, NULL);
+        struct export_cell *cell = export_add_record(set, &baseline->lines.line[c].key);
 
         cell->launches = (size_t)compare->source.file.run.launches;
         cell->value[COMPARE_TIME] = (struct export_value){judged->ratio, judged->lo, judged->hi};

@@ -32,13 +32,14 @@ int compare_export_begin(struct export_set *set, const char *const *verdicts, si
         .flag_help = "1: all launches of the cell were verified, and it has a verdict.",
         .verdicts = verdicts,
         .n_verdicts = n_verdicts,
+        .parts = &export_record_parts,
         .metric = metrics,
         .n_metrics = COMPARE_METRICS,
         .github_unit = "ratio",
         .in_github = 1,
         .counted = "changed",
         .count = changes->n,
-        .keys = calloc(cells + 1, sizeof set->keys[0]),
+        .keys = calloc(cells + 1, sizeof(struct record_key)),
     };
     return export_open(set, cells + 2 + changes->n) == 0 && set->keys ? 0 : -1;
 }
@@ -62,7 +63,7 @@ void compare_export_changes(struct export_set *set, const struct exact_changes *
 
         names->words(names->of, change->cell, cell);
         snprintf(name, sizeof name, "%s%s of %s", change->metric->name, change->where, cell);
-        entry = export_add(set, NULL, name);
+        entry = export_add(set, name);
         entry->state = exact ? EXPORT_FAILED : EXPORT_DOUBTFUL;
         snprintf(entry->why, sizeof entry->why, "CHANGED: %s%s: %s -> %s %s, of %s",
                  change->metric->name, change->where, change->value[COMPARE_A],
@@ -88,7 +89,7 @@ int compare_export(const struct compare *compare, struct export_set *set)
         return -1;
     for (size_t c = 0; c < compare->n_cells; ++c) {
         const struct compare_cell *of = &compare->cell[c];
-        struct export_cell *cell = export_add(set, of->key, NULL);
+        struct export_cell *cell = export_add_record(set, of->key);
 
         cell->launches = of->n[COMPARE_B];
         cell->value[COMPARE_TIME] =

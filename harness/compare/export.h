@@ -9,7 +9,7 @@
 #define HARNESS_COMPARE_EXPORT_H
 
 #include "compare/exact.h"
-#include "report/export.h"
+#include "report/export_report.h"
 
 enum { COMPARE_FORMATS = COMPARE_FORMS + EXPORT_FORMATS };
 const char *compare_format_name(size_t format);

@@ -45,7 +45,7 @@ static void add_fitness(const struct pairs *pairs, struct export_set *set)
     static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,
                                                               [PAIRS_NOISY] = EXPORT_DOUBTFUL,
                                                               [PAIRS_UNFIT] = EXPORT_BROKEN};
-    struct export_cell *cell = export_add(set, NULL, "this machine");
+    struct export_cell *cell = export_add(set, "this machine");
     char words[COMPARE_TEXT];
 
     pairs_fit_verdict(pairs, cell->why);
@@ -57,20 +57,22 @@ int pairs_export(const struct pairs *pairs, struct export_set *set)
     const struct exact_names names = pairs_names(pairs);
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
     struct export_cell *cell;
+    struct record_key *keys;
 
     if (compare_export_begin(set, pairs->same ? same_words : pairs_verdict_words, PAIRS_VERDICTS,
                              pairs->cells, pairs->changes))
         return -1;
+    keys = set->keys;
     for (size_t c = 0; c < pairs->cells; ++c) {
         struct record_cell planned;
 
         cell_identify(&pairs->arm[PAIRS_NEW].plan[c], &planned);
-        set->keys[c] = planned.key;
-        cell = export_add(set, &set->keys[c], NULL);
+        keys[c] = planned.key;
+        cell = export_add_record(set, &keys[c]);
         pairs_cell_verdict(pairs, c, cell->why);
         fill_pairs(cell, pairs, &pairs->judged[c], &pairs->cost[c]);
     }
-    cell = export_add(set, NULL, "all cells together");
+    cell = export_add(set, "all cells together");
     pairs_all_verdict(pairs, cell->why);
     fill_pairs(cell, pairs, &pairs->all, &pairs->all_cost);
     if (pairs->aa)

@@ -5,20 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/plan.h"
 #include "report/export_formats.h"
 
 /* ---- a set ----------------------------------------------------------------------------------- */
-
-/* What tells it from all others of its files. */
-static void name_of(const struct record_key *key, char name[EXPORT_NAME_BYTES])
-{
-    char axes[PLAN_AXES_TEXT];
-
-    plan_axes_words(key, "/", true, axes);
-    snprintf(name, EXPORT_NAME_BYTES, "%s/%s/%s/batch %zu/%s/%s/%s%s", key->workload, key->mode,
-             key->devices, key->global_batch, key->backend, key->communicator, key->dtype, axes);
-}
 
 int export_open(struct export_set *set, size_t most)
 {
@@ -34,18 +23,14 @@ void export_close(struct export_set *set)
     set->keys = NULL;
 }
 
-struct export_cell *export_add(struct export_set *set, const struct record_key *key,
-                               const char *name)
+struct export_cell *export_add(struct export_set *set, const char *name)
 {
     struct export_cell *cell = &set->cell[set->n++];
 
-    *cell = (struct export_cell){.key = key, .seconds = NAN};
+    *cell = (struct export_cell){.seconds = NAN};
     for (size_t m = 0; m < EXPORT_METRICS_MOST; ++m)
         cell->value[m] = (struct export_value){NAN, NAN, NAN};
-    if (key)
-        name_of(key, cell->name);
-    else
-        snprintf(cell->name, sizeof cell->name, "%s", name);
+    snprintf(cell->name, sizeof cell->name, "%s", name);
     return cell;
 }
 

@@ -1,11 +1,15 @@
 /* report/export.h: numbers and verdicts of cells in formats of other programs.
  *
- * Who has cells puts them into a set, and one writer per format writes any set: export_report.c
- * makes that of records, compare/export.c those of comparisons. */
+ * Who has cells puts them into a set, and one writer per format writes any set. It knows nothing of
+ * records: export_report.c makes the set of those, compare/export.c those of comparisons. */
 #ifndef HARNESS_REPORT_EXPORT_H
 #define HARNESS_REPORT_EXPORT_H
 
-#include "report/report.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "text/text.h"
 
 /* csv (RFC 4180), bmf (Bencher Metric Format), github (github-action-benchmark,
  * customSmallerIsBetter), openmetrics (OpenMetrics 1.0), annotations (workflow commands of GitHub
@@ -13,7 +17,12 @@
 enum { EXPORT_FORMATS = 6 };
 const char *export_name(size_t format);
 
-enum { EXPORT_METRICS_MOST = 8, EXPORT_NAME_BYTES = 512 };
+enum {
+    EXPORT_METRICS_MOST = 8,
+    EXPORT_NAME_BYTES = 512,
+    EXPORT_KEY_BYTES = 256,
+    EXPORT_TEXT = 1024 /* of a reason, and of the summary */
+};
 
 /* What came of a cell, and what it is in JUnit and in annotations. */
 enum export_state {
@@ -23,6 +32,20 @@ enum export_state {
     EXPORT_FAILED,   /* failure, and an error of the job */
     EXPORT_BROKEN,   /* nothing can be said: error, and an error of the job */
     EXPORT_STATES
+};
+
+/* What tells the cells of a set apart: columns of CSV, and labels of OpenMetrics. */
+struct export_part {
+    const char *name; /* NULL: none */
+    bool number;      /* in CSV it stands in no quotes */
+    bool column;      /* of CSV only: it follows from the others */
+};
+
+struct export_parts {
+    size_t n;
+    struct export_part (*part)(size_t which);
+    /* Of the key of a cell. */
+    void (*text)(const void *key, size_t which, char text[EXPORT_KEY_BYTES]);
 };
 
 struct export_metric {
@@ -37,13 +60,13 @@ struct export_value {
 };
 
 struct export_cell {
-    char
-        name[EXPORT_NAME_BYTES]; /* "mlp:8,4/dp/virt:2/batch 64/...": of its set, no other has it */
-    const struct record_key *key; /* NULL: no cell. In no format whose entries are cells */
+    char name[EXPORT_NAME_BYTES]; /* of its set, no other has it */
+    const void *key;   /* of the parts. NULL: no cell. In no format whose entries are cells */
+    const char *group; /* of a test suite: "mlp:8,4". NULL without a key */
     enum export_state state;
     bool has_numbers;
     size_t verdict; /* of the verdicts of the set, if that has some */
-    char why[REPORT_CELL_TEXT];
+    char why[EXPORT_TEXT];
     size_t launches;
     double seconds; /* NaN: not known */
     struct export_value value[EXPORT_METRICS_MOST];
@@ -53,6 +76,7 @@ struct export_set {
     const char *title;  /* of the suites: "lockstep sweep" */
     const char *prefix; /* of families of OpenMetrics: "lockstep_" */
     const char *flag, *flag_help;
+    const struct export_parts *parts;
     const char *const *verdicts; /* NULL: none */
     size_t n_verdicts;
     const struct export_metric *metric;
@@ -61,24 +85,19 @@ struct export_set {
     double in_github;        /* one of its own units there */
     const char *counted;     /* one more number of OpenMetrics */
     size_t count;
-    char summary[REPORT_CELL_TEXT];
+    char summary[EXPORT_TEXT];
     struct export_cell *cell;
     size_t n;
-    struct record_key *keys; /* owned, for keys that nobody else has; or NULL */
+    void *keys; /* owned, for keys that nobody else has; or NULL */
 };
 
 /* Room for so many cells: 0, or -1 when memory is short. Close it in any case. */
 int export_open(struct export_set *set, size_t most);
 void export_close(struct export_set *set);
-/* One more cell, without numbers and verdict; key NULL: of that name. */
-struct export_cell *export_add(struct export_set *set, const struct record_key *key,
-                               const char *name);
+/* One more cell, without key, numbers and verdict. The name is cut where it does not fit. */
+struct export_cell *export_add(struct export_set *set, const char *name);
 /* Cells that have numbers. */
 size_t export_count(const struct export_set *set);
-
-/* The cells of records. One has numbers if all its planned launches are verified: medians over
- * launches, and their intervals. Any other is FAILED. As export_open. */
-int export_report(const struct report *report, struct export_set *set);
 
 /* 0, or -1 and why; then something may have been written. Whether all of it could be is for the
  * caller to ask. */

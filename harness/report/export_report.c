@@ -3,9 +3,80 @@
  * A cell has numbers there only if every planned launch of it was measured and verified. Any other
  * cell is without, and an error where the format knows errors: nothing that draws these numbers can
  * take it for a good one. */
-#include "report/export.h"
+#include "report/export_report.h"
 
 #include <math.h>
+
+#include "record/plan.h"
+
+_Static_assert((int)EXPORT_TEXT >= (int)REPORT_CELL_TEXT, "words of a cell fit");
+
+/* ---- a key ----------------------------------------------------------------------------------- */
+
+/* Behind them come the axes of numbers. */
+static const struct {
+    struct export_part part;
+    size_t text; /* of a text: where it is in a key */
+} key_parts[] = {
+    {{.name = "workload"}, offsetof(struct record_key, workload)},
+    {{.name = "mode"}, offsetof(struct record_key, mode)},
+    {{.name = "devices"}, offsetof(struct record_key, devices)},
+    {{.name = "n_devices", .number = true, .column = true}, 0},
+    {{.name = "batch", .number = true}, 0},
+    {{.name = "backend"}, offsetof(struct record_key, backend)},
+    {{.name = "communicator"}, offsetof(struct record_key, communicator)},
+    {{.name = "math"}, offsetof(struct record_key, dtype)},
+};
+
+enum { KEY_PARTS = sizeof key_parts / sizeof key_parts[0] };
+
+static struct export_part key_part(size_t which)
+{
+    const struct plan_axis *axis;
+
+    if (which < KEY_PARTS)
+        return key_parts[which].part;
+    axis = &plan_option_table[which - KEY_PARTS].axis;
+    return (struct export_part){.name = plan_axis_has_numbers(axis) ? axis->field : NULL,
+                                .number = true};
+}
+
+static void key_text(const void *of, size_t which, char text[EXPORT_KEY_BYTES])
+{
+    const struct record_key *key = of;
+
+    if (which >= KEY_PARTS) {
+        const struct plan_axis *axis = &plan_option_table[which - KEY_PARTS].axis;
+
+        plan_axis_text(axis, key, axis->in_key, text, EXPORT_KEY_BYTES);
+        return;
+    }
+    const struct export_part *part = &key_parts[which].part;
+
+    if (part->number)
+        snprintf(text, EXPORT_KEY_BYTES, "%zu",
+                 part->column ? (size_t)key->n_devices : key->global_batch);
+    else
+        snprintf(text, EXPORT_KEY_BYTES, "%s", (const char *)of + key_parts[which].text);
+}
+
+const struct export_parts export_record_parts = {KEY_PARTS + PLAN_OPTIONS, key_part, key_text};
+
+struct export_cell *export_add_record(struct export_set *set, const struct record_key *key)
+{
+    struct export_cell *cell;
+    char axes[PLAN_AXES_TEXT], name[EXPORT_NAME_BYTES];
+
+    plan_axes_words(key, "/", true, axes);
+    snprintf(name, sizeof name, "%s/%s/%s/batch %zu/%s/%s/%s%s", key->workload, key->mode,
+             key->devices, key->global_batch, key->backend, key->communicator, key->dtype, axes);
+    cell = export_add(set, name);
+    cell->key = key;
+    cell->group = key->workload;
+    return cell;
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
 
 /* A number of a point: the value of the catalogue times scale. */
 static const struct {
@@ -49,7 +120,7 @@ static void why_not(const struct report_point *point, char why[REPORT_CELL_TEXT]
 
 static void add_point(struct export_set *set, const struct report_point *point)
 {
-    struct export_cell *cell = export_add(set, &point->row->cell->key, NULL);
+    struct export_cell *cell = export_add_record(set, &point->row->cell->key);
     double wall_ns = 0;
 
     why_not(point, cell->why);
@@ -78,6 +149,7 @@ int export_report(const struct report *report, struct export_set *set)
         .prefix = "lockstep_",
         .flag = "verified",
         .flag_help = "1: all launches of the cell were measured and verified.",
+        .parts = &export_record_parts,
         .metric = metrics,
         .n_metrics = METRICS,
         .github_unit = "ms",
@@ -97,7 +169,7 @@ int export_report(const struct report *report, struct export_set *set)
     snprintf(set->summary, sizeof set->summary, "%zu of %zu cells are measured and verified",
              export_count(set), cells);
     if (report->counts.missing > 0) {
-        struct export_cell *missing = export_add(set, NULL, "planned launches");
+        struct export_cell *missing = export_add(set, "planned launches");
 
         missing->state = EXPORT_BROKEN;
         snprintf(missing->why, sizeof missing->why, "%zu of %zu planned launches are missing",

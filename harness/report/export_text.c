@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "record/plan.h"
+#include "files/text_out.h"
 #include "report/export.h"
 #include "report/export_formats.h"
 
@@ -11,10 +11,17 @@
 
 static void csv_head(FILE *to, const struct export_set *set)
 {
-    fputs("workload,mode,devices,n_devices,batch,backend,communicator,math", to);
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
-        if (plan_axis_has_numbers(&plan_option_table[i].axis))
-            fprintf(to, ",%s", plan_option_table[i].axis.field);
+    const struct export_parts *parts = set->parts;
+    const char *before = "";
+
+    for (size_t i = 0; i < parts->n; ++i) {
+        const struct export_part part = parts->part(i);
+
+        if (!part.name)
+            continue;
+        fprintf(to, "%s%s", before, part.name);
+        before = ",";
+    }
     fputs(",launches", to);
     if (set->verdicts)
         fputs(",verdict", to);
@@ -33,22 +40,22 @@ static void csv_number(FILE *to, double number)
 
 static void csv_row(FILE *to, const struct export_set *set, const struct export_cell *cell)
 {
-    const struct record_key *key = cell->key;
-    const char *const texts[] = {key->workload, key->mode, key->devices};
-    const char *const others[] = {key->backend, key->communicator, key->dtype};
+    const struct export_parts *parts = set->parts;
+    char text[EXPORT_KEY_BYTES];
+    const char *before = "";
 
-    for (size_t t = 0; t < 3; ++t, fputc(',', to))
-        text_write_field(to, texts[t]);
-    fprintf(to, "%d,%zu", key->n_devices, key->global_batch);
-    for (size_t t = 0; t < 3; ++t) {
-        fputc(',', to);
-        text_write_field(to, others[t]);
-    }
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
-        const struct plan_axis *axis = &plan_option_table[i].axis;
+    for (size_t i = 0; i < parts->n; ++i) {
+        const struct export_part part = parts->part(i);
 
-        if (plan_axis_has_numbers(axis))
-            fprintf(to, ",%zu", plan_axis_number(axis, key, axis->in_key));
+        if (!part.name)
+            continue;
+        parts->text(cell->key, i, text);
+        fputs(before, to);
+        before = ",";
+        if (part.number)
+            fputs(text, to);
+        else
+            text_write_field(to, text);
     }
     fprintf(to, ",%zu", cell->launches);
     if (set->verdicts) {
@@ -87,31 +94,26 @@ static void label(FILE *to, const char *before, const char *name, const char *va
 }
 
 /* state: of a set of states, else NULL. */
-static void sample(FILE *to, const char *prefix, const char *name, const char *state,
-                   const struct record_key *key, double value)
+static void sample(FILE *to, const struct export_set *set, const char *name, const char *state,
+                   const void *key, double value)
 {
-    char number[32], family[96];
+    const struct export_parts *parts = set->parts;
+    char text[EXPORT_KEY_BYTES], family[96];
+    const char *before = "{";
 
-    snprintf(family, sizeof family, "%s%s", prefix, name);
+    snprintf(family, sizeof family, "%s%s", set->prefix, name);
     fputs(family, to);
-    label(to, "{", "workload", key->workload);
-    label(to, ",", "mode", key->mode);
-    label(to, ",", "devices", key->devices);
-    label(to, ",", "backend", key->backend);
-    label(to, ",", "communicator", key->communicator);
-    label(to, ",", "math", key->dtype);
-    snprintf(number, sizeof number, "%zu", key->global_batch);
-    label(to, ",", "batch", number);
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
-        const struct plan_axis *axis = &plan_option_table[i].axis;
+    for (size_t i = 0; i < parts->n; ++i) {
+        const struct export_part part = parts->part(i);
 
-        if (!plan_axis_has_numbers(axis))
+        if (!part.name || part.column)
             continue;
-        plan_axis_text(axis, key, axis->in_key, number, sizeof number);
-        label(to, ",", axis->field, number);
+        parts->text(key, i, text);
+        label(to, before, part.name, text);
+        before = ",";
     }
     if (state)
-        label(to, ",", family, state);
+        label(to, before, family, state);
     fprintf(to, "} %.17g\n", value);
 }
 
@@ -131,7 +133,7 @@ static void family(FILE *to, const struct export_set *set, size_t metric, int wh
         const double numbers[] = {value->middle, value->lo, value->hi};
 
         if (cell->key && cell->has_numbers && isfinite(numbers[which]))
-            sample(to, set->prefix, name, NULL, cell->key, numbers[which]);
+            sample(to, set, name, NULL, cell->key, numbers[which]);
     }
 }
 
@@ -140,7 +142,7 @@ static void states(FILE *to, const struct export_set *set)
     fprintf(to, "# TYPE %sverdict stateset\n", set->prefix);
     for (size_t i = 0; i < set->n; ++i)
         for (size_t v = 0; set->cell[i].key && v < set->n_verdicts; ++v)
-            sample(to, set->prefix, "verdict", set->verdicts[v], set->cell[i].key,
+            sample(to, set, "verdict", set->verdicts[v], set->cell[i].key,
                    set->cell[i].verdict == v);
 }
 
@@ -150,7 +152,7 @@ int export_as_openmetrics(FILE *to, const struct export_set *set)
             set->flag, set->flag_help);
     for (size_t i = 0; i < set->n; ++i)
         if (set->cell[i].key)
-            sample(to, set->prefix, set->flag, NULL, set->cell[i].key, set->cell[i].has_numbers);
+            sample(to, set, set->flag, NULL, set->cell[i].key, set->cell[i].has_numbers);
     if (set->verdicts)
         states(to, set);
     fprintf(to, "# TYPE %s%s gauge\n%s%s %zu\n", set->prefix, set->counted, set->prefix,
@@ -204,8 +206,8 @@ static void junit_case(struct text_out *out, const struct export_cell *cell)
                                                         [EXPORT_BROKEN] = "error"};
     char seconds[32];
 
-    text_print(out, "<testcase classname=\"lockstep%s%s\" name=\"%s\"", cell->key ? "." : "",
-               cell->key ? cell->key->workload : "", cell->name);
+    text_print(out, "<testcase classname=\"lockstep%s%s\" name=\"%s\"", cell->group ? "." : "",
+               cell->group ? cell->group : "", cell->name);
     snprintf(seconds, sizeof seconds, "%.6f", cell->seconds);
     if (isfinite(cell->seconds))
         text_print(out, " time=\"%s\"", seconds);

@@ -6,7 +6,7 @@
 #include "files/stop.h"
 #include "record/input.h"
 #include "record/roles.h"
-#include "report/export.h"
+#include "report/export_report.h"
 #include "report/peer_report.h"
 #include "report/report.h"
 
