@@ -1,6 +1,6 @@
 /* compare/export.h: internal to this room: what comparisons print, by the name of --format. First
  * come the forms that each comparison has of its own, then those of other programs, for which it
- * makes a set (report/export.h): two files here, the others in pairs_export.c and
+ * makes a set (export/export.h): two files here, the others in pairs_export.c and
  * baseline_export.c.
  *
  * It fails closed: what is INVALID has no numbers and is an error; what decides nothing is never a

@@ -2,7 +2,7 @@
 #ifndef HARNESS_REPORT_EXPORT_REPORT_H
 #define HARNESS_REPORT_EXPORT_REPORT_H
 
-#include "report/export.h"
+#include "export/export.h"
 #include "report/report.h"
 
 /* The parts of a record_key. */

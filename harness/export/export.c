@@ -1,11 +1,11 @@
-/* report/export.c: a set of cells for other programs, and in which formats it is written. */
-#include "report/export.h"
+/* export/export.c: a set of cells for other programs, and in which formats it is written. */
+#include "export/export.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/export_formats.h"
+#include "export/formats.h"
 
 /* ---- a set ----------------------------------------------------------------------------------- */
 

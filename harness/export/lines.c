@@ -1,11 +1,11 @@
-/* report/export_text.c: the formats that are lines: CSV, OpenMetrics, annotations of a job, JUnit.
+/* export/lines.c: the formats that are lines: CSV, OpenMetrics, annotations of a job, JUnit.
  */
 #include <math.h>
 #include <string.h>
 
+#include "export/export.h"
+#include "export/formats.h"
 #include "files/text_out.h"
-#include "report/export.h"
-#include "report/export_formats.h"
 
 /* ---- CSV (RFC 4180) -------------------------------------------------------------------------- */
 

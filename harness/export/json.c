@@ -1,11 +1,11 @@
-/* report/export_json.c: the formats that are JSON: Bencher's, and that of github-action-benchmark.
+/* export/json.c: the formats that are JSON: Bencher's, and that of github-action-benchmark.
  */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/export.h"
-#include "report/export_formats.h"
+#include "export/export.h"
+#include "export/formats.h"
 
 static int print_json(FILE *to, json_t *root, int failed)
 {

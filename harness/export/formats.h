@@ -1,10 +1,10 @@
-/* report/export_formats.h: internal to report/export*.c: how each format writes a set. */
-#ifndef HARNESS_REPORT_EXPORT_FORMATS_H
-#define HARNESS_REPORT_EXPORT_FORMATS_H
+/* export/formats.h: internal to this room: how each format writes a set. */
+#ifndef HARNESS_EXPORT_FORMATS_H
+#define HARNESS_EXPORT_FORMATS_H
 
 #include <stdio.h>
 
-struct export_set; /* report/export.h */
+struct export_set; /* export/export.h */
 
 /* 0, or -1: memory is short. */
 int export_as_csv(FILE *to, const struct export_set *set);

@@ -1,9 +1,9 @@
-/* report/export.h: numbers and verdicts of cells in formats of other programs.
+/* export/export.h: numbers and verdicts of cells in formats of other programs.
  *
  * Who has cells puts them into a set, and one writer per format writes any set. It knows nothing of
- * records: export_report.c makes the set of those, compare/export.c those of comparisons. */
-#ifndef HARNESS_REPORT_EXPORT_H
-#define HARNESS_REPORT_EXPORT_H
+ * records: report/export_report.c makes the set of those, compare/export.c those of comparisons. */
+#ifndef HARNESS_EXPORT_H
+#define HARNESS_EXPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
