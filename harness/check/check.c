@@ -119,23 +119,37 @@ static int run_cases(const char *command, struct runner_run *run)
     return status;
 }
 
+/* 0, or -1 and why. */
+static int write_as(FILE *stream, const struct runner_run *run, struct text_error *err)
+{
+    static const struct {
+        void (*own)(FILE *, const struct runner_run *); /* NULL: one that others have, too */
+        enum export_format shared;
+    } formats[RUNNER_FORMATS] = {[RUNNER_FORMAT_TEXT] = {.own = runner_text},
+                                 [RUNNER_FORMAT_JSON] = {.own = runner_json},
+                                 [RUNNER_FORMAT_JUNIT] = {.shared = EXPORT_JUNIT},
+                                 [RUNNER_FORMAT_MD] = {.own = runner_markdown},
+                                 [RUNNER_FORMAT_CSV] = {.shared = EXPORT_CSV},
+                                 [RUNNER_FORMAT_OPENMETRICS] = {.shared = EXPORT_OPENMETRICS},
+                                 [RUNNER_FORMAT_ANNOTATIONS] = {.shared = EXPORT_ANNOTATIONS}};
+    const enum runner_format format = run->options->format;
+
+    if (!formats[format].own)
+        return runner_export(stream, run, formats[format].shared, err);
+    formats[format].own(stream, run);
+    return record_memory_failed() ? -1 : 0;
+}
+
 static int write_result(const char *command, const struct runner_run *run, struct runner_out *out)
 {
-    static void (*const write[RUNNER_FORMATS])(FILE *, const struct runner_run *) = {
-        [RUNNER_FORMAT_TEXT] = runner_text,
-        [RUNNER_FORMAT_JSON] = runner_json,
-        [RUNNER_FORMAT_JUNIT] = runner_junit,
-        [RUNNER_FORMAT_MD] = runner_markdown};
+    struct text_error err = {"out of memory for the result"};
+    const int status = write_as(out->file ? out->file : stdout, run, &err);
 
-    if (!out->file) {
-        write[run->options->format](stdout, run);
-    } else {
-        write[run->options->format](out->file, run);
+    if (out->file)
         runner_text(stdout, run);
-    }
-    if (!record_memory_failed())
+    if (status == 0)
         return 0;
-    command_complain(command, "out of memory for the result");
+    command_complain(command, "%s", err.text);
     return EXIT_MISUSE;
 }
 

@@ -70,8 +70,9 @@ static const struct argp_option option_table[] = {
      .doc = "fewer than N devices is a failure"},
     {.name = "format",
      .key = 'f',
-     .arg = "text|json|junit|md",
-     .doc = "format of the results (default text)"},
+     .arg = "text|json|junit|md|csv|openmetrics|annotations",
+     .doc = "format of the results (default text): md for a job's summary, annotations for GitHub "
+            "Actions"},
     {.name = "out",
      .key = 'w',
      .arg = "FILE",
@@ -142,7 +143,8 @@ static error_t parse_profiles(const struct argp_state *state, const char *arg,
 static error_t parse_format(const struct argp_state *state, const char *arg,
                             struct runner_options *options)
 {
-    static const char *const formats[] = {"text", "json", "junit", "md"};
+    static const char *const formats[] = {"text", "json",        "junit",      "md",
+                                          "csv",  "openmetrics", "annotations"};
     size_t index = 0;
     const error_t status =
         command_choice(state, "format", "format", arg, formats, RUNNER_FORMATS, &index);
@@ -281,8 +283,8 @@ static int check_mutant_options(const char *command, const struct runner_options
     if (options->mutants && (options->impl[0] != '\0' || options->has_backend))
         return refuse(command, "--mutants tests the mutants: not with --impl, --backend or "
                                "--communicator");
-    if (options->mutants &&
-        (options->format == RUNNER_FORMAT_JUNIT || options->format == RUNNER_FORMAT_MD))
+    if (options->mutants && options->format != RUNNER_FORMAT_TEXT &&
+        options->format != RUNNER_FORMAT_JSON)
         return refuse(command, "--mutants: the format is text or json");
     if (options->until_caught && !options->mutants)
         return refuse(command, "--until-caught goes with --mutants");

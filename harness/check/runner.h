@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "export/export.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, a name of an implementation */
 #define RUNNER_CAPABILITIES 21   /* bits of enum impl_capability */
@@ -22,6 +23,9 @@ enum runner_format {
     RUNNER_FORMAT_JSON,
     RUNNER_FORMAT_JUNIT,
     RUNNER_FORMAT_MD,
+    RUNNER_FORMAT_CSV,
+    RUNNER_FORMAT_OPENMETRICS,
+    RUNNER_FORMAT_ANNOTATIONS,
     RUNNER_FORMATS
 };
 
@@ -139,8 +143,10 @@ void runner_clean(char *text, size_t bytes);
 void runner_text(FILE *stream, const struct runner_run *run);
 /* Nothing when memory is short: record_memory_failed says so. */
 void runner_json(FILE *stream, const struct runner_run *run);
-void runner_junit(FILE *stream, const struct runner_run *run);
 void runner_markdown(FILE *stream, const struct runner_run *run);
+/* By the writers that sweep and compare have, too. 0, or -1 and why. */
+int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
+                  struct text_error *err);
 
 /* The file of --out: opened before anything runs, named only when complete. */
 struct runner_out {

@@ -10,9 +10,9 @@
 static const char NAME[] = "lockstep compare";
 
 static const struct export_metric metrics[COMPARE_METRICS] = {
-    [COMPARE_TIME] = {"time", "ratio", "time-ratio", 1},
-    [COMPARE_COST] = {"cost", "ratio", "cost-ratio", 1},
-    [COMPARE_DETECTABLE] = {"detectable", "ratio", "detectable-ratio", 1},
+    [COMPARE_TIME] = {"time", "ratio", "time-ratio", 1, false},
+    [COMPARE_COST] = {"cost", "ratio", "cost-ratio", 1, false},
+    [COMPARE_DETECTABLE] = {"detectable", "ratio", "detectable-ratio", 1, false},
 };
 
 const char *compare_format_name(size_t format)
@@ -27,6 +27,7 @@ int compare_export_begin(struct export_set *set, const char *const *verdicts, si
 {
     *set = (struct export_set){
         .title = NAME,
+        .launches = true,
         .prefix = "lockstep_compare_",
         .flag = "judged",
         .flag_help = "1: all launches of the cell were verified, and it has a verdict.",

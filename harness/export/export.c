@@ -17,6 +17,8 @@ int export_open(struct export_set *set, size_t most)
 
 void export_close(struct export_set *set)
 {
+    for (size_t i = 0; set->cell && i < set->n; ++i)
+        free(set->cell[i].detail);
     free(set->cell);
     free(set->keys);
     set->cell = NULL;
@@ -49,12 +51,12 @@ static const struct {
     const char *name;
     int (*write)(FILE *to, const struct export_set *set);
 } formats[EXPORT_FORMATS] = {
-    {"csv", export_as_csv},
-    {"bmf", export_as_bmf},
-    {"github", export_as_github},
-    {"openmetrics", export_as_openmetrics},
-    {"annotations", export_as_annotations},
-    {"junit", export_as_junit},
+    [EXPORT_CSV] = {"csv", export_as_csv},
+    [EXPORT_BMF] = {"bmf", export_as_bmf},
+    [EXPORT_GITHUB] = {"github", export_as_github},
+    [EXPORT_OPENMETRICS] = {"openmetrics", export_as_openmetrics},
+    [EXPORT_ANNOTATIONS] = {"annotations", export_as_annotations},
+    [EXPORT_JUNIT] = {"junit", export_as_junit},
 };
 
 const char *export_name(size_t format)

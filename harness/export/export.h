@@ -11,10 +11,15 @@
 
 #include "text/text.h"
 
-/* csv (RFC 4180), bmf (Bencher Metric Format), github (github-action-benchmark,
- * customSmallerIsBetter), openmetrics (OpenMetrics 1.0), annotations (workflow commands of GitHub
- * Actions), junit. */
-enum { EXPORT_FORMATS = 6 };
+enum export_format {
+    EXPORT_CSV,         /* RFC 4180 */
+    EXPORT_BMF,         /* Bencher Metric Format */
+    EXPORT_GITHUB,      /* github-action-benchmark, customSmallerIsBetter */
+    EXPORT_OPENMETRICS, /* 1.0 */
+    EXPORT_ANNOTATIONS, /* workflow commands of GitHub Actions */
+    EXPORT_JUNIT,
+    EXPORT_FORMATS
+};
 const char *export_name(size_t format);
 
 enum {
@@ -52,6 +57,7 @@ struct export_metric {
     const char *name, *unit; /* joined by _ they are a column of CSV and a family of OpenMetrics */
     const char *measure;     /* Bencher's */
     double in_bencher;       /* one unit there: its latency is in nanoseconds */
+    bool exact;              /* it has no interval */
 };
 
 /* NaN: there is none. What is no more than a range of launches is no interval. */
@@ -67,6 +73,7 @@ struct export_cell {
     bool has_numbers;
     size_t verdict; /* of the verdicts of the set, if that has some */
     char why[EXPORT_TEXT];
+    char *detail; /* owned: lines in JUnit's failure or error; NULL: none */
     size_t launches;
     double seconds; /* NaN: not known */
     struct export_value value[EXPORT_METRICS_MOST];
@@ -74,6 +81,11 @@ struct export_cell {
 
 struct export_set {
     const char *title;  /* of the suites: "lockstep sweep" */
+    bool by_group;      /* a suite for each group, which all cells have and whose cells follow each
+                           other; else one, "cells" */
+    bool all_rows;      /* of CSV: cells without numbers, too, each with its reason */
+    bool launches;      /* of CSV: a column */
+    double seconds;     /* in all; 0: not known */
     const char *prefix; /* of families of OpenMetrics: "lockstep_" */
     const char *flag, *flag_help;
     const struct export_parts *parts;

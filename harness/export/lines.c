@@ -1,5 +1,4 @@
-/* export/lines.c: the formats that are lines: CSV, OpenMetrics, annotations of a job, JUnit.
- */
+/* export/lines.c: the formats that are lines: CSV, OpenMetrics, annotations of a job. */
 #include <math.h>
 #include <string.h>
 
@@ -22,13 +21,16 @@ static void csv_head(FILE *to, const struct export_set *set)
         fprintf(to, "%s%s", before, part.name);
         before = ",";
     }
-    fputs(",launches", to);
-    if (set->verdicts)
-        fputs(",verdict", to);
-    for (size_t m = 0; m < set->n_metrics; ++m)
-        fprintf(to, ",%s_%s,%s_lower,%s_upper", set->metric[m].name, set->metric[m].unit,
-                set->metric[m].name, set->metric[m].name);
-    fputs("\r\n", to);
+    fputs(set->launches ? ",launches" : "", to);
+    fputs(set->verdicts ? ",verdict" : "", to);
+    for (size_t m = 0; m < set->n_metrics; ++m) {
+        const struct export_metric *metric = &set->metric[m];
+
+        fprintf(to, ",%s_%s", metric->name, metric->unit);
+        if (!metric->exact)
+            fprintf(to, ",%s_lower,%s_upper", metric->name, metric->name);
+    }
+    fputs(set->all_rows ? ",reason\r\n" : "\r\n", to);
 }
 
 static void csv_number(FILE *to, double number)
@@ -38,7 +40,7 @@ static void csv_number(FILE *to, double number)
         fprintf(to, "%.9g", number);
 }
 
-static void csv_row(FILE *to, const struct export_set *set, const struct export_cell *cell)
+static void csv_parts(FILE *to, const struct export_set *set, const struct export_cell *cell)
 {
     const struct export_parts *parts = set->parts;
     char text[EXPORT_KEY_BYTES];
@@ -57,15 +59,29 @@ static void csv_row(FILE *to, const struct export_set *set, const struct export_
         else
             text_write_field(to, text);
     }
-    fprintf(to, ",%zu", cell->launches);
+}
+
+static void csv_row(FILE *to, const struct export_set *set, const struct export_cell *cell)
+{
+    csv_parts(to, set, cell);
+    if (set->launches)
+        fprintf(to, ",%zu", cell->launches);
     if (set->verdicts) {
         fputc(',', to);
         text_write_field(to, set->verdicts[cell->verdict]);
     }
     for (size_t m = 0; m < set->n_metrics; ++m) {
-        csv_number(to, cell->value[m].middle);
-        csv_number(to, cell->value[m].lo);
-        csv_number(to, cell->value[m].hi);
+        const struct export_value *value = &cell->value[m];
+
+        csv_number(to, cell->has_numbers ? value->middle : (double)NAN);
+        if (set->metric[m].exact)
+            continue;
+        csv_number(to, cell->has_numbers ? value->lo : (double)NAN);
+        csv_number(to, cell->has_numbers ? value->hi : (double)NAN);
+    }
+    if (set->all_rows) {
+        fputc(',', to);
+        text_write_field(to, cell->why);
     }
     fputs("\r\n", to);
 }
@@ -74,7 +90,7 @@ int export_as_csv(FILE *to, const struct export_set *set)
 {
     csv_head(to, set);
     for (size_t i = 0; i < set->n; ++i)
-        if (set->cell[i].key && set->cell[i].has_numbers)
+        if (set->cell[i].key && (set->all_rows || set->cell[i].has_numbers))
             csv_row(to, set, &set->cell[i]);
     return 0;
 }
@@ -158,13 +174,13 @@ int export_as_openmetrics(FILE *to, const struct export_set *set)
     fprintf(to, "# TYPE %s%s gauge\n%s%s %zu\n", set->prefix, set->counted, set->prefix,
             set->counted, set->count);
     for (size_t m = 0; m < set->n_metrics; ++m)
-        for (int which = 0; which < 3; ++which)
+        for (int which = 0; which < (set->metric[m].exact ? 1 : 3); ++which)
             family(to, set, m, which);
     fputs("# EOF\n", to);
     return 0;
 }
 
-/* ---- a job's page: annotations, JUnit -------------------------------------------------------- */
+/* ---- the log of a job: annotations ----------------------------------------------------------- */
 
 /* Of a workflow command; the text of a property has two characters more to be told. */
 static void annotate(FILE *to, const char *text, bool property)
@@ -195,43 +211,5 @@ int export_as_annotations(FILE *to, const struct export_set *set)
     fputs("::notice title=lockstep::", to);
     annotate(to, set->summary, false);
     fputc('\n', to);
-    return 0;
-}
-
-static void junit_case(struct text_out *out, const struct export_cell *cell)
-{
-    static const char *const elements[EXPORT_STATES] = {[EXPORT_OPEN] = "skipped",
-                                                        [EXPORT_DOUBTFUL] = "skipped",
-                                                        [EXPORT_FAILED] = "failure",
-                                                        [EXPORT_BROKEN] = "error"};
-    char seconds[32];
-
-    text_print(out, "<testcase classname=\"lockstep%s%s\" name=\"%s\"", cell->group ? "." : "",
-               cell->group ? cell->group : "", cell->name);
-    snprintf(seconds, sizeof seconds, "%.6f", cell->seconds);
-    if (isfinite(cell->seconds))
-        text_print(out, " time=\"%s\"", seconds);
-    text_print(out, ">");
-    if (elements[cell->state])
-        text_print(out, "<%s message=\"%s\"/>", elements[cell->state], cell->why);
-    text_print(out, "</testcase>\n");
-}
-
-int export_as_junit(FILE *to, const struct export_set *set)
-{
-    struct text_out out = {.file = to, .form = TEXT_HTML};
-    size_t count[EXPORT_STATES] = {0};
-
-    for (size_t i = 0; i < set->n; ++i)
-        ++count[set->cell[i].state];
-    text_print(&out,
-               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-               "<testsuites name=\"%s\">\n<testsuite name=\"cells\" tests=\"%zu\" "
-               "failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-               set->title, set->n, count[EXPORT_FAILED], count[EXPORT_BROKEN],
-               count[EXPORT_OPEN] + count[EXPORT_DOUBTFUL]);
-    for (size_t i = 0; i < set->n; ++i)
-        junit_case(&out, &set->cell[i]);
-    text_print(&out, "</testsuite>\n</testsuites>\n");
     return 0;
 }

@@ -89,14 +89,14 @@ static const struct {
 enum { METRICS = sizeof sources / sizeof sources[0] };
 
 static const struct export_metric metrics[METRICS] = {
-    {"step_time", "seconds", "latency", 1e9},
-    {"throughput", "samples_per_second", "throughput", 1},
-    {"speedup", "ratio", "speed-up", 1},
-    {"efficiency", "ratio", "efficiency", 1},
-    {"moved_per_step", "bytes", "moved-per-step", 1},
-    {"peak_memory", "bytes", "peak-memory", 1},
-    {"algbw", "bytes_per_second", "algorithm-bandwidth", 1},
-    {"busbw", "bytes_per_second", "bus-bandwidth", 1},
+    {"step_time", "seconds", "latency", 1e9, false},
+    {"throughput", "samples_per_second", "throughput", 1, false},
+    {"speedup", "ratio", "speed-up", 1, false},
+    {"efficiency", "ratio", "efficiency", 1, false},
+    {"moved_per_step", "bytes", "moved-per-step", 1, false},
+    {"peak_memory", "bytes", "peak-memory", 1, false},
+    {"algbw", "bytes_per_second", "algorithm-bandwidth", 1, false},
+    {"busbw", "bytes_per_second", "bus-bandwidth", 1, false},
 };
 
 /* Why a point has no number; "": it has. */
@@ -146,6 +146,7 @@ int export_report(const struct report *report, struct export_set *set)
 {
     *set = (struct export_set){
         .title = "lockstep sweep",
+        .launches = true,
         .prefix = "lockstep_",
         .flag = "verified",
         .flag_help = "1: all launches of the cell were measured and verified.",

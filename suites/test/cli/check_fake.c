@@ -149,8 +149,10 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
         about->devices = IMPL_MAX_DEVICES + 1;
     if (is(s, "claims"))
         about->capabilities |= IMPL_CAP_GATHER;
-    if (is(s, "open-error")) {
-        snprintf(err->text, sizeof err->text, "no \033[31mdriver <&\"'>");
+    if (is(s, "open-error") || is(s, "formula")) {
+        snprintf(err->text, sizeof err->text, "%s",
+                 is(s, "formula") ? "=cmd|'/C \"calc\"'!A0 %0A::error::"
+                                  : "no \033[31mdriver <&\"'>");
         free(s);
         return err->status = IMPL_ENODEV;
     }

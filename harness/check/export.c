@@ -1,0 +1,152 @@
+/* check/export.c: the results as a set of cells for other programs: a case is a cell.
+ *
+ * Its numbers are those of a case that passed: of any other, how much was compared and how long it
+ * took says nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/runner.h"
+
+/* ---- what tells cases apart ------------------------------------------------------------------ */
+
+static const char *area_of(const struct check_case *test)
+{
+    const struct check_area *area = runner_area_of(test->rule);
+
+    return area ? area->name : "PROFILE";
+}
+
+static const char *id_of(const struct check_case *test)
+{
+    return test->id;
+}
+
+static const char *rule_of(const struct check_case *test)
+{
+    return test->rule;
+}
+
+static const char *obligation_of(const struct check_case *test)
+{
+    return runner_obligation_words[test->obligation];
+}
+
+static const char *evidence_of(const struct check_case *test)
+{
+    return runner_evidence_words[test->evidence];
+}
+
+static const struct {
+    const char *name;
+    const char *(*text)(const struct check_case *);
+} parts[] = {{"case", id_of},
+             {"area", area_of},
+             {"rule", rule_of},
+             {"obligation", obligation_of},
+             {"evidence", evidence_of}};
+
+static struct export_part part_of(size_t which)
+{
+    return (struct export_part){.name = parts[which].name};
+}
+
+static void part_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES])
+{
+    snprintf(text, EXPORT_KEY_BYTES, "%s", parts[which].text(key));
+}
+
+static const struct export_parts case_parts = {sizeof parts / sizeof parts[0], part_of, part_text};
+
+/* ---- the set --------------------------------------------------------------------------------- */
+
+enum { COMPARED, SECONDS, METRICS };
+
+static const struct export_metric metrics[METRICS] = {
+    [COMPARED] = {.name = "compared", .unit = "values", .exact = true},
+    [SECONDS] = {.name = "time", .unit = "seconds", .exact = true}};
+
+/* What is behind a failure, and the command that repeats it. NULL: no memory. */
+static char *detail_of(const struct runner_run *run, const struct runner_result *result)
+{
+    const struct check_case *test = result->test;
+    char command[8 * RUNNER_TEXT];
+    const size_t room = sizeof command + 2 * RUNNER_TEXT;
+    char *text = malloc(room);
+
+    if (!text)
+        return NULL;
+    runner_command(run->options, test->id, command);
+    snprintf(text, room, "rule %s, %s, %s\n%s\n%s\n", rule_of(test), obligation_of(test),
+             evidence_of(test), result->reason, command);
+    return text;
+}
+
+static int add(struct export_set *set, const struct runner_run *run,
+               const struct runner_result *result)
+{
+    static const enum export_state states[] = {[CHECK_PASS] = EXPORT_PASSED,
+                                               [CHECK_FAIL] = EXPORT_FAILED,
+                                               [CHECK_SKIP] = EXPORT_OPEN,
+                                               [CHECK_BROKEN] = EXPORT_BROKEN};
+    struct export_cell *cell = export_add(set, result->test->id);
+
+    cell->key = result->test;
+    cell->group = area_of(result->test);
+    cell->state = states[result->verdict];
+    cell->verdict = result->verdict;
+    cell->has_numbers = result->verdict == CHECK_PASS;
+    cell->seconds = result->seconds;
+    cell->value[COMPARED].middle = (double)result->compared;
+    cell->value[SECONDS].middle = result->seconds;
+    snprintf(cell->why, sizeof cell->why, "%s", result->reason);
+    if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
+        return 0;
+    cell->detail = detail_of(run, result);
+    return cell->detail ? 0 : -1;
+}
+
+/* What belongs to no area comes first. */
+static int add_all(struct export_set *set, const struct runner_run *run)
+{
+    int status = 0;
+
+    for (int a = -1; a < check_n_areas; ++a)
+        for (size_t i = 0; i < run->n && status == 0; ++i)
+            if (runner_area_of(run->result[i].test->rule) == (a < 0 ? NULL : check_areas[a]))
+                status = add(set, run, &run->result[i]);
+    return status;
+}
+
+int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
+                  struct text_error *err)
+{
+    struct export_set set = {
+        .title = "lockstep check",
+        .by_group = true,
+        .all_rows = true,
+        .seconds = run->seconds,
+        .prefix = "lockstep_check_",
+        .flag = "passed",
+        .flag_help = "1: every expectation of the case held, and there was at least one.",
+        .parts = &case_parts,
+        .verdicts = runner_verdict_words,
+        .n_verdicts = CHECK_BROKEN + 1,
+        .metric = metrics,
+        .n_metrics = METRICS,
+        .counted = "failed_or_broken",
+    };
+    struct runner_area_sums sums;
+    char sentence[RUNNER_TEXT];
+    const char *word = runner_verdict(run, sentence);
+    int status = export_open(&set, run->n);
+
+    runner_totals(run, &sums);
+    set.count = sums.verdict[CHECK_FAIL] + sums.verdict[CHECK_BROKEN];
+    snprintf(set.summary, sizeof set.summary, "%s: %.900s", word, sentence);
+    if (status == 0)
+        status = add_all(&set, run);
+    if (status == 0)
+        status = export_write(stream, format, &set, err);
+    export_close(&set);
+    return status;
+}

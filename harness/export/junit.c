@@ -1,0 +1,122 @@
+/* export/junit.c: JUnit XML: a cell is a test case. */
+#include <math.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/formats.h"
+#include "files/text_out.h"
+
+struct sums {
+    size_t tests, state[EXPORT_STATES];
+    double seconds; /* NaN: not known */
+};
+
+static void print_seconds(struct text_out *out, double seconds)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.6f", seconds);
+    if (isfinite(seconds))
+        text_print(out, " time=\"%s\"", text);
+}
+
+static void print_sums(struct text_out *out, const struct sums *sums)
+{
+    text_print(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"", sums->tests,
+               sums->state[EXPORT_FAILED], sums->state[EXPORT_BROKEN],
+               sums->state[EXPORT_OPEN] + sums->state[EXPORT_DOUBTFUL]);
+    print_seconds(out, sums->seconds);
+}
+
+/* Line by line: within a line a control character is no newline, but what somebody wrote. */
+static void print_lines(struct text_out *out, const char *text)
+{
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+
+        text_write(out->file, out->form, text, length);
+        fputc('\n', out->file);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_outcome(struct text_out *out, const struct export_set *set,
+                          const struct export_cell *cell)
+{
+    static const char *const elements[EXPORT_STATES] = {[EXPORT_OPEN] = "skipped",
+                                                        [EXPORT_DOUBTFUL] = "skipped",
+                                                        [EXPORT_FAILED] = "failure",
+                                                        [EXPORT_BROKEN] = "error"};
+    const char *const element = elements[cell->state];
+
+    if (!element)
+        return;
+    text_print(out, "<%s message=\"%s\"", element, cell->why);
+    if (cell->state >= EXPORT_FAILED && cell->key && set->verdicts)
+        text_print(out, " type=\"%s\"", set->verdicts[cell->verdict]);
+    if (!cell->detail) {
+        text_print(out, "/>");
+        return;
+    }
+    text_print(out, ">");
+    print_lines(out, cell->detail);
+    text_print(out, "</%s>", element);
+}
+
+static void print_case(struct text_out *out, const struct export_set *set,
+                       const struct export_cell *cell)
+{
+    text_print(out, "<testcase classname=\"lockstep%s%s\" name=\"%s\"", cell->group ? "." : "",
+               cell->group ? cell->group : "", cell->name);
+    print_seconds(out, cell->seconds);
+    text_print(out, ">");
+    print_outcome(out, set, cell);
+    text_print(out, "</testcase>\n");
+}
+
+/* Where the suite that begins with a cell ends. */
+static size_t suite_end(const struct export_set *set, size_t first)
+{
+    const char *const group = set->cell[first].group;
+    size_t end = first + 1;
+
+    while (end < set->n && (!set->by_group || strcmp(set->cell[end].group, group) == 0))
+        ++end;
+    return end;
+}
+
+static struct sums sum_up(const struct export_set *set, size_t first, size_t end)
+{
+    struct sums sums = {.tests = end - first};
+
+    for (size_t i = first; i < end; ++i) {
+        ++sums.state[set->cell[i].state];
+        sums.seconds += set->cell[i].seconds;
+    }
+    return sums;
+}
+
+int export_as_junit(FILE *to, const struct export_set *set)
+{
+    struct text_out out = {.file = to, .form = TEXT_HTML};
+    struct sums sums = sum_up(set, 0, set->n);
+
+    sums.seconds = set->seconds > 0 ? set->seconds : (double)NAN;
+    text_print(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"%s\"",
+               set->title);
+    print_sums(&out, &sums);
+    text_print(&out, ">\n");
+    for (size_t first = 0, end; first < set->n; first = end) {
+        end = suite_end(set, first);
+        sums = sum_up(set, first, end);
+        text_print(&out, "<testsuite name=\"%s\"",
+                   set->by_group ? set->cell[first].group : "cells");
+        print_sums(&out, &sums);
+        text_print(&out, ">\n");
+        for (size_t i = first; i < end; ++i)
+            print_case(&out, set, &set->cell[i]);
+        text_print(&out, "</testsuite>\n");
+    }
+    text_print(&out, "</testsuites>\n");
+    return 0;
+}

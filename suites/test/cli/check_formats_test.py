@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""check_formats_test.py: what `lockstep check --format` prints for other programs, read by parsers that
+are not ours and compared with its JSON of the same cases.
+
+usage: check_formats_test.py LOCKSTEP FAKE.so FOLDER"""
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.parse
+import xml.etree.ElementTree as xml
+
+ELEMENTS = {"PASS": None, "FAIL": "failure", "SKIP": "skipped", "BROKEN": "error"}
+LEVELS = {"FAIL": "error", "BROKEN": "error"}
+PARTS = ("area", "rule", "obligation", "evidence")
+
+
+def check(holds: object, words: str) -> None:
+    if not holds:
+        raise SystemExit(f"FAILED: {words}")
+
+
+def run(status: int, *arguments: str) -> str:
+    ended = subprocess.run(arguments, capture_output=True, timeout=120)
+    check(ended.returncode == status,
+          f"{arguments}: status {ended.returncode}, not {status}: {ended.stderr.decode()}")
+    return ended.stdout.decode()
+
+
+def parts_of(case: dict) -> tuple:
+    return case["rule"].split("-")[0], case["rule"], case["obligation"], case["evidence"]
+
+
+def check_csv(text: str, cases: dict, _: dict) -> None:
+    check(text.count("\n") == text.count("\r\n") == len(cases) + 1, "csv: its lines")
+    rows = {row["case"]: row for row in csv.DictReader(io.StringIO(text, newline=""), strict=True)}
+    check(set(rows) == set(cases), f"csv: {set(rows) ^ set(cases)}")
+    for name, row in rows.items():
+        case = cases[name]
+        passed = case["verdict"] == "PASS"
+        check(tuple(row[part] for part in PARTS) == parts_of(case), f"csv: {row}")
+        check(row["verdict"] == case["verdict"], f"csv: {row}")
+        check(row["reason"].removeprefix("'") == case["reason"], f"csv: {row}")
+        check(row["reason"][:1] not in ("=", "+", "-", "@"), f"csv: a formula: {row}")
+        check(row["compared_values"] == (str(case["compared"]) if passed else ""), f"csv: {row}")
+        check(bool(row["time_seconds"]) == passed, f"csv: {row}")
+        check(not passed or 0 < float(row["time_seconds"]) < 600, f"csv: {row}")
+
+
+def label_text(text: str) -> str:
+    return re.sub(r'\\(.)', lambda match: {"n": "\n"}.get(match[1], match[1]), text)
+
+
+def check_openmetrics(text: str, cases: dict, counts: dict) -> None:
+    """By hand what a scrape relies on; by prometheus_client, where it is installed, all of it."""
+    check(text.endswith("# EOF\n") and text.count("# EOF") == 1, "openmetrics: its end")
+    found: dict = {"passed": {}, "verdict": {}, "compared_values": {}, "time_seconds": {}}
+    for family, labels, value in re.findall(r"^lockstep_check_(\w+)\{(.*)\} (\S+)$", text, re.M):
+        label = {name: label_text(words)
+                 for name, words in re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels)}
+        check(tuple(label[part] for part in PARTS) == parts_of(cases[label["case"]]), f"openmetrics: {label}")
+        if family != "verdict" or float(value) == 1:
+            check(label["case"] not in found[family], f"openmetrics: {family} of {label['case']} twice")
+            found[family][label["case"]] = label.get("lockstep_check_verdict", float(value))
+    passed = {name: float(case["verdict"] == "PASS") for name, case in cases.items()}
+    check(found["passed"] == passed, f"openmetrics: passed: {found['passed']}")
+    check(found["verdict"] == {name: case["verdict"] for name, case in cases.items()}, "openmetrics: verdicts")
+    check(found["compared_values"] == {name: case["compared"] for name, case in cases.items() if passed[name]},
+          f"openmetrics: compared: {found['compared_values']}")
+    check(set(found["time_seconds"]) == {name for name in passed if passed[name]}, "openmetrics: times")
+    check(f"\nlockstep_check_failed_or_broken {counts['fail'] + counts['broken']}\n" in text, "openmetrics: its count")
+    try:
+        from prometheus_client.openmetrics.parser import text_string_to_metric_families
+    except ImportError:
+        print("prometheus_client is not installed: OpenMetrics was read by hand only")
+        return
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    check(len(families["lockstep_check_passed"].samples) == len(cases), "openmetrics: families")
+    check(families["lockstep_check_verdict"].type == "stateset", "openmetrics: its states")
+
+
+def check_annotations(text: str, cases: dict, counts: dict) -> None:
+    found = {}
+    lines = text.splitlines()
+    for line in lines:
+        match = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
+        check(match, f"annotations: {line}")
+        found[urllib.parse.unquote(match[2])] = (match[1], urllib.parse.unquote(match[3]))
+    level, words = found.pop("lockstep")
+    check(level == "notice" and words.startswith(counts["verdict"] + ": ") and lines[-1].startswith("::notice "),
+          f"annotations: {words}")
+    check(found == {name: (LEVELS[case["verdict"]], case["reason"]) for name, case in cases.items()
+                    if case["verdict"] in LEVELS}, f"annotations: {found}")
+
+
+def sums_of(element: xml.Element) -> list[int]:
+    return [int(element.get(name)) for name in ("tests", "failures", "errors", "skipped")]
+
+
+def sums(cases: list[dict]) -> list[int]:
+    verdicts = [case["verdict"] for case in cases]
+    return [len(cases), *(verdicts.count(word) for word in ("FAIL", "BROKEN", "SKIP"))]
+
+
+def check_junit(text: str, cases: dict, _: dict) -> None:
+    root = xml.fromstring(text)
+    check(root.get("name") == "lockstep check" and float(root.get("time")) > 0, "junit: its root")
+    check(sums_of(root) == sums(list(cases.values())), f"junit: {root.attrib}")
+    seen = []
+    for suite in root:
+        mine = [case for case in cases.values() if parts_of(case)[0] == suite.get("name")]
+        check(sums_of(suite) == sums(mine) and mine, f"junit: {suite.attrib}")
+        times = [float(test.get("time")) for test in suite]
+        check(abs(sum(times) - float(suite.get("time"))) < 1e-5 * len(times), f"junit: {suite.attrib}")
+        for test in suite:
+            case = cases[test.get("name")]
+            seen.append(test.get("name"))
+            check(test.get("classname") == "lockstep." + suite.get("name") and case in mine, f"junit: {test.attrib}")
+            check([child.tag for child in test] == [ELEMENTS[case["verdict"]]] * (case["verdict"] != "PASS"),
+                  f"junit: {test.get('name')}")
+            if case["verdict"] in LEVELS:
+                check_failure(test[0], case)
+            elif case["verdict"] == "SKIP":
+                check(test[0].get("message") == case["reason"], f"junit: {test.get('name')}")
+    check(sorted(seen) == sorted(cases), "junit: its cases")
+
+
+def check_failure(element: xml.Element, case: dict) -> None:
+    """What kind, of which rule, why, and the command that repeats it."""
+    lines = (element.text or "").splitlines()
+    check(element.get("type") == case["verdict"] and element.get("message") == case["reason"], f"junit: {element.attrib}")
+    check(len(lines) == 3 and lines[0] == f"rule {case['rule']}, {case['obligation']}, {case['evidence']}" and
+          lines[1] == case["reason"] and " check " in lines[2] and lines[2].endswith(f" --only {case['id']}"),
+          f"junit: {lines}")
+
+
+CHECKS = {"csv": check_csv, "openmetrics": check_openmetrics, "annotations": check_annotations,
+          "junit": check_junit}
+
+
+def check_run(lockstep: str, status: int, *arguments: str) -> list[str]:
+    """The verdicts, which all formats have to say."""
+    result = json.loads(run(status, lockstep, "check", *arguments, "--format", "json"))
+    cases = {case["id"]: case for case in result["cases"]}
+    for name, same in CHECKS.items():
+        said = run(status, lockstep, "check", *arguments, "--format", name)
+        same(said, cases, result["counts"])
+        kept = "kept." + name
+        text = run(status, lockstep, "check", *arguments, "--format", name, "--out", kept)
+        check("area   rules covered" in text or "could not be tested" in " ".join(text.split()),
+              f"{name}: no text beside --out")
+        with open(kept, encoding="utf-8", newline="") as file:
+            same(file.read(), cases, result["counts"])
+    return sorted({case["verdict"] for case in result["cases"]})
+
+
+def main(lockstep: str, fake: str, folder: str) -> int:
+    lockstep, fake = os.path.abspath(lockstep), os.path.abspath(fake)
+    subprocess.run(["rm", "-rf", folder], check=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+    two = ("--only", "SPLIT-01.sizes,SPLIT-01.known")
+    of_fake = ("--impl", fake, "--impl-options")
+    for found, wanted in (
+            (check_run(lockstep, 0, *of_fake, "good", *two), ["PASS"]),
+            (check_run(lockstep, 2, *of_fake, "crash", *two), ["BROKEN"]),
+            (check_run(lockstep, 2, *of_fake, "formula", *two), ["BROKEN"]),
+            (check_run(lockstep, 1, *of_fake, "escape", "--profile", "primitives", "--area", "SPLIT"), ["FAIL"]),
+            (check_run(lockstep, 77, "--impl", "mutant:none", "--only", "SPLIT-05.refused"), ["SKIP"]),
+            (check_run(lockstep, 2, "--impl", "exec:@x,y::error::z; exit 3", *two), ["BROKEN"])):
+        check(set(found) >= set(wanted), f"verdicts {found}, not {wanted}")
+    for name in ("bmf", "github", "xml"):
+        run(2, lockstep, "check", *two, "--format", name)
+    for name in CHECKS:
+        run(2, lockstep, "check", "--mutants", *two, "--format", name)
+    print("all formats say what the JSON says")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
