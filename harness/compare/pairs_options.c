@@ -240,6 +240,10 @@ static int refuse_sweep(const struct sweep_options *sweep)
 {
     if (sweep->resume)
         return misuse("%s is of a sweep: pairs are measured in one sitting", "--resume");
+    if (sweep->format < EXPORT_FORMATS)
+        return misuse("%s is of a sweep here: write it whole, and not among the options of --a or "
+                      "--b",
+                      "--format");
     if (sweep->plan.launches > 0)
         return misuse("%s is of a sweep: say --pairs N", "--launches");
     return 0;

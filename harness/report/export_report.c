@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "command/command.h"
 #include "record/plan.h"
 
 _Static_assert((int)EXPORT_TEXT >= (int)REPORT_CELL_TEXT, "words of a cell fit");
@@ -142,8 +143,20 @@ static void add_point(struct export_set *set, const struct report_point *point)
     }
 }
 
+/* Where the last sitting of a file says so, and something was left. */
+static bool is_interrupted(const struct report *report)
+{
+    bool interrupted = false;
+
+    for (size_t f = 0; f < report->n_files; ++f)
+        interrupted = interrupted || (report->file[f].ended && report->file[f].interrupted);
+    return interrupted && report->counts.missing > 0;
+}
+
 int export_report(const struct report *report, struct export_set *set)
 {
+    const char *const interrupted = is_interrupted(report) ? ": the sweep was interrupted" : "";
+
     *set = (struct export_set){
         .title = "lockstep sweep",
         .launches = true,
@@ -167,14 +180,30 @@ int export_report(const struct report *report, struct export_set *set)
         add_point(set, &report->point[i]);
     for (size_t i = 0; i < collectives->n_points; ++i)
         add_point(set, &collectives->point[i]);
-    snprintf(set->summary, sizeof set->summary, "%zu of %zu cells are measured and verified",
-             export_count(set), cells);
+    snprintf(set->summary, sizeof set->summary, "%zu of %zu cells are measured and verified%s",
+             export_count(set), cells, interrupted);
     if (report->counts.missing > 0) {
         struct export_cell *missing = export_add(set, "planned launches");
 
         missing->state = EXPORT_BROKEN;
-        snprintf(missing->why, sizeof missing->why, "%zu of %zu planned launches are missing",
-                 report->counts.missing, report->counts.planned);
+        snprintf(missing->why, sizeof missing->why, "%zu of %zu planned launches are missing%s",
+                 report->counts.missing, report->counts.planned, interrupted);
     }
     return 0;
+}
+
+int export_print_report(const char *command, const struct report *report, enum export_format format,
+                        size_t *with_numbers)
+{
+    struct text_error err = {"no memory for the cells"};
+    struct export_set set;
+    const int status =
+        export_report(report, &set) == 0 ? export_write(stdout, format, &set, &err) : -1;
+
+    *with_numbers = export_count(&set);
+    export_close(&set);
+    if (status == 0)
+        return 0;
+    command_complain(command, "%s", err.text);
+    return EXIT_MISUSE;
 }

@@ -293,20 +293,12 @@ static int write_report(const char *directory, const struct report *report)
 
 static int print_numbers(size_t format, const struct report *report)
 {
-    struct text_error err = {"no memory for the cells"};
-    struct export_set set;
-    const int status =
-        export_report(report, &set) == 0 ? export_write(stdout, format, &set, &err) : -1;
-    const size_t n = export_count(&set);
-
-    export_close(&set);
-    if (status != 0) {
-        command_complain(NAME, "%s", err.text);
-        return EXIT_MISUSE;
-    }
-
+    size_t n = 0;
+    const int status = export_print_report(NAME, report, (enum export_format)format, &n);
     const size_t cells = report->n_points + report->collectives->n_points;
 
+    if (status != 0)
+        return status;
     if (n == cells && report->counts.missing == 0)
         return 0;
     command_complain(NAME,

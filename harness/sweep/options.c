@@ -6,6 +6,7 @@
 
 #include "command/backend.h"
 #include "command/command.h"
+#include "export/export.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
 
@@ -22,6 +23,12 @@ static const struct {
       .key = 'o',
       .arg = "FILE",
       .doc = "JSON Lines (default: results/local/sweep-UTC.jsonl)"}},
+    {"workload",
+     {.name = "format",
+      .key = 'f',
+      .arg = "csv|bmf|github|openmetrics|annotations|junit",
+      .doc = "at its end print the numbers for other programs, as `lockstep report` does, instead "
+             "of the name of the file"}},
     {"launches",
      {.name = "resume", .key = 'r', .doc = "run only cells not yet verified in --out FILE"}},
     {"bind",
@@ -85,6 +92,15 @@ static error_t parse_file(const struct argp_state *state, const char *name, cons
     return command_bad_option(state, "%s: longer than %zu characters", name, bytes - 1);
 }
 
+static error_t parse_format(struct argp_state *state, const char *value, size_t *format)
+{
+    const char *names[EXPORT_FORMATS];
+
+    for (size_t i = 0; i < EXPORT_FORMATS; ++i)
+        names[i] = export_name(i);
+    return command_choice(state, "format", "format", value, names, EXPORT_FORMATS, format);
+}
+
 static const struct plan_option *find_option(int key)
 {
     for (size_t i = 0; i < PLAN_OPTIONS; ++i)
@@ -111,6 +127,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state,
         return parse_file(state, "--out", arg, options->out, sizeof options->out);
     case 'F':
         return parse_file(state, "--trace", arg, options->trace, sizeof options->trace);
+    case 'f':
+        return parse_format(state, arg, &options->format);
     case 'r':
         options->resume = true;
         return 0;
@@ -215,12 +233,14 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
         .parser = parse_option,
         .doc = "Measures workloads x device counts x batches, or collectives x device counts x "
                "sizes, each cell in a process of its own and verified.\vPrints the name of the "
-               "file on standard output. Exit status: 0 all "
-               "cells verified, 1 a cell failed or had too little memory, 2 misuse, another sweep "
+               "file on standard output, or with --format the numbers of its cells. Exit status: 0 "
+               "all cells verified, 1 a cell failed or had too little memory, 2 misuse, another "
+               "sweep "
                "has the cores, or a cell could not be set up, 77 skipped: cuda:all where there are "
                "no GPUs, 130 interrupted (--resume goes on)."};
 
     *options = (struct sweep_options){
+        .format = EXPORT_FORMATS,
         .plan = {.bind = true, .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}}};
     command_default_devices(options->plan.devices, sizeof options->plan.devices);
     make_table(parsing.table);

@@ -19,6 +19,7 @@
 #include "sweep/collectives.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
+#include "sweep/numbers.h"
 #include "sweep/progress.h"
 #include "sweep/trace_file.h"
 
@@ -367,7 +368,8 @@ static void print_summary(struct sweep *sweep, int status)
         fprintf(stderr, "  interrupted; to continue, run the same command%s%s%s\n",
                 sweep->options.resume ? "" : " with --resume", named ? "" : " --out ",
                 named ? "" : sweep->output.path);
-    printf("%s\n", sweep->output.path);
+    if (sweep->options.format == EXPORT_FORMATS)
+        printf("%s\n", sweep->output.path);
 }
 
 static int exit_status(const struct sweep *sweep)
@@ -397,8 +399,13 @@ static int run_plan(struct sweep *sweep)
         print_summary(sweep, status);
         return complain(sweep, err.text);
     }
-    if (status != EXIT_MISUSE)
-        print_summary(sweep, status);
+    if (status == EXIT_MISUSE)
+        return status;
+    print_summary(sweep, status);
+    if (sweep->options.format < EXPORT_FORMATS &&
+        sweep_print_numbers(sweep->command, sweep->output.path,
+                            (enum export_format)sweep->options.format))
+        return EXIT_MISUSE;
     return status ? status : exit_status(sweep);
 }
 

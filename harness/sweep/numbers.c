@@ -1,0 +1,29 @@
+/* sweep/numbers.c: prints the records of a sweep for other programs.
+ *
+ * They are read back from the file: it has those of earlier sittings, too, and what cannot be read
+ * is better known now. */
+#include "sweep/numbers.h"
+
+#include "command/command.h"
+#include "record/input.h"
+#include "report/export_report.h"
+
+int sweep_print_numbers(const char *command, const char *path, enum export_format format)
+{
+    struct record_file file;
+    struct report report = {.file = &file, .n_files = 1};
+    size_t with_numbers = 0;
+    int status = input_records(command, path, NULL, &file);
+
+    if (status != 0)
+        return status;
+    if (report_rows_make(&report) == 0) {
+        status = export_print_report(command, &report, format, &with_numbers);
+    } else {
+        command_complain(command, "no memory for the rows");
+        status = EXIT_MISUSE;
+    }
+    report_rows_free(&report);
+    record_file_free(&file);
+    return status;
+}
