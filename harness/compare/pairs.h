@@ -206,6 +206,9 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs);
  * REGRESSED; finds 2.1 %", added to text: of a cell, and of all together. */
 void pairs_cell_verdict(const struct pairs *pairs, size_t cell, char text[REPORT_CELL_TEXT]);
 void pairs_all_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
+/* "Look 1 of 2: it was settled. They share the errors evenly", added to text; nothing where only
+ * one look was planned. */
+void pairs_look_words(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
 /* "TOO NOISY for comparisons of these cells: ...", added to text: of --aa. */
 void pairs_fit_verdict(const struct pairs *pairs, char text[REPORT_CELL_TEXT]);
 struct export_set;

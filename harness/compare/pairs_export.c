@@ -78,8 +78,8 @@ int pairs_export(const struct pairs *pairs, struct export_set *set)
     if (pairs->aa)
         add_fitness(pairs, set);
     compare_export_changes(set, pairs->changes, &names, pairs->exact);
-    if (pairs->same)
-        report_add(set->summary, "A/A: ");
+    pairs_look_words(pairs, set->summary);
+    report_add(set->summary, "%s%s", pairs->looks > 1 ? ". " : "", pairs->same ? "A/A: " : "");
     pairs_export_sums(pairs->count, pairs->changes->n, set->summary);
     report_add(set->summary,
                ". Disturbed: %zu of %zu pairs. Cost, which is no gate: ", disturbed.pairs,

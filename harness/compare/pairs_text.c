@@ -242,10 +242,18 @@ static void alarm_words(const struct pairs *pairs, char text[COMPARE_TEXT])
         pairs_false_alarms(pairs), pairs->cells + 1);
 }
 
+void pairs_look_words(const struct pairs *pairs, char text[REPORT_CELL_TEXT])
+{
+    if (pairs->looks > 1)
+        report_add(text, "Look %zu of %zu%s. They share the errors evenly", pairs->look,
+                   pairs->looks, pairs->look < pairs->looks ? ": it was settled" : "");
+}
+
 static void say_sums(FILE *stream, const struct pairs *pairs)
 {
     const size_t *count = pairs->count;
     char disturbed[2 * COMPARE_TEXT], alarms[COMPARE_TEXT], costs[REPORT_CELL_TEXT] = "";
+    char look[REPORT_CELL_TEXT] = "";
     const double looks = (double)pairs->looks;
 
     compare_say(stream, 2,
@@ -254,9 +262,9 @@ static void say_sums(FILE *stream, const struct pairs *pairs)
                 pairs->cells, count[PAIRS_REGRESSED], count[PAIRS_INCONCLUSIVE],
                 count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED], count[PAIRS_INVALID], pairs->n,
                 pairs->changes->n);
-    if (pairs->looks > 1)
-        compare_say(stream, 2, "Look %zu of %zu%s. They share the errors evenly.", pairs->look,
-                    pairs->looks, pairs->look < pairs->looks ? ": it was settled" : "");
+    pairs_look_words(pairs, look);
+    if (look[0] != '\0')
+        compare_say(stream, 2, "%s.", look);
     pairs_export_counts(pairs->count_cost, costs);
     compare_say(stream, 2, "Cost of the cells: %s.", costs);
     disturbed_words(pairs, disturbed);
@@ -324,13 +332,33 @@ static void cell_row(struct text_out *out, const struct pairs *pairs, const stru
                judged->verdict == PAIRS_INVALID ? judged->reason : power);
 }
 
+static void list_sums(struct text_out *out, const struct pairs *pairs)
+{
+    const size_t *count = pairs->count;
+    char disturbed[2 * COMPARE_TEXT], look[REPORT_CELL_TEXT] = "";
+
+    text_print(
+        out,
+        "* %s\n* OLD: %s, %s; NEW: %s, %s\n* Cells: %zu REGRESSED, %zu INCONCLUSIVE, %zu "
+        "EQUIVALENT, %zu IMPROVED, %zu INVALID; pairs of each: %zu\n* Exact numbers that changed: "
+        "%zu\n",
+        class_words, program_of(pairs, PAIRS_OLD), pairs->arm[PAIRS_OLD].version,
+        program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, count[PAIRS_REGRESSED],
+        count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED],
+        count[PAIRS_INVALID], pairs->n, pairs->changes->n);
+    pairs_look_words(pairs, look);
+    if (look[0] != '\0')
+        text_print(out, "* %s\n", look);
+    disturbed_words(pairs, disturbed);
+    text_print(out, "* Disturbed: %s\n\n", disturbed);
+}
+
 int pairs_markdown(FILE *stream, const struct pairs *pairs)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     struct pairs_place *sorted = pairs_sort(pairs);
     const struct exact_names names = pairs_names(pairs);
-    const size_t *count = pairs->count;
-    char global[GLOBAL], disturbed[2 * COMPARE_TEXT];
+    char global[GLOBAL];
 
     if (!sorted)
         return -1;
@@ -339,17 +367,8 @@ int pairs_markdown(FILE *stream, const struct pairs *pairs)
         text_print(&out, "### %s\n\n", global);
     }
     global_words(pairs, global);
-    disturbed_words(pairs, disturbed);
     text_print(&out, "### %s\n\n", global);
-    text_print(
-        &out,
-        "* %s\n* OLD: %s, %s; NEW: %s, %s\n* Cells: %zu REGRESSED, %zu INCONCLUSIVE, %zu "
-        "EQUIVALENT, %zu IMPROVED, %zu INVALID; pairs of each: %zu\n* Exact numbers that changed: "
-        "%zu\n* Disturbed: %s\n\n",
-        class_words, program_of(pairs, PAIRS_OLD), pairs->arm[PAIRS_OLD].version,
-        program_of(pairs, PAIRS_NEW), pairs->arm[PAIRS_NEW].version, count[PAIRS_REGRESSED],
-        count[PAIRS_INCONCLUSIVE], count[PAIRS_EQUIVALENT], count[PAIRS_IMPROVED],
-        count[PAIRS_INVALID], pairs->n, pairs->changes->n, disturbed);
+    list_sums(&out, pairs);
     alarm_words(pairs, global);
     if (pairs_false_alarms(pairs) > 0)
         text_print(&out, "%s.\n\n", global);

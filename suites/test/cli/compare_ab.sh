@@ -294,6 +294,12 @@ expect_count 1 '"type":"end","pairs_planned":16,"pairs_done":16,' looks.jsonl
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --out looked.jsonl
 has 'Pairs of each: 8[.] .*Look 1 of 2: it was settled[.]'
 expect_count 1 '"type":"end","pairs_planned":16,"pairs_done":8,' looked.jsonl
+expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --format md
+expect_count 1 '^[*] Look 1 of 2: it was settled[.] They share the errors evenly$' out
+expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --format annotations
+expect_count 1 '^::notice title=lockstep::Look 1 of 2: it was settled[.] They share the errors evenly[.] 1 REGRESSED, ' out
+expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --format md
+expect_count 0 'Look ' out
 inconclusive 4 --strict
 with CI=true inconclusive 4 --format=text
 with CI=true inconclusive 0 --no-strict
