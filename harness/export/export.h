@@ -25,7 +25,7 @@ const char *export_name(size_t format);
 enum {
     EXPORT_METRICS_MOST = 8,
     EXPORT_NAME_BYTES = 512,
-    EXPORT_KEY_BYTES = 256,
+    EXPORT_KEY_BYTES = 512,
     EXPORT_TEXT = 1024 /* of a reason, and of the summary */
 };
 
@@ -73,20 +73,22 @@ struct export_cell {
     bool has_numbers;
     size_t verdict; /* of the verdicts of the set, if that has some */
     char why[EXPORT_TEXT];
-    char *detail; /* owned: lines in JUnit's failure or error; NULL: none */
+    const char *type; /* of a failure or error; NULL: the verdict of a cell with a key */
+    char *detail;     /* owned: lines in JUnit's failure or error; NULL: none */
     size_t launches;
     double seconds; /* NaN: not known */
     struct export_value value[EXPORT_METRICS_MOST];
 };
 
 struct export_set {
-    const char *title;  /* of the suites: "lockstep sweep" */
-    bool by_group;      /* a suite for each group, which all cells have and whose cells follow each
-                           other; else one, "cells" */
-    bool all_rows;      /* of CSV: cells without numbers, too, each with its reason */
-    bool launches;      /* of CSV: a column */
-    double seconds;     /* in all; 0: not known */
-    const char *prefix; /* of families of OpenMetrics: "lockstep_" */
+    const char *title; /* of the suites: "lockstep sweep" */
+    bool by_group;     /* a suite for each group, which all cells have and whose cells follow each
+                          other; else one: */
+    const char *suite, *host; /* NULL: "cells"; NULL: not known */
+    bool all_rows;            /* of CSV: cells without numbers, too, each with its reason */
+    bool launches;            /* of CSV: a column */
+    double seconds;           /* in all; 0: not known */
+    const char *prefix;       /* of families of OpenMetrics: "lockstep_" */
     const char *flag, *flag_help;
     const struct export_parts *parts;
     const char *const *verdicts; /* NULL: none */

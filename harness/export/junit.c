@@ -48,12 +48,15 @@ static void print_outcome(struct text_out *out, const struct export_set *set,
                                                         [EXPORT_FAILED] = "failure",
                                                         [EXPORT_BROKEN] = "error"};
     const char *const element = elements[cell->state];
+    const char *const type = cell->type                   ? cell->type
+                             : cell->key && set->verdicts ? set->verdicts[cell->verdict]
+                                                          : NULL;
 
     if (!element)
         return;
     text_print(out, "<%s message=\"%s\"", element, cell->why);
-    if (cell->state >= EXPORT_FAILED && cell->key && set->verdicts)
-        text_print(out, " type=\"%s\"", set->verdicts[cell->verdict]);
+    if (cell->state >= EXPORT_FAILED && type)
+        text_print(out, " type=\"%s\"", type);
     if (!cell->detail) {
         text_print(out, "/>");
         return;
@@ -96,6 +99,22 @@ static struct sums sum_up(const struct export_set *set, size_t first, size_t end
     return sums;
 }
 
+static void print_suite(struct text_out *out, const struct export_set *set, size_t first,
+                        size_t end)
+{
+    const struct sums sums = sum_up(set, first, end);
+    const char *const name = set->by_group ? set->cell[first].group : set->suite;
+
+    text_print(out, "<testsuite name=\"%s\"", name ? name : "cells");
+    print_sums(out, &sums);
+    if (set->host)
+        text_print(out, " hostname=\"%s\"", set->host);
+    text_print(out, ">\n");
+    for (size_t i = first; i < end; ++i)
+        print_case(out, set, &set->cell[i]);
+    text_print(out, "</testsuite>\n");
+}
+
 int export_as_junit(FILE *to, const struct export_set *set)
 {
     struct text_out out = {.file = to, .form = TEXT_HTML};
@@ -108,14 +127,7 @@ int export_as_junit(FILE *to, const struct export_set *set)
     text_print(&out, ">\n");
     for (size_t first = 0, end; first < set->n; first = end) {
         end = suite_end(set, first);
-        sums = sum_up(set, first, end);
-        text_print(&out, "<testsuite name=\"%s\"",
-                   set->by_group ? set->cell[first].group : "cells");
-        print_sums(&out, &sums);
-        text_print(&out, ">\n");
-        for (size_t i = first; i < end; ++i)
-            print_case(&out, set, &set->cell[i]);
-        text_print(&out, "</testsuite>\n");
+        print_suite(&out, set, first, end);
     }
     text_print(&out, "</testsuites>\n");
     return 0;

@@ -27,18 +27,23 @@ static const double LEAST_MINUTES = 0.01, MOST_MINUTES = 10080; /* a week */
 
 static const struct {
     const char *name;
-    int (*write)(FILE *stream, const struct validate *validate);
-} forms[] = {{"text", validate_text},
-             {"json", validate_json},
-             {"junit", validate_junit},
-             {"md", validate_markdown}};
+    int (*write)(FILE *stream, const struct validate *validate); /* NULL: one that others have */
+    enum export_format shared;
+} forms[] = {{"text", validate_text, 0},
+             {"json", validate_json, 0},
+             {"junit", NULL, EXPORT_JUNIT},
+             {"md", validate_markdown, 0},
+             {"csv", NULL, EXPORT_CSV},
+             {"openmetrics", NULL, EXPORT_OPENMETRICS},
+             {"annotations", NULL, EXPORT_ANNOTATIONS}};
 
 enum { FORMS = sizeof forms / sizeof forms[0], NODE_BYTES = 253 };
 
 static const struct argp_option option_table[] = {
     {"profile", 'p', "FILE", 0,
      "What the machine has to reach, in YAML; or the name of a shipped profile", 0},
-    {"format", 'f', "text|json|junit|md", 0, "What to print (default text)", 0},
+    {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations", 0,
+     "What to print (default text): md for a job's summary, annotations for GitHub Actions", 0},
     {"node", 'N', "NAME", 0,
      "What the verdict calls the machine (default: nothing; no host name is read)", 0},
     {"run", 'r', NULL, 0, "Measure what the profile needs, instead of reading records", 0},
@@ -180,10 +185,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 static int judge(const struct arguments *arguments, struct validate *validate)
 {
     static const int statuses[] = {EXIT_PASSED, EXIT_FAILED, VALIDATE_EXIT_NOT_SHOWN};
+    const size_t form = arguments->format;
     int status = validate_judge(validate);
 
     if (status == 0)
-        status = forms[arguments->format].write(stdout, validate);
+        status = forms[form].write ? forms[form].write(stdout, validate)
+                                   : validate_export(stdout, validate, forms[form].shared);
     if (status == 0)
         return statuses[validate->machine];
     command_complain(NAME, "no memory for the verdict");

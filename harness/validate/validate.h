@@ -5,7 +5,7 @@
  * this room. The way of the data: profile_read.c reads the limits, main.c the records, judge.c
  * holds one against the other, need.c and measure.c
  * measure what a profile is about, mutate.c shows that each limit can fail, and text.c, json.c,
- * junit.c and markdown.c write what came of it.
+ * markdown.c and export.c write what came of it.
  *
  * Every launch gives one number. A limit is PASS only if the bound of their median, at 95 % for
  * all cells and devices of the limit together, is on its good side; what nobody measured, or
@@ -13,6 +13,7 @@
 #ifndef HARNESS_VALIDATE_H
 #define HARNESS_VALIDATE_H
 
+#include "export/export.h"
 #include "report/report.h"
 #include "validate/profile.h"
 
@@ -124,7 +125,8 @@ const struct record_slot *validate_slot(const struct validate_judged *judged);
 /* 0, or -1: memory is short. */
 int validate_text(FILE *stream, const struct validate *validate);
 int validate_json(FILE *stream, const struct validate *validate); /* lockstep/verdict/1.0 */
-int validate_junit(FILE *stream, const struct validate *validate);
 int validate_markdown(FILE *stream, const struct validate *validate);
+/* By the writers that sweep and check have, too. */
+int validate_export(FILE *stream, const struct validate *validate, enum export_format format);
 
 #endif

@@ -1,6 +1,9 @@
 """Reads the verdicts that validate_forms.sh made, as other programs would."""
+import csv
+import io
 import json
 import re
+import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 WANTED = ["FAIL", "PASS", "FAIL", "OPEN", "UNMEASURED", "UNMEASURED"]
@@ -55,6 +58,9 @@ def check_all(name):
     assert len(kinds) == len(verdict["limits"]) + 1
     assert kinds[-1] == {"ACCEPTED": "passed", "REJECTED": "failure",
                          "NOT SHOWN": "error"}[verdict["verdict"]]
+    types = [case[0].get("type") for case in cases if kind_of(case) in ("failure", "error")]
+    words = [limit["verdict"] for limit, kind in zip(verdict["limits"], kinds) if kind in ("failure", "error")]
+    assert types == words + [verdict["verdict"]] * (kinds[-1] != "passed"), types
     rows = [line for line in page.split("\n") if line.startswith("| ")]
     assert len(rows) == 1 + len(verdict["limits"]), page
     assert all(len(re.findall(r"(?<!\\)\|", row)) == 7 for row in rows), page
@@ -66,7 +72,77 @@ def check_all(name):
     return verdict, cases, page
 
 
+def named(text):
+    """As an attribute of XML has it, which shows what cannot be seen."""
+    return re.sub(r"<U\+([0-9A-F]+)>", lambda match: chr(int(match[1], 16)), text)
+
+
+def check_csv(name, verdict, cases):
+    """A line for each limit; RFC 4180."""
+    with open(name + ".csv", encoding="utf-8", newline="") as file:
+        text = file.read()
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    assert text.count("\r\n") == text.count("\n") == len(rows) + 1 == len(verdict["limits"]) + 1, text
+    for row, limit, case in zip(rows, verdict["limits"], cases):
+        assert case.get("name").startswith(f"line {int(row['line'])}: {row['metric']} of "), (row, case.attrib)
+        assert row["metric"] == limit["metric"] and row["verdict"] == limit["verdict"], row
+        assert row["limit"] == limit["limit"] and row["place"], row
+        assert row["kind"] == ("binding" if limit["binding"] else "advisory"), row
+        assert row["reason"].removeprefix("advisory: ").split(":")[0] == limit["verdict"], row
+
+
+def check_openmetrics(name, verdict):
+    """What a scrape relies on; the rest by prometheus_client, where it is installed."""
+    with open(name + ".openmetrics", encoding="utf-8") as file:
+        text = file.read()
+    assert text.endswith("# EOF\n") and text.count("# EOF") == 1, text
+    assert f"\nlockstep_validate_accepted {int(verdict['verdict'] == 'ACCEPTED')}\n" in text, text
+    passed, verdicts = [], []
+    for family, labels, value in re.findall(r"^lockstep_validate_(\w+)\{(.*)\} ([01])$", text, re.M):
+        label = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels))
+        if family == "passed":
+            passed.append((label["metric"], label["kind"] == "binding", value == "1"))
+        elif value == "1":
+            verdicts.append(label["lockstep_validate_verdict"])
+    limits = verdict["limits"]
+    assert passed == [(one["metric"], one["binding"], one["verdict"] == "PASS") for one in limits], passed
+    assert verdicts == [one["verdict"] for one in limits], verdicts
+    try:
+        from prometheus_client.openmetrics.parser import text_string_to_metric_families
+    except ImportError:
+        return
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    assert len(families["lockstep_validate_passed"].samples) == len(limits), families
+
+
+def check_annotations(name, verdict, cases):
+    """An error for what is red, a warning for what is advisory, and a notice at the end."""
+    with open(name + ".annotations", encoding="utf-8") as file:
+        lines = file.read().split("\n")[:-1]
+    found = [re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line) for line in lines]
+    assert all(found), lines
+    found = [(one[1], urllib.parse.unquote(one[2]), urllib.parse.unquote(one[3])) for one in found]
+    assert found[-1][0] == "notice" and found[-1][2].startswith(verdict["verdict"] + " by profile "), found[-1]
+    levels = [level for level, _, _ in found[:-1]]
+    wanted = {"failure": "error", "error": "error", "skipped": "warning"}
+    assert levels == [wanted[kind_of(case)] for case in cases if kind_of(case) in wanted], levels
+    titles = [title for _, title, _ in found[:-1] if title != "lockstep"]
+    assert titles == [named(case.get("name")) for case in cases[:-1] if kind_of(case) in wanted], titles
+    assert all(not re.search("[\x00-\x1f\x7f-\x9f]", one) for _, title, words in found for one in (title, words)), found
+
+
+def check_shared(name):
+    """The forms that other commands have, too."""
+    verdict, root, _ = read(name)
+    cases = check_counts(root)
+    check_csv(name, verdict, cases)
+    check_openmetrics(name, verdict)
+    check_annotations(name, verdict, cases)
+
+
 found = {name: check_all(name) for name in NAMES}
+for one in NAMES:
+    check_shared(one)
 
 verdict, cases, page = found["rejected"]
 assert [limit["verdict"] for limit in verdict["limits"]] == WANTED, verdict["limits"]

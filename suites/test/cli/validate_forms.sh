@@ -23,10 +23,10 @@ limit device_spread 'max: 1.05 x' "$three" binding 'statistic: floor' | profile 
 limit step_time 'max: 1 s' "$cell" binding 'statistic: floor' | profile good.yaml
 limit step_time 'max: 1 s' "$cell" advisory 'statistic: floor' | profile advisory.yaml
 
-# forms STATUS NAME PROFILE FILE [OPTION...]: NAME.json, .junit and .md, one exit status for all.
+# forms STATUS NAME PROFILE FILE [OPTION...]: a file of each form, one exit status for all.
 forms()
 {
-    for form in json junit md; do
+    for form in json junit md csv openmetrics annotations; do
         expect_status "$1" "$lockstep" validate --profile "$3" --format $form "$4" ${5+"$5"}
         [ ! -s err ] || fail "words on standard error: $(cat err)"
         mv out "$2.$form"

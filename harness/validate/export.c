@@ -1,0 +1,171 @@
+/* validate/export.c: the verdict as a set of cells for other programs: a limit is a cell.
+ *
+ * Readers count what is skipped as all right. So a binding limit that nobody could judge is an
+ * error; an advisory one that is no PASS is skipped, as it decides nothing. */
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "validate/validate.h"
+
+/* ---- what tells limits apart ----------------------------------------------------------------- */
+
+static void line_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+{
+    snprintf(text, EXPORT_KEY_BYTES, "%d", judged->limit->line);
+}
+
+static void metric_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+{
+    snprintf(text, EXPORT_KEY_BYTES, "%s", judged->limit->metric);
+}
+
+static void place_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+{
+    char place[VALIDATE_TEXT];
+
+    validate_place_words(judged, place);
+    snprintf(text, EXPORT_KEY_BYTES, "%s", place);
+}
+
+static void bound_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+{
+    char bound[96];
+
+    profile_bound_words(judged->limit, bound);
+    snprintf(text, EXPORT_KEY_BYTES, "%s", bound);
+}
+
+static void kind_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+{
+    snprintf(text, EXPORT_KEY_BYTES, "%s", judged->limit->binding ? "binding" : "advisory");
+}
+
+/* The place names the worst device, which is another one the next time: it is no label. */
+static const struct {
+    struct export_part part;
+    void (*text)(const struct validate_judged *, char text[EXPORT_KEY_BYTES]);
+} parts[] = {{{.name = "line", .number = true}, line_of},
+             {{.name = "metric"}, metric_of},
+             {{.name = "place", .column = true}, place_of},
+             {{.name = "limit"}, bound_of},
+             {{.name = "kind"}, kind_of}};
+
+static struct export_part part_of(size_t which)
+{
+    return parts[which].part;
+}
+
+static void part_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES])
+{
+    parts[which].text(key, text);
+}
+
+static const struct export_parts limit_parts = {sizeof parts / sizeof parts[0], part_of, part_text};
+
+/* ---- the set --------------------------------------------------------------------------------- */
+
+static enum export_state state_of(const struct validate_judged *judged)
+{
+    if (judged->verdict == VALIDATE_PASS)
+        return EXPORT_PASSED;
+    if (!judged->limit->binding)
+        return EXPORT_DOUBTFUL;
+    return judged->verdict == VALIDATE_FAIL ? EXPORT_FAILED : EXPORT_BROKEN;
+}
+
+/* NULL: no memory. */
+static char *detail_of(const struct validate_judged *judged)
+{
+    const struct profile_limit *limit = judged->limit;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *lines = open_memstream(&text, &bytes);
+
+    if (!lines)
+        return NULL;
+    fprintf(lines, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
+            validate_action_words(judged), limit->source, limit->date, limit->evidence);
+
+    const bool whole = ferror(lines) == 0;
+
+    if (fclose(lines) == 0 && whole)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int add(struct export_set *set, const struct validate_judged *judged)
+{
+    const struct profile_limit *limit = judged->limit;
+    char name[EXPORT_NAME_BYTES], place[VALIDATE_TEXT], bound[96], message[VALIDATE_TEXT + 160];
+    struct export_cell *cell;
+
+    validate_place_words(judged, place);
+    profile_bound_words(limit, bound);
+    snprintf(name, sizeof name, "line %d: %s of %s: %s", limit->line, limit->metric, place, bound);
+    text_clean(name, ' ');
+    cell = export_add(set, name);
+    cell->key = judged;
+    cell->group = "validate";
+    cell->state = state_of(judged);
+    cell->verdict = judged->verdict;
+    cell->has_numbers = judged->verdict == VALIDATE_PASS;
+    validate_message_words(judged, message);
+    snprintf(cell->why, sizeof cell->why, "%s%s", limit->binding ? "" : "advisory: ", message);
+    text_clean(cell->why, ' ');
+    if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
+        return 0;
+    cell->detail = detail_of(judged);
+    return cell->detail ? 0 : -1;
+}
+
+/* Without a binding limit no other case would be red. */
+static void add_machine(struct export_set *set, const struct validate *validate)
+{
+    static const enum export_state states[] = {[VALIDATE_ACCEPTED] = EXPORT_PASSED,
+                                               [VALIDATE_REJECTED] = EXPORT_FAILED,
+                                               [VALIDATE_NOT_SHOWN] = EXPORT_BROKEN};
+    struct export_cell *cell = export_add(set, "the machine is ACCEPTED");
+
+    cell->group = "validate";
+    cell->state = states[validate->machine];
+    cell->type = validate_machine_words[validate->machine];
+    snprintf(cell->why, sizeof cell->why, "it is %s", cell->type);
+}
+
+int validate_export(FILE *stream, const struct validate *validate, enum export_format format)
+{
+    const size_t *count = validate->count;
+    struct export_set set = {
+        .title = "lockstep validate",
+        .suite = validate->profile->name,
+        .host = validate->node,
+        .all_rows = true,
+        .prefix = "lockstep_validate_",
+        .flag = "passed",
+        .flag_help = "1: the limit is shown to be kept.",
+        .parts = &limit_parts,
+        .verdicts = validate_verdict_words,
+        .n_verdicts = VALIDATE_VERDICTS,
+        .counted = "accepted",
+        .count = validate->machine == VALIDATE_ACCEPTED,
+    };
+    struct text_error err;
+    int status = export_open(&set, validate->profile->n_limits + 1);
+
+    for (unsigned i = 0; i < validate->profile->n_limits && status == 0; ++i)
+        status = add(&set, &validate->judged[i]);
+    snprintf(set.summary, sizeof set.summary,
+             "%s by profile %.200s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
+             "UNMEASURED, %zu INVALID",
+             validate_machine_words[validate->machine], validate->profile->name,
+             count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
+             count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID]);
+    text_clean(set.summary, ' ');
+    if (status == 0) {
+        add_machine(&set, validate);
+        status = export_write(stream, format, &set, &err);
+    }
+    export_close(&set);
+    return status;
+}
