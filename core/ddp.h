@@ -136,7 +136,8 @@ bool dp_ddp_overlaps(const struct dp_ddp *ddp);
  * rank r's, on slot r; all of one type and number of elements. It starts after the work that is in
  * the compute queues, and later work there comes after it; dp_group_wait waits for it. In a process
  * with several ranks one thread calls for all of them.
- *   dp_allreduce  every rank gets the sum, added in rank order
+ *   dp_allreduce  every rank gets the sum, added in rank order; with a communicator that has
+ *                 DP_COMM_FREE_ORDER in an order of its own, the same bits on all ranks
  *   dp_broadcast  every rank gets what rank root of the world has
  * Errors DP_EINVAL no slots, inside a replica, another type than DP_F32 to be summed, no such root;
  * DP_EDEVICE another slot; DP_ESHAPE types or sizes differ, no elements; DP_ENOTSUP the group's

@@ -18,7 +18,7 @@ expect_count 32 '"workload":"broadcast".*"bus_factor":1.0,' all.jsonl
 expect_count 1 '^  collective type devices communicator .* algbw .* busbw .* verified$' err
 expect_count 32 '^  \(allreduce\|broadcast\)  *f32  *[24] .* 2/2$' err
 expect_count 1 '^  allreduce  f32        4 threads  *1000  *250 .* 2/2$' err
-expect_count 64 ' verified .* B/s$' err
+expect_count 64 ' verified .* [kMG]B/s$' err
 
 # The default is every collective; what is asked for in the header is read back.
 expect_status 0 "$lockstep" sweep --mode collective --bind none --devices virt:2 --sizes 8 $fast \

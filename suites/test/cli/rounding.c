@@ -240,6 +240,8 @@ int main(int argc, char **argv)
                     continue; /* is in part on the host */
                 if (mode == CELL_PLAIN_MT)
                     continue; /* plain, but for threads that these products do not have */
+                if (mode == CELL_COLLECTIVE)
+                    continue; /* has no products */
                 wrong += try_cell(workloads[w].name, mode, batches[b]);
                 ++cells;
             }

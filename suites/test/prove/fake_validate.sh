@@ -20,8 +20,8 @@ sweep*)
     exit "$slow"
     ;;
 *' --minutes '*)
-    echo '0 FAIL, 1 OPEN, 0 UNMEASURED, 0 INVALID'
-    [ "$healthy" -eq 0 ] && echo ACCEPTED
+    [ "$healthy" -eq 0 ] && echo 'ACCEPTED by this-machine'
+    echo 'limits: 0 FAIL, 1 OPEN, 0 UNMEASURED, 0 INVALID'
     exit "$healthy"
     ;;
 *) echo 'UNMEASURED product_spread' && exit 3 ;;
