@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
+#include "record/machine.h"
 #include "record/roles.h"
 
 static double read_memlock(void)
@@ -28,7 +29,7 @@ static double read_shm(const char *root)
     return statvfs(path, &is) == 0 ? (double)is.f_blocks * (double)is.f_frsize : (double)NAN;
 }
 
-static double read_balancing(const char *root)
+static double read_balancing(const char *root, int *status)
 {
     char path[512];
     FILE *file;
@@ -36,7 +37,7 @@ static double read_balancing(const char *root)
     double balancing = (double)NAN;
 
     snprintf(path, sizeof path, "%s/proc/sys/kernel/numa_balancing", root);
-    file = fopen(path, "r");
+    file = machine_open(path, status);
     if (!file)
         return balancing;
     if (fscanf(file, "%9u", &value) == 1)
@@ -45,9 +46,12 @@ static double read_balancing(const char *root)
     return balancing;
 }
 
-void host_read(const char *root, struct record_run *run)
+int host_read(const char *root, struct record_run *run)
 {
+    int status = 0;
+
     run->memlock_bytes = read_memlock();
     run->shm_bytes = read_shm(root);
-    run->numa_balancing = read_balancing(root);
+    run->numa_balancing = read_balancing(root, &status);
+    return status;
 }

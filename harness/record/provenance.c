@@ -198,8 +198,7 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     read_build(run);
     read_slots(group, run);
     read_clock(run);
-    host_read("", run);
-    if (machine_class("", machine, run->machine_class) != 0 ||
+    if (host_read("", run) != 0 || machine_class("", machine, run->machine_class) != 0 ||
         machine_instance("", run->machine_instance) != 0 ||
         machine_environment(environ, run->environment, sizeof run->environment) != 0)
         return -1;

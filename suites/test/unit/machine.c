@@ -195,13 +195,19 @@ Test(machine, limits_of_the_host)
     struct record_run run = {.numa_balancing = 7};
 
     cr_assert(mkdtemp(root) != NULL);
-    host_read(root, &run);
+    cr_assert(host_read(root, &run) == 0);
     cr_assert(isnan(run.numa_balancing) && isnan(run.shm_bytes) && run.memlock_bytes >= 0);
     put("/proc/sys/kernel/numa_balancing", "1\n");
     put("/dev/shm/file", "");
-    host_read(root, &run);
+    cr_assert(host_read(root, &run) == 0);
     cr_assert(run.numa_balancing == 1 && run.shm_bytes >= 0);
     put("/proc/sys/kernel/numa_balancing", "yes\n");
-    host_read(root, &run);
+    cr_assert(host_read(root, &run) == 0);
     cr_assert(isnan(run.numa_balancing));
+
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/proc/sys/kernel/numa_balancing", root);
+    cr_assert(unlink(path) == 0 && symlink(path, path) == 0); /* there, and not to be opened */
+    cr_assert(host_read(root, &run) == -1 && isnan(run.numa_balancing));
 }
