@@ -43,12 +43,17 @@ static const struct ending *ending_of(const char *path)
     return ending;
 }
 
-/* Whether a cell had become steady is a matter of time; a load that cannot be read is recorded as
- * such, and so is that there was no memory for a second model. */
+/* Whether a cell had become steady is a matter of time, and so is whether it took so long that the
+ * shares of others are known; a load that cannot be read is recorded as such, and so is that there
+ * was no memory for a second model. */
 static const struct left_out {
     const char *key;
     char end; /* behind its value */
-} left_out[] = {{"\"steady_state\":", ','}, {"\"load_avg\":", ']'}, {"\"alone_ns\":", '}'}};
+} left_out[] = {{"\"steady_state\":", ','},
+                {"\"foreign_frac\":", ','},
+                {"\"steal_frac\":", ','},
+                {"\"load_avg\":", ']'},
+                {"\"alone_ns\":", '}'}};
 
 static size_t skip(const char *text, size_t at, size_t bytes)
 {
