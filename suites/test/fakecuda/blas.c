@@ -157,6 +157,7 @@ static cudaError_t issue(const struct fake_call *call, const struct cublasContex
         return cudaErrorInvalidValue;
     }
     fake_uses(work, handle->workspace, handle->workspace_bytes, FAKE_SCRATCH);
+    work->operations = 2.0 * (double)gemm.m * (double)gemm.n * (double)gemm.k;
     fake_work_runs(work, fake_gemm, &gemm, sizeof gemm);
     return fake_issue(stream, work);
 }

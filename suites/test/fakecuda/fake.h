@@ -89,6 +89,7 @@ struct fake_work {
     void *args, *owned;
     struct fake_access *access;
     int accesses;
+    double operations; /* of arithmetic, where they are what takes the time */
     cudaError_t error; /* the first that was found while it was put together */
 };
 
@@ -184,6 +185,8 @@ struct fake_state {
     int bringing;             /* depth of streams that wait for others to come */
     const char *half_issued;  /* a collective that some ranks' streams have, and others not yet */
     void (*close_more)(void); /* NULL: it was not called */
+    struct clock_log *log;    /* NULL: no clock was started */
+    uint64_t clocks;          /* that were */
 };
 /* An API without a handle has nowhere else to keep it. */
 extern struct fake_state fake;
@@ -196,6 +199,8 @@ struct fake_thread {
     bool inside, in_host_function;
     const char *running;
     const char *group_of; /* a call that is in a group of NCCL which is still open */
+    uint64_t clock;       /* the last one that has seen this thread, under that number */
+    int number;
 };
 extern _Thread_local struct fake_thread fake_me;
 
@@ -301,6 +306,12 @@ void fake_run_all(void); /* all that can run */
 void fake_some(void);    /* random order: a few operations anywhere */
 void fake_queue_close(void);
 void fake_queue_leaks(void);
+
+/* ---- clock.c: a call; an operation, before it is in its stream; the host waits for a point */
+void fake_clock_call(void);
+void fake_clock_put(const struct CUstream_st *stream, const struct fake_op *op);
+void fake_clock_sync(const struct fake_point *point);
+void fake_clock_close(void);
 
 /* ---- host_function.c: the thread that calls the program back */
 void fake_helper_start(void);

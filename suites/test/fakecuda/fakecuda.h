@@ -105,6 +105,25 @@ void fakecuda_slow(const char *operation, uint64_t ns);
 /* Before each call of a function, by the thread that makes it: the place to hold it up while others
  * work. Set it while nobody calls. NULL: no more. */
 void fakecuda_visit(const char *function, void (*visit)(void *user), void *user);
+/* A clock for a machine that is not there: what is called and put into streams from the start on,
+ * as long as a machine of these rates would take for it. A model: it knows shares of links,
+ * launches and calls, and neither caches nor clocks nor which blocks fit beside which. A collective
+ * of NCCL takes no time in it, nor what the program does between calls. No streams are made
+ * meanwhile, and nothing is under way at the start. */
+struct fakecuda_rates {
+    double link, host, memory, arithmetic; /* of one device: bytes per second that come from others,
+                                              and as many that go to them; that come from or go to
+                                              the host; of its memory; operations per second */
+    uint64_t launch_ns, call_ns; /* before an operation begins on its device; of every call */
+};
+struct fakecuda_time {
+    double ns;              /* infinite: something waits for what never comes */
+    long calls;             /* of all threads */
+    long operations, syncs; /* of the devices; waits of the host */
+};
+void fakecuda_clock_start(const struct fakecuda_rates *rates);
+struct fakecuda_time fakecuda_clock_stop(void);
+
 /* Operations in a stream that have not run. */
 long fakecuda_pending(void);
 

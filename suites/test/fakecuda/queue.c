@@ -163,6 +163,7 @@ static struct CUstream_st *holding_up(struct CUstream_st *stream)
 bool fake_wait_for(const struct fake_point *point, const char *call)
 {
     const uint64_t begin = fake_now_ns();
+    fake_clock_sync(point);
     while (!fake_passed(point) && !fake_advance(point->stream, point->position)) {
         fake_sleep(20);
         if (fake_now_ns() - begin < fake.config.patience_ms * 1000000ull)
@@ -221,6 +222,7 @@ void fake_some(void)
 static void put(struct CUstream_st *stream, struct fake_op *op)
 {
     op->issued_ns = fake_now_ns();
+    fake_clock_put(stream, op);
     *stream->tail = op;
     stream->tail = &op->next;
     ++stream->issued;

@@ -193,6 +193,7 @@ int fakecuda_finish(void)
         fake_events_close();
         fake_queue_close();
         fake_memory_close();
+        fake_clock_close();
         write_summary();
         fake.started = false;
     }
@@ -349,6 +350,7 @@ bool fake_enter(struct fake_call *call)
         return false;
     if (fake.config.mode == FAKECUDA_RANDOM)
         fake_some();
+    fake_clock_call();
     call->error = injected(call);
     return !call->error || (call->rules & FAKE_ALWAYS);
 }

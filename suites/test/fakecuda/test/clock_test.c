@@ -1,0 +1,121 @@
+/* clock_test.c: the clock, by programs whose time can be told beforehand. */
+#include "tools.h"
+
+/* Bytes of a copy; on a link of so many per second, with the launch. */
+enum { N = 25000, BYTES = 4 * N, COPY_NS = 100000, LAUNCH_NS = 500, CALL_NS = 10 };
+
+enum { GPUS = 4 };
+
+static struct place {
+    cudaStream_t stream[GPUS];
+    cudaEvent_t event[GPUS];
+    float *from[GPUS], *to[GPUS][2];
+} p;
+
+static void open_place(void)
+{
+    static const float zeros[N];
+    test_start(GPUS);
+    for (int d = 0; d < GPUS; ++d) {
+        p.stream[d] = tool_stream(d);
+        p.event[d] = tool_event(d);
+        p.from[d] = tool_floats(d, N);
+        for (int k = 0; k < 2; ++k)
+            p.to[d][k] = tool_floats(d, N);
+        tool_put(p.from[d], zeros, N, p.stream[d]);
+    }
+    fakecuda_clock_start(&(struct fakecuda_rates){.link = BYTES / (COPY_NS * 1e-9),
+                                                  .host = 1e9,
+                                                  .memory = 1e12,
+                                                  .arithmetic = 1e12,
+                                                  .launch_ns = LAUNCH_NS,
+                                                  .call_ns = CALL_NS});
+}
+
+static void copy(int to, int from, int k)
+{
+    WELL(cudaMemcpyPeerAsync(p.to[to][k], to, p.from[from], from, BYTES, p.stream[to]));
+}
+
+/* The copies take that long, and no more than their launches and all calls longer; NaN is not. */
+static void close_place(double copies_ns, double launches, int waits_of_host)
+{
+    for (int d = 0; d < GPUS; ++d)
+        WELL(cudaStreamSynchronize(p.stream[d]));
+    const struct fakecuda_time time = fakecuda_clock_stop();
+    const double least = copies_ns + launches * LAUNCH_NS;
+    CHECK(time.ns > least);
+    CHECK(time.ns < least + (double)time.calls * CALL_NS + 1);
+    CHECK(time.syncs == GPUS + waits_of_host);
+    for (int d = 0; d < GPUS; ++d) {
+        WELL(cudaFree(p.from[d]));
+        WELL(cudaFree(p.to[d][0]));
+        WELL(cudaFree(p.to[d][1]));
+        WELL(cudaEventDestroy(p.event[d]));
+        WELL(cudaStreamDestroy(p.stream[d]));
+    }
+    test_end(NULL);
+}
+
+/* Each port on its own: side by side. */
+static void apart(void)
+{
+    open_place();
+    copy(1, 0, 0);
+    copy(0, 1, 0);
+    copy(3, 2, 0);
+    close_place(COPY_NS, 1, 0);
+}
+
+static void from_one(void)
+{
+    open_place();
+    copy(1, 0, 0);
+    copy(2, 0, 0);
+    copy(3, 0, 0);
+    close_place(3.0 * COPY_NS, 1, 0);
+}
+
+/* A stream does one thing after the other. */
+static void in_one_stream(void)
+{
+    open_place();
+    copy(3, 0, 0);
+    copy(3, 1, 1);
+    close_place(2.0 * COPY_NS, 2, 0);
+}
+
+/* What has its port to itself again goes on at the full rate. */
+static void shares(void)
+{
+    open_place();
+    copy(1, 0, 0);
+    copy(2, 0, 0);
+    copy(2, 0, 1);
+    close_place(3.0 * COPY_NS, 2, 0);
+}
+
+static void waits(void)
+{
+    open_place();
+    copy(1, 0, 0);
+    tool_after(p.stream[3], p.stream[1], p.event[1]);
+    copy(3, 2, 0);
+    close_place(2.0 * COPY_NS, 2, 0);
+}
+
+/* The host waits, and only then goes on. */
+static void host_waits(void)
+{
+    open_place();
+    copy(1, 0, 0);
+    WELL(cudaEventRecord(p.event[1], p.stream[1]));
+    WELL(cudaEventSynchronize(p.event[1]));
+    copy(3, 2, 0);
+    close_place(2.0 * COPY_NS, 2, 1);
+}
+
+static const struct test tests[] = {
+    {"clock/apart", apart},   {"clock/from-one", from_one}, {"clock/in-one-stream", in_one_stream},
+    {"clock/shares", shares}, {"clock/waits", waits},       {"clock/host-waits", host_waits}};
+const struct test_table clock_tests = {tests, sizeof tests / sizeof *tests};
