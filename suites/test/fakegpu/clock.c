@@ -1,0 +1,277 @@
+/* clock.c: what steps of all GPUs of one switch would take, on the clock of the fake, and how many
+ * calls the host makes for them. A model of 2 GiB on GPUs whose links carry 380 GB/s, whose memory
+ * 3.3 TB/s: all of it 256 times smaller, launches and calls as they are. */
+#include "ddp.h"
+#include "fakecuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYERS = 32, FEW = 4, WIDTH = 256, ROWS = 2, WARM = 4, SCALE = 256 };
+
+#define BYTES ((double)LAYERS * WIDTH * WIDTH * sizeof(float))
+#define LINK  (380e9 / SCALE)
+
+/* compute: the arithmetic of a step of ranks takes so many times as long as its bytes on a link. */
+static struct fakecuda_rates rates_for(double compute)
+{
+    const double operations = 6.0 * ROWS * BYTES / sizeof(float);
+    return (struct fakecuda_rates){.link = LINK,
+                                   .host = 55e9 / SCALE,
+                                   .memory = 3.3e12 / SCALE,
+                                   .arithmetic = operations / (compute * BYTES / LINK),
+                                   .launch_ns = 2000,
+                                   .call_ns = 1000};
+}
+
+struct node {
+    int gpus, layers;
+    struct dp_group *group;
+    struct dp_slot *slot[DP_MAX_SLOTS];
+    struct dp_module *model, *wrapper;
+    struct dp_ddp *ddp;
+    struct dp_replicas *replicas;
+    struct dp_sgd *sgd;
+    struct dp_run *run;
+    struct dp_tensor input[DP_MAX_SLOTS], batch, grad[DP_MAX_SLOTS];
+    struct dp_error err;
+};
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static int open_model(struct node *n)
+{
+    struct dp_module *layer[LAYERS] = {NULL};
+    int status = 0;
+    for (int i = 0; status == 0 && i < n->layers; ++i)
+        status = dp_linear(n->group, WIDTH, WIDTH, false, &layer[i], &n->err);
+    if (status == 0)
+        status = dp_sequential(n->group, layer, n->layers, &n->model, &n->err);
+    for (int i = 0; i < n->layers; ++i)
+        dp_module_close(layer[i]);
+    if (status == 0)
+        status = dp_module_to(n->model, n->slot[0], &n->err);
+    return status ? status : dp_module_init(n->model, 3, &n->err);
+}
+
+static int zeros(struct node *n, struct dp_slot *slot, size_t rows, size_t cols,
+                 struct dp_tensor *tensor)
+{
+    float *values = calloc(rows * cols, sizeof *values);
+    int status = values ? 0 : dp_fail(&n->err, DP_ENOMEM, "no memory for a tensor");
+    if (status == 0)
+        status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){rows, cols}, tensor, &n->err);
+    if (status == 0)
+        status = dp_tensor_write(tensor, values, &n->err);
+    free(values);
+    return status;
+}
+
+static int open_data(struct node *n)
+{
+    int status = zeros(n, n->slot[0], (size_t)ROWS * (size_t)n->gpus, WIDTH, &n->batch);
+    for (int r = 0; status == 0 && r < n->gpus; ++r) {
+        status = zeros(n, n->slot[r], ROWS, WIDTH, &n->input[r]);
+        if (status == 0)
+            status = zeros(n, n->slot[r], (size_t)LAYERS * WIDTH, WIDTH, &n->grad[r]);
+    }
+    return status;
+}
+
+static int open_node(struct node *n)
+{
+    const struct dp_group_config config = {.devices = "cuda:all"};
+    const unsigned scale = n->layers == FEW ? 1 : SCALE; /* few: all in one bucket */
+    const struct dp_ddp_config ddp = {.first_bucket_bytes = (1u << 20) / scale,
+                                      .bucket_bytes = (25u << 20) / scale};
+    int status = dp_group_open(&config, &n->group, &n->err);
+    n->gpus = status ? 0 : dp_group_size(n->group);
+    for (int r = 0; r < n->gpus; ++r)
+        n->slot[r] = dp_group_slot(n->group, r);
+    if (status == 0)
+        status = open_model(n);
+    if (status == 0)
+        status = open_data(n);
+    if (status == 0)
+        status = dp_run_open(n->group, &n->run, &n->err);
+    if (status == 0)
+        status = dp_ddp_open(n->model, n->slot, n->gpus, &ddp, &n->ddp, &n->err);
+    if (status == 0)
+        status = dp_replicas_open(n->model, n->slot, n->gpus, &n->replicas, &n->err);
+    if (status == 0)
+        status = dp_sgd_open(n->model, 0.1f, 0.0f, 0.0f, &n->sgd, &n->err);
+    if (status == 0)
+        status =
+            dp_parallel(n->model, &(struct dp_parallel_config){.dim = 0}, &n->wrapper, &n->err);
+    return status;
+}
+
+static void close_node(struct node *n)
+{
+    dp_module_close(n->wrapper);
+    dp_sgd_close(n->sgd);
+    dp_replicas_close(n->replicas);
+    dp_ddp_close(n->ddp);
+    dp_run_close(n->run);
+    for (int r = 0; r < n->gpus; ++r) {
+        dp_tensor_free(&n->input[r]);
+        dp_tensor_free(&n->grad[r]);
+    }
+    dp_tensor_free(&n->batch);
+    dp_module_close(n->model);
+    dp_group_close(n->group);
+}
+
+/* ---- steps ------------------------------------------------------------------------------- */
+
+static int step_ranks(struct node *n)
+{
+    struct dp_tensor out[DP_MAX_SLOTS * DP_MAX_IO];
+    int outputs;
+    dp_ddp_reset(n->ddp);
+    dp_ddp_zero_grad(n->ddp);
+    int status = dp_ddp_forward(n->ddp, n->input, 1, NULL, out, &outputs, &n->err);
+    if (status == 0)
+        status = dp_ddp_backward(n->ddp, NULL, 0, NULL, 0, &n->err);
+    return status ? status : dp_ddp_step(n->ddp, 0.1f, 0.0f, 0.0f, &n->err);
+}
+
+static int step_alone(struct node *n)
+{
+    dp_ddp_no_sync(n->ddp, true);
+    const int status = step_ranks(n);
+    dp_ddp_no_sync(n->ddp, false);
+    return status;
+}
+
+static int step_parallel(struct node *n)
+{
+    struct dp_tensor out[DP_MAX_IO];
+    int outputs;
+    dp_run_reset(n->run);
+    dp_zero_grad(n->wrapper);
+    int status = dp_forward(n->wrapper, n->run, &n->batch, 1, out, &outputs, &n->err);
+    if (status == 0)
+        status = dp_backward(n->wrapper, n->run, NULL, 0, NULL, 0, &n->err);
+    return status ? status : dp_sgd_step(n->sgd, &n->err);
+}
+
+static int replicate(struct node *n)
+{
+    return dp_replicate(n->replicas, n->gpus, &n->err);
+}
+
+static int reduce(struct node *n)
+{
+    struct dp_tensor sum;
+    dp_run_reset(n->run);
+    return dp_reduce_add_coalesced(n->run, n->grad, 1, n->gpus, n->slot[0], DP_BUFFER_BYTES, &sum,
+                                   &n->err);
+}
+
+/* ---- the clock --------------------------------------------------------------------------- */
+
+static int timed(struct node *n, int (*step)(struct node *), double compute,
+                 struct fakecuda_time *time)
+{
+    const struct fakecuda_rates rates = rates_for(compute);
+    int status = 0;
+    for (int i = 0; status == 0 && i < WARM; ++i)
+        status = step(n);
+    if (status == 0)
+        status = dp_group_wait(n->group, &n->err);
+    fakecuda_clock_start(&rates);
+    if (status == 0)
+        status = step(n);
+    if (status == 0)
+        status = dp_group_wait(n->group, &n->err);
+    *time = fakecuda_clock_stop();
+    return status;
+}
+
+/* Of a model with that many layers, whose arithmetic takes so many times as long as its bytes on a
+ * link. links: times that all bytes of the model go over a link, at least; alone: nor is it faster
+ * than the same without communication. times: at most so many times as long as that, 0: not asked;
+ * calls: at most so many, of all threads. */
+struct row {
+    const char *name;
+    int gpus, layers;
+    double compute;
+    int (*step)(struct node *), (*alone)(struct node *);
+    double links, times;
+    long calls;
+};
+
+#define GATHERED(k) (((k)-1.0) / (k))
+static const struct row rows[] = {
+    {"DDP step, much to compute", 8, LAYERS, 4, step_ranks, step_alone, GATHERED(8), 1.88, 14512},
+    {"DDP step, little to compute", 8, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(8), 2.93,
+     14512},
+    {"replicate", 8, LAYERS, 1, replicate, NULL, 1, 7.02, 116},
+    {"reduce", 8, LAYERS, 1, reduce, NULL, GATHERED(8), 2.04, 336},
+    {"DataParallel step", 8, LAYERS, 4, step_parallel, step_alone, 2, 3.05, 782},
+    {"DDP step, one bucket", 8, FEW, 1, step_ranks, NULL, 0, 0, 672},
+    {"DataParallel step", 8, FEW, 1, step_parallel, NULL, 0, 0, 782},
+    {"DDP step, little to compute", 4, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(4), 2.15,
+     4152},
+    {"replicate", 4, LAYERS, 1, replicate, NULL, 1, 3.02, 52},
+    {"DDP step, little to compute", 2, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(2), 1.74,
+     1300},
+    {"replicate", 2, LAYERS, 1, replicate, NULL, 1, 1.02, 20},
+};
+
+static bool judge(const struct row *row, const struct fakecuda_time *time, double links_ns,
+                  double alone_ns)
+{
+    const double least = links_ns > alone_ns ? links_ns : alone_ns;
+    const double times = row->times > 0 ? time->ns / least : 0;
+    const bool slow = row->times > 0 && !(times <= row->times);
+    const bool much = time->calls > row->calls;
+    printf("%d GPUs, %2d layers, %-28s %7.0f us", row->gpus, row->layers, row->name,
+           time->ns * 1e-3);
+    if (row->times > 0)
+        printf(" (links %6.0f, alone %6.0f: %.3f times, at most %.3f)", links_ns * 1e-3,
+               alone_ns * 1e-3, times, row->times);
+    printf("; %ld calls, at most %ld; %ld operations%s%s\n", time->calls, row->calls,
+           time->operations, slow ? ": TOO SLOW" : "", much ? ": TOO MANY CALLS" : "");
+    return !slow && !much;
+}
+
+static int check(struct node *n, const struct row *row)
+{
+    struct fakecuda_time time = {0}, alone = {0};
+    int status = row->alone ? timed(n, row->alone, row->compute, &alone) : 0;
+    if (status == 0)
+        status = timed(n, row->step, row->compute, &time);
+    if (status)
+        printf("%s: %s\n", row->name, n->err.text);
+    return status || !judge(row, &time, row->links * BYTES / LINK * 1e9, alone.ns);
+}
+
+static int check_all(const struct fakecuda_config *config, int layers)
+{
+    struct node node = {.layers = layers};
+    int bad = 0, checked = 0;
+    fakecuda_start(config);
+    if (open_node(&node)) {
+        printf("%s\n", node.err.text);
+        bad = 1;
+    }
+    for (size_t i = 0; !node.err.status && i < sizeof rows / sizeof *rows; ++i) {
+        if (rows[i].gpus != node.gpus || rows[i].layers != layers)
+            continue;
+        bad |= check(&node, &rows[i]);
+        ++checked;
+    }
+    close_node(&node);
+    return fakecuda_finish() || bad || (layers == LAYERS && checked == 0);
+}
+
+int main(void)
+{
+    struct fakecuda_config config;
+    fakecuda_defaults(&config);
+    const int many = check_all(&config, LAYERS), few = check_all(&config, FEW);
+    return many || few;
+}
