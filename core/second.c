@@ -125,14 +125,14 @@ static int add_slice(struct dp_collective *c, int place, struct dp_error *err)
     return status;
 }
 
+/* Each begins with its neighbour: if all began with the first, they would wait in line for it. */
 static int fetch_slices(struct dp_collective *c, int place, struct dp_error *err)
 {
     struct dp_part *part = &c->part[place];
     const struct dp_device_ops *ops = part->slot->ops;
     int status = 0;
-    for (int i = 0; status == 0 && i < c->n_parts; ++i) {
-        if (i == place)
-            continue;
+    for (int k = 1; status == 0 && k < c->n_parts; ++k) {
+        const int i = (place + k) % c->n_parts;
         status = dp_event_wait(&part->slot->comm, &c->part[i].added, err);
         if (status == 0)
             status = do_slice(c, place, i, err);
