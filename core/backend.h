@@ -60,6 +60,9 @@ struct dp_device_ops {
                   struct dp_error *err);
     /* A C function in the queue's order. */
     int (*call)(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err);
+    /* So many events of each queue of an idle slot are to be told apart from now on; else a wait
+     * for an old one may be for a newer one, too. NULL: all are. */
+    int (*events)(struct dp_slot *slot, int n, struct dp_error *err);
     void (*record)(struct dp_queue *queue, struct dp_event *event);
     /* Later work in queue waits for the event, which may be of another kind of device. */
     int (*wait)(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err);

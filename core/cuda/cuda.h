@@ -7,13 +7,14 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
-/* Events of a queue that can be told apart. An older one is taken for the newest that has its
- * place: that waits for more than was asked, never for less. */
+/* Events of a queue that can be told apart, unless more are asked for. An older one is taken for
+ * the newest that has its place: that waits for more than was asked, never for less. */
 #define DP_CUDA_EVENTS 8
 
 struct dp_cuda_queue {
     cudaStream_t stream;
-    cudaEvent_t event[DP_CUDA_EVENTS];
+    cudaEvent_t *event;
+    uint64_t events;
     uint64_t recorded;
     cudaError_t failed; /* of a record, which cannot say so: the next wait or sync does */
 };

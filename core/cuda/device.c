@@ -25,27 +25,42 @@ int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err)
     return error ? dp_cuda_fail(slot, "cudaSetDevice", error, err) : 0;
 }
 
-static int queue_open(const struct dp_slot *slot, struct dp_cuda_queue *queue, struct dp_error *err)
+/* An old position may get a place whose event was never recorded: it has passed. */
+static int add_events(const struct dp_slot *slot, struct dp_cuda_queue *queue, uint64_t n,
+                      struct dp_error *err)
 {
-    cudaError_t error = cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking);
-    if (error)
-        return dp_cuda_fail(slot, "cudaStreamCreateWithFlags", error, err);
-    for (int i = 0; i < DP_CUDA_EVENTS; ++i) {
-        error = cudaEventCreateWithFlags(&queue->event[i], cudaEventDisableTiming);
+    if (n <= queue->events)
+        return 0;
+    cudaEvent_t *more = realloc(queue->event, n * sizeof *more);
+    if (!more)
+        return dp_fail(err, DP_ENOMEM, "%s: no memory for %llu events", slot->info.name,
+                       (unsigned long long)n);
+    queue->event = more;
+    while (queue->events < n) {
+        const cudaError_t error =
+            cudaEventCreateWithFlags(&more[queue->events], cudaEventDisableTiming);
         if (error)
             return dp_cuda_fail(slot, "cudaEventCreateWithFlags", error, err);
+        ++queue->events;
     }
     return 0;
+}
+
+static int queue_open(const struct dp_slot *slot, struct dp_cuda_queue *queue, struct dp_error *err)
+{
+    const cudaError_t error = cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking);
+    if (error)
+        return dp_cuda_fail(slot, "cudaStreamCreateWithFlags", error, err);
+    return add_events(slot, queue, DP_CUDA_EVENTS, err);
 }
 
 static void queue_close(struct dp_cuda_queue *queue)
 {
     if (queue->stream)
         cudaStreamSynchronize(queue->stream);
-    for (int i = 0; i < DP_CUDA_EVENTS; ++i) {
-        if (queue->event[i])
-            cudaEventDestroy(queue->event[i]);
-    }
+    for (uint64_t i = 0; i < queue->events; ++i)
+        cudaEventDestroy(queue->event[i]);
+    free(queue->event);
     if (queue->stream)
         cudaStreamDestroy(queue->stream);
 }
@@ -149,6 +164,15 @@ static void cuda_release(struct dp_slot *slot, void *memory)
         cudaGetLastError(); /* or the thread's next launch would be told */
 }
 
+static int cuda_events(struct dp_slot *slot, int n, struct dp_error *err)
+{
+    struct dp_cuda_slot *s = slot->native;
+    int status = dp_cuda_enter(slot, err);
+    if (status == 0)
+        status = add_events(slot, &s->compute, (uint64_t)n, err);
+    return status ? status : add_events(slot, &s->comm, (uint64_t)n, err);
+}
+
 static void cuda_record(struct dp_queue *queue, struct dp_event *event)
 {
     struct dp_cuda_queue *q = queue->native;
@@ -158,7 +182,7 @@ static void cuda_record(struct dp_queue *queue, struct dp_event *event)
     dp_cuda_flush(queue, NULL); /* the end of the hold reports it */
     cudaError_t error = cudaSetDevice(s->device);
     if (!error)
-        error = cudaEventRecord(q->event[q->recorded % DP_CUDA_EVENTS], q->stream);
+        error = cudaEventRecord(q->event[q->recorded % q->events], q->stream);
     if (error && !q->failed)
         q->failed = error;
     if (error)
@@ -175,7 +199,7 @@ static int check_recorded(const struct dp_queue *queue, struct dp_error *err)
 static cudaEvent_t event_of(const struct dp_event *event)
 {
     const struct dp_cuda_queue *q = event->queue->native;
-    return q->event[event->position % DP_CUDA_EVENTS];
+    return q->event[event->position % q->events];
 }
 
 /* What ends no more by itself is given up before the runtime waits for it. */
@@ -234,6 +258,7 @@ const struct dp_device_ops dp_device_cuda = {
     .release = cuda_release,
     .launch = dp_cuda_launch,
     .call = dp_cuda_call,
+    .events = cuda_events,
     .record = cuda_record,
     .wait = cuda_wait,
     .finish = cuda_finish,

@@ -162,6 +162,18 @@ int ddp_reduce_end(struct dp_ddp *d, bool failed, struct dp_error *err)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
+/* In a step a bucket has two events in a queue; a few more are of other work. */
+static int open_events(struct dp_ddp *d, struct dp_error *err)
+{
+    int status = dp_group_wait(d->group, err);
+    for (int r = 0; status == 0 && r < d->n; ++r) {
+        struct dp_slot *slot = ddp_slot(d, r);
+        if (slot->ops->events)
+            status = slot->ops->events(slot, 2 * d->n_train + 8, err);
+    }
+    return status;
+}
+
 int ddp_reduction_open(struct dp_ddp *d, struct dp_error *err)
 {
     const size_t n = (size_t)d->n_train, all = n * (size_t)d->n;
@@ -177,7 +189,10 @@ int ddp_reduction_open(struct dp_ddp *d, struct dp_error *err)
     red->bytes = calloc(n, sizeof *red->bytes);
     if (!red->collective || !red->part || !red->ready || !red->piece || !red->bytes)
         return dp_fail(err, DP_ENOMEM, "no memory for reductions");
-    return d->world > 1 ? dp_comm_start(d->group, err) : 0;
+    if (d->world == 1)
+        return 0;
+    const int status = dp_comm_start(d->group, err);
+    return status ? status : open_events(d, err);
 }
 
 void ddp_reduction_close(struct ddp_reduction *reduction)

@@ -205,18 +205,18 @@ struct row {
 
 #define GATHERED(k) (((k)-1.0) / (k))
 static const struct row rows[] = {
-    {"DDP step, much to compute", 8, LAYERS, 4, step_ranks, step_alone, GATHERED(8), 1.35, 14512},
-    {"DDP step, little to compute", 8, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(8), 1.47,
+    {"DDP step, much to compute", 8, LAYERS, 4, step_ranks, step_alone, GATHERED(8), 1.1, 14512},
+    {"DDP step, little to compute", 8, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(8), 1.36,
      14512},
     {"replicate", 8, LAYERS, 1, replicate, NULL, 1, 7.02, 116},
     {"reduce", 8, LAYERS, 1, reduce, NULL, GATHERED(8), 2.04, 336},
     {"DataParallel step", 8, LAYERS, 4, step_parallel, step_alone, 2, 3.05, 782},
     {"DDP step, one bucket", 8, FEW, 1, step_ranks, NULL, 0, 0, 672},
     {"DataParallel step", 8, FEW, 1, step_parallel, NULL, 0, 0, 782},
-    {"DDP step, little to compute", 4, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(4), 1.51,
+    {"DDP step, little to compute", 4, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(4), 1.39,
      4152},
     {"replicate", 4, LAYERS, 1, replicate, NULL, 1, 3.02, 52},
-    {"DDP step, little to compute", 2, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(2), 1.71,
+    {"DDP step, little to compute", 2, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(2), 1.55,
      1300},
     {"replicate", 2, LAYERS, 1, replicate, NULL, 1, 1.02, 20},
 };
