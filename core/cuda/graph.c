@@ -166,7 +166,7 @@ static int issue_held(struct dp_queue *queue, struct dp_cuda_graphs *graphs, str
     const struct dp_cuda_graph *graph = dp_cuda_graph_find(graphs, list);
     if (graph)
         return launch_graph(queue, graph, err);
-    if (dp_cuda_graph_seen(graphs, list))
+    if (dp_cuda_graph_seen(graphs, list) && dp_cuda_graph_room(graphs))
         return capture_and_launch(queue, list, err);
     /* What it failed to set up, the next time must: not in a capture. */
     const int issued = issue_one_by_one(queue, list, err);

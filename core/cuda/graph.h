@@ -12,8 +12,10 @@
 
 #include <pthread.h>
 
-#define DP_CUDA_GRAPHS 32  /* of a slot */
-#define DP_CUDA_SEEN   128 /* lists that a slot remembers to have launched once */
+#define DP_CUDA_GRAPHS 256  /* of a slot */
+#define DP_CUDA_SEEN   1024 /* lists that a slot remembers to have launched once */
+#define DP_CUDA_UNUSED 1024 /* after so many other lists a graph may be given up for a newer one   \
+                             */
 
 /* Launches in order: a struct dp_cuda_item each, and behind it its arguments. */
 struct dp_cuda_list {
@@ -29,7 +31,7 @@ struct dp_cuda_item {
 struct dp_cuda_graph {
     struct dp_cuda_list list;
     cudaGraphExec_t exec; /* NULL: CUDA does not capture it */
-    uint64_t used;        /* when it was used last */
+    uint64_t used;        /* when it was used last, in lists */
 };
 
 struct dp_cuda_graphs {
@@ -54,8 +56,12 @@ struct dp_cuda_graph *dp_cuda_graph_find(struct dp_cuda_graphs *graphs,
 bool dp_cuda_graph_seen(struct dp_cuda_graphs *graphs, const struct dp_cuda_list *list);
 /* As if a list of that hash had never been launched. */
 void dp_cuda_graph_forget(struct dp_cuda_graphs *graphs, uint64_t hash);
+/* Whether there is a place for another graph, or one that was not used for long. Where more lists
+ * take turns than there are places, the first keep theirs: each new one would push out another that
+ * is needed again soon. */
+bool dp_cuda_graph_room(const struct dp_cuda_graphs *graphs);
 /* A place for the list's graph, exec NULL; if there is none left, that of the one not used for
- * longest, after what it does has ended. */
+ * longest, which may still be at work. */
 int dp_cuda_graph_add(struct dp_slot *slot, const struct dp_cuda_list *list,
                       struct dp_cuda_graph **graph, struct dp_error *err);
 int dp_cuda_list_append(struct dp_slot *slot, struct dp_cuda_list *list, enum dp_kernel kernel,

@@ -46,12 +46,13 @@ int dp_cuda_list_append(struct dp_slot *slot, struct dp_cuda_list *list, enum dp
 struct dp_cuda_graph *dp_cuda_graph_find(struct dp_cuda_graphs *graphs,
                                          const struct dp_cuda_list *list)
 {
+    ++graphs->clock;
     for (int i = 0; i < graphs->n; ++i) {
         struct dp_cuda_graph *graph = &graphs->graph[i];
         if (graph->list.hash != list->hash || graph->list.bytes != list->bytes ||
             memcmp(graph->list.items, list->items, list->bytes) != 0)
             continue;
-        graph->used = ++graphs->clock;
+        graph->used = graphs->clock;
         return graph;
     }
     return NULL;
@@ -86,43 +87,44 @@ void dp_cuda_graph_forget(struct dp_cuda_graphs *graphs, uint64_t hash)
     }
 }
 
-static int make_room(struct dp_slot *slot, struct dp_cuda_graph **place, struct dp_error *err)
+static int oldest_of(const struct dp_cuda_graphs *graphs)
 {
-    struct dp_cuda_slot *s = slot->native;
-    struct dp_cuda_graphs *graphs = s->graphs;
-    if (graphs->n < DP_CUDA_GRAPHS) {
-        *place = &graphs->graph[graphs->n++];
-        return 0;
-    }
-    struct dp_cuda_graph *oldest = &graphs->graph[0];
+    int oldest = 0;
     for (int i = 1; i < graphs->n; ++i) {
-        if (graphs->graph[i].used < oldest->used)
-            oldest = &graphs->graph[i];
+        if (graphs->graph[i].used < graphs->graph[oldest].used)
+            oldest = i;
     }
-    const cudaError_t error = cudaStreamSynchronize(s->compute.stream);
-    if (error)
-        return dp_cuda_fail(slot, "cudaStreamSynchronize", error, err);
+    return oldest;
+}
+
+bool dp_cuda_graph_room(const struct dp_cuda_graphs *graphs)
+{
+    return graphs->n < DP_CUDA_GRAPHS ||
+           graphs->clock - graphs->graph[oldest_of(graphs)].used > DP_CUDA_UNUSED;
+}
+
+/* CUDA frees a graph that is destroyed at work when it has ended: nothing waits for it here. */
+static struct dp_cuda_graph *make_room(struct dp_slot *slot, struct dp_cuda_graphs *graphs)
+{
+    if (graphs->n < DP_CUDA_GRAPHS)
+        return &graphs->graph[graphs->n++];
+    struct dp_cuda_graph *oldest = &graphs->graph[oldest_of(graphs)];
     dp_cuda_graph_forget(graphs, oldest->list.hash); /* has to be seen twice more to come back */
     graph_drop(oldest);
     ++slot->launches.evicted;
-    *place = oldest;
-    return 0;
+    return oldest;
 }
 
 int dp_cuda_graph_add(struct dp_slot *slot, const struct dp_cuda_list *list,
                       struct dp_cuda_graph **graph, struct dp_error *err)
 {
-    struct dp_cuda_slot *s = slot->native;
+    const struct dp_cuda_slot *s = slot->native;
     unsigned char *items = malloc(list->bytes);
     if (!items)
         return dp_fail(err, DP_ENOMEM, "%s: no memory for a list of launches", slot->info.name);
-    const int status = make_room(slot, graph, err);
-    if (status) {
-        free(items);
-        return status;
-    }
     memcpy(items, list->items, list->bytes);
-    **graph = (struct dp_cuda_graph){.list = *list, .used = ++s->graphs->clock};
+    *graph = make_room(slot, s->graphs);
+    **graph = (struct dp_cuda_graph){.list = *list, .used = s->graphs->clock};
     (*graph)->list.items = items;
     (*graph)->list.room = list->bytes;
     return 0;

@@ -257,31 +257,57 @@ static void edits(struct context *c)
            (unsigned long long)d.graphs);
 }
 
-/* More batch sizes than a slot keeps graphs for: in turn, so that old ones are given up. */
-static void many(struct context *c)
+/* Batch sizes in turn, two lists each. */
+static void take_turns(struct context *c, struct golden *g, int sizes, int rounds)
 {
-    enum { SIZES = 40 };
-    struct golden g;
-    struct dp_tensor x[SIZES];
-    struct dp_launches before;
-    golden_open(c, &g, 1);
-    for (size_t i = 0; i < SIZES; ++i)
-        x[i] = golden_rows(c, g.ids[0], i + 1, 1.0);
-    dp_group_launches(g.group, &before);
-    for (int round = 0; round < 4; ++round) {
-        for (int i = 0; i < SIZES; ++i) {
+    struct dp_tensor x[160];
+    for (size_t i = 0; i < (size_t)sizes; ++i)
+        x[i] = golden_rows(c, g->ids[0], i + 1, 1.0);
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = 0; i < sizes; ++i) {
             case_note(c, "round %d rows %d", round, i + 1);
-            golden_step(c, &g, &x[i], 2.0, 1.0);
+            golden_step(c, g, &x[i], 2.0, 1.0);
         }
     }
-    struct dp_launches d = since(&g, &before);
-    expect(c, has_graphs(c) ? d.evicted > 0 && d.captured > d.evicted : d.evicted == 0,
+}
+
+/* As many lists as there are graphs for: each is made once, and then used. */
+static void many(struct context *c)
+{
+    enum { SIZES = 64 };
+    struct golden g;
+    struct dp_launches before;
+    golden_open(c, &g, 1);
+    dp_group_launches(g.group, &before);
+    take_turns(c, &g, SIZES, 4);
+    const struct dp_launches d = since(&g, &before);
+    expect(c, d.evicted == 0 && d.captured == (has_graphs(c) ? 2 * SIZES : 0),
            "%llu graphs captured, %llu given up", (unsigned long long)d.captured,
            (unsigned long long)d.evicted);
-    for (int step = 0; step < 4; ++step)
-        golden_step(c, &g, &x[0], 2.0, 1.0);
+}
+
+/* More lists than there are graphs for: nobody pushes out what is needed again soon. What is not
+ * needed any more makes room. */
+static void too_many(struct context *c)
+{
+    enum { SIZES = 150, GRAPHS = 256, STEPS = 600 };
+    struct golden g;
+    struct dp_launches before;
+    golden_open(c, &g, 1);
+    dp_group_launches(g.group, &before);
+    take_turns(c, &g, SIZES, 5);
+    struct dp_launches d = since(&g, &before);
+    expect(c, d.evicted == 0 && d.captured == (has_graphs(c) ? GRAPHS : 0),
+           "%llu graphs captured, %llu given up", (unsigned long long)d.captured,
+           (unsigned long long)d.evicted);
+    const struct dp_tensor x = golden_rows(c, g.ids[0], SIZES + 1, 1.0);
+    for (int step = 0; step < STEPS; ++step)
+        golden_step(c, &g, &x, 2.0, 1.0);
+    d = since(&g, &before);
+    expect(c, d.evicted == (has_graphs(c) ? 2 : 0), "%llu graphs given up",
+           (unsigned long long)d.evicted);
     (void)since(&g, &before);
-    golden_step(c, &g, &x[0], 2.0, 1.0);
+    golden_step(c, &g, &x, 2.0, 1.0);
     d = since(&g, &before);
     expect_counts(c, &d, 2, 0);
 }
@@ -339,6 +365,7 @@ static const struct test_case cases[] = {
     {"graphs/edits", "REPL-13 DEV-01", edits},
     {"graphs/kernels", "COMP-01", kernels},
     {"graphs/many", "COMP-01", many},
+    {"graphs/too-many", "COMP-01", too_many},
     {"graphs/temporary", "COMP-01", temporary},
 };
 const struct case_table graphs_cases = {cases, sizeof cases / sizeof cases[0]};
