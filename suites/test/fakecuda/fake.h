@@ -185,6 +185,7 @@ struct fake_state {
     int bringing;             /* depth of streams that wait for others to come */
     const char *half_issued;  /* a collective that some ranks' streams have, and others not yet */
     void (*close_more)(void); /* NULL: it was not called */
+    long waits_to_drop;       /* until the one that does nothing; below 1: none */
     struct clock_log *log;    /* NULL: no clock was started */
     uint64_t clocks;          /* that were */
 };

@@ -124,6 +124,9 @@ struct fakecuda_time {
 void fakecuda_clock_start(const struct fakecuda_rates *rates);
 struct fakecuda_time fakecuda_clock_stop(void);
 
+/* The wait-th cudaStreamWaitEvent from now on that would make a stream wait does nothing; 0: none.
+ * The check of the order must find it, or nobody needed it. */
+void fakecuda_drop_wait(long wait);
 /* Operations in a stream that have not run. */
 long fakecuda_pending(void);
 

@@ -252,6 +252,13 @@ void fakecuda_slow(const char *operation, uint64_t ns)
     fake_unlock();
 }
 
+void fakecuda_drop_wait(long wait)
+{
+    fake_lock();
+    fake.waits_to_drop = wait;
+    fake_unlock();
+}
+
 void fakecuda_visit(const char *function, void (*visit)(void *user), void *user)
 {
     fake_lock();

@@ -88,7 +88,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
             fake_result(&call, cudaErrorInvalidValue);
         } else if (stream->capture || event->capture) {
             fake_result(&call, fake_capture_wait(stream, event));
-        } else if (event->recorded) {
+        } else if (event->recorded && --fake.waits_to_drop != 0) {
             fake_put_wait(stream, &event->token);
         }
     }
