@@ -385,6 +385,7 @@ struct dp_group {
     struct dp_second *second; /* NULL: not started */
     struct dp_nccl *nccl;     /* NULL: another communicator */
     unsigned deadline_s;      /* of a collective that may never end */
+    size_t slice_bytes;       /* see dp_group_config; 0: the communicator's own */
     struct dp_trace *trace;
     struct dp_delayed *delayed; /* NULL: no transfer takes longer on purpose */
     struct dp_faults *faults;   /* NULL: nothing fails on purpose */

@@ -135,6 +135,9 @@ struct dp_group_config {
     /* Communicator nccl: for so long a collective is waited for before all of them are given up;
      * 0: 300. */
     unsigned deadline_s;
+    /* Communicator peer: what goes to many GPUs is cut into slices of at least so many bytes, which
+     * the GPUs then hand on to each other; 0: 4 MiB. The results are the same. */
+    size_t slice_bytes;
     /* NULL: this process alone. Else the processes that open a group together, each with its own
      * slots: core/backend.h. Used until the group is closed. */
     const struct dp_world *world;

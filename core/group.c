@@ -195,6 +195,7 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     host_setup(group);
     group->graphs = !config->no_graphs;
     group->deadline_s = config->deadline_s > 0 ? config->deadline_s : DEADLINE_S;
+    group->slice_bytes = config->slice_bytes;
     group->stage = malloc(DP_STAGE_BYTES);
     if (!group->stage)
         return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");

@@ -1,10 +1,11 @@
 /* comm_peer.c: transfers and sums between GPUs, issued by the calling thread.
  *
- * A transfer goes from GPU to GPU by the way that the driver has. A sum is cut into slices, one per
+ * A transfer goes from GPU to GPU by the way that the driver has; the same one to many GPUs goes on
+ * from GPU to GPU (peer_spread.c). A sum is cut into slices, one per
  * replica; the replica's GPU reads all summands of its slice and adds them in replica order. Where
  * a GPU may not use another's memory, the summands are copied to the destination's GPU instead,
  * which adds them in the same order: the same bits. Order on the devices as in comm_threads.c. */
-#include "cuda.h"
+#include "peer.h"
 
 /* On a GPU that adds what it cannot read, for all that is on its way to it: an eighth of it is
  * 2 MiB, enough for the full rate of a bus. */
@@ -15,7 +16,7 @@ static struct dp_cuda_slot *native(const struct dp_slot *slot)
     return slot->native;
 }
 
-static bool reaches(const struct dp_slot *from, const struct dp_slot *to)
+bool dp_cuda_reaches(const struct dp_slot *from, const struct dp_slot *to)
 {
     return from == to || (native(from)->reach >> to->info.index & 1) != 0;
 }
@@ -107,7 +108,7 @@ static int done_wait(const struct dp_group *group, const struct touched *touched
 
 /* ---- transfers --------------------------------------------------------------------------- */
 
-static int issue_copy(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err)
+int dp_cuda_carry(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err)
 {
     const struct dp_slot *to = move->dst_slot, *from = move->src_slot;
     if (dp_is_host(to) || dp_is_host(from) || native(to)->device == native(from)->device)
@@ -139,7 +140,7 @@ static int issue_moves(struct dp_slot *worker, const struct dp_moves *moves, int
     }
     const struct dp_span span = dp_span_begin(&worker->comm, i, phase);
     for (int k = 0; status == 0 && k < moves->n; ++k) {
-        status = issue_copy(worker, &moves->move[k], err);
+        status = dp_cuda_carry(worker, &moves->move[k], err);
         bytes += dp_move_traffic(&moves->move[k]);
     }
     dp_span_end(&span, bytes);
@@ -156,6 +157,8 @@ static int peer_move(const struct dp_team *team, const struct dp_moves moves[], 
     for (int i = 0; i < team->n; ++i)
         touch_moves(&all, &moves[i]);
     record_ready(team->group, &all);
+    if (dp_cuda_spreads(team, moves))
+        return dp_cuda_spread(team, moves, phase, err);
     for (int i = 0; status == 0 && i < team->n; ++i) {
         if (moves[i].n > 0)
             status = issue_moves(carrier(team->slot[i], &moves[i]), &moves[i], i, phase, err);
@@ -241,7 +244,7 @@ static int count_far(const struct dp_team *team, const struct dp_slot *slot)
 {
     int far = 0;
     for (int i = 0; i < team->n; ++i)
-        far += !reaches(slot, team->slot[i]);
+        far += !dp_cuda_reaches(slot, team->slot[i]);
     return far;
 }
 
@@ -264,11 +267,11 @@ static int add_staged(const struct dp_team *team, struct dp_slot *dst_slot, cons
     struct dp_reduce_args args = arguments(team, part);
     char *place = native(dst_slot)->stage;
     for (int i = 0; i < team->n; ++i) {
-        if (reaches(dst_slot, team->slot[i]))
+        if (dp_cuda_reaches(dst_slot, team->slot[i]))
             continue;
         const struct dp_move move = {
             dst_slot, team->slot[i], {place, args.src[i], bytes, 1, bytes, bytes}};
-        const int status = issue_copy(dst_slot, &move, err);
+        const int status = dp_cuda_carry(dst_slot, &move, err);
         if (status)
             return status;
         args.src[i] = place;
@@ -304,10 +307,10 @@ static int sum_staged(const struct dp_team *team, struct dp_slot *dst_slot,
 static bool all_in_reach(const struct dp_team *team, const struct dp_slot *dst_slot)
 {
     for (int i = 0; i < team->n; ++i) {
-        if (!reaches(team->slot[i], dst_slot))
+        if (!dp_cuda_reaches(team->slot[i], dst_slot))
             return false;
         for (int k = 0; k < team->n; ++k) {
-            if (!reaches(team->slot[i], team->slot[k]))
+            if (!dp_cuda_reaches(team->slot[i], team->slot[k]))
                 return false;
         }
     }
@@ -346,7 +349,7 @@ static int peer_open(struct dp_group *group, struct dp_error *err)
     for (int i = 0; status == 0 && i < group->size; ++i) {
         for (int k = 0; status == 0 && k < group->size; ++k) {
             status = connect_pair(group->slot[i], group->slot[k], err);
-            all = all && reaches(group->slot[i], group->slot[k]);
+            all = all && dp_cuda_reaches(group->slot[i], group->slot[k]);
         }
     }
     if (status == 0 && !all)

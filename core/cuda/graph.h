@@ -14,8 +14,9 @@
 
 #define DP_CUDA_GRAPHS 256  /* of a slot */
 #define DP_CUDA_SEEN   1024 /* lists that a slot remembers to have launched once */
-#define DP_CUDA_UNUSED 1024 /* after so many other lists a graph may be given up for a newer one   \
-                             */
+#define DP_CUDA_UNUSED                                                                             \
+    1024 /* after so many other lists a graph may be given up for a newer one                      \
+          */
 
 /* Launches in order: a struct dp_cuda_item each, and behind it its arguments. */
 struct dp_cuda_list {

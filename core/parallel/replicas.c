@@ -208,10 +208,9 @@ int dp_replicate(struct dp_replicas *replicas, int m, struct dp_error *err)
     for (int i = 0; i < m; ++i) {
         struct replica *replica = &replicas->replica[i];
         if (i > 0)
-            moves[i] = (struct dp_moves){replica->moves,
-                                         dp_coalesce_moves(base->value, replica->state.value,
-                                                           replicas->params.n, DP_BUFFER_BYTES,
-                                                           replica->moves)};
+            moves[i] = (struct dp_moves){
+                replica->moves, dp_coalesce_moves(base->value, replica->state.value,
+                                                  replicas->params.n, SIZE_MAX, replica->moves)};
     }
     const struct dp_team team = {replicas->group, replicas->slot, m};
     return dp_comm_move(&team, moves, DP_PHASE_REPLICATE, err);
@@ -251,7 +250,7 @@ int dp_reduce(struct dp_replicas *replicas, int m, struct dp_error *err)
         dp_group_wait(replicas->group, NULL);
         return status;
     }
-    const int sums = dp_coalesce_sums(replicas->item, n, m, DP_BUFFER_BYTES, replicas->sums);
+    const int sums = dp_coalesce_sums(replicas->item, n, m, SIZE_MAX, replicas->sums);
     const struct dp_team team = {replicas->group, replicas->slot, m};
     status = dp_comm_reduce(&team, replicas->slot[0], replicas->sums, sums, DP_PHASE_REDUCE, err);
     for (int j = 0; status == 0 && j < replicas->params.n; ++j) {

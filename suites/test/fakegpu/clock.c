@@ -81,7 +81,8 @@ static int open_data(struct node *n)
 
 static int open_node(struct node *n)
 {
-    const struct dp_group_config config = {.devices = "cuda:all"};
+    const struct dp_group_config config = {.devices = "cuda:all",
+                                           .slice_bytes = (4u << 20) / SCALE};
     const unsigned scale = n->layers == FEW ? 1 : SCALE; /* few: all in one bucket */
     const struct dp_ddp_config ddp = {.first_bucket_bytes = (1u << 20) / scale,
                                       .bucket_bytes = (25u << 20) / scale};
@@ -208,14 +209,14 @@ static const struct row rows[] = {
     {"DDP step, much to compute", 8, LAYERS, 4, step_ranks, step_alone, GATHERED(8), 1.1, 14512},
     {"DDP step, little to compute", 8, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(8), 1.36,
      14512},
-    {"replicate", 8, LAYERS, 1, replicate, NULL, 1, 7.02, 116},
+    {"replicate", 8, LAYERS, 1, replicate, NULL, 1, 1.15, 1246},
     {"reduce", 8, LAYERS, 1, reduce, NULL, GATHERED(8), 2.04, 336},
-    {"DataParallel step", 8, LAYERS, 4, step_parallel, step_alone, 2, 3.05, 782},
+    {"DataParallel step", 8, LAYERS, 4, step_parallel, step_alone, 2, 1.7, 1912},
     {"DDP step, one bucket", 8, FEW, 1, step_ranks, NULL, 0, 0, 672},
-    {"DataParallel step", 8, FEW, 1, step_parallel, NULL, 0, 0, 782},
+    {"DataParallel step", 8, FEW, 1, step_parallel, NULL, 0, 0, 1912},
     {"DDP step, little to compute", 4, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(4), 1.39,
      4152},
-    {"replicate", 4, LAYERS, 1, replicate, NULL, 1, 3.02, 52},
+    {"replicate", 4, LAYERS, 1, replicate, NULL, 1, 1.15, 358},
     {"DDP step, little to compute", 2, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(2), 1.55,
      1300},
     {"replicate", 2, LAYERS, 1, replicate, NULL, 1, 1.02, 20},

@@ -1,0 +1,19 @@
+/* peer.h: what the files of the communicator peer share. */
+#ifndef DP_CUDA_PEER_H
+#define DP_CUDA_PEER_H
+
+#include "cuda.h"
+
+/* comm_peer.c. Kernels of a slot can use the memory of another. */
+bool dp_cuda_reaches(const struct dp_slot *from, const struct dp_slot *to);
+/* A transfer in the comm queue of the worker. */
+int dp_cuda_carry(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err);
+
+/* peer_spread.c. The moves bring the same bytes of one slot to others, and so many that it is worth
+ * it that these hand them on to each other. */
+bool dp_cuda_spreads(const struct dp_team *team, const struct dp_moves moves[]);
+/* Ordered as a move; the slots that it touches have recorded ready. */
+int dp_cuda_spread(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                   struct dp_error *err);
+
+#endif

@@ -1,0 +1,195 @@
+/* peer_spread.c: the same bytes from one GPU, the root, to many.
+ *
+ * If all fetched everything from the root, its port would have to send as many times as there are
+ * others. So each fetches a slice from it, and the slices of the others from these. That is done in
+ * rounds: in a round everybody fetches its slice of one part from the root, and the others' slices
+ * of the part before from them. Each begins with its neighbour, so that nobody's port has to serve
+ * two at a time. Between rounds all meet: the root's queue waits for everybody, and everybody for
+ * the root's. */
+#include "peer.h"
+
+#define LEAST_SLICE ((size_t)4 << 20)
+#define LINE        ((size_t)256)
+/* The first part comes from the root alone: of so many it is one. */
+#define MOST_PARTS ((size_t)8)
+
+struct spread {
+    struct dp_slot *root, *slot[DP_MAX_SLOTS]; /* slot: who gets it */
+    const struct dp_moves *moves[DP_MAX_SLOTS];
+    int replica[DP_MAX_SLOTS];
+    int n, parts;
+    size_t total; /* bytes of everybody's moves */
+};
+
+/* ---- is it one? -------------------------------------------------------------------------- */
+
+static bool same_bytes(const struct dp_moves *a, const struct dp_moves *b)
+{
+    for (int k = 0; a->n == b->n && k < a->n; ++k) {
+        const struct dp_copy *x = &a->move[k].copy, *y = &b->move[k].copy;
+        if (x->src != y->src || x->width != y->width)
+            return false;
+    }
+    return a->n == b->n;
+}
+
+/* All of them from the root, which is another GPU, and in one row each. */
+static bool one_way(const struct dp_moves *moves, const struct dp_slot *root,
+                    const struct dp_slot *slot)
+{
+    for (int k = 0; k < moves->n; ++k) {
+        const struct dp_move *move = &moves->move[k];
+        if (move->src_slot != root || move->dst_slot != slot || move->copy.height != 1)
+            return false;
+    }
+    return !dp_is_host(root) && slot != root;
+}
+
+static bool all_in_reach(const struct spread *s)
+{
+    for (int i = 0; i < s->n; ++i) {
+        if (!dp_cuda_reaches(s->slot[i], s->root))
+            return false;
+        for (int k = 0; k < s->n; ++k) {
+            if (!dp_cuda_reaches(s->slot[i], s->slot[k]) || (i != k && s->slot[i] == s->slot[k]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool describe(const struct dp_team *team, const struct dp_moves moves[], struct spread *s)
+{
+    *s = (struct spread){.n = 0};
+    for (int i = 0; i < team->n; ++i) {
+        if (moves[i].n == 0)
+            continue;
+        s->root = s->root ? s->root : moves[i].move[0].src_slot;
+        if (!one_way(&moves[i], s->root, team->slot[i]) ||
+            (s->n > 0 && !same_bytes(s->moves[0], &moves[i])))
+            return false;
+        s->slot[s->n] = team->slot[i];
+        s->moves[s->n] = &moves[i];
+        s->replica[s->n++] = i;
+    }
+    for (int k = 0; s->n > 0 && k < s->moves[0]->n; ++k)
+        s->total += s->moves[0]->move[k].copy.width;
+    const size_t given = team->group->slice_bytes, least = given ? given : LEAST_SLICE;
+    const size_t parts = s->n > 1 ? s->total / ((size_t)s->n * least) : 0;
+    s->parts = (int)(parts < MOST_PARTS ? parts : MOST_PARTS);
+    return s->parts > 0 && all_in_reach(s);
+}
+
+bool dp_cuda_spreads(const struct dp_team *team, const struct dp_moves moves[])
+{
+    struct spread s;
+    return describe(team, moves, &s);
+}
+
+/* ---- slices ------------------------------------------------------------------------------ */
+
+/* Where slice i of a part begins, in whole lines: slice 0 of the part behind is its end. */
+static size_t begin_of(const struct spread *s, int part, int i)
+{
+    const size_t slices = (size_t)s->parts * (size_t)s->n;
+    const size_t place = (size_t)part * (size_t)s->n + (size_t)i;
+    return place == slices ? s->total : s->total / LINE * place / slices * LINE;
+}
+
+/* Slice i of a part to receiver `to`, from the receiver `from` or, -1, from the root. */
+static int fetch(const struct spread *s, int part, int i, int to, int from, struct dp_error *err)
+{
+    const size_t first = begin_of(s, part, i), last = begin_of(s, part, i + 1);
+    size_t before = 0;
+    int status = 0;
+    for (int k = 0; status == 0 && k < s->moves[to]->n; ++k) {
+        const struct dp_copy *own = &s->moves[to]->move[k].copy;
+        const size_t end = before + own->width;
+        const size_t a = first > before ? first : before, b = last < end ? last : end;
+        const char *src = from < 0 ? own->src : s->moves[from]->move[k].copy.dst;
+        if (a < b) {
+            const struct dp_move move = {
+                s->slot[to],
+                from < 0 ? s->root : s->slot[from],
+                {(char *)own->dst + (a - before), src + (a - before), b - a, 1, b - a, b - a}};
+            status = dp_cuda_carry(s->slot[to], &move, err);
+        }
+        before = end;
+    }
+    return status;
+}
+
+static int fetch_round(const struct spread *s, int round, int to, struct dp_error *err)
+{
+    int status = 0;
+    for (int k = 1; status == 0 && k <= s->n; ++k) {
+        const int from = (to + 1 + k) % (s->n + 1) - 1;
+        if (from < 0 && round < s->parts)
+            status = fetch(s, round, to, to, -1, err);
+        if (from >= 0 && round > 0)
+            status = fetch(s, round - 1, from, to, from, err);
+    }
+    s->slot[to]->ops->record(&s->slot[to]->comm, &s->slot[to]->done);
+    return status;
+}
+
+/* ---- order ------------------------------------------------------------------------------- */
+
+/* The root has waited for everybody; now they wait for the root. */
+static int meet(const struct spread *s, struct dp_error *err)
+{
+    int status = 0;
+    s->root->ops->record(&s->root->comm, &s->root->done);
+    for (int i = 0; status == 0 && i < s->n; ++i)
+        status = dp_event_wait(&s->slot[i]->comm, &s->root->done, err);
+    return status;
+}
+
+static int begin(const struct spread *s, struct dp_error *err)
+{
+    int status = dp_event_wait(&s->root->comm, &s->root->ready, err);
+    for (int i = 0; status == 0 && i < s->n; ++i)
+        status = dp_event_wait(&s->root->comm, &s->slot[i]->ready, err);
+    return status ? status : meet(s, err);
+}
+
+static int end_round(const struct spread *s, struct dp_error *err)
+{
+    int status = 0;
+    for (int i = 0; status == 0 && i < s->n; ++i)
+        status = dp_event_wait(&s->root->comm, &s->slot[i]->done, err);
+    return status;
+}
+
+/* Nobody's memory is changed before all that read it have. */
+static int end(const struct spread *s, struct dp_error *err)
+{
+    s->root->ops->record(&s->root->comm, &s->root->done);
+    int status = dp_event_wait(&s->root->compute, &s->root->done, err);
+    for (int i = 0; status == 0 && i < s->n; ++i)
+        status = dp_event_wait(&s->slot[i]->compute, &s->root->done, err);
+    return status;
+}
+
+int dp_cuda_spread(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
+                   struct dp_error *err)
+{
+    struct dp_span span[DP_MAX_SLOTS];
+    struct spread s;
+    if (!describe(team, moves, &s))
+        return dp_fail(err, DP_EINVAL, "these transfers are not to be spread");
+    int status = begin(&s, err);
+    for (int i = 0; i < s.n; ++i)
+        span[i] = dp_span_begin(&s.slot[i]->comm, s.replica[i], phase);
+    for (int round = 0; status == 0 && round <= s.parts; ++round) {
+        for (int i = 0; status == 0 && i < s.n; ++i)
+            status = fetch_round(&s, round, i, err);
+        if (status == 0)
+            status = end_round(&s, err);
+        if (status == 0 && round < s.parts)
+            status = meet(&s, err);
+    }
+    for (int i = 0; i < s.n; ++i)
+        dp_span_end(&span[i], s.total);
+    return status ? status : end(&s, err);
+}
