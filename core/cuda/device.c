@@ -46,11 +46,18 @@ static int add_events(const struct dp_slot *slot, struct dp_cuda_queue *queue, u
     return 0;
 }
 
-static int queue_open(const struct dp_slot *slot, struct dp_cuda_queue *queue, struct dp_error *err)
+/* first: its kernels go before those of other queues of the GPU that wait for a place on it. */
+static int queue_open(const struct dp_slot *slot, struct dp_cuda_queue *queue, bool first,
+                      struct dp_error *err)
 {
-    const cudaError_t error = cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking);
+    int least = 0, greatest = 0;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
     if (error)
-        return dp_cuda_fail(slot, "cudaStreamCreateWithFlags", error, err);
+        return dp_cuda_fail(slot, "cudaDeviceGetStreamPriorityRange", error, err);
+    error = cudaStreamCreateWithPriority(&queue->stream, cudaStreamNonBlocking,
+                                         first ? greatest : least);
+    if (error)
+        return dp_cuda_fail(slot, "cudaStreamCreateWithPriority", error, err);
     return add_events(slot, queue, DP_CUDA_EVENTS, err);
 }
 
@@ -103,9 +110,9 @@ static int cuda_open(struct dp_slot *slot, struct dp_error *err)
     if (status == 0)
         status = identify(slot, s->device, err);
     if (status == 0)
-        status = queue_open(slot, &s->compute, err);
+        status = queue_open(slot, &s->compute, false, err);
     if (status == 0)
-        status = queue_open(slot, &s->comm, err);
+        status = queue_open(slot, &s->comm, true, err);
     if (status)
         return status;
     void *parts = NULL;

@@ -120,7 +120,7 @@ struct fake_capture;
 struct CUstream_st {
     struct CUstream_st *next;
     bool live, internal; /* internal: of a graph */
-    int id, device;
+    int id, device, priority;
     struct fake_op *head, **tail;
     uint64_t issued, done;
     uint64_t late_ns; /* by which its operations were slow, or those that it waited for */

@@ -129,5 +129,7 @@ struct fakecuda_time fakecuda_clock_stop(void);
 void fakecuda_drop_wait(long wait);
 /* Operations in a stream that have not run. */
 long fakecuda_pending(void);
+/* Streams of a priority, 0 to -5, which is the highest. */
+int fakecuda_streams(int priority);
 
 #endif

@@ -1,19 +1,63 @@
 /* stream.c: the runtime's calls about streams. */
 #include "fake.h"
 
+/* Priorities: the lower the number, the higher. */
+enum { LEAST = 0, GREATEST = -5 };
+
+static void create(struct fake_call *call, cudaStream_t *out, unsigned int flags, int priority)
+{
+    struct CUstream_st *stream = NULL;
+    if (!out || flags > cudaStreamNonBlocking)
+        fake_result(call, cudaErrorInvalidValue);
+    else if (!(stream = fake_stream_new(fake_me.device)))
+        fake_result(call, cudaErrorMemoryAllocation);
+    else
+        *out = stream;
+    if (stream)
+        stream->priority = priority;
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned int flags)
 {
     struct fake_call call = {.name = "cudaStreamCreateWithFlags"};
+    if (fake_enter(&call))
+        create(&call, out, flags, LEAST);
+    return fake_leave(&call);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    struct fake_call call = {.name = "cudaDeviceGetStreamPriorityRange"};
     if (fake_enter(&call)) {
-        struct CUstream_st *stream = NULL;
-        if (!out || flags > cudaStreamNonBlocking)
-            fake_result(&call, cudaErrorInvalidValue);
-        else if (!(stream = fake_stream_new(fake_me.device)))
-            fake_result(&call, cudaErrorMemoryAllocation);
-        else
-            *out = stream;
+        if (least)
+            *least = LEAST;
+        if (greatest)
+            *greatest = GREATEST;
     }
     return fake_leave(&call);
+}
+
+/* CUDA takes the nearest one that there is; whoever asks for another one here means something else.
+ */
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned int flags, int priority)
+{
+    struct fake_call call = {.name = "cudaStreamCreateWithPriority"};
+    if (fake_enter(&call)) {
+        if (priority > LEAST || priority < GREATEST)
+            fake_violation("%s: priority %d: %d to %d", call.name, priority, GREATEST, LEAST);
+        create(&call, out, flags, priority);
+    }
+    return fake_leave(&call);
+}
+
+int fakecuda_streams(int priority)
+{
+    int n = 0;
+    fake_lock();
+    for (const struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
+        n += stream->live && !stream->internal && stream->priority == priority;
+    fake_unlock();
+    return n;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)

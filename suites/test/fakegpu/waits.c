@@ -273,6 +273,11 @@ static int check_right(enum fakecuda_mode mode, uint64_t seed, size_t slice_byte
     config.seed = seed;
     fakecuda_start(&config);
     int bad = open_node(&n, slice_bytes);
+    if (!bad && (fakecuda_streams(-5) != n.gpus || fakecuda_streams(0) != n.gpus)) {
+        printf("%d streams of the highest priority, %d of the lowest, of %d GPUs\n",
+               fakecuda_streams(-5), fakecuda_streams(0), n.gpus);
+        bad = 1;
+    }
     for (size_t i = 0; !bad && i < sizeof rows / sizeof *rows; ++i)
         bad = check_values(&n, &rows[i]);
     bad = bad || check_steps(&n) || check_replicate(&n);
