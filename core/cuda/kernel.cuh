@@ -11,6 +11,9 @@
 #include <stdint.h>
 
 constexpr unsigned THREADS = 256, BLOCKS_MAX = 4096;
+/* Of a kernel that reads other GPUs' memory beside the layers' kernels: it waits for links, and
+ * leaves the other multiprocessors to them. */
+constexpr unsigned BLOCKS_BESIDE = 48;
 
 /* A thread works on every so many elements: the grid need not cover them all. */
 inline __device__ size_t first_element()
@@ -88,6 +91,14 @@ int start_blocks(void (*kernel)(arguments), const void *args, size_t blocks, cud
 inline size_t parts_of(size_t n, unsigned size)
 {
     return n / size + (n % size != 0);
+}
+
+/* As start, for kernels that run beside others. */
+template <typename arguments>
+int start_beside(void (*kernel)(arguments), const void *args, size_t n, cudaStream_t stream)
+{
+    const size_t blocks = parts_of(n, THREADS);
+    return start_blocks(kernel, args, blocks < BLOCKS_BESIDE ? blocks : BLOCKS_BESIDE, stream);
 }
 
 /* With a thread for each of n elements. */

@@ -202,6 +202,43 @@ static __global__ void fill(dp_fill g)
         g.dst[i] = g.value;
 }
 
+/* Memory that may be another GPU's is read and written in so many bytes at once. */
+constexpr size_t WIDE = 16;
+
+template <typename number> struct alignas(WIDE) wide {
+    static constexpr size_t N = WIDE / sizeof(number);
+    number at[N];
+};
+
+/* How n elements are cut: head single ones, then wides, then single ones again. */
+struct cuts {
+    size_t head, wides;
+};
+
+/* All pointers must be as far from the place of a wide as the first. */
+template <typename number>
+static __device__ cuts cut(const number *dst, const void *const src[], int n_src, size_t n)
+{
+    const size_t off = reinterpret_cast<uintptr_t>(dst) % WIDE;
+    const size_t head = (WIDE - off) % WIDE / sizeof(number);
+    bool alike = off % sizeof(number) == 0 && head <= n;
+    for (int s = 0; s < n_src; ++s)
+        alike = alike && reinterpret_cast<uintptr_t>(src[s]) % WIDE == off;
+    if (!alike)
+        return {0, 0};
+    return {head, (n - head) / wide<number>::N};
+}
+
+/* Those before and behind the wides. */
+template <typename operation>
+static __device__ void do_singles(const cuts &c, size_t wide_n, size_t n, const operation &of)
+{
+    for (size_t i = first_element(); i < c.head; i += stride())
+        of(i);
+    for (size_t i = c.head + c.wides * wide_n + first_element(); i < n; i += stride())
+        of(i);
+}
+
 template <typename number> static __device__ void reduce_element(const dp_reduce_args &g, size_t i)
 {
     number *dst = static_cast<number *>(g.dst);
@@ -211,29 +248,68 @@ template <typename number> static __device__ void reduce_element(const dp_reduce
     dst[i] = g.accumulate ? dst[i] + sum : sum;
 }
 
+template <typename number> static __device__ const wide<number> &wide_at(const void *from, size_t i)
+{
+    return *reinterpret_cast<const wide<number> *>(static_cast<const number *>(from) + i);
+}
+
+template <typename number> static __device__ void reduce_all(const dp_reduce_args &g)
+{
+    number *dst = static_cast<number *>(g.dst);
+    const cuts c = cut(dst, g.src, g.n_src, g.n);
+    for (size_t w = first_element(); w < c.wides; w += stride()) {
+        const size_t i = c.head + w * wide<number>::N;
+        wide<number> sum = wide_at<number>(g.src[0], i);
+        for (int s = 1; s < g.n_src; ++s) {
+            const wide<number> more = wide_at<number>(g.src[s], i);
+            for (size_t k = 0; k < wide<number>::N; ++k)
+                sum.at[k] += more.at[k];
+        }
+        wide<number> &to = *reinterpret_cast<wide<number> *>(dst + i);
+        for (size_t k = 0; g.accumulate && k < wide<number>::N; ++k)
+            sum.at[k] = to.at[k] + sum.at[k];
+        to = sum;
+    }
+    do_singles(c, wide<number>::N, g.n, [&](size_t i) { reduce_element<number>(g, i); });
+}
+
 /* Integer sums wrap, hence unsigned. */
 static __global__ void reduce(dp_reduce_args g)
 {
-    for (size_t i = first_element(); i < g.n; i += stride()) {
-        if (g.dtype == DP_F32)
-            reduce_element<float>(g, i);
-        else if (g.dtype == DP_F64)
-            reduce_element<double>(g, i);
-        else if (g.dtype == DP_I32)
-            reduce_element<uint32_t>(g, i);
-        else
-            reduce_element<uint64_t>(g, i);
-    }
+    if (g.dtype == DP_F32)
+        reduce_all<float>(g);
+    else if (g.dtype == DP_F64)
+        reduce_all<double>(g);
+    else if (g.dtype == DP_I32)
+        reduce_all<uint32_t>(g);
+    else
+        reduce_all<uint64_t>(g);
 }
 
 static __global__ void mean(dp_mean_args g)
 {
-    for (size_t i = first_element(); i < g.n; i += stride()) {
+    const void *src[DP_MAX_SLOTS];
+    for (int s = 0; s < g.n_src; ++s)
+        src[s] = g.src[s];
+    const cuts c = cut(g.dst, src, g.n_src, g.n);
+    for (size_t w = first_element(); w < c.wides; w += stride()) {
+        const size_t i = c.head + w * wide<float>::N;
+        wide<float> sum = wide_at<float>(g.src[0], i);
+        for (size_t k = 0; k < wide<float>::N; ++k)
+            sum.at[k] *= g.scale;
+        for (int s = 1; s < g.n_src; ++s) {
+            const wide<float> more = wide_at<float>(g.src[s], i);
+            for (size_t k = 0; k < wide<float>::N; ++k)
+                sum.at[k] += g.scale * more.at[k];
+        }
+        *reinterpret_cast<wide<float> *>(g.dst + i) = sum;
+    }
+    do_singles(c, wide<float>::N, g.n, [&](size_t i) {
         float sum = g.scale * g.src[0][i];
         for (int s = 1; s < g.n_src; ++s)
             sum += g.scale * g.src[s][i];
         g.dst[i] = sum;
-    }
+    });
 }
 
 static __global__ void round_bf16(dp_round_bf16 g)
@@ -334,13 +410,13 @@ int dp_cuda_launch_fill(const void *args, cudaStream_t stream)
 int dp_cuda_launch_reduce(const void *args, cudaStream_t stream)
 {
     const struct dp_reduce_args *g = static_cast<const struct dp_reduce_args *>(args);
-    return start(reduce, args, g->n, stream);
+    return start_beside(reduce, args, g->n, stream);
 }
 
 int dp_cuda_launch_mean(const void *args, cudaStream_t stream)
 {
     const struct dp_mean_args *g = static_cast<const struct dp_mean_args *>(args);
-    return start(mean, args, g->n, stream);
+    return start_beside(mean, args, g->n, stream);
 }
 
 int dp_cuda_launch_round_bf16(const void *args, cudaStream_t stream)

@@ -98,26 +98,35 @@ static void fill(float (*at)[REGION], int variant, union arguments *a)
     a->fill = (struct dp_fill){at[0], 0.7f, variant ? 3001 : 0};
 }
 
+/* Floats from the place where 16 bytes begin. */
+static const size_t off_of[] = {0, 2, 4, 0, 2};
+
 static void reduce(float (*at)[REGION], int variant, union arguments *a)
 {
     static const enum dp_dtype types[] = {DP_F32, DP_F64, DP_I32, DP_I64};
-    a->reduce = (struct dp_reduce_args){.dtype = types[variant / 2],
+    const size_t off = off_of[variant / 8];
+    a->reduce = (struct dp_reduce_args){.dtype = types[variant % 8 / 2],
                                         .accumulate = (variant & 1) != 0,
                                         .n_src = 3,
-                                        .n = 2500,
-                                        .dst = at[3],
-                                        .src = {at[0], at[1], at[2]}};
+                                        .n = variant < 32 ? 2501 : 1,
+                                        .dst = at[3] + off,
+                                        .src = {at[0] + off, at[1] + off, at[2] + off}};
+    if (variant / 8 == 3) /* not alike */
+        a->reduce.src[1] = at[1] + off + 2;
     for (int i = 0; i < 4; ++i)
         make_inexact(at[i]);
 }
 
 static void mean(float (*at)[REGION], int variant, union arguments *a)
 {
+    const size_t off = (size_t)variant / 2;
     a->mean = (struct dp_mean_args){.n_src = 3,
                                     .scale = 1.0f / 3.0f,
-                                    .n = 2500,
-                                    .dst = at[variant],
-                                    .src = {at[0], at[1], at[2]}};
+                                    .n = 2502,
+                                    .dst = at[variant % 2] + off,
+                                    .src = {at[0] + off, at[1] + off, at[2] + off}};
+    if (variant == 8) /* not alike */
+        a->mean.src[2] = at[2] + off + 1;
     make_inexact(at[1]);
 }
 
@@ -140,8 +149,8 @@ const struct kernel_case plain_cases[] = {
     {"loss_grad", DP_KERNEL_LOSS_GRAD, dp_cuda_launch_loss_grad, 18, loss, 0},
     {"sgd", DP_KERNEL_SGD, dp_cuda_launch_sgd, 3, sgd, 0},
     {"fill", DP_KERNEL_FILL, dp_cuda_launch_fill, 2, fill, 0},
-    {"reduce", DP_KERNEL_REDUCE, dp_cuda_launch_reduce, 8, reduce, 0},
-    {"mean", DP_KERNEL_MEAN, dp_cuda_launch_mean, 2, mean, 0},
+    {"reduce", DP_KERNEL_REDUCE, dp_cuda_launch_reduce, 40, reduce, 0},
+    {"mean", DP_KERNEL_MEAN, dp_cuda_launch_mean, 9, mean, 0},
     {"round_bf16", DP_KERNEL_ROUND_BF16, dp_cuda_launch_round_bf16, 1, round_bf16, 0},
 };
 const int plain_cases_n = sizeof plain_cases / sizeof *plain_cases;
