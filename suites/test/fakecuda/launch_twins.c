@@ -2,11 +2,11 @@
  * nvcc's. */
 #include "launch_twins.h"
 
-/* As if built for compute capability 8.0 and newer. */
+/* As if built for compute capability 7.5 and newer. */
 int dp_cuda_kernels_there(void)
 {
     struct fake_call call = {.name = "cudaFuncGetAttributes"};
-    if (fake_enter(&call) && fake.config.capability < 80)
+    if (fake_enter(&call) && fake.config.capability < 75)
         fake_result(&call, cudaErrorNoKernelImageForDevice);
     return (int)fake_leave(&call);
 }

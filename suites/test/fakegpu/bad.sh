@@ -104,7 +104,7 @@ stops 2 "CUBLAS_EMULATE_SINGLE_PRECISION='1' in the environment" devices --devic
 unset CUBLAS_EMULATE_SINGLE_PRECISION
 
 # A GPU for which nothing was built: the GPU, what it is, and what there is.
-export LOCKSTEP_FAKE_CAPABILITY=75
-unsupported='cuda:0: Fake GPU has compute capability 7.5, .*only for [0-9].*NoKernelImageForDevice'
+export LOCKSTEP_FAKE_CAPABILITY=70
+unsupported='cuda:0: Fake GPU has compute capability 7.0, .*only for [0-9].*NoKernelImageForDevice'
 each 1 "$unsupported" --devices cuda:all
 each 1 "$unsupported" --devices cuda:0
