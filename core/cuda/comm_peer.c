@@ -203,10 +203,26 @@ static int issue_slice(const struct dp_team *team, struct dp_slot *worker, const
     return part->n == 0 ? 0 : dp_launch(&worker->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
 }
 
-/* Slice i of as many as the team has replicas, in whole lines of memory. */
-static struct part slice_of(const struct dp_team *team, const struct dp_sum *sum, int i)
+/* Who has the sum in the end gets all of it through its port, and adds nothing itself where others
+ * can: else that port would have to carry summands, too. */
+static bool adds(const struct dp_team *team, const struct dp_slot *dst_slot, int i)
 {
-    const size_t each = (sum->n / (size_t)team->n + 32) / 32 * 32, first = (size_t)i * each;
+    bool others = false;
+    for (int k = 0; k < team->n; ++k)
+        others = others || team->slot[k] != dst_slot;
+    return team->n <= 2 || !others || team->slot[i] != dst_slot;
+}
+
+/* The slice of replica i, as many as there are that add, in whole lines of memory. */
+static struct part slice_of(const struct dp_team *team, const struct dp_slot *dst_slot,
+                            const struct dp_sum *sum, int i)
+{
+    size_t workers = 0, place = 0;
+    for (int k = 0; k < team->n; ++k) {
+        place = k == i ? workers : place;
+        workers += adds(team, dst_slot, k);
+    }
+    const size_t each = (sum->n / workers + 32) / 32 * 32, first = place * each;
     if (first >= sum->n)
         return (struct part){sum, 0, 0};
     return (struct part){sum, first, sum->n - first < each ? sum->n - first : each};
@@ -215,10 +231,13 @@ static struct part slice_of(const struct dp_team *team, const struct dp_sum *sum
 static int wait_for_team(const struct dp_team *team, struct dp_slot *worker,
                          const struct dp_slot *dst_slot, struct dp_error *err)
 {
-    int status = ready_wait(worker, dst_slot, err);
-    for (int i = 0; status == 0 && i < team->n; ++i)
+    bool waited = false;
+    int status = 0;
+    for (int i = 0; status == 0 && i < team->n; ++i) {
         status = ready_wait(worker, team->slot[i], err);
-    return status;
+        waited = waited || team->slot[i] == dst_slot;
+    }
+    return status || waited ? status : ready_wait(worker, dst_slot, err);
 }
 
 static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
@@ -227,10 +246,12 @@ static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
     int status = 0;
     for (int i = 0; status == 0 && i < team->n; ++i) {
         struct dp_slot *worker = team->slot[i];
+        if (!adds(team, dst_slot, i))
+            continue;
         status = wait_for_team(team, worker, dst_slot, err);
         const struct dp_span span = dp_span_begin(&worker->comm, i, phase);
         for (int k = 0; status == 0 && k < n; ++k) {
-            const struct part part = slice_of(team, &sums[k], i);
+            const struct part part = slice_of(team, dst_slot, &sums[k], i);
             status = issue_slice(team, worker, &part, err);
         }
         dp_span_end(&span, 0);
@@ -329,8 +350,10 @@ static int peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     int status = direct ? sum_slices(team, dst_slot, sums, n, phase, err)
                         : sum_staged(team, dst_slot, sums, n, phase, err);
     dp_trace_sums(team, dst_slot, sums, n, phase);
-    for (int i = 0; status == 0 && direct && i < team->n; ++i)
-        status = done_wait(team->group, &touched, team->slot[i], err);
+    for (int i = 0; status == 0 && direct && i < team->n; ++i) {
+        if (adds(team, dst_slot, i))
+            status = done_wait(team->group, &touched, team->slot[i], err);
+    }
     return status || direct ? status : done_wait(team->group, &touched, dst_slot, err);
 }
 

@@ -18,7 +18,7 @@ struct node {
     struct dp_sgd *sgd;
     struct dp_replicas *replicas;
     struct dp_run *run;
-    struct dp_tensor batch, input[DP_MAX_SLOTS];
+    struct dp_tensor batch, input[DP_MAX_SLOTS], sum;
     float *host;
     struct dp_error err;
 };
@@ -139,6 +139,22 @@ static int allreduce(struct node *n)
     return dp_allreduce(n->group, n->t, &n->err);
 }
 
+static int reduce(struct node *n)
+{
+    dp_run_reset(n->run);
+    return dp_reduce_add_coalesced(n->run, n->t, 1, n->gpus, n->t[0].slot, DP_BUFFER_BYTES, &n->sum,
+                                   &n->err);
+}
+
+/* Everybody gets the sum, to be looked at. */
+static int reduce_and_send(struct node *n)
+{
+    int status = reduce(n);
+    for (int r = 0; status == 0 && r < n->gpus; ++r)
+        status = dp_tensor_copy(&n->t[r], &n->sum, &n->err);
+    return status;
+}
+
 static float first_of(int gpus, size_t i)
 {
     (void)gpus;
@@ -160,18 +176,20 @@ static float sum_of(int gpus, size_t i)
 
 struct row {
     const char *name;
-    int (*run)(struct node *);
+    int (*run)(struct node *), (*shown)(struct node *); /* shown: the result is in t */
     float (*want)(int gpus, size_t i);
 };
-static const struct row rows[] = {{"broadcast from the first", broadcast_first, first_of},
-                                  {"broadcast from the last", broadcast_last, last_of},
-                                  {"allreduce", allreduce, sum_of}};
+static const struct row rows[] = {
+    {"broadcast from the first", broadcast_first, broadcast_first, first_of},
+    {"broadcast from the last", broadcast_last, broadcast_last, last_of},
+    {"allreduce", allreduce, allreduce, sum_of},
+    {"reduce", reduce, reduce_and_send, sum_of}};
 
 static int check_values(struct node *n, const struct row *row)
 {
     int status = write_all(n);
     if (status == 0)
-        status = row->run(n);
+        status = row->shown(n);
     for (int r = 0; status == 0 && r < n->gpus; ++r) {
         status = dp_tensor_read(n->host, &n->t[r], &n->err);
         for (size_t i = 0; status == 0 && i < N; ++i) {
