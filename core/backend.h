@@ -54,6 +54,8 @@ struct dp_device_ops {
     /* Fills the slot's info with what is known of the device. */
     int (*open)(struct dp_slot *slot, struct dp_error *err);
     void (*close)(struct dp_slot *slot);
+    /* The calling thread is new and will work for the slot. NULL: nothing to do. */
+    void (*adopt)(struct dp_slot *slot);
     int (*alloc)(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err);
     void (*release)(struct dp_slot *slot, void *memory);
     int (*launch)(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,

@@ -188,6 +188,8 @@ static void *work(void *arg)
     uint64_t pass = 0;
     if (group->bound_caller)
         dp_topology_bind(group->topology, w->slot->info.index, group->size, NULL);
+    if (w->slot->ops->adopt)
+        w->slot->ops->adopt(w->slot);
     pthread_mutex_lock(&second->lock);
     while (!second->stop) {
         last = pass == second->pass ? last : NULL;

@@ -112,6 +112,8 @@ static void *work(void *arg)
     if (group->workers->bind)
         worker->bind_status =
             dp_topology_bind(group->topology, worker->slot->info.index, group->size, NULL);
+    if (worker->slot->ops->adopt)
+        worker->slot->ops->adopt(worker->slot);
     for (unsigned ticket = 1;; ++ticket) {
         baton_take(&worker->go, ticket, group->workers->spins);
         if (worker->stop)

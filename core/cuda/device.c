@@ -1,7 +1,9 @@
 /* device.c: a slot on a GPU: its memory, its two streams, its events, its cuBLAS handle.
  *
  * Several slots may be on one GPU: nothing is shared between them but the GPU. A thread's current
- * device is set before every call that depends on it: the caller may have one of its own. */
+ * device is set before every call that depends on it: the caller may have one of its own. Copies,
+ * events and waits go by their stream; but a thread that has chosen no device at all would open the
+ * first one with them, so a new thread chooses its slot's. */
 #include "cuda.h"
 #include "graph.h"
 #include "launch.h"
@@ -171,6 +173,11 @@ static void cuda_release(struct dp_slot *slot, void *memory)
         cudaGetLastError(); /* or the thread's next launch would be told */
 }
 
+static void cuda_adopt(struct dp_slot *slot)
+{
+    dp_cuda_enter(slot, NULL);
+}
+
 static int cuda_events(struct dp_slot *slot, int n, struct dp_error *err)
 {
     struct dp_cuda_slot *s = slot->native;
@@ -185,11 +192,8 @@ static void cuda_record(struct dp_queue *queue, struct dp_event *event)
     struct dp_cuda_queue *q = queue->native;
     event->queue = queue;
     event->position = ++q->recorded;
-    const struct dp_cuda_slot *s = queue->slot->native;
     dp_cuda_flush(queue, NULL); /* the end of the hold reports it */
-    cudaError_t error = cudaSetDevice(s->device);
-    if (!error)
-        error = cudaEventRecord(q->event[q->recorded % q->events], q->stream);
+    const cudaError_t error = cudaEventRecord(q->event[q->recorded % q->events], q->stream);
     if (error && !q->failed)
         q->failed = error;
     if (error)
@@ -233,9 +237,7 @@ static int cuda_wait(struct dp_queue *queue, const struct dp_event *event, struc
     const struct dp_cuda_queue *q = queue->native;
     if (event->queue->slot->ops != queue->slot->ops)
         return event->queue->slot->ops->finish(event, err);
-    int status = check_recorded(event->queue, err);
-    if (status == 0)
-        status = dp_cuda_enter(queue->slot, err);
+    const int status = check_recorded(event->queue, err);
     if (status || event->position == 0)
         return status;
     const cudaError_t error = cudaStreamWaitEvent(q->stream, event_of(event), 0);
@@ -265,6 +267,7 @@ const struct dp_device_ops dp_device_cuda = {
     .release = cuda_release,
     .launch = dp_cuda_launch,
     .call = dp_cuda_call,
+    .adopt = cuda_adopt,
     .events = cuda_events,
     .record = cuda_record,
     .wait = cuda_wait,

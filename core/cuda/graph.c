@@ -32,10 +32,16 @@ static bool can_wait(enum dp_kernel kernel)
     return kernel != DP_KERNEL_COPY && kernel != DP_KERNEL_REDUCE;
 }
 
+/* See device.c. */
+static bool goes_by_stream(enum dp_kernel kernel)
+{
+    return kernel == DP_KERNEL_COPY || kernel == DP_KERNEL_PEER_COPY;
+}
+
 int dp_cuda_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                          struct dp_error *err)
 {
-    int status = dp_cuda_enter(queue->slot, err);
+    int status = goes_by_stream(kernel) ? 0 : dp_cuda_enter(queue->slot, err);
     if (status == 0)
         status = dp_cuda_issue(queue, kernel, args, err);
     if (status == 0 && queue == &queue->slot->compute)

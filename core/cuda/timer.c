@@ -95,11 +95,8 @@ static struct span *span_at(const struct dp_slot *slot, uint64_t place)
 static void mark(struct dp_queue *queue, cudaEvent_t event)
 {
     struct dp_cuda_queue *q = queue->native;
-    const struct dp_cuda_slot *s = queue->slot->native;
     dp_cuda_flush(queue, NULL); /* what is held back comes before it */
-    cudaError_t error = cudaSetDevice(s->device);
-    if (!error)
-        error = cudaEventRecord(event, q->stream);
+    const cudaError_t error = cudaEventRecord(event, q->stream);
     if (error && !q->failed)
         q->failed = error;
     if (error)

@@ -126,7 +126,7 @@ static void copy_2d(struct fake_call *call, struct copy copy, enum cudaMemcpyKin
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    struct fake_call call = {.name = "cudaMemcpyAsync"};
+    struct fake_call call = {.name = "cudaMemcpyAsync", .rules = FAKE_CHOSEN};
     if (fake_enter(&call))
         copy_2d(&call, (struct copy){.to = to, .from = from, .width = bytes, .height = 1}, kind,
                 stream);
@@ -137,7 +137,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t stream)
 {
-    struct fake_call call = {.name = "cudaMemcpy2DAsync"};
+    struct fake_call call = {.name = "cudaMemcpy2DAsync", .rules = FAKE_CHOSEN};
     if (fake_enter(&call))
         copy_2d(&call,
                 (struct copy){.to = to,
@@ -162,7 +162,7 @@ static bool on_device(const struct fake_call *call, const void *pointer, int dev
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t stream)
 {
-    struct fake_call call = {.name = "cudaMemcpyPeerAsync"};
+    struct fake_call call = {.name = "cudaMemcpyPeerAsync", .rules = FAKE_CHOSEN};
     if (fake_enter(&call)) {
         if (bytes && (!on_device(&call, to, to_device) || !on_device(&call, from, from_device)))
             fake_result(&call, cudaErrorInvalidValue);
@@ -181,7 +181,7 @@ static char *start_of(const struct cudaPitchedPtr *memory, const struct cudaPos 
 /* One layer of linear memory. */
 cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
 {
-    struct fake_call call = {.name = "cudaMemcpy3DPeerAsync"};
+    struct fake_call call = {.name = "cudaMemcpy3DPeerAsync", .rules = FAKE_CHOSEN};
     if (fake_enter(&call)) {
         if (!p || p->srcArray || p->dstArray || p->extent.depth != 1 || p->srcPos.z ||
             p->dstPos.z) {

@@ -139,7 +139,9 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int bytes, int device)
 cudaError_t cudaSetDevice(int device)
 {
     struct fake_call call = {.name = "cudaSetDevice"};
-    if (fake_enter(&call)) {
+    const bool works = fake_enter(&call);
+    fake_me.chosen = true; /* or tried to */
+    if (works) {
         if (!is_device(device))
             fake_result(&call, cudaErrorInvalidDevice);
         else if (!fake_device_take(device))

@@ -85,7 +85,7 @@ static void record(struct CUevent_st *event, struct CUstream_st *stream)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    struct fake_call call = {.name = "cudaEventRecord", .rules = FAKE_MARKS};
+    struct fake_call call = {.name = "cudaEventRecord", .rules = FAKE_MARKS | FAKE_CHOSEN};
     if (fake_enter(&call)) {
         if (!fake_event_is(event, call.name) || !fake_stream_is(stream, call.name)) {
             fake_result(&call, cudaErrorInvalidResourceHandle);

@@ -197,7 +197,7 @@ struct fake_thread {
     int device;
     cudaError_t last;
     enum cudaStreamCaptureMode mode;
-    bool inside, in_host_function;
+    bool inside, in_host_function, chosen;
     const char *running;
     const char *group_of; /* a call that is in a group of NCCL which is still open */
     uint64_t clock;       /* the last one that has seen this thread, under that number */
@@ -213,6 +213,8 @@ enum fake_rule {
     FAKE_LAUNCHES = 8,
     FAKE_NO_DRIVER = 16, /* works without one */
     FAKE_MARKS = 32,     /* stands for what is in a stream */
+    FAKE_CHOSEN = 64,    /* goes by its stream, and opens the first device for a thread that has
+                            chosen none */
 };
 struct fake_call {
     const char *name;

@@ -318,6 +318,10 @@ static cudaError_t forbidden(const struct fake_call *call)
         strncmp(call->name, "nccl", 4) != 0)
         fake_violation("%s: %s is in a group of NCCL that is not closed", call->name,
                        fake_me.group_of);
+    if ((call->rules & FAKE_CHOSEN) && !fake_me.chosen)
+        fake_violation(
+            "%s: by a thread that has chosen no device: CUDA may open the first one for it",
+            call->name);
     struct fake_capture *capture = call->rules & FAKE_UNSAFE ? fake_capture_forbids() : NULL;
     if (capture) {
         fake_violation("%s: may wait for a device, which is forbidden during a stream capture",
