@@ -16,46 +16,6 @@ static struct dp_cuda_slot *native(const struct dp_slot *slot)
     return slot->native;
 }
 
-bool dp_cuda_reaches(const struct dp_slot *from, const struct dp_slot *to)
-{
-    return from == to || (native(from)->reach >> to->info.index & 1) != 0;
-}
-
-/* ---- opening ----------------------------------------------------------------------------- */
-
-/* The driver says that two GPUs could, and refuses all the same: there may be only so many peers.
- */
-static bool is_refusal(cudaError_t error)
-{
-    return error == cudaErrorTooManyPeers || error == cudaErrorPeerAccessUnsupported;
-}
-
-/* Once per pair of GPUs; enabled already: by another group, or for another slot. */
-static int connect_pair(struct dp_slot *from, const struct dp_slot *to, struct dp_error *err)
-{
-    const int a = native(from)->device, b = native(to)->device;
-    const uint64_t bit = (uint64_t)1 << to->info.index;
-    int can = a == b;
-    cudaError_t error = can ? cudaSuccess : cudaDeviceCanAccessPeer(&can, a, b);
-    if (error)
-        return dp_cuda_fail(from, "cudaDeviceCanAccessPeer", error, err);
-    if (!can)
-        return 0;
-    if (a != b) {
-        const int status = dp_cuda_enter(from, err);
-        if (status)
-            return status;
-        error = cudaDeviceEnablePeerAccess(b, 0);
-    }
-    const bool refused = is_refusal(error);
-    if (error && !refused && error != cudaErrorPeerAccessAlreadyEnabled)
-        return dp_cuda_fail(from, "cudaDeviceEnablePeerAccess", error, err);
-    if (error)
-        cudaGetLastError();
-    native(from)->reach |= refused ? 0 : bit;
-    return 0;
-}
-
 /* ---- order ------------------------------------------------------------------------------- */
 
 /* The slots of the group that a communication touches, and whether the host is among them. */
@@ -78,6 +38,15 @@ static void touch_moves(struct touched *touched, const struct dp_moves *moves)
         touch(touched, moves->move[k].src_slot);
         touch(touched, moves->move[k].dst_slot);
     }
+}
+
+static struct touched touch_team(const struct dp_team *team, const struct dp_slot *dst_slot)
+{
+    struct touched touched = {0};
+    touch(&touched, dst_slot);
+    for (int i = 0; i < team->n; ++i)
+        touch(&touched, team->slot[i]);
+    return touched;
 }
 
 static void record_ready(const struct dp_group *group, const struct touched *touched)
@@ -240,6 +209,19 @@ static int wait_for_team(const struct dp_team *team, struct dp_slot *worker,
     return status || waited ? status : ready_wait(worker, dst_slot, err);
 }
 
+/* The first that adds waits for everybody, and the others that add for it. */
+static int wait_for_first(const struct dp_team *team, struct dp_slot *first,
+                          const struct dp_slot *dst_slot, struct dp_error *err)
+{
+    int status = wait_for_team(team, first, dst_slot, err);
+    first->ops->record(&first->comm, &first->done);
+    for (int i = 0; status == 0 && i < team->n; ++i) {
+        if (team->slot[i] != first && adds(team, dst_slot, i))
+            status = dp_event_wait(&team->slot[i]->comm, &first->done, err);
+    }
+    return status;
+}
+
 static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
                       const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
 {
@@ -248,7 +230,6 @@ static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
         struct dp_slot *worker = team->slot[i];
         if (!adds(team, dst_slot, i))
             continue;
-        status = wait_for_team(team, worker, dst_slot, err);
         const struct dp_span span = dp_span_begin(&worker->comm, i, phase);
         for (int k = 0; status == 0 && k < n; ++k) {
             const struct part part = slice_of(team, dst_slot, &sums[k], i);
@@ -258,6 +239,26 @@ static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
         worker->ops->record(&worker->comm, &worker->done);
     }
     return status;
+}
+
+/* In slices. The first that adds has also the last word, for which all that was touched waits. */
+static int sum_direct(const struct dp_team *team, struct dp_slot *dst_slot,
+                      const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
+{
+    int at = 0;
+    while (!adds(team, dst_slot, at))
+        ++at;
+    struct dp_slot *first = team->slot[at];
+    int status = wait_for_first(team, first, dst_slot, err);
+    if (status == 0)
+        status = sum_slices(team, dst_slot, sums, n, phase, err);
+    for (int i = 0; status == 0 && i < team->n; ++i) {
+        if (team->slot[i] != first && adds(team, dst_slot, i))
+            status = dp_event_wait(&first->comm, &team->slot[i]->done, err);
+    }
+    first->ops->record(&first->comm, &first->done);
+    const struct touched touched = touch_team(team, dst_slot);
+    return status ? status : done_wait(team->group, &touched, first, err);
 }
 
 /* Replicas of the team whose memory the slot cannot use. */
@@ -341,20 +342,13 @@ static bool all_in_reach(const struct dp_team *team, const struct dp_slot *dst_s
 static int peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
                        const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
 {
-    const bool direct = all_in_reach(team, dst_slot);
-    struct touched touched = {0};
-    touch(&touched, dst_slot);
-    for (int i = 0; i < team->n; ++i)
-        touch(&touched, team->slot[i]);
+    const struct touched touched = touch_team(team, dst_slot);
     record_ready(team->group, &touched);
-    int status = direct ? sum_slices(team, dst_slot, sums, n, phase, err)
-                        : sum_staged(team, dst_slot, sums, n, phase, err);
     dp_trace_sums(team, dst_slot, sums, n, phase);
-    for (int i = 0; status == 0 && direct && i < team->n; ++i) {
-        if (adds(team, dst_slot, i))
-            status = done_wait(team->group, &touched, team->slot[i], err);
-    }
-    return status || direct ? status : done_wait(team->group, &touched, dst_slot, err);
+    if (all_in_reach(team, dst_slot))
+        return sum_direct(team, dst_slot, sums, n, phase, err);
+    const int status = sum_staged(team, dst_slot, sums, n, phase, err);
+    return status ? status : done_wait(team->group, &touched, dst_slot, err);
 }
 
 /* Where some GPU cannot use another's memory. */
@@ -371,7 +365,7 @@ static int peer_open(struct dp_group *group, struct dp_error *err)
     bool all = true;
     for (int i = 0; status == 0 && i < group->size; ++i) {
         for (int k = 0; status == 0 && k < group->size; ++k) {
-            status = connect_pair(group->slot[i], group->slot[k], err);
+            status = dp_cuda_connect(group->slot[i], group->slot[k], err);
             all = all && dp_cuda_reaches(group->slot[i], group->slot[k]);
         }
     }

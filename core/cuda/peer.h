@@ -4,9 +4,12 @@
 
 #include "cuda.h"
 
-/* comm_peer.c. Kernels of a slot can use the memory of another. */
+/* peer_reach.c. Kernels of a slot can use the memory of another. */
 bool dp_cuda_reaches(const struct dp_slot *from, const struct dp_slot *to);
-/* A transfer in the comm queue of the worker. */
+/* Makes it so where the driver lets it; once per pair of slots. */
+int dp_cuda_connect(struct dp_slot *from, const struct dp_slot *to, struct dp_error *err);
+
+/* comm_peer.c. A transfer in the comm queue of the worker. */
 int dp_cuda_carry(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err);
 
 /* peer_spread.c. The moves bring the same bytes of one slot to others, and so many that it is worth
