@@ -95,11 +95,9 @@ int equal_significant(const float value[], size_t n)
     int most = 0;
 
     for (size_t i = 0; i < n; ++i) {
-        uint32_t word = (bits_of(value[i]) & 0x7fffffU) | 0x800000U;
-        int bits = value[i] == 0 ? 0 : 24;
-        for (; bits > 0 && (word & 1) == 0; word >>= 1) {
-            --bits;
-        }
+        const uint32_t word = (bits_of(value[i]) & 0x7fffffU) | 0x800000U;
+        const int bits = value[i] == 0 ? 0 : 24 - __builtin_ctz(word);
+
         most = bits > most ? bits : most;
     }
     return most;

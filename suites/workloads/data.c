@@ -174,14 +174,30 @@ void workload_fill_biases(const struct workload *workload, const struct workload
         values[i] = (float)workload_bias(set, layer, i);
 }
 
+/* Of a row's pattern. */
+typedef double number_fn(const struct workload_set *set, size_t pattern, size_t column);
+
+/* Rows repeat: a number is drawn once for each pattern, and then copied from a period before. */
+static void fill_rows(const struct workload_set *set, size_t rows, size_t width, number_fn *number,
+                      float values[])
+{
+    for (size_t n = 0; n < rows; ++n) {
+        const size_t pattern = workload_pattern(set, n);
+        float *row = values + n * width;
+
+        if (n >= set->period && workload_pattern(set, n - set->period) == pattern) {
+            memcpy(row, row - set->period * width, width * sizeof *row);
+            continue;
+        }
+        for (size_t j = 0; j < width; ++j)
+            row[j] = (float)number(set, pattern, j);
+    }
+}
+
 void workload_fill_inputs(const struct workload *workload, const struct workload_set *set,
                           size_t rows, float values[])
 {
-    const size_t width = workload->size[0];
-
-    for (size_t n = 0; n < rows; ++n)
-        for (size_t j = 0; j < width; ++j)
-            values[n * width + j] = (float)workload_input(set, workload_pattern(set, n), j);
+    fill_rows(set, rows, workload->size[0], workload_input, values);
 }
 
 void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t values[])
@@ -190,16 +206,17 @@ void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t 
         values[n] = workload_number(set, workload_pattern(set, n));
 }
 
+/* An upstream number has no more bits than a float, so its product is rounded once. */
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
                             size_t rows, float values[])
 {
     const size_t width = workload->size[workload->n_sizes - 1];
 
+    fill_rows(set, rows, width, workload_upstream, values);
     for (size_t n = 0; n < rows; ++n) {
-        const int scale = workload_scale(set, n);
+        const float scale = (float)workload_scale(set, n);
 
         for (size_t j = 0; j < width; ++j)
-            values[n * width + j] =
-                (float)(scale * workload_upstream(set, workload_pattern(set, n), j));
+            values[n * width + j] *= scale;
     }
 }

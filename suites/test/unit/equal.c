@@ -124,3 +124,22 @@ Test(equal, digest_keeps_a_difference)
         b[at] ^= 0x10;
     }
 }
+
+Test(equal, significant_bits)
+{
+    static const struct {
+        float value;
+        int bits;
+    } table[] = {{0.0f, 0},       {-0.0f, 0},          {1.0f, 1},          {-1024.0f, 1},
+                 {3.0f, 2},       {-2.5f, 3},          {16777215.0f, 24},  {16777214.0f, 23},
+                 {0x1.8p-20f, 2}, {0x1.000002p0f, 24}, {0x1.000004p9f, 23}};
+    float all[sizeof table / sizeof table[0]];
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        all[i] = table[i].value;
+        cr_assert(equal_significant(&table[i].value, 1) == table[i].bits, "%g",
+                  (double)table[i].value);
+    }
+    cr_assert(equal_significant(all, sizeof all / sizeof all[0]) == 24);
+    cr_assert(equal_significant(all, 6) == 3 && equal_significant(all, 0) == 0);
+}

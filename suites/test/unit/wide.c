@@ -2,6 +2,7 @@
  * that every sum with them is exact. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "verify/dense.h"
@@ -180,5 +181,49 @@ Test(wide, others_have_none)
         cr_assert(set.wide == 0 && workload_patterns(&set, 64) == 64);
         for (size_t n = 0; n < 64; ++n)
             cr_assert(workload_pattern(&set, n) == n && !workload_is_wide(&set, n));
+    }
+}
+
+/* Whatever the row, its numbers are those of its pattern. */
+static void check_rows(const struct workload *workload, const struct workload_set *set, size_t rows)
+{
+    const size_t in = workload->size[0], out = workload->size[workload->n_sizes - 1];
+    float *inputs = calloc(rows * in, sizeof *inputs),
+          *upstream = calloc(rows * out, sizeof *inputs);
+
+    cr_assert(inputs && upstream);
+    workload_fill_inputs(workload, set, rows, inputs);
+    workload_fill_upstream(workload, set, rows, upstream);
+    for (size_t n = 0; n < rows; ++n) {
+        const size_t pattern = workload_pattern(set, n);
+
+        for (size_t j = 0; j < in; ++j)
+            cr_assert(inputs[n * in + j] == (float)workload_input(set, pattern, j), "row %zu", n);
+        for (size_t j = 0; j < out; ++j)
+            cr_assert(upstream[n * out + j] ==
+                          (float)(workload_scale(set, n) * workload_upstream(set, pattern, j)),
+                      "row %zu", n);
+    }
+    free(inputs);
+    free(upstream);
+}
+
+Test(wide, rows_are_their_patterns)
+{
+    const struct workload workload = workload_of("mlp:33,20,7");
+
+    for (size_t b = 0; b < 4; ++b) {
+        const struct workload_set probe = workload_probe(5, batches[b] + 300, 3);
+
+        for (int index = 0; index < WORKLOAD_SETS; ++index) {
+            const struct workload_set narrow = workload_set(5, index);
+            const struct workload_set wide =
+                workload_batch(&workload, batches[b] + 300, DP_MATH_F32, 5, index);
+
+            cr_assert(wide.wide > 0);
+            check_rows(&workload, &wide, batches[b] + 300);
+            check_rows(&workload, &narrow, batches[b] + 300);
+        }
+        check_rows(&workload, &probe, batches[b] + 300);
     }
 }
