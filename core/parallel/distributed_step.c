@@ -105,27 +105,54 @@ int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struc
 
 /* ---- comparison -------------------------------------------------------------------------- */
 
-static int read_bytes(const struct dp_tensor *tensor, unsigned char *bytes, struct dp_error *err)
+/* Of each of two tensors at one time: a part of them stays in a core's cache. */
+enum { PART_BYTES = 256 * 1024 };
+
+static struct dp_tensor part_of(const struct dp_tensor *tensor, size_t first, size_t n)
 {
-    return dp_tensor_bytes(tensor) > 0 ? dp_tensor_read(bytes, tensor, err) : 0;
+    struct dp_tensor part = *tensor;
+    part.ndim = 1;
+    part.dim[0] = n;
+    part.data = (char *)tensor->data + first * dp_dtype_bytes(tensor->dtype);
+    return part;
 }
 
-/* memory has room for both. */
+/* *differs: of so many, the first that is not the same; n: all are. */
+static int compare_part(const struct dp_tensor *zero, const struct dp_tensor *own,
+                        unsigned char *memory, size_t *differs, struct dp_error *err)
+{
+    const size_t n = dp_tensor_count(zero), unit = dp_dtype_bytes(zero->dtype);
+    const unsigned char *other = memory + PART_BYTES;
+    int status = dp_tensor_read(memory, zero, err);
+    if (status == 0)
+        status = dp_tensor_read(memory + PART_BYTES, own, err);
+    *differs = n;
+    if (status || memcmp(memory, other, n * unit) == 0)
+        return status;
+    for (*differs = 0; memcmp(memory + *differs * unit, other + *differs * unit, unit) == 0;)
+        ++*differs;
+    return 0;
+}
+
+/* memory has room for a part of both. */
 static int compare(const struct dp_ddp *d, int r, int j, const char *what,
                    const struct dp_tensor *zero, const struct dp_tensor *own, unsigned char *memory,
                    struct dp_error *err)
 {
-    const size_t bytes = dp_tensor_bytes(zero), unit = dp_dtype_bytes(zero->dtype);
-    int status = read_bytes(zero, memory, err);
-    if (status == 0)
-        status = read_bytes(own, memory + bytes, err);
-    for (size_t i = 0; status == 0 && i < bytes; i += unit) {
-        if (memcmp(memory + i, memory + bytes + i, unit) != 0)
-            status = dp_fail(err, DP_EFAULT,
-                             "rank %d: element %zu of the %s of parameter %d '%s' is not rank 0's",
-                             r, i / unit, what, j, d->replicas->params.item[j]->name);
+    const size_t count = dp_tensor_count(zero), most = PART_BYTES / dp_dtype_bytes(zero->dtype);
+    for (size_t first = 0; first < count; first += most) {
+        const size_t n = count - first < most ? count - first : most;
+        const struct dp_tensor a = part_of(zero, first, n), b = part_of(own, first, n);
+        size_t differs = n;
+        const int status = compare_part(&a, &b, memory, &differs, err);
+        if (status)
+            return status;
+        if (differs < n)
+            return dp_fail(err, DP_EFAULT,
+                           "rank %d: element %zu of the %s of parameter %d '%s' is not rank 0's", r,
+                           first + differs, what, j, d->replicas->params.item[j]->name);
     }
-    return status;
+    return 0;
 }
 
 static int compare_param(const struct dp_ddp *d, int r, int j, unsigned char *memory,
@@ -148,15 +175,10 @@ static int compare_param(const struct dp_ddp *d, int r, int j, unsigned char *me
 
 int dp_ddp_compare(struct dp_ddp *ddp, struct dp_error *err)
 {
-    size_t most = 0;
     int status = 0;
-    for (int j = 0; j < ddp->replicas->params.n; ++j) {
-        const size_t bytes = dp_tensor_bytes(&ddp->replicas->params.item[j]->value);
-        most = bytes > most ? bytes : most;
-    }
-    unsigned char *memory = malloc(2 * most + 1);
-    if (!memory)
-        return dp_fail(err, DP_ENOMEM, "no memory to compare %zu bytes", most);
+    unsigned char *memory = ddp->n > 1 ? malloc(2 * PART_BYTES) : NULL;
+    if (ddp->n > 1 && !memory)
+        return dp_fail(err, DP_ENOMEM, "no memory to compare %d bytes", PART_BYTES);
     for (int r = 1; r < ddp->n; ++r) {
         for (int j = 0; status == 0 && j < ddp->replicas->params.n; ++j)
             if (!ddp->replicas->params.item[j]->buffer)

@@ -4,6 +4,8 @@
 #include "ranks.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- the mean ---------------------------------------------------------------------------- */
 
@@ -153,6 +155,33 @@ static void broadcast_once(struct context *c)
         ranks_expect(c, &ranks, r, 0, false, 3 + 5 * r - 0.5 * 3.0);
     struct dp_error err = {0};
     expect_error(c, dp_ddp_compare(ranks.ddp, &err), DP_EFAULT, &err, "rank 1", "parameter 0");
+}
+
+/* A bit of one element, wherever it is in a long parameter. */
+static void compared(struct context *c)
+{
+    static const size_t places[] = {0, 65535, 65536, 89999};
+    struct dp_group *group = open_group(c, 2);
+    struct ranks ranks;
+    struct dp_ddp_param param;
+    struct dp_error err = {0};
+    char name[32];
+    ranks_open(c, &ranks, group, make_linear(c, group, 300, 300, false), 2, NULL);
+    ranks_equal(c, &ranks);
+    expect_ok(c, dp_ddp_param(ranks.ddp, 1, 0, &param, &err), &err, "dp_ddp_param");
+    const size_t n = dp_tensor_count(&param.value);
+    const float *right = read_floats(c, &param.value);
+    float *wrong = case_memory(c, n * sizeof *wrong);
+    for (size_t k = 0; k < sizeof places / sizeof places[0]; ++k) {
+        err.status = 0;
+        memcpy(wrong, right, n * sizeof *wrong);
+        wrong[places[k]] = nextafterf(wrong[places[k]], INFINITY);
+        write_floats(c, &param.value, wrong);
+        (void)snprintf(name, sizeof name, "element %zu of the value", places[k]);
+        expect_error(c, dp_ddp_compare(ranks.ddp, &err), DP_EFAULT, &err, "rank 1", name);
+    }
+    write_floats(c, &param.value, right);
+    ranks_equal(c, &ranks);
 }
 
 /* Outputs and input gradients are the rank's own; inputs may lie anywhere. */
@@ -361,6 +390,7 @@ static const struct test_case cases[] = {
     {"distributed/division", "DDP-05", division},
     {"distributed/lengths", "DDP-05", lengths},
     {"distributed/broadcast", "DDP-07", broadcast_once},
+    {"distributed/compared", "DDP-07", compared},
     {"distributed/own", "DDP-27 DDP-28", own_batches},
     {"distributed/same-bits", "DET-07", same_bits},
     {"distributed/buffers", "DDP-08", buffers},
