@@ -3,6 +3,7 @@
  * A file is only ever appended to, so the only damage that an interrupted sitting can leave is a
  * torn last line; anything else that cannot be read is an error, never skipped. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "record/lines.h"
 #include "record/memory.h"
 #include "record/planned.h"
+#include "record/timed.h"
 
 /* Loads one line that must be of that type. */
 static json_t *load_type(const char *line, enum record_type type, struct record_raw *raw,
@@ -60,6 +62,7 @@ struct reader {
     struct record_raw raw; /* of the current line */
     struct record_chain chain;
     struct record_plan plan; /* unless the file has none */
+    struct record_sittings sittings;
 };
 
 /* err becomes "FILE:LINE: text"; of a long path the end is shown. */
@@ -144,24 +147,31 @@ static int take_cell(struct reader *reader, struct record_cell *cell, struct rec
                      struct text_error *err)
 {
     if (same_run(cell->run_id, file, err) != 0 ||
-        (file->planned && record_plan_take(&reader->plan, cell, err) != 0) ||
-        keep_cell(reader, file, cell, err) != 0) {
+        (file->planned && record_plan_take(&reader->plan, cell, err) != 0)) {
+        record_cell_free(cell);
+        return -1;
+    }
+    record_sittings_cell(&reader->sittings, cell);
+    if (keep_cell(reader, file, cell, err) != 0) {
         record_cell_free(cell);
         return -1;
     }
     file->ended = false;
+    file->seconds = (double)NAN;
     return 0;
 }
 
-static int take_end(const struct reader *reader, const json_t *root, struct record_file *file,
+static int take_end(struct reader *reader, const json_t *root, struct record_file *file,
                     struct text_error *err)
 {
     struct record_end end;
     if (record_end_from_json(root, &end, err) != 0 || same_run(end.run_id, file, err) != 0 ||
-        (file->planned && record_plan_end(&reader->plan, &end, err) != 0)) {
+        (file->planned && record_plan_end(&reader->plan, &end, err) != 0) ||
+        record_sittings_end(&reader->sittings, &end, err) != 0) {
         return -1;
     }
     file->ended = true;
+    file->seconds = reader->sittings.seconds;
     file->interrupted = end.interrupted;
     return 0;
 }

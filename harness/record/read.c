@@ -170,5 +170,6 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
 int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err)
 {
     memset(end, 0, sizeof *end);
+    record_unknown(record_end_fields, end);
     return record_json_fields(root, record_end_fields, end, err);
 }

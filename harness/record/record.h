@@ -153,12 +153,20 @@ bool record_is_collective(const struct record_key *key);
 /* The part of it that is about phases: every replica with rows has times. */
 int record_check_phases(const struct record_cell *cell, struct text_error *err);
 
+/* Seconds in which a launch was timed, in what was compared and counts: its steps, and beside them
+ * steps without communication and reductions alone, with the whole steps of their rounds. Nothing
+ * of a launch that is not verified. */
+struct record_timed {
+    double steps, beside;
+};
+struct record_timed record_timed(const struct record_cell *cell);
+
 /* One line of JSON without the newline; NULL when memory is short or a count is above 2^53.
  * Bytes that are not UTF-8 become "?"; NaN and infinity become null. Caller frees. */
 char *record_run_text(const struct record_run *run);
 char *record_cell_text(const struct record_cell *cell);
 char *record_end_text(const char *run_id, size_t planned, size_t ok, size_t not_ok,
-                      bool interrupted);
+                      bool interrupted, double seconds);
 
 /* Parses one line of that kind; checks schema, types, ranges, that array lengths agree, and that
  * a cell that claims to be ok was validated and has a time. The text names the field; it has no
@@ -189,6 +197,7 @@ struct record_file {
     char last[DIGEST_HEX]; /* if sealed: of the last whole line */
     bool ended;            /* the last sitting wrote its end line */
     bool interrupted;      /* and says that it was interrupted */
+    double seconds;        /* of all sittings; NaN: of one it is not known */
     bool torn;
     long torn_offset; /* the file should be truncated here */
 };

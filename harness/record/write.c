@@ -340,10 +340,13 @@ char *record_cell_text(const struct record_cell *cell)
 }
 
 char *record_end_text(const char *run_id, size_t planned, size_t ok, size_t not_ok,
-                      bool interrupted)
+                      bool interrupted, double seconds)
 {
-    struct record_end end = {
-        .planned = planned, .ok = ok, .not_ok = not_ok, .interrupted = interrupted};
+    struct record_end end = {.planned = planned,
+                             .ok = ok,
+                             .not_ok = not_ok,
+                             .interrupted = interrupted,
+                             .seconds = seconds};
     snprintf(end.run_id, sizeof end.run_id, "%s", run_id);
     json_t *root = begin(RECORD_IS_END);
     return finish(root, put_fields(root, record_end_fields, &end));

@@ -210,6 +210,24 @@ static void about_sittings(struct text_out *out, const struct report *report, co
     }
 }
 
+/* How much of a run's time was spent in what its numbers are made of. */
+static void about_shares(struct text_out *out, const struct report *report, const char *before,
+                         const char *after)
+{
+    for (size_t r = 0; r < report->n_runs; ++r) {
+        const struct report_run *run = &report->run[r];
+        const double steps = 100 * run->timed.steps / run->seconds;
+        const double beside = 100 * run->timed.beside / run->seconds;
+
+        if (isfinite(steps + beside))
+            caution(out, before, after,
+                    "Of the %.1f s of run %.8s, %.0f %% were timed: %.0f %% in measured steps, "
+                    "%.0f %% in steps and reductions beside them. The rest is the start of "
+                    "processes, setup, references, warm-up and checks.",
+                    run->seconds, run->run->run_id, steps + beside, steps, beside);
+    }
+}
+
 /* Whether the records of a run are all there, and all as they were written. */
 static void about_files(struct text_out *out, const struct report *report, const char *before,
                         const char *after)
@@ -369,6 +387,7 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
     about_cores(out, report, before, after);
     about_starts(out, report, before, after);
     about_sittings(out, report, before, after);
+    about_shares(out, report, before, after);
     about_files(out, report, before, after);
     about_runs(out, report, before, after);
 }

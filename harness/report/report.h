@@ -136,6 +136,8 @@ struct report_run {
     bool sealed, planned; /* all of its files are */
     bool ended;           /* one of them has an end line that says: not interrupted */
     struct report_drift drift;
+    double seconds; /* of its sittings; NaN: not known, or the run is in several files */
+    struct record_timed timed;
 };
 
 /* How far launches lie from the median of their cell, all cells together, as the logarithm of a

@@ -286,14 +286,18 @@ static void add_counts(struct report_counts *sum, const struct report_counts *co
     sum->missing += counts->missing;
 }
 
-static void count_row(struct report_counts *counts, const struct report_row *row)
+static void count_row(struct report_run *run, const struct report_row *row)
 {
     const bool skipped = row->cell->status == RECORD_SKIPPED;
+    const struct record_timed timed = record_timed(row->cell);
+    struct report_counts *counts = &run->counts;
 
     counts->measured += row->cell->n_samples > 0;
     counts->verified += row->verified;
     counts->skipped += !row->verified && skipped;
     counts->failed += !row->verified && !skipped;
+    run->timed.steps += timed.steps;
+    run->timed.beside += timed.beside;
 }
 
 static void count(struct report *report)
@@ -303,8 +307,10 @@ static void count(struct report *report)
         const size_t r = run_of(report, f);
 
         if (r == report->n_runs)
-            report->run[report->n_runs++] =
-                (struct report_run){.run = run, .sealed = true, .planned = true};
+            report->run[report->n_runs++] = (struct report_run){
+                .run = run, .sealed = true, .planned = true, .seconds = report->file[f].seconds};
+        else
+            report->run[r].seconds = (double)NAN;
         report->run[r].sealed = report->run[r].sealed && report->file[f].sealed;
         report->run[r].planned = report->run[r].planned && report->file[f].planned;
         report->run[r].ended =
@@ -317,7 +323,7 @@ static void count(struct report *report)
         const struct report_row *row = &report->row[i];
 
         report->many_variants = report->many_variants || row->variant != report->row->variant;
-        count_row(&report->run[run_of(report, row->file)].counts, row);
+        count_row(&report->run[run_of(report, row->file)], row);
     }
     for (size_t r = 0; r < report->n_runs; ++r) {
         struct report_counts *counts = &report->run[r].counts;

@@ -36,8 +36,9 @@ struct sweep {
     bool *measured; /* it has samples */
     struct collectives_cell *collective;
     size_t n;
-    int sitting;           /* of this process: the earlier ones measured something, too */
-    double timed, seconds; /* of this sitting: in steps that count, and in all */
+    int sitting;               /* of this process: the earlier ones measured something, too */
+    struct record_timed timed; /* of this sitting */
+    double seconds;            /* in all */
 };
 
 static int complain(const struct sweep *sweep, const char *text)
@@ -266,17 +267,6 @@ static int open_plan(struct sweep *sweep)
     return 0;
 }
 
-/* Seconds in the steps that count. */
-static double timed_of(const struct record_cell *cell)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < cell->n_samples; ++i)
-        if (!(cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)))
-            sum += (double)cell->t_step_ns[i] / 1e9;
-    return sum;
-}
-
 /* 0, or the exit status that ends the sweep. */
 static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
@@ -298,7 +288,8 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
         sweep->status[i] = cell.status;
         sweep->done[i] = true;
         sweep->measured[i] = cell.n_samples > 0;
-        sweep->timed += timed_of(&cell);
+        sweep->timed.steps += record_timed(&cell).steps;
+        sweep->timed.beside += record_timed(&cell).beside;
         if (cell.status == RECORD_OK)
             sweep->collective[i].median_ns = cell.median_ns;
         progress_cell(progress, &cell);
@@ -333,6 +324,17 @@ static int run_cells(struct sweep *sweep)
     return status;
 }
 
+static void print_timed(const struct record_timed *timed, double seconds)
+{
+    const double steps = 100 * timed->steps / seconds, beside = 100 * timed->beside / seconds;
+
+    if (timed->steps > 0)
+        fprintf(
+            stderr,
+            "  timed     %5.0f %% of %.1f s, %.0f %% in measured steps and %.0f %% beside them\n",
+            steps + beside, seconds, steps, beside);
+}
+
 static void print_summary(struct sweep *sweep, int status)
 {
     const bool named = sweep->options.out[0] != '\0';
@@ -351,9 +353,7 @@ static void print_summary(struct sweep *sweep, int status)
         if (count > 0 || s == RECORD_FAILED)
             fprintf(stderr, "  %-9s %5zu\n", record_status_names[s], count);
     }
-    if (sweep->timed > 0)
-        fprintf(stderr, "  timed     %5.0f %% of %.1f s, in measured steps\n",
-                100 * sweep->timed / sweep->seconds, sweep->seconds);
+    print_timed(&sweep->timed, sweep->seconds);
     fprintf(stderr, "  records   %s\n", sweep->output.path);
     if (sweep->trace.made)
         fprintf(stderr, "  trace     %s: steps of %zu cells, in Perfetto or chrome://tracing\n",
@@ -391,7 +391,7 @@ static int run_plan(struct sweep *sweep)
         if (output_end(&sweep->output,
                        record_end_text(sweep->run.run_id, sweep->n, ok,
                                        count_true(sweep->done, sweep->n) - ok,
-                                       status == EXIT_INTERRUPTED),
+                                       status == EXIT_INTERRUPTED, sweep->seconds),
                        &err))
             status = complain(sweep, err.text);
     }

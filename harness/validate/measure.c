@@ -256,7 +256,8 @@ static int end_file(struct measuring *measuring)
 {
     struct text_error why = {""};
     char *line = record_end_text(measuring->run.run_id, measuring->n, measuring->ok,
-                                 measuring->done - measuring->ok, measuring->done < measuring->n);
+                                 measuring->done - measuring->ok, measuring->done < measuring->n,
+                                 watch_seconds(&measuring->watch));
 
     return output_end(&measuring->output, line, &why) == 0 ? 0 : complain(measuring, why.text);
 }

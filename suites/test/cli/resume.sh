@@ -6,6 +6,7 @@ cell='"schema":"lockstep/cell/1.1"'
 planned=24
 
 expect_status 0 "$lockstep" sweep $grid --seed 11 --seconds 0.001 --steps 1:2 --out whole.jsonl
+cp err whole.err
 cell_ids whole.jsonl >wanted
 
 "$lockstep" sweep $grid --seed 11 --seconds 0.1 --steps 1:100000 --out cut.jsonl >out 2>err &
@@ -147,6 +148,13 @@ mkdir bare
 program=$(command -v "$lockstep")
 expect_status 1 env PATH="$PWD/bare" "$program" report cut.jsonl --out sittings # without figures
 grep -q 'was measured in 2 sittings' sittings/summary.md || fail "the page says nothing of two sittings"
+# The time of the first one is not known: it was killed. That of an undisturbed sweep is.
+expect_count 0 ' were timed: ' sittings/summary.md
+expect_status 1 env PATH="$PWD/bare" "$program" report whole.jsonl --out undisturbed
+expect_count 1 'Of the [0-9]*\.[0-9] s of run [0-9a-f]*, [0-9]* % were timed: [0-9]* % in measured steps, [0-9]* % in steps and reductions beside them' \
+    undisturbed/summary.md
+share=$(sed -n 's/^  timed  *\([0-9]*\) % of .*/\1/p' whole.err)
+grep -q ", $share % were timed: " undisturbed/summary.md || fail "the sweep said $share %, the report something else"
 
 expect_count 1 '"schema":"lockstep/end/1.1"' cut.jsonl
 

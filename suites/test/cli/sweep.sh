@@ -9,7 +9,7 @@ sweep()
     expect_status 0 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 \
         --out "$file" "$@"
     [ "$(cat out)" = "$file" ] || fail "the file's name is not on standard output"
-    expect_count 1 '^  timed  *[0-9][0-9]* % of [0-9]*\.[0-9] s, in measured steps$' err
+    expect_count 1 '^  timed  *[0-9][0-9]* % of [0-9]*\.[0-9] s, [0-9]* % in measured steps and [0-9]* % beside them$' err
 }
 
 # check FILE CELLS

@@ -148,6 +148,8 @@ edit "$dp" 's/at least 5 steps/at least 999 steps/' '"warmup_steps" is .*, but "
 edit "$dp" 's/at most 1000 steps/at most 4 steps/' '"warmup_steps" is .*, but "warmup_rule" is'
 edit "$dp" 's/ and 0.001 s, at most/ and 60 s, at most/' '"warmup_steps" is .*, but "warmup_rule" is'
 edit "$dp" 's/at least 5 steps/at least 4 steps/' '"warmup_rule" is "at least 4 .*, but by "command" it is "at least 5'
+edit "$last" 's/"seconds":[0-9.e+-]*/"seconds":0.0001/' '"seconds" is 0.0001, but "wall_ns" of its launches are'
+edit "$last" 's/"seconds":[0-9.e+-]*/"seconds":-1/' '"seconds" is -1'
 edit "$dp" 's/"wall_ns":[0-9]*/"wall_ns":0/' '"setup_ns" and the end of the last step: .* more than "wall_ns"'
 edit "$dp" 's/"setup_ns":[0-9]*/"setup_ns":999999999999/' 'more than "wall_ns"'
 edit "$dp" 's/"start_epoch_ns":"[0-9]*"/"start_epoch_ns":"0"/' 'more than "start_epoch_ns": 0'

@@ -10,6 +10,7 @@
 #include "record/roles.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,8 +175,8 @@ static int write_file(const char *path, struct record_file *file)
         status = append(fd, record_cell_text(cell));
     }
     if (status == 0)
-        status = append(
-            fd, record_end_text(file->run.run_id, file->run.planned, file->n_cells, 0, false));
+        status = append(fd, record_end_text(file->run.run_id, file->run.planned, file->n_cells, 0,
+                                            false, (double)NAN));
     return fd >= 0 && close(fd) == 0 && status == 0 ? 0 : 1;
 }
 

@@ -558,7 +558,7 @@ static int write_file(const struct kind *kind, const char *path)
                  : kind->grid > 0 ? write_grid(kind, &run, fd)
                                   : write_cells(kind, &run, fd);
     free(text);
-    text = record_end_text(run.run_id, run.planned, ok, not_ok, kind->no_cells);
+    text = record_end_text(run.run_id, run.planned, ok, not_ok, kind->no_cells, (double)NAN);
     if (result == 0)
         result = text ? record_append(fd, text, &err) : -1;
     free(text);

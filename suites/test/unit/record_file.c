@@ -1,6 +1,7 @@
 /* record_file.c: tests of whole files of records and of appending to them. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,12 +70,32 @@ static void append_run(const struct scratch *file)
     free(text);
 }
 
-static void append_end(const struct scratch *file, size_t ok, size_t not_ok)
+static void append_seconds(const struct scratch *file, size_t ok, size_t not_ok, double seconds)
 {
     struct text_error err = {""};
-    char *text = record_end_text(EXAMPLE_RUN_ID, 50, ok, not_ok, ok + not_ok < 50);
+    char *text = record_end_text(EXAMPLE_RUN_ID, 50, ok, not_ok, ok + not_ok < 50, seconds);
     cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
     free(text);
+}
+
+static void append_end(const struct scratch *file, size_t ok, size_t not_ok)
+{
+    append_seconds(file, ok, not_ok, (double)NAN);
+}
+
+static void check_unreadable(const struct scratch *at, const char *place, const char *named)
+{
+    struct record_file file;
+    struct text_error err = {""}, again = {""};
+    cr_assert(record_read_steps(at->path, &file, &again) == -1, "%s: its steps were read", named);
+    cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
+    cr_assert(record_read(at->path, &file, &err) == -1, "%s: was read", named);
+    cr_assert(strcmp(err.text, again.text) == 0, "\"%s\" and \"%s\"", err.text, again.text);
+    cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
+    cr_assert(strstr(err.text, place) && strstr(err.text, named), "\"%s\" names neither %s nor %s",
+              err.text, place, named);
+    cr_assert(ftruncate(at->fd, 0) == 0 && lseek(at->fd, 0, SEEK_SET) == 0);
+    close(at->fd);
 }
 
 Test(record_file, whole)
@@ -127,6 +148,81 @@ Test(record_file, many_cells)
     close(at.fd);
 }
 
+/* A launch of 20 us in a sitting. */
+static void append_sitting(const struct scratch *file, int launch, int sitting)
+{
+    struct record_cell cell = example_cell(launch);
+    struct text_error err = {""};
+    cell.sitting = sitting;
+    char *text = record_cell_text(&cell);
+    cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
+    free(text);
+    record_cell_free(&cell);
+}
+
+/* What the file says of the time of all sittings. */
+static double seconds_of(const struct scratch *at)
+{
+    struct record_file file;
+    struct text_error err = {""};
+    cr_assert(record_read(at->path, &file, &err) == 0, "%s", err.text);
+    const double seconds = file.seconds;
+    record_file_free(&file);
+    return seconds;
+}
+
+Test(record_file, seconds)
+{
+    const struct scratch at = open_scratch();
+    append_run(&at);
+    append_sitting(&at, 0, 0);
+    cr_assert(isnan(seconds_of(&at)), "it has not ended");
+    append_seconds(&at, 1, 0, 3.0);
+    cr_assert(seconds_of(&at) == 3);
+    append_sitting(&at, 1, 1);
+    append_seconds(&at, 2, 0, 0.5);
+    cr_assert(seconds_of(&at) == 3.5, "two sittings");
+    append_sitting(&at, 2, 2);
+    append_sitting(&at, 3, 3);
+    append_seconds(&at, 4, 0, 0.00002);
+    cr_assert(isnan(seconds_of(&at)), "one of them was killed");
+    close(at.fd);
+}
+
+Test(record_file, seconds_too_few)
+{
+    static const double seconds[] = {0.000035, 0.0, -1.0};
+    for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; ++i) {
+        const struct scratch at = open_scratch();
+        append_run(&at);
+        append_sitting(&at, 0, 0);
+        append_sitting(&at, 1, 0);
+        append_seconds(&at, 2, 0, seconds[i]);
+        check_unreadable(&at, ":4: ", "of its launches are 4e-05 s");
+    }
+}
+
+Test(record_file, timed)
+{
+    struct record_cell cell = example_cell(0);
+    struct record_timed timed = record_timed(&cell);
+    cr_assert(fabs(timed.steps - 1377e-9) < 1e-15 && timed.beside == 0, "without the warm-up");
+    cell.flags[7] |= RECORD_BAD_VALUES;
+    cell.n_alone = 2;
+    cell.alone_ns[0] = 30;
+    cell.alone_ns[1] = 12;
+    cell.n_rounds = 1;
+    cell.round_ns[RECORD_COMPUTE][0] = 1000;
+    cell.round_ns[RECORD_COMM][0] = 200;
+    cell.round_ns[RECORD_WHOLE][0] = 1100;
+    timed = record_timed(&cell);
+    cr_assert(fabs(timed.steps - 1237e-9) < 1e-15 && fabs(timed.beside - 2342e-9) < 1e-15);
+    cell.status = RECORD_FAILED;
+    timed = record_timed(&cell);
+    cr_assert(timed.steps == 0 && timed.beside == 0, "it is not verified");
+    record_cell_free(&cell);
+}
+
 /* Cut at every place of the last line: it is torn, and cutting at the offset repairs the file. */
 Test(record_file, torn_tail, .timeout = 50)
 {
@@ -151,21 +247,6 @@ Test(record_file, torn_tail, .timeout = 50)
     cr_assert(record_read(at.path, &file, &err) == 0 && file.torn && file.torn_offset == whole);
     record_file_free(&file);
     close(at.fd);
-}
-
-static void check_unreadable(const struct scratch *at, const char *place, const char *named)
-{
-    struct record_file file;
-    struct text_error err = {""}, again = {""};
-    cr_assert(record_read_steps(at->path, &file, &again) == -1, "%s: its steps were read", named);
-    cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
-    cr_assert(record_read(at->path, &file, &err) == -1, "%s: was read", named);
-    cr_assert(strcmp(err.text, again.text) == 0, "\"%s\" and \"%s\"", err.text, again.text);
-    cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
-    cr_assert(strstr(err.text, place) && strstr(err.text, named), "\"%s\" names neither %s nor %s",
-              err.text, place, named);
-    cr_assert(ftruncate(at->fd, 0) == 0 && lseek(at->fd, 0, SEEK_SET) == 0);
-    close(at->fd);
 }
 
 /* A blank makes a line one that is read as JSON. What is given up has been checked before. */
@@ -250,7 +331,7 @@ Test(record_file, foreign_records)
 
     at = open_scratch();
     append_run(&at);
-    char *text = record_end_text("ffffffffffffffff", 1, 1, 0, false);
+    char *text = record_end_text("ffffffffffffffff", 1, 1, 0, false, (double)NAN);
     append(&at, text);
     append(&at, "\n");
     free(text);
