@@ -240,7 +240,7 @@ static int refuse_sweep(const struct sweep_options *sweep)
 {
     if (sweep->resume)
         return misuse("%s is of a sweep: pairs are measured in one sitting", "--resume");
-    if (sweep->format < EXPORT_FORMATS)
+    if (sweep->format < REPORT_FORMATS)
         return misuse("%s is of a sweep here: write it whole, and not among the options of --a or "
                       "--b",
                       "--format");

@@ -192,14 +192,23 @@ int export_report(const struct report *report, struct export_set *set)
     return 0;
 }
 
-int export_print_report(const char *command, const struct report *report, enum export_format format,
-                        size_t *with_numbers)
+const char *report_format_name(size_t format)
+{
+    return format == REPORT_SUMMARY ? "md" : export_name(format);
+}
+
+int report_print(const char *command, const struct report *report, size_t format,
+                 size_t *with_numbers)
 {
     struct text_error err = {"no memory for the cells"};
+    struct text_out out = {.file = stdout, .form = TEXT_MARKDOWN};
     struct export_set set;
-    const int status =
-        export_report(report, &set) == 0 ? export_write(stdout, format, &set, &err) : -1;
+    int status = export_report(report, &set);
 
+    if (status == 0)
+        status = format == REPORT_SUMMARY
+                     ? report_summary(&out, report, NULL)
+                     : export_write(stdout, (enum export_format)format, &set, &err);
     *with_numbers = export_count(&set);
     export_close(&set);
     if (status == 0)

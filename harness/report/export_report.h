@@ -13,9 +13,14 @@ struct export_cell *export_add_record(struct export_set *set, const struct recor
 /* The cells of records. One has numbers if all its planned launches are verified: medians over
  * launches, and their intervals. Any other is FAILED. As export_open. */
 int export_report(const struct report *report, struct export_set *set);
+
+/* What report and sweep print of records by --format: those sets, and the summary of a job. */
+enum { REPORT_SUMMARY = EXPORT_FORMATS, REPORT_FORMATS };
+#define REPORT_FORMAT_NAMES "csv|bmf|github|openmetrics|annotations|junit|md"
+const char *report_format_name(size_t format);
 /* Prints it on standard output. 0 and how many cells have numbers, or EXIT_MISUSE after one line.
  */
-int export_print_report(const char *command, const struct report *report, enum export_format format,
-                        size_t *with_numbers);
+int report_print(const char *command, const struct report *report, size_t format,
+                 size_t *with_numbers);
 
 #endif

@@ -17,8 +17,8 @@
 /* A cell or the figure is missing; no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 
-/* Behind the formats of cells. */
-enum { NCCL_TESTS = EXPORT_FORMATS, FORMATS };
+/* Behind those that a sweep prints, too. */
+enum { NCCL_TESTS = REPORT_FORMATS, FORMATS };
 
 static const char NAME[] = "lockstep report";
 
@@ -36,10 +36,10 @@ static const struct argp_option option_table[] = {
      "A result of `lockstep check --format json`: adds a page about conformance", 0},
     {"peer", 'p', "FILE", 0,
      "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
-    {"format", 'f', "csv|bmf|github|openmetrics|annotations|junit|nccl-tests", 0,
+    {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests", 0,
      "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
-     "github-action-benchmark, annotations those of GitHub Actions, nccl-tests the table of "
-     "nccl-tests, of collectives only",
+     "github-action-benchmark, annotations those of GitHub Actions, md the summary of a job, "
+     "nccl-tests the table of nccl-tests, of collectives only",
      0},
     {0}};
 
@@ -66,8 +66,8 @@ static error_t read_format(struct argp_state *state, const char *value, size_t *
 {
     const char *names[FORMATS];
 
-    for (size_t i = 0; i < EXPORT_FORMATS; ++i)
-        names[i] = export_name(i);
+    for (size_t i = 0; i < REPORT_FORMATS; ++i)
+        names[i] = report_format_name(i);
     names[NCCL_TESTS] = "nccl-tests";
     return command_choice(state, "format", "format", value, names, FORMATS, format);
 }
@@ -294,7 +294,7 @@ static int write_report(const char *directory, const struct report *report)
 static int print_numbers(size_t format, const struct report *report)
 {
     size_t n = 0;
-    const int status = export_print_report(NAME, report, (enum export_format)format, &n);
+    const int status = report_print(NAME, report, format, &n);
     const size_t cells = report->n_points + report->collectives->n_points;
 
     if (status != 0)

@@ -27,8 +27,8 @@ static void bar(struct text_out *out, const char *first, size_t columns)
 static void left(struct text_out *out, size_t all, size_t shown, const char *what)
 {
     if (all > shown)
-        text_print(out, "\n%zu of %zu %s; the other %zu are in index.html.\n", shown, all, what,
-                   all - shown);
+        text_print(out, "\n%zu of %zu %s; the other %zu are in %s.\n", shown, all, what,
+                   all - shown, out->path[0] != '\0' ? "index.html" : "the page of a report");
 }
 
 /* "| WORKLOAD |" */
@@ -277,29 +277,22 @@ static void sentences(struct text_out *out, const struct report *report)
          "settings");
 }
 
-int report_markdown(const char *directory, const struct report *report,
-                    const struct report_figures *figures, struct text_error *err)
+int report_summary(struct text_out *out, const struct report *report,
+                   const struct report_figures *figures)
 {
-    struct text_out out;
-
-    if (text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
-        return -1;
-    sentences(&out, report);
-    if (figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {
-        fputs("\n![Samples/s per device against rows per device](batch.png)\n\n", out.file);
-        report_caption(&out, report, REPORT_FIGURE_BATCH);
-        fputs("\n", out.file);
+    sentences(out, report);
+    if (figures && figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {
+        fputs("\n![Samples/s per device against rows per device](batch.png)\n\n", out->file);
+        report_caption(out, report, REPORT_FIGURE_BATCH);
+        fputs("\n", out->file);
     }
-    base_table(&out, report);
+    base_table(out, report);
     for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
-        ranks_table(&out, report, (enum report_ranks)t);
-    collectives_table(&out, report);
-    if (points_table(&out, report) != 0) {
-        text_discard(&out);
-        snprintf(err->text, sizeof err->text, "no memory for the table");
+        ranks_table(out, report, (enum report_ranks)t);
+    collectives_table(out, report);
+    if (points_table(out, report) != 0)
         return -1;
-    }
-    failures(&out, report);
+    failures(out, report);
     if (report->n_points > 0)
         fputs("\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, "
               "then the "
@@ -309,9 +302,24 @@ int report_markdown(const char *directory, const struct report *report,
               "is that of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than "
               "there "
               "are cores for virtual devices.\n",
-              out.file);
+              out->file);
     if (report->peer)
-        report_peer_markdown(&out, report->peer);
-    provenance(&out, report);
+        report_peer_markdown(out, report->peer);
+    provenance(out, report);
+    return 0;
+}
+
+int report_markdown(const char *directory, const struct report *report,
+                    const struct report_figures *figures, struct text_error *err)
+{
+    struct text_out out;
+
+    if (text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
+        return -1;
+    if (report_summary(&out, report, figures) != 0) {
+        text_discard(&out);
+        snprintf(err->text, sizeof err->text, "no memory for the table");
+        return -1;
+    }
     return text_close(&out, err);
 }

@@ -439,6 +439,11 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
                      const char *after);
 /* What is drawn, and what points, bars and n are. */
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure);
+/* The short report of a job. figures: to be shown beside it; NULL: none are there, and no page. 0,
+ * or -1: memory is short. */
+int report_summary(struct text_out *out, const struct report *report,
+                   const struct report_figures *figures);
+/* The same as summary.md. */
 int report_markdown(const char *directory, const struct report *report,
                     const struct report_figures *figures, struct text_error *err);
 

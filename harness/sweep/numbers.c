@@ -6,9 +6,8 @@
 
 #include "command/command.h"
 #include "record/input.h"
-#include "report/export_report.h"
 
-int sweep_print_numbers(const char *command, const char *path, enum export_format format)
+int sweep_print_numbers(const char *command, const char *path, size_t format)
 {
     struct record_file file;
     struct report report = {.file = &file, .n_files = 1};
@@ -18,7 +17,7 @@ int sweep_print_numbers(const char *command, const char *path, enum export_forma
     if (status != 0)
         return status;
     if (report_rows_make(&report) == 0) {
-        status = export_print_report(command, &report, format, &with_numbers);
+        status = report_print(command, &report, format, &with_numbers);
     } else {
         command_complain(command, "no memory for the rows");
         status = EXIT_MISUSE;

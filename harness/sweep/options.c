@@ -6,7 +6,7 @@
 
 #include "command/backend.h"
 #include "command/command.h"
-#include "export/export.h"
+#include "report/export_report.h"
 #include "sweep/sweep.h"
 #include "text/options.h"
 
@@ -26,7 +26,7 @@ static const struct {
     {"workload",
      {.name = "format",
       .key = 'f',
-      .arg = "csv|bmf|github|openmetrics|annotations|junit",
+      .arg = REPORT_FORMAT_NAMES,
       .doc = "at its end print the numbers for other programs, as `lockstep report` does, instead "
              "of the name of the file"}},
     {"launches",
@@ -94,11 +94,11 @@ static error_t parse_file(const struct argp_state *state, const char *name, cons
 
 static error_t parse_format(struct argp_state *state, const char *value, size_t *format)
 {
-    const char *names[EXPORT_FORMATS];
+    const char *names[REPORT_FORMATS];
 
-    for (size_t i = 0; i < EXPORT_FORMATS; ++i)
-        names[i] = export_name(i);
-    return command_choice(state, "format", "format", value, names, EXPORT_FORMATS, format);
+    for (size_t i = 0; i < REPORT_FORMATS; ++i)
+        names[i] = report_format_name(i);
+    return command_choice(state, "format", "format", value, names, REPORT_FORMATS, format);
 }
 
 static const struct plan_option *find_option(int key)
@@ -240,7 +240,7 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
                "no GPUs, 130 interrupted (--resume goes on)."};
 
     *options = (struct sweep_options){
-        .format = EXPORT_FORMATS,
+        .format = REPORT_FORMATS,
         .plan = {.bind = true, .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}}};
     command_default_devices(options->plan.devices, sizeof options->plan.devices);
     make_table(parsing.table);

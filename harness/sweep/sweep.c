@@ -368,7 +368,7 @@ static void print_summary(struct sweep *sweep, int status)
         fprintf(stderr, "  interrupted; to continue, run the same command%s%s%s\n",
                 sweep->options.resume ? "" : " with --resume", named ? "" : " --out ",
                 named ? "" : sweep->output.path);
-    if (sweep->options.format == EXPORT_FORMATS)
+    if (sweep->options.format == REPORT_FORMATS)
         printf("%s\n", sweep->output.path);
 }
 
@@ -402,9 +402,8 @@ static int run_plan(struct sweep *sweep)
     if (status == EXIT_MISUSE)
         return status;
     print_summary(sweep, status);
-    if (sweep->options.format < EXPORT_FORMATS &&
-        sweep_print_numbers(sweep->command, sweep->output.path,
-                            (enum export_format)sweep->options.format))
+    if (sweep->options.format < REPORT_FORMATS &&
+        sweep_print_numbers(sweep->command, sweep->output.path, sweep->options.format))
         return EXIT_MISUSE;
     return status ? status : exit_status(sweep);
 }

@@ -79,6 +79,9 @@ expect_count 32 '^"\(allreduce\|broadcast\)","collective","virt:[24]",' out
 for format in bmf github openmetrics junit annotations; do
     expect_status 0 "$lockstep" report all.jsonl --format $format
 done
+expect_status 0 "$lockstep" report all.jsonl --format md
+expect_count 1 '^## Collectives$' out
+expect_count 32 '^| \(allreduce\|broadcast\) |' out
 expect_status 0 "$lockstep" report all.jsonl --format nccl-tests
 expect_count 8 '^#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong$' out
 expect_count 16 '^ *[0-9]*  *[0-9]*     float     sum      -1      N/A     N/A     N/A    N/A  *[0-9.]*  *[0-9.]*  *[0-9.]*      0$' out

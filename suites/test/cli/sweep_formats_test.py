@@ -5,6 +5,7 @@ that are not ours, compared with what follows from its records, and with what `l
 usage: sweep_formats_test.py LOCKSTEP FOLDER"""
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import signal
@@ -14,10 +15,11 @@ import time
 import xml.etree.ElementTree as xml
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
-from formats_test import FORMATS, check, check_said  # noqa: E402
+from formats_test import FORMATS, check, check_markdown, check_said  # noqa: E402
 
 SMALL = ("--bind", "none", "--devices", "virt:2", "--counts", "2", "--workload", "mlp:8,6,4", "--seed", "3",
          "--seconds", "0.01", "--steps", "5:10")
+GOOD = ("--mode", "plain,dp,ddp", "--batch", "8,16", "--launches", "6", *SMALL)
 INTERRUPTED = ": the sweep was interrupted"
 
 
@@ -31,9 +33,9 @@ def run(status: int, *arguments: str) -> tuple[str, str]:
 def check_all(lockstep: str, status: int, report: int, path: str, *options: str) -> tuple[set, set]:
     """One sweep, asked again: what is verified is not measured again, and what is not is. Each time what
     its report prints."""
-    said = {}
+    said: dict[str, str] = {}
     sweep = (lockstep, "sweep", *options, "--out", path)
-    for name in FORMATS:
+    for name in (*FORMATS, "md"):
         said[name], summary = run(status, *sweep, "--format", name, *(["--resume"] if said else []))
         check(f"  records   {path}\n" in summary, f"{name}: the summary names no records")
         if name in ("annotations", "junit"):
@@ -73,17 +75,33 @@ def test_interrupted(lockstep: str) -> None:
         error = xml.fromstring(said["junit"]).find(".//error")
         check(error.get("message").endswith(INTERRUPTED), "junit: interrupted")
         check(f"\nlockstep_missing_launches {114 - len(good)}\n" in said["openmetrics"], "openmetrics: missing")
-    nothing = interrupt(lockstep, "nothing.jsonl", 0, "--bind", "none", "--devices", "virt:1", "--workload", "mlp:512,512,10",
-                        "--mode", "plain", "--batch", "512", "--seconds", "100", "--steps", "2:100000", "--timeout",
-                        "300", "--format", "junit")
-    suite = xml.fromstring(nothing).find("testsuite")
+    long = ("--bind", "none", "--devices", "virt:1", "--workload", "mlp:512,512,10", "--mode", "plain", "--batch", "512",
+            "--seconds", "100", "--steps", "2:100000", "--timeout", "300", "--format")
+    suite = xml.fromstring(interrupt(lockstep, "nothing.jsonl", 0, *long, "junit")).find("testsuite")
     check((suite.get("tests"), suite.get("errors")) == ("1", "1"), f"nothing measured: {suite.attrib}")
+    summary = interrupt(lockstep, "nothing2.jsonl", 0, *long, "md")
+    check("**Of 1 planned cells, 0 were measured and 0 verified; 1 not run.**" in summary, f"nothing: {summary}")
+
+
+def test_hostile(lockstep: str) -> None:
+    """What a file says of itself is in the summary of a job, and is no HTML, no code and no row of a table."""
+    with open("good.jsonl", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    for line in lines:
+        line.pop("chain", None)
+        line.pop("seal", None)
+    lines[0]["created_utc"] = "<img src=x>|`id`$(id) [x](y)"
+    with open("hostile.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    text, _ = run(0, lockstep, "sweep", *GOOD, "--out", "hostile.jsonl", "--resume", "--format", "md")
+    check("&lt;img src=x&gt;\\|\\`id\\`\\$(id) \\[x\\](y)" in text, f"hostile: {text[-900:]}")
+    check_markdown(text)
 
 
 def test_misuse(lockstep: str) -> None:
     """One line, and nothing measured."""
     sweep = (lockstep, "sweep", "--mode", "plain", "--batch", "8", *SMALL, "--out", "never.jsonl")
-    for words, options in (("xml", ("--format", "xml")), ("format", ("--format", "")), ("md", ("--format", "md")),
+    for words, options in (("xml", ("--format", "xml")), ("format", ("--format", "")), ("text", ("--format", "text")),
                            ("twice", ("--format", "csv", "--format", "csv"))):
         out, err = run(2, *sweep, *options)
         lines = err.splitlines()
@@ -101,11 +119,12 @@ def main(lockstep: str, folder: str) -> int:
     subprocess.run(["rm", "-rf", folder], check=True)
     os.makedirs(folder)
     os.chdir(folder)
-    good, bad = check_all(lockstep, 0, 0, "good.jsonl", "--mode", "plain,dp,ddp", "--batch", "8,16", "--launches", "6", *SMALL)
+    good, bad = check_all(lockstep, 0, 0, "good.jsonl", *GOOD)
     check(len(good) == 6 and not bad, f"cells of six launches: {good}, {bad}")
     faulty = [option.replace("virt:2", "virt:2+fault:launch@3") for option in SMALL]
     good, bad = check_all(lockstep, 1, 3, "bad.jsonl", "--mode", "plain,dp", "--batch", "8", *faulty)
     check(not good and len(bad) == 2, f"cells that fail: {good}, {bad}")
+    test_hostile(lockstep)
     test_interrupted(lockstep)
     test_misuse(lockstep)
     print("all formats say what the records say")

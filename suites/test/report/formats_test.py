@@ -122,6 +122,32 @@ def check_missing(lockstep: str, whole: str, path: str) -> None:
           "annotations: missing")
 
 
+def check_markdown(text: str) -> None:
+    """Nothing of a record is HTML, code, a link, a mention, or the end of a table's cell."""
+    for words in re.findall(r"<(?!!-- -->).*|(?<!\\)[`$].*|https?://.*|(?<!\\)\]\(.*", text):
+        check(words == "](batch.png)", f"md: {words[:60]}")
+    columns = 0
+    for line in text.splitlines():
+        bars = len(re.findall(r"(?<!\\)\|", line))
+        check(bars == 0 or (line.startswith("| ") and line.endswith(" |")), f"md: {line[:60]}")
+        check(columns in (0, bars) or bars == 0, f"md: {bars} bars, not {columns}: {line[:60]}")
+        columns = bars
+
+
+def check_summary(lockstep: str, path: str, status: int, folder: str) -> None:
+    """What is printed for a job is the summary of a report, without its figure, which needs gnuplot."""
+    page = os.path.join(folder, "page")
+    subprocess.run([lockstep, "report", path, "--out", page], capture_output=True, timeout=60)
+    with open(os.path.join(page, "summary.md"), encoding="utf-8") as file:
+        summary = re.sub(r"\n!\[Samples/s.*?(?=\n## )", "", file.read(), flags=re.S)
+    summary = summary.replace(" are in index.html.\n", " are in the page of a report.\n")
+    printed = run(lockstep, status, "--format", "md", path)
+    check(printed == summary and printed.startswith("# Lockstep report\n\n**"), "md: another summary")
+    check(("**All " in printed) == ("## Failed and skipped\n" not in printed), "md: what failed")
+    check("## Cells\n" in printed and "index.html" not in printed and "batch.png" not in printed, "md: its links")
+    check_markdown(printed)
+
+
 def check_file(lockstep: str, path: str, status: int) -> tuple[set, set]:
     return check_said(path, {name: run(lockstep, status, "--format", name, path) for name in FORMATS})
 
@@ -161,6 +187,7 @@ def main(lockstep: str, make_records: str, folder: str) -> int:
         path = os.path.join(folder, kind + ".jsonl")
         subprocess.run([make_records, kind, path], check=True)
         good, bad = check_file(lockstep, path, status)
+        check_summary(lockstep, path, status, folder)
         check(bool(good) == (status < 3) and bool(bad) == (status > 0),
               f"{kind}: {len(good)} good cells, {len(bad)} others")
     again = path.replace("all-failing", "six")
