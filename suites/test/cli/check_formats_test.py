@@ -12,24 +12,13 @@ import os
 import re
 import subprocess
 import sys
-import urllib.parse
 import xml.etree.ElementTree as xml
+
+from formats import check, openmetrics_families, read_annotations, run
 
 ELEMENTS = {"PASS": None, "FAIL": "failure", "SKIP": "skipped", "BROKEN": "error"}
 LEVELS = {"FAIL": "error", "BROKEN": "error"}
 PARTS = ("area", "rule", "obligation", "evidence")
-
-
-def check(holds: object, words: str) -> None:
-    if not holds:
-        raise SystemExit(f"FAILED: {words}")
-
-
-def run(status: int, *arguments: str) -> str:
-    ended = subprocess.run(arguments, capture_output=True, timeout=120)
-    check(ended.returncode == status,
-          f"{arguments}: status {ended.returncode}, not {status}: {ended.stderr.decode()}")
-    return ended.stdout.decode()
 
 
 def parts_of(case: dict) -> tuple:
@@ -58,7 +47,6 @@ def label_text(text: str) -> str:
 
 def check_openmetrics(text: str, cases: dict, counts: dict) -> None:
     """By hand what a scrape relies on; by prometheus_client, where it is installed, all of it."""
-    check(text.endswith("# EOF\n") and text.count("# EOF") == 1, "openmetrics: its end")
     found: dict = {"passed": {}, "verdict": {}, "compared_values": {}, "time_seconds": {}}
     for family, labels, value in re.findall(r"^lockstep_check_(\w+)\{(.*)\} (\S+)$", text, re.M):
         label = {name: label_text(words)
@@ -74,26 +62,17 @@ def check_openmetrics(text: str, cases: dict, counts: dict) -> None:
           f"openmetrics: compared: {found['compared_values']}")
     check(set(found["time_seconds"]) == {name for name in passed if passed[name]}, "openmetrics: times")
     check(f"\nlockstep_check_failed_or_broken {counts['fail'] + counts['broken']}\n" in text, "openmetrics: its count")
-    try:
-        from prometheus_client.openmetrics.parser import text_string_to_metric_families
-    except ImportError:
-        print("prometheus_client is not installed: OpenMetrics was read by hand only")
+    families = openmetrics_families(text)
+    if families is None:
         return
-    families = {family.name: family for family in text_string_to_metric_families(text)}
     check(len(families["lockstep_check_passed"].samples) == len(cases), "openmetrics: families")
     check(families["lockstep_check_verdict"].type == "stateset", "openmetrics: its states")
 
 
 def check_annotations(text: str, cases: dict, counts: dict) -> None:
-    found = {}
-    lines = text.splitlines()
-    for line in lines:
-        match = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
-        check(match, f"annotations: {line}")
-        found[urllib.parse.unquote(match[2])] = (match[1], urllib.parse.unquote(match[3]))
-    level, words = found.pop("lockstep")
-    check(level == "notice" and words.startswith(counts["verdict"] + ": ") and lines[-1].startswith("::notice "),
-          f"annotations: {words}")
+    found = {title: (level, words) for level, title, words in read_annotations(text)}
+    _, words = found.pop("lockstep")
+    check(words.startswith(counts["verdict"] + ": "), f"annotations: {words}")
     check(found == {name: (LEVELS[case["verdict"]], case["reason"]) for name, case in cases.items()
                     if case["verdict"] in LEVELS}, f"annotations: {found}")
 

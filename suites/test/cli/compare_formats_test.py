@@ -14,8 +14,9 @@ import pathlib
 import re
 import subprocess
 import sys
-import urllib.parse
 import xml.etree.ElementTree as xml
+
+from formats import check, openmetrics_families, read_annotations, run
 
 FORMATS = ("csv", "bmf", "github", "openmetrics", "annotations", "junit")
 # What a verdict is in JUnit, and in the log of a job.
@@ -27,18 +28,6 @@ NO_GATE = {"EQUIVALENT": ("skipped", None), "IMPROVED": ("skipped", "warning"),
            "REGRESSED": ("skipped", "warning"), "INCONCLUSIVE": ("skipped", "warning"),
            "INVALID": ("error", "error")}
 ITSELF = GATE | {"IMPROVED": ("error", "error"), "REGRESSED": ("error", "error")}
-
-
-def check(holds: object, words: str) -> None:
-    if not holds:
-        raise SystemExit(f"FAILED: {words}")
-
-
-def run(status: int, *arguments: str) -> str:
-    ended = subprocess.run(arguments, capture_output=True, timeout=120)
-    check(ended.returncode == status,
-          f"{arguments}: status {ended.returncode}, not {status}: {ended.stderr.decode()}")
-    return ended.stdout.decode()
 
 
 class Wanted:
@@ -109,7 +98,6 @@ def labels_of(text: str) -> dict:
 
 def check_openmetrics(text: str, wanted: Wanted) -> None:
     """By hand what a scrape relies on; by prometheus_client, where it is installed, all of it."""
-    check(text.endswith("# EOF\n") and text.count("# EOF") == 1, "openmetrics: its end")
     times, verdicts, judged = {}, {}, {}
     for name, labels, value in re.findall(r"^lockstep_compare_(\w+)\{(.*)\} (\S+)$", text, re.M):
         label = labels_of(labels)
@@ -126,12 +114,9 @@ def check_openmetrics(text: str, wanted: Wanted) -> None:
     check(judged == {key: key in wanted.numbers for key in wanted.verdicts}, f"openmetrics: {judged}")
     check(set(times) == set(wanted.numbers) and
           all(near(times[key], wanted.numbers[key][0]) for key in times), f"openmetrics: {times}")
-    try:
-        from prometheus_client.openmetrics.parser import text_string_to_metric_families
-    except ImportError:
-        print("prometheus_client is not installed: OpenMetrics was read by hand only")
+    families = openmetrics_families(text)
+    if families is None:
         return
-    families = {family.name: family for family in text_string_to_metric_families(text)}
     check(len(families["lockstep_compare_time_ratio"].samples) == len(times), "openmetrics: families")
     check(families["lockstep_compare_verdict"].type == "stateset", "openmetrics: its states")
     changed = [case for case in wanted.others if case[0] == "CHANGED"]
@@ -139,15 +124,8 @@ def check_openmetrics(text: str, wanted: Wanted) -> None:
 
 
 def check_annotations(text: str, wanted: Wanted) -> None:
-    found = {}
-    lines = text.splitlines()
-    for line in lines:
-        match = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
-        check(match, f"annotations: {line}")
-        level, title, words = match[1], urllib.parse.unquote(match[2]), urllib.parse.unquote(match[3])
-        if level != "notice" and title != "lockstep":
-            found[key_of_name(title)] = (level, words)
-    check(lines[-1].startswith("::notice title=lockstep::"), "annotations: the last line")
+    said = read_annotations(text)
+    found = {key_of_name(title): (level, words) for level, title, words in said if title != "lockstep"}
     levels = {key: wanted.states[verdict][1] for key, verdict in wanted.verdicts.items()}
     check({key: level for key, (level, _) in found.items()} ==
           {key: level for key, level in levels.items() if level}, f"annotations: {found}")
@@ -155,7 +133,7 @@ def check_annotations(text: str, wanted: Wanted) -> None:
         check(wanted.verdicts[key] in words.split(": ")[0], f"annotations: {key}: {words}")
     for start, (element, level) in wanted.others:
         if level:
-            check(any(line.startswith(f"::{level} title=lockstep::{start}") for line in lines),
+            check(any(one[:2] == (level, "lockstep") and one[2].startswith(start) for one in said),
                   f"annotations: no {level} of {start}")
 
 
