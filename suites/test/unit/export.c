@@ -1,0 +1,48 @@
+/* export.c: what of a cell's name and reason the log of a job takes for a command. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+
+static void add(struct export_set *set, const char *name, enum export_state state, const char *why)
+{
+    struct export_cell *cell = export_add(set, name);
+
+    cell->key = cell; /* a cell, and none beside them */
+    cell->state = state;
+    snprintf(cell->why, sizeof cell->why, "%s", why);
+}
+
+/* Freed by the caller. */
+static char *annotations(const struct export_set *set)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct text_error err = {""};
+    FILE *to = open_memstream(&text, &bytes);
+
+    cr_assert(to && export_write(to, EXPORT_ANNOTATIONS, set, &err) == 0, "%s", err.text);
+    cr_assert(fclose(to) == 0);
+    return text;
+}
+
+Test(export, titles_and_reasons)
+{
+    struct export_set set = {.summary = "50 % of 2: one, two"};
+
+    cr_assert(export_open(&set, 3) == 0);
+    add(&set, "100 %2C, a:b\r\n::error::c", EXPORT_FAILED, "0 %, at a:b\r\nc");
+    add(&set, "%", EXPORT_DOUBTFUL, "%0A");
+    add(&set, "well", EXPORT_PASSED, "%");
+
+    char *text = annotations(&set);
+
+    cr_assert_str_eq(text, "::error title=100 %252C%2C a%3Ab%0D%0A%3A%3Aerror%3A%3Ac::"
+                           "0 %25, at a:b%0D%0Ac\n"
+                           "::warning title=%25::%250A\n"
+                           "::notice title=lockstep::50 %25 of 2: one, two\n");
+    free(text);
+    export_close(&set);
+}
