@@ -1,6 +1,6 @@
 /* report/html_tables.c: the tables of the page: counts, base cases, failed launches, all points. */
+#include "report/fits.h"
 #include "report/html_table.h"
-#include "report/report.h"
 
 #include <string.h>
 
@@ -282,11 +282,39 @@ static int collectives_table(struct text_out *out, const struct report *report)
     return html_table_end(&table, "");
 }
 
+static const char *fits_class(int column)
+{
+    return column < REPORT_FITS_TEXTS || column == REPORT_FITS_COLUMNS - 1 ? "text" : "number";
+}
+
+static int fits_table(struct text_out *out, const struct report *report)
+{
+    const struct report *own = report->collectives;
+    struct html_table table;
+    char text[REPORT_CELL_TEXT];
+
+    if (own->n_fits == 0)
+        return 0;
+    begin(&table, out, "fits", report_fits_title, own->n_fits, "lines");
+    for (int c = 0; c < REPORT_FITS_COLUMNS; ++c)
+        html_table_heading(&table, fits_class(c), report_fits_names[c]);
+    for (size_t i = 0; i < own->n_fits; ++i) {
+        html_table_row(&table, "");
+        for (int c = 0; c < REPORT_FITS_COLUMNS; ++c) {
+            report_fits_words(&own->fit[i], c, text);
+            html_table_cell(&table, fits_class(c), text);
+        }
+        html_table_row_end(&table);
+    }
+    return html_table_end(&table, report_fits_note);
+}
+
 int report_tables(struct text_out *out, const struct report *report)
 {
     int status = counts_table(out, report);
 
     status |= collectives_table(out, report);
+    status |= fits_table(out, report);
     if (report->n_points == 0 && report->collectives->n_points > 0)
         return status | failures_table(out, report);
     status |= base_table(out, report);

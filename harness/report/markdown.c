@@ -1,5 +1,6 @@
 /* report/markdown.c: summary.md, for pull requests and the job pages of CI: short whatever the
  * size of the sweep, but with all that failed. */
+#include "report/fits.h"
 #include "report/peer_report.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ enum {
     MAX_RUNS = 8,
     MAX_GROUPS = 8,
     MAX_COLLECTIVES = 100,
+    MAX_FITS = 30,
     MAX_RANKS = 16
 };
 
@@ -216,6 +218,30 @@ static void collectives_table(struct text_out *out, const struct report *report)
           out->file);
 }
 
+static void fits_table(struct text_out *out, const struct report *report)
+{
+    const struct report *own = report->collectives;
+    const size_t n = own->n_fits < MAX_FITS ? own->n_fits : MAX_FITS;
+    char text[REPORT_CELL_TEXT];
+
+    if (n == 0)
+        return;
+    text_print(out, "\n## %s\n\n|", report_fits_title);
+    for (int c = 0; c < REPORT_FITS_COLUMNS; ++c)
+        text_print(out, " %s |", report_fits_names[c]);
+    bar(out, "\n| :--- |", REPORT_FITS_COLUMNS - 1);
+    for (size_t i = 0; i < n; ++i) {
+        fputs("|", out->file);
+        for (int c = 0; c < REPORT_FITS_COLUMNS; ++c) {
+            report_fits_words(&own->fit[i], c, text);
+            text_print(out, " %s |", text);
+        }
+        fputs("\n", out->file);
+    }
+    left(out, own->n_fits, n, "lines");
+    text_print(out, "\n%s\n", report_fits_note);
+}
+
 static void failures(struct text_out *out, const struct report *report)
 {
     const size_t all = report->n_all - report->counts.verified;
@@ -290,6 +316,7 @@ int report_summary(struct text_out *out, const struct report *report,
     for (int t = 0; t < REPORT_RANKS_TABLES; ++t)
         ranks_table(out, report, (enum report_ranks)t);
     collectives_table(out, report);
+    fits_table(out, report);
     if (points_table(out, report) != 0)
         return -1;
     failures(out, report);

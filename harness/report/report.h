@@ -71,6 +71,8 @@ enum report_metric_id {
     REPORT_PRODUCTS,    /* the same while a device is in them */
     REPORT_ALGBW,       /* of a collective: its size over its time */
     REPORT_BUSBW,       /* times its factor, as nccl-tests defines it */
+    REPORT_ALPHA,       /* of the line through the sizes of a collective: what no byte takes, */
+    REPORT_BETA,        /* and one byte over what it takes */
     REPORT_PHASE,       /* and the enum record_phase: the slowest replica of a step */
     REPORT_METRICS = REPORT_PHASE + RECORD_PHASES
 };
@@ -149,6 +151,7 @@ struct report_noise {
 
 struct check_record;
 struct peer_record;
+struct report_fit;
 
 struct report {
     struct record_file *file;
@@ -171,6 +174,8 @@ struct report {
     /* Rows, points and groups of collectives, which are in no other table and no figure; never
      * NULL, and without collectives of its own. */
     struct report *collectives;
+    struct report_fit *fit; /* of collectives: report/fits.h */
+    size_t n_fits;
     struct report_noise noise;
 };
 

@@ -2,7 +2,7 @@
  *
  * Only a row whose values were checked and whose numbers are finite is verified; everything else
  * is listed with its state and takes part in nothing. */
-#include "report/report.h"
+#include "report/fits.h"
 
 #include "command/device_list.h"
 #include "dp.h"
@@ -364,7 +364,7 @@ static int make_collectives(struct report *report)
     if (!own->point || !own->group)
         return -1;
     report_rows_sort(own);
-    return report_points_make(own);
+    return report_points_make(own) || report_fits_make(own) ? -1 : 0;
 }
 
 /* Of a report without training, that of its collectives. */
@@ -406,6 +406,7 @@ void report_rows_free(struct report *report)
         free(report->collectives->point);
         free(report->collectives->group);
         free(report->collectives->bucket);
+        free(report->collectives->fit);
     }
     free(report->collectives);
     report->collectives = NULL;

@@ -76,6 +76,24 @@ expect_count 0 '^## \(Cells\|Base cases\)$' page/summary.md
 grep -q 'id="collectives"' page/index.html || fail "the page has no table of collectives"
 expect_status 0 "$lockstep" report all.jsonl --format csv
 expect_count 32 '^"\(allreduce\|broadcast\)","collective","virt:[24]",' out
+# A line through the sizes of each: two numbers, or why there are none. Whatever it is, the sizes that
+# it is through have them elsewhere, too.
+expect_count 1 '^## Alpha and beta of collectives$' page/summary.md
+sed -n '/^## Alpha and beta/,/^## Prov/p' page/summary.md | grep '^| \(allreduce\|broadcast\) ' >lines
+[ "$(wc -l <lines)" -eq 8 ] || fail "not 8 lines: $(cat lines)"
+grep ' | no number: no line, [0-9]*[^0-9]*% off at [0-9]* bytes |$' lines >bent || true
+[ "$(grep -c ' | - | - | - | - | ' bent || true)" -eq "$(wc -l <bent)" ] || fail "numbers without a line: $(cat bent)"
+grep ' | 2 launches, at most [0-9]*[^0-9]*% off, at [0-9]* bytes |$' lines >held || true
+[ $(($(wc -l <bent) + $(wc -l <held))) -eq 8 ] || fail "neither a line nor why there is none: $(cat lines)"
+grep -q 'id="fits"' page/index.html || fail "the page has no table of alpha and beta"
+expect_count 1 '^workload,.*,alpha_seconds,alpha_lower,alpha_upper,inverse_beta_bytes_per_second,inverse_beta_lower,inverse_beta_upper.$' out
+sed 's/^| \([a-z]*\) | f32 | \([24]\) .* | cpu\/\([a-z]*\) | .*/\1 \3 \2/' held | sort >wanted
+awk -F, '{ gsub(/["\r]/, "") }
+    NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
+    $column["alpha_seconds"] != "" { print $column["workload"], $column["communicator"], $column["n_devices"] }' out |
+    sort -u | cmp - wanted || fail "other lines for programs: $(cat held)"
+expect_status 0 "$lockstep" report both.jsonl --out page
+expect_count 2 ' | 1 | - | - | - | - | no number: a line takes 3 sizes |$' page/summary.md
 for format in bmf github openmetrics junit annotations; do
     expect_status 0 "$lockstep" report all.jsonl --format $format
 done

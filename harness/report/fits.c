@@ -1,0 +1,159 @@
+/* report/fits.c: alpha and beta of collectives: the line through the times of its sizes.
+ *
+ * A launch has a line of its own, through its median times; what is said is the median over the
+ * launches. So a launch that was disturbed counts as one, and the interval is one over launches.
+ * Whether the line holds is asked of what is shown: of the two medians, at the median time of each
+ * size. Below some size other things than bytes decide: the smallest are left out until it holds,
+ * but so few may be that what bends all the way has no line. */
+#include "report/fits.h"
+
+#include "numbers/line.h"
+#include "record/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The points of one line, by size. */
+struct sizes {
+    struct report_point *point[PLAN_MAX_SIZES];
+    double bytes[PLAN_MAX_SIZES];
+    size_t n, all;        /* all: those for which there was no room, too */
+    double *alpha, *beta; /* room for a number per launch */
+};
+
+static bool is_of_line(const struct report_point *a, const struct report_point *b)
+{
+    return report_same_group(a->row, b->row) &&
+           strcmp(a->row->cell->key.devices, b->row->cell->key.devices) == 0;
+}
+
+/* Verified points of a line, from one of it on, which are not on another: on as many devices they
+ * follow each other. */
+static void gather(struct report *own, size_t first, bool taken[], struct sizes *sizes)
+{
+    struct report_point *const point = own->point;
+    const int devices = point[first].row->cell->key.n_devices;
+
+    sizes->n = sizes->all = 0;
+    for (size_t i = first; i < own->n_points && point[i].row->cell->key.n_devices == devices; ++i) {
+        if (taken[i] || point[i].verified == 0 || !is_of_line(&point[first], &point[i]))
+            continue;
+        taken[i] = true;
+        if (sizes->all++ == PLAN_MAX_SIZES)
+            continue;
+        sizes->bytes[sizes->n] = (double)point[i].row->cell->key.size_bytes;
+        sizes->point[sizes->n++] = &point[i];
+    }
+}
+
+/* The median step of the same launch; NaN: it is not verified there. */
+static double time_of(const struct report_point *point, const struct report_row *launch)
+{
+    for (size_t i = 0; i < point->n; ++i)
+        if (point->row[i].verified && report_launch_order(&point->row[i], launch) == 0)
+            return report_metrics[REPORT_STEP].of(&point->row[i], 0);
+    return NAN;
+}
+
+/* Through all sizes from one on; false: no launch has them all. */
+static bool fit_from(const struct sizes *sizes, size_t from, struct report_fit *fit)
+{
+    const struct report_point *first = sizes->point[from];
+    const size_t used = sizes->n - from;
+    double time[PLAN_MAX_SIZES];
+    size_t n = 0, at;
+
+    for (size_t l = 0; l < first->n; ++l) {
+        if (!first->row[l].verified)
+            continue;
+        for (size_t i = 0; i < used; ++i)
+            time[i] = time_of(sizes->point[from + i], &first->row[l]);
+
+        const struct line line = line_fit(sizes->bytes + from, time, used);
+
+        sizes->alpha[n] = line.alpha;
+        sizes->beta[n] = line.beta;
+        n += isfinite(line.alpha) && isfinite(line.beta);
+    }
+    for (size_t i = 0; i < used; ++i)
+        time[i] = report_middle(sizes->point[from + i], REPORT_STEP);
+    fit->alpha = report_value_of(sizes->alpha, n);
+    fit->beta = report_value_of(sizes->beta, n);
+    fit->used = used;
+    fit->from = first->row->cell->key.size_bytes;
+    fit->off = line_off(&(struct line){fit->alpha.middle, fit->beta.middle}, sizes->bytes + from,
+                        time, used, &at);
+    fit->off_at = sizes->point[from + at]->row->cell->key.size_bytes;
+    return n > 0;
+}
+
+static enum report_fit_state fit_sizes(const struct sizes *sizes, struct report_fit *fit)
+{
+    struct report_fit part = *fit;
+
+    if (sizes->all > sizes->n)
+        return REPORT_FIT_MANY;
+    if (sizes->n < REPORT_FIT_LEAST)
+        return REPORT_FIT_FEW;
+    if (!fit_from(sizes, 0, fit))
+        return REPORT_FIT_APART;
+    for (size_t from = 0; sizes->n - from >= REPORT_FIT_LEAST && 2 * (sizes->n - from) > sizes->n;
+         ++from)
+        if (fit_from(sizes, from, &part) && part.off <= REPORT_FIT_LIMIT) {
+            *fit = part;
+            return REPORT_FIT_HOLDS;
+        }
+    return REPORT_FIT_NO_LINE; /* of all sizes it is said how far off it is */
+}
+
+/* Time that does not grow with the bytes has no bandwidth. */
+static void note(const struct sizes *sizes, const struct report_fit *fit)
+{
+    for (size_t i = sizes->n - fit->used; i < sizes->n; ++i) {
+        struct report_value *value = sizes->point[i]->value;
+
+        value[REPORT_ALPHA] = fit->alpha;
+        if (report_fit_grows(fit))
+            value[REPORT_BETA] = report_inverse(&fit->beta, 1e9);
+    }
+}
+
+bool report_fit_grows(const struct report_fit *fit)
+{
+    return fit->beta.middle > 0 && !(fit->beta.lo <= 0);
+}
+
+static void add_fit(struct report *own, size_t first, bool taken[], struct sizes *sizes)
+{
+    struct report_fit *fit = &own->fit[own->n_fits];
+
+    gather(own, first, taken, sizes);
+    if (sizes->n == 0)
+        return;
+    *fit = (struct report_fit){.point = sizes->point[sizes->n - 1], .sizes = sizes->all};
+    fit->state = fit_sizes(sizes, fit);
+    if (fit->state == REPORT_FIT_HOLDS)
+        note(sizes, fit);
+    ++own->n_fits;
+}
+
+int report_fits_make(struct report *own)
+{
+    struct sizes sizes = {.n = 0};
+    bool *taken = calloc(own->n_points + 1, sizeof *taken);
+
+    own->fit = calloc(own->n_points + 1, sizeof *own->fit);
+    sizes.alpha = calloc(own->n_rows + 1, sizeof *sizes.alpha);
+    sizes.beta = calloc(own->n_rows + 1, sizeof *sizes.beta);
+
+    const bool room = own->fit && taken && sizes.alpha && sizes.beta;
+
+    for (size_t i = 0; room && i < own->n_points; ++i)
+        if (!taken[i])
+            add_fit(own, i, taken, &sizes);
+    free(taken);
+    free(sizes.alpha);
+    free(sizes.beta);
+    return room ? 0 : -1;
+}
