@@ -66,13 +66,15 @@ quick)
     [ "$(tail -n 2 page.md)" = $'<!-- prove:end -->\nbelow' ] || fail 'what is below the table'
     ! grep -q '^old$' page.md || fail 'the old table is still there'
     [ "$(grep -c '| PASS |$' page.md)" -eq 12 ] || fail "not all rows are in the table: $(cat page.md)"
-    [ "$(grep -c '| not run yet | NOT RUN |$' page.md)" -eq 5 ] || fail "rows that were not run: $(cat page.md)"
+    [ "$(grep -c '| not run yet | NOT RUN |$' page.md)" -eq 6 ] || fail "rows that were not run: $(cat page.md)"
     has page.md '^Run of 20[0-9-]* [0-9:]* UTC, which took [0-9]* s, in its quick form[.] Commit [0-9a-f]{12}'
     has page.md '^[0-9a-f]{12}: .*, [0-9]* cores, .*Load average [0-9.]* at the start'
     ;;
 trial) # of real programs, so this can be seen to run; what it sees is no promise of this machine
-    expect 3 --quick --build "$build" tail validate
+    expect 3 --quick --build "$build" tail fits validate
     rows 'NOT RUN' tail 1
+    has out "^NOT RUN +fits +alpha of collectives"
+    has out 'a trial of 1: allreduce/threads/2 [0-9.]+ [(]40[)], '
     rows 'NOT RUN' validate 1
     has out 'a trial of 1: floor EQUIVALENT in [01] of 1, and in [0-4] of 4 cells; cost [01][.][0-9]* [A-Z]*$'
     ;;
@@ -152,6 +154,38 @@ validate) # what is concluded from runs of validate, whose verdicts are made up
 1 learned= ^.+status.2:.prove-accept:.no.profile.was.learned
 LIST
     ;;
+fits) # what is concluded from reports, whose numbers are made up, and one trial of real ones
+    other harness/lockstep "FOLDER=$folder . $here/fake_fits.sh"
+    cp --remove-destination fake/harness/lockstep fake/suites/test/prove/lockstep-slowed
+    command -v gnuplot >/dev/null || exit 77
+    expect 0 --build fake fits
+    rows PASS fits 4
+    has out 'allreduce/threads/2 40 [(]40[)], allreduce/threads/4 80 [(]80[)], broadcast/threads/2 20 [(]20[)], broadcast/threads/4 60 [(]60[)], allreduce/staged/2 100 [(]100[)], broadcast/staged/2 40 [(]40[)]$'
+    has out 'allreduce/threads/2 2 [(]2[)], .*broadcast/threads/2 4 [(]4[)], .*allreduce/staged/2 0.4 [(]0.4[)], '
+    has out 'beside-30ms 0.75 [(]0.75[)], .*beside-10ms 0.3125 [(]0.3125[)]$'
+    has out '3-rows-on-2-dp 0.25 [(]0.25[)], 3-rows-on-2-ddp 0.25 [(]0.25[)], 10-rows-on-4-dp 0.1667 [(]0.1667[)]$'
+    while read -r setting wanted words; do
+        printf '%s\n' "$setting" >settings
+        expect "$wanted" --build fake fits
+        [ "$wanted" -eq 0 ] || rows FAIL fits 1
+        has out "$words"
+    done <<'LIST'
+alpha=1.04 0 ^PASS.+fits.+alpha
+alpha=1.06 1 ^FAIL.+fits.+alpha
+alpha=0.94 1 ^FAIL.+fits.+alpha
+alpha=none 1 ^FAIL.+fits.+alpha
+beta=1.06 1 ^FAIL.+fits.+1/beta
+beta=none 1 ^FAIL.+fits.+1/beta
+hidden=0.94 1 ^FAIL.+fits.+hidden
+hidden=none 1 ^FAIL.+fits.+hidden
+shard=1.06 1 ^FAIL.+fits.+smaller.shard
+shard=none 1 ^FAIL.+fits.+smaller.shard
+status=1 1 threads.jsonl:.status.1
+LIST
+    rm settings
+    expect 3 --rounds 5 --build fake fits
+    rows 'NOT RUN' fits 4
+    ;;
 misuse)
     other harness/lockstep 'exit 0'
     page
@@ -175,7 +209,7 @@ LIST
     expect 2 --build fake --write page.md exact
     cmp -s page.md before.md || fail 'the page was changed'
     expect 0 --list
-    [ "$(wc -l <out)" -eq 11 ] || fail 'not 11 experiments'
+    [ "$(wc -l <out)" -eq 12 ] || fail 'not 12 experiments'
     expect 0 --help
     ;;
 *) fail "no case $name" ;;

@@ -1,13 +1,17 @@
 /* prove/slowed.c: lockstep with a change that is known: what scripts/prove looks for.
  *
- * The program is the product, but for three functions that the linker puts in front of its own. The
+ * The program is the product, but for functions that the linker puts in front of its own. The
  * environment says what they do; without it they do nothing.
  *
  *   PROVE_SLOW=1.05     each step takes so many times as long, within what is timed
  *   PROVE_TAIL=50:3     every 50th step does
- *   PROVE_BYTES=1       so many bytes more are said to be moved in a step */
+ *   PROVE_BYTES=1       so many bytes more are said to be moved in a step
+ *   PROVE_PRODUCTS=40   a matrix product takes so many ns more for each of its multiplications,
+ *                       asleep: all devices compute side by side then, however few cores there are
+ */
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "measure/session.h"
 
@@ -17,6 +21,14 @@ int __wrap_session_step(struct session *session, int k, struct session_times *ti
                         struct dp_error *err);
 double __real_session_bytes(const struct session *session);
 double __wrap_session_bytes(const struct session *session);
+
+/* As cblas.h has it: the enumerations are ints. */
+void __real_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k,
+                        float alpha, const float *a, int lda, const float *b, int ldb, float beta,
+                        float *c, int ldc);
+void __wrap_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k,
+                        float alpha, const float *a, int lda, const float *b, int ldb, float beta,
+                        float *c, int ldc);
 
 static double number_of(const char *name, double otherwise)
 {
@@ -57,4 +69,18 @@ int __wrap_session_step(struct session *session, int k, struct session_times *ti
 double __wrap_session_bytes(const struct session *session)
 {
     return __real_session_bytes(session) + number_of("PROVE_BYTES", 0);
+}
+
+void __wrap_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k,
+                        float alpha, const float *a, int lda, const float *b, int ldb, float beta,
+                        float *c, int ldc)
+{
+    const uint64_t ns =
+        (uint64_t)(number_of("PROVE_PRODUCTS", 0) * (double)m * (double)n * (double)k);
+    struct timespec left = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+
+    while (ns > 0 && nanosleep(&left, &left) != 0)
+        ;
+    __real_cblas_sgemm(order, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c,
+                       ldc);
 }
