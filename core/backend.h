@@ -10,6 +10,7 @@
 #ifndef DP_BACKEND_H
 #define DP_BACKEND_H
 
+#include "ddp.h"
 #include "kernels.h"
 
 #include <stdatomic.h>
@@ -221,6 +222,17 @@ struct dp_collective {
     int number, summed;
 };
 
+/* A collective by itself, from one memory to another. */
+struct dp_spread {
+    enum dp_spread_kind kind;
+    enum dp_dtype dtype;
+    size_t n; /* elements of a block; of allreduce and broadcast, which have none, of all */
+    int root; /* of a broadcast */
+    const void *in[DP_MAX_SLOTS]; /* by slot, on it; so is out */
+    void *out[DP_MAX_SLOTS];
+};
+bool dp_spread_sums(enum dp_spread_kind kind);
+
 /* move and reduce are issued by the calling thread for all replicas at once. They start after the
  * work already in the compute queues of every slot they touch, and later work there starts after
  * them.
@@ -250,6 +262,8 @@ struct dp_comm_ops {
     /* By the calling thread while the workers are idle, which help: all allreduces are issued to
      * the queues, and their events done are set. The failure of any. NULL: they are already. */
     int (*poll)(struct dp_group *group, struct dp_error *err);
+    /* By the calling thread; ordered as a move. NULL: by move and reduce, of one process. */
+    int (*spread)(struct dp_group *group, const struct dp_spread *spread, struct dp_error *err);
     /* Gives up what no queue has yet. Other processes' collectives fail. NULL: nothing to do. */
     void (*abort)(struct dp_group *group);
     /* The greatest of all processes' numbers, each by itself. By the calling thread. NULL without
@@ -274,6 +288,7 @@ void dp_second_abort(struct dp_group *group);
 int dp_moved_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
                        enum dp_phase phase, struct dp_error *err);
 int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
+int dp_moved_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err);
 
 /* A kind of devices, whether this build can open them or not. */
 struct dp_kind {
@@ -343,7 +358,7 @@ const char *dp_harm_name(enum dp_harm harm);
 int dp_harm_open(struct dp_group *group, const struct dp_harm_spec *spec, struct dp_error *err);
 void dp_harm_close(struct dp_group *group);
 void dp_harm_step(struct dp_group *group);
-void dp_harm_result(struct dp_group *group, const struct dp_collective *c);
+void dp_harm_result(struct dp_group *group, void *const by_slot[], size_t bytes);
 int dp_harm_ended(const struct dp_group *group, struct dp_error *err);
 
 struct dp_worker; /* worker.c */
@@ -413,6 +428,7 @@ int dp_comm_start(struct dp_group *group, struct dp_error *err);
 int dp_comm_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
                       enum dp_phase phase, struct dp_error *err);
 int dp_comm_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err);
+int dp_comm_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err);
 int dp_comm_poll(struct dp_group *group, struct dp_error *err);
 int dp_comm_agree(struct dp_group *group, int64_t values[], int n, struct dp_error *err);
 /* Drains, and breaks a group of several processes. */

@@ -118,6 +118,21 @@ int dp_comm_allreduce(struct dp_group *group, struct dp_collective *c, struct dp
                                                  : group->comm->allreduce(group, c, err);
 }
 
+int dp_comm_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err)
+{
+    const struct dp_comm_ops *ops = group->comm;
+    const int status = check_whole(group, err);
+    if (status)
+        return status;
+    if (!ops->spread && group->world > group->size)
+        return dp_fail(err, DP_ENOTSUP,
+                       "communicator %s has collectives in blocks and out of place in one process "
+                       "only",
+                       ops->name);
+    return aborted(group,
+                   ops->spread ? ops->spread(group, s, err) : dp_moved_spread(group, s, err));
+}
+
 int dp_comm_poll(struct dp_group *group, struct dp_error *err)
 {
     return group->comm->poll ? aborted(group, group->comm->poll(group, err)) : 0;

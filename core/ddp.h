@@ -146,6 +146,25 @@ int dp_allreduce(struct dp_group *group, const struct dp_tensor tensor[], struct
 int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int root,
                  struct dp_error *err);
 
+/* Of R ranks. Memory in blocks has R of them, of one size. */
+enum dp_spread_kind {
+    DP_SPREAD_ALLREDUCE,     /* out: the sum of all ranks' in */
+    DP_SPREAD_BROADCAST,     /* out: the in of rank root */
+    DP_SPREAD_ALLGATHER,     /* block s of out: the in of rank s */
+    DP_SPREAD_REDUCESCATTER, /* out of rank r: the sum of block r of all ranks' in */
+    DP_SPREAD_ALLTOALL,      /* block s of rank r's out: block r of rank s's in */
+    DP_SPREAD_KINDS
+};
+/* The same from one memory to another: in and out have a tensor of every local rank, and what is
+ * brought stays. In place: in[r] and out[r] of an allreduce and a broadcast are the same; in[r] of
+ * an allgather is block r of out[r]; out[r] of a reducescatter is block r of in[r]. Otherwise they
+ * do not overlap. Sums are of DP_F32, DP_F64, DP_I32 and DP_I64, in rank order unless the
+ * communicator has DP_COMM_FREE_ORDER; root is a broadcast's.
+ * Errors as above; DP_EINVAL an alltoall in place; DP_ESHAPE the elements are not those of blocks;
+ * DP_ENOTSUP several processes, and a communicator without that. */
+int dp_spread(struct dp_group *group, enum dp_spread_kind kind, int root,
+              const struct dp_tensor in[], const struct dp_tensor out[], struct dp_error *err);
+
 /* ---- pure functions ---------------------------------------------------------------------- */
 
 /* The bucket of each of n tensors (their bytes, their element types), as DistributedDataParallel

@@ -349,15 +349,14 @@ void dp_harm_step(struct dp_group *group)
     h->reduced = false;
 }
 
-void dp_harm_result(struct dp_group *group, const struct dp_collective *c)
+void dp_harm_result(struct dp_group *group, void *const by_slot[], size_t bytes)
 {
     struct dp_harmed *h = group->harmed;
-    for (int i = 0; h && i < c->n_parts; ++i) {
-        const struct result result = {c->part[i].piece[0], c->bytes[0] / sizeof(float)};
-        if (c->part[i].slot->info.index == h->spec.device && result.n > 0 && spoils_now(h) &&
-            spoil(&h->spec, &result))
-            atomic_store(&h->made, true);
-    }
+    if (!h || bytes < sizeof(float) || !spoils_now(h))
+        return;
+    const struct result result = {by_slot[h->spec.device], bytes / sizeof(float)};
+    if (spoil(&h->spec, &result))
+        atomic_store(&h->made, true);
 }
 
 int dp_harm_ended(const struct dp_group *group, struct dp_error *err)

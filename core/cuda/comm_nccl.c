@@ -43,10 +43,11 @@ static size_t bytes_of(const struct dp_collective *c)
 
 /* ---- one group of calls ------------------------------------------------------------------ */
 
-/* What is done to every piece. */
+/* What is done to every piece, or of a spread to its memory. */
 struct operation {
     const char *call;
-    int root; /* of a broadcast; negative: an allreduce */
+    int root;                       /* of a broadcast; negative: an allreduce */
+    const struct dp_spread *spread; /* NULL: none */
 };
 
 static ncclResult_t issue_piece(const struct dp_nccl *nccl, const struct dp_nccl_team *team,
@@ -57,6 +58,8 @@ static ncclResult_t issue_piece(const struct dp_nccl *nccl, const struct dp_nccl
     const struct dp_cuda_queue *q = c->part[i].slot->comm.native;
     if (c->bytes[k] == 0)
         return ncclSuccess;
+    if (what->spread)
+        return dp_nccl_issue_spread(nccl, team, what->spread, i, q->stream);
     if (what->root < 0)
         return nccl->call.all_reduce(piece, piece, c->bytes[k] / sizeof(float), ncclFloat32,
                                      ncclSum, team->comm[i], q->stream);
@@ -115,15 +118,15 @@ static int together(struct dp_nccl *nccl, const struct dp_collective *c,
 
 /* ---- the collectives --------------------------------------------------------------------- */
 
-static int nccl_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
-                          enum dp_phase phase, struct dp_error *err)
+/* Behind all compute work, and before what comes later. bytes: of each part, of what crosses
+ * devices. */
+static int in_order(struct dp_group *group, const struct dp_collective *c,
+                    const struct operation *what, enum dp_phase phase, const size_t bytes[],
+                    struct dp_error *err)
 {
-    const struct operation what = {"ncclBroadcast", root};
     struct dp_span span[DP_MAX_SLOTS];
     struct dp_nccl *nccl = group->nccl;
     int status = 0;
-    if (c->n_members == 1)
-        return 0;
     for (int i = 0; status == 0 && i < c->n_parts; ++i) {
         struct dp_slot *slot = c->part[i].slot;
         slot->ops->record(&slot->compute, &slot->ready);
@@ -134,16 +137,50 @@ static int nccl_broadcast(struct dp_group *group, const struct dp_collective *c,
     if (status)
         return status;
     pthread_mutex_lock(&nccl->lock);
-    status = together(nccl, c, &what, err);
+    status = together(nccl, c, what, err);
     pthread_mutex_unlock(&nccl->lock);
     for (int i = 0; i < c->n_parts; ++i) {
         struct dp_slot *slot = c->part[i].slot;
-        dp_span_end(&span[i], c->part[i].rank == c->member[root] ? 0 : bytes_of(c));
+        dp_span_end(&span[i], bytes[i]);
         slot->ops->record(&slot->comm, &slot->done);
         if (status == 0)
             status = dp_event_wait(&slot->compute, &slot->done, err);
     }
     return status;
+}
+
+static int nccl_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
+                          enum dp_phase phase, struct dp_error *err)
+{
+    const struct operation what = {.call = "ncclBroadcast", .root = root};
+    size_t bytes[DP_MAX_SLOTS];
+    for (int i = 0; i < c->n_parts; ++i)
+        bytes[i] = c->part[i].rank == c->member[root] ? 0 : bytes_of(c);
+    return c->n_members == 1 ? 0 : in_order(group, c, &what, phase, bytes, err);
+}
+
+static int nccl_spread(struct dp_group *group, const struct dp_spread *s, struct dp_error *err)
+{
+    const struct operation what = {.call = dp_nccl_spread_call(s->kind), .spread = s};
+    const size_t one = s->n * dp_dtype_bytes(s->dtype);
+    int member[DP_MAX_SLOTS];
+    size_t bytes[DP_MAX_SLOTS];
+    struct dp_part part[DP_MAX_SLOTS];
+    const struct dp_collective c = {.member = member,
+                                    .n_members = group->world,
+                                    .part = part,
+                                    .n_parts = group->size,
+                                    .bytes = &one,
+                                    .n_pieces = 1};
+    for (int w = 0; w < group->world; ++w)
+        member[w] = w;
+    for (int i = 0; i < group->size; ++i) {
+        part[i] = (struct dp_part){
+            .slot = group->slot[i], .rank = group->first + i, .replica = i, .piece = &s->out[i]};
+        bytes[i] = dp_nccl_spread_bytes(s, group->world, group->first + i);
+    }
+    return in_order(group, &c, &what,
+                    dp_spread_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE, bytes, err);
 }
 
 /* What a rank sends and gets in a ring, or when it adds a share of all and hands it on. */
@@ -156,7 +193,7 @@ static void count_bytes(const struct dp_group *group, const struct dp_collective
 
 static int sum(struct dp_nccl *nccl, struct dp_collective *c, struct dp_error *err)
 {
-    static const struct operation what = {"ncclAllReduce", -1};
+    static const struct operation what = {.call = "ncclAllReduce", .root = -1};
     int status = 0;
     for (int i = 0; status == 0 && i < c->n_parts; ++i) {
         status = begin_part(&c->part[i], &c->part[i].ready, err);
@@ -321,7 +358,8 @@ enum {
     {                                                                                              \
         .name = "nccl+" moves, .can = CAN, .needs = DP_KIND_PEERS, .close = nccl_close,            \
         .move = nccl_move, .reduce = nccl_reduce, .broadcast = nccl_broadcast,                     \
-        .allreduce = nccl_allreduce, .abort = nccl_abort, .agree = nccl_agree                      \
+        .allreduce = nccl_allreduce, .spread = nccl_spread, .abort = nccl_abort,                   \
+        .agree = nccl_agree                                                                        \
     }
 static const struct dp_comm_ops with_peer = COMPOSITE("peer");
 static const struct dp_comm_ops with_peer_staged = COMPOSITE("peer-staged");
@@ -358,5 +396,6 @@ const struct dp_comm_ops dp_comm_nccl = {.name = "nccl",
                                          .reduce = nccl_reduce,
                                          .broadcast = nccl_broadcast,
                                          .allreduce = nccl_allreduce,
+                                         .spread = nccl_spread,
                                          .abort = nccl_abort,
                                          .agree = nccl_agree};

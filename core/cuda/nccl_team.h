@@ -52,6 +52,13 @@ bool dp_nccl_is_bad(ncclResult_t result);
 int dp_nccl_fail(const struct dp_nccl *nccl, const struct dp_slot *slot, int rank, const char *call,
                  ncclResult_t result, struct dp_error *err);
 
+/* nccl_spread.c. The calls of local rank i for a spread, of whose ranks it is one; their name; and
+ * the bytes that such a rank gets from others. */
+ncclResult_t dp_nccl_issue_spread(const struct dp_nccl *nccl, const struct dp_nccl_team *team,
+                                  const struct dp_spread *s, int i, cudaStream_t stream);
+const char *dp_nccl_spread_call(enum dp_spread_kind kind);
+size_t dp_nccl_spread_bytes(const struct dp_spread *s, int ranks, int rank);
+
 /* nccl_wait.c. What dp_cuda_slot calls watch. */
 int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err);
 /* A wait that began then goes on: soon it no longer keeps a core busy. */

@@ -86,7 +86,7 @@ int dp_allreduce(struct dp_group *group, const struct dp_tensor tensor[], struct
     for (int r = 0; status == 0 && r < group->size; ++r)
         status = dp_event_wait(&group->slot[r]->compute, &alone.part[r].done, err);
     if (status == 0)
-        dp_harm_result(group, &alone.all);
+        dp_harm_result(group, alone.piece, alone.bytes);
     return status;
 }
 
@@ -101,6 +101,74 @@ int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int ro
     if (status == 0)
         status = dp_comm_broadcast(group, &alone.all, root, DP_PHASE_REPLICATE, err);
     if (status == 0)
-        dp_harm_result(group, &alone.all);
+        dp_harm_result(group, alone.piece, alone.bytes);
+    return status;
+}
+
+/* ---- from one memory to another ---------------------------------------------------------- */
+
+/* Whether a rank brings, and gets, a block for each. */
+static const struct {
+    const char *name;
+    bool in_blocks, out_blocks, sums;
+} kinds[DP_SPREAD_KINDS] = {
+    [DP_SPREAD_ALLREDUCE] = {"allreduce", false, false, true},
+    [DP_SPREAD_BROADCAST] = {"broadcast", false, false, false},
+    [DP_SPREAD_ALLGATHER] = {"allgather", false, true, false},
+    [DP_SPREAD_REDUCESCATTER] = {"reducescatter", true, false, true},
+    [DP_SPREAD_ALLTOALL] = {"alltoall", true, true, false},
+};
+
+bool dp_spread_sums(enum dp_spread_kind kind)
+{
+    return kinds[kind].sums;
+}
+
+/* What every tensor must have is what one rank's block has, or that of all ranks. */
+static int check_spread(const struct dp_group *group, enum dp_spread_kind kind, int root,
+                        const struct dp_tensor in[], const struct dp_tensor out[],
+                        struct dp_error *err)
+{
+    int status = check(group, in, err);
+    if (status == 0)
+        status = check(group, out, err);
+    if (status)
+        return status;
+    const size_t world = (size_t)group->world, has = dp_tensor_count(&in[0]),
+                 gets = dp_tensor_count(&out[0]);
+    if (in[0].dtype != out[0].dtype)
+        return dp_fail(err, DP_ESHAPE, "%s from one type to another", kinds[kind].name);
+    if (has * (kinds[kind].in_blocks ? 1 : world) != gets * (kinds[kind].out_blocks ? 1 : world) ||
+        (kinds[kind].in_blocks && has % world != 0))
+        return dp_fail(err, DP_ESHAPE, "%s of %zu elements to %zu, on %zu ranks", kinds[kind].name,
+                       has, gets, world);
+    if (kind == DP_SPREAD_ALLTOALL && in[0].data == out[0].data)
+        return dp_fail(err, DP_EINVAL, "an alltoall in place is not supported");
+    if (kind == DP_SPREAD_BROADCAST && (root < 0 || root >= group->world))
+        return dp_fail(err, DP_EINVAL, "root %d of a broadcast: there are ranks 0 to %d", root,
+                       group->world - 1);
+    return 0;
+}
+
+int dp_spread(struct dp_group *group, enum dp_spread_kind kind, int root,
+              const struct dp_tensor in[], const struct dp_tensor out[], struct dp_error *err)
+{
+    struct dp_spread spread = {.kind = kind, .root = root};
+    void *result[DP_MAX_SLOTS];
+    int status = check_spread(group, kind, root, in, out, err);
+    if (status == 0)
+        status = dp_comm_start(group, err);
+    if (status)
+        return status;
+    spread.dtype = in[0].dtype;
+    spread.n = dp_tensor_count(&in[0]) / (kinds[kind].in_blocks ? (size_t)group->world : 1);
+    for (int r = 0; r < group->size; ++r) {
+        spread.in[r] = in[r].data;
+        result[r] = spread.out[r] = out[r].data;
+    }
+    dp_harm_step(group);
+    status = dp_comm_spread(group, &spread, err);
+    if (status == 0)
+        dp_harm_result(group, result, dp_tensor_bytes(&out[0]));
     return status;
 }

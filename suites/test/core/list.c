@@ -28,6 +28,7 @@ static const struct case_table *const tables[] = {
     &group_cases,
     &communicator_cases,
     &collectives_cases,
+    &spreads_cases,
     &kernel_cases,
     &ddp_primitives_cases,
     &distributed_cases,

@@ -31,9 +31,19 @@ struct fake_clique {
     struct fake_meeting *meetings;
 };
 
-/* A call in a group. Of a broadcast root is not negative; count is in units of the type. */
+enum fake_collective {
+    FAKE_ALLREDUCE,
+    FAKE_BROADCAST,
+    FAKE_ALLGATHER,
+    FAKE_REDUCESCATTER,
+    FAKE_SENDS
+};
+
+/* A call in a group. Of a broadcast root is not negative; count is in units of the type, of a block
+ * where there are blocks. */
 struct fake_entry {
     const char *name;
+    enum fake_collective kind;
     struct ncclComm *comm;
     bool joins; /* makes the communicator, and has nothing of the following */
     const void *send;
@@ -43,6 +53,9 @@ struct fake_entry {
     ncclRedOp_t op;
     int root;
     struct CUstream_st *stream;
+    /* Of FAKE_SENDS, by peer: all that a rank sends and gets in a group, of count bytes each. */
+    const void *to[FAKE_RANKS];
+    void *from[FAKE_RANKS];
 };
 
 /* ---- nccl_meet.c: a collective is done when all its ranks have come to it. */

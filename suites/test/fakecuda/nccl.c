@@ -291,10 +291,17 @@ static ncclResult_t collect(const struct fake_entry *entry, bool known)
     return leave(&call, result);
 }
 
+static bool adds(ncclDataType_t type, ncclRedOp_t op)
+{
+    return op == ncclSum &&
+           (type == ncclFloat32 || type == ncclFloat64 || type == ncclInt32 || type == ncclInt64);
+}
+
 ncclResult_t ncclAllReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
                            ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
 {
     const struct fake_entry entry = {.name = "ncclAllReduce",
+                                     .kind = FAKE_ALLREDUCE,
                                      .comm = comm,
                                      .send = send,
                                      .receive = receive,
@@ -303,13 +310,14 @@ ncclResult_t ncclAllReduce(const void *send, void *receive, size_t count, ncclDa
                                      .op = op,
                                      .root = -1,
                                      .stream = stream};
-    return collect(&entry, type == ncclFloat32 && op == ncclSum);
+    return collect(&entry, adds(type, op));
 }
 
 ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDataType_t type,
                            int root, ncclComm_t comm, cudaStream_t stream)
 {
     const struct fake_entry entry = {.name = "ncclBroadcast",
+                                     .kind = FAKE_BROADCAST,
                                      .comm = comm,
                                      .send = send,
                                      .receive = receive,
@@ -319,4 +327,68 @@ ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDa
                                      .root = root,
                                      .stream = stream};
     return collect(&entry, type == ncclUint8 || type == ncclInt8 || type == ncclFloat32);
+}
+
+ncclResult_t ncclAllGather(const void *send, void *receive, size_t count, ncclDataType_t type,
+                           ncclComm_t comm, cudaStream_t stream)
+{
+    const struct fake_entry entry = {.name = "ncclAllGather",
+                                     .kind = FAKE_ALLGATHER,
+                                     .comm = comm,
+                                     .send = send,
+                                     .receive = receive,
+                                     .count = count,
+                                     .type = type,
+                                     .root = -1,
+                                     .stream = stream};
+    return collect(&entry, type == ncclUint8 || type == ncclInt8);
+}
+
+ncclResult_t ncclReduceScatter(const void *send, void *receive, size_t count, ncclDataType_t type,
+                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
+{
+    const struct fake_entry entry = {.name = "ncclReduceScatter",
+                                     .kind = FAKE_REDUCESCATTER,
+                                     .comm = comm,
+                                     .send = send,
+                                     .receive = receive,
+                                     .count = count,
+                                     .type = type,
+                                     .op = op,
+                                     .root = -1,
+                                     .stream = stream};
+    return collect(&entry, adds(type, op));
+}
+
+/* Those of a rank in a group are one entry, see fake_group_add. */
+ncclResult_t ncclSend(const void *send, size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream)
+{
+    struct fake_entry entry = {.name = "ncclSend",
+                               .kind = FAKE_SENDS,
+                               .comm = comm,
+                               .count = count,
+                               .type = type,
+                               .root = -1,
+                               .stream = stream};
+    const bool known = type == ncclUint8 && peer >= 0 && peer < FAKE_RANKS;
+    if (known)
+        entry.to[peer] = send;
+    return collect(&entry, known);
+}
+
+ncclResult_t ncclRecv(void *receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream)
+{
+    struct fake_entry entry = {.name = "ncclRecv",
+                               .kind = FAKE_SENDS,
+                               .comm = comm,
+                               .count = count,
+                               .type = type,
+                               .root = -1,
+                               .stream = stream};
+    const bool known = type == ncclUint8 && peer >= 0 && peer < FAKE_RANKS;
+    if (known)
+        entry.from[peer] = receive;
+    return collect(&entry, known);
 }

@@ -122,6 +122,28 @@ static void grow(void)
     group.room = 2 * group.room + 16;
 }
 
+/* What a rank sends and gets in a group is one operation, and ends as one. */
+static bool joins_others(const struct fake_entry *entry)
+{
+    struct fake_entry *other = NULL;
+    for (int i = 0; i < group.n && entry->kind == FAKE_SENDS && !entry->joins; ++i) {
+        if (group.entry[i].comm == entry->comm && group.entry[i].kind == FAKE_SENDS)
+            other = &group.entry[i];
+    }
+    for (int r = 0; other && r < FAKE_RANKS; ++r) {
+        if ((entry->to[r] && other->to[r]) || (entry->from[r] && other->from[r]) ||
+            entry->count != other->count)
+            fake_violation("%s: twice with rank %d, or %zu bytes beside %zu: this fake knows one "
+                           "size of each",
+                           entry->name, r, entry->count, other->count);
+        if (entry->to[r])
+            other->to[r] = entry->to[r];
+        if (entry->from[r])
+            other->from[r] = entry->from[r];
+    }
+    return other != NULL;
+}
+
 ncclResult_t fake_group_add(const struct fake_entry *entry)
 {
     fresh();
@@ -133,6 +155,8 @@ ncclResult_t fake_group_add(const struct fake_entry *entry)
         return ncclInvalidUsage;
     if (group.depth == 0)
         return begin_job(entry, 1, false);
+    if (joins_others(entry))
+        return ncclSuccess;
     if (group.n == group.room)
         grow();
     group.entry[group.n++] = *entry;

@@ -28,7 +28,16 @@ struct part {
 
 static size_t width_of(ncclDataType_t type)
 {
-    return type == ncclFloat32 ? sizeof(float) : 1;
+    switch (type) {
+    case ncclFloat32:
+    case ncclInt32:
+        return 4;
+    case ncclFloat64:
+    case ncclInt64:
+        return 8;
+    default:
+        return 1;
+    }
 }
 
 static struct fake_meeting *meeting_of(struct fake_clique *clique, uint64_t number)
@@ -48,18 +57,65 @@ static struct fake_meeting *meeting_of(struct fake_clique *clique, uint64_t numb
 
 /* ---- running ------------------------------------------------------------------------------ */
 
+static void add_one(ncclDataType_t type, void *total, const void *send, size_t i)
+{
+    switch (type) {
+    case ncclFloat32:
+        ((float *)total)[i] += ((const float *)send)[i];
+        break;
+    case ncclFloat64:
+        ((double *)total)[i] += ((const double *)send)[i];
+        break;
+    case ncclInt32:
+        ((uint32_t *)total)[i] += ((const uint32_t *)send)[i];
+        break;
+    default:
+        ((uint64_t *)total)[i] += ((const uint64_t *)send)[i];
+    }
+}
+
 static void add_up(struct fake_meeting *m, size_t count)
 {
     const int n = m->clique->n;
-    const size_t each = (count + (size_t)n - 1) / (size_t)n;
+    const ncclDataType_t type = m->entry[0].type;
+    const size_t each = (count + (size_t)n - 1) / (size_t)n, width = width_of(type);
     const uint64_t shift = fake.config.nccl_varies ? m->number : 0;
-    float *result = m->result;
     for (size_t i = 0; i < count; ++i) {
         const int first = (int)((i / each + 1 + shift) % (uint64_t)n);
-        result[i] = 0.0f;
-        for (int k = 0; k < n; ++k) {
-            const float *send = m->send[(first + k) % n];
-            result[i] = k == 0 ? send[i] : result[i] + send[i];
+        memcpy((char *)m->result + i * width, (const char *)m->send[first] + i * width, width);
+        for (int k = 1; k < n; ++k)
+            add_one(type, m->result, m->send[(first + k) % n], i);
+    }
+}
+
+/* Blocks of a result, and of what a rank brings. */
+static size_t result_blocks(const struct fake_meeting *m)
+{
+    const size_t n = (size_t)m->clique->n;
+    switch (m->entry[0].kind) {
+    case FAKE_ALLGATHER:
+    case FAKE_REDUCESCATTER:
+        return n;
+    case FAKE_SENDS:
+        return n * n;
+    default:
+        return 1;
+    }
+}
+
+/* From every rank to every rank. */
+static void collect_sends(struct fake_meeting *m, size_t bytes)
+{
+    const int n = m->clique->n;
+    for (int from = 0; from < n; ++from) {
+        for (int to = 0; to < n; ++to) {
+            const void *sent = m->entry[from].to[to];
+            if (!sent != !m->entry[to].from[from])
+                fake_violation("rank %d %s to rank %d, which %s: it hangs", from,
+                               sent ? "sends" : "sends nothing", to,
+                               sent ? "receives nothing" : "receives");
+            if (sent)
+                memcpy((char *)m->result + (size_t)(to * n + from) * bytes, sent, bytes);
         }
     }
 }
@@ -67,13 +123,18 @@ static void add_up(struct fake_meeting *m, size_t count)
 static void gather(struct fake_meeting *m)
 {
     const struct fake_entry *entry = &m->entry[0];
-    const size_t bytes = entry->count * width_of(entry->type);
+    const size_t bytes = entry->count * width_of(entry->type), blocks = result_blocks(m);
     m->gathered = true;
-    m->result = fake_memory(bytes);
-    if (entry->root < 0)
-        add_up(m, entry->count);
-    else
+    m->result = fake_memory(bytes * blocks);
+    if (entry->kind == FAKE_BROADCAST)
         memcpy(m->result, m->send[entry->root], bytes);
+    else if (entry->kind == FAKE_SENDS)
+        collect_sends(m, bytes);
+    else if (entry->kind == FAKE_ALLGATHER)
+        for (size_t r = 0; r < blocks; ++r)
+            memcpy((char *)m->result + r * bytes, m->send[r], bytes);
+    else
+        add_up(m, entry->count * blocks);
 }
 
 static bool is_at_head(const struct fake_meeting *m, int rank)
@@ -110,13 +171,29 @@ static void unlink_meeting(struct fake_meeting *m)
     free(m);
 }
 
+/* Its part of the result. */
+static void give(struct fake_meeting *m, int rank)
+{
+    const struct fake_entry *entry = &m->entry[rank];
+    const size_t bytes = entry->count * width_of(entry->type);
+    const char *result = m->result;
+    const int n = m->clique->n;
+    if (entry->kind == FAKE_REDUCESCATTER)
+        memcpy(m->receive[rank], result + (size_t)rank * bytes, bytes);
+    else if (entry->kind != FAKE_SENDS)
+        memcpy(m->receive[rank], result, bytes * result_blocks(m));
+    for (int from = 0; entry->kind == FAKE_SENDS && from < n; ++from)
+        if (entry->from[from])
+            memcpy(entry->from[from], result + (size_t)(rank * n + from) * bytes, bytes);
+}
+
 static void run(const void *args)
 {
     const struct part *part = args;
     struct fake_meeting *m = part->meeting;
     const struct fake_entry *entry = &m->entry[part->rank];
     if (!m->killed && (entry->root != part->rank || m->receive[part->rank] != m->send[part->rank]))
-        memcpy(m->receive[part->rank], m->result, entry->count * width_of(entry->type));
+        give(m, part->rank);
     m->work[part->rank] = NULL;
     if (++m->ran == m->clique->n)
         unlink_meeting(m);
@@ -162,10 +239,38 @@ static bool check_stream(const struct fake_entry *entry)
     return entry->stream->device == entry->comm->device && !entry->stream->capture;
 }
 
-static void declare(struct fake_meeting *m, const struct fake_entry *entry, struct fake_work *work)
+/* What is sent, and what is got, by peer: the addresses become those of this machine's memory. */
+static void declare_sends(struct fake_meeting *m, struct fake_entry *entry, struct fake_work *work)
+{
+    for (int r = 0; r < m->clique->n; ++r) {
+        if (entry->to[r])
+            entry->to[r] = fake_uses(work, entry->to[r], entry->count, FAKE_READ);
+        if (entry->from[r])
+            entry->from[r] = fake_uses(work, entry->from[r], entry->count, FAKE_WRITE);
+    }
+}
+
+/* In place what is read is a part of what is written, or the other way round. */
+static void declare_blocks(struct fake_meeting *m, const struct fake_entry *entry,
+                           struct fake_work *work)
+{
+    const size_t bytes = entry->count * width_of(entry->type), n = (size_t)m->clique->n;
+    const bool gathers = entry->kind == FAKE_ALLGATHER;
+    const int rank = entry->comm->rank;
+    m->send[rank] = fake_uses(work, entry->send, gathers ? bytes : n * bytes, FAKE_READ);
+    m->receive[rank] = fake_uses(work, entry->receive, gathers ? n * bytes : bytes, FAKE_WRITE);
+}
+
+static void declare(struct fake_meeting *m, struct fake_entry *entry, struct fake_work *work)
 {
     const size_t bytes = entry->count * width_of(entry->type);
     const int rank = entry->comm->rank;
+    if (entry->kind == FAKE_SENDS)
+        declare_sends(m, entry, work);
+    if (entry->kind == FAKE_ALLGATHER || entry->kind == FAKE_REDUCESCATTER)
+        declare_blocks(m, entry, work);
+    if (entry->kind != FAKE_ALLREDUCE && entry->kind != FAKE_BROADCAST)
+        return;
     const bool reads = entry->root < 0 || entry->root == rank;
     const bool same = entry->send == entry->receive, writes = entry->root != rank || !same;
     if (reads && !same)
@@ -188,7 +293,7 @@ ncclResult_t fake_meet(const struct fake_entry *entry, bool grouped)
     struct fake_work *work = fake_work_new(entry->name, entry->stream);
     const struct part part = {m, comm->rank};
     m->entry[comm->rank] = *entry;
-    declare(m, entry, work);
+    declare(m, &m->entry[comm->rank], work);
     fake_work_runs(work, run, &part, sizeof part);
     work->meet = meet;
     if (work->error) {

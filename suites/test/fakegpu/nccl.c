@@ -16,8 +16,8 @@ struct ranks {
     struct dp_group *group;
     struct dp_module *first, *second, *model;
     struct dp_ddp *ddp;
-    struct dp_tensor input[GPUS];
-    float value[GPUS][PARAMS][MOST];
+    struct dp_tensor input[GPUS], output[GPUS];
+    float value[GPUS][PARAMS][MOST], spread[GPUS][DP_SPREAD_KINDS][ROWS * WIDTH];
 };
 
 static int open_model(struct ranks *s, struct dp_error *err)
@@ -54,6 +54,11 @@ static int open_data(struct ranks *s, struct dp_error *err)
                                  &s->input[r], err);
         if (status == 0)
             status = dp_tensor_write(&s->input[r], values, err);
+        if (status == 0)
+            status = dp_tensor_alloc(dp_group_slot(s->group, r), DP_F32, 1,
+                                     (size_t[]){ROWS * WIDTH}, &s->output[r], err);
+        if (status == 0)
+            status = dp_tensor_write(&s->output[r], values, err);
     }
     return status;
 }
@@ -80,6 +85,25 @@ static int train(struct ranks *s, struct dp_error *err)
     return status ? status : dp_group_wait(s->group, err);
 }
 
+/* Every collective from one memory to another, on what all ranks have, or on half of it. */
+static int spread(struct ranks *s, enum dp_spread_kind kind, struct dp_error *err)
+{
+    const size_t half = ROWS * WIDTH / GPUS;
+    struct dp_tensor in[GPUS], out[GPUS];
+    int status = 0;
+    for (int r = 0; status == 0 && r < GPUS; ++r) {
+        in[r] = s->input[r];
+        out[r] = s->output[r];
+        in[r].ndim = 1;
+        in[r].dim[0] = kind == DP_SPREAD_ALLGATHER ? half : ROWS * WIDTH;
+        out[r].dim[0] = kind == DP_SPREAD_REDUCESCATTER ? half : ROWS * WIDTH;
+    }
+    status = dp_spread(s->group, kind, 0, in, out, err);
+    for (int r = 0; status == 0 && r < GPUS; ++r)
+        status = dp_tensor_read(s->spread[r][kind], &out[r], err);
+    return status;
+}
+
 static int read_values(struct ranks *s, struct dp_error *err)
 {
     int status = 0;
@@ -100,6 +124,8 @@ static void close_all(struct ranks *s)
     for (int r = 0; r < GPUS; ++r) {
         if (s->input[r].slot)
             dp_tensor_free(&s->input[r]);
+        if (s->output[r].slot)
+            dp_tensor_free(&s->output[r]);
     }
     dp_module_close(s->model);
     dp_module_close(s->second);
@@ -116,6 +142,8 @@ static int run(struct ranks *s, long *working, struct dp_error *err)
         status = open_data(s, err);
     if (status == 0)
         status = train(s, err);
+    for (int kind = 0; status == 0 && kind < DP_SPREAD_KINDS; ++kind)
+        status = spread(s, (enum dp_spread_kind)kind, err);
     if (status == 0)
         status = read_values(s, err);
     *working = fakecuda_calls(NULL);
@@ -139,7 +167,8 @@ static struct fakecuda_config defaults(void)
 
 static bool same(const struct ranks *a, const struct ranks *b)
 {
-    return memcmp(a->value, b->value, sizeof a->value) == 0;
+    return memcmp(a->value, b->value, sizeof a->value) == 0 &&
+           memcmp(a->spread, b->spread, sizeof a->spread) == 0;
 }
 
 /* False: something is wrong, and said. */
@@ -183,7 +212,7 @@ static int each_call(long *sums)
                err.text, fakecuda_first(), collectives, sent);
         return 1;
     }
-    *sums = collectives / GPUS;
+    *sums = collectives / GPUS - 1; /* the last one is a spread */
     for (long call = 1; call <= working; ++call)
         bad += !fails_well(&good, call, working);
     printf("%ld calls failed in turn, %ld badly\n", working, bad);

@@ -1,0 +1,226 @@
+/* spreads.c: collectives from one memory to another: every communicator, in place and out of place,
+ * of every type that it adds, gives what a loop on the host gives; what is brought stays, and the
+ * order of the queues holds. The numbers are whole: their sum is the same in any order. */
+#include "list.h"
+
+#include "ddp.h"
+
+#include <math.h>
+
+enum { MOST_RANKS = 5 };
+
+struct spread {
+    enum dp_spread_kind kind;
+    const char *name;
+    bool in_blocks, out_blocks, sums;
+};
+static const struct spread spreads[] = {
+    {DP_SPREAD_ALLREDUCE, "allreduce", false, false, true},
+    {DP_SPREAD_BROADCAST, "broadcast", false, false, false},
+    {DP_SPREAD_ALLGATHER, "allgather", false, true, false},
+    {DP_SPREAD_REDUCESCATTER, "reducescatter", true, false, true},
+    {DP_SPREAD_ALLTOALL, "alltoall", true, true, false},
+};
+
+struct memory {
+    struct dp_group *group;
+    const struct spread *what;
+    int ranks, root;
+    size_t n; /* of a block, or of all */
+    bool in_place;
+    enum dp_dtype dtype;
+    struct dp_tensor source[MOST_RANKS], in[MOST_RANKS], out[MOST_RANKS], result[MOST_RANKS],
+        stayed[MOST_RANKS];
+    const double *values[MOST_RANKS];
+};
+
+static size_t in_count(const struct memory *m)
+{
+    return m->n * (m->what->in_blocks ? (size_t)m->ranks : 1);
+}
+
+static size_t out_count(const struct memory *m)
+{
+    return m->n * (m->what->out_blocks ? (size_t)m->ranks : 1);
+}
+
+static const double *numbers(struct context *c, size_t count, int r)
+{
+    double *values = case_memory(c, count * sizeof *values);
+    const float *random = randoms(c, count, 300 + (uint64_t)r);
+    for (size_t i = 0; i < count; ++i)
+        values[i] = roundf(1000.0f * random[i]);
+    return values;
+}
+
+static struct dp_tensor tensor(struct context *c, const struct memory *m, int r, size_t count,
+                               const double *values)
+{
+    return make_tensor(c, dp_group_slot(m->group, r), m->dtype, 1, &count, values);
+}
+
+/* In place what is smaller is a block of what is larger. */
+static void place(struct context *c, struct memory *m, int r)
+{
+    const size_t block = (size_t)r * m->n;
+    struct dp_error err = {0};
+    const bool larger_out = out_count(m) >= in_count(m);
+    struct dp_tensor *large = larger_out ? &m->out[r] : &m->in[r];
+    struct dp_tensor *small = larger_out ? &m->in[r] : &m->out[r];
+    *large = tensor(c, m, r, larger_out ? out_count(m) : in_count(m), NULL);
+    *small = *large;
+    if (!m->in_place)
+        *small = tensor(c, m, r, larger_out ? in_count(m) : out_count(m), NULL);
+    else if (in_count(m) != out_count(m))
+        expect_ok(c, dp_tensor_rows(large, block, m->n, small, &err), &err, "dp_tensor_rows");
+}
+
+static void make(struct context *c, struct memory *m)
+{
+    m->group = open_group(c, m->ranks);
+    for (int r = 0; r < m->ranks; ++r) {
+        m->values[r] = numbers(c, in_count(m), r);
+        m->source[r] = tensor(c, m, r, in_count(m), m->values[r]);
+        m->result[r] = tensor(c, m, r, out_count(m), NULL);
+        m->stayed[r] = tensor(c, m, r, in_count(m), NULL);
+        place(c, m, r);
+    }
+}
+
+/* Element i of what rank r must get. */
+static double wanted(const struct memory *m, int r, size_t i)
+{
+    const size_t block = (size_t)r * m->n;
+    double sum = 0;
+    switch (m->what->kind) {
+    case DP_SPREAD_BROADCAST:
+        return m->values[m->root][i];
+    case DP_SPREAD_ALLGATHER:
+        return m->values[i / m->n][i % m->n];
+    case DP_SPREAD_ALLTOALL:
+        return m->values[i / m->n][block + i % m->n];
+    default:
+        for (int s = 0; s < m->ranks; ++s)
+            sum += m->values[s][(m->what->in_blocks ? block : 0) + i];
+        return sum;
+    }
+}
+
+/* Work in the compute queues before it, and behind it. */
+static void copies(struct context *c, const struct memory *m, const struct dp_tensor to[],
+                   const struct dp_tensor from[])
+{
+    struct dp_error err = {0};
+    for (int r = 0; r < m->ranks; ++r)
+        expect_ok(c, dp_tensor_copy(&to[r], &from[r], &err), &err, "dp_tensor_copy");
+}
+
+static void run(struct context *c, struct memory *m)
+{
+    struct dp_error err = {0};
+    copies(c, m, m->in, m->source);
+    expect_ok(c, dp_spread(m->group, m->what->kind, m->root, m->in, m->out, &err), &err,
+              m->what->name);
+    copies(c, m, m->result, m->out);
+    copies(c, m, m->stayed, m->in);
+    copies(c, m, m->in, m->source); /* too early, and the result has it */
+    for (int r = 0; r < m->ranks; ++r) {
+        double *want = case_memory(c, out_count(m) * sizeof *want);
+        for (size_t i = 0; i < out_count(m); ++i)
+            want[i] = wanted(m, r, i);
+        expect_values(c, m->what->name, &m->result[r], want);
+        if (!m->in_place)
+            expect_values(c, "what was brought", &m->stayed[r], m->values[r]);
+    }
+}
+
+static void one(struct context *c, const char *communicator, const struct memory *how)
+{
+    struct memory m = *how;
+    case_release(c);
+    case_note(c, "%s, %s %s place, type %d, %d ranks, %zu numbers", communicator, m.what->name,
+              m.in_place ? "in" : "out of", (int)m.dtype, m.ranks, m.n);
+    make(c, &m);
+    run(c, &m);
+    run(c, &m);
+}
+
+static void each_of(struct context *c, const char *communicator, int ranks, size_t n)
+{
+    static const enum dp_dtype types[] = {DP_F32, DP_F64, DP_I32, DP_I64};
+    for (size_t k = 0; k < sizeof spreads / sizeof spreads[0]; ++k) {
+        for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
+            for (int in_place = 0; in_place < 2; ++in_place) {
+                const struct memory m = {.what = &spreads[k],
+                                         .ranks = ranks,
+                                         .root = (int)t % ranks,
+                                         .n = n,
+                                         .in_place = in_place,
+                                         .dtype = types[t]};
+                if (!in_place || m.what->kind != DP_SPREAD_ALLTOALL)
+                    one(c, communicator, &m);
+            }
+        }
+    }
+}
+
+static void each_communicator(struct context *c)
+{
+    static const struct {
+        int ranks;
+        size_t n;
+    } table[] = {{1, 3}, {2, 1}, {3, 7}, {4, 2}, {4, 5003}, {5, 1}};
+    struct dp_communicator_row row;
+    struct dp_kind_row kind;
+    expect(c, dp_kind_of(c->settings.gpus > 0 ? "cuda" : "virt", &kind), "no kind");
+    for (int i = 0; dp_communicators(i, &row); ++i) {
+        if (!row.built || (row.needs & ~kind.flags) != 0 || (row.can & DP_COMM_RANKS) == 0)
+            continue;
+        c->settings.communicator = row.name;
+        for (size_t k = 0; k < sizeof table / sizeof table[0]; ++k) {
+            if ((row.can & DP_COMM_FREE_ORDER) && table[k].ranks > c->settings.gpus)
+                continue; /* one rank a GPU */
+            each_of(c, row.name, table[k].ranks, table[k].n);
+        }
+    }
+}
+
+static void refused(struct context *c)
+{
+    const size_t three = 3, four = 4, eight = 8;
+    struct dp_group *group = open_group(c, 2);
+    struct dp_tensor small[2], large[2], odd[2];
+    for (int r = 0; r < 2; ++r) {
+        struct dp_slot *slot = dp_group_slot(group, r);
+        odd[r] = make_tensor(c, slot, DP_F32, 1, &three, NULL);
+        small[r] = make_tensor(c, slot, DP_F32, 1, &four, NULL);
+        large[r] = make_tensor(c, slot, DP_F32, 1, &eight, NULL);
+    }
+    const struct {
+        enum dp_spread_kind kind;
+        int root;
+        const struct dp_tensor *in, *out;
+        int status;
+        const char *needle;
+    } table[] = {
+        {DP_SPREAD_ALLREDUCE, 0, small, large, DP_ESHAPE, "allreduce of 4 elements to 8"},
+        {DP_SPREAD_ALLGATHER, 0, small, small, DP_ESHAPE, "allgather of 4 elements to 4"},
+        {DP_SPREAD_REDUCESCATTER, 0, small, large, DP_ESHAPE, "reducescatter of 4 elements to 8"},
+        {DP_SPREAD_ALLTOALL, 0, odd, odd, DP_ESHAPE, "alltoall of 3 elements to 3, on 2 ranks"},
+        {DP_SPREAD_ALLTOALL, 0, small, small, DP_EINVAL, "in place is not supported"},
+        {DP_SPREAD_BROADCAST, 2, small, small, DP_EINVAL, "root 2 of a broadcast"},
+        {DP_SPREAD_BROADCAST, -1, small, small, DP_EINVAL, "root -1"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        struct dp_error err = {0};
+        const int got =
+            dp_spread(group, table[i].kind, table[i].root, table[i].in, table[i].out, &err);
+        expect_error(c, got, table[i].status, &err, table[i].needle, NULL);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"spreads/each-communicator", "DDP-01", each_communicator},
+    {"spreads/refused", "ERR-07", refused},
+};
+const struct case_table spreads_cases = {cases, sizeof cases / sizeof cases[0]};
