@@ -6,6 +6,7 @@
 #include "measure/collective.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,29 +21,33 @@ struct iterations {
     struct record_cell *cell;
     struct dp_group *group;
     struct collective_data data;
-    struct dp_tensor whole[DP_MAX_SLOTS]; /* with the guards */
-    struct dp_tensor part[DP_MAX_SLOTS];  /* without them: what the collective gets */
-    uint64_t kernels;                     /* in the last iteration */
+    struct dp_tensor whole[DP_MAX_SLOTS];                 /* with the guards */
+    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS]; /* in them: what the collective gets */
+    uint64_t kernels;                                     /* in the last iteration */
     struct steps steps;
 };
 
 /* ---- what is run ----------------------------------------------------------------------------- */
 
-static int run_allreduce(struct dp_group *group, const struct dp_tensor tensor[],
-                         struct dp_error *err)
-{
-    return dp_allreduce(group, tensor, err);
-}
+static const enum dp_spread_kind kinds[COLLECTIVES] = {
+    [COLLECTIVE_ALLREDUCE] = DP_SPREAD_ALLREDUCE,
+    [COLLECTIVE_BROADCAST] = DP_SPREAD_BROADCAST,
+    [COLLECTIVE_ALLGATHER] = DP_SPREAD_ALLGATHER,
+    [COLLECTIVE_REDUCESCATTER] = DP_SPREAD_REDUCESCATTER,
+    [COLLECTIVE_ALLTOALL] = DP_SPREAD_ALLTOALL,
+};
 
-static int run_broadcast(struct dp_group *group, const struct dp_tensor tensor[],
-                         struct dp_error *err)
+/* In place those that training has are its own. */
+static int run(struct iterations *it, struct dp_error *err)
 {
-    return dp_broadcast(group, tensor, 0, err);
-}
+    const enum collective_id id = (enum collective_id)(it->data.collective - collectives);
 
-static int (*const run[COLLECTIVES])(struct dp_group *group, const struct dp_tensor tensor[],
-                                     struct dp_error *err) = {
-    [COLLECTIVE_ALLREDUCE] = run_allreduce, [COLLECTIVE_BROADCAST] = run_broadcast};
+    if (!it->data.out_of_place && id == COLLECTIVE_BROADCAST)
+        return dp_broadcast(it->group, it->out, 0, err);
+    if (!it->data.out_of_place && id == COLLECTIVE_ALLREDUCE && it->data.type->dtype == DP_F32)
+        return dp_allreduce(it->group, it->out, err);
+    return dp_spread(it->group, kinds[id], 0, it->in, it->out, err);
+}
 
 /* ---- an iteration ---------------------------------------------------------------------------- */
 
@@ -65,7 +70,7 @@ static int run_one(struct iterations *it, uint64_t ns[2], struct dp_error *err)
 
     dp_group_barrier(it->group);
     ns[0] = session_clock_ns();
-    status = run[it->data.collective - collectives](it->group, it->part, err);
+    status = run(it, err);
     if (status == 0)
         status = dp_group_wait(it->group, err);
     ns[1] = session_clock_ns();
@@ -84,7 +89,7 @@ static int differs(struct iterations *it, int rank, const struct collective_mism
              ", actual 0x%0*" PRIx64 ", XOR 0x%0*" PRIx64 "; %zu of %zu numbers differ there",
              step, rank, dp_slot_name(dp_group_slot(it->group, rank)), found->index, digits,
              found->expected, digits, found->actual, digits, found->expected ^ found->actual,
-             found->wrong, it->data.count);
+             found->wrong, collective_out(&it->data, rank).n);
     it->cell->first_bad_step = (long)step;
     it->cell->flags[step] |= RECORD_BAD_VALUES;
     return cell_fail(it->cell, RECORD_FAILED, reason);
@@ -95,14 +100,14 @@ static int verify(struct iterations *it, struct dp_error *err)
 {
     struct collective_mismatch found;
 
-    collective_expect(&it->data, it->steps.n - 1);
     for (int r = 0; r < it->data.ranks; ++r) {
+        collective_expect(&it->data, r, it->steps.n - 1);
         collective_forget(&it->data);
         if (dp_tensor_read(it->data.host, &it->whole[r], err))
             return 0; /* said by err */
-        if (collective_differs(&it->data, &found))
+        if (collective_differs(&it->data, r, &found))
             return differs(it, r, &found);
-        it->cell->values_checked += it->data.count;
+        it->cell->values_checked += collective_out(&it->data, r).n;
     }
     ++it->cell->steps_checked;
     return 0;
@@ -159,7 +164,8 @@ static int measure_beside(struct iterations *it)
     struct dp_error err = {0};
     struct dp_slot_info info;
 
-    cell->kernels_per_step = (double)it->kernels;
+    /* A library's own kernels are not counted, and none is no number of launches. */
+    cell->kernels_per_step = it->kernels > 0 ? (double)it->kernels : (double)NAN;
     for (int r = 0; r < cell->n_ranks; ++r) {
         dp_slot_describe(dp_group_slot(it->group, r), &info);
         cell->peak_bytes[cell->n_peaks++] = info.peak_bytes;
@@ -168,6 +174,12 @@ static int measure_beside(struct iterations *it)
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
+
+static int part_of(struct iterations *it, int rank, struct collective_range range,
+                   struct dp_tensor *part, struct dp_error *err)
+{
+    return dp_tensor_rows(&it->whole[rank], range.first, range.n, part, err);
+}
 
 static int open_tensors(struct iterations *it, struct dp_error *err)
 {
@@ -178,8 +190,9 @@ static int open_tensors(struct iterations *it, struct dp_error *err)
         status = dp_tensor_alloc(dp_group_slot(it->group, r), it->data.type->dtype, 1, &elements,
                                  &it->whole[r], err);
         if (status == 0)
-            status =
-                dp_tensor_rows(&it->whole[r], COLLECTIVE_GUARD, it->data.count, &it->part[r], err);
+            status = part_of(it, r, collective_in(&it->data, r), &it->in[r], err);
+        if (status == 0)
+            status = part_of(it, r, collective_out(&it->data, r), &it->out[r], err);
     }
     return status;
 }
@@ -192,7 +205,9 @@ static int open_iterations(struct iterations *it, struct dp_error *err)
     data->collective = collective_find(config->collective);
     data->type = collective_type_find(config->type);
     data->ranks = config->n_devices;
-    if (!data->collective || !data->type || config->size_bytes < data->type->bytes)
+    data->out_of_place = config->out_of_place != 0;
+    if (!data->collective || !data->type ||
+        config->size_bytes < collective_unit(data->collective, data->type, data->ranks))
         return dp_fail(err, DP_EINVAL, "%zu bytes of '%s' for a collective '%s'",
                        config->size_bytes, config->type, config->collective);
     data->count = config->size_bytes / data->type->bytes;

@@ -44,7 +44,8 @@ struct cell_config {
     enum cell_mode mode;
     size_t bucket_bytes;          /* of ddp; 0: PyTorch's */
     char collective[32], type[8]; /* of collective, which has no workload and no rows */
-    size_t size_bytes;            /* of each rank's memory */
+    size_t size_bytes;            /* of each rank's memory, the larger of in and out */
+    size_t out_of_place;          /* of collective: 1, or 0: in place */
     int launch;                   /* of the same cell: the number of its block */
     char backend[32], communicator[32];
     enum dp_math math;

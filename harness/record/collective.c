@@ -16,15 +16,19 @@ bool record_is_collective(const struct record_key *key)
 double record_collective_values(const struct record_cell *cell)
 {
     const struct collective_type *type = collective_type_find(cell->key.dtype);
-    const size_t count = type ? cell->key.size_bytes / type->bytes : 0;
-    return type ? (double)count * (double)cell->key.n_devices : (double)NAN;
+    const struct collective *collective = collective_find(cell->key.workload);
+    const double count = type ? (double)(cell->key.size_bytes / type->bytes) : (double)NAN;
+    /* Of a reducescatter each has one block of them. */
+    const bool one = collective && collective->in_blocks && !collective->out_blocks;
+    return count * (one ? 1.0 : (double)cell->key.n_devices);
 }
 
 static int check_key(const struct record_key *key, struct text_error *err)
 {
     const struct collective_type *type = collective_type_find(key->dtype);
+    const struct collective *collective = collective_find(key->workload);
     char names[COLLECTIVE_NAMES];
-    if (!collective_find(key->workload)) {
+    if (!collective) {
         collective_names(names);
         return record_fail(err, "\"workload\" is \"%.40s\", no collective: %s", key->workload,
                            names);
@@ -32,13 +36,19 @@ static int check_key(const struct record_key *key, struct text_error *err)
     if (!type) {
         return record_fail(err, "\"dtype\" is \"%s\", no type of a collective", key->dtype);
     }
-    if (key->size_bytes == 0 || key->size_bytes % type->bytes != 0) {
-        return record_fail(err, "\"size_bytes\" is %zu, no multiple of the %zu bytes of %s",
-                           key->size_bytes, type->bytes, type->name);
-    }
     if (key->n_devices < 2 || key->global_batch != 0) {
         return record_fail(err, "a collective of %d device%s with %zu rows", key->n_devices,
                            key->n_devices == 1 ? "" : "s", key->global_batch);
+    }
+    const size_t unit = collective_unit(collective, type, key->n_devices);
+    if (key->size_bytes == 0 || key->size_bytes % unit != 0) {
+        return record_fail(err, "\"size_bytes\" is %zu, no multiple of the %zu bytes of %s",
+                           key->size_bytes, unit,
+                           collective_has_blocks(collective) ? "its blocks" : type->name);
+    }
+    if (key->out_of_place > 1 || (collective->out_of_place && key->out_of_place == 0)) {
+        return record_fail(err, "\"out_of_place\" is %zu, which %s is never", key->out_of_place,
+                           key->workload);
     }
     return 0;
 }

@@ -96,7 +96,8 @@ T(dtype, 8, FIRST, IDENTITY, "", "math", "how matrix products are computed: `f32
 T(backend, 32, FIRST, IDENTITY, "", "backend", "as in the first line") \
 T(communicator, 32, FIRST, IDENTITY, "", "communicator", "one of those in the first line") \
 F(COUNT, bucket_bytes, LATER, IDENTITY, "bytes", "bucket", "of `ddp`: at which a bucket of gradients is full; 0: PyTorch's, 1 MiB for the first and 25 MiB for the others; 0 in other modes") \
-F(COUNT, size_bytes, LATER, IDENTITY, "bytes", "size", "of mode `collective`: of each rank's memory, as nccl-tests counts it; 0 in other modes") \
+F(COUNT, size_bytes, LATER, IDENTITY, "bytes", "size", "of mode `collective`: of each rank's memory, as nccl-tests counts it: the larger of what a rank brings and what it gets; 0 in other modes") \
+F(COUNT, out_of_place, LATER, IDENTITY, "", "place", "of mode `collective`: 1: what a rank gets is in other memory than what it brings, which stays; 0: in place; 0 in other modes") \
 I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same point by a fresh process, from 0; the number of its block")
 
 /* A finished cell. */
@@ -119,7 +120,7 @@ F(LONG, first_bad_step, FIRST, RESULT, "index", "first bad step", "first step wi
 F(BOOL, oversubscribed, FIRST, MACHINE, "", "sharing of cores or GPUs", "more devices than cores, or several slots on one GPU: evidence that it works, none of performance") \
 F(COUNT, model_params, FIRST, IDENTITY, "values", "number of parameters", "parameters of the model") \
 F(REAL, flops_per_step, FIRST, IDENTITY, "operations", "work of a step", "of the matrix products, forward and backward, whole batch") \
-F(REAL, bus_factor, LATER, RESULT, "ratio", "bus factor", "of mode `collective`: bus bandwidth over algorithm bandwidth, as nccl-tests defines it: 2 (n - 1) / n of an allreduce of n devices, 1 of a broadcast; `null` in other modes") \
+F(REAL, bus_factor, LATER, RESULT, "ratio", "bus factor", "of mode `collective`: bus bandwidth over algorithm bandwidth, as nccl-tests defines it: 2 (n - 1) / n of an allreduce of n devices, 1 of a broadcast, (n - 1) / n of the others; `null` in other modes") \
 T(warmup_rule, 128, FIRST, IDENTITY, "", "rule of the warm-up", "steps, seconds and most steps of the warm-up, known before it begins; in records before 2026-11-23 it ended when step times looked steady") \
 F(BOOL, steady_state, FIRST, RESULT, "", "steady state", "the rule was met: always true but in records whose warm-up ended when step times looked steady; whether steps still got faster is judged across launches, from `raw`") \
 F(COUNT, warmup_steps, FIRST, RESULT, "steps", "warm-up", "samples `0 .. warmup_steps-1` are warm-up") \
@@ -154,7 +155,7 @@ N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each s
 /* What is measured beside the steps. */
 #define RECORD_BESIDE_FIELDS(T, I, F, N) \
 F(REAL, bytes_per_step, LATER, RESULT, "bytes", "bytes moved", "that crossed devices in the last step, of all replicas; `null`: unknown") \
-F(REAL, kernels_per_step, LATER, RESULT, "launches", "number of kernels", "launched in the last step, copies included, on all devices and the host, by themselves or in a graph; `null`: unknown. Missing in old records") \
+F(REAL, kernels_per_step, LATER, RESULT, "launches", "number of kernels", "launched in the last step, copies included, on all devices and the host, by themselves or in a graph; `null`: unknown, or all of them a library's own (NCCL's). Missing in old records") \
 F(REAL, compute_alone_ns, LATER, RESULT, "ns", "step without reduction", "of a `ddp` cell: the median of 5 to 11 steps without their reduction, which take turns with as many reductions and whole steps, after the measured steps; `rounds_ns` of `raw` has them all") \
 F(REAL, comm_alone_ns, LATER, RESULT, "ns", "reduction alone", "the median of those reductions without a step") \
 F(REAL, whole_ns, LATER, RESULT, "ns", "whole step", "the median of those whole steps") \

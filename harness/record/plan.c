@@ -262,6 +262,8 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
 
     const bool trains = !options->mode[CELL_COLLECTIVE];
 
+    if (!trains && options->n_counts == 0)
+        default_counts(options, n_devices);
     if (trains ? default_training(options, why)
                : plan_defaults_collectives(options, n_devices, why))
         return -1;

@@ -38,8 +38,10 @@ struct plan_options {
     size_t n_types;
     size_t size[PLAN_MAX_SIZES]; /* bytes of each rank */
     size_t n_sizes;
-    bool weak;       /* batches are rows per device */
-    size_t launches; /* of every cell; 0: 1 */
+    size_t out_of_place[2]; /* 0, 1 or both */
+    size_t n_places;        /* 0: not asked for */
+    bool weak;              /* batches are rows per device */
+    size_t launches;        /* of every cell; 0: 1 */
     uint64_t seed;
     bool has_seed;
     bool bind;
@@ -129,7 +131,7 @@ struct plan_option {
     struct plan_axis axis; /* modes 0: it is none */
 };
 
-enum { PLAN_OPTIONS = 21 };
+enum { PLAN_OPTIONS = 22 };
 extern const struct plan_option plan_option_table[PLAN_OPTIONS];
 
 /* Whether the plan names values of that list. */

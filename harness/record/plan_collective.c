@@ -41,10 +41,48 @@ static int check_models(const struct plan_options *options, struct text_error *w
     return 0;
 }
 
-static void default_sizes(struct plan_options *options)
+static size_t common_multiple(size_t a, size_t b)
 {
-    for (size_t size = 8; size <= (size_t)16 << 20; size *= 8)
-        options->size[options->n_sizes++] = size;
+    size_t x = a, y = b;
+
+    while (y != 0) {
+        const size_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* What the sizes of all that is measured are multiples of; 0: of more than any size. */
+static size_t unit_of(const struct plan_options *options)
+{
+    const struct collective_type *type = collective_type_find(options->type[0]);
+    size_t unit = type->bytes;
+
+    for (size_t i = 0; i < options->n_collectives; ++i)
+        for (size_t k = 0; k < options->n_counts && unit <= PLAN_MAX_SIZE; ++k)
+            unit = common_multiple(unit, collective_unit(collective_find(options->collective[i]),
+                                                         type, (int)options->count[k]));
+    return unit <= PLAN_MAX_SIZE ? unit : 0;
+}
+
+/* Rounded up to what all of them can have. */
+static int default_sizes(struct plan_options *options, struct text_error *why)
+{
+    const size_t unit = unit_of(options), last = (size_t)16 << 20;
+
+    for (size_t size = 8; unit > 0 && unit <= last && size <= last; size *= 8) {
+        const size_t rounded = (size + unit - 1) / unit * unit;
+
+        if (options->n_sizes == 0 || options->size[options->n_sizes - 1] != rounded)
+            options->size[options->n_sizes++] = rounded;
+    }
+    if (options->n_sizes > 0)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "no size up to 16Mi has a block for each rank on all of --counts: give --sizes");
+    return -1;
 }
 
 static void default_names(struct plan_options *options)
@@ -72,18 +110,58 @@ static int check_names(const struct plan_options *options, struct text_error *wh
     return -1;
 }
 
-static int check_sizes(const struct plan_options *options, struct text_error *why)
+/* Of each collective, and on each number of devices. */
+static int check_size(const struct plan_options *options, size_t size, struct text_error *why)
 {
     const struct collective_type *type = collective_type_find(options->type[0]);
 
-    for (size_t i = 0; i < options->n_sizes; ++i)
-        if (options->size[i] % type->bytes != 0) {
-            snprintf(why->text, sizeof why->text,
-                     "--sizes has %zu, which is no multiple of the %zu bytes of %s",
-                     options->size[i], type->bytes, type->name);
+    for (size_t i = 0; i < options->n_collectives; ++i)
+        for (size_t k = 0; k < options->n_counts; ++k) {
+            const struct collective *collective = collective_find(options->collective[i]);
+            const int ranks = (int)options->count[k];
+            const size_t unit = collective_unit(collective, type, ranks);
+
+            if (size % unit == 0)
+                continue;
+            if (!collective_has_blocks(collective))
+                snprintf(why->text, sizeof why->text,
+                         "--sizes has %zu, which is no multiple of the %zu bytes of %s", size,
+                         type->bytes, type->name);
+            else
+                snprintf(why->text, sizeof why->text,
+                         "--sizes has %zu, but %s on %d devices has a block for each: a multiple "
+                         "of %zu bytes",
+                         size, collective->name, ranks, unit);
             return -1;
         }
     return 0;
+}
+
+static int check_sizes(const struct plan_options *options, struct text_error *why)
+{
+    for (size_t i = 0; i < options->n_sizes; ++i)
+        if (check_size(options, options->size[i], why))
+            return -1;
+    return 0;
+}
+
+/* Out of place is the default of a plan one of whose collectives is only that. */
+static int place_them(struct plan_options *options, struct text_error *why)
+{
+    const struct collective *only = NULL;
+
+    for (size_t i = 0; i < options->n_collectives; ++i) {
+        const struct collective *collective = collective_find(options->collective[i]);
+
+        only = collective->out_of_place ? collective : only;
+    }
+    if (only && options->n_places == 0)
+        options->out_of_place[options->n_places++] = 1;
+    if (!only || options->out_of_place[0] == 1)
+        return 0;
+    snprintf(why->text, sizeof why->text,
+             "--out-of-place has 0, but %s is never in place: leave it out, or use 1", only->name);
+    return -1;
 }
 
 static int check_devices(const struct plan_options *options, int n_devices, struct text_error *why)
@@ -107,12 +185,10 @@ int plan_defaults_collectives(struct plan_options *options, int n_devices, struc
     if (options->n_types == 0)
         snprintf(options->type[options->n_types++], sizeof options->type[0], "%s",
                  collective_types[0].name);
-    if (options->n_sizes == 0)
-        default_sizes(options);
-    return check_names(options, why) || check_sizes(options, why) ||
-                   check_devices(options, n_devices, why)
-               ? -1
-               : 0;
+    if (check_names(options, why) || check_devices(options, n_devices, why) ||
+        (options->n_sizes == 0 && default_sizes(options, why)))
+        return -1;
+    return check_sizes(options, why) || place_them(options, why) ? -1 : 0;
 }
 
 /* Devices on the host's cores have their memory from the host's; beside it there are the numbers
@@ -127,7 +203,9 @@ int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
         return 0;
 
     const size_t devices = options->count[options->n_counts - 1];
-    const size_t size = options->size[options->n_sizes - 1], times = (cores ? devices : 0) + 2;
+    const bool apart = options->n_places > 0 && options->out_of_place[options->n_places - 1] == 1;
+    const size_t size = options->size[options->n_sizes - 1];
+    const size_t times = ((cores ? devices : 0) + 2) * (apart ? 2 : 1);
 
     if (size <= mem_bytes / times)
         return 0;

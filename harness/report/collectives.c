@@ -50,7 +50,7 @@ void report_collectives_words(const struct report_point *point, int column,
     text[0] = '\0';
     switch (column) {
     case COLLECTIVE:
-        report_add(text, "%s", key->workload);
+        report_add(text, "%s%s", key->workload, key->out_of_place ? ", out of place" : "");
         break;
     case TYPE:
         report_add(text, "%s", key->dtype);

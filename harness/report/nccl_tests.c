@@ -1,7 +1,8 @@
 /* report/nccl_tests.c: collectives as the table that nccl-tests prints, for what reads that: a
- * table for each collective, type, number of devices and communicator. All are in place. */
+ * table for each collective, type, number of devices and communicator. */
 #include "report/report.h"
 
+#include "record/roles.h"
 #include "verify/collective.h"
 
 #include <string.h>
@@ -29,25 +30,47 @@ static int digits_of(double us)
     return us >= 10000.0 ? 0 : us >= 100.0 ? 1 : 2;
 }
 
-static void line(FILE *to, const struct report_point *point)
+/* The columns of one place. */
+static void columns(FILE *to, const struct report_point *point)
 {
-    const struct record_key *key = &point->row->cell->key;
-    const struct collective *collective = collective_find(key->workload);
-    const struct collective_type *type = collective_type_find(key->dtype);
-    const double us = report_middle(point, REPORT_STEP) / 1e3;
+    const double us = point ? report_middle(point, REPORT_STEP) / 1e3 : 0;
 
-    if (!collective || !type || point->verified < point->n) {
-        fprintf(to, "# %zu bytes: %zu of %zu launches are verified\n", key->size_bytes,
-                point->verified, point->n);
-        return;
-    }
-    fprintf(to, "%12zu  %12zu  %8s  %6s  %6d  %7s  %6s  %6s  %5s  %7.*f  %6.2f  %6.2f  %5d\n",
-            key->size_bytes, key->size_bytes / type->bytes, type->nccl_name, collective->nccl_op,
-            collective->nccl_root, "N/A", "N/A", "N/A", "N/A", digits_of(us), us,
-            report_middle(point, REPORT_ALGBW) / 1e9, report_middle(point, REPORT_BUSBW) / 1e9, 0);
+    if (!point || point->verified < point->n)
+        fprintf(to, "  %7s  %6s  %6s  %5s", "N/A", "N/A", "N/A", "N/A");
+    else
+        fprintf(to, "  %7.*f  %6.2f  %6.2f  %5d", digits_of(us), us,
+                report_middle(point, REPORT_ALGBW) / 1e9, report_middle(point, REPORT_BUSBW) / 1e9,
+                0);
 }
 
-/* Of one group all but the devices is the same. */
+static void unverified(FILE *to, const struct report_point *point)
+{
+    if (point && point->verified < point->n)
+        fprintf(to, "# %zu bytes %s place: %zu of %zu launches are verified\n",
+                point->row->cell->key.size_bytes,
+                point->row->cell->key.out_of_place ? "out of" : "in", point->verified, point->n);
+}
+
+static void line(FILE *to, const struct report_point *out, const struct report_point *in)
+{
+    const struct record_key *key = &(in ? in : out)->row->cell->key;
+    const struct collective *collective = collective_find(key->workload);
+    const struct collective_type *type = collective_type_find(key->dtype);
+    const bool any = (in && in->verified == in->n) || (out && out->verified == out->n);
+
+    unverified(to, out);
+    unverified(to, in);
+    if (!collective || !type || !any)
+        return;
+    fprintf(to, "%12zu  %12zu  %8s  %6s  %6d", key->size_bytes,
+            key->size_bytes / collective_unit(collective, type, key->n_devices), type->nccl_name,
+            collective->nccl_op, collective->nccl_root);
+    columns(to, out);
+    columns(to, in);
+    fputc('\n', to);
+}
+
+/* Of one table all but size and place is the same. */
 static bool is_next(const struct report *report, size_t i)
 {
     const struct report_row *a = report->point[i - 1].row, *b = report->point[i].row;
@@ -55,16 +78,46 @@ static bool is_next(const struct report *report, size_t i)
     return !report_same_group(a, b) || a->cell->key.n_devices != b->cell->key.n_devices;
 }
 
+/* The same, measured in the other place. */
+static const struct report_point *other_place(const struct report *own,
+                                              const struct report_point *point)
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    for (size_t i = 0; i < own->n_points; ++i) {
+        const struct report_point *other = &own->point[i];
+        struct record_key same = other->row->cell->key;
+
+        if (same.out_of_place == key->out_of_place || other->row->run != point->row->run)
+            continue;
+        same.out_of_place = key->out_of_place;
+        if (record_order(record_key_fields, RECORD_APART, &same, key) == 0 &&
+            same.size_bytes == key->size_bytes && same.n_devices == key->n_devices)
+            return other;
+    }
+    return NULL;
+}
+
+/* Both places of a cell are one line, in the table of that in place. */
 size_t report_nccl_tests(FILE *to, const struct report *report)
 {
     const struct report *own = report->collectives;
+    const struct report_point *headed = NULL;
     size_t verified = 0;
 
     for (size_t i = 0; i < own->n_points; ++i) {
-        if (i == 0 || is_next(own, i))
-            head(to, &own->point[i]);
-        line(to, &own->point[i]);
-        verified += own->point[i].verified == own->point[i].n;
+        const struct report_point *point = &own->point[i], *other = other_place(own, point);
+        const bool out = point->row->cell->key.out_of_place != 0;
+
+        verified += point->verified == point->n;
+        if (i > 0 && is_next(own, i))
+            headed = NULL;
+        if (out && other)
+            continue;
+        if (!headed)
+            head(to, point);
+        headed = point;
+        line(to, out ? point : other, out ? NULL : point);
     }
     return verified;
 }

@@ -19,6 +19,8 @@ static int compare_settings(const struct cell_config *a, const struct cell_confi
             return texts[i];
     if (a->n_devices != b->n_devices)
         return a->n_devices < b->n_devices ? -1 : 1;
+    if (a->out_of_place != b->out_of_place)
+        return a->out_of_place < b->out_of_place ? -1 : 1;
     return (a->size_bytes > b->size_bytes) - (a->size_bytes < b->size_bytes);
 }
 
@@ -36,11 +38,11 @@ static int compare(const void *left, const void *right)
 static void print_head(FILE *to)
 {
     fprintf(to,
-            "\n  %-10s %-4s %7s %-12s %12s %12s %9s %8s %8s  %s\n"
-            "  %-10s %-4s %7s %-12s %12s %12s %9s %8s %8s  %s\n",
-            "collective", "type", "devices", "communicator", "size", "count", "time", "algbw",
-            "busbw", "verified", "", "", "", "", "(B)", "(numbers)", "", "(GB/s)", "(GB/s)",
-            "(launches)");
+            "\n  %-13s %-4s %7s %-12s %-5s %12s %12s %9s %8s %8s  %s\n"
+            "  %-13s %-4s %7s %-12s %-5s %12s %12s %9s %8s %8s  %s\n",
+            "collective", "type", "devices", "communicator", "place", "size", "count", "time",
+            "algbw", "busbw", "verified", "", "", "", "", "", "(B)", "(numbers)", "", "(GB/s)",
+            "(GB/s)", "(launches)");
 }
 
 /* The launches of one setting, in order. */
@@ -60,9 +62,9 @@ static void print_line(FILE *to, const struct collectives_cell cells[], size_t n
                       : (cells[(verified - 1) / 2].median_ns + cells[verified / 2].median_ns) / 2;
     const double algbw = (double)config->size_bytes / ns;
 
-    fprintf(to, "  %-10s %-4s %7d %-12s %12zu %12zu ", config->collective, config->type,
-            config->n_devices, config->communicator, config->size_bytes,
-            type ? config->size_bytes / type->bytes : 0);
+    fprintf(to, "  %-13s %-4s %7d %-12s %-5s %12zu %12zu ", config->collective, config->type,
+            config->n_devices, config->communicator, config->out_of_place ? "out" : "in",
+            config->size_bytes, type ? config->size_bytes / type->bytes : 0);
     if (verified > 0 && collective)
         fprintf(to, "%9s %8.2f %8.2f", units_time(ns, time), algbw,
                 algbw * collective->factor(config->n_devices));

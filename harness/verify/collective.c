@@ -6,35 +6,68 @@
 #include <string.h>
 
 /* 1 to SPREAD: no rank's part is 0, and the sum of all stays below 2^24. */
-enum { SPREAD = 1024, BY_ITERATION = 67 };
+enum { SPREAD = 1024, BY_ITERATION = 67, BY_BLOCK = 131, GUARD = 2048, CHUNK = 256 };
 _Static_assert((size_t)DP_MAX_SLOTS *SPREAD < (1 << 24), "a sum of all ranks is exact in float");
 _Static_assert(DP_MAX_SLOTS < BY_ITERATION,
                "no rank's number is another one's of the iteration before");
+_Static_assert(BY_BLOCK % 2 == 1, "blocks differ: no multiple of it below SPREAD is one of SPREAD");
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Neighbours differ, by the golden ratio; so do ranks, and iterations. */
-static uint32_t number(uint32_t rank, uint64_t iteration, size_t index)
+/* Neighbours differ, by the golden ratio; so do ranks, the blocks for them, and iterations. */
+static uint32_t number(uint32_t rank, uint64_t iteration, size_t block, size_t at)
 {
-    const uint32_t spread = (uint32_t)index * UINT32_C(0x9e3779b1) >> 22;
+    const uint32_t spread = (uint32_t)at * UINT32_C(0x9e3779b1) >> 22;
+    const uint32_t others = (uint32_t)block * BY_BLOCK + (uint32_t)iteration * BY_ITERATION;
 
-    return 1 + (spread + rank + (uint32_t)iteration * BY_ITERATION) % SPREAD;
+    return 1 + (spread + rank + others) % SPREAD;
 }
 
 /* Ranks have neighbouring numbers, which begin again at 1 behind SPREAD: cheaper than to add them
  * one by one. */
-static uint32_t sum_of_all(int ranks, uint64_t iteration, size_t index)
+static uint32_t sum_of_all(int ranks, uint64_t iteration, size_t block, size_t at)
 {
-    const uint32_t n = (uint32_t)ranks, first = number(0, iteration, index);
+    const uint32_t n = (uint32_t)ranks, first = number(0, iteration, block, at);
     const uint32_t last = first + n - 1, beyond = last > SPREAD ? last - SPREAD : 0;
 
     return n * first + n * (n - 1) / 2 - beyond * SPREAD;
 }
 
-static uint32_t of_first(int ranks, uint64_t iteration, size_t index)
+static uint32_t of_all(const struct collective_data *data, int rank, uint64_t iteration,
+                       size_t block, size_t at)
 {
-    (void)ranks;
-    return number(0, iteration, index);
+    (void)rank;
+    return sum_of_all(data->ranks, iteration, block, at);
+}
+
+static uint32_t of_first(const struct collective_data *data, int rank, uint64_t iteration,
+                         size_t block, size_t at)
+{
+    (void)data;
+    (void)rank;
+    return number(0, iteration, block, at);
+}
+
+static uint32_t of_each(const struct collective_data *data, int rank, uint64_t iteration,
+                        size_t block, size_t at)
+{
+    (void)data;
+    (void)rank;
+    return number((uint32_t)block, iteration, 0, at);
+}
+
+static uint32_t of_own_block(const struct collective_data *data, int rank, uint64_t iteration,
+                             size_t block, size_t at)
+{
+    (void)block;
+    return sum_of_all(data->ranks, iteration, (size_t)rank, at);
+}
+
+static uint32_t of_each_for_it(const struct collective_data *data, int rank, uint64_t iteration,
+                               size_t block, size_t at)
+{
+    (void)data;
+    return number((uint32_t)block, iteration, (size_t)rank, at);
 }
 
 static double reduced_and_spread(int ranks)
@@ -48,9 +81,19 @@ static double once(int ranks)
     return 1.0;
 }
 
+static double all_but_own(int ranks)
+{
+    return (double)(ranks - 1) / ranks;
+}
+
 const struct collective collectives[COLLECTIVES] = {
-    [COLLECTIVE_ALLREDUCE] = {"allreduce", "sum", -1, reduced_and_spread, sum_of_all},
-    [COLLECTIVE_BROADCAST] = {"broadcast", "none", 0, once, of_first},
+    [COLLECTIVE_ALLREDUCE] = {"allreduce", "sum", -1, false, false, false, reduced_and_spread,
+                              of_all},
+    [COLLECTIVE_BROADCAST] = {"broadcast", "none", 0, false, false, false, once, of_first},
+    [COLLECTIVE_ALLGATHER] = {"allgather", "none", -1, false, true, false, all_but_own, of_each},
+    [COLLECTIVE_REDUCESCATTER] = {"reducescatter", "sum", -1, true, false, false, all_but_own,
+                                  of_own_block},
+    [COLLECTIVE_ALLTOALL] = {"alltoall", "none", -1, true, true, true, all_but_own, of_each_for_it},
 };
 
 const struct collective_type collective_types[COLLECTIVE_TYPES] = {
@@ -82,11 +125,56 @@ void collective_names(char text[COLLECTIVE_NAMES])
                                  collectives[i].name);
 }
 
+bool collective_has_blocks(const struct collective *collective)
+{
+    return collective->in_blocks || collective->out_blocks;
+}
+
+size_t collective_unit(const struct collective *collective, const struct collective_type *type,
+                       int ranks)
+{
+    return type->bytes * (collective_has_blocks(collective) ? (size_t)ranks : 1);
+}
+
 /* ---- data ------------------------------------------------------------------------------------ */
+
+static size_t block_of(const struct collective_data *data)
+{
+    return data->count / (collective_has_blocks(data->collective) ? (size_t)data->ranks : 1);
+}
+
+static size_t in_count(const struct collective_data *data)
+{
+    return data->collective->in_blocks ? data->count : block_of(data);
+}
+
+static size_t out_count(const struct collective_data *data)
+{
+    return data->collective->out_blocks ? data->count : block_of(data);
+}
+
+/* In place what is smaller is the rank's block of what is larger. */
+struct collective_range collective_in(const struct collective_data *data, int rank)
+{
+    const size_t n = in_count(data), own = (size_t)rank * block_of(data);
+    const bool inside = !data->out_of_place && n < data->count;
+
+    return (struct collective_range){COLLECTIVE_GUARD + (inside ? own : 0), n};
+}
+
+struct collective_range collective_out(const struct collective_data *data, int rank)
+{
+    const size_t n = out_count(data), own = (size_t)rank * block_of(data);
+
+    if (data->out_of_place)
+        return (struct collective_range){2 * COLLECTIVE_GUARD + in_count(data), n};
+    return (struct collective_range){COLLECTIVE_GUARD + (n < data->count ? own : 0), n};
+}
 
 size_t collective_elements(const struct collective_data *data)
 {
-    return data->count + 2 * COLLECTIVE_GUARD;
+    return data->out_of_place ? in_count(data) + out_count(data) + 3 * COLLECTIVE_GUARD
+                              : data->count + 2 * COLLECTIVE_GUARD;
 }
 
 static size_t bytes_of(const struct collective_data *data)
@@ -108,31 +196,69 @@ void collective_close(struct collective_data *data)
     data->host = data->answer = NULL;
 }
 
-/* The guards of a rank's numbers are alike in all ranks and iterations. */
-static void fill_guards(const struct collective_data *data, float to[])
+static void put(const struct collective_data *data, void *array, size_t first,
+                const uint32_t numbers[], size_t n)
 {
-    for (size_t i = 0; i < COLLECTIVE_GUARD; ++i) {
-        to[i] = -1.0f - (float)i;
-        to[COLLECTIVE_GUARD + data->count + i] = -1.0f - (float)i;
+    float *to = (float *)array + first;
+
+    (void)data;
+    for (size_t i = 0; i < n; ++i)
+        to[i] = (float)numbers[i];
+}
+
+/* What a block has: brought by rank, or its answer. */
+static void fill_block(const struct collective_data *data, void *array, size_t first, bool brings,
+                       int rank, uint64_t iteration, size_t block)
+{
+    const size_t n = block_of(data);
+    uint32_t numbers[CHUNK];
+
+    for (size_t at = 0; at < n; at += CHUNK) {
+        const size_t some = n - at < CHUNK ? n - at : CHUNK;
+
+        for (size_t i = 0; i < some; ++i)
+            numbers[i] = brings ? number((uint32_t)rank, iteration, block, at + i)
+                                : data->collective->answer(data, rank, iteration, block, at + i);
+        put(data, array, first + at, numbers, some);
     }
+}
+
+/* The guards are alike in all ranks and iterations: numbers that are nobody's. */
+static void fill_guards(const struct collective_data *data, void *array)
+{
+    const size_t elements = collective_elements(data);
+    const size_t places[] = {0, elements - COLLECTIVE_GUARD, COLLECTIVE_GUARD + in_count(data)};
+    uint32_t numbers[COLLECTIVE_GUARD];
+
+    for (uint32_t i = 0; i < COLLECTIVE_GUARD; ++i)
+        numbers[i] = GUARD + i;
+    for (size_t i = 0; i < (data->out_of_place ? 3 : 2); ++i)
+        put(data, array, places[i], numbers, COLLECTIVE_GUARD);
+}
+
+static void fill(const struct collective_data *data, void *array, bool brings, int rank,
+                 uint64_t iteration)
+{
+    const struct collective_range range =
+        brings ? collective_in(data, rank) : collective_out(data, rank);
+
+    for (size_t block = 0; block * block_of(data) < range.n; ++block)
+        fill_block(data, array, range.first + block * block_of(data), brings, rank, iteration,
+                   block);
 }
 
 void collective_input(const struct collective_data *data, int rank, uint64_t iteration)
 {
-    float *to = data->host;
-
-    fill_guards(data, to);
-    for (size_t i = 0; i < data->count; ++i)
-        to[COLLECTIVE_GUARD + i] = (float)number((uint32_t)rank, iteration, i);
+    collective_forget(data);
+    fill_guards(data, data->host);
+    fill(data, data->host, true, rank, iteration);
 }
 
-void collective_expect(const struct collective_data *data, uint64_t iteration)
+void collective_expect(const struct collective_data *data, int rank, uint64_t iteration)
 {
-    float *to = data->answer;
-
-    fill_guards(data, to);
-    for (size_t i = 0; i < data->count; ++i)
-        to[COLLECTIVE_GUARD + i] = (float)data->collective->answer(data->ranks, iteration, i);
+    fill_guards(data, data->answer);
+    fill(data, data->answer, true, rank, iteration);
+    fill(data, data->answer, false, rank, iteration);
 }
 
 void collective_forget(const struct collective_data *data)
@@ -148,8 +274,11 @@ static uint64_t bits_of(const struct collective_data *data, const void *array, s
     return bits;
 }
 
-bool collective_differs(const struct collective_data *data, struct collective_mismatch *mismatch)
+bool collective_differs(const struct collective_data *data, int rank,
+                        struct collective_mismatch *mismatch)
 {
+    const size_t first = collective_out(data, rank).first;
+
     *mismatch = (struct collective_mismatch){.wrong = 0};
     if (memcmp(data->host, data->answer, bytes_of(data)) == 0)
         return false;
@@ -160,7 +289,7 @@ bool collective_differs(const struct collective_data *data, struct collective_mi
         if (expected == actual)
             continue;
         if (mismatch->wrong++ == 0) {
-            mismatch->index = (long long)i - COLLECTIVE_GUARD;
+            mismatch->index = (long long)i - (long long)first;
             mismatch->expected = expected;
             mismatch->actual = actual;
         }

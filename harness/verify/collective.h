@@ -24,57 +24,82 @@ struct collective_type {
 enum { COLLECTIVE_TYPES = 1 };
 extern const struct collective_type collective_types[COLLECTIVE_TYPES];
 
-enum collective_id { COLLECTIVE_ALLREDUCE, COLLECTIVE_BROADCAST, COLLECTIVES };
+enum collective_id {
+    COLLECTIVE_ALLREDUCE,
+    COLLECTIVE_BROADCAST,
+    COLLECTIVE_ALLGATHER,
+    COLLECTIVE_REDUCESCATTER,
+    COLLECTIVE_ALLTOALL,
+    COLLECTIVES
+};
+struct collective_data;
 struct collective {
     const char *name;
-    const char *nccl_op; /* "sum", "none" */
-    int nccl_root;       /* -1: none */
+    const char *nccl_op;        /* "sum", "none" */
+    int nccl_root;              /* -1: none */
+    bool in_blocks, out_blocks; /* a rank brings, and gets, a block for each rank */
+    bool out_of_place;          /* only so */
     /* Bus bandwidth over algorithm bandwidth, as nccl-tests defines it. */
     double (*factor)(int ranks);
-    /* What a number of every rank must be, from those that the ranks brought. */
-    uint32_t (*answer)(int ranks, uint64_t iteration, size_t index);
+    /* What number `at` of a block of a rank's result must be, from those that the ranks brought. */
+    uint32_t (*answer)(const struct collective_data *data, int rank, uint64_t iteration,
+                       size_t block, size_t at);
 };
 extern const struct collective collectives[COLLECTIVES];
 
 /* The row of that name; NULL: there is none. */
 const struct collective *collective_find(const char *name);
 const struct collective_type *collective_type_find(const char *name);
-/* "allreduce, broadcast" */
+/* "allreduce, broadcast, ..." */
 enum { COLLECTIVE_NAMES = 96 };
 void collective_names(char text[COLLECTIVE_NAMES]);
 
-/* Elements in front of a rank's numbers, and as many behind them. */
+/* Whether numbers are brought or got in blocks, one for each rank: their bytes are cut evenly. */
+bool collective_has_blocks(const struct collective *collective);
+/* Bytes that a size must be a multiple of. */
+size_t collective_unit(const struct collective *collective, const struct collective_type *type,
+                       int ranks);
+
+/* Elements in front of a rank's numbers, between those that it brings and those that it gets, and
+ * behind them. */
 enum { COLLECTIVE_GUARD = 16 };
 
-/* count numbers of each rank; host memory with the guards: [COLLECTIVE_GUARD + count +
- * COLLECTIVE_GUARD]. */
+/* What a rank has on its device: guard, in, guard, out, guard; in place guard, memory, guard, with
+ * in and out in it. The larger of both has count numbers. */
 struct collective_data {
     const struct collective *collective;
     const struct collective_type *type;
     int ranks;
     size_t count;
-    void *host;   /* what collective_input fills, and what is read back */
-    void *answer; /* of the iteration that was asked for last */
+    bool out_of_place;
+    void *host;   /* what collective_input fills, and what is read back: collective_elements */
+    void *answer; /* of the rank and iteration that were asked for last */
 };
 /* 0, or -1: memory is short. Close it in any case. */
 int collective_open(struct collective_data *data);
 void collective_close(struct collective_data *data);
 size_t collective_elements(const struct collective_data *data); /* with the guards */
+struct collective_range {
+    size_t first, n; /* elements of that memory */
+};
+struct collective_range collective_in(const struct collective_data *data, int rank);
+struct collective_range collective_out(const struct collective_data *data, int rank);
 
-/* Fills host with what rank brings to an iteration. */
+/* Fills host with what rank brings to an iteration; where its result goes, with what none has. */
 void collective_input(const struct collective_data *data, int rank, uint64_t iteration);
-/* Fills answer with what every rank must have after it. */
-void collective_expect(const struct collective_data *data, uint64_t iteration);
+/* Fills answer with what a rank must have after it: what it has brought stays. */
+void collective_expect(const struct collective_data *data, int rank, uint64_t iteration);
 /* Fills host with what no answer has: before something is read into it. */
 void collective_forget(const struct collective_data *data);
 
 /* The first of the numbers that differ, bit for bit. */
 struct collective_mismatch {
-    long long index; /* below 0 or from count on: a guard */
+    long long index; /* in the result; outside of it: what must stay */
     size_t wrong;    /* numbers that differ */
     uint64_t expected, actual;
 };
-/* Whether host has something else than answer. */
-bool collective_differs(const struct collective_data *data, struct collective_mismatch *mismatch);
+/* Whether host has something else than answer, which is that of rank. */
+bool collective_differs(const struct collective_data *data, int rank,
+                        struct collective_mismatch *mismatch);
 
 #endif

@@ -15,16 +15,32 @@ expect_count 16 '"workload":"allreduce".*"devices":"virt:4".*"bus_factor":1.5,' 
 expect_count 16 '"workload":"allreduce".*"devices":"virt:2".*"bus_factor":1.0,' all.jsonl
 expect_count 32 '"workload":"broadcast".*"bus_factor":1.0,' all.jsonl
 # The table, by size, a line for both launches.
-expect_count 1 '^  collective type devices communicator .* algbw .* busbw .* verified$' err
+expect_count 1 '^  collective  *type devices communicator .* algbw .* busbw .* verified$' err
 expect_count 32 '^  \(allreduce\|broadcast\)  *f32  *[24] .* 2/2$' err
-expect_count 1 '^  allreduce  f32        4 threads  *1000  *250 .* 2/2$' err
+expect_count 1 '^  allreduce  *f32        4 threads  *in  *1000  *250 .* 2/2$' err
 expect_count 64 ' verified .* [kMG]B/s$' err
 
-# The default is every collective; what is asked for in the header is read back.
+# The default is every collective, out of place because of one; what is asked for in the header is
+# read back.
 expect_status 0 "$lockstep" sweep --mode collective --bind none --devices virt:2 --sizes 8 $fast \
     --out both.jsonl
-expect_count 2 "$cell.*\"status\":\"ok\"" both.jsonl
-expect_count 1 '"command":"[^"]*--mode collective --counts 2 --collective allreduce,broadcast --type f32 --sizes 8 ' both.jsonl
+expect_count 5 "$cell.*\"status\":\"ok\"" both.jsonl
+expect_count 1 '"command":"[^"]*--mode collective --counts 2 --collective allreduce,broadcast,allgather,reducescatter,alltoall --type f32 --sizes 8 --out-of-place 1 ' both.jsonl
+
+# In blocks, in place and out of place, of odd numbers: 1 and 83 for each of 3 or 4 devices.
+expect_status 0 "$lockstep" sweep --collective allgather,reducescatter --out-of-place 0,1 \
+    --bind none --devices virt:4 --counts 3,4 --sizes 48,3984 --communicator threads,staged $fast \
+    --out blocks.jsonl
+expect_count 32 "$cell.*\"status\":\"ok\"" blocks.jsonl
+[ "$(cell_ids blocks.jsonl | uniq | wc -l)" -eq 32 ] || fail "two cells have one id"
+expect_count 16 '"devices":"virt:4".*"bus_factor":0.75,' blocks.jsonl
+expect_count 16 '"out_of_place":1[,}]' blocks.jsonl
+expect_count 8 '^  reducescatter  *f32  *[34] .* out  .* 1/1$' err
+# The default sizes have blocks on all numbers of devices.
+expect_status 0 "$lockstep" sweep --collective alltoall --bind none --devices virt:3 --counts 2,3 \
+    $fast --out exchange.jsonl
+expect_count 1 '"command":"[^"]*--sizes 24,72,528,4104,32784,262152,2097168,16777224 ' exchange.jsonl
+expect_count 16 "$cell.*\"status\":\"ok\"" exchange.jsonl
 
 # ---- resuming ----------------------------------------------------------------------------------
 
@@ -40,14 +56,15 @@ refuse 'here it is "--collective allreduce", in the file "--collective allreduce
 # ---- a flipped bit -----------------------------------------------------------------------------
 
 # Step 9 is iteration 8. The bit, the index and the numbers are the same each time.
-for name in allreduce broadcast; do
+# index: what a reducescatter gets is a quarter.
+while read -r name place count; do
     for over in threads staged; do
-        expect_status 1 "$lockstep" sweep --collective $name --bind none \
+        expect_status 1 "$lockstep" sweep --collective $name --out-of-place $place --bind none \
             --devices 'virt:4+fault:flip@9/2' --counts 4 --sizes 4000 --communicator $over \
-            --seconds 0.001 --steps 8:8 --warmup 5:0 --out flip-$name-$over.jsonl
-        expect_count 1 "$cell.*\"status\":\"failed\".*\"first_bad_step\":8," flip-$name-$over.jsonl
-        grep -o 'iteration 8, rank 2 (virt:2), index [0-9]*: expected 0x[0-9a-f]\{8\}, actual 0x[0-9a-f]\{8\}, XOR 0x[0-9a-f]\{8\}; 1 of 1000 numbers differ there' \
-            flip-$name-$over.jsonl >found || fail "the flip is not named: $(grep -o '"reason":"[^"]*"' flip-$name-$over.jsonl)"
+            --seconds 0.001 --steps 8:8 --warmup 5:0 --out flip-$name-$place-$over.jsonl
+        expect_count 1 "$cell.*\"status\":\"failed\".*\"first_bad_step\":8," flip-$name-$place-$over.jsonl
+        grep -o 'iteration 8, rank 2 (virt:2), index [0-9]*: expected 0x[0-9a-f]\{8\}, actual 0x[0-9a-f]\{8\}, XOR 0x[0-9a-f]\{8\}; 1 of '$count' numbers differ there' \
+            flip-$name-$place-$over.jsonl >found || fail "the flip is not named: $(grep -o '"reason":"[^"]*"' flip-$name-$place-$over.jsonl)"
         expected=$(sed 's/.*expected \(0x[0-9a-f]*\).*/\1/' found)
         actual=$(sed 's/.*actual \(0x[0-9a-f]*\).*/\1/' found)
         mask=$(sed 's/.*XOR \(0x[0-9a-f]*\).*/\1/' found)
@@ -55,7 +72,17 @@ for name in allreduce broadcast; do
         [ $((mask & (mask - 1))) -eq 0 ] && [ $((mask)) -ne 0 ] || fail "not one bit: $(cat found)"
         expect_count 1 "^  $name .* - .* - .* - *0/1$" err
     done
-done
+done <<'EOF'
+broadcast 1 1000
+allgather 0 1000
+allgather 1 1000
+reducescatter 0 250
+reducescatter 1 250
+alltoall 1 1000
+broadcast 0 1000
+allreduce 1 1000
+allreduce 0 1000
+EOF
 # What a device leaves out of the sum, brings twice, or brings again: on all ranks.
 for harm in drop double stale; do
     expect_status 1 "$lockstep" sweep --collective allreduce --bind none \
@@ -105,7 +132,13 @@ expect_count 8 '^#       size         count      type   redop    root     time  
 expect_count 16 '^ *[0-9]*  *[0-9]*     float     sum      -1      N/A     N/A     N/A    N/A  *[0-9.]*  *[0-9.]*  *[0-9.]*      0$' out
 expect_count 16 ' float    none       0 ' out
 refuse 'of collectives, and there are none' "$lockstep" report steps.jsonl --format nccl-tests
-expect_status 1 "$lockstep" report flip-allreduce-staged.jsonl harm-drop.jsonl all.jsonl --out page
+# Both columns of a line; what is in one place only has the other one empty.
+expect_status 0 "$lockstep" report blocks.jsonl exchange.jsonl --format nccl-tests
+expect_count 2 '^ *3984  *249     float    none      -1  *[0-9.]*  *[0-9.]*  *[0-9.]*      0  *[0-9.]*  *[0-9.]*  *[0-9.]*      0$' out
+expect_count 16 '^ *[0-9]*  *[0-9]*     float    none      -1  *[0-9.]*  *[0-9.]*  *[0-9.]*      0      N/A     N/A     N/A    N/A$' out
+expect_status 0 "$lockstep" report blocks.jsonl --out page
+expect_count 8 '^| reducescatter, out of place | f32 | .* 1 of 1 launches |$' page/summary.md
+expect_status 1 "$lockstep" report flip-allreduce-0-staged.jsonl harm-drop.jsonl all.jsonl --out page
 expect_count 2 '^- allreduce, collective, 4 devices, 4000 bytes, launch 0, run .*iteration 8' page/summary.md
 
 # Beside steps of a model they are in no other table: those of the model alone are as without them.
@@ -120,7 +153,7 @@ grep -q '^| mlp:7,5,3 | ' wanted || fail "nothing was compared"
 
 # ---- what cannot be ----------------------------------------------------------------------------
 
-refuse 'unknown collective "allredux"; known: allreduce, broadcast' \
+refuse 'unknown collective "allredux"; known: allreduce, alltoall, allgather, broadcast, reducescatter' \
     "$lockstep" sweep --collective allredux --devices virt:2
 refuse 'unknown type "f8"; known: f32' "$lockstep" sweep --collective allreduce --type f8 --devices virt:2
 refuse '"10X" is not a whole number' "$lockstep" sweep --collective allreduce --sizes 10X --devices virt:2

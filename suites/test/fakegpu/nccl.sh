@@ -32,6 +32,16 @@ expect_status 0 "$lockstep" sweep --wait --devices cuda:all --counts 4 --mode dd
 expect_count 1 '"status":"ok"' rounds.jsonl
 unset LOCKSTEP_FAKE_NCCL_VARIES
 
+# Collectives by themselves, by both, in place and out of place; NCCL has a call for each.
+expect_status 0 "$lockstep" sweep --wait --devices cuda:all --counts 2,4 --communicator peer,nccl \
+    --collective allreduce,broadcast,allgather,reducescatter --out-of-place 0,1 --sizes 48,4000 \
+    --seconds 0.001 --steps 2:4 --out collectives.jsonl
+expect_count 64 '"status":"ok"' collectives.jsonl
+expect_count 32 '"communicator":"nccl+peer".*"status":"ok"' collectives.jsonl
+expect_status 0 "$lockstep" sweep --wait --devices cuda:all --counts 2,4 --communicator peer,nccl \
+    --collective alltoall --sizes 48,4000 --seconds 0.001 --steps 2:4 --out exchange.jsonl
+expect_count 8 '"status":"ok"' exchange.jsonl
+
 # What is refused, in one line.
 one_line 2 'cuda:0 and cuda:0#1 are on one GPU, which NCCL 2.28.9 refuses: use --communicator peer' \
     "$lockstep" devices --devices cuda:0,0 --communicator nccl

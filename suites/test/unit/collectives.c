@@ -37,7 +37,7 @@ Test(collectives, sums_are_those_of_the_ranks)
             for (size_t i = 0; i < COUNT; ++i)
                 sum[i] += (double)numbers(data.host)[i];
         }
-        collective_expect(&data, 12345);
+        collective_expect(&data, 1, 12345);
         for (size_t i = 0; i < COUNT; ++i) {
             cr_assert((double)numbers(data.answer)[i] == sum[i], "%d ranks, index %zu", ranks, i);
             cr_assert(sum[i] < 0x1p24);
@@ -62,7 +62,7 @@ Test(collectives, numbers_differ_everywhere)
                           "rank %d, %d iterations before, index %zu", r, past, i);
         }
     }
-    collective_expect(&data, 20);
+    collective_expect(&data, 1, 20);
     collective_input(&data, 0, 20);
     cr_assert(memcmp(data.host, data.answer, collective_elements(&data) * sizeof(float)) == 0);
     collective_close(&data);
@@ -83,18 +83,18 @@ Test(collectives, every_flip_is_found)
     struct collective_data data = open_data(COLLECTIVE_BROADCAST, 2);
     struct collective_mismatch found;
     const size_t elements = collective_elements(&data);
-    collective_expect(&data, 3);
+    collective_expect(&data, 1, 3);
     for (size_t i = 0; i < elements; i += i < 40 || i + 40 > elements ? 1 : 97) {
         const uint32_t mask = UINT32_C(1) << i % 32;
         collective_input(&data, 0, 3);
-        cr_assert(!collective_differs(&data, &found) && found.wrong == 0);
+        cr_assert(!collective_differs(&data, 1, &found) && found.wrong == 0);
         flip(data.host, i, mask);
-        cr_assert(collective_differs(&data, &found), "element %zu", i);
+        cr_assert(collective_differs(&data, 1, &found), "element %zu", i);
         cr_assert(found.index == (long long)i - COLLECTIVE_GUARD && found.wrong == 1);
         cr_assert((found.expected ^ found.actual) == mask);
     }
     collective_forget(&data);
-    cr_assert(collective_differs(&data, &found) && found.wrong == elements);
+    cr_assert(collective_differs(&data, 1, &found) && found.wrong == elements);
     collective_close(&data);
 }
 
@@ -105,7 +105,106 @@ Test(collectives, factors_are_those_of_nccl_tests)
     cr_assert(sum && copy && !collective_find("allredux"));
     cr_assert(sum->factor(2) == 1.0 && sum->factor(4) == 1.5 && sum->factor(8) == 1.75);
     cr_assert(copy->factor(2) == 1.0 && copy->factor(8) == 1.0);
+    for (int id = COLLECTIVE_ALLGATHER; id < COLLECTIVES; ++id)
+        cr_assert(collectives[id].factor(2) == 0.5 && collectives[id].factor(8) == 0.875);
     cr_assert(!collective_type_find("f8"));
+}
+
+/* Every collective by its definition, from what its ranks bring: in place and out of place. */
+static double defined(const struct collective_data *data, const float *in[], int rank, size_t i)
+{
+    const size_t ranks = (size_t)data->ranks, block = data->count / ranks;
+    const size_t own = (size_t)rank * block;
+    double sum = 0;
+    switch ((enum collective_id)(data->collective - collectives)) {
+    case COLLECTIVE_BROADCAST:
+        return in[0][i];
+    case COLLECTIVE_ALLGATHER:
+        return in[i / block][i % block];
+    case COLLECTIVE_ALLTOALL:
+        return in[i / block][own + i % block];
+    case COLLECTIVE_REDUCESCATTER:
+        for (size_t r = 0; r < ranks; ++r)
+            sum += in[r][own + i];
+        return sum;
+    default:
+        for (size_t r = 0; r < ranks; ++r)
+            sum += in[r][i];
+        return sum;
+    }
+}
+
+static void bring_all(const struct collective_data *data, float *in[])
+{
+    for (int r = 0; r < data->ranks; ++r) {
+        const struct collective_range range = collective_in(data, r);
+        in[r] = calloc(range.n, sizeof *in[r]);
+        cr_assert(in[r]);
+        collective_input(data, r, 77);
+        memcpy(in[r], (const float *)data->host + range.first, range.n * sizeof *in[r]);
+    }
+}
+
+static void each_answer(struct collective_data *data)
+{
+    struct collective_mismatch found;
+    float *in[4];
+    bring_all(data, in);
+    for (int r = 0; r < data->ranks; ++r) {
+        const struct collective_range out = collective_out(data, r);
+        const float *answer = (const float *)data->answer + out.first;
+        collective_expect(data, r, 77);
+        for (size_t i = 0; i < out.n; ++i)
+            cr_assert((double)answer[i] == defined(data, (const float **)in, r, i),
+                      "%s, rank %d, index %zu", data->collective->name, r, i);
+        /* What is brought does not have the answer yet, and an answer is only its rank's. */
+        collective_input(data, r, 77);
+        cr_assert(collective_differs(data, r, &found) || data->collective->nccl_root == 0);
+        memcpy(data->host, data->answer, collective_elements(data) * sizeof(float));
+        cr_assert(!collective_differs(data, r, &found));
+        flip(data->host, out.first + out.n - 1, 1);
+        cr_assert(collective_differs(data, r, &found) && found.wrong == 1);
+        cr_assert(found.index == (long long)out.n - 1);
+    }
+    for (int r = 0; r < data->ranks; ++r)
+        free(in[r]);
+}
+
+Test(collectives, answers_are_their_definitions)
+{
+    for (int id = 0; id < COLLECTIVES; ++id) {
+        for (int apart = collectives[id].out_of_place; apart < 2; ++apart) {
+            struct collective_data data = {.collective = &collectives[id],
+                                           .type = &collective_types[0],
+                                           .ranks = 4,
+                                           .count = 4 * 601,
+                                           .out_of_place = apart};
+            cr_assert(collective_open(&data) == 0);
+            each_answer(&data);
+            collective_close(&data);
+        }
+    }
+}
+
+/* A block for another rank, or from another one, is another one nearly everywhere, whatever the
+ * sizes: 987 and 1597 are where the golden ratio repeats itself best. */
+Test(collectives, blocks_differ)
+{
+    static const size_t blocks[] = {1, 610, 987, 1597, 4181};
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; ++k) {
+        struct collective_data data = {.collective = &collectives[COLLECTIVE_ALLTOALL],
+                                       .type = &collective_types[0],
+                                       .ranks = 8,
+                                       .count = 8 * blocks[k],
+                                       .out_of_place = true};
+        cr_assert(collective_open(&data) == 0);
+        collective_input(&data, 3, 5);
+        const float *in = (const float *)data.host + collective_in(&data, 3).first;
+        for (size_t b = 1; b < 8; ++b)
+            for (size_t i = 0; i < blocks[k]; ++i)
+                cr_assert(in[b * blocks[k] + i] != in[i], "block %zu, index %zu", b, i);
+        collective_close(&data);
+    }
 }
 
 /* ---- plans --------------------------------------------------------------------------------- */
@@ -187,7 +286,16 @@ Test(collectives, what_cannot_be_is_refused)
     refuse(options, 4, "--mode dp has none");
     options = example();
     strcpy(options.collective[1], "allredux");
-    refuse(options, 4, "unknown collective \"allredux\"; known: allreduce, broadcast");
+    refuse(options, 4, "unknown collective \"allredux\"; known: allreduce, broadcast, allgather");
+    options = example();
+    strcpy(options.collective[1], "allgather");
+    refuse(options, 4,
+           "--sizes has 8, but allgather on 4 devices has a block for each: a multiple "
+           "of 16 bytes");
+    options.size[0] = 16;
+    strcpy(options.collective[1], "alltoall");
+    options.n_places = 1;
+    refuse(options, 4, "--out-of-place has 0, but alltoall is never in place");
     options = example();
     options.n_buckets = 1;
     refuse(options, 4, "--bucket is of --mode ddp");
@@ -325,7 +433,7 @@ Test(collectives, records_must_be_theirs)
         {faster, "the summary does not follow"},
         {fewer_values, "\"values_checked\" is 48128, but 12 iterations of allreduce have 49152"},
         {one_iteration_less, "11 of 12 steps were checked"},
-        {unknown_name, "\"allredux\", no collective: allreduce, broadcast"},
+        {unknown_name, "\"allredux\", no collective: allreduce, broadcast, allgather, "},
         {unknown_type, "\"values_checked\" is 49152"},
         {one_device, "\"values_checked\""},
         {rows, "a collective of 4 devices with 64 rows"},
